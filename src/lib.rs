@@ -1,0 +1,42 @@
+//! One binary, one vault: Markdown notes as the only database of a personal agent.
+//!
+//! The rooms of this crate, from the pure core outwards; a room uses only rooms that stand above it.
+//! `ARCHITECTURE.md` states what each may and may never do.
+
+pub mod clock;
+pub mod config;
+pub mod format;
+pub mod schedule;
+pub mod vault;
+
+pub mod reminders;
+
+pub mod memory;
+
+#[cfg(feature = "history")]
+pub mod history;
+
+#[cfg(feature = "index")]
+pub mod index;
+
+#[cfg(feature = "index")]
+pub mod recall;
+
+#[cfg(feature = "index")]
+pub mod embed;
+
+pub mod deliver;
+
+pub mod workspace;
+
+#[cfg(feature = "discord")]
+pub mod discord;
+
+#[cfg(feature = "mcp")]
+pub mod mcp;
+
+pub mod hooks;
+
+pub mod daemon;
+
+pub mod cli;
