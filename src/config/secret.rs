@@ -86,7 +86,8 @@ fn expand(file: &str, root: &Path) -> PathBuf {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use secrecy::ExposeSecret;
