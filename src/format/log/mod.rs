@@ -238,7 +238,10 @@ mod tests {
         "#);
         let log = parse(text.as_bytes());
         assert_eq!(log.header, Some(header()));
-        assert_eq!(log.blocks.iter().map(|block| (block.line, block.end_line)).collect::<Vec<_>>(), [(8, 14), (16, 26)]);
+        assert_eq!(
+            log.blocks.iter().map(|block| (block.line, block.end_line)).collect::<Vec<_>>(),
+            [(8, 14), (16, 26)]
+        );
         assert_eq!(tool_parts(&log.blocks[1].event.content), Some(("{}", "`a`")));
         assert_eq!(log.end.offset, text.len());
     }
@@ -261,7 +264,8 @@ mod tests {
             "\u{2028}\u{85}\u{b}\u{c}",
         ] {
             let events = [event(EventKind::User, "Alice", content), event(EventKind::Agent, "bot", "ok")];
-            let text: String = render_header(&header()) + &events.iter().map(render_event).collect::<String>();
+            let text: String =
+                render_header(&header()) + &events.iter().map(render_event).collect::<String>();
             let read: Vec<_> = parse(text.as_bytes()).blocks.into_iter().map(|block| block.event).collect();
             assert_eq!(read, events, "{content:?}");
         }

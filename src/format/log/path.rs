@@ -41,7 +41,8 @@ impl LogPath {
         let (surface, context_id, name) = (parts.next()?, parts.next()?, parts.next()?);
         let (start, seq) = name.strip_suffix(".md")?.split_once('_')?;
         let whole = parts.next().is_none() && is_word(surface) && is_word(context_id);
-        let started = start.strip_suffix('Z').and_then(|text| civil::DateTime::strptime("%Y%m%dT%H%M%S", text).ok())?;
+        let started =
+            start.strip_suffix('Z').and_then(|text| civil::DateTime::strptime("%Y%m%dT%H%M%S", text).ok())?;
         let started = started.to_zoned(TimeZone::UTC).ok()?.timestamp();
         let digits = seq.len() == 4 && seq.bytes().all(|byte| byte.is_ascii_digit());
         (whole && digits).then_some(Self {

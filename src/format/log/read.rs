@@ -22,7 +22,8 @@ pub fn parse(bytes: &[u8]) -> LogFile {
 
 /// Reads the events after a place that an earlier reading left off at; the header is not read again.
 pub fn parse_from(bytes: &[u8], resume: Resume) -> LogFile {
-    let mut lines = Lines { bytes, at: resume.offset.min(bytes.len()), number: resume.line, crlf: resume.crlf };
+    let mut lines =
+        Lines { bytes, at: resume.offset.min(bytes.len()), number: resume.line, crlf: resume.crlf };
     let mut log = LogFile { header: None, blocks: Vec::new(), end: resume };
     let mut quoted_before = false;
     loop {
@@ -48,7 +49,12 @@ pub fn parse_from(bytes: &[u8], resume: Resume) -> LogFile {
 }
 
 /// The rest of an event after its title; none where the file ends before it is whole.
-fn body<'a>(mut lines: Lines<'a>, kind: EventKind, at: Timestamp, author: String) -> Option<(Event, Lines<'a>)> {
+fn body<'a>(
+    mut lines: Lines<'a>,
+    kind: EventKind,
+    at: Timestamp,
+    author: String,
+) -> Option<(Event, Lines<'a>)> {
     let mut content: Vec<&[u8]> = Vec::new();
     let mut ahead = lines;
     while let Some(text) = ahead.next().and_then(|line| line.strip_prefix(b">")) {

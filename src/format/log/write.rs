@@ -4,7 +4,8 @@ use super::{Event, LogHeader};
 
 /// The frontmatter of a new log, with the line break after it.
 pub fn render_header(header: &LogHeader) -> String {
-    let mut out = format!("---\nsurface: {}\ncontext_id: {}\n", yaml(&header.surface), yaml(&header.context_id));
+    let mut out =
+        format!("---\nsurface: {}\ncontext_id: {}\n", yaml(&header.surface), yaml(&header.context_id));
     if let Some(started) = header.started {
         out.push_str(&format!("started: {started}\n"));
     }
@@ -40,8 +41,10 @@ pub fn render_event(event: &Event) -> String {
 
 /// A name on one line: what breaks or hides a line becomes a space, runs of spaces one.
 fn one_line(text: &str) -> String {
-    let spaced: String =
-        text.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c }).collect();
+    let spaced: String = text
+        .chars()
+        .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })
+        .collect();
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -52,7 +55,10 @@ fn yaml(text: &str) -> String {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_ ".contains(c))
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
         && !text.ends_with(' ')
-        && !matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "yes" | "no" | "on" | "off" | "null");
+        && !matches!(
+            text.to_ascii_lowercase().as_str(),
+            "true" | "false" | "yes" | "no" | "on" | "off" | "null"
+        );
     if plain {
         return text.to_owned();
     }

@@ -54,11 +54,11 @@ fn sort(line: &[u8]) -> Option<Sort> {
         return None;
     }
     let text = String::from_utf8_lossy(&line[..end]);
-    let body = after_marker(text.trim_start());
+    let body = after_marker(text.trim_start_matches(is_blank));
     let (checkbox, rest) = match body.strip_prefix('[') {
         Some(inside) => match inside.find(']').filter(|close| *close <= 8) {
             Some(close) => {
-                let mark = inside[..close].trim();
+                let mark = inside[..close].trim_matches(is_blank);
                 if mark.chars().count() == 1 {
                     return Some(Sort::Ticked);
                 }
@@ -69,8 +69,10 @@ fn sort(line: &[u8]) -> Option<Sort> {
         None => (false, body),
     };
     let keys = keys_in(rest);
-    let starts_with_key = KEYS.iter().any(|key| rest.trim_start().starts_with(&format!("{key}=")));
-    let meant = if checkbox { keys.sure >= 1 || keys.perhaps >= 2 } else { starts_with_key && keys.sure >= 2 };
+    let starts_with_key =
+        KEYS.iter().any(|key| rest.trim_start_matches(is_blank).starts_with(&format!("{key}=")));
+    let meant =
+        if checkbox { keys.sure >= 1 || keys.perhaps >= 2 } else { starts_with_key && keys.sure >= 2 };
     meant.then_some(Sort::Meant)
 }
 
@@ -82,7 +84,12 @@ fn after_marker(text: &str) -> &str {
         Some(b'-' | b'*' | b'+') if digits == 0 => &text[1..],
         _ => return text,
     };
-    rest.trim_start()
+    rest.trim_start_matches(is_blank)
+}
+
+/// White space, and what looks like none at all.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
 /// How many words of a text look like a key of ours.
@@ -96,11 +103,11 @@ struct Keys {
 fn keys_in(text: &str) -> Keys {
     let mut keys = Keys { sure: 0, perhaps: 0 };
     for (at, _) in text.match_indices(['=', ':']) {
-        let before = text[..at].trim_end();
+        let before = text[..at].trim_end_matches(is_blank);
         let start = before.char_indices().rev().find(|(_, c)| !c.is_ascii_alphabetic());
         let word = match start {
             // A key stands at the start of a word.
-            Some((start, c)) if c.is_whitespace() || matches!(c, ']' | '"' | '\u{fffd}') => {
+            Some((start, c)) if is_blank(c) || matches!(c, ']' | '"' | '\u{fffd}') => {
                 &before[start + c.len_utf8()..]
             }
             Some(_) => continue,
@@ -124,7 +131,11 @@ fn keys_in(text: &str) -> Keys {
 fn first_problem(text: &str) -> Problem {
     head_problem(text).or_else(|| body_problem(text)).unwrap_or_else(|| {
         // Unreachable as long as this file follows the grammar, which a property test holds it to.
-        Problem::new(0, "this line isn't a valid reminder", "compare it with the grammar in the documentation")
+        Problem::new(
+            0,
+            "this line isn't a valid reminder",
+            "compare it with the grammar in the documentation",
+        )
     })
 }
 
@@ -135,7 +146,7 @@ fn head_problem(text: &str) -> Option<Problem> {
     if let Some(problem) = odd_space(at, found) {
         return Some(problem);
     }
-    let body = text.trim_start();
+    let body = text.trim_start_matches(is_blank);
     let (reason, suggestion) = if at == 0 && found == ' ' {
         ("a reminder starts in the first column, this line is indented", "remove the spaces before it")
     } else if at == 0 && matches!(found, '*' | '+' | '0'..='9') && after_marker(body).starts_with('[') {
@@ -143,7 +154,10 @@ fn head_problem(text: &str) -> Option<Problem> {
     } else if at == 5 {
         ("there is no space after `- [ ]`", "put a space after the `]`")
     } else {
-        ("a reminder starts with `- [ ] `", "start the line with `- [ ] `: hyphen, space, `[`, space, `]`, space")
+        (
+            "a reminder starts with `- [ ] `",
+            "start the line with `- [ ] `: hyphen, space, `[`, space, `]`, space",
+        )
     };
     Some(Problem::new(at, reason, suggestion))
 }
@@ -226,7 +240,7 @@ fn body_problem(text: &str) -> Option<Problem> {
 
 /// The first word of a text: up to any white space.
 fn word(text: &str) -> &str {
-    text.find(|c: char| c.is_whitespace()).map_or(text, |end| &text[..end])
+    text.find(is_blank).map_or(text, |end| &text[..end])
 }
 
 fn block_problem(at: usize, block: &str) -> Option<Problem> {
@@ -308,18 +322,13 @@ fn missing(seen: &[&str], at: usize) -> Option<Problem> {
         .map(|key| format!("`{key}`"))
         .collect();
     let (last, others) = missing.split_last()?;
-    let names =
-        if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+    let names = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
     let verb = if others.is_empty() { "is" } else { "are" };
-    let examples: Vec<&str> = [
-        ("date", "date=2026-12-01"),
-        ("time", "time=09:30"),
-        ("recur", "recur=none"),
-        ("msg", "msg=\"…\""),
-    ]
-    .iter()
-    .filter(|(key, _)| !seen.contains(key))
-    .map(|(_, example)| *example)
-    .collect();
+    let examples: Vec<&str> =
+        [("date", "date=2026-12-01"), ("time", "time=09:30"), ("recur", "recur=none"), ("msg", "msg=\"…\"")]
+            .iter()
+            .filter(|(key, _)| !seen.contains(key))
+            .map(|(_, example)| *example)
+            .collect();
     Some(Problem::new(at, format!("{names} {verb} missing"), format!("add `{}`", examples.join(" "))))
 }

@@ -79,7 +79,9 @@ fn numbers(value: &str, separators: &[char]) -> Option<Vec<u32>> {
 fn check_date(value: &str) -> Check {
     let b = value.as_bytes();
     let shaped = b.len() == 10
-        && b.iter().enumerate().all(|(i, b)| if matches!(i, 4 | 7) { *b == b'-' } else { b.is_ascii_digit() });
+        && b.iter()
+            .enumerate()
+            .all(|(i, b)| if matches!(i, 4 | 7) { *b == b'-' } else { b.is_ascii_digit() });
     let parts = numbers(value, &['-', '/', '.']);
     if !shaped {
         let reason = format!("{} is not a date as YYYY-MM-DD", quote(value));
@@ -125,7 +127,17 @@ fn check_date(value: &str) -> Check {
 }
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 
@@ -157,7 +169,9 @@ fn check_time(value: &str) -> Check {
                 format!("{shown} is not a time of day: the day ends at 23:59"),
                 "write `time=00:00` with the date of the next day".to_owned(),
             )),
-            (0..=23, _) => Err((format!("{shown} has no such minute"), "minutes go from 00 to 59".to_owned())),
+            (0..=23, _) => {
+                Err((format!("{shown} has no such minute"), "minutes go from 00 to 59".to_owned()))
+            }
             _ => Err((format!("{shown} has no such hour"), "hours go from 00 to 23".to_owned())),
         };
     }
@@ -222,14 +236,17 @@ fn check_id(value: &str) -> Check {
 fn check_msg(value: &str, rest: &str) -> Result<usize, Problem> {
     let Some(body) = rest.strip_prefix('"') else {
         let (reason, suggestion) = match rest.chars().next() {
-            None | Some(' ') => ("`msg` has no value".to_owned(), "write `msg=\"…\"`, with no space after the `=`".to_owned()),
+            None | Some(' ') => {
+                ("`msg` has no value".to_owned(), "write `msg=\"…\"`, with no space after the `=`".to_owned())
+            }
             Some(c @ ('“' | '”' | '„' | '«' | '‟' | '″' | '＂')) => (
                 format!("the message starts with `{c}` (U+{:04X}) instead of a plain quote", u32::from(c)),
                 "write `\"` before and after the message".to_owned(),
             ),
-            Some('\'' | '‘' | '’' | '`') => {
-                ("the message stands in single quotes".to_owned(), "use double quotes: `msg=\"…\"`".to_owned())
-            }
+            Some('\'' | '‘' | '’' | '`') => (
+                "the message stands in single quotes".to_owned(),
+                "use double quotes: `msg=\"…\"`".to_owned(),
+            ),
             Some(_) => (
                 "the message has no quotes".to_owned(),
                 format!("write `msg=\"{}\"`", quote(value).trim_matches('`')),
@@ -240,12 +257,24 @@ fn check_msg(value: &str, rest: &str) -> Result<usize, Problem> {
     let mut escaped = false;
     for (at, c) in body.char_indices() {
         if c.is_control() {
-            let named = if c == '\t' { "a tab".to_owned() } else { format!("a control character (U+{:04X})", u32::from(c)) };
-            return Err(Problem::new(1 + at, format!("there is {named} in the message"), "remove it, or write a space"));
+            let named = if c == '\t' {
+                "a tab".to_owned()
+            } else {
+                format!("a control character (U+{:04X})", u32::from(c))
+            };
+            return Err(Problem::new(
+                1 + at,
+                format!("there is {named} in the message"),
+                "remove it, or write a space",
+            ));
         }
         match c {
             '"' if !escaped && at == 0 => {
-                return Err(Problem::new(0, "the message is empty", "say what to be reminded of: `msg=\"…\"`"));
+                return Err(Problem::new(
+                    0,
+                    "the message is empty",
+                    "say what to be reminded of: `msg=\"…\"`",
+                ));
             }
             '"' if !escaped => return Ok(at + 2),
             '\\' => escaped = !escaped,

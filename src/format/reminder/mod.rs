@@ -124,7 +124,11 @@ pub(crate) struct RawMsg<'a> {
 impl<'a> ReminderRef<'a> {
     /// The message, unescaped.
     pub fn msg(&self) -> Cow<'a, str> {
-        if self.msg.has_backslash { Cow::Owned(unescape(self.msg.text)) } else { Cow::Borrowed(self.msg.text) }
+        if self.msg.has_backslash {
+            Cow::Owned(unescape(self.msg.text))
+        } else {
+            Cow::Borrowed(self.msg.text)
+        }
     }
 
     /// The same, owned.

@@ -67,11 +67,10 @@ fn spaces(input: &[u8]) -> Parse<'_, &[u8]> {
 #[inline]
 pub(super) fn field(input: &[u8]) -> Parse<'_, Field<'_>> {
     let (rest, found) = match input.first() {
-        Some(b'd') => alt((
-            map(preceded(tag("date="), date), Field::Date),
-            map(preceded(tag("day="), day), Field::Day),
-        ))
-        .parse_complete(input),
+        Some(b'd') => {
+            alt((map(preceded(tag("date="), date), Field::Date), map(preceded(tag("day="), day), Field::Day)))
+                .parse_complete(input)
+        }
         Some(b't') => map(preceded(tag("time="), time), Field::Time).parse_complete(input),
         Some(b'r') => map(preceded(tag("recur="), recur), Field::Recur).parse_complete(input),
         Some(b'm') => map(preceded(tag("msg="), msg), Field::Msg).parse_complete(input),
@@ -91,8 +90,10 @@ fn end_of_line(input: &[u8]) -> Parse<'_, Option<&str>> {
 }
 
 fn block_id(input: &[u8]) -> Parse<'_, &str> {
-    map_opt(take_while1(|b: u8| b.is_ascii_alphanumeric() || b == b'-'), |bytes| std::str::from_utf8(bytes).ok())
-        .parse_complete(input)
+    map_opt(take_while1(|b: u8| b.is_ascii_alphanumeric() || b == b'-'), |bytes| {
+        std::str::from_utf8(bytes).ok()
+    })
+    .parse_complete(input)
 }
 
 #[inline]
