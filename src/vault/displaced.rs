@@ -122,7 +122,8 @@ impl Editor {
         };
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let opened = match rustix::fs::openat(&place.dir, &*record.name, flags, Mode::empty()) {
-            Ok(file) => lease::no_writers(&File::from(file)),
+            Ok(file) if self.options.ask_for_writers => lease::no_writers(&File::from(file)),
+            Ok(_) => None,
             Err(rustix::io::Errno::NOENT) => {
                 self.forget_displaced(&record.name);
                 return Ok(());

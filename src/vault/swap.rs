@@ -45,7 +45,7 @@ impl Editor {
             let source = io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only; make it writable with `chmod u+w`");
             return Err(EditError::Write { path: task.path.clone(), step: "opening", source });
         }
-        if super::lease::no_writers(&file) == Some(false) {
+        if self.options.ask_for_writers && super::lease::no_writers(&file) == Some(false) {
             return Ok(Attempt::Busy);
         }
         self.check_content(task, &planned, &before, &stat)?;
