@@ -14,13 +14,13 @@ use rustix::{
 };
 
 use super::{
-    EditError, OpOutcome,
+    EditError, OpOutcome, Stat,
     conflict::OUR_MARK,
     editor::{Attempt, EditReport, Editor, Task, lock},
     image::{Guard, Script},
     in_place::unchanged,
     journal::{JournalEntry, JournalLock, Kind},
-    root::Located,
+    root::{Located, still_names},
 };
 
 /// A hidden name beside `name` that nobody else uses.
@@ -38,7 +38,7 @@ pub(super) fn write_temp(dir: &OwnedFd, temp: &str, bytes: &[u8], mode: Mode) ->
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(dir, temp, flags, mode)?);
     if let Err(error) = file.write_all(bytes) {
-        drop(rustix::fs::unlinkat(dir, temp, AtFlags::empty()));
+        let _ = rustix::fs::unlinkat(dir, temp, AtFlags::empty());
         return Err(error);
     }
     Ok(file)
@@ -79,7 +79,7 @@ impl Editor {
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
 
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let remove_temp = || drop(rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty()));
+        let remove_temp = || { let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty()); };
         let file = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666)).map_err(failed("writing a temporary file"))?;
         fail_point!("vault::create::temp");
         let script = Script::between(&[], &after);
@@ -119,13 +119,15 @@ impl Editor {
         }))
     }
 
-    /// Removes a note that reads `before`, keeping its inode for a minute.
+    /// Removes a note that reads `before`, keeping its inode for a minute. Under a lease (`leased` is
+    /// the file's stat) its bytes can't have changed since, and opening it would wait for ourselves.
     pub(super) fn remove(
         &self,
         task: &Task<'_>,
         journal: &JournalLock<'_>,
         place: &Located,
         before: &[u8],
+        leased: Option<&Stat>,
         outcomes: Vec<OpOutcome>,
     ) -> Result<Attempt, EditError> {
         let path = task.path;
@@ -154,7 +156,11 @@ impl Editor {
             failed("removing")(error.into())
         })?;
         fail_point!("vault::remove::renamed");
-        if read_in(&place.dir, &kept).map_err(failed("removing"))? != Some(before.to_vec()) {
+        let same = match leased {
+            Some(stat) => still_names(&place.dir, OsStr::new(&kept), stat),
+            None => read_in(&place.dir, &kept).map(|bytes| bytes.as_deref() == Some(before)),
+        };
+        if !same.map_err(failed("removing"))? {
             // It had changed in the last moment: it gets its name back, or is carried over later.
             if rename_new(&place.dir, &kept, &place.name).map_err(failed("removing"))? {
                 self.forget_displaced(&kept);

@@ -52,7 +52,7 @@ impl Editor {
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
         let Some(after) = planned.after else {
-            let attempt = self.remove(task, journal, &place, &before, planned.outcomes);
+            let attempt = self.remove(task, journal, &place, &before, Some(&stat), planned.outcomes);
             drop(lease);
             return attempt;
         };
@@ -167,7 +167,7 @@ pub(super) fn write_script(file: &File, script: &Script, after: &[u8]) -> io::Re
     let bytes = &after[range.clone()];
     if torn() {
         // Only tests come here: a disk that has written some sectors when the power goes.
-        let half = (bytes.len() / 2).next_multiple_of(512).min(bytes.len());
+        let half = ((range.start + bytes.len() / 2).next_multiple_of(512) - range.start).min(bytes.len());
         file.write_all_at(&bytes[..half], range.start as u64)?;
         file.sync_data()?;
         fail_point!("vault::in-place::half-written");

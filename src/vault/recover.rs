@@ -141,7 +141,7 @@ impl Editor {
                 self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
                 return Ok(Recovered::Finished);
             }
-            drop(rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty()));
+            let _ = rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty());
             self.forget_displaced(temp);
             return Ok(self.person_wins(entry, now.as_deref()));
         }
@@ -165,7 +165,7 @@ impl Editor {
         };
         let whole = read_in(&place.dir, temp).map_err(failed)?.as_deref() == Some(post.as_slice());
         let named = whole && rename_new(&place.dir, temp, &place.name).map_err(failed)?;
-        drop(rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty()));
+        let _ = rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty());
         rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if now.as_deref() == Some(post.as_slice()) {

@@ -8,7 +8,7 @@
 //! the vault's disk can be unmounted at any time.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::File,
     io::{self, Read},
     os::fd::OwnedFd,
@@ -323,7 +323,7 @@ fn is_dataless(_: &File) -> bool {
 }
 
 /// Whether `name` in the open folder `dir` is at this moment the file `stat`.
-pub(super) fn still_names(dir: &OwnedFd, name: &OsString, stat: &Stat) -> io::Result<bool> {
+pub(super) fn still_names(dir: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<bool> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(now) => {
             let now = stat_of(&now);

@@ -52,12 +52,12 @@ impl Editor {
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
         let Some(after) = planned.after else {
-            return self.remove(task, journal, &place, &before, planned.outcomes);
+            return self.remove(task, journal, &place, &before, None, planned.outcomes);
         };
         fail_point!("vault::swap::planned");
 
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let remove_temp = || drop(rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty()));
+        let remove_temp = || { let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty()); };
         let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).map_err(failed("writing a temporary file"))?;
         let synced = copy_attributes(&file, &written).and_then(|()| written.sync_all());
         if let Err(source) = synced {
@@ -145,7 +145,7 @@ fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     // The owner first: a change of owner clears bits of the mode.
     let owner = rustix::fs::fchown(to, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)));
     if owner.is_err() {
-        drop(rustix::fs::fchown(to, None, Some(Gid::from_raw(stat.st_gid))));
+        let _ = rustix::fs::fchown(to, None, Some(Gid::from_raw(stat.st_gid)));
     }
     rustix::fs::fchmod(to, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
     let mut names = vec![0_u8; 64 * 1024];
@@ -153,7 +153,7 @@ fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     for name in names[..len].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let mut value = vec![0_u8; 64 * 1024];
         if let Ok(len) = rustix::fs::fgetxattr(from, name, value.as_mut_slice()) {
-            drop(rustix::fs::fsetxattr(to, name, &value[..len], XattrFlags::empty()));
+            let _ = rustix::fs::fsetxattr(to, name, &value[..len], XattrFlags::empty());
         }
     }
     Ok(())
