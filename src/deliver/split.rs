@@ -183,16 +183,13 @@ mod tests {
         let line_0 = 0;
         let line_1 = 1;
         let line_2 = 2;
+        let line_3 = 3;
         ```
         =====
         ```rust
-        let line_3 = 3;
         let line_4 = 4;
         let line_5 = 5;
         let line_6 = 6;
-        ```
-        =====
-        ```rust
         let line_7 = 7;
         ```
         done

@@ -220,6 +220,11 @@ impl Reader<'_> {
         for word in &out {
             self.check_number(word)?;
         }
+        if let [.., day, hour] = out.as_slice() {
+            if hour.len() <= 2 && hour.parse::<u32>().is_ok() && !is_month(day) && !matches!(day.as_str(), "/" | "-") {
+                return Err(self.not(format!("is `{hour}` an hour? write `{hour}:00`, `{hour}am` or `{hour}pm`")));
+            }
+        }
         if out.is_empty() {
             return Err(self.not("it names no day and no time"));
         }
@@ -447,7 +452,22 @@ mod tests {
         .iter()
         .map(|text| read(text))
         .collect();
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        can't read `` as a time: it is empty
+        can't read `gibberish` as a time: `gibberish` means nothing here
+        can't read `money 9am` as a time: `money` means nothing here
+        can't read `tomorrow 9am call mum` as a time: `call` means nothing here
+        can't read `tomorrow 9` as a time: is `9` an hour? write `9:00`, `9am` or `9pm`
+        can't read `2026-02-30 09:00` as a time: there is no day `2026-02-30`
+        can't read `2026-12-02 24:00` as a time: there is no time `24:00`
+        can't read `25:00` as a time: there is no time `25:00`; the day has 00:00 to 23:59
+        can't read `13pm` as a time: `pm` follows no hour from 1 to 12
+        can't read `300/1` as a time: `300` is no day, no hour and no year of four digits
+        `2020-01-01 09:00` is in the past: that is 2020-01-01 09:00, and it is 2026-12-01 09:30 now
+        `yesterday 10:00` is in the past: that is 2026-11-30 10:00, and it is 2026-12-01 09:30 now
+        `today 9am` is in the past: that is 2026-12-01 09:00, and it is 2026-12-01 09:30 now
+        can't read `in 99999 years` as a time: `99999 years` is no length of time
+        ");
     }
 
     proptest::proptest! {

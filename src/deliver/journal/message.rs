@@ -143,7 +143,7 @@ impl Journal {
     ) -> Result<bool, JournalError> {
         self.write(|tx| {
             tx.prepare_cached("UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2")?
-                .execute(params![key, chunk, message_id])?;
+                .execute(params![key, number(chunk), message_id])?;
             let rest: i64 = tx
                 .prepare_cached("SELECT count(*) FROM chunks WHERE message = ?1 AND state <> 'sent'")?
                 .query_row([key], |row| row.get(0))?;
@@ -175,7 +175,7 @@ impl Journal {
         self.write(|tx| {
             tx.execute(
                 "UPDATE chunks SET state = 'due', first_ms = NULL WHERE message = ?1 AND chunk = ?2",
-                params![key, chunk],
+                params![key, number(chunk)],
             )?;
             put_off(tx, key, retry, reason)?;
             let started: i64 = tx.query_row(
@@ -275,7 +275,7 @@ fn insert_chunks(
     let mut insert =
         tx.prepare_cached("INSERT INTO chunks (message, chunk, nonce, text, state) VALUES (?1, ?2, ?3, ?4, 'due')")?;
     for (chunk, text) in split::split(body, limit).into_iter().enumerate() {
-        insert.execute(params![key, chunk, notifier::nonce(kind, key, route, chunk), text])?;
+        insert.execute(params![key, number(chunk), notifier::nonce(kind, key, route, chunk), text])?;
     }
     Ok(())
 }
@@ -285,7 +285,7 @@ fn mark_sending(tx: &Transaction<'_>, key: &str, chunk: usize, now: Timestamp) -
     tx.prepare_cached(
         "UPDATE chunks SET state = 'sending', first_ms = coalesce(first_ms, ?3) WHERE message = ?1 AND chunk = ?2",
     )?
-    .execute(params![key, chunk, now])?;
+    .execute(params![key, number(chunk), now])?;
     tx.prepare_cached("UPDATE messages SET attempted_ms = ?2 WHERE key = ?1")?.execute(params![key, now])?;
     tx.prepare_cached("UPDATE deliveries SET state = 'sending', attempted_ms = ?2 WHERE message = ?1")?
         .execute(params![key, now])?;
@@ -365,6 +365,11 @@ fn read_messages(
 fn kind_of(text: &str) -> Option<MessageKind> {
     use MessageKind::{Commitment, Confirmation, Digest, Notice, Reminder};
     [Reminder, Commitment, Digest, Confirmation, Notice].into_iter().find(|kind| kind.as_str() == text)
+}
+
+/// A chunk's index as SQLite keeps it.
+fn number(chunk: usize) -> i64 {
+    i64::try_from(chunk).unwrap_or(i64::MAX)
 }
 
 fn to_json(value: &impl serde::Serialize) -> String {
