@@ -1,0 +1,111 @@
+//! Lines by content: what the plan needs to find its targets, at the speed of memory.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use crate::format::lines::{Line, Lines, LiveLines, bom_len, lines, live_lines};
+
+/// The length of the line terminator at `at`, 0 where there is none.
+pub(super) fn terminator_at(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at..) {
+        Some([b'\n', ..]) => 1,
+        Some([b'\r', b'\n', ..]) => 2,
+        _ => 0,
+    }
+}
+
+/// What ends the lines of this file: `\r\n` where its first and its last line say so, else `\n`.
+pub(super) fn newline_of(bytes: &[u8]) -> &'static [u8] {
+    let crlf = |at: Option<usize>| at.is_some_and(|at| at > 0 && bytes[at - 1] == b'\r');
+    if crlf(memchr::memchr(b'\n', bytes)) && crlf(memchr::memrchr(b'\n', bytes)) { b"\r\n" } else { b"\n" }
+}
+
+/// `text` with its lines ended as `newline` says; text with a `\r` of its own stays as it is.
+pub(super) fn with_newlines<'a>(text: &'a [u8], newline: &[u8]) -> Cow<'a, [u8]> {
+    if newline == b"\n" || text.contains(&b'\r') || !text.contains(&b'\n') {
+        return Cow::Borrowed(text);
+    }
+    let mut changed = Vec::with_capacity(text.len() + 16);
+    for line in lines(text) {
+        changed.extend_from_slice(line.text);
+        if !line.terminator.is_empty() {
+            changed.extend_from_slice(newline);
+        }
+    }
+    Cow::Owned(changed)
+}
+
+/// The level and the words of an ATX heading.
+pub(super) fn heading(line: &[u8]) -> Option<(usize, &[u8])> {
+    let level = line.iter().take_while(|byte| **byte == b'#').count();
+    let rest = &line[level..];
+    let is_heading = (1..=6).contains(&level) && (rest.is_empty() || rest[0] == b' ' || rest[0] == b'\t');
+    is_heading.then(|| (level, rest.trim_ascii()))
+}
+
+/// Whether the file's last line is blank, so that what follows stands apart.
+pub(super) fn ends_in_blank_line(bytes: &[u8]) -> bool {
+    lines(bytes).last().is_none_or(|line| line.text.trim_ascii().is_empty() && !line.terminator.is_empty())
+}
+
+/// All lines, each with whether it is live.
+pub(super) fn flagged_lines(bytes: &[u8]) -> impl Iterator<Item = (Line<'_>, bool)> {
+    let mut lines = LiveLines::new(bytes);
+    std::iter::from_fn(move || lines.next_any())
+}
+
+/// Whether `at` is where a line begins.
+pub(super) fn begins_line(bytes: &[u8], at: usize) -> bool {
+    at == bom_len(bytes) || at > 0 && bytes[at - 1] == b'\n'
+}
+
+/// The live lines whose text is `target`. Searches for the bytes first, so that a large file costs
+/// little more than one look at its memory.
+pub(super) fn live_lines_equal_to<'a>(bytes: &'a [u8], target: &[u8]) -> Vec<Line<'a>> {
+    if target.is_empty() {
+        return live_lines(bytes).filter(|line| line.text.is_empty()).collect();
+    }
+    let mut found: Vec<Line<'a>> = Vec::new();
+    for start in memmem::find_iter(bytes, target).filter(|start| begins_line(bytes, *start)) {
+        let line = Lines::from_offset(bytes, start, 0).next().filter(|line| line.text == target);
+        found.extend(line);
+    }
+    if let Some(last) = found.last() {
+        // What follows the last candidate has no say, save where it ends the frontmatter.
+        let end = if starts_frontmatter(bytes) { bytes.len() } else { last.end() };
+        let live = Liveness::of(&bytes[..end]);
+        found.retain(|line| live.is_live(line.start));
+    }
+    found
+}
+
+/// Which lines of a text are live.
+pub(super) enum Liveness {
+    /// All: nothing in the text could make a line anything else.
+    All,
+    /// The starts of those that aren't.
+    Dead(std::collections::HashSet<usize>),
+}
+
+impl Liveness {
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        const MARKS: [&[u8]; 4] = [b"```", b"~~~", b"<!--", b"%%"];
+        if !starts_frontmatter(bytes) && MARKS.iter().all(|mark| memmem::find(bytes, mark).is_none()) {
+            return Self::All;
+        }
+        Self::Dead(flagged_lines(bytes).filter(|(_, live)| !live).map(|(line, _)| line.start).collect())
+    }
+
+    /// Whether the line that begins at `start` is live.
+    pub(super) fn is_live(&self, start: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Dead(dead) => !dead.contains(&start),
+        }
+    }
+}
+
+fn starts_frontmatter(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).starts_with(b"---")
+}
