@@ -39,7 +39,7 @@ impl Backoff {
     }
 
     /// Seconds until a stored failure is tried again: 1 minute, doubling, at most a day.
-    pub fn next_hour(attempts: u32) -> i64 {
+    pub fn next_try(attempts: u32) -> i64 {
         (60_i64 << attempts.min(11)).min(86_400)
     }
 }
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(backoff.pause(1, &down(Some(7000)), 0.5), seconds(60));
         let refused = EmbedError::Refused { provider: "x".into(), reason: "no".into() };
         assert_eq!(backoff.pause(1, &refused, 0.5), None);
-        assert_eq!(Backoff::next_hour(0), 60);
-        assert_eq!(Backoff::next_hour(40), 86_400);
+        assert_eq!(Backoff::next_try(0), 60);
+        assert_eq!(Backoff::next_try(40), 86_400);
     }
 }

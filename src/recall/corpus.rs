@@ -9,7 +9,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::postings::Postings;
 use super::text::{Shape, Terms, words};
+use super::vectors::{Hash, hash};
 use super::matrix::Matrix;
 use crate::embed::Table;
 
@@ -50,11 +52,10 @@ pub struct File {
 /// All blocks of a vault, as the ranking sees them.
 #[derive(Debug, Default)]
 pub struct Corpus {
-    files: Vec<File>,
+    pub(super) files: Vec<File>,
     by_path: HashMap<String, u32>,
-    terms: HashMap<Box<str>, u32>,
-    postings: Vec<Postings>,
-    authors: Vec<String>,
+    pub(super) postings: Postings,
+    pub(super) authors: Vec<String>,
     author_ids: HashMap<String, u32>,
     /// The file of each slot.
     pub file_of: Vec<u32>,
@@ -72,25 +73,29 @@ pub struct Corpus {
     pub author: Vec<u32>,
     /// Seconds since 1970, [`NEVER`] where none is known.
     pub time: Vec<i64>,
+    /// The content hash of what a model embeds of each slot.
+    pub hash: Vec<Hash>,
     /// The built-in vectors.
     pub vectors: Matrix,
     words: Terms,
     dead: usize,
 }
 
+impl Corpus {
+    /// Fills in what is not stored: the maps from paths and names to their numbers.
+    pub(super) fn connect(mut self) -> Self {
+        let living = (0_u32..).zip(&self.files).filter(|(_, file)| file.alive);
+        self.by_path = living.map(|(id, file)| (file.path.clone(), id)).collect();
+        self.author_ids = self.authors.iter().cloned().zip(0..).collect();
+        self.dead = self.files.iter().filter(|file| !file.alive).map(|file| file.slots.len()).sum();
+        self
+    }
+}
+
 /// No author.
 pub const NOBODY: u32 = u32::MAX;
 /// No time.
 pub const NEVER: i64 = i64::MIN;
-
-/// Where a term stands: slots, ascending, and how often in each.
-#[derive(Debug, Default, Clone)]
-pub struct Postings {
-    /// The slots.
-    pub slots: Vec<u32>,
-    /// The term's count in each, at most 255.
-    pub counts: Vec<u8>,
-}
 
 impl Corpus {
     /// An empty corpus.
@@ -128,9 +133,14 @@ impl Corpus {
         &self.files[self.file_of[slot as usize] as usize]
     }
 
-    /// Where `term` stands.
-    pub fn postings(&self, term: &str) -> Option<&Postings> {
-        self.terms.get(term).map(|id| &self.postings[*id as usize])
+    /// Calls `each` with the slots in which `term` stands, ascending, and its count in each, at most 255.
+    pub fn each(&self, term: &str, each: impl FnMut(u32, u8)) {
+        self.postings.each(term, each);
+    }
+
+    /// The different authors' names, by number.
+    pub fn authors(&self) -> &[String] {
+        &self.authors
     }
 
     /// The words of an author's name, lower case.
@@ -177,25 +187,15 @@ impl Corpus {
         let mut length = 0_u32;
         // The speaker's name belongs to what a turn says, the headings to what a paragraph says.
         for text in [passage.author.unwrap_or(""), passage.head, passage.text] {
-            let (terms, postings) = (&mut self.terms, &mut self.postings);
+            let postings = &mut self.postings;
             self.words.each(text, |term| {
                 length += 1;
-                let id = if let Some(id) = terms.get(term) {
-                    *id
-                } else {
-                    let id = u32::try_from(postings.len()).unwrap_or(u32::MAX);
-                    terms.insert(term.into(), id);
-                    postings.push(Postings::default());
-                    id
-                };
-                let count = counts.entry(id).or_insert(0);
+                let count = counts.entry(postings.id(term)).or_insert(0);
                 *count = count.saturating_add(1);
             });
         }
         for (id, count) in counts.iter() {
-            let postings = &mut self.postings[*id as usize];
-            postings.slots.push(slot);
-            postings.counts.push(*count);
+            self.postings.push(*id, slot, *count);
         }
         let author = passage.author.map_or(NOBODY, |name| self.author_id(name));
         let mut shape = Shape::default();
@@ -214,10 +214,12 @@ impl Corpus {
         self.shape.push(shape);
         self.author.push(author);
         self.time.push(passage.time.unwrap_or(NEVER));
+        let embedded = without_names(passage.text, names);
+        self.hash.push(hash(&embedded));
         if passage.is_tool {
             self.vectors.push(&[]);
         } else {
-            self.vectors.push(&table.embed(&without_names(passage.text, names)));
+            self.vectors.push(&table.embed(&embedded));
         }
     }
 

@@ -32,6 +32,15 @@ impl Probe {
     }
 }
 
+impl Probe {
+    /// The scale (little-endian f32) and the bytes, for storing.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.scale.to_le_bytes().to_vec();
+        bytes.extend(self.values.iter().map(|x| x.cast_unsigned()));
+        bytes
+    }
+}
+
 impl Matrix {
     /// An empty matrix for vectors of this dimension.
     pub fn new(dimensions: usize) -> Self {
@@ -73,6 +82,29 @@ impl Matrix {
         } else {
             self.rows.resize(self.rows.len() + self.dimensions, 0);
             self.scales.push(0.0);
+        }
+    }
+
+    /// Appends a row as [`Probe::to_bytes`] stored it; says whether it was one of this dimension.
+    pub fn push_bytes(&mut self, bytes: &[u8]) -> bool {
+        let Some((scale, values)) = bytes.split_first_chunk::<4>() else { return false };
+        if values.len() != self.dimensions {
+            return false;
+        }
+        self.rows.extend(values.iter().map(|x| x.cast_signed()));
+        self.scales.push(f32::from_le_bytes(*scale));
+        true
+    }
+
+    /// Copies a row of another matrix of the same dimension onto the end; a missing one becomes a row that
+    /// is like nothing.
+    pub fn push_row(&mut self, from: &Self, row: Option<usize>) {
+        match row.filter(|row| *row < from.len() && from.dimensions == self.dimensions) {
+            Some(row) => {
+                self.rows.extend_from_slice(&from.rows[row * self.dimensions..][..self.dimensions]);
+                self.scales.push(from.scales[row]);
+            }
+            None => self.push(&[]),
         }
     }
 

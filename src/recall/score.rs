@@ -264,9 +264,11 @@ fn lexical(
     let mut last: Option<(Vec<(u32, f32)>, f32)> = None;
     for asked in &question.asked {
         let is_name = speakers.names.iter().any(|name| *name == asked.word);
-        let found: Vec<(u32, f32)> = corpus.postings(&asked.term).map_or_else(Vec::new, |postings| {
-            let both = postings.slots.iter().zip(&postings.counts);
-            both.filter(|(slot, _)| candidates.is[**slot as usize]).map(|(slot, tf)| (*slot, f32::from(*tf))).collect()
+        let mut found: Vec<(u32, f32)> = Vec::new();
+        corpus.each(&asked.term, |slot, tf| {
+            if candidates.is[slot as usize] {
+                found.push((slot, f32::from(tf)));
+            }
         });
         #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
         let rarity = idf(found.len() as f32, n);
@@ -348,10 +350,11 @@ fn lexical(
             scratch.raise(*slot, 1.0);
         }
         for (near, likeness) in &asked.near {
-            let Some(postings) = corpus.postings(near) else { continue };
-            for slot in postings.slots.iter().filter(|slot| candidates.is[**slot as usize]) {
-                scratch.raise(*slot, NEAR_WORD * likeness);
-            }
+            corpus.each(near, |slot, _| {
+                if candidates.is[slot as usize] {
+                    scratch.raise(slot, NEAR_WORD * likeness);
+                }
+            });
         }
         let mut matched: Vec<(u32, f32)> = Vec::with_capacity(scratch.touched.len());
         scratch.drain(|slot, value| matched.push((slot, value)));

@@ -26,6 +26,18 @@ How many {a} do you have?|Who took you to the {a}?|I cooked {a} with {b} for din
 I used to live in {a} before I moved to {b}.|The kids loved the {a}.|Working on {a} every morning keeps me calm.|The {a} broke, so I had to get it repaired.
 I am worried about the {a}.|A photo of a {a} and a {b}.|a photo of {a}|Her job at the {a} is stressful.|He plays {a} in a {b}.
 {a} {b}|{a}|{a} and {b}|the {a} of {b}|What did she say about {a}?|Where did he find the {a}?|Remind me about the {a}.|meeting notes: {a}, {b}, {c}
+Hey! How have you been? I finally tried {a} this week.|Wow, that's great news about the {a}! Congrats!|Thanks so much! The {a} means a lot to me.
+It's been a tough month, I lost my {a} and had to look for a new {b}.|That sounds amazing, what kind of {a} was it?|Yeah, my {a} taught me how to {b}.
+I've always wanted to visit {a}, maybe next summer.|We adopted a {a} last year and named it {b}.|Here's a picture of the {a} we made together.
+She's been learning {a} for five years and performs at the {b}.|I was nervous before the {a}, but everyone was so supportive.|How did the {a} go? Did you win?
+My grandma gave me this {a} when I was little, it reminds me of {b}.|I love spending time outdoors, especially {a} and {b}.|Last Friday I went to a {a} with some old friends.
+He volunteers at the {a} every weekend to help with {b}.|They got married in {a} and went to {b} for the honeymoon.|I'm saving money to open my own {a}.
+The weather was perfect so we had a {a} by the lake.|My favourite part was the {a}, it was really {b}.|What made you decide to start {a}?|Good luck with your {a}, let me know how it goes!
+I'm recovering from the {a}, the doctor said two more weeks.|We watched {a} last night, the {b} was incredible.|Do you have any plans for {a}?|I signed up for a {a} class to meet new people.
+My boss offered me a promotion to {a}.|I made {a} with {b} for my sister's birthday.|I grew up in {a}, near the {b}.|The conference on {a} was inspiring, I met people working on {b}.
+When is the {a} due?|Which {a} did she recommend?|How long has he been playing {a}?|Where did they go for the {a}?|What did he buy at the {a}?|Why did she choose {a}?|What does she like about {a}?
+How does he feel about {a}?|Who gave her the {a}?|What are their plans for the {a}?|Has she ever been to {a}?|What inspired him to write about {a}?|Which countries has he visited for {a}?
+The {a} was cancelled because of {b}.|I keep forgetting to call the {a}.|We agreed to meet at the {a} at noon.|I can't eat {a} because of my allergy to {b}.|Her mother passed away, she misses the {a}.
 Decision: use {a} instead of {b}.|The project {a} is late because of {b}.|I prefer {a} to {b}.|My {a} has an appointment about the {b}.""".replace("\n", "|").split("|")
 
 
@@ -72,12 +84,15 @@ def main():
     text = sorted({s for doc in prose() for s in sentences(doc)})
     rng.shuffle(text)
     text = text[:a.prose]
-    pool = []
+    # Everyday words come more often: the vocabulary is sorted by frequency, so sample by rank, and put one to
+    # three sentences together, as people do.
+    weights = [(i + 300) ** -0.8 for i in range(len(words))]
     for _ in range(a.carriers):
-        while len(pool) < 3:
-            pool.extend(rng.sample(words, len(words)))
-        shape = rng.choice(CARRIERS)
-        text.append(shape.format(a=pool.pop(), b=pool.pop() if "{b}" in shape else "", c=pool.pop() if "{c}" in shape else ""))
+        said = []
+        for shape in rng.sample(CARRIERS, rng.choice((1, 1, 2, 3))):
+            pick = rng.choices(words, weights, k=3)
+            said.append(shape.format(a=pick[0], b=pick[1], c=pick[2]))
+        text.append(" ".join(said))
     rng.shuffle(text)
     with open(a.out, "w", encoding="utf-8") as out:
         out.write("\n".join(text) + "\n")
