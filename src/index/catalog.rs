@@ -20,7 +20,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
   ctime INTEGER NOT NULL, inode INTEGER NOT NULL, hash BLOB NOT NULL, head TEXT NOT NULL, tags TEXT NOT NULL, time INTEGER,
-  skipped TEXT, findings TEXT);
+  resume TEXT, skipped TEXT, findings TEXT);
 CREATE TABLE segments (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, docs INTEGER NOT NULL);
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY, file INTEGER NOT NULL, segment INTEGER NOT NULL, start INTEGER NOT NULL,
@@ -57,6 +57,8 @@ pub struct FileRow {
     pub tags: String,
     /// The note's date.
     pub time: Option<i64>,
+    /// For a log: where a later reading goes on.
+    pub resume: Option<String>,
     /// Why it isn't indexed.
     pub skipped: Option<String>,
     /// What could not be read as meant, a line each: `line<TAB>reason`.
@@ -186,7 +188,7 @@ pub fn totals(conn: &Connection) -> Result<Totals, IndexError> {
     Ok(Totals { generation, docs, text_terms, head_terms, files, committed })
 }
 
-const FILE: &str = "id, path, size, mtime, ctime, inode, hash, head, tags, time, skipped, findings";
+const FILE: &str = "id, path, size, mtime, ctime, inode, hash, head, tags, time, resume, skipped, findings";
 const RUN: &str = "id, file, segment, start, count, text_terms, head_terms, blocks";
 
 fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
@@ -201,8 +203,9 @@ fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
         head: row.get(7)?,
         tags: row.get(8)?,
         time: row.get(9)?,
-        skipped: row.get(10)?,
-        findings: row.get(11)?,
+        resume: row.get(10)?,
+        skipped: row.get(11)?,
+        findings: row.get(12)?,
     })
 }
 
@@ -318,7 +321,7 @@ pub fn gone_in(conn: &Connection, segment: i64) -> Result<HashMap<Vec<u8>, i64>,
 pub fn put_file(conn: &Connection, file: &FileRow) -> Result<i64, IndexError> {
     let id = (file.id != 0).then_some(file.id);
     let mut put = conn.prepare_cached(&format!(
-        "INSERT OR REPLACE INTO files ({FILE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+        "INSERT OR REPLACE INTO files ({FILE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
     ))?;
     put.execute(params![
         id,
@@ -331,6 +334,7 @@ pub fn put_file(conn: &Connection, file: &FileRow) -> Result<i64, IndexError> {
         file.head,
         file.tags,
         file.time,
+        file.resume,
         file.skipped,
         file.findings
     ])?;

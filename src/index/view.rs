@@ -175,3 +175,25 @@ pub fn term_key(term: &Term) -> Vec<u8> {
     key.extend_from_slice(term.serialized_value_bytes());
     key
 }
+
+/// How many living documents hold a term that is not counted in `gone`, by going through them.
+pub fn count_living(view: &View, term: &Term) -> Result<u64, IndexError> {
+    use tantivy::{DocSet, TERMINATED};
+    let mut living = 0;
+    for seg in &view.segs {
+        let inverted = seg.reader.inverted_index(term.field())?;
+        if seg.alive.is_none() {
+            living += u64::from(inverted.doc_freq(term).map_err(tantivy::TantivyError::from)?);
+            continue;
+        }
+        let basic = tantivy::schema::IndexRecordOption::Basic;
+        let postings = inverted.read_postings(term, basic).map_err(tantivy::TantivyError::from)?;
+        let Some(mut postings) = postings else { continue };
+        let mut doc = postings.doc();
+        while doc != TERMINATED {
+            living += u64::from(seg.is_alive(doc));
+            doc = postings.advance();
+        }
+    }
+    Ok(living)
+}
