@@ -107,7 +107,9 @@ pub enum PassError {
 /// `host` of the settings against this machine's name: why nothing fires here, if so.
 pub fn read_only(host: Option<&str>, here: &str) -> Option<String> {
     let host = host.filter(|host| !host.eq_ignore_ascii_case(here))?;
-    Some(format!("`{host}` fires the reminders of this vault (`[schedule] host`), and this machine is `{here}`"))
+    Some(format!(
+        "`{host}` fires the reminders of this vault (`[schedule] host`), and this machine is `{here}`"
+    ))
 }
 
 /// Makes one pass at the clock's instant.
@@ -233,7 +235,9 @@ fn delivered_already(settings: &PassSettings, line: usize, key: &str) -> PlacedF
         path: settings.reminders.as_str().to_owned(),
         line,
         column: 1,
-        reason: format!("this reminder was delivered already (`{key}`), before its text was changed; it does not fire again"),
+        reason: format!(
+            "this reminder was delivered already (`{key}`), before its text was changed; it does not fire again"
+        ),
         suggestion: "give it a new date or time, or delete the line".to_owned(),
     }
 }
