@@ -52,7 +52,7 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
         tx.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([file])?;
         tx.prepare_cached("DELETE FROM pins WHERE file = ?1")?.execute([file])?;
     }
-    fail::fail_point!("index-commit-middle", |_| Err(IndexError::Torn("failpoint".to_owned())));
+    fail::fail_point!("index-commit-middle", |_| Err(IndexError::Interrupted));
     for (file, run, pins) in &delta.files {
         let known = file.id != 0;
         let id = catalog::put_file(&tx, file)?;
@@ -74,7 +74,7 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
         put_pins(&tx, id, pins, known && run.is_some())?;
     }
     catalog::set_totals(&tx, &totals)?;
-    fail::fail_point!("index-commit-end", |_| Err(IndexError::Torn("failpoint".to_owned())));
+    fail::fail_point!("index-commit-end", |_| Err(IndexError::Interrupted));
     tx.commit()?;
     Ok(totals.generation)
 }
@@ -171,7 +171,7 @@ pub fn merge(
         }
         merged.new = Some(new);
     }
-    fail::fail_point!("index-merge-written", |_| Err(IndexError::Torn("failpoint".to_owned())));
+    fail::fail_point!("index-merge-written", |_| Err(IndexError::Interrupted));
     Ok(merged)
 }
 
@@ -214,7 +214,7 @@ pub fn commit_merge(conn: &mut Connection, merged: &Merged, root: &Path) -> Resu
     let mut totals = catalog::totals(&tx)?;
     totals.generation += 1;
     catalog::set_totals(&tx, &totals)?;
-    fail::fail_point!("index-merge-end", |_| Err(IndexError::Torn("failpoint".to_owned())));
+    fail::fail_point!("index-merge-end", |_| Err(IndexError::Interrupted));
     tx.commit()?;
     for row in &merged.old {
         remove_files(root, &row.uuid);

@@ -348,10 +348,10 @@ fn strip_html(html: &str, inside: &mut bool, out: &mut String) {
             *inside = false;
         }
         let Some(open) = rest.find('<') else {
-            out.push_str(rest);
+            push_words(rest, out);
             return;
         };
-        out.push_str(&rest[..open]);
+        push_words(&rest[..open], out);
         rest = &rest[open..];
         if rest.starts_with("<!--") {
             *inside = true;
@@ -366,6 +366,10 @@ fn strip_html(html: &str, inside: &mut bool, out: &mut String) {
             out.push(' ');
         }
     }
+}
+
+fn push_words(words: &str, out: &mut String) {
+    out.push_str(if out.ends_with([' ', '\n']) { words.trim_start_matches(' ') } else { words });
 }
 
 #[cfg(test)]

@@ -153,7 +153,7 @@ impl Work<'_> {
         }
         progress(Progress { done: made.files, total: self.files.len() });
         catalog::set_totals(&conn, &totals)?;
-        fail::fail_point!("index-reindex-end", |_| Err(IndexError::Torn("failpoint".to_owned())));
+        fail::fail_point!("index-reindex-end", |_| Err(IndexError::Interrupted));
         conn.execute_batch("COMMIT")?;
         let _ = conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
         Ok(made)

@@ -121,6 +121,8 @@ pub fn tokenizers(counts: &Counts) -> TokenizerManager {
     manager.register("words", Words { analyzer: Analyzer::new(), stems: false, count: Arc::clone(&counts.text), stream: Stream::default() });
     manager.register("stems", Words { analyzer: Analyzer::new(), stems: true, count: Arc::clone(&counts.head), stream: Stream::default() });
     manager.register("raw", RawTokenizer::default());
+    // tantivy asks for one of this name for every field that isn't text.
+    manager.register("default", RawTokenizer::default());
     manager
 }
 

@@ -85,7 +85,7 @@ impl Index {
                 }
             }
             let delta = Delta::build(&conn, &view, &store.fields, changes, &Target::Disk(store.segments()))?;
-            fail::fail_point!("index-segment-written", |_| Err(IndexError::Torn("failpoint".to_owned())));
+            fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
             drop(conn);
             if !delta.is_empty() {
                 commit::commit(&mut *store.conn()?, &delta, self.clock.now().as_second())?;
