@@ -9,6 +9,7 @@ mod doctor;
 mod error;
 mod init;
 mod man;
+mod run;
 mod service;
 mod status;
 mod ui;
@@ -52,6 +53,7 @@ struct GlobalArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(init::Args),
+    Run(run::Args),
     Status(status::Args),
     Doctor(doctor::Args),
     Service(service::Args),
@@ -136,6 +138,7 @@ fn context(global: &GlobalArgs, ui: Ui) -> Result<Context, CommandError> {
 fn dispatch(command: &Command, context: &Context) -> CommandResult {
     match command {
         Command::Init(args) => init::run(context, args),
+        Command::Run(args) => run::run(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Doctor(args) => doctor::run(context, args),
         Command::Service(args) => service::run(context, args),

@@ -36,18 +36,22 @@ pub trait Sink {
     fn add(&mut self, signal: Signal, slot: u32, value: f32);
 }
 
-/// Weighted sums, one a slot.
+/// Weighted sums, one a slot, and beside them the two signals that tell a find from a guess.
 #[derive(Debug)]
 pub struct Scores {
     weights: Weights,
     /// The score of each slot.
     pub of: Vec<f32>,
+    /// [`Signal::SoftNear`] of each slot.
+    pub soft: Vec<f32>,
+    /// [`Signal::Vector`] of each slot.
+    pub vector: Vec<f32>,
 }
 
 impl Scores {
     /// All zero.
     pub fn new(weights: Weights, slots: usize) -> Self {
-        Self { weights, of: vec![0.0; slots] }
+        Self { weights, of: vec![0.0; slots], soft: vec![0.0; slots], vector: vec![0.0; slots] }
     }
 }
 
@@ -55,6 +59,36 @@ impl Sink for Scores {
     #[inline]
     fn add(&mut self, signal: Signal, slot: u32, value: f32) {
         self.of[slot as usize] += self.weights[signal as usize] * value;
+        match signal {
+            Signal::SoftNear => self.soft[slot as usize] += value,
+            Signal::Vector => self.vector[slot as usize] = value,
+            _ => {}
+        }
+    }
+}
+
+impl Scores {
+    /// The `most` best slots that are candidates, best first; equals in the order of path and line.
+    pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
+        let mut slots: Vec<u32> = (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot).collect();
+        let order = |a: &u32, b: &u32| {
+            let place = |slot: u32| (&corpus.file_at(slot).path, corpus.line[slot as usize]);
+            self.of[*b as usize].total_cmp(&self.of[*a as usize]).then_with(|| place(*a).cmp(&place(*b)))
+        };
+        if slots.len() > most && most > 0 {
+            slots.select_nth_unstable_by(most - 1, order);
+        }
+        slots.truncate(most);
+        slots.sort_unstable_by(order);
+        slots
+    }
+
+    /// How sure a slot is to be about the question, 0 to 1: calibrated (`signal::SURE`) on questions whose
+    /// answer is in the memory and on others whose answer is not.
+    pub fn sureness(&self, slot: u32) -> f64 {
+        let [base, soft, vector] = super::signal::SURE;
+        let sum = base + soft * f64::from(self.soft[slot as usize]) + vector * f64::from(self.vector[slot as usize]);
+        1.0 / (1.0 + (-sum).exp())
     }
 }
 

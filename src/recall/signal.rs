@@ -96,3 +96,10 @@ pub type Weights = [f32; SIGNALS];
 pub const FITTED: Weights = [
     -1.339, 3.878, -0.430, 0.328, 1.029, 3.223, -0.825, 0.235, -1.049, 4.025, 0.452, 0.033, 0.033, 2.338, 0.190, 0.510, 0.714, -0.304, -0.372, 0.198, 0.117, 2.057, 0.003, 1.213, 0.674, 0.690, 0.506, 0.293, 1.931, -0.123, 0.718, -0.205, 9.317,
 ];
+
+/// The logistic that turns a block's soft coverage and standardised cosine into how sure it is to be about
+/// the question: constant, weight of [`Signal::SoftNear`], weight of [`Signal::Vector`].
+pub const SURE: [f64; 3] = [-6.0, 7.0, 0.6];
+
+/// Nothing below this is given without being asked for.
+pub const SURE_ENOUGH: f64 = 0.5;

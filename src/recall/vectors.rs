@@ -14,13 +14,6 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::matrix::{Matrix, Probe};
 use crate::embed::retry::Backoff;
 
-/// The table, for the index's schema.
-pub const TABLE: &str = "CREATE TABLE IF NOT EXISTS vectors (
-  model TEXT NOT NULL, hash BLOB NOT NULL, status TEXT NOT NULL CHECK (status IN ('pending', 'ok', 'failed')),
-  attempts INTEGER NOT NULL DEFAULT 0, retry_at INTEGER NOT NULL DEFAULT 0, error TEXT, dimension INTEGER,
-  embedding BLOB, path TEXT NOT NULL, line INTEGER NOT NULL, timestamp INTEGER, role TEXT, context_id TEXT,
-  pinned INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (model, hash))";
-
 /// The content hash of a text.
 pub type Hash = [u8; 16];
 
@@ -59,11 +52,6 @@ pub struct Counts {
     pub ok: u64,
     /// Given up for now.
     pub failed: u64,
-}
-
-/// Makes the table where it is missing.
-pub fn prepare(conn: &Connection) -> rusqlite::Result<()> {
-    conn.execute_batch(TABLE)
 }
 
 /// Makes sure that each pointer has a row of `model`; new ones are `pending`, known ones keep their state
@@ -191,7 +179,7 @@ mod tests {
     #[test]
     fn a_row_goes_from_pending_to_ok_and_survives_a_move() {
         let conn = Connection::open_in_memory().unwrap();
-        prepare(&conn).unwrap();
+        conn.execute_batch(crate::index::catalog::VECTORS).unwrap();
         let (a, b) = (pointer("a", "x.md", 1), pointer("b", "x.md", 5));
         note(&conn, "m", &[a.clone(), b.clone()]).unwrap();
         assert_eq!(counts(&conn, "m").unwrap(), Counts { pending: 2, ok: 0, failed: 0 });
