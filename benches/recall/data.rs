@@ -47,7 +47,7 @@ fn conversation(value: &serde_json::Value) -> Conversation {
             line: at as u32 * 4 + 8,
             end_line: at as u32 * 4 + 11,
             is_turn: true,
-            is_tool: false,
+            role: None,
             author: Some(author),
             time: Some(start.as_second() + 30 * at as i64),
             head: "",

@@ -14,6 +14,7 @@ use super::text::{Shape, Terms, words};
 use super::vectors::{Hash, hash};
 use super::matrix::Matrix;
 use crate::embed::Table;
+use crate::index::Role;
 
 /// A block as the ranking takes it in.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +25,8 @@ pub struct Passage<'a> {
     pub end_line: u32,
     /// One event of a log: dialogue signals apply.
     pub is_turn: bool,
-    /// A tool's call or result: has no vector.
-    pub is_tool: bool,
+    /// Who speaks, where somebody does; a tool's call or result has no vector.
+    pub role: Option<Role>,
     /// Who speaks.
     pub author: Option<&'a str>,
     /// When, in seconds since 1970.
@@ -53,10 +54,10 @@ pub struct File {
 #[derive(Debug, Default)]
 pub struct Corpus {
     pub(super) files: Vec<File>,
-    by_path: HashMap<String, u32>,
+    pub(super) by_path: HashMap<String, u32>,
     pub(super) postings: Postings,
     pub(super) authors: Vec<String>,
-    author_ids: HashMap<String, u32>,
+    pub(super) author_ids: HashMap<String, u32>,
     /// The file of each slot.
     pub file_of: Vec<u32>,
     /// First line of each slot.
@@ -73,12 +74,14 @@ pub struct Corpus {
     pub author: Vec<u32>,
     /// Seconds since 1970, [`NEVER`] where none is known.
     pub time: Vec<i64>,
+    /// Who speaks in each slot, as [`code`].
+    pub(super) role: Vec<u8>,
     /// The content hash of what a model embeds of each slot.
     pub hash: Vec<Hash>,
     /// The built-in vectors.
     pub vectors: Matrix,
-    words: Terms,
-    dead: usize,
+    pub(super) words: Terms,
+    pub(super) dead: usize,
 }
 
 impl Corpus {
@@ -90,6 +93,13 @@ impl Corpus {
         self.dead = self.files.iter().filter(|file| !file.alive).map(|file| file.slots.len()).sum();
         self
     }
+}
+
+const ROLES: [Role; 3] = [Role::User, Role::Agent, Role::Tool];
+
+/// A role as it is stored: its place among the roles, from 1, or 0.
+fn code(role: Option<Role>) -> u8 {
+    (1..).zip(ROLES).find(|(_, other)| role == Some(*other)).map_or(0, |(code, _)| code)
 }
 
 /// No author.
@@ -148,6 +158,11 @@ impl Corpus {
         self.authors.get(id as usize).map_or("", String::as_str)
     }
 
+    /// Who speaks in a slot, where somebody does.
+    pub fn role(&self, slot: usize) -> Option<Role> {
+        ROLES.into_iter().find(|role| self.role[slot] == code(Some(*role)))
+    }
+
     /// Forgets a note.
     pub fn remove(&mut self, path: &str) {
         if let Some(id) = self.by_path.remove(path) {
@@ -203,7 +218,7 @@ impl Corpus {
             shape = Shape::of(passage.text, |word| names.iter().any(|name| name == word));
             shape.0 |= Shape::TURN | if opens { Shape::OPENING } else { 0 };
         }
-        if passage.is_tool {
+        if passage.role == Some(Role::Tool) {
             shape.0 |= Shape::TOOL;
         }
         self.file_of.push(file);
@@ -213,10 +228,11 @@ impl Corpus {
         self.distinct.push(u16::try_from(counts.len()).unwrap_or(u16::MAX));
         self.shape.push(shape);
         self.author.push(author);
+        self.role.push(code(passage.role));
         self.time.push(passage.time.unwrap_or(NEVER));
         let embedded = without_names(passage.text, names);
         self.hash.push(hash(&embedded));
-        if passage.is_tool {
+        if passage.role == Some(Role::Tool) {
             self.vectors.push(&[]);
         } else {
             self.vectors.push(&table.embed(&embedded));

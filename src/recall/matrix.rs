@@ -96,6 +96,19 @@ impl Matrix {
         true
     }
 
+    /// A row as [`Probe::to_bytes`] stores it.
+    pub fn row_bytes(&self, row: usize) -> Vec<u8> {
+        let mut bytes = self.scales[row].to_le_bytes().to_vec();
+        bytes.extend(self.rows[row * self.dimensions..][..self.dimensions].iter().map(|x| x.cast_unsigned()));
+        bytes
+    }
+
+    /// A row as numbers.
+    pub fn row(&self, row: usize) -> Vec<f32> {
+        let values = &self.rows[row * self.dimensions..][..self.dimensions];
+        values.iter().map(|x| f32::from(*x) * self.scales[row]).collect()
+    }
+
     /// Copies a row of another matrix of the same dimension onto the end; a missing one becomes a row that
     /// is like nothing.
     pub fn push_row(&mut self, from: &Self, row: Option<usize>) {

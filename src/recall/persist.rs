@@ -57,6 +57,7 @@ fn write(corpus: &Corpus, options: &str, path: &Path) -> io::Result<()> {
     put(&mut out, &corpus.shape, |x| x.0.to_le_bytes())?;
     put(&mut out, &corpus.author, |x| x.to_le_bytes())?;
     put(&mut out, &corpus.time, |x| x.to_le_bytes())?;
+    put(&mut out, &corpus.role, |x| [*x])?;
     put(&mut out, &corpus.hash, |x| *x)?;
     put(&mut out, &flat.text, |x| [*x])?;
     put(&mut out, &flat.ends, |x| x.to_le_bytes())?;
@@ -106,6 +107,7 @@ pub fn load(path: &Path, options: &str) -> Option<Corpus> {
         shape: take(&mut rest, |x| Shape(u16::from_le_bytes(x)))?,
         author: take(&mut rest, u32::from_le_bytes)?,
         time: take(&mut rest, i64::from_le_bytes)?,
+        role: take(&mut rest, |[x]: [u8; 1]| x)?,
         hash: take(&mut rest, |x: [u8; 16]| x)?,
         ..Corpus::new()
     };
@@ -121,7 +123,7 @@ pub fn load(path: &Path, options: &str) -> Option<Corpus> {
     let n = corpus.file_of.len();
     let same = [corpus.line.len(), corpus.end_line.len(), corpus.length.len(), corpus.distinct.len()]
         .into_iter()
-        .chain([corpus.shape.len(), corpus.author.len(), corpus.time.len(), corpus.hash.len(), scales.len()])
+        .chain([corpus.shape.len(), corpus.author.len(), corpus.time.len(), corpus.role.len(), corpus.hash.len(), scales.len()])
         .all(|len| len == n);
     let sound = same
         && rest.is_empty()
@@ -158,7 +160,7 @@ mod tests {
                 line,
                 end_line: line,
                 is_turn: true,
-                is_tool: false,
+                role: None,
                 author: Some("Ann"),
                 time: Some(7),
                 head: "",

@@ -114,6 +114,15 @@ pub fn store(conn: &Connection, model: &str, hash: &Hash, vector: &[f32]) -> rus
     Ok(())
 }
 
+/// Stores a row of a matrix as the embedding; an empty text's has no direction and stays without one.
+pub fn store_row(conn: &Connection, model: &str, hash: &Hash, matrix: &Matrix, row: usize) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "UPDATE vectors SET status = 'ok', error = NULL, dimension = ?3, embedding = ?4 WHERE model = ?1 AND hash = ?2",
+    )?
+    .execute(params![model, hash, i64::try_from(matrix.dimensions()).unwrap_or(0), matrix.row_bytes(row)])?;
+    Ok(())
+}
+
 /// Marks a text as failed; it is tried again after a growing while, from `now` (seconds).
 pub fn fail(conn: &Connection, model: &str, hash: &Hash, error: &str, now: i64) -> rusqlite::Result<()> {
     let attempts: u32 = conn
