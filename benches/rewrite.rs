@@ -52,7 +52,8 @@ fn main() {
     let root = temp.path().join("vault");
     fs::create_dir(&root).unwrap();
     let vault = Vault::open(&root).unwrap();
-    let editor = Editor::new(vault, &temp.path().join("state"), Arc::new(SystemClock), EditOptions::default());
+    let editor =
+        Editor::new(vault, &temp.path().join("state"), Arc::new(SystemClock), EditOptions::default());
     let why = Why::new(Actor::Scheduler, "benchmark");
     println!("median of {ROUNDS}, in turns; ratio = edit / temp file + fsync + rename + folder fsync");
     println!("{:>8}  {:<34} {:>10} {:>10} {:>7}", "lines", "edit", "anew", "edit", "ratio");
@@ -85,7 +86,9 @@ fn main() {
                 for round in 0..ROUNDS {
                     anew.push(timed(|| write_anew(&root, "anew.md", text.as_bytes())));
                     let op = if round % 2 == 0 { &there } else { &back };
-                    edit.push(timed(|| assert!(editor.edit(&note, std::slice::from_ref(op), &why).unwrap().changed)));
+                    edit.push(timed(|| {
+                        assert!(editor.edit(&note, std::slice::from_ref(op), &why).unwrap().changed)
+                    }));
                 }
                 let (anew, edit) = (median(anew), median(edit));
                 let ratio = edit.as_secs_f64() / anew.as_secs_f64();

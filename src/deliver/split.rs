@@ -139,10 +139,10 @@ fn best_cut(window: &str, rest: &str, fence: Option<Fence<'_>>) -> (usize, usize
     let line = reach("\n");
     let word = reach(" ");
     let choices = [(paragraph, true), (line, false), (word, false)];
-    let chosen = choices
-        .iter()
-        .find_map(|&(at, whole)| at.filter(|&at| at >= half).map(|at| (at, whole)))
-        .or_else(|| choices.iter().filter_map(|&(at, whole)| at.map(|at| (at, whole))).max_by_key(|&(at, _)| at));
+    let chosen =
+        choices.iter().find_map(|&(at, whole)| at.filter(|&at| at >= half).map(|at| (at, whole))).or_else(
+            || choices.iter().filter_map(|&(at, whole)| at.map(|at| (at, whole))).max_by_key(|&(at, _)| at),
+        );
     match chosen {
         Some((at, true)) => (at, rest[at..].len() - rest[at..].trim_start_matches('\n').len()),
         Some((at, false)) => (at, 1),
@@ -203,7 +203,11 @@ mod tests {
     }
 
     fn letters(text: &str) -> String {
-        text.lines().filter(|line| !line.trim_start().starts_with("```")).collect::<String>().split_whitespace().collect()
+        text.lines()
+            .filter(|line| !line.trim_start().starts_with("```"))
+            .collect::<String>()
+            .split_whitespace()
+            .collect()
     }
 
     proptest! {

@@ -71,7 +71,8 @@ pub fn findings<'a>(
     near_misses: &[Finding],
     ids: impl Iterator<Item = IdAt<'a>> + Clone,
 ) -> Vec<PlacedFinding> {
-    let mut out: Vec<PlacedFinding> = near_misses.iter().map(|finding| PlacedFinding::new(path, finding)).collect();
+    let mut out: Vec<PlacedFinding> =
+        near_misses.iter().map(|finding| PlacedFinding::new(path, finding)).collect();
     let shared = shared_ids(ids.clone().map(|at| at.id));
     if !shared.is_empty() {
         let mut first: HashMap<ReminderId, IdAt<'a>> = HashMap::new();
@@ -111,7 +112,9 @@ fn shared_ids(ids: impl Iterator<Item = ReminderId> + Clone) -> HashSet<Reminder
     let shift = 64 - bits.trailing_zeros();
     let place = |id: &ReminderId| {
         let bytes = id.as_str().as_bytes();
-        let word = |range: std::ops::Range<usize>| bytes[range].iter().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
+        let word = |range: std::ops::Range<usize>| {
+            bytes[range].iter().fold(0u64, |word, byte| word << 8 | u64::from(*byte))
+        };
         let mixed = (word(4..12) ^ word(8..16).rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> shift) as usize
     };
@@ -150,7 +153,10 @@ mod tests {
 - [ ] date=2026-12-01 time=09:31 recur=none msg=\"é\" id=rid_AAAAAAAAAAAA
 ";
         let file = crate::format::reminder::parse(text.as_bytes());
-        let ids = file.reminders.iter().map(|line| IdAt::new(line.reminder.id.unwrap(), text.as_bytes(), line.start));
+        let ids = file
+            .reminders
+            .iter()
+            .map(|line| IdAt::new(line.reminder.id.unwrap(), text.as_bytes(), line.start));
         let found = findings(&path, &[], ids);
         insta::assert_snapshot!(serde_json::to_string(&found).unwrap(), @r#"[{"path":"Reminders.md","line":4,"column":56,"reason":"the id `rid_AAAAAAAAAAAA` stands in line 1 too, with other words; both fire","suggestion":"delete ` id=rid_AAAAAAAAAAAA` here; the line gets an id of its own"}]"#);
     }

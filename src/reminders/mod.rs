@@ -30,7 +30,8 @@ pub use when::{WHEN_HINT, WhenError, parse_when};
 /// # Errors
 /// The operating system gives no random numbers.
 pub fn new_id(file: &RemindersFile) -> Result<ReminderId, ReminderError> {
-    let taken: HashSet<&ReminderId> = file.reminders.iter().filter_map(|line| line.reminder.id.as_ref()).collect();
+    let taken: HashSet<&ReminderId> =
+        file.reminders.iter().filter_map(|line| line.reminder.id.as_ref()).collect();
     random_id(|id| taken.contains(id))
 }
 

@@ -49,26 +49,35 @@ pub(super) fn rename_new(dir: &OwnedFd, from: &str, to: &OsStr) -> io::Result<bo
     match rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(true),
         Err(Errno::EXIST) => Ok(false),
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match rustix::fs::linkat(dir, from, dir, to, AtFlags::empty()) {
-            Ok(()) => {
-                rustix::fs::unlinkat(dir, from, AtFlags::empty())?;
-                Ok(true)
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            match rustix::fs::linkat(dir, from, dir, to, AtFlags::empty()) {
+                Ok(()) => {
+                    rustix::fs::unlinkat(dir, from, AtFlags::empty())?;
+                    Ok(true)
+                }
+                Err(Errno::EXIST) => Ok(false),
+                Err(error) => Err(error.into()),
             }
-            Err(Errno::EXIST) => Ok(false),
-            Err(error) => Err(error.into()),
-        },
+        }
         Err(error) => Err(error.into()),
     }
 }
 
 impl Editor {
     /// The attempt for a note that doesn't exist: nothing, or a new note.
-    pub(super) fn attempt_absent(&self, task: &mut Task<'_>, journal: &JournalLock<'_>) -> Result<Attempt, EditError> {
+    pub(super) fn attempt_absent(
+        &self,
+        task: &mut Task<'_>,
+        journal: &JournalLock<'_>,
+    ) -> Result<Attempt, EditError> {
         let planned = (task.plan)(None);
         let Some(after) = planned.after else {
             return Ok(Attempt::Done(unchanged(planned.outcomes, None)));
         };
-        if !planned.explicit && task.begun.elapsed() < super::editor::GONE_FOR && lock(&self.known).knows(task.path) {
+        if !planned.explicit
+            && task.begun.elapsed() < super::editor::GONE_FOR
+            && lock(&self.known).knows(task.path)
+        {
             // Some programs save by deleting and making anew; theirs must not meet ours.
             return Ok(Attempt::Raced);
         }
@@ -79,14 +88,24 @@ impl Editor {
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
 
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let remove_temp = || { let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty()); };
-        let file = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666)).map_err(failed("writing a temporary file"))?;
+        let remove_temp = || {
+            let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
+        };
+        let file = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666))
+            .map_err(failed("writing a temporary file"))?;
         fail_point!("vault::create::temp");
         let script = Script::between(&[], &after);
         let kind = Kind::Create { temp: temp.clone() };
-        let entry =
-            JournalEntry { kind, path: task.path.clone(), why: task.why.clone(), script, guard: Guard::Whole(Vec::new()) };
-        if let Err(error) = file.sync_all().map_err(failed("writing a temporary file")).and_then(|()| journal.write(&entry)) {
+        let entry = JournalEntry {
+            kind,
+            path: task.path.clone(),
+            why: task.why.clone(),
+            script,
+            guard: Guard::Whole(Vec::new()),
+        };
+        if let Err(error) =
+            file.sync_all().map_err(failed("writing a temporary file")).and_then(|()| journal.write(&entry))
+        {
             remove_temp();
             return Err(error);
         }
@@ -173,7 +192,14 @@ impl Editor {
         fail_point!("vault::remove::told");
         journal.clear()?;
         let before = Some(before.to_vec());
-        Ok(Attempt::Done(EditReport { outcomes, before, after: Vec::new(), changed: true, removed: true, warning }))
+        Ok(Attempt::Done(EditReport {
+            outcomes,
+            before,
+            after: Vec::new(),
+            changed: true,
+            removed: true,
+            warning,
+        }))
     }
 }
 

@@ -170,8 +170,11 @@ impl Editor {
                 continue;
             }
             self.expect_own(&entry.path, &post);
-            write_script(&file, &entry.script, &post)
-                .map_err(|source| EditError::Write { path: entry.path.clone(), step: "recovering", source })?;
+            write_script(&file, &entry.script, &post).map_err(|source| EditError::Write {
+                path: entry.path.clone(),
+                step: "recovering",
+                source,
+            })?;
             fail_point!("vault::recover::written");
             drop(lease);
             self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
@@ -188,7 +191,9 @@ impl Editor {
         let beside = read_in(&place.dir, temp).map_err(failed)?;
         if beside.as_deref() == Some(post.as_slice()) && now.as_deref() != Some(post.as_slice()) {
             // Not exchanged yet.
-            if now.as_deref() == Some(pre.as_slice()) && exchange(&place.dir, temp, &place.name).map_err(failed)? {
+            if now.as_deref() == Some(pre.as_slice())
+                && exchange(&place.dir, temp, &place.name).map_err(failed)?
+            {
                 rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
                 self.displace(&entry.path, temp, &pre, &post)?;
                 self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
@@ -235,7 +240,11 @@ impl Editor {
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if read_in(&place.dir, kept).map_err(failed)?.is_none() {
             self.forget_displaced(kept);
-            return Ok(if now.as_deref() == Some(pre.as_slice()) { Recovered::TakenBack } else { Recovered::PersonWins });
+            return Ok(if now.as_deref() == Some(pre.as_slice()) {
+                Recovered::TakenBack
+            } else {
+                Recovered::PersonWins
+            });
         }
         self.displace(&entry.path, kept, &pre, &[])?;
         if now.is_some() {
@@ -249,7 +258,8 @@ impl Editor {
     /// history where it is known, so that nothing is lost either way.
     fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> Recovered {
         if let super::image::Guard::Whole(pre) = &entry.guard {
-            let why = Why::new(Actor::Human, format!("changed while an edit was cut short: {}", entry.why.subject));
+            let why =
+                Why::new(Actor::Human, format!("changed while an edit was cut short: {}", entry.why.subject));
             self.tell(&entry.path, &why, Some(pre), now);
         }
         Recovered::PersonWins

@@ -29,7 +29,11 @@ use super::{
 impl Editor {
     /// Reads, applies, writes a temporary file, journals, checks, exchanges, looks at what was
     /// displaced, tells, clears.
-    pub(super) fn attempt_swap(&self, task: &mut Task<'_>, journal: &JournalLock<'_>) -> Result<Attempt, EditError> {
+    pub(super) fn attempt_swap(
+        &self,
+        task: &mut Task<'_>,
+        journal: &JournalLock<'_>,
+    ) -> Result<Attempt, EditError> {
         let (file, stat) = match self.vault.open_file(task.path, OFlags::RDONLY) {
             Err(VaultError::NotFound(_)) => return self.attempt_absent(task, journal),
             opened => opened?,
@@ -42,7 +46,10 @@ impl Editor {
             return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
         }
         if stat.mode & 0o222 == 0 {
-            let source = io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only; make it writable with `chmod u+w`");
+            let source = io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "it is read-only; make it writable with `chmod u+w`",
+            );
             return Err(EditError::Write { path: task.path.clone(), step: "opening", source });
         }
         if self.options.ask_for_writers && super::lease::no_writers(&file) == Some(false) {
@@ -57,8 +64,11 @@ impl Editor {
         fail_point!("vault::swap::planned");
 
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let remove_temp = || { let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty()); };
-        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).map_err(failed("writing a temporary file"))?;
+        let remove_temp = || {
+            let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
+        };
+        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600))
+            .map_err(failed("writing a temporary file"))?;
         let synced = copy_attributes(&file, &written).and_then(|()| written.sync_all());
         if let Err(source) = synced {
             remove_temp();
@@ -72,7 +82,9 @@ impl Editor {
             script: Script::between(&before, &after),
             guard: Guard::Whole(before.clone()),
         };
-        if let Err(error) = journal.write(&entry).and_then(|()| self.displace(task.path, &temp, &before, &after)) {
+        if let Err(error) =
+            journal.write(&entry).and_then(|()| self.displace(task.path, &temp, &before, &after))
+        {
             remove_temp();
             self.forget_displaced(&temp);
             return Err(error);
@@ -81,7 +93,8 @@ impl Editor {
         self.expect_own(task.path, &after);
 
         let same = still_names(&place.dir, &place.name, &stat).map_err(failed("checking"))?
-            && read_in(&place.dir, &place.name).map_err(failed("checking"))?.as_deref() == Some(before.as_slice());
+            && read_in(&place.dir, &place.name).map_err(failed("checking"))?.as_deref()
+                == Some(before.as_slice());
         fail_point!("vault::swap::checked");
         let exchanged = if same { exchange(&place.dir, &temp, &place.name) } else { Ok(false) };
         match exchanged {

@@ -41,7 +41,8 @@ struct Dice {
 
 impl Dice {
     fn below(&mut self, end: u64) -> u64 {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.state >> 33) % end
     }
 
@@ -61,7 +62,10 @@ fn writer_entry() {
     }
     let path = PathBuf::from(told("VAULT_TEST_FILE"));
     let rounds: u64 = told("VAULT_TEST_ROUNDS").parse().unwrap();
-    let mut dice = Dice { state: told("VAULT_TEST_SEED").parse().unwrap(), pace: told("VAULT_TEST_PACE").parse().unwrap() };
+    let mut dice = Dice {
+        state: told("VAULT_TEST_SEED").parse().unwrap(),
+        pace: told("VAULT_TEST_PACE").parse().unwrap(),
+    };
     match told("VAULT_TEST_KIND").as_str() {
         "buffer" => buffer(&path, rounds, &mut dice),
         "holder" => holder(&path, rounds, Duration::from_millis(told("VAULT_TEST_HOLD").parse().unwrap())),
@@ -171,7 +175,8 @@ fn recreate(path: &Path, rounds: u64, dice: &mut Dice) {
 
 fn editor(root: &Path, clock: Arc<dyn Clock>, how: &str) -> Editor {
     let strategy = if how == "lease" { EditStrategy::Lease } else { EditStrategy::Swap };
-    let options = EditOptions { strategy, ask_for_writers: how != "swap, not asking", ..EditOptions::default() };
+    let options =
+        EditOptions { strategy, ask_for_writers: how != "swap, not asking", ..EditOptions::default() };
     Editor::new(Vault::open(&root.join("vault")).unwrap(), &root.join("state"), clock, options)
 }
 
@@ -189,7 +194,9 @@ fn count(editor: &Editor, name: &str) -> bool {
     let mark = format!("- counter {name} ");
     let edit = editor.edit_with(&note(FILE), &why(), |bytes| {
         let text = String::from_utf8_lossy(bytes);
-        let Some(line) = text.lines().find(|line| line.starts_with(&mark)) else { return Plan::Operations(Vec::new()) };
+        let Some(line) = text.lines().find(|line| line.starts_with(&mark)) else {
+            return Plan::Operations(Vec::new());
+        };
         let next: u64 = line[mark.len()..].parse::<u64>().unwrap() + 1;
         let with = format!("{mark}{next}").into_bytes();
         Plan::Operations(vec![Operation::ReplaceLine { line: line.as_bytes().to_vec(), with }])
@@ -248,7 +255,11 @@ fn attack(how: &str, kind: &str, rounds: u64, hold: u64, seed: u64) -> Tally {
     let mut fired = 0;
     let every = (rounds / TO_FIRE as u64).max(1);
     let status = loop {
-        if count(&agent, "one") { tally.edits += 1 } else { tally.busy += 1 }
+        if count(&agent, "one") {
+            tally.edits += 1
+        } else {
+            tally.busy += 1
+        }
         if fired < TO_FIRE && tally.edits.is_multiple_of(every) {
             let ops = [Operation::DeleteLine { line: fire_line(fired).into_bytes() }];
             if agent.edit(&note(FILE), &ops, &why()).is_ok_and(|report| report.changed) {
@@ -293,7 +304,9 @@ fn attack(how: &str, kind: &str, rounds: u64, hold: u64, seed: u64) -> Tally {
     left.sort_unstable();
     let is_counter = |(line, name): (&&str, &str)| line.starts_with(&format!("- counter {name} "));
     assert!(
-        left.len() == 2 && left.iter().zip(["one", "two"]).all(is_counter) && seen.values().all(|count| *count == 1),
+        left.len() == 2
+            && left.iter().zip(["one", "two"]).all(is_counter)
+            && seen.values().all(|count| *count == 1),
         "{how}, {kind}: beside the lines of people there are {seen:?}"
     );
     let names = std::fs::read_dir(root.join("vault")).unwrap().count();
@@ -308,7 +321,8 @@ fn attack_at_length(how: &str, kind: &str, rounds: u64, is_long: bool) -> Tally 
     }
     let (vaults, each) = if is_long { (40, rounds.div_ceil(40)) } else { (4, 4) };
     let tallies: Vec<Tally> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..vaults).map(|seed| scope.spawn(move || attack(how, kind, each, 300, seed))).collect();
+        let threads: Vec<_> =
+            (0..vaults).map(|seed| scope.spawn(move || attack(how, kind, each, 300, seed))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     tallies.into_iter().fold(Tally::default(), |sum, tally| Tally {

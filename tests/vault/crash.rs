@@ -5,10 +5,7 @@
 //! kernel holds, or, on an ext4 image of its own, by the file system's shutdown call, after which
 //! only what had reached the disk is there.
 
-use std::{
-    path::Path,
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use vault_agent::{
     clock::SystemClock,
@@ -44,9 +41,15 @@ const SWAP: [&str; 8] = [
     "vault::in-place::cleared",
     "none",
 ];
-const CREATE: [&str; 5] =
-    ["vault::create::temp", "vault::create::journalled", "vault::create::named", "vault::create::told", "none"];
-const REMOVE: [&str; 4] = ["vault::remove::journalled", "vault::remove::renamed", "vault::remove::told", "none"];
+const CREATE: [&str; 5] = [
+    "vault::create::temp",
+    "vault::create::journalled",
+    "vault::create::named",
+    "vault::create::told",
+    "none",
+];
+const REMOVE: [&str; 4] =
+    ["vault::remove::journalled", "vault::remove::renamed", "vault::remove::told", "none"];
 
 /// An edit, the file before it and after it.
 struct Case {
@@ -58,16 +61,41 @@ struct Case {
 /// A small file, one of several sectors that grows, one that shrinks, one that keeps its length, and
 /// one that is journalled by sectors.
 fn cases() -> Vec<Case> {
-    let many = |lines: usize| (0..lines).map(|line| format!("- [ ] line number {line:06}\n")).collect::<String>();
+    let many =
+        |lines: usize| (0..lines).map(|line| format!("- [ ] line number {line:06}\n")).collect::<String>();
     let changed = |text: &str, from: &str, to: &str| Some(text.replacen(from, to, 1));
     let (medium, large) = (many(2_000), many(40_000));
     vec![
-        Case { name: "small", before: Some("a\ntarget\nb\n".into()), after: Some("a\nTARGET id=1\nb\n".into()) },
-        Case { name: "grows", before: Some(medium.clone()), after: changed(&medium, "000003", "000003 id=rid_K5V4M2J9Q2ZP") },
-        Case { name: "shrinks", before: Some(medium.clone()), after: changed(&medium, "- [ ] line number 000003\n", "") },
-        Case { name: "keeps its length", before: Some(medium.clone()), after: changed(&medium, "000900", "111111") },
-        Case { name: "large, grows", before: Some(large.clone()), after: changed(&large, "000003", "000003 id=rid_K5V4M2J9Q2ZP") },
-        Case { name: "large, shrinks", before: Some(large.clone()), after: changed(&large, "- [ ] line number 000003\n", "") },
+        Case {
+            name: "small",
+            before: Some("a\ntarget\nb\n".into()),
+            after: Some("a\nTARGET id=1\nb\n".into()),
+        },
+        Case {
+            name: "grows",
+            before: Some(medium.clone()),
+            after: changed(&medium, "000003", "000003 id=rid_K5V4M2J9Q2ZP"),
+        },
+        Case {
+            name: "shrinks",
+            before: Some(medium.clone()),
+            after: changed(&medium, "- [ ] line number 000003\n", ""),
+        },
+        Case {
+            name: "keeps its length",
+            before: Some(medium.clone()),
+            after: changed(&medium, "000900", "111111"),
+        },
+        Case {
+            name: "large, grows",
+            before: Some(large.clone()),
+            after: changed(&large, "000003", "000003 id=rid_K5V4M2J9Q2ZP"),
+        },
+        Case {
+            name: "large, shrinks",
+            before: Some(large.clone()),
+            after: changed(&large, "- [ ] line number 000003\n", ""),
+        },
     ]
 }
 
@@ -85,7 +113,8 @@ fn child_entry() {
         std::process::abort();
     }));
     let root = told("VAULT_TEST_ROOT");
-    let strategy = if told("VAULT_TEST_STRATEGY") == "swap" { EditStrategy::Swap } else { EditStrategy::Lease };
+    let strategy =
+        if told("VAULT_TEST_STRATEGY") == "swap" { EditStrategy::Swap } else { EditStrategy::Lease };
     let editor = help::editor(Path::new(&root), Arc::new(SystemClock), strategy);
     if told("VAULT_TEST_ACT") == "recover" {
         editor.recover().unwrap();
@@ -104,7 +133,9 @@ fn child_entry() {
 /// A root folder with the case's files in it.
 fn prepare(root: &Path, case: &Case) {
     std::fs::create_dir_all(root.join("vault")).unwrap();
-    for (name, text) in [("before", &case.before), ("after", &case.after), ("vault/Reminders.md", &case.before)] {
+    for (name, text) in
+        [("before", &case.before), ("after", &case.after), ("vault/Reminders.md", &case.before)]
+    {
         match text {
             Some(text) => std::fs::write(root.join(name), text).unwrap(),
             None => drop(std::fs::remove_file(root.join(name))),
@@ -117,12 +148,16 @@ fn run(root: &Path, act: &str, strategy: &str, point: &str, cut: Option<&Path>) 
     if point.ends_with("half-written") {
         points.push_str(";vault::in-place::torn=return");
     }
-    let mut command = child("crash::child_entry", "crash", &[
-        ("VAULT_TEST_ROOT", root.display().to_string()),
-        ("VAULT_TEST_ACT", act.to_owned()),
-        ("VAULT_TEST_STRATEGY", strategy.to_owned()),
-        ("FAILPOINTS", points),
-    ]);
+    let mut command = child(
+        "crash::child_entry",
+        "crash",
+        &[
+            ("VAULT_TEST_ROOT", root.display().to_string()),
+            ("VAULT_TEST_ACT", act.to_owned()),
+            ("VAULT_TEST_STRATEGY", strategy.to_owned()),
+            ("FAILPOINTS", points),
+        ],
+    );
     if let Some(mount) = cut {
         command.env("VAULT_TEST_CUT", mount);
     }
@@ -200,7 +235,12 @@ fn killed_while_creating_or_removing() {
 #[test]
 fn killed_during_recovery_too() {
     for case in cases().iter().filter(|case| case.name.contains("grows") || case.name.contains("shrinks")) {
-        for point in ["vault::recover::begun", "vault::in-place::half-written", "vault::in-place::before-sync", "vault::recover::written"] {
+        for point in [
+            "vault::recover::begun",
+            "vault::in-place::half-written",
+            "vault::in-place::before-sync",
+            "vault::recover::written",
+        ] {
             let temp = tempfile::tempdir().unwrap();
             prepare(temp.path(), case);
             run(temp.path(), "edit", "lease", "vault::in-place::half-written", None);
@@ -253,7 +293,11 @@ mod power {
 
     fn ran(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
         let path = "/usr/sbin:/sbin:/usr/bin:/bin";
-        Command::new(program).args(arguments).env("PATH", path).output().is_ok_and(|output| output.status.success())
+        Command::new(program)
+            .args(arguments)
+            .env("PATH", path)
+            .output()
+            .is_ok_and(|output| output.status.success())
     }
 
     impl Disk {
@@ -266,7 +310,10 @@ mod power {
             let (image, mount) = (temp.path().join("image"), temp.path().join("mount"));
             std::fs::create_dir(&mount).ok()?;
             std::fs::File::create(&image).ok()?.set_len(megabytes << 20).ok()?;
-            let made = ran("mkfs.ext4", &["-q".as_ref(), "-F".as_ref(), "-b".as_ref(), "4096".as_ref(), image.as_os_str()]);
+            let made = ran(
+                "mkfs.ext4",
+                &["-q".as_ref(), "-F".as_ref(), "-b".as_ref(), "4096".as_ref(), image.as_os_str()],
+            );
             let disk = Self { mount, image, _temp: temp };
             (made && disk.plug_in()).then_some(disk)
         }
@@ -341,10 +388,14 @@ fn the_power_is_cut_at_each_step() {
         }
     }
     let lines = || Some("- [ ] a\n- [ ] b\n".to_owned());
-    for (name, before, after, points) in [("create", None, lines(), &CREATE[..]), ("remove", lines(), None, &REMOVE[..])] {
+    for (name, before, after, points) in
+        [("create", None, lines(), &CREATE[..]), ("remove", lines(), None, &REMOVE[..])]
+    {
         for point in points.iter().filter(|point| **point != "none") {
             checked(&Case { name, before: before.clone(), after: after.clone() }, "lease", point);
         }
     }
-    eprintln!("{cuts} power cuts; the file came back old {lost_without_sync} times, and never torn after the next start");
+    eprintln!(
+        "{cuts} power cuts; the file came back old {lost_without_sync} times, and never torn after the next start"
+    );
 }

@@ -168,10 +168,12 @@ fn what_a_person_asks_for_with_the_content_in_hand_is_not_refused() {
 fn an_empty_file_that_has_stood_so_is_a_fresh_one() {
     let room = Room::new();
     room.write(FILE, "");
-    assert!(matches!(
-        room.editor.edit(&note(FILE), &[append("x")], &why()),
-        Err(EditError::Refused(Refusal::Empty { .. }))
-    ) || room.read(FILE) == "x\n");
+    assert!(
+        matches!(
+            room.editor.edit(&note(FILE), &[append("x")], &why()),
+            Err(EditError::Refused(Refusal::Empty { .. }))
+        ) || room.read(FILE) == "x\n"
+    );
     let fresh = "fresh.md";
     room.write(fresh, "");
     let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
@@ -277,7 +279,8 @@ struct Seen(Mutex<Vec<(Option<Vec<u8>>, Option<Vec<u8>>, String)>>);
 
 impl ChangeObserver for Seen {
     fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let seen = (change.before.map(<[u8]>::to_vec), change.after.map(<[u8]>::to_vec), change.why.subject.clone());
+        let seen =
+            (change.before.map(<[u8]>::to_vec), change.after.map(<[u8]>::to_vec), change.why.subject.clone());
         self.0.lock().unwrap().push(seen);
         if change.after == Some(b"fail\n") { Err("the disk of history is full".into()) } else { Ok(()) }
     }
@@ -309,8 +312,9 @@ fn the_observer_is_told_of_each_change_and_its_failure_is_no_failure_of_the_edit
 fn many_editors_of_one_file_take_turns() {
     let room = Room::new();
     room.write(FILE, "start\n");
-    let editors: Vec<_> =
-        (0..4).map(|_| crate::help::editor(room.temp.path(), room.clock.clone(), EditStrategy::Auto)).collect();
+    let editors: Vec<_> = (0..4)
+        .map(|_| crate::help::editor(room.temp.path(), room.clock.clone(), EditStrategy::Auto))
+        .collect();
     std::thread::scope(|scope| {
         for (who, editor) in editors.iter().enumerate() {
             scope.spawn(move || {

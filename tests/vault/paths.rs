@@ -27,7 +27,11 @@ fn links_are_followed_inside_the_vault_and_refused_out_of_it() {
         assert_eq!(vault.read(&note(path)).unwrap(), b"inside", "{path}");
     }
     for path in ["out.md", "out-absolute.md", "out-folder/secret.md"] {
-        assert!(matches!(vault.read(&note(path)), Err(VaultError::Escapes(_))), "{path}: {:?}", vault.read(&note(path)));
+        assert!(
+            matches!(vault.read(&note(path)), Err(VaultError::Escapes(_))),
+            "{path}: {:?}",
+            vault.read(&note(path))
+        );
         let edit = room.editor.edit(&note(path), &[Operation::Append { text: b"x".to_vec() }], &why());
         assert!(matches!(edit, Err(EditError::Vault(VaultError::Escapes(_)))), "{path}: {edit:?}");
     }
@@ -58,7 +62,8 @@ fn what_is_no_file_is_named() {
     let _socket = std::os::unix::net::UnixListener::bind(room.path("socket.md")).unwrap();
     let said = |path: &str| {
         let read = room.editor.vault().read(&note(path)).unwrap_err().to_string();
-        let edit = room.editor.edit(&note(path), &[Operation::Append { text: b"x".to_vec() }], &why()).unwrap_err();
+        let edit =
+            room.editor.edit(&note(path), &[Operation::Append { text: b"x".to_vec() }], &why()).unwrap_err();
         assert_eq!(read, edit.to_string());
         read
     };
@@ -104,7 +109,16 @@ fn a_vault_that_is_gone_is_not_an_empty_one() {
 fn the_walk_lists_each_note_once_and_says_what_it_left_out() {
     use std::os::unix::ffi::OsStrExt;
     let room = Room::new();
-    for path in ["b.md", "a/x.md", "a/b/y.MD", ".obsidian/app.md", ".trash/t.md", "pic.png", ".git/z.md", "a/c.md.tmp"] {
+    for path in [
+        "b.md",
+        "a/x.md",
+        "a/b/y.MD",
+        ".obsidian/app.md",
+        ".trash/t.md",
+        "pic.png",
+        ".git/z.md",
+        "a/c.md.tmp",
+    ] {
         room.write(path, path);
     }
     symlink("..", room.path("a/loop")).unwrap();
@@ -115,8 +129,11 @@ fn the_walk_lists_each_note_once_and_says_what_it_left_out() {
     let walk = room.editor.vault().walk(&WalkOptions::default()).unwrap();
     let paths: Vec<&str> = walk.entries.iter().map(|entry| entry.path.as_str()).collect();
     assert_eq!(paths, ["a/b/y.MD", "a/x.md", "b.md"]);
-    let skipped: Vec<(String, SkipReason)> =
-        walk.skipped.iter().map(|skipped| (skipped.path.to_string_lossy().into_owned(), skipped.reason.clone())).collect();
+    let skipped: Vec<(String, SkipReason)> = walk
+        .skipped
+        .iter()
+        .map(|skipped| (skipped.path.to_string_lossy().into_owned(), skipped.reason.clone()))
+        .collect();
     assert_eq!(
         skipped,
         [

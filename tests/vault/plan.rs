@@ -60,9 +60,14 @@ fn appending_adds_a_missing_newline_and_ends_lines_as_the_file_does() {
 
 #[test]
 fn sections_grow_after_their_last_line_and_are_made_at_the_end() {
-    let add = |text: &str| one(Operation::AppendToSection { heading: "People".into(), text: line("- new\n") }, text).0;
+    let add = |text: &str| {
+        one(Operation::AppendToSection { heading: "People".into(), text: line("- new\n") }, text).0
+    };
     assert_eq!(add("## People\n- Ann\n\n## Places\n"), "## People\n- Ann\n- new\n\n## Places\n");
-    assert_eq!(add("## People\n- Ann\n### Near\n- Bo\n\n# Top\n"), "## People\n- Ann\n### Near\n- Bo\n- new\n\n# Top\n");
+    assert_eq!(
+        add("## People\n- Ann\n### Near\n- Bo\n\n# Top\n"),
+        "## People\n- Ann\n### Near\n- Bo\n- new\n\n# Top\n"
+    );
     assert_eq!(add("## People\n\n## Places\n"), "## People\n- new\n\n## Places\n");
     assert_eq!(add("## People\n- Ann"), "## People\n- Ann\n- new\n");
     assert_eq!(add("## People\n```\n## Places\n```\n\n"), "## People\n```\n## Places\n```\n- new\n\n");
@@ -94,7 +99,8 @@ fn everything_is_replaced_only_if_it_is_as_expected() {
 #[test]
 fn a_commitment_changes_its_status_if_it_still_is_what_was_expected() {
     use vault_agent::format::commitment::Status;
-    let set = |expect, id: &str| Operation::SetCommitmentStatus { id: id.into(), expect, to: Status::Delivered };
+    let set =
+        |expect, id: &str| Operation::SetCommitmentStatus { id: id.into(), expect, to: Status::Delivered };
     let block = "---\nid: c-2026-05-08-001\nstatus: pending  # so far\n---\nCall.\n";
     let done = block.replace("pending", "delivered");
     assert_eq!(one(set(Status::Pending, "c-2026-05-08-001"), block), (done.clone(), OpOutcome::Done));
@@ -131,8 +137,12 @@ fn words() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn file() -> impl Strategy<Value = Vec<u8>> {
-    (proptest::collection::vec((words(), prop_oneof![Just(&b"\n"[..]), Just(&b"\r\n"[..])]), 0..14), words(), any::<bool>()).prop_map(
-        |(lines, last, bom)| {
+    (
+        proptest::collection::vec((words(), prop_oneof![Just(&b"\n"[..]), Just(&b"\r\n"[..])]), 0..14),
+        words(),
+        any::<bool>(),
+    )
+        .prop_map(|(lines, last, bom)| {
             let mut bytes = if bom { b"\xef\xbb\xbf".to_vec() } else { Vec::new() };
             for (line, end) in lines {
                 bytes.extend(line);
@@ -140,8 +150,7 @@ fn file() -> impl Strategy<Value = Vec<u8>> {
             }
             bytes.extend(last);
             bytes
-        },
-    )
+        })
 }
 
 fn operation() -> impl Strategy<Value = Operation> {

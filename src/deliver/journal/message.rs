@@ -201,7 +201,10 @@ impl Journal {
     /// it. Returns the message as it is now.
     pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<Message>, JournalError> {
         self.write(|tx| {
-            tx.execute("UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1", params![key, route])?;
+            tx.execute(
+                "UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1",
+                params![key, route],
+            )?;
             tx.execute("DELETE FROM chunks WHERE message = ?1", [key])?;
             let Some(message) = read_messages(tx, "WHERE key = ?1", &[&key])?.pop() else { return Ok(None) };
             insert_chunks(tx, message.kind, key, route, &message.body, limit)?;
@@ -222,9 +225,7 @@ impl Journal {
 
     /// Drops a message that carries no delivery, such as a confirmation that nobody takes.
     pub fn drop_message(&self, key: &str) -> Result<(), JournalError> {
-        self.write(|tx| {
-            dissolve(tx, key)
-        })
+        self.write(|tx| dissolve(tx, key))
     }
 }
 
@@ -272,8 +273,9 @@ fn insert_chunks(
     body: &str,
     limit: usize,
 ) -> rusqlite::Result<()> {
-    let mut insert =
-        tx.prepare_cached("INSERT INTO chunks (message, chunk, nonce, text, state) VALUES (?1, ?2, ?3, ?4, 'due')")?;
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO chunks (message, chunk, nonce, text, state) VALUES (?1, ?2, ?3, ?4, 'due')",
+    )?;
     for (chunk, text) in split::split(body, limit).into_iter().enumerate() {
         insert.execute(params![key, number(chunk), notifier::nonce(kind, key, route, chunk), text])?;
     }
@@ -343,8 +345,9 @@ fn read_messages(
             })
         })?
         .collect::<Result<_, _>>()?;
-    let mut chunks =
-        tx.prepare_cached("SELECT nonce, text, state, first_ms FROM chunks WHERE message = ?1 ORDER BY chunk")?;
+    let mut chunks = tx.prepare_cached(
+        "SELECT nonce, text, state, first_ms FROM chunks WHERE message = ?1 ORDER BY chunk",
+    )?;
     for message in &mut messages {
         message.chunks = chunks
             .query_map([&message.key], |row| {

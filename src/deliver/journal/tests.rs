@@ -97,7 +97,10 @@ fn a_sure_failure_frees_the_delivery_and_an_unknown_outcome_keeps_the_text() {
     journal.sending(&claimed[0].key, 0, at(0)).unwrap();
     journal.not_sent(&claimed[0].key, 0, retry, "unreachable").unwrap();
     let row = journal.row(&claimed[0].key).unwrap().unwrap();
-    assert_eq!((row.state, row.attempts, row.retry, row.attempted), (State::Due, 1, Some(retry), Some(at(0))));
+    assert_eq!(
+        (row.state, row.attempts, row.retry, row.attempted),
+        (State::Due, 1, Some(retry), Some(at(0)))
+    );
     journal.sending(&claimed[1].key, 0, at(0)).unwrap();
     journal.unknown(&claimed[1].key, retry, "500").unwrap();
     journal.dissolve_unsent().unwrap();
@@ -112,7 +115,8 @@ fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
     let (_dir, journal) = journal();
     let body = format!("{}\n\n{}", "a".repeat(1500), "b".repeat(1500));
     let claimed = journal.claim(&[message("a", 1, &body)], LIMIT).unwrap();
-    let (key, nonces) = (&claimed[0].key, claimed[0].chunks.iter().map(|chunk| &chunk.nonce).collect::<Vec<_>>());
+    let (key, nonces) =
+        (&claimed[0].key, claimed[0].chunks.iter().map(|chunk| &chunk.nonce).collect::<Vec<_>>());
     assert_eq!(nonces.len(), 2);
     assert_ne!(nonces[0], nonces[1]);
     journal.sending(key, 0, at(0)).unwrap();
@@ -137,7 +141,11 @@ fn a_refused_message_goes_elsewhere_with_other_nonces_or_fails_for_these_setting
     journal.failed(&claimed[0].key, "no", "settings 1").unwrap();
     let row = journal.row(&claimed[0].key).unwrap().unwrap();
     assert_eq!((row.state, row.settings.as_deref()), (State::Failed, Some("settings 1")));
-    assert_eq!(journal.claim(&[message("a", 1, "x")], LIMIT).unwrap().len(), 1, "a failed one can be claimed again");
+    assert_eq!(
+        journal.claim(&[message("a", 1, "x")], LIMIT).unwrap().len(),
+        1,
+        "a failed one can be claimed again"
+    );
     journal.refused("discord thread:7", at(0), "50001", "s").unwrap();
     assert_eq!(journal.refusals("s").unwrap()[0].reason, "50001");
     assert!(journal.refusals("other").unwrap().is_empty());
@@ -176,7 +184,8 @@ fn names_and_findings_are_remembered() {
 #[test]
 fn a_file_that_is_no_database_is_put_aside() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join(FILE_NAME), "this is no database, but long enough to look at, really").unwrap();
+    std::fs::write(dir.path().join(FILE_NAME), "this is no database, but long enough to look at, really")
+        .unwrap();
     let journal = Journal::open(dir.path()).unwrap();
     assert!(journal.messages().unwrap().is_empty());
     assert!(dir.path().join("deliveries.sqlite.broken-1").exists());

@@ -107,7 +107,9 @@ pub enum PassError {
 /// `host` of the settings against this machine's name: why nothing fires here, if so.
 pub fn read_only(host: Option<&str>, here: &str) -> Option<String> {
     let host = host.filter(|host| !host.eq_ignore_ascii_case(here))?;
-    Some(format!("`{host}` fires the reminders of this vault (`[schedule] host`), and this machine is `{here}`"))
+    Some(format!(
+        "`{host}` fires the reminders of this vault (`[schedule] host`), and this machine is `{here}`"
+    ))
 }
 
 /// Makes one pass at the clock's instant.
@@ -129,6 +131,10 @@ pub async fn pass(
     let notes = Notes::read(context, now, &mut report);
     let changed = if let Some(reason) = &context.settings.read_only {
         report.read_only = Some(reason.clone());
+        if mode != Mode::DryRun {
+            // Confirmations of changes that were made here.
+            send::Sender::new(context, now, started + SEND_BUDGET).resume(&mut report).await?;
+        }
         Vec::new()
     } else if mode == Mode::DryRun {
         let plan = plan::plan(context, &notes, now, false)?;
@@ -173,6 +179,22 @@ async fn work(
     Ok(plan)
 }
 
+/// Sends what is queued (confirmations, and what was on its way) without a look at the notes. Where a
+/// pass is going on, that or the next one sends it.
+///
+/// # Errors
+/// The journal can't be used.
+pub async fn flush(context: &PassContext<'_>) -> Result<PassReport, PassError> {
+    let started = Instant::now();
+    let now = context.clock.now();
+    let mut report = PassReport::new(now, context.settings.zone.tz());
+    if let Some(_lock) = context.journal.lock()? {
+        send::Sender::new(context, now, started + SEND_BUDGET).resume(&mut report).await?;
+    }
+    finish(started, &mut report);
+    Ok(report)
+}
+
 async fn lock(journal: &Journal) -> Result<super::journal::PassLock, PassError> {
     let started = Instant::now();
     loop {
@@ -213,7 +235,9 @@ fn delivered_already(settings: &PassSettings, line: usize, key: &str) -> PlacedF
         path: settings.reminders.as_str().to_owned(),
         line,
         column: 1,
-        reason: format!("this reminder was delivered already (`{key}`), before its text was changed; it does not fire again"),
+        reason: format!(
+            "this reminder was delivered already (`{key}`), before its text was changed; it does not fire again"
+        ),
         suggestion: "give it a new date or time, or delete the line".to_owned(),
     }
 }

@@ -111,8 +111,8 @@ impl Notes {
         };
         let local_now = settings.zone.tz().to_datetime(now);
         let reminders = bytes(&settings.reminders).map(|bytes| ReminderNote::read(bytes, local_now));
-        let commitments =
-            bytes(&settings.commitments).map(|bytes| CommitmentNote { parsed: commitment::parse(&bytes), bytes });
+        let commitments = bytes(&settings.commitments)
+            .map(|bytes| CommitmentNote { parsed: commitment::parse(&bytes), bytes });
         Self { reminders, commitments }
     }
 

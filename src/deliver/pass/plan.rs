@@ -121,7 +121,12 @@ impl Planner<'_> {
             match self.verdict(&line.reminder, due, &identity, hash, is_disputed)? {
                 Verdict::Fire(due, key) => {
                     if fired.insert(key.clone()) {
-                        plan.fires.push(Fire { key, line: hash, fact: self.fact(line, &identity, &due), scope: None });
+                        plan.fires.push(Fire {
+                            key,
+                            line: hash,
+                            fact: self.fact(line, &identity, &due),
+                            scope: None,
+                        });
                     }
                 }
                 Verdict::Settle(key, row) => {
@@ -138,11 +143,8 @@ impl Planner<'_> {
     /// new one.
     fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>, PassError> {
         let nameless = due.iter().any(|(line, _)| line.reminder.id.is_none());
-        let taken: HashSet<ReminderId> = if nameless {
-            self.note.ids().map(|at| at.id).collect()
-        } else {
-            HashSet::new()
-        };
+        let taken: HashSet<ReminderId> =
+            if nameless { self.note.ids().map(|at| at.id).collect() } else { HashSet::new() };
         let journal = self.context.journal;
         let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
         let mut new = Vec::new();
@@ -326,7 +328,8 @@ fn commitments(
     }
     for block in &note.parsed.blocks {
         let commitment = &block.commitment;
-        let Some(due) = commitment.due.filter(|due| commitment.status == Status::Pending && *due <= now) else {
+        let Some(due) = commitment.due.filter(|due| commitment.status == Status::Pending && *due <= now)
+        else {
             continue;
         };
         let bytes = &note.bytes[block.range.clone()];

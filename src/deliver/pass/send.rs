@@ -39,7 +39,9 @@ pub(crate) struct Sender<'c> {
 /// How one message ended.
 enum Ended {
     /// All of it arrived; whether the following message is marked as being sent already.
-    Sent { next_marked: bool },
+    Sent {
+        next_marked: bool,
+    },
     NotSent,
 }
 
@@ -63,7 +65,11 @@ impl<'c> Sender<'c> {
     }
 
     /// Sends messages in order.
-    pub async fn deliver(&mut self, messages: Vec<Message>, report: &mut PassReport) -> Result<(), PassError> {
+    pub async fn deliver(
+        &mut self,
+        messages: Vec<Message>,
+        report: &mut PassReport,
+    ) -> Result<(), PassError> {
         let mut marked = false;
         let mut messages = messages.into_iter().peekable();
         while let Some(message) = messages.next() {
@@ -118,7 +124,8 @@ impl<'c> Sender<'c> {
             marked = false;
             match outcome {
                 SendOutcome::Sent { message_id } => {
-                    let is_last = message.chunks[chunk + 1..].iter().all(|chunk| chunk.state == ChunkState::Sent);
+                    let is_last =
+                        message.chunks[chunk + 1..].iter().all(|chunk| chunk.state == ChunkState::Sent);
                     let following = match next {
                         Some(key) if is_last => Some((key, 0)),
                         None if is_last => None,
@@ -134,13 +141,23 @@ impl<'c> Sender<'c> {
                 }
                 SendOutcome::Unknown { reason } => {
                     let retry = self.retry_at(&message, chunk, None);
-                    tracing::warn!(place = place.name(), key = message.key, reason, "it isn't known whether a notification arrived");
+                    tracing::warn!(
+                        place = place.name(),
+                        key = message.key,
+                        reason,
+                        "it isn't known whether a notification arrived"
+                    );
                     journal.unknown(&message.key, retry, &reason)?;
                     return Ok(self.not_sent(&message, retry, &reason, report));
                 }
                 SendOutcome::Retry { after, reason } => {
                     let retry = self.retry_at(&message, chunk, after);
-                    tracing::warn!(place = place.name(), key = message.key, reason, "a notification could not be sent yet");
+                    tracing::warn!(
+                        place = place.name(),
+                        key = message.key,
+                        reason,
+                        "a notification could not be sent yet"
+                    );
                     journal.not_sent(&message.key, chunk, retry, &reason)?;
                     if after.is_some() {
                         // The place asks for a pause: the others for it wait too.
@@ -149,7 +166,12 @@ impl<'c> Sender<'c> {
                     return Ok(self.not_sent(&message, retry, &reason, report));
                 }
                 SendOutcome::Refused { reason } => {
-                    tracing::error!(place = place.name(), key = message.key, reason, "a notification was refused");
+                    tracing::error!(
+                        place = place.name(),
+                        key = message.key,
+                        reason,
+                        "a notification was refused"
+                    );
                     let at = self.context.clock.now();
                     journal.refused(&place.name(), at, &reason, &self.context.settings.notifiers)?;
                     let route = message.route + 1;
@@ -185,7 +207,9 @@ impl<'c> Sender<'c> {
             if age.is_negative() || age >= NONCE_WINDOW {
                 let since = first.min(now).saturating_sub(LOOKUP_SKEW).unwrap_or(first);
                 match place.notifier.find(outgoing, since).await {
-                    Lookup::Found { message_id } => return Ok(SendOutcome::Sent { message_id: Some(message_id) }),
+                    Lookup::Found { message_id } => {
+                        return Ok(SendOutcome::Sent { message_id: Some(message_id) });
+                    }
                     Lookup::Later { reason, .. } => return Ok(SendOutcome::Unknown { reason }),
                     Lookup::NotFound | Lookup::CannotAsk => {}
                 }
@@ -225,7 +249,9 @@ impl<'c> Sender<'c> {
         let seed = blake3::hash(format!("{}/{}", message.chunks[chunk].nonce, message.attempts).as_bytes());
         let jitter = f64::from(seed.as_bytes()[0]) / 255.0;
         let wait = match after {
-            Some(after) => SignedDuration::try_from(after).unwrap_or(BACKOFF_MOST).mul_f64(1.0 + jitter / 10.0),
+            Some(after) => {
+                SignedDuration::try_from(after).unwrap_or(BACKOFF_MOST).mul_f64(1.0 + jitter / 10.0)
+            }
             None => backoff(message.attempts).mul_f64(0.8 + 0.4 * jitter),
         };
         let now = self.context.clock.now();

@@ -178,7 +178,12 @@ impl Writer<'_> {
     }
 
     /// Gives an id to each line that has none, was the same five seconds ago and ends in a newline.
-    fn give_ids(&mut self, nameless: &[Nameless], notes: &Notes, settled: &[&Settle]) -> Result<(), PassError> {
+    fn give_ids(
+        &mut self,
+        nameless: &[Nameless],
+        notes: &Notes,
+        settled: &[&Settle],
+    ) -> Result<(), PassError> {
         let mut times: HashMap<&[u8], u32> = HashMap::new();
         for line in nameless {
             *times.entry(&line.text).or_default() += 1;
@@ -208,7 +213,10 @@ impl Writer<'_> {
         let operations: Vec<Operation> = lines
             .iter()
             .zip(&ids)
-            .map(|(line, id)| Operation::ReplaceLine { line: line.text.clone(), with: reminder::with_id(&line.text, id) })
+            .map(|(line, id)| Operation::ReplaceLine {
+                line: line.text.clone(),
+                with: reminder::with_id(&line.text, id),
+            })
             .collect();
         let mut why = match ids.as_slice() {
             [_] => Why::new(Actor::Scheduler, "id given to a reminder"),
@@ -227,7 +235,8 @@ impl Writer<'_> {
     /// it is written.
     fn ids_for(&self, lines: &[&Nameless], notes: &Notes) -> Result<Vec<ReminderId>, PassError> {
         let note = notes.reminders.as_ref();
-        let mut taken: HashSet<ReminderId> = note.into_iter().flat_map(|note| note.ids()).map(|at| at.id).collect();
+        let mut taken: HashSet<ReminderId> =
+            note.into_iter().flat_map(|note| note.ids()).map(|at| at.id).collect();
         let mut new: Vec<(LineHash, String)> = Vec::new();
         let mut ids = Vec::with_capacity(lines.len());
         for line in lines {
