@@ -61,22 +61,22 @@ fn main() {
         let note = NotePath::new(&format!("{lines}.md")).unwrap();
         let path = root.join(note.as_str());
         let text: String = (0..lines).map(|number| line(number, "2026-12-01") + "\n").collect();
-        let replace = |number: usize, from: String, with: String| {
-            let _ = number;
-            Operation::ReplaceLine { line: from.into_bytes(), with: with.into_bytes() }
+        let replace = |from: String, with: String| Operation::ReplaceLine {
+            line: from.into_bytes(),
+            with: with.into_bytes(),
         };
         for (name, at) in [("first", 0), ("middle", lines / 2), ("last", lines - 1)] {
             let grown = format!("{} ^x1", line(at, "2026-12-01"));
             let kinds: [(&str, Operation, Operation); 2] = [
                 (
                     "moves a date",
-                    replace(at, line(at, "2026-12-01"), line(at, "2026-12-08")),
-                    replace(at, line(at, "2026-12-08"), line(at, "2026-12-01")),
+                    replace(line(at, "2026-12-01"), line(at, "2026-12-08")),
+                    replace(line(at, "2026-12-08"), line(at, "2026-12-01")),
                 ),
                 (
                     "grows by 4 bytes, then shrinks",
-                    replace(at, line(at, "2026-12-01"), grown.clone()),
-                    replace(at, grown, line(at, "2026-12-01")),
+                    replace(line(at, "2026-12-01"), grown.clone()),
+                    replace(grown, line(at, "2026-12-01")),
                 ),
             ];
             for (kind, there, back) in kinds {

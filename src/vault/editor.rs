@@ -250,9 +250,9 @@ impl Editor {
     pub fn observe(&self, path: &NotePath, hash: blake3::Hash, now: Timestamp) {
         let mut quiet = lock(&self.quiet);
         if lock(&self.own).has_hash(path, &hash) {
-            quiet.wrote(path, hash)
+            quiet.wrote(path, hash);
         } else {
-            quiet.observe(path, hash, now)
+            quiet.observe(path, hash, now);
         }
     }
 
