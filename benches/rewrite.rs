@@ -87,7 +87,7 @@ fn main() {
                     anew.push(timed(|| write_anew(&root, "anew.md", text.as_bytes())));
                     let op = if round % 2 == 0 { &there } else { &back };
                     edit.push(timed(|| {
-                        assert!(editor.edit(&note, std::slice::from_ref(op), &why).unwrap().changed)
+                        assert!(editor.edit(&note, std::slice::from_ref(op), &why).unwrap().changed);
                     }));
                 }
                 let (anew, edit) = (median(anew), median(edit));

@@ -256,9 +256,9 @@ fn attack(how: &str, kind: &str, rounds: u64, hold: u64, seed: u64) -> Tally {
     let every = (rounds / TO_FIRE as u64).max(1);
     let status = loop {
         if count(&agent, "one") {
-            tally.edits += 1
+            tally.edits += 1;
         } else {
-            tally.busy += 1
+            tally.busy += 1;
         }
         if fired < TO_FIRE && tally.edits.is_multiple_of(every) {
             let ops = [Operation::DeleteLine { line: fire_line(fired).into_bytes() }];
