@@ -41,7 +41,8 @@ struct Dice {
 
 impl Dice {
     fn below(&mut self, end: u64) -> u64 {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.state >> 33) % end
     }
 
@@ -61,7 +62,10 @@ fn writer_entry() {
     }
     let path = PathBuf::from(told("VAULT_TEST_FILE"));
     let rounds: u64 = told("VAULT_TEST_ROUNDS").parse().unwrap();
-    let mut dice = Dice { state: told("VAULT_TEST_SEED").parse().unwrap(), pace: told("VAULT_TEST_PACE").parse().unwrap() };
+    let mut dice = Dice {
+        state: told("VAULT_TEST_SEED").parse().unwrap(),
+        pace: told("VAULT_TEST_PACE").parse().unwrap(),
+    };
     match told("VAULT_TEST_KIND").as_str() {
         "buffer" => buffer(&path, rounds, &mut dice),
         "holder" => holder(&path, rounds, Duration::from_millis(told("VAULT_TEST_HOLD").parse().unwrap())),
