@@ -15,12 +15,8 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
-<<<<<<< HEAD
-    Change, ChangeObserver, EditError, EditOptions, EditStrategy, FollowUps, NotePath, OpOutcome, Operation, QuietTracker, Vault, Why,
-=======
     Change, ChangeObserver, EditError, EditOptions, EditStrategy, FollowUps, NotePath, OpOutcome, Operation,
-    Vault, Why,
->>>>>>> main
+    QuietTracker, Vault, Why,
     journal::{Journal, JournalLock},
     own::{OwnWrite, OwnWrites},
     plan,
@@ -253,7 +249,11 @@ impl Editor {
     /// A note was read at `now` and had this hash: what the rule of quiet rests on.
     pub fn observe(&self, path: &NotePath, hash: blake3::Hash, now: Timestamp) {
         let mut quiet = lock(&self.quiet);
-        if lock(&self.own).has_hash(path, &hash) { quiet.wrote(path, hash) } else { quiet.observe(path, hash, now) }
+        if lock(&self.own).has_hash(path, &hash) {
+            quiet.wrote(path, hash)
+        } else {
+            quiet.observe(path, hash, now)
+        }
     }
 
     /// Whether nobody but us has changed the note for 5 s, as far as it was [observed](Self::observe).

@@ -271,7 +271,11 @@ impl JournalLock<'_> {
             (Some(path), Ok(_)) => vec![stuck_file(self.journal.edits(), path)],
             (None, Ok(items)) => items.flatten().map(|item| item.path()).collect(),
         };
-        files.iter().filter_map(|file| std::fs::read(file).ok()).filter_map(|bytes| decode_whole(&bytes)).collect()
+        files
+            .iter()
+            .filter_map(|file| std::fs::read(file).ok())
+            .filter_map(|bytes| decode_whole(&bytes))
+            .collect()
     }
 
     /// A stuck entry is dealt with.

@@ -107,7 +107,10 @@ impl Editor {
         match recovered {
             // Somebody has put a folder, a link or nothing in the note's place since.
             Err(EditError::Vault(
-                VaultError::NotFound(_) | VaultError::NotAFile { .. } | VaultError::Escapes(_) | VaultError::Loop(_),
+                VaultError::NotFound(_)
+                | VaultError::NotAFile { .. }
+                | VaultError::Escapes(_)
+                | VaultError::Loop(_),
             )) if self.vault.is_present() => Ok(self.person_wins(entry, None)),
             recovered => recovered,
         }

@@ -40,7 +40,6 @@ pub(super) struct KnownLengths {
 impl KnownLengths {
     pub(super) fn load(edits: &Path) -> Self {
         let file = edits.join("known.json");
-<<<<<<< HEAD
         let mut this = Self { file, version: None, notes: BTreeMap::new() };
         this.refresh();
         this
@@ -55,17 +54,12 @@ impl KnownLengths {
     fn refresh(&mut self) {
         let version = self.version_on_disk();
         if version.is_some() && version != self.version {
-            self.notes =
-                std::fs::read(&self.file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+            self.notes = std::fs::read(&self.file)
+                .ok()
+                .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+                .unwrap_or_default();
             self.version = version;
         }
-=======
-        let notes = std::fs::read(&file)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default();
-        Self { file, notes }
->>>>>>> main
     }
 
     /// A note has this length and is as it should be.
