@@ -12,6 +12,7 @@ mod error;
 mod init;
 mod man;
 mod remind;
+mod run;
 mod service;
 mod status;
 mod tick;
@@ -56,6 +57,7 @@ struct GlobalArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(init::Args),
+    Run(run::Args),
     Status(status::Args),
     Doctor(doctor::Args),
     Tick(tick::Args),
@@ -144,6 +146,7 @@ fn context(global: &GlobalArgs, ui: Ui) -> Result<Context, CommandError> {
 fn dispatch(command: &Command, context: &Context) -> CommandResult {
     match command {
         Command::Init(args) => init::run(context, args),
+        Command::Run(args) => run::run(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Doctor(args) => doctor::run(context, args),
         Command::Tick(args) => tick::run(context, args),

@@ -13,9 +13,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::text;
-use crate::format::lines::{Line, live_lines};
-pub use crate::vault::commitment::Status;
-use crate::vault::commitment::set_status;
+use crate::format::{
+    commitment::{self, Status},
+    lines::{Line, live_lines},
+};
 
 /// One step of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,11 +148,7 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
     match op {
         Operation::ReplaceAll { expect, with } => {
             if *expect != *state {
-                return OpOutcome::Dropped(if state.is_none() {
-                    DropReason::Gone
-                } else {
-                    DropReason::Changed
-                });
+                return OpOutcome::Dropped(if state.is_none() { DropReason::Gone } else { DropReason::Changed });
             }
             *state = Some(with.clone());
             return OpOutcome::Done;
@@ -168,12 +165,12 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
         }
         Operation::SetCommitmentStatus { id, expect, to } => {
             let now = state.as_deref().unwrap_or_default();
-            return match set_status(now, id, *expect, *to) {
-                Ok(after) => {
+            return match commitment::set_status(now, id, *expect, *to) {
+                Some(after) => {
                     *state = Some(after);
                     OpOutcome::Done
                 }
-                Err(reason) => OpOutcome::Dropped(reason),
+                None => OpOutcome::Dropped(why_not(now, id)),
             };
         }
         _ => {}
@@ -192,9 +189,7 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
         Operation::ReplaceRange { bytes, with } => {
             find_range(now, bytes).map(|at| vec![Splice { at, with: with.clone() }])
         }
-        Operation::ReplaceAll { .. }
-        | Operation::RemoveFile { .. }
-        | Operation::SetCommitmentStatus { .. } => Ok(Vec::new()),
+        Operation::ReplaceAll { .. } | Operation::RemoveFile { .. } | Operation::SetCommitmentStatus { .. } => Ok(Vec::new()),
     };
     match splices {
         Ok(splices) => {
@@ -202,6 +197,15 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
             OpOutcome::Done
         }
         Err(reason) => OpOutcome::Dropped(reason),
+    }
+}
+
+/// Why the status of a commitment could not be changed.
+fn why_not(bytes: &[u8], id: &str) -> DropReason {
+    match commitment::parse(bytes).blocks.iter().filter(|block| block.commitment.id == id).count() {
+        0 => DropReason::Gone,
+        1 => DropReason::Changed,
+        _ => DropReason::NotUnique,
     }
 }
 
@@ -254,11 +258,8 @@ fn line_batch(ops: &[Operation], bytes: &[u8]) -> usize {
 /// Does many operations on lines in one pass.
 fn change_lines(ops: &[Operation], state: &mut Option<Vec<u8>>) -> Vec<OpOutcome> {
     let now = state.as_deref().unwrap_or_default();
-    let targets: std::collections::HashMap<&[u8], usize> = ops
-        .iter()
-        .enumerate()
-        .filter_map(|(index, op)| line_target(op).map(|(line, _)| (line, index)))
-        .collect();
+    let targets: std::collections::HashMap<&[u8], usize> =
+        ops.iter().enumerate().filter_map(|(index, op)| line_target(op).map(|(line, _)| (line, index))).collect();
     let mut outcomes = vec![OpOutcome::Dropped(DropReason::Gone); ops.len()];
     let mut splices = Vec::new();
     for line in live_lines(now) {
