@@ -48,38 +48,48 @@ impl History {
     /// # Errors
     /// The history can't be read.
     pub fn log(&self, filter: &Filter, mut take: impl FnMut(Record) -> Result<ControlFlow<()>>) -> Result<()> {
-        let store = self.store();
-        let odb = store.repo().odb().map_err(store.git("open the objects"))?;
-        let mut next = store.head()?;
+        let mut next = self.store().head()?;
         let mut left = filter.limit.unwrap_or(usize::MAX);
         let grep = filter.grep.as_ref().map(|words| words.to_lowercase());
         while let (Some(id), true) = (next, left > 0) {
-            let commit = store.commit_from(&odb, id)?;
-            next = commit.parent;
-            if !head_matches(&commit, filter, grep.as_deref()) {
-                continue;
-            }
-            let before = || -> Result<Oid> {
-                let parent = commit.parent.map(|id| store.commit_from(&odb, id)).transpose()?;
-                Ok(tree_or_empty(parent.map(|parent| parent.tree)))
-            };
-            if let Some(path) = &filter.path
-                && !touches(&store, &commit, path, &before)?
-            {
-                continue;
-            }
-            if let Some(id) = &filter.id
-                && !lives(&store, &commit, id, self.own_notes(), &before)?
-            {
-                continue;
-            }
-            let changes = store.changes(before()?, commit.tree)?;
-            left -= 1;
-            if take(Record { commit, changes })?.is_break() {
-                break;
+            // The store is free again before `take` is called, which may ask it for more.
+            let (parent, record) = self.meant(id, filter, grep.as_deref())?;
+            next = parent;
+            if let Some(record) = record {
+                left -= 1;
+                if take(record)?.is_break() {
+                    break;
+                }
             }
         }
         Ok(())
+    }
+
+    /// The commit's parent, and the commit itself if `filter` means it.
+    fn meant(&self, id: Oid, filter: &Filter, grep: Option<&str>) -> Result<(Option<Oid>, Option<Record>)> {
+        let store = self.store();
+        let odb = store.repo().odb().map_err(store.git("open the objects"))?;
+        let commit = store.commit_from(&odb, id)?;
+        let parent = commit.parent;
+        if !head_matches(&commit, filter, grep) {
+            return Ok((parent, None));
+        }
+        let before = || -> Result<Oid> {
+            let parent = parent.map(|id| store.commit_from(&odb, id)).transpose()?;
+            Ok(tree_or_empty(parent.map(|parent| parent.tree)))
+        };
+        if let Some(path) = &filter.path
+            && !touches(&store, &commit, path, &before)?
+        {
+            return Ok((parent, None));
+        }
+        if let Some(id) = &filter.id
+            && !lives(&store, &commit, id, self.own_notes(), &before)?
+        {
+            return Ok((parent, None));
+        }
+        let changes = store.changes(before()?, commit.tree)?;
+        Ok((parent, Some(Record { commit, changes })))
     }
 
     /// The commits that `filter` means, newest first.

@@ -24,6 +24,8 @@ pub(crate) enum Sink<'r> {
     Loose(Odb<'r>, PathBuf),
     /// Packs of bounded size.
     Pack(Box<PackSink<'r>>),
+    /// Nowhere: only their ids are wanted.
+    Nowhere,
 }
 
 impl<'r> Sink<'r> {
@@ -50,13 +52,18 @@ impl<'r> Sink<'r> {
                 source,
             }),
             Self::Pack(sink) => sink.write(kind, bytes),
+            Self::Nowhere => Oid::hash_object(kind, bytes).map_err(|source| HistoryError::Git {
+                doing: "hash an object".into(),
+                dir: PathBuf::new(),
+                source,
+            }),
         }
     }
 
     /// Makes everything written so far readable and durable.
     pub(crate) fn finish(&mut self) -> Result<()> {
         match self {
-            Self::Loose(..) => Ok(()),
+            Self::Loose(..) | Self::Nowhere => Ok(()),
             Self::Pack(sink) => sink.flush(),
         }
     }

@@ -58,6 +58,19 @@ pub(crate) struct Scanner<'a> {
 impl Scanner<'_> {
     /// Compares the whole vault with the last snapshot. `entries` spare reading what hasn't changed.
     pub(crate) fn full<'s>(&'s self, entries: &Entries) -> Result<(Scan, Sink<'s>)> {
+        self.compare(entries, |changed| self.store.sink(changed))
+    }
+
+    /// As [`Scanner::full`], writing nothing.
+    pub(crate) fn look_only(&self, entries: &Entries) -> Result<Scan> {
+        Ok(self.compare(entries, |_| Ok(Sink::Nowhere))?.0)
+    }
+
+    fn compare<'s>(
+        &'s self,
+        entries: &Entries,
+        open: impl FnOnce(usize) -> Result<Sink<'s>>,
+    ) -> Result<(Scan, Sink<'s>)> {
         if !self.vault.is_present() {
             return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
         }
@@ -97,7 +110,7 @@ impl Scanner<'_> {
         for skipped in walk.skipped {
             self.skipped(&skipped.path, &skipped.reason, &mut scan, &mut present, &mut candidates);
         }
-        let mut sink = self.store.sink(candidates.len())?;
+        let mut sink = open(candidates.len())?;
         for candidate in candidates {
             present.add(candidate.path.as_str());
             self.read(&candidate, known(candidate.path.as_str()), &mut sink, &mut scan)?;

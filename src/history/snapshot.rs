@@ -129,6 +129,10 @@ impl History {
         self.selection.verdict(path.as_str()) == Verdict::Keep
     }
 
+    pub(crate) fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
     /// The agent's own notes, where ids live.
     pub(crate) fn own_notes(&self) -> &[String] {
         self.selection.own()

@@ -22,6 +22,9 @@ const AT_LEAST: SignedDuration = SignedDuration::from_mins(5);
 /// The whole vault is compared so often.
 const SWEEP: SignedDuration = SignedDuration::from_hours(1);
 
+/// What failed is tried again after so long.
+const RETRY: SignedDuration = SignedDuration::from_secs(30);
+
 /// What is to be done now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Work {
@@ -39,6 +42,8 @@ pub struct Batch {
     first: Option<Timestamp>,
     last: Option<Timestamp>,
     swept: Option<Timestamp>,
+    /// After a failure: when it happened and when to try again.
+    retry: Option<(Timestamp, Timestamp)>,
 }
 
 impl Batch {
@@ -63,22 +68,24 @@ impl Batch {
     /// When there is something to do next; in the past where it is due.
     pub fn next(&self) -> Timestamp {
         let sweep = self.swept.map_or(Timestamp::MIN, |at| later(at, SWEEP));
-        match (self.first, self.last) {
+        let next = match (self.first, self.last) {
             (Some(first), Some(last)) => later(last, QUIET).min(later(first, AT_LEAST)).min(sweep),
             _ => sweep,
-        }
+        };
+        self.retry.map_or(next, |(_, again)| next.max(again))
     }
 
     /// Takes what is due at `now`. A clock that went backwards makes everything due.
     pub fn take(&mut self, now: Timestamp) -> Option<Work> {
-        let backwards = [self.first, self.swept].into_iter().flatten().any(|at| at > later(now, QUIET));
+        let failed = self.retry.map(|(failed, _)| failed);
+        let backwards = [self.first, self.swept, failed].into_iter().flatten().any(|at| at > later(now, QUIET));
         if self.next() > now && !backwards {
             return None;
         }
         let sweep = backwards || self.swept.is_none_or(|at| later(at, SWEEP) <= now);
         let dirty = std::mem::take(&mut self.dirty);
         let all = std::mem::take(&mut self.all) || sweep;
-        (self.first, self.last) = (None, None);
+        (self.first, self.last, self.retry) = (None, None, None);
         if all {
             self.swept = Some(now);
             return Some(Work::All);
@@ -88,15 +95,14 @@ impl Batch {
 
     /// Puts back what could not be done, to be tried again after a while.
     pub fn put_back(&mut self, work: Work, now: Timestamp) {
-        let retry = later(now, SignedDuration::from_secs(30));
         match work {
             Work::Some(paths) => self.dirty.extend(paths),
             Work::All => self.all = true,
         }
-        // As if the first change came just now, so that a lasting error costs two tries a minute.
-        self.first = Some(retry);
-        self.last = Some(retry);
+        self.first.get_or_insert(now);
+        self.last.get_or_insert(now);
         self.swept.get_or_insert(now);
+        self.retry = Some((now, later(now, RETRY)));
     }
 
     /// Whether something waits that no snapshot holds yet.

@@ -349,10 +349,11 @@ impl Store {
         sink.write(ObjectType::Tree, &entries.encode()).map(Some)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the parts of a commit")]
     /// Writes a commit of `tree` after `parent` and moves the branch to it. The lock must be held.
     pub(crate) fn commit_tree(
         &self,
-        _lock: &Lock,
+        lock: &Lock,
         parent: Option<Oid>,
         tree: Oid,
         message: &Message,
@@ -363,13 +364,68 @@ impl Store {
         if tree == empty_tree() {
             sink.write(ObjectType::Tree, b"")?;
         }
-        let bytes = encode_commit(parent, tree, message, at, zone);
+        let bytes = encode_commit(parent.as_slice(), tree, message, at, zone);
         let id = sink.write(ObjectType::Commit, &bytes)?;
         sink.finish()?;
         failpoint("history::objects-written");
-        self.repo.reference(BRANCH, id, true, &message.subject).map_err(self.git("move the branch `main`"))?;
+        self.move_branch(lock, id)?;
         failpoint("history::branch-moved");
         Ok(id)
+    }
+
+    /// Makes `id` the newest commit. The lock must be held.
+    pub(crate) fn move_branch(&self, _lock: &Lock, id: Oid) -> Result<()> {
+        self.repo.reference(BRANCH, id, true, "snapshot").map(drop).map_err(self.git("move the branch `main`"))
+    }
+
+    /// A commit after `past` that also keeps `own` reachable.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a commit")]
+    pub(crate) fn join(
+        &self,
+        lock: &Lock,
+        past: Oid,
+        own: Oid,
+        tree: Oid,
+        message: &Message,
+        at: Timestamp,
+        zone: &TimeZone,
+    ) -> Result<()> {
+        let bytes = encode_commit(&[past, own], tree, message, at, zone);
+        let id = self.sink(0)?.write(ObjectType::Commit, &bytes)?;
+        self.move_branch(lock, id)
+    }
+
+    /// Whether `old` is `new` or one of its ancestors.
+    pub(crate) fn is_ancestor(&self, old: Oid, new: Oid) -> Result<bool> {
+        Ok(old == new || self.repo.graph_descendant_of(new, old).map_err(self.git("compare two histories"))?)
+    }
+
+    /// Looks at the disk anew, where another process has packed or fetched.
+    pub(crate) fn refresh(&self) -> Result<()> {
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        odb.refresh().map_err(self.git("read the objects anew"))
+    }
+
+    /// How many files a tree has, counted up to `limit`.
+    pub(crate) fn count_up_to(&self, tree: Oid, limit: usize) -> Result<usize> {
+        if tree == empty_tree() {
+            return Ok(0);
+        }
+        let mut count = 0;
+        let mut folders = vec![tree];
+        while let Some(id) = folders.pop() {
+            let folder = self.repo.find_tree(id).map_err(self.damaged(id))?;
+            for entry in folder.iter() {
+                match entry.kind() {
+                    Some(ObjectType::Tree) => folders.push(entry.id()),
+                    _ => count += 1,
+                }
+                if count >= limit {
+                    return Ok(count);
+                }
+            }
+        }
+        Ok(count)
     }
 }
 
@@ -383,7 +439,7 @@ pub(crate) fn empty_tree() -> Oid {
 }
 
 /// The author is the actor, so that a plain `git log` shows who it was.
-fn encode_commit(parent: Option<Oid>, tree: Oid, message: &Message, at: Timestamp, zone: &TimeZone) -> Vec<u8> {
+fn encode_commit(parents: &[Oid], tree: Oid, message: &Message, at: Timestamp, zone: &TimeZone) -> Vec<u8> {
     let offset = zone.to_offset(at).seconds() / 60;
     let sign = if offset < 0 { '-' } else { '+' };
     let (hours, minutes) = (offset.abs() / 60, offset.abs() % 60);
@@ -392,8 +448,8 @@ fn encode_commit(parent: Option<Oid>, tree: Oid, message: &Message, at: Timestam
         at.as_second().max(0),
         name = message.actor(),
     );
-    let parent = parent.map(|id| format!("parent {id}\n")).unwrap_or_default();
-    format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\n{}", message.render()).into_bytes()
+    let parents: String = parents.iter().map(|id| format!("parent {id}\n")).collect();
+    format!("tree {tree}\n{parents}author {who}\ncommitter {who}\n\n{}", message.render()).into_bytes()
 }
 
 fn parse_commit(id: Oid, bytes: &[u8]) -> Option<Commit> {
