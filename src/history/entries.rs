@@ -127,7 +127,7 @@ impl EntryFile {
             }
             if let Some(tree) = entries.tree {
                 record.clear();
-                encode_tree(&mut record, Oid::zero(), tree);
+                encode_tree(&mut record, Oid::ZERO_SHA1, tree);
                 out.write_all(&record)?;
             }
             out.into_inner().map_err(std::io::IntoInnerError::into_error)?;

@@ -137,7 +137,7 @@ fn globs(key: &'static str, patterns: &[String]) -> Result<GlobSet> {
 /// Temporary files of editors and sync tools, by their names.
 fn is_temporary(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    crate::vault::is_temporary(name)
+    crate::vault::conflict::is_temporary(name)
         || lower.ends_with('~')
         || lower.starts_with(".~")
         || lower.starts_with("~$")

@@ -221,14 +221,14 @@ impl History {
     }
 
     #[expect(clippy::too_many_arguments, reason = "one snapshot's parts, called from two places")]
-    fn commit_scan(
+    fn commit_scan<'s>(
         &self,
-        store: &Store,
+        store: &'s Store,
         lock: &Lock,
         head: Option<Oid>,
         base: Oid,
         mut scan: Scan,
-        sink: Sink<'_>,
+        sink: Sink<'s>,
         deletions: Deletions,
     ) -> Result<Done> {
         let mut snapshot = Snapshot { left_out: std::mem::take(&mut scan.left_out), ..Snapshot::default() };
@@ -309,11 +309,11 @@ impl History {
             .collect()
     }
 
-    fn commit(
+    fn commit<'s>(
         &self,
-        store: &Store,
+        store: &'s Store,
         lock: &Lock,
-        at: &mut At<'_>,
+        at: &mut At<'s>,
         changes: &[TreeChange],
         message: &Message,
         snapshot: &mut Snapshot,
@@ -338,11 +338,11 @@ impl History {
         self.commit_always(store, lock, at, message, snapshot)
     }
 
-    fn commit_always(
+    fn commit_always<'s>(
         &self,
-        store: &Store,
+        store: &'s Store,
         lock: &Lock,
-        at: &mut At<'_>,
+        at: &mut At<'s>,
         message: &Message,
         snapshot: &mut Snapshot,
     ) -> Result<()> {

@@ -326,8 +326,10 @@ impl Store {
             }
         }
         // Removals first: a name may change from file to folder in one snapshot.
-        for (name, _) in files.iter().filter(|(name, state)| state.is_none() && entries.is_file(name.as_bytes())) {
-            entries.set(name.as_bytes(), None);
+        for (name, _) in files.iter().filter(|(_, state)| state.is_none()) {
+            if entries.is_file(name.as_bytes()) {
+                entries.set(name.as_bytes(), None);
+            }
         }
         for (name, inside) in folders {
             let base = entries.folder(name.as_bytes());
@@ -435,7 +437,7 @@ pub(crate) fn empty_tree() -> Oid {
         0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb, 0xee, 0x49,
         0x04,
     ];
-    Oid::from_bytes(&EMPTY).unwrap_or_else(|_| Oid::zero())
+    Oid::from_bytes(&EMPTY).unwrap_or_else(|_| Oid::ZERO_SHA1)
 }
 
 /// The author is the actor, so that a plain `git log` shows who it was.
