@@ -1,1 +1,3 @@
 //! (see lib.rs)
+
+pub mod commitments;

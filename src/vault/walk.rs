@@ -60,11 +60,13 @@ impl WalkOptions {
 
     fn takes_extension(&self, path: &NotePath) -> bool {
         self.extensions.is_empty()
-            || path.extension().is_some_and(|extension| self.extensions.contains(&extension.to_ascii_lowercase()))
+            || path
+                .extension()
+                .is_some_and(|extension| self.extensions.contains(&extension.to_ascii_lowercase()))
     }
 }
 
-/// A listed file.
+/// A listed file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its path.
@@ -91,8 +93,10 @@ pub enum SkipReason {
 impl fmt::Display for SkipReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Name => formatter.write_str("its name is not UTF-8, or has a control character or a backslash; rename it"),
-            Self::Link => formatter.write_str("it is a symbolic link; what lies in the vault is listed at its own place"),
+            Self::Name => formatter
+                .write_str("its name is not UTF-8, or has a control character or a backslash; rename it"),
+            Self::Link => formatter
+                .write_str("it is a symbolic link; what lies in the vault is listed at its own place"),
             Self::NotAFile(what) => write!(formatter, "it is {what}, not a file"),
             Self::TooDeep => formatter.write_str("it lies more than 100 folders deep"),
             Self::Unreadable(error) => write!(formatter, "it can't be read: {error}"),
@@ -115,7 +119,7 @@ pub struct Walk {
     /// The files, ordered by path.
     pub entries: Vec<Entry>,
     /// The folders that were entered, without the first, ordered by path.
-    pub folders: Vec<NotePath>,
+    pub folders: Vec<Entry>,
     /// The names that were not listed, for a reason that a person may want to know.
     pub skipped: Vec<Skipped>,
 }
@@ -141,7 +145,7 @@ impl Vault {
         walk_folder(&dir, options.under.as_ref(), options, 0, &mut walk)
             .map_err(|error| VaultError::Root { root: self.root().to_owned(), source: error.into() })?;
         walk.entries.sort_unstable_by(|left, right| left.path.cmp(&right.path));
-        walk.folders.sort_unstable();
+        walk.folders.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         walk.skipped.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         Ok(walk)
     }
@@ -166,7 +170,8 @@ fn walk_folder(
             continue;
         }
         let mut skip = |reason| {
-            let shown = PathBuf::from(at.map_or("", NotePath::as_str)).join(std::ffi::OsStr::from_bytes(name.to_bytes()));
+            let shown = PathBuf::from(at.map_or("", NotePath::as_str))
+                .join(std::ffi::OsStr::from_bytes(name.to_bytes()));
             walk.skipped.push(Skipped { path: shown, reason });
         };
         let Some(path) = name.to_str().ok().and_then(|name| NotePath::child(at, name)) else {
@@ -193,10 +198,11 @@ fn walk_folder(
                 }
                 match open_folder(dir, name) {
                     Ok(folder) => {
-                        walk.folders.push(path.clone());
+                        walk.folders.push(Entry { path: path.clone(), stat: stat_of(&stat) });
                         if let Err(error) = walk_folder(&folder, Some(&path), options, depth + 1, walk) {
                             let path = path.as_str().into();
-                            walk.skipped.push(Skipped { path, reason: SkipReason::Unreadable(error.to_string()) });
+                            walk.skipped
+                                .push(Skipped { path, reason: SkipReason::Unreadable(error.to_string()) });
                         }
                     }
                     Err(Errno::NOENT) => {}
