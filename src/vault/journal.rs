@@ -136,6 +136,16 @@ impl JournalEntry {
     }
 }
 
+/// Where the entry of a note goes that is set aside.
+fn stuck_file(edits: &Path, path: &NotePath) -> PathBuf {
+    edits.join("stuck").join(blake3::hash(path.as_str().as_bytes()).to_hex().as_str())
+}
+
+fn decode_whole(bytes: &[u8]) -> Option<JournalEntry> {
+    let (header, payload) = bytes.split_at_checked(HEADER)?;
+    (blake3::hash(payload).as_bytes() == &header[32..64]).then(|| JournalEntry::decode(payload))?
+}
+
 /// The journal's file and its lock.
 #[derive(Debug)]
 pub(super) struct Journal {
@@ -178,6 +188,10 @@ impl Journal {
     pub(super) fn lock(&self) -> Result<JournalLock<'_>, EditError> {
         self.lock.lock().map_err(|source| self.error(source))?;
         Ok(JournalLock { journal: self })
+    }
+
+    fn edits(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
     }
 
     fn error(&self, source: io::Error) -> EditError {
@@ -233,6 +247,40 @@ impl JournalLock<'_> {
             drop(self.mark(CLEAR));
             self.journal.error(source)
         })
+    }
+
+    /// Moves the open entry, which can't be dealt with now, to the folder `stuck`, so that other notes
+    /// can be edited meanwhile.
+    pub(super) fn set_aside(&self, entry: &JournalEntry) -> Result<(), EditError> {
+        let file = stuck_file(self.journal.edits(), &entry.path);
+        let save = || -> io::Result<()> {
+            let stuck = self.journal.edits().join("stuck");
+            std::fs::create_dir_all(&stuck)?;
+            std::fs::write(&file, entry.encode()?)?;
+            File::open(&file)?.sync_all()?;
+            File::open(&stuck)?.sync_all()
+        };
+        save().map_err(|source| EditError::Journal { path: file.clone(), source })?;
+        self.clear()
+    }
+
+    /// The entries that were set aside, or the one for a note.
+    pub(super) fn stuck(&self, only: Option<&NotePath>) -> Vec<JournalEntry> {
+        let files: Vec<PathBuf> = match (only, std::fs::read_dir(self.journal.edits().join("stuck"))) {
+            (_, Err(_)) => Vec::new(),
+            (Some(path), Ok(_)) => vec![stuck_file(self.journal.edits(), path)],
+            (None, Ok(items)) => items.flatten().map(|item| item.path()).collect(),
+        };
+        files
+            .iter()
+            .filter_map(|file| std::fs::read(file).ok())
+            .filter_map(|bytes| decode_whole(&bytes))
+            .collect()
+    }
+
+    /// A stuck entry is dealt with.
+    pub(super) fn unstick(&self, path: &NotePath) {
+        drop(std::fs::remove_file(stuck_file(self.journal.edits(), path)));
     }
 
     /// The edit is over.

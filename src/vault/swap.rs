@@ -151,6 +151,23 @@ fn exchange_by_rename(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<boo
     rename_new(dir, &aside, OsStr::new(temp))
 }
 
+/// Finishes or undoes an [`exchange_by_rename`] that was cut short: no file is without its name.
+pub(super) fn mend_exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<()> {
+    let exists = |name: &OsStr| rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    let aside = format!("{temp}.old");
+    if !exists(OsStr::new(&aside)) {
+        return Ok(());
+    }
+    if !exists(name) {
+        rename_new(dir, &aside, name)?;
+    } else if !exists(OsStr::new(temp)) {
+        rename_new(dir, &aside, OsStr::new(temp))?;
+    } else {
+        rustix::fs::unlinkat(dir, &*aside, AtFlags::empty())?;
+    }
+    Ok(())
+}
+
 /// Gives the new file the mode, the owner and the extended attributes of the old one. An owner or an
 /// attribute that may not be set is left; the mode must be.
 fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
