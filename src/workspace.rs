@@ -102,6 +102,15 @@ impl Workspace {
         self.history.as_ref().map(|history| history.get()).transpose()
     }
 
+    /// The vault's index; reads no note.
+    ///
+    /// # Errors
+    /// The cache can't be used, in a way that making it anew doesn't mend.
+    #[cfg(feature = "index")]
+    pub fn index(&self) -> Result<crate::index::Index, crate::index::IndexError> {
+        crate::index::Index::of(self.vault.clone(), &self.settings, &self.dirs.cache, Arc::clone(&self.clock))
+    }
+
     /// The delivery journal.
     ///
     /// # Errors

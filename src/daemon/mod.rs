@@ -8,6 +8,8 @@
 
 #[cfg(feature = "history")]
 mod history;
+#[cfg(feature = "index")]
+mod index;
 mod lock;
 mod part;
 mod scheduler;
@@ -89,6 +91,8 @@ fn parts() -> Vec<Box<dyn Part>> {
     vec![
         #[cfg(feature = "history")]
         Box::new(history::HistoryPart),
+        #[cfg(feature = "index")]
+        Box::new(index::IndexPart),
     ]
 }
 
