@@ -4,14 +4,18 @@
 //! returns a [`CommandResult`]. [`run`] parses, opens what the command needs and prints an error; it
 //! may be called more than once in one process.
 
+mod check;
+mod commitment;
 mod completions;
 mod doctor;
 mod error;
 mod init;
 mod man;
+mod remind;
 mod run;
 mod service;
 mod status;
+mod tick;
 mod ui;
 
 use std::ffi::OsString;
@@ -54,6 +58,10 @@ struct GlobalArgs {
 enum Command {
     Init(init::Args),
     Run(run::Args),
+    Tick(tick::Args),
+    Remind(remind::Args),
+    Commitment(commitment::Args),
+    Check(check::Args),
     Status(status::Args),
     Doctor(doctor::Args),
     Service(service::Args),
@@ -141,6 +149,10 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Run(args) => run::run(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Doctor(args) => doctor::run(context, args),
+        Command::Tick(args) => tick::run(context, args),
+        Command::Check(args) => check::run(context, args),
+        Command::Remind(args) => remind::run(context, args),
+        Command::Commitment(args) => commitment::run(context, args),
         Command::Service(args) => service::run(context, args),
         Command::Completions(args) => completions::run(context, args),
         Command::Man(args) => man::run(context, args),

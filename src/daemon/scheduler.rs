@@ -64,9 +64,11 @@ struct Scheduler {
     settings: PassSettings,
     memory: Memory,
     ticker: Ticker,
-    /// When something beside the minute asks for a pass.
+    /// When the last pass asked for another one.
     again: Option<Timestamp>,
-    last_pass: Option<Timestamp>,
+    /// When a change asked for a pass, by the monotonic clock.
+    changed: Option<Instant>,
+    last_pass: Option<Instant>,
     /// The wall clock when it was last looked at, and the monotonic one.
     seen: Option<(Timestamp, Instant)>,
     gone: bool,
@@ -87,6 +89,7 @@ impl Scheduler {
             memory: Memory::default(),
             ticker: Ticker::default(),
             again: None,
+            changed: None,
             last_pass: None,
             seen: None,
             gone: false,
@@ -101,7 +104,8 @@ impl Scheduler {
         let now = self.now();
         self.look_at_the_clock(now);
         let minute = self.ticker.is_due(now);
-        let asked = self.again.is_some_and(|again| again <= now);
+        let asked = self.again.is_some_and(|again| again <= now)
+            || self.changed.is_some_and(|changed| changed <= Instant::now());
         let follow_up = self.workspace.editor.next_follow_up().is_some_and(|at| at <= now);
         if self.gone || !(minute || asked || follow_up) {
             return;
@@ -111,7 +115,8 @@ impl Scheduler {
             self.workspace.editor.follow_ups(now);
         }
         self.again = None;
-        self.last_pass = Some(now);
+        self.changed = None;
+        self.last_pass = Some(Instant::now());
         tokio::select! {
             result = self.pass() => match result {
                 Ok(report) => self.tell(now, report),
@@ -186,11 +191,15 @@ impl Scheduler {
     }
 
     fn sleep(&self) -> Duration {
-        let now = self.now();
-        let until = |at: Timestamp| Duration::try_from(now.duration_until(at)).unwrap_or(Duration::ZERO);
+        let clock = &self.workspace.clock;
+        let now = clock.now();
+        let until =
+            |at: Timestamp| clock.sleep(Duration::try_from(now.duration_until(at)).unwrap_or(Duration::ZERO));
         let asked = self.again.into_iter().chain(self.workspace.editor.next_follow_up()).map(until).min();
-        let minute = Ticker::sleep(now);
-        asked.map_or(minute, |asked| asked.max(Duration::from_millis(10)).min(minute))
+        let changed = self.changed.map(|at| at.saturating_duration_since(Instant::now()));
+        let soonest = asked.into_iter().chain(changed).min().map(|wait| wait.max(Duration::from_millis(1)));
+        let minute = clock.sleep(Ticker::sleep(now));
+        soonest.map_or(minute, |soonest| soonest.min(minute))
     }
 
     fn hear(&mut self, event: WatchEvent) {
@@ -231,11 +240,9 @@ impl Scheduler {
     }
 
     fn ask_for_pass(&mut self) {
-        let now = self.now();
-        let earliest = self.last_pass.and_then(|last| last.checked_add(BETWEEN_CHANGES).ok()).unwrap_or(now);
-        // A last pass in the future is a clock that went back: look now.
-        let at = if self.last_pass.is_some_and(|last| last > now) { now } else { earliest.max(now) };
-        self.again = Some(self.again.map_or(at, |again| again.min(at)));
+        let now = Instant::now();
+        let earliest = self.last_pass.map_or(now, |last| (last + BETWEEN_CHANGES).max(now));
+        self.changed = Some(self.changed.map_or(earliest, |changed| changed.min(earliest)));
     }
 
     /// Takes changed settings on once they are valid; until then the old ones stay.

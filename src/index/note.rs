@@ -100,7 +100,7 @@ pub struct Parsed {
     pub head: String,
     /// The blocks that it pins: path without extension, block id.
     pub pins: Vec<(String, String)>,
-    /// For a log: where the next reading goes on, as `offset line crlf`.
+    /// For a log: where the next reading goes on, as `offset line crlf context`.
     pub resume: Option<String>,
 }
 
@@ -112,7 +112,8 @@ pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, Stri
     if options.is_log(path) {
         let log = log::parse(bytes);
         if !log.blocks.is_empty() || log.header.is_some() {
-            return Ok(turns(log));
+            let context = log.header.as_ref().map(|header| Arc::from(header.context_id.as_str()));
+            return Ok(turns(log, context));
         }
     }
     let (text, encoding) = decode::decode(bytes).ok_or("it is not text")?;
@@ -155,15 +156,16 @@ pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, Stri
 
 /// Reads what was appended to a log since `resume`; `None` where that can't be told from the rest.
 pub fn parse_appended(bytes: &[u8], resume: &str) -> Option<Parsed> {
-    let numbers: Vec<usize> = resume.split(' ').filter_map(|n| n.parse().ok()).collect();
-    let [offset, line, crlf] = numbers[..] else { return None };
-    Some(turns(log::parse_from(bytes, Resume { offset, line, crlf: crlf == 1 })))
+    let mut parts = resume.splitn(4, ' ');
+    let mut number = || parts.next()?.parse::<usize>().ok();
+    let (offset, line, crlf) = (number()?, number()?, number()? == 1);
+    let context = parts.next().filter(|context| !context.is_empty()).map(Arc::from);
+    Some(turns(log::parse_from(bytes, Resume { offset, line, crlf }), context))
 }
 
 /// A log's turns. What was injected or is about the conversation itself is left out.
-fn turns(log: log::LogFile) -> Parsed {
+fn turns(log: log::LogFile, context: Option<Arc<str>>) -> Parsed {
     let mut parsed = Parsed::default();
-    let context: Option<Arc<str>> = log.header.as_ref().map(|header| Arc::from(header.context_id.as_str()));
     for found in log.blocks {
         let role = match found.event.kind {
             EventKind::User => Role::User,
@@ -197,7 +199,8 @@ fn turns(log: log::LogFile) -> Parsed {
             parsed.note.blocks.push(block);
         }
     }
-    parsed.resume = Some(format!("{} {} {}", log.end.offset, log.end.line, u8::from(log.end.crlf)));
+    let (end, context) = (log.end, context.as_deref().unwrap_or_default());
+    parsed.resume = Some(format!("{} {} {} {context}", end.offset, end.line, u8::from(end.crlf)));
     parsed
 }
 

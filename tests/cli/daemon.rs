@@ -126,17 +126,40 @@ fn the_second_daemon_is_told_of_the_first() {
 
 #[test]
 fn after_a_kill_nothing_comes_twice() {
-    let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{DUE}"));
+    let mut vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{DUE}"));
     let first = Daemon::start(&vault, &["run"]);
     first.hear("Pay the rent");
-    // The journal has it as sent as soon as the status counts it.
+    // The journal has it as sent as soon as the status counts it; the note is not still yet.
     until_fired(&vault, 1);
     first.kill();
+    assert_eq!(vault.read("Reminders.md"), DUE);
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:31:00Z@20");
     let second = Daemon::start(&vault, &["run"]);
     second.hear("watching");
     until(&vault, "Reminders.md", |text| !text.contains("Pay the rent"));
     let said = second.kill();
     assert!(!said.iter().any(|line| line.contains("Pay the rent")), "{said:?}");
+}
+
+/// The main job of the product, twenty times as fast as life.
+#[test]
+fn a_new_vault_fires_its_sample_and_a_line_of_a_person() {
+    let mut vault = TestVault::new("");
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:28:30Z@20");
+    let dir = vault.path("fresh");
+    let daemon = Daemon::start(&vault, &["run", "--vault", dir.to_str().unwrap()]);
+    daemon.hear("watching");
+    let own = "- [ ] date=2026-12-01 time=09:31 recur=daily msg=\"water the plants\"\n";
+    let note = "fresh/Reminders.md";
+    until(&vault, note, |text| text.contains("alive"));
+    let text = vault.read(note);
+    vault.write(note, text + own);
+    daemon.hear("Your vault is alive");
+    daemon.hear("2026-12-01 09:31 water the plants");
+    let text = until(&vault, note, |text| text.contains("date=2026-12-02 time=09:31 recur=daily"));
+    assert!(!text.contains("alive"), "the sample's line is gone:\n{text}");
+    assert!(text.contains("id=rid_"), "the person's line has its id:\n{text}");
+    daemon.kill();
 }
 
 #[test]

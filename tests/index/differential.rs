@@ -150,7 +150,7 @@ fn answers(index: &Index) -> Vec<String> {
         .map(|query| {
             let answer = index.search(&Query::new(*query).limit(5)).unwrap();
             assert!(answer.freshness.complete, "{query}: {:?}", answer.freshness);
-            format!("{query}: {}", serde_json::to_string_pretty(&answer.hits).unwrap())
+            format!("{query}: {}", serde_json::to_string(&answer.hits).unwrap())
         })
         .collect()
 }

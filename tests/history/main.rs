@@ -1,0 +1,12 @@
+//! The history room, from outside: real folders, real repositories, git itself as the judge.
+#![cfg(feature = "history")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod agent;
+mod properties;
+mod restoring;
+mod room;
+mod snapshots;
+mod undoing;
