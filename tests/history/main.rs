@@ -5,6 +5,8 @@
 mod support;
 
 mod agent;
+mod auditing;
+mod cli;
 mod properties;
 mod restoring;
 mod room;
