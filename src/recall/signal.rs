@@ -75,10 +75,24 @@ pub enum Signal {
     Rich,
     /// On a day that the question names.
     Date,
+    /// [`Signal::Window`] as a share of the best block's.
+    WindowTop,
+    /// [`Signal::Session`] as a share of the best note's.
+    SessionTop,
+    /// [`Signal::SoftNear`] as a share of the best block's.
+    SoftTop,
+    /// The best cosine in the note, standardised. (Not for dialogues alone.)
+    VectorSession,
+    /// The turn after asks something: people ask about news.
+    AskedAfter,
+    /// The turn before asks something, though it need not end so.
+    AskedBefore,
+    /// One of the last two turns of its window: goodbyes.
+    Closing,
 }
 
 /// How many signals there are.
-pub const SIGNALS: usize = Signal::Date as usize + 1;
+pub const SIGNALS: usize = Signal::Closing as usize + 1;
 
 /// The names, for tables.
 pub const NAMES: [&str; SIGNALS] = [
@@ -86,6 +100,7 @@ pub const NAMES: [&str; SIGNALS] = [
     "soft_near", "vector", "vector_before", "vector_after", "answers_match", "answers_vector", "speaker",
     "speaker_first", "is_question", "asks", "answers", "time", "time_wanted", "first", "number_wanted",
     "name_wanted", "quote", "past_wanted", "reason_wanted", "place_wanted", "you", "opening", "rich", "date",
+    "window_top", "session_top", "soft_top", "vector_session", "asked_after", "asked_before", "closing",
 ];
 
 /// A weight for each signal.
@@ -95,6 +110,7 @@ pub type Weights = [f32; SIGNALS];
 #[rustfmt::skip]
 pub const FITTED: Weights = [
     -1.339, 3.878, -0.430, 0.328, 1.029, 3.223, -0.825, 0.235, -1.049, 4.025, 0.452, 0.033, 0.033, 2.338, 0.190, 0.510, 0.714, -0.304, -0.372, 0.198, 0.117, 2.057, 0.003, 1.213, 0.674, 0.690, 0.506, 0.293, 1.931, -0.123, 0.718, -0.205, 9.317,
+    0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
 ];
 
 /// The logistic that turns a block's soft coverage and standardised cosine into how sure it is to be about
