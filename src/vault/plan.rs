@@ -8,7 +8,7 @@
 //! Targets are looked for among live lines only: what stands in a fenced code block, a comment or
 //! the frontmatter is an example or somebody's own affair, however much it looks like a reminder.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use serde::{Deserialize, Serialize};
 
@@ -121,7 +121,7 @@ pub fn apply(ops: &[Operation], bytes: &[u8]) -> (Vec<u8>, Vec<OpOutcome>) {
 
 /// As [`apply`], for a file that may be missing before (`None`) or afterwards.
 pub fn apply_to(ops: &[Operation], before: Option<&[u8]>) -> (Option<Vec<u8>>, Vec<OpOutcome>) {
-    let mut state: Option<Vec<u8>> = before.map(<[u8]>::to_vec);
+    let mut state: Option<Cow<'_, [u8]>> = before.map(Cow::Borrowed);
     let mut outcomes = Vec::with_capacity(ops.len());
     let mut rest = ops;
     while let Some(first) = rest.first() {
@@ -135,7 +135,7 @@ pub fn apply_to(ops: &[Operation], before: Option<&[u8]>) -> (Option<Vec<u8>>, V
             rest = &rest[1..];
         }
     }
-    (state, outcomes)
+    (state.map(Cow::into_owned), outcomes)
 }
 
 /// One replacement of bytes.
@@ -144,22 +144,22 @@ struct Splice {
     with: Vec<u8>,
 }
 
-fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
+fn step(op: &Operation, state: &mut Option<Cow<'_, [u8]>>) -> OpOutcome {
     match op {
         Operation::ReplaceAll { expect, with } => {
-            if *expect != *state {
+            if expect.as_deref() != state.as_deref() {
                 return OpOutcome::Dropped(if state.is_none() {
                     DropReason::Gone
                 } else {
                     DropReason::Changed
                 });
             }
-            *state = Some(with.clone());
+            *state = Some(Cow::Owned(with.clone()));
             return OpOutcome::Done;
         }
         Operation::RemoveFile { expect } => {
             return match state {
-                Some(now) if now == expect => {
+                Some(now) if **now == **expect => {
                     *state = None;
                     OpOutcome::Done
                 }
@@ -171,7 +171,7 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
             let now = state.as_deref().unwrap_or_default();
             return match commitment::set_status(now, id, *expect, *to) {
                 Some(after) => {
-                    *state = Some(after);
+                    *state = Some(Cow::Owned(after));
                     OpOutcome::Done
                 }
                 None => OpOutcome::Dropped(why_not(now, id)),
@@ -199,7 +199,7 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
     };
     match splices {
         Ok(splices) => {
-            *state = Some(splice(now, &splices));
+            *state = Some(Cow::Owned(splice(now, &splices)));
             OpOutcome::Done
         }
         Err(reason) => OpOutcome::Dropped(reason),
@@ -262,7 +262,7 @@ fn line_batch(ops: &[Operation], bytes: &[u8]) -> usize {
 }
 
 /// Does many operations on lines in one pass.
-fn change_lines(ops: &[Operation], state: &mut Option<Vec<u8>>) -> Vec<OpOutcome> {
+fn change_lines(ops: &[Operation], state: &mut Option<Cow<'_, [u8]>>) -> Vec<OpOutcome> {
     let now = state.as_deref().unwrap_or_default();
     let targets: std::collections::HashMap<&[u8], usize> = ops
         .iter()
@@ -278,7 +278,7 @@ fn change_lines(ops: &[Operation], state: &mut Option<Vec<u8>>) -> Vec<OpOutcome
         }
     }
     if !splices.is_empty() {
-        *state = Some(splice(now, &splices));
+        *state = Some(Cow::Owned(splice(now, &splices)));
     }
     outcomes
 }
