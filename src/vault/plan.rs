@@ -12,7 +12,7 @@ use std::{borrow::Cow, ops::Range};
 
 use serde::{Deserialize, Serialize};
 
-use super::text;
+use super::{image::Script, text};
 use crate::format::{
     commitment::{self, Status},
     lines::{Line, live_lines},
@@ -180,7 +180,19 @@ fn step(op: &Operation, state: &mut Option<Cow<'_, [u8]>>) -> OpOutcome {
         _ => {}
     }
     let now = state.as_deref().unwrap_or_default();
-    let splices = match op {
+    match splices_of(op, now) {
+        Some(Ok(splices)) => {
+            *state = Some(Cow::Owned(splice(now, &splices)));
+            OpOutcome::Done
+        }
+        Some(Err(reason)) => OpOutcome::Dropped(reason),
+        None => OpOutcome::Dropped(DropReason::Gone),
+    }
+}
+
+/// What an operation that doesn't concern the file as a whole replaces.
+fn splices_of(op: &Operation, now: &[u8]) -> Option<Result<Vec<Splice>, DropReason>> {
+    Some(match op {
         Operation::DeleteLine { line } => line_splices(now, line, None),
         Operation::ReplaceLine { line, with } => line_splices(now, line, Some(with)),
         Operation::Append { text } => Ok(vec![append(now, now.len(), text)]),
@@ -195,15 +207,59 @@ fn step(op: &Operation, state: &mut Option<Cow<'_, [u8]>>) -> OpOutcome {
         }
         Operation::ReplaceAll { .. }
         | Operation::RemoveFile { .. }
-        | Operation::SetCommitmentStatus { .. } => Ok(Vec::new()),
-    };
-    match splices {
-        Ok(splices) => {
-            *state = Some(Cow::Owned(splice(now, &splices)));
-            OpOutcome::Done
+        | Operation::SetCommitmentStatus { .. } => return None,
+    })
+}
+
+/// What is to become of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum After {
+    /// Nothing.
+    Same,
+    /// There is to be none.
+    Missing,
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// One change of what it is.
+    Change(Script),
+}
+
+/// As [`apply_to`], but telling a change apart from a whole new file where that saves copying it.
+pub(super) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (After, Vec<OpOutcome>) {
+    if let Some(now) = before {
+        if let [op] = ops {
+            match splices_of(op, now) {
+                Some(Ok(splices)) => return (one_change(now, &splices), vec![OpOutcome::Done]),
+                Some(Err(reason)) => return (After::Same, vec![OpOutcome::Dropped(reason)]),
+                None => {}
+            }
+        } else if ops.len() > 1 && line_batch(ops, now) == ops.len() {
+            let (splices, outcomes) = batch_splices(ops, now);
+            return (one_change(now, &splices), outcomes);
         }
-        Err(reason) => OpOutcome::Dropped(reason),
     }
+    let (after, outcomes) = apply_to(ops, before);
+    let after = match after {
+        after if after.as_deref() == before => After::Same,
+        Some(after) => After::Bytes(after),
+        None => After::Missing,
+    };
+    (after, outcomes)
+}
+
+/// Several replacements, in order, as one of what lies between the first and the last.
+fn one_change(now: &[u8], splices: &[Splice]) -> After {
+    let (Some(first), Some(last)) = (splices.first(), splices.last()) else { return After::Same };
+    let range = first.at.start..last.at.end;
+    let mut with = Vec::new();
+    let mut from = range.start;
+    for splice in splices {
+        with.extend_from_slice(&now[from..splice.at.start]);
+        with.extend_from_slice(&splice.with);
+        from = splice.at.end;
+    }
+    let script = Script::of_change(now, range, &with);
+    if script.is_empty() { After::Same } else { After::Change(script) }
 }
 
 /// Why the status of a commitment could not be changed.
@@ -264,6 +320,15 @@ fn line_batch(ops: &[Operation], bytes: &[u8]) -> usize {
 /// Does many operations on lines in one pass.
 fn change_lines(ops: &[Operation], state: &mut Option<Cow<'_, [u8]>>) -> Vec<OpOutcome> {
     let now = state.as_deref().unwrap_or_default();
+    let (splices, outcomes) = batch_splices(ops, now);
+    if !splices.is_empty() {
+        *state = Some(Cow::Owned(splice(now, &splices)));
+    }
+    outcomes
+}
+
+/// What a [batch](line_batch) replaces.
+fn batch_splices(ops: &[Operation], now: &[u8]) -> (Vec<Splice>, Vec<OpOutcome>) {
     let targets: std::collections::HashMap<&[u8], usize> = ops
         .iter()
         .enumerate()
@@ -277,10 +342,7 @@ fn change_lines(ops: &[Operation], state: &mut Option<Cow<'_, [u8]>>) -> Vec<OpO
             splices.push(line_splice(&line, line_target(&ops[index]).and_then(|(_, with)| with)));
         }
     }
-    if !splices.is_empty() {
-        *state = Some(Cow::Owned(splice(now, &splices)));
-    }
-    outcomes
+    (splices, outcomes)
 }
 
 fn line_splice(line: &Line<'_>, with: Option<&[u8]>) -> Splice {
