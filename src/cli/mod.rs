@@ -16,6 +16,18 @@ mod run;
 mod service;
 mod status;
 mod tick;
+#[cfg(feature = "history")]
+mod audit;
+#[cfg(feature = "history")]
+mod diff;
+#[cfg(feature = "history")]
+mod history;
+#[cfg(feature = "history")]
+mod restore;
+#[cfg(feature = "history")]
+mod snapshots;
+#[cfg(feature = "history")]
+mod undo;
 mod ui;
 
 use std::ffi::OsString;
@@ -58,12 +70,22 @@ struct GlobalArgs {
 enum Command {
     Init(init::Args),
     Run(run::Args),
-    Status(status::Args),
-    Doctor(doctor::Args),
     Tick(tick::Args),
-    Check(check::Args),
     Remind(remind::Args),
     Commitment(commitment::Args),
+    Check(check::Args),
+    Status(status::Args),
+    Doctor(doctor::Args),
+    #[cfg(feature = "history")]
+    History(history::Args),
+    #[cfg(feature = "history")]
+    Diff(diff::Args),
+    #[cfg(feature = "history")]
+    Restore(restore::Args),
+    #[cfg(feature = "history")]
+    Undo(undo::Args),
+    #[cfg(feature = "history")]
+    Audit(audit::Args),
     Service(service::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -153,6 +175,16 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Check(args) => check::run(context, args),
         Command::Remind(args) => remind::run(context, args),
         Command::Commitment(args) => commitment::run(context, args),
+        #[cfg(feature = "history")]
+        Command::History(args) => history::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Diff(args) => diff::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Restore(args) => restore::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Undo(args) => undo::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Audit(args) => audit::run(context, args),
         Command::Service(args) => service::run(context, args),
         Command::Completions(args) => completions::run(context, args),
         Command::Man(args) => man::run(context, args),

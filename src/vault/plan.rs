@@ -148,7 +148,11 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
     match op {
         Operation::ReplaceAll { expect, with } => {
             if *expect != *state {
-                return OpOutcome::Dropped(if state.is_none() { DropReason::Gone } else { DropReason::Changed });
+                return OpOutcome::Dropped(if state.is_none() {
+                    DropReason::Gone
+                } else {
+                    DropReason::Changed
+                });
             }
             *state = Some(with.clone());
             return OpOutcome::Done;
@@ -189,7 +193,9 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
         Operation::ReplaceRange { bytes, with } => {
             find_range(now, bytes).map(|at| vec![Splice { at, with: with.clone() }])
         }
-        Operation::ReplaceAll { .. } | Operation::RemoveFile { .. } | Operation::SetCommitmentStatus { .. } => Ok(Vec::new()),
+        Operation::ReplaceAll { .. }
+        | Operation::RemoveFile { .. }
+        | Operation::SetCommitmentStatus { .. } => Ok(Vec::new()),
     };
     match splices {
         Ok(splices) => {
@@ -258,8 +264,11 @@ fn line_batch(ops: &[Operation], bytes: &[u8]) -> usize {
 /// Does many operations on lines in one pass.
 fn change_lines(ops: &[Operation], state: &mut Option<Vec<u8>>) -> Vec<OpOutcome> {
     let now = state.as_deref().unwrap_or_default();
-    let targets: std::collections::HashMap<&[u8], usize> =
-        ops.iter().enumerate().filter_map(|(index, op)| line_target(op).map(|(line, _)| (line, index))).collect();
+    let targets: std::collections::HashMap<&[u8], usize> = ops
+        .iter()
+        .enumerate()
+        .filter_map(|(index, op)| line_target(op).map(|(line, _)| (line, index)))
+        .collect();
     let mut outcomes = vec![OpOutcome::Dropped(DropReason::Gone); ops.len()];
     let mut splices = Vec::new();
     for line in live_lines(now) {

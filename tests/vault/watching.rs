@@ -23,7 +23,8 @@ fn watch(room: &Room) -> Told {
 
 fn watch_with(room: &Room, times: WatchTimes) -> Told {
     let (sender, events) = channel();
-    let watcher = Watcher::start_with(room.editor.vault(), times, move |event| drop(sender.send(event))).unwrap();
+    let watcher =
+        Watcher::start_with(room.editor.vault(), times, move |event| drop(sender.send(event))).unwrap();
     Told { _watcher: watcher, events }
 }
 
@@ -141,7 +142,8 @@ fn reading_hidden_and_temporary_files_tell_nothing() {
 #[test]
 fn a_full_look_comes_when_it_is_time() {
     let room = Room::new();
-    let told = watch_with(&room, WatchTimes { rescan_every: Duration::from_millis(50), ..WatchTimes::default() });
+    let told =
+        watch_with(&room, WatchTimes { rescan_every: Duration::from_millis(50), ..WatchTimes::default() });
     told.until(|event| matches!(event, WatchEvent::Rescan(_)));
     told.until(|event| matches!(event, WatchEvent::Rescan(_)));
 }

@@ -23,7 +23,15 @@ pub(super) struct Collector {
 
 impl Collector {
     pub(super) fn new(times: WatchTimes, now: Instant) -> Self {
-        Self { times, dirty: BTreeSet::new(), first: None, last: None, rescan: None, last_rescan: now, is_gone: false }
+        Self {
+            times,
+            dirty: BTreeSet::new(),
+            first: None,
+            last: None,
+            rescan: None,
+            last_rescan: now,
+            is_gone: false,
+        }
     }
 
     /// A note or a folder has changed, come or gone.
@@ -106,7 +114,10 @@ mod tests {
         assert_eq!(collector.take(at(40)), None);
         collector.dirty(path("b.md"), at(40));
         assert_eq!(collector.take(at(60)), None);
-        assert_eq!(collector.take(at(90)), Some(WatchEvent::Dirty(BTreeSet::from([path("a.md"), path("b.md")]))));
+        assert_eq!(
+            collector.take(at(90)),
+            Some(WatchEvent::Dirty(BTreeSet::from([path("a.md"), path("b.md")])))
+        );
         assert_eq!(collector.take(at(1_000)), None);
         for millis in (1_000..1_250).step_by(10) {
             collector.dirty(path("a.md"), at(millis));

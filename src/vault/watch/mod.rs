@@ -118,7 +118,8 @@ impl Watcher {
             on: Box::new(on),
         };
         watch.watch_all()?;
-        let thread = std::thread::Builder::new().name("vault-watch".to_owned()).spawn(move || watch.run(&receiver))?;
+        let thread =
+            std::thread::Builder::new().name("vault-watch".to_owned()).spawn(move || watch.run(&receiver))?;
         Ok(Self { stop: sender, thread: Some(thread) })
     }
 }
@@ -127,7 +128,9 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         // The thread may have ended by itself; then there is nothing to stop.
         drop(self.stop.send(Message::Stop));
-        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
+        if let Some(thread) =
+            self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
+        {
             drop(thread.join());
         }
     }
@@ -203,8 +206,10 @@ impl Watch {
         let renamed = matches!(event.kind, EventKind::Modify(ModifyKind::Name(_)) | EventKind::Create(_));
         for path in &event.paths {
             let Some(path) = self.note_path(path) else { continue };
-            let is_folder = self.folders.contains_key(&path) || renamed && self.vault.absolute(&path).is_dir();
-            folders |= is_folder && !matches!(event.kind, EventKind::Modify(ModifyKind::Metadata(_) | ModifyKind::Data(_)));
+            let is_folder =
+                self.folders.contains_key(&path) || renamed && self.vault.absolute(&path).is_dir();
+            folders |= is_folder
+                && !matches!(event.kind, EventKind::Modify(ModifyKind::Metadata(_) | ModifyKind::Data(_)));
             if !is_folder {
                 self.collector.dirty(path, Instant::now());
             }
@@ -227,7 +232,8 @@ impl Watch {
         // If the thread has ended, nobody wants the event.
         let handler = move |event| drop(sender.send(Message::Event(event)));
         let mut watcher = RecommendedWatcher::new(handler, Config::default().with_follow_symlinks(false))?;
-        let mode = if cfg!(target_os = "linux") { RecursiveMode::NonRecursive } else { RecursiveMode::Recursive };
+        let mode =
+            if cfg!(target_os = "linux") { RecursiveMode::NonRecursive } else { RecursiveMode::Recursive };
         watcher.watch(self.vault.root(), mode)?;
         self.watcher = Some(watcher);
         self.is_limited = false;
@@ -242,10 +248,17 @@ impl Watch {
         // A folder may appear in a new folder while that is being watched; a few rounds settle it.
         for round in 0..10 {
             let Ok(walk) = self.vault.walk(&options) else { return };
-            let there: BTreeMap<NotePath, Identity> =
-                walk.folders.into_iter().map(|folder| (folder.path, (folder.stat.dev, folder.stat.inode))).collect();
-            let gone: Vec<NotePath> =
-                self.folders.iter().filter(|(path, id)| there.get(*path) != Some(*id)).map(|(path, _)| path.clone()).collect();
+            let there: BTreeMap<NotePath, Identity> = walk
+                .folders
+                .into_iter()
+                .map(|folder| (folder.path, (folder.stat.dev, folder.stat.inode)))
+                .collect();
+            let gone: Vec<NotePath> = self
+                .folders
+                .iter()
+                .filter(|(path, id)| there.get(*path) != Some(*id))
+                .map(|(path, _)| path.clone())
+                .collect();
             for path in &gone {
                 self.folders.remove(path);
                 if cfg!(target_os = "linux")
@@ -261,7 +274,9 @@ impl Watch {
             let now = Instant::now();
             // On the first round of all nobody has been promised anything yet.
             if round > 0 || !is_first {
-                let is_in_new = |path: &NotePath| path.parent().is_some_and(|parent| new.iter().any(|(new, _)| *new == parent));
+                let is_in_new = |path: &NotePath| {
+                    path.parent().is_some_and(|parent| new.iter().any(|(new, _)| *new == parent))
+                };
                 walk.entries.into_iter().filter(|entry| is_in_new(&entry.path)).for_each(|entry| {
                     self.collector.dirty(entry.path, now);
                 });
@@ -281,7 +296,9 @@ impl Watch {
             return;
         }
         let Some(watcher) = &mut self.watcher else { return };
-        let Err(error) = watcher.watch(&self.vault.absolute(path), RecursiveMode::NonRecursive) else { return };
+        let Err(error) = watcher.watch(&self.vault.absolute(path), RecursiveMode::NonRecursive) else {
+            return;
+        };
         if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) {
             self.is_limited = true;
             self.collector.limit();
@@ -298,7 +315,8 @@ impl Watch {
         let now = identity(self.vault.root());
         // The empty folder that an unmounted disk leaves behind is not the vault.
         let is_stub = |id: Identity| {
-            self.identity != Some(id) && fs::read_dir(self.vault.root()).is_ok_and(|mut items| items.next().is_none())
+            self.identity != Some(id)
+                && fs::read_dir(self.vault.root()).is_ok_and(|mut items| items.next().is_none())
         };
         let now = now.filter(|id| !is_stub(*id));
         if now == self.identity {
