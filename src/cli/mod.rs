@@ -1,1 +1,157 @@
-//! (see lib.rs)
+//! The command line: one file a command, each of which calls the rooms and only prints.
+//!
+//! A command is a doc comment (its help), an `Args` struct (its options) and a `run` function that
+//! returns a [`CommandResult`]. [`run`] parses, opens what the command needs and prints an error; it
+//! may be called more than once in one process.
+
+mod completions;
+mod error;
+mod man;
+mod service;
+mod ui;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::clock::{self, Clock};
+use crate::config::{self, ConfigError};
+use crate::workspace::Workspace;
+
+pub use error::{CommandError, CommandResult, Kind, Status};
+pub use ui::Ui;
+
+/// An Obsidian vault as a personal agent's only database: reminders, follow-ups and memory in notes.
+#[derive(Debug, Parser)]
+#[command(name = "vault-agent", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Args)]
+struct GlobalArgs {
+    /// The vault; else the nearest parent folder that holds `vault-agent.toml` or `.obsidian`.
+    #[arg(long, global = true, value_name = "DIR", env = "VAULT_AGENT_VAULT")]
+    vault: Option<PathBuf>,
+    /// One JSON document on standard output, and nothing else.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Says more on standard error; twice for all.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Service(service::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// What every command is given.
+#[derive(Debug)]
+pub struct Context {
+    /// Where its words go.
+    pub ui: Ui,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    vault: Option<PathBuf>,
+}
+
+impl Context {
+    /// The folder that `--vault`, the environment or the current folder names.
+    ///
+    /// # Errors
+    /// No vault is near.
+    pub fn vault_dir(&self) -> Result<PathBuf, CommandError> {
+        if let Some(dir) = &self.vault {
+            return Ok(dir.clone());
+        }
+        let here = std::env::current_dir()?;
+        config::find_vault(&here).ok_or_else(|| {
+            CommandError::usage(format!("no vault at or above `{}`", here.display()))
+                .hint("name one with `--vault DIR`, or make one with `vault-agent init DIR`")
+        })
+    }
+
+    /// The folder that `--vault` or the environment names, if one does.
+    pub fn named_vault(&self) -> Option<&PathBuf> {
+        self.vault.as_ref()
+    }
+
+    /// Opens the vault with its settings.
+    ///
+    /// # Errors
+    /// There is no vault, or its settings are wrong.
+    pub fn workspace(&self) -> Result<Workspace, CommandError> {
+        Ok(Workspace::open(&self.vault_dir()?, Arc::clone(&self.clock))?)
+    }
+}
+
+/// Runs the program with the given arguments (the first is its name) and returns its exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let ui = Ui { json: cli.global.json };
+    log_to_stderr(cli.global.verbose);
+    match context(&cli.global, ui).and_then(|context| dispatch(&cli.command, &context)) {
+        Ok(Status::Fine) => 0,
+        Ok(Status::Problem) => 1,
+        Err(error) => {
+            print_error(ui, &error);
+            error.exit_code()
+        }
+    }
+}
+
+/// The whole command tree, for help, completions and the manual.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+fn context(global: &GlobalArgs, ui: Ui) -> Result<Context, CommandError> {
+    let clock = clock::from_env().map_err(|value| {
+        ConfigError::new(format!("`{}` is `{value}`, which is no instant", clock::NOW_VARIABLE))
+            .suggest("give RFC 3339, such as `2026-12-01T09:30:00Z`")
+    })?;
+    Ok(Context { ui, clock, vault: global.vault.clone() })
+}
+
+fn dispatch(command: &Command, context: &Context) -> CommandResult {
+    match command {
+        Command::Service(args) => service::run(context, args),
+        Command::Completions(args) => completions::run(context, args),
+        Command::Man(args) => man::run(context, args),
+    }
+}
+
+fn print_error(ui: Ui, error: &CommandError) {
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    let cyan = anstyle::AnsiColor::Cyan.on_default();
+    ui.note(format!("{red}error:{red:#} {}", error.message));
+    for hint in &error.hints {
+        ui.note(format!("{cyan}hint:{cyan:#} {hint}"));
+    }
+}
+
+/// Logs go to standard error always: standard output belongs to results and to MCP.
+fn log_to_stderr(verbose: u8) {
+    let default = match verbose {
+        0 => "vault_agent=warn",
+        1 => "vault_agent=info",
+        _ => "vault_agent=debug",
+    };
+    let filter = tracing_subscriber::EnvFilter::try_from_env("VAULT_AGENT_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}

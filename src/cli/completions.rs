@@ -1,0 +1,22 @@
+//! `completions`: a completion script for a shell.
+
+use clap_complete::Shell;
+
+use super::{CommandResult, Context, Status};
+
+/// Prints a completion script for a shell.
+///
+/// For bash: `vault-agent completions bash > ~/.local/share/bash-completion/completions/vault-agent`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The shell.
+    shell: Shell,
+}
+
+/// Runs `completions`.
+pub fn run(_: &Context, args: &Args) -> CommandResult {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut super::command(), "vault-agent", &mut script);
+    std::io::Write::write_all(&mut std::io::stdout(), &script)?;
+    Ok(Status::Fine)
+}

@@ -1,0 +1,87 @@
+//! The one error of the command line: a kind that fixes the exit code, a message, hints.
+
+use std::fmt;
+
+use crate::config::ConfigError;
+
+/// How a command ended when nothing went wrong with the command itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Exit code 0.
+    Fine,
+    /// Exit code 1: the command did its work and found a problem.
+    Problem,
+}
+
+/// Who is at fault, which fixes the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Something is wrong with the vault or the machine: exit code 1.
+    Problem,
+    /// The command or the settings are wrong: exit code 2.
+    Usage,
+}
+
+/// An error as a person reads it.
+#[derive(Debug)]
+pub struct CommandError {
+    /// Who is at fault.
+    pub kind: Kind,
+    /// What happened, and where.
+    pub message: String,
+    /// What to do.
+    pub hints: Vec<String>,
+}
+
+/// What a command returns.
+pub type CommandResult = Result<Status, CommandError>;
+
+impl CommandError {
+    /// Something is wrong with the vault or the machine.
+    pub fn problem(message: impl fmt::Display) -> Self {
+        Self { kind: Kind::Problem, message: message.to_string(), hints: Vec::new() }
+    }
+
+    /// The command or the settings are wrong.
+    pub fn usage(message: impl fmt::Display) -> Self {
+        Self { kind: Kind::Usage, message: message.to_string(), hints: Vec::new() }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The process's exit code.
+    pub fn exit_code(&self) -> u8 {
+        match self.kind {
+            Kind::Problem => 1,
+            Kind::Usage => 2,
+        }
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CommandError {}
+
+impl From<ConfigError> for CommandError {
+    fn from(error: ConfigError) -> Self {
+        let hint = error.suggestion.clone();
+        let mut out = Self::usage(error);
+        out.hints.extend(hint);
+        out
+    }
+}
+
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> Self {
+        Self::problem(error)
+    }
+}

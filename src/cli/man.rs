@@ -1,0 +1,43 @@
+//! `man`: the manual, made from the same definitions as `--help`.
+
+use std::path::{Path, PathBuf};
+
+use super::{CommandError, CommandResult, Context, Status};
+
+/// Prints the manual page, or writes the pages of all commands into a folder.
+///
+/// To read it: `vault-agent man | man -l -`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Writes one page a command into this folder, which must exist.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Runs `man`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let command = super::command().disable_help_subcommand(true);
+    match &args.out {
+        Some(dir) => {
+            let written = write_all(command, dir)?;
+            context.ui.line(format!("{written} pages written to {}", dir.display()));
+        }
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(command).render(&mut page)?;
+            std::io::Write::write_all(&mut std::io::stdout(), &page)?;
+        }
+    }
+    Ok(Status::Fine)
+}
+
+fn write_all(command: clap::Command, dir: &Path) -> Result<usize, CommandError> {
+    if !dir.is_dir() {
+        return Err(CommandError::usage(format!("`{}` is no folder", dir.display())).hint("create it first"));
+    }
+    clap_mangen::generate_to(command, dir)?;
+    Ok(std::fs::read_dir(dir)?
+        .filter_map(Result::ok)
+        .filter(|e| e.path().extension().is_some_and(|x| x == "1"))
+        .count())
+}

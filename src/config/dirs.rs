@@ -1,0 +1,119 @@
+//! Where a vault's state and cache live, and how a vault is found.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+
+use super::{ConfigError, FILE_NAME};
+
+/// Overrides the directory of one vault's state.
+pub const STATE_VARIABLE: &str = "VAULT_AGENT_STATE_DIR";
+/// Overrides the directory of one vault's cache.
+pub const CACHE_VARIABLE: &str = "VAULT_AGENT_CACHE_DIR";
+
+/// The two directories outside the vault; each holds one vault's files directly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dirs {
+    /// The delivery journal, the edit journal, the history, the lock.
+    pub state: PathBuf,
+    /// What can be deleted at any time.
+    pub cache: PathBuf,
+}
+
+impl Dirs {
+    /// The directories of the vault at `root`, from the environment or the platform's conventions.
+    ///
+    /// # Errors
+    /// The vault's path can't be resolved, or the environment names no home directory.
+    pub fn for_vault(root: &Path) -> Result<Self, ConfigError> {
+        let from_env = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let (state, cache) = (from_env(STATE_VARIABLE), from_env(CACHE_VARIABLE));
+        if let (Some(state), Some(cache)) = (&state, &cache) {
+            return Ok(Self { state: state.clone(), cache: cache.clone() });
+        }
+        let base = etcetera::choose_base_strategy().map_err(|_| {
+            ConfigError::new("no home directory is known")
+                .suggest(format!("set `HOME`, or `{STATE_VARIABLE}` and `{CACHE_VARIABLE}`"))
+        })?;
+        let name = vault_name(root)?;
+        let default_state = base.state_dir().unwrap_or_else(|| base.data_dir());
+        Ok(Self {
+            state: state.unwrap_or_else(|| default_state.join("vault-agent").join(&name)),
+            cache: cache.unwrap_or_else(|| base.cache_dir().join("vault-agent").join(&name)),
+        })
+    }
+
+    /// Creates both directories, readable by their owner alone.
+    ///
+    /// # Errors
+    /// A directory can't be created.
+    pub fn create(&self) -> Result<(), ConfigError> {
+        for dir in [&self.state, &self.cache] {
+            create_private(dir).map_err(|error| {
+                ConfigError::new(format!("can't create `{}`: {error}", dir.display()))
+                    .suggest(format!("free the path, or set `{STATE_VARIABLE}` and `{CACHE_VARIABLE}`"))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn create_private(dir: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+/// A readable name plus a hash of the canonical path, so that two vaults of one name stay apart.
+fn vault_name(root: &Path) -> Result<String, ConfigError> {
+    let canonical = root
+        .canonicalize()
+        .map_err(|error| ConfigError::new(format!("can't open the vault `{}`: {error}", root.display())))?;
+    let readable: String = canonical
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
+        .take(40)
+        .collect();
+    let hash = blake3::hash(canonical.as_os_str().as_encoded_bytes());
+    Ok(format!("{}-{}", if readable.is_empty() { "vault" } else { &readable }, &hash.to_hex()[..10]))
+}
+
+/// The nearest directory from `start` upwards that holds `vault-agent.toml` or `.obsidian`.
+pub fn find_vault(start: &Path) -> Option<PathBuf> {
+    start
+        .ancestors()
+        .find(|dir| dir.join(FILE_NAME).is_file() || dir.join(".obsidian").is_dir())
+        .map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vaults_of_one_name_have_different_directories() {
+        let temp = tempfile::tempdir().unwrap();
+        let (a, b) = (temp.path().join("a/Notes"), temp.path().join("b/Notes"));
+        std::fs::create_dir_all(&a).unwrap();
+        std::fs::create_dir_all(&b).unwrap();
+        let (a, b) = (vault_name(&a).unwrap(), vault_name(&b).unwrap());
+        assert!(a.starts_with("Notes-") && b.starts_with("Notes-"));
+        assert_ne!(a, b);
+    }
+
+    #[test]
+    fn the_nearest_vault_wins() {
+        let temp = tempfile::tempdir().unwrap();
+        let inner = temp.path().join("outer/inner");
+        std::fs::create_dir_all(inner.join("deep")).unwrap();
+        std::fs::create_dir_all(temp.path().join("outer/.obsidian")).unwrap();
+        assert_eq!(find_vault(&inner.join("deep")), Some(temp.path().join("outer")));
+        std::fs::write(inner.join(FILE_NAME), "").unwrap();
+        assert_eq!(find_vault(&inner.join("deep")), Some(inner));
+    }
+}

@@ -1,0 +1,23 @@
+//! Settings, secrets and directories: everything that is decided before a vault is touched.
+//!
+//! [`Settings`] is `vault-agent.toml` of the vault, validated. All keys are optional, an unknown key is
+//! an error with the nearest known name, and every error names line and column of the file. Secrets are
+//! never settings: they come from the environment or from a file outside the vault that only its owner
+//! can read ([`secret`]). [`Dirs`] names the two directories outside the vault, one for state, one for
+//! the cache.
+
+mod dirs;
+mod error;
+mod secret;
+mod settings;
+
+pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault};
+pub use error::ConfigError;
+pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, secret};
+pub use settings::{
+    Discord, Edit, EditStrategyName, Embed, History, Hooks, Index, Memory, Notify, NotifyKind, Paths, Recall,
+    Schedule, Settings,
+};
+
+/// The name of the settings file, in the vault's root.
+pub const FILE_NAME: &str = "vault-agent.toml";

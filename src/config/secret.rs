@@ -1,0 +1,131 @@
+//! Secrets: from the environment, or from a file that only its owner can read; never from the vault.
+
+use std::path::{Path, PathBuf};
+
+use secrecy::SecretString;
+
+use super::ConfigError;
+
+/// Holds the Discord bot token.
+pub const DISCORD_TOKEN_VARIABLE: &str = "DISCORD_TOKEN";
+/// Holds the URL of a Discord webhook.
+pub const WEBHOOK_VARIABLE: &str = "VAULT_AGENT_DISCORD_WEBHOOK";
+
+/// The secret in the environment variable `variable`, else the first line of `file`, else none.
+///
+/// `file` may begin with `~/`; a relative path counts from the vault's `root`, and a file inside the
+/// vault is refused, because sync tools would carry it away.
+///
+/// # Errors
+/// The file can't be read, is empty, lies in the vault, or can be read by others than its owner.
+pub fn secret(variable: &str, file: Option<&str>, root: &Path) -> Result<Option<SecretString>, ConfigError> {
+    if let Ok(value) = std::env::var(variable) {
+        let value = value.trim();
+        if !value.is_empty() {
+            return Ok(Some(SecretString::from(value)));
+        }
+    }
+    file.map(|file| read(&expand(file, root), variable, root)).transpose()
+}
+
+fn read(path: &Path, variable: &str, root: &Path) -> Result<SecretString, ConfigError> {
+    let problem = |message: String, suggestion: String| Err(ConfigError::new(message).suggest(suggestion));
+    let shown = path.display();
+    let canonical = match path.canonicalize() {
+        Ok(canonical) => canonical,
+        Err(error) => {
+            return problem(
+                format!("can't read the secret file `{shown}`: {error}"),
+                format!("create it with mode 600, or set `{variable}`"),
+            );
+        }
+    };
+    if root.canonicalize().is_ok_and(|root| canonical.starts_with(root)) {
+        return problem(
+            format!("the secret file `{shown}` lies in the vault, which sync tools copy"),
+            "move it outside the vault, for example to `~/.config/vault-agent/`".to_owned(),
+        );
+    }
+    if let Some(reason) = readable_by_others(&canonical) {
+        return problem(
+            format!("the secret file `{shown}` {reason}"),
+            format!("run `chmod 600 {shown}` as its owner"),
+        );
+    }
+    let text = std::fs::read_to_string(&canonical)
+        .map_err(|error| ConfigError::new(format!("can't read the secret file `{shown}`: {error}")))?;
+    match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
+        Some(line) => Ok(SecretString::from(line)),
+        None => problem(
+            format!("the secret file `{shown}` is empty"),
+            "write the secret into its first line".to_owned(),
+        ),
+    }
+}
+
+#[cfg(unix)]
+fn readable_by_others(path: &Path) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = std::fs::metadata(path).ok()?;
+    let me = rustix::process::geteuid().as_raw();
+    if meta.mode() & 0o077 != 0 {
+        return Some("can be read by other users");
+    }
+    (meta.uid() != me && me != 0).then_some("belongs to another user")
+}
+
+#[cfg(not(unix))]
+fn readable_by_others(_: &Path) -> Option<&'static str> {
+    None
+}
+
+fn expand(file: &str, root: &Path) -> PathBuf {
+    match file.strip_prefix("~/") {
+        Some(rest) => etcetera::home_dir().unwrap_or_default().join(rest),
+        None => root.join(file),
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use secrecy::ExposeSecret;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn set_up(mode: u32, text: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let vault = temp.path().join("vault");
+        std::fs::create_dir(&vault).unwrap();
+        let file = temp.path().join("token");
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        (temp, vault, file)
+    }
+
+    #[test]
+    fn a_private_file_is_read_and_trimmed() {
+        let (_temp, vault, file) = set_up(0o600, "  s3cret \nrest\n");
+        let found = secret("VAULT_AGENT_TEST_UNSET", file.to_str(), &vault).unwrap().unwrap();
+        assert_eq!(found.expose_secret(), "s3cret");
+        assert!(!format!("{found:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn a_file_for_everybody_is_refused() {
+        let (_temp, vault, file) = set_up(0o644, "s3cret\n");
+        let error = secret("VAULT_AGENT_TEST_UNSET", file.to_str(), &vault).unwrap_err();
+        assert!(error.message.contains("can be read by other users"), "{error}");
+        assert!(!error.to_string().contains("s3cret"));
+    }
+
+    #[test]
+    fn a_file_in_the_vault_is_refused() {
+        let (_temp, vault, _) = set_up(0o600, "");
+        let inside = vault.join("token");
+        std::fs::write(&inside, "s3cret").unwrap();
+        std::fs::set_permissions(&inside, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let error = secret("VAULT_AGENT_TEST_UNSET", Some("token"), &vault).unwrap_err();
+        assert!(error.message.contains("lies in the vault"), "{error}");
+    }
+}

@@ -1,0 +1,495 @@
+//! `vault-agent.toml` as values.
+
+use std::ops::Range;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::{ConfigError, FILE_NAME};
+
+/// All settings of a vault; `Settings::default()` is a vault without a settings file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// The IANA name of the zone that dates and times of the vault are meant in.
+    pub timezone: String,
+    /// Where the agent's notes are.
+    pub paths: Paths,
+    /// Who is told.
+    pub notify: Notify,
+    /// When and by whom reminders fire.
+    pub schedule: Schedule,
+    /// How notes are written.
+    pub edit: Edit,
+    /// The Discord bot or webhook.
+    pub discord: Discord,
+    /// Snapshots.
+    pub history: History,
+    /// What is indexed.
+    pub index: Index,
+    /// Where vectors come from.
+    pub embed: Embed,
+    /// What is given without asking.
+    pub recall: Recall,
+    /// The memory of the person.
+    pub memory: Memory,
+    /// What hooks of assistants inject.
+    pub hooks: Hooks,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            timezone: "Europe/London".to_owned(),
+            paths: Paths::default(),
+            notify: Notify::default(),
+            schedule: Schedule::default(),
+            edit: Edit::default(),
+            discord: Discord::default(),
+            history: History::default(),
+            index: Index::default(),
+            embed: Embed::default(),
+            recall: Recall::default(),
+            memory: Memory::default(),
+            hooks: Hooks::default(),
+        }
+    }
+}
+
+/// Vault-relative paths of the agent's notes, with `/` between parts.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Paths {
+    /// One reminder a line.
+    pub reminders: String,
+    /// Follow-ups, one block each.
+    pub commitments: String,
+    /// Durable facts.
+    pub memory: String,
+    /// Pinned memories.
+    pub pinned: String,
+    /// The folder of the days' notes.
+    pub daily: String,
+    /// Who the user is.
+    pub profile: String,
+    /// Working memory, with an expiry.
+    pub working: String,
+    /// The folder of scheduled prompts.
+    pub routines: String,
+    /// The folder of transcripts.
+    pub logs: String,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        Self {
+            reminders: "Reminders.md".to_owned(),
+            commitments: "COMMITMENTS.md".to_owned(),
+            memory: "MEMORY.md".to_owned(),
+            pinned: "Pinned.md".to_owned(),
+            daily: "daily".to_owned(),
+            profile: "user/profile.md".to_owned(),
+            working: "user/working.md".to_owned(),
+            routines: "routines".to_owned(),
+            logs: "logs".to_owned(),
+        }
+    }
+}
+
+impl Paths {
+    fn all(&self) -> [(&'static str, &str); 9] {
+        [
+            ("reminders", &self.reminders),
+            ("commitments", &self.commitments),
+            ("memory", &self.memory),
+            ("pinned", &self.pinned),
+            ("daily", &self.daily),
+            ("profile", &self.profile),
+            ("working", &self.working),
+            ("routines", &self.routines),
+            ("logs", &self.logs),
+        ]
+    }
+}
+
+/// Who is told of what is due.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Notify {
+    /// The notifier.
+    pub kind: NotifyKind,
+}
+
+/// The kinds of notifiers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NotifyKind {
+    /// A line on standard output.
+    #[default]
+    Console,
+    /// The desktop's notification centre.
+    Desktop,
+    /// A Discord bot or webhook.
+    Discord,
+}
+
+/// When and by whom reminders fire.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Schedule {
+    /// The host name of the one machine that fires, where the vault is on several.
+    pub host: Option<String>,
+    /// More missed reminders than this come together as one digest.
+    pub digest_over: usize,
+    /// A reminder that is later than this many hours comes in a digest.
+    pub digest_after_hours: u32,
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self { host: None, digest_over: 3, digest_after_hours: 24 }
+    }
+}
+
+/// How notes are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Edit {
+    /// The way a note is replaced.
+    pub strategy: EditStrategyName,
+}
+
+/// The ways in which a note can be replaced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EditStrategyName {
+    /// A write lease where the file system has it, else a swap.
+    #[default]
+    Auto,
+    /// A write lease, or an error.
+    Lease,
+    /// A temporary file that is swapped in.
+    Swap,
+}
+
+/// The Discord bot or webhook.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Discord {
+    /// A file with the webhook's URL, instead of `VAULT_AGENT_DISCORD_WEBHOOK`.
+    pub webhook_url_file: Option<String>,
+    /// A file with the bot's token, instead of `DISCORD_TOKEN`.
+    pub token_file: Option<String>,
+    /// The bot's application.
+    pub application_id: Option<u64>,
+    /// The server whose commands are registered at once.
+    pub guild_id: Option<u64>,
+    /// The channel that is bound: notifications go there and its messages are logged.
+    pub channel_id: Option<u64>,
+    /// The people who may command and are answered.
+    pub owner_ids: Vec<u64>,
+    /// The REST base, for a test server on this machine.
+    pub api_base: Option<String>,
+    /// Whether messages of people who are no owners are logged too.
+    pub log_others: bool,
+    /// A bound thread that was silent for so many days is let go.
+    pub thread_idle_days: u32,
+    /// After an absence, messages younger than so many minutes are answered, older ones only logged.
+    pub act_within_minutes: u32,
+}
+
+impl Default for Discord {
+    fn default() -> Self {
+        Self {
+            webhook_url_file: None,
+            token_file: None,
+            application_id: None,
+            guild_id: None,
+            channel_id: None,
+            owner_ids: Vec::new(),
+            api_base: None,
+            log_others: true,
+            thread_idle_days: 7,
+            act_within_minutes: 15,
+        }
+    }
+}
+
+/// Snapshots.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct History {
+    /// Whether snapshots are taken.
+    pub enabled: bool,
+    /// Glob patterns of further files to keep, beside notes, canvases, bases and settings.
+    pub include: Vec<String>,
+    /// Glob patterns of files to leave out.
+    pub exclude: Vec<String>,
+    /// Larger files are left out and listed.
+    pub max_file_bytes: u64,
+    /// Whether images and other attachments are kept too.
+    pub attachments: bool,
+    /// A git remote that snapshots are pushed to.
+    pub remote: Option<String>,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            max_file_bytes: 1 << 20,
+            attachments: false,
+            remote: None,
+        }
+    }
+}
+
+/// What is indexed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Index {
+    /// Glob patterns of further files to index, beside notes, canvases and bases.
+    pub include: Vec<String>,
+    /// Glob patterns of files to leave out.
+    pub exclude: Vec<String>,
+    /// Larger files are left out and listed.
+    pub max_file_bytes: u64,
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self { include: Vec::new(), exclude: Vec::new(), max_file_bytes: 16 << 20 }
+    }
+}
+
+/// Where vectors come from.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Embed {
+    /// `builtin`, `none`, `local:<dir>`, `google`, `openai` or `ollama`.
+    pub provider: String,
+    /// The provider's model, where it has several.
+    pub model: Option<String>,
+    /// The endpoint, where it isn't the provider's own.
+    pub url: Option<String>,
+    /// A file with the provider's key, instead of its environment variable.
+    pub key_file: Option<String>,
+}
+
+impl Default for Embed {
+    fn default() -> Self {
+        Self { provider: "builtin".to_owned(), model: None, url: None, key_file: None }
+    }
+}
+
+/// What is given without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Recall {
+    /// The estimated tokens of an injection, at 4 characters each.
+    pub budget_tokens: usize,
+    /// The estimated tokens of one memory in it.
+    pub memory_tokens: usize,
+}
+
+impl Default for Recall {
+    fn default() -> Self {
+        Self { budget_tokens: 1000, memory_tokens: 250 }
+    }
+}
+
+/// The memory of the person.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Memory {
+    /// Turns on the shared identity and working memory; without it both are inert.
+    pub user_namespace: Option<String>,
+    /// How many days working memory stays valid, 1 to 365.
+    pub working_memory_ttl_days: u32,
+    /// The estimated tokens of working memory, 100 to 4000.
+    pub working_memory_max_tokens: u32,
+    /// Whether the assistant is asked to mention what was last worked on.
+    pub proactive_session_greeting: bool,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            user_namespace: None,
+            working_memory_ttl_days: 14,
+            working_memory_max_tokens: 1000,
+            proactive_session_greeting: false,
+        }
+    }
+}
+
+/// What hooks of assistants inject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Hooks {
+    /// The most characters that one hook adds to a conversation, up to 10,000.
+    pub max_chars: usize,
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Self { max_chars: 8000 }
+    }
+}
+
+impl Settings {
+    /// The settings of the vault at `root`; without a settings file, the defaults.
+    ///
+    /// # Errors
+    /// The file can't be read, is no valid TOML, has an unknown key or a value out of its range.
+    pub fn load(root: &Path) -> Result<Self, ConfigError> {
+        let path = root.join(FILE_NAME);
+        match std::fs::read(&path) {
+            Ok(bytes) => match String::from_utf8(bytes) {
+                Ok(text) => Self::parse(&text).map_err(|error| error.in_file(&path)),
+                Err(_) => Err(ConfigError::new("is not UTF-8 text").in_file(&path)),
+            },
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(ConfigError::new(format!("can't be read: {error}")).in_file(&path)),
+        }
+    }
+
+    /// Settings from the text of a settings file.
+    ///
+    /// # Errors
+    /// As [`Settings::load`]; places are in `text`.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let settings: Self = toml::from_str(text).map_err(|error| explain(text, &error))?;
+        settings.validate().map_err(|(key, error)| match key_span(text, &key) {
+            Some(span) => error.at(text, span.start),
+            None => error,
+        })?;
+        Ok(settings)
+    }
+
+    /// The 1-based line and column of a dotted key in a settings text, if it is written there.
+    pub fn place_of(text: &str, key: &str) -> Option<(usize, usize)> {
+        key_span(text, key).map(|span| super::error::line_and_column(text, span.start))
+    }
+
+    fn validate(&self) -> Result<(), (String, ConfigError)> {
+        for (key, path) in self.paths.all() {
+            if let Some(reason) = bad_path(path) {
+                let error = ConfigError::new(format!("`paths.{key}` is `{path}`, {reason}"))
+                    .suggest("give a path inside the vault, such as `Notes/Reminders.md`");
+                return Err((format!("paths.{key}"), error));
+            }
+        }
+        let memory = &self.memory;
+        within("memory.working_memory_ttl_days", memory.working_memory_ttl_days as usize, 1, 365)?;
+        within("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
+        within("hooks.max_chars", self.hooks.max_chars, 200, 10_000)?;
+        within("recall.budget_tokens", self.recall.budget_tokens, 50, 100_000)?;
+        within("recall.memory_tokens", self.recall.memory_tokens, 10, self.recall.budget_tokens)?;
+        Ok(())
+    }
+}
+
+fn within(key: &str, value: usize, low: usize, high: usize) -> Result<(), (String, ConfigError)> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    let error = ConfigError::new(format!("`{key}` is {value}, out of range"))
+        .suggest(format!("give a number from {low} to {high}"));
+    Err((key.to_owned(), error))
+}
+
+fn bad_path(path: &str) -> Option<&'static str> {
+    if path.is_empty() {
+        return Some("which is empty");
+    }
+    if path.starts_with('/') || path.contains('\\') || path.contains(':') && cfg!(windows) {
+        return Some("which isn't relative to the vault");
+    }
+    if path.split('/').any(|part| part.is_empty() || part == "." || part == "..") {
+        return Some("which leaves the vault or has an empty part");
+    }
+    path.contains('\0').then_some("which has a null character")
+}
+
+/// The span of a dotted key's value in the text.
+fn key_span(text: &str, key: &str) -> Option<Range<usize>> {
+    let table = toml::de::DeTable::parse(text).ok()?;
+    let mut value: Option<&toml::Spanned<toml::de::DeValue<'_>>> = None;
+    let mut table = table.get_ref();
+    for part in key.split('.') {
+        let found = table.iter().find(|(name, _)| name.get_ref() == part).map(|(_, value)| value)?;
+        value = Some(found);
+        if let toml::de::DeValue::Table(inner) = found.get_ref() {
+            table = inner;
+        }
+    }
+    value.map(toml::Spanned::span)
+}
+
+/// A TOML error in our words, with the nearest known name where a name is wrong.
+fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
+    let message = error.message();
+    let ours = match quoted(message).as_slice() {
+        [wrong, known @ ..] if message.starts_with("unknown field") => {
+            let error = ConfigError::new(format!("unknown key `{wrong}`"));
+            match nearest(wrong, known) {
+                Some(name) => error.suggest(format!("did you mean `{name}`?")),
+                None => error.suggest(format!("known here: {}", known.join(", "))),
+            }
+        }
+        [wrong, known @ ..] if message.starts_with("unknown variant") => {
+            let error = ConfigError::new(format!("unknown value `{wrong}`"));
+            error.suggest(match nearest(wrong, known) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("give one of: {}", known.join(", ")),
+            })
+        }
+        _ => ConfigError::new(message.lines().next().unwrap_or("can't be understood").to_owned()),
+    };
+    match error.span() {
+        Some(span) => ours.at(text, span.start),
+        None => ours,
+    }
+}
+
+/// The texts between backticks.
+fn quoted(message: &str) -> Vec<&str> {
+    message.split('`').skip(1).step_by(2).collect()
+}
+
+fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(wrong, name), *name))
+        .filter(|(score, _)| *score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> String {
+        let error = Settings::parse(text).unwrap_err();
+        format!("{:?} {error} | {}", error.place, error.suggestion.as_deref().unwrap_or("-"))
+    }
+
+    #[test]
+    fn an_empty_file_is_the_defaults() {
+        assert_eq!(Settings::parse("").unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn errors_point_into_the_file() {
+        insta::assert_snapshot!(problem("timezon = \"Europe/London\"\n"), @"Some((1, 1)) unknown key `timezon` | did you mean `timezone`?");
+        insta::assert_snapshot!(problem("\n[notify]\nkind = \"dicsord\"\n"), @"Some((3, 8)) unknown value `dicsord` | did you mean `discord`?");
+        insta::assert_snapshot!(problem("[paths]\nreminders = \"../x.md\"\n"), @"Some((2, 13)) `paths.reminders` is `../x.md`, which leaves the vault or has an empty part | give a path inside the vault, such as `Notes/Reminders.md`");
+        insta::assert_snapshot!(problem("[memory]\nworking_memory_ttl_days = 0\n"), @"Some((2, 27)) `memory.working_memory_ttl_days` is 0, out of range | give a number from 1 to 365");
+        insta::assert_snapshot!(problem("timezone = 3\n"), @r#"Some((1, 12)) invalid type: integer `3`, expected a string | -"#);
+    }
+}

@@ -1,0 +1,277 @@
+//! A hermetic vault for tests: a fixture language, a frozen clock, an emptied environment.
+//!
+//! A fixture is one string with many notes. Lines before the first note set the stage:
+//!
+//! ```text
+//! //- now: 2026-12-01T09:30:00Z
+//! //- zone: Europe/London
+//! //- /Reminders.md
+//! - [ ] date=2026-12-01 time=09:30 recur=none msg="Call"
+//! //- /daily/2026-12-01.md
+//! - 09:12 Met Anna
+//! ```
+//!
+//! A note is what stands between its header and the next one. `zone:` writes `vault-agent.toml`. The
+//! clock stands still while a command runs and moves on by one second after it, so that two commands
+//! are never at the same instant.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use jiff::{SignedDuration, Timestamp};
+
+/// The instant of a fixture that names none: 2026-12-01 09:30 in London.
+pub const NOON: &str = "2026-12-01T09:30:00Z";
+
+/// A vault in a temporary folder, with directories, home and clock of its own.
+#[derive(Debug)]
+pub struct TestVault {
+    temp: tempfile::TempDir,
+    now: std::cell::Cell<Timestamp>,
+    environment: BTreeMap<String, String>,
+}
+
+/// What a command did.
+#[derive(Debug)]
+#[must_use = "look at what the command said"]
+pub struct Run {
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// The exit code; -1 where a signal ended the process.
+    pub code: i32,
+}
+
+impl TestVault {
+    /// A vault with the notes of a fixture.
+    pub fn new(fixture: &str) -> Self {
+        let temp = tempfile::tempdir().expect("a temporary folder");
+        for dir in ["vault", "state", "cache", "home"] {
+            std::fs::create_dir(temp.path().join(dir)).expect("a folder");
+        }
+        let mut this =
+            Self { temp, now: std::cell::Cell::new(NOON.parse().expect("an instant")), environment: BTreeMap::new() };
+        std::fs::create_dir(this.path(".obsidian")).expect("a folder");
+        let mut note: Option<(String, String)> = None;
+        for line in fixture.split_inclusive('\n') {
+            let Some(header) = line.strip_prefix("//- ") else {
+                match &mut note {
+                    Some((_, text)) => text.push_str(line),
+                    None => assert!(line.trim().is_empty(), "text before the first note: {line:?}"),
+                }
+                continue;
+            };
+            if let Some((path, text)) = note.take() {
+                this.write(&path, text);
+            }
+            match header.trim_end().split_once(": ") {
+                Some(("now", value)) => this.set_now(value),
+                Some(("zone", value)) => this.write("vault-agent.toml", format!("timezone = \"{value}\"\n")),
+                _ => note = Some((header.trim().trim_start_matches('/').to_owned(), String::new())),
+            }
+        }
+        if let Some((path, text)) = note {
+            this.write(&path, text);
+        }
+        this
+    }
+
+    /// The vault's folder.
+    pub fn root(&self) -> PathBuf {
+        self.temp.path().join("vault")
+    }
+
+    /// The state directory.
+    pub fn state(&self) -> PathBuf {
+        self.temp.path().join("state")
+    }
+
+    /// The cache directory.
+    pub fn cache(&self) -> PathBuf {
+        self.temp.path().join("cache")
+    }
+
+    /// The home directory that commands see.
+    pub fn home(&self) -> PathBuf {
+        self.temp.path().join("home")
+    }
+
+    /// A file of the vault.
+    pub fn path(&self, note: &str) -> PathBuf {
+        self.root().join(note)
+    }
+
+    /// The text of a note; lossy where it isn't UTF-8.
+    pub fn read(&self, note: &str) -> String {
+        let bytes = std::fs::read(self.path(note)).unwrap_or_else(|error| panic!("{note}: {error}"));
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Whether a note is there.
+    pub fn has(&self, note: &str) -> bool {
+        self.path(note).exists()
+    }
+
+    /// Writes a note as a person's editor would.
+    pub fn write(&self, note: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(note);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+        std::fs::write(path, text).expect("a note");
+    }
+
+    /// All files of the vault with their texts, for whole-vault comparisons.
+    pub fn tree(&self) -> BTreeMap<String, String> {
+        fn walk(dir: &Path, root: &Path, out: &mut BTreeMap<String, String>) {
+            for entry in std::fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+                if entry.is_dir() {
+                    walk(&entry, root, out);
+                } else {
+                    let name = entry.strip_prefix(root).expect("inside").to_string_lossy().into_owned();
+                    let bytes = std::fs::read(&entry).expect("a file");
+                    out.insert(name, String::from_utf8_lossy(&bytes).into_owned());
+                }
+            }
+        }
+        let mut out = BTreeMap::new();
+        walk(&self.root(), &self.root(), &mut out);
+        out
+    }
+
+    /// Sets the clock, as `2026-12-01T09:30:00Z`.
+    pub fn set_now(&self, now: &str) {
+        self.now.set(now.parse().unwrap_or_else(|error| panic!("{now}: {error}")));
+    }
+
+    /// The clock.
+    pub fn now(&self) -> Timestamp {
+        self.now.get()
+    }
+
+    /// Moves the clock.
+    pub fn advance(&self, by: SignedDuration) {
+        self.now.set(self.now.get() + by);
+    }
+
+    /// Sets an environment variable for the commands that follow.
+    pub fn env(&mut self, name: &str, value: &str) {
+        self.environment.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// The binary with this vault, an emptied environment and the clock; not started.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
+        command
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("TZ", "UTC")
+            .env("LANG", "C.UTF-8")
+            .env("VAULT_AGENT_STATE_DIR", self.state())
+            .env("VAULT_AGENT_CACHE_DIR", self.cache())
+            .env("VAULT_AGENT_NOW", self.now.get().to_string())
+            .envs(&self.environment)
+            .current_dir(self.root())
+            .args(args)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command to its end.
+    pub fn run(&self, args: &[&str]) -> Run {
+        let output = self.command(args).output().expect("the binary runs");
+        self.advance(SignedDuration::from_secs(1));
+        self.seen(&output)
+    }
+
+    /// Runs a command with text on its standard input.
+    pub fn run_with(&self, args: &[&str], input: &str) -> Run {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let input = input.to_owned();
+        let writer = std::thread::spawn(move || {
+            use std::io::Write;
+            let _ = stdin.write_all(input.as_bytes());
+        });
+        let output = child.wait_with_output().expect("the binary ends");
+        writer.join().expect("the writer ends");
+        self.advance(SignedDuration::from_secs(1));
+        self.seen(&output)
+    }
+
+    fn seen(&self, output: &Output) -> Run {
+        let clean = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            [(self.root(), "[VAULT]"), (self.state(), "[STATE]"), (self.cache(), "[CACHE]"), (self.home(), "[HOME]")]
+                .iter()
+                .fold(text, |text, (path, name)| text.replace(&*path.to_string_lossy(), name))
+        };
+        Run {
+            stdout: clean(&output.stdout),
+            stderr: clean(&output.stderr),
+            code: output.status.code().unwrap_or(-1),
+        }
+    }
+}
+
+impl Run {
+    /// The JSON document on standard output.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("no JSON: {error}\n{}\n{}", self.stdout, self.stderr))
+    }
+
+    /// Insists on exit code 0.
+    pub fn ok(self) -> Self {
+        assert_eq!(self.code, 0, "{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Exit code, output and errors as one text for snapshots; random ids are replaced.
+    pub fn shown(&self) -> String {
+        let mut out = format!("exit {}\n", self.code);
+        for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if !text.is_empty() {
+                let _ = write!(out, "--- {name}\n{}", without_random(text));
+            }
+        }
+        out
+    }
+}
+
+/// The text with each random reminder id replaced by `rid_[ID]`.
+pub fn without_random(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("rid_") {
+        let (before, id) = rest.split_at(at);
+        out.push_str(before);
+        let body = id[4..].chars().take_while(|c| c.is_ascii_uppercase() || ('2'..='7').contains(c)).count();
+        if body == 12 {
+            out.push_str("rid_[ID]");
+            rest = &id[16..];
+        } else {
+            out.push_str("rid_");
+            rest = &id[4..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Runs one command over a fixture and compares what it said and one note with what is expected.
+pub fn check(fixture: &str, args: &[&str], note: &str, expected: &str) -> Run {
+    let vault = TestVault::new(fixture);
+    let run = vault.run(args);
+    assert_eq!(without_random(&vault.read(note)), expected, "{}\n{}", run.stdout, run.stderr);
+    run
+}
