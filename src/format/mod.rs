@@ -1,1 +1,56 @@
-//! (see lib.rs)
+//! Text to values and back, one file a format: everything in a vault that a program writes or acts on.
+//!
+//! This room is pure. It opens no file, reads no clock, and never fails on input: what it doesn't
+//! understand it leaves alone, and says so in a [`Finding`] if the text looks meant. Each format stands in
+//! `grammar/` as ABNF with examples and conformance vectors; the tests hold the two together. Writing is
+//! done on the bytes that were read: an edit changes the value it means and no other byte.
+
+pub mod id;
+pub mod lines;
+pub mod log;
+pub mod reminder;
+
+pub use id::ReminderId;
+pub use lines::{Line, lines, live_lines};
+
+/// Something in a file that looks meant but isn't understood, said for the person who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Finding {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1: in characters, or in bytes where the line isn't valid UTF-8.
+    pub column: usize,
+    /// What is wrong, in lower case.
+    pub reason: String,
+    /// What to do about it.
+    pub suggestion: String,
+}
+
+/// Quotes text of unknown length for an error message: in backticks, cut after 40 characters, with control
+/// characters shown as escapes.
+pub(crate) fn quote(text: &str) -> String {
+    let mut shown = String::from("`");
+    for (count, c) in text.chars().enumerate() {
+        if count == 40 {
+            shown.push('…');
+            break;
+        }
+        if c.is_control() { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown.push('`');
+    shown
+}
+
+/// The one of `names` nearest to `word`, if it is near enough to be what was meant.
+pub(crate) fn nearest<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
+    if word.is_empty() || word.len() > 32 {
+        return None;
+    }
+    let word = word.to_lowercase();
+    names
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(&word, name), *name))
+        .filter(|(distance, name)| *distance <= name.len().max(3) / 3 + 1 && *distance < name.len())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}

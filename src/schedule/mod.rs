@@ -1,1 +1,69 @@
-//! (see lib.rs)
+//! When things are due: local time in any zone, recurrence, what was missed, what comes next.
+//!
+//! Everything here is a pure function of its arguments. Nothing reads a clock, a file or the
+//! machine's own zone database: the zones come from the IANA database bundled with jiff
+//! ([`database_version`]), so the same lines give the same instants on every machine.
+//!
+//! A reminder line says a *local* date and time. The engine never adds seconds to an instant: it
+//! steps civil dates ([`Series`]) and resolves each one anew in the zone ([`resolve`]), so a
+//! recurrence keeps its local time of day across clock changes. The three rules that other tools
+//! differ in:
+//!
+//! - A local time that the clocks skip is the first valid minute after the gap (not the time shifted
+//!   by the gap's length); one that comes twice is the earlier.
+//! - A monthly reminder on a day that the month lacks comes on its last day (RFC 7529
+//!   `SKIP=BACKWARD`) and returns to the day that was meant, which `day=` remembers.
+//! - Where the calendar itself skips a whole day (Pacific/Apia had no 2011-12-30), that day's
+//!   occurrence of a daily reminder comes at the first minute of the next day. If the next day's own
+//!   falls on that very instant (`time=00:00`), the two are one occurrence, known by the later date:
+//!   one instant never gives two notifications of one reminder, nor counts as a miss.
+//!
+//! Every function costs the same whether a reminder began yesterday or in year 1: the index of the
+//! occurrence at an instant is computed, never searched from the start.
+
+mod digest;
+mod due;
+mod resolve;
+mod second_opinion;
+mod series;
+mod step;
+mod zone;
+
+pub use digest::{DigestRule, digest, is_missed};
+pub use due::{Due, Moment, Next, Occurrence, Occurrences};
+pub use resolve::resolve;
+pub use second_opinion::{Difference, second_database_version, second_opinion};
+pub use series::{Series, Step};
+pub use step::{LATENESS, MISSED_AFTER, STEADY_WITHIN, StepKind, step_kind};
+pub use zone::{Zone, ZoneError, database_version};
+
+use jiff::{Timestamp, civil};
+
+use crate::format::reminder::Reminder;
+
+/// The occurrences of `reminder` in order, from its own date on; one for a one-off.
+///
+/// Lazy and finite: it ends with the calendar, in year 9999.
+pub fn occurrences<'z>(zone: &'z Zone, reminder: &Reminder) -> Occurrences<'z> {
+    Occurrences::starting_at(zone, reminder.into(), 0)
+}
+
+/// What is due of `reminder` at `now`, if anything is.
+///
+/// For many reminders at one instant make a [`Moment`] once and ask that.
+pub fn due(zone: &Zone, reminder: &Reminder, now: Timestamp) -> Option<Due> {
+    Moment::new(zone, now).due(reminder)
+}
+
+/// What is due at `now` besides the occurrences up to and including the local time `sent`.
+///
+/// This is for a line that was delivered but not yet rewritten (a crash, a file that isn't quiet):
+/// what the journal has as sent is neither due again nor counted as missed.
+pub fn due_after(zone: &Zone, reminder: &Reminder, sent: civil::DateTime, now: Timestamp) -> Option<Due> {
+    Moment::new(zone, now).due_after(reminder, sent)
+}
+
+/// The first occurrence of `reminder` strictly after the instant `after`.
+pub fn next_occurrence(zone: &Zone, reminder: &Reminder, after: Timestamp) -> Option<Occurrence> {
+    Moment::new(zone, after).next(reminder)
+}

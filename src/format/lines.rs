@@ -1,0 +1,396 @@
+//! Lines of a file, and which of them are live.
+//!
+//! A file is bytes; a line ends with LF or CRLF, the last one perhaps with nothing. A lone CR is part of the
+//! text. A byte order mark at the start belongs to the file and to no line: the first line starts after it.
+//! So a file is its mark, if any, and then every line's text and terminator in order, always.
+//!
+//! A line is *live* if it starts outside frontmatter, fenced code and comments. Only live lines can be a
+//! reminder, a commitment or a memory. The exact rules, as `grammar/README.md` has them:
+//!
+//! - Frontmatter: the first line is `---`, up to the next line that is `---`; without that second line there
+//!   is none. (`COMMITMENTS.md` is read with [`LiveLines::without_frontmatter`].)
+//! - Fences: up to three spaces and at least three backticks (no backtick after them) or tildes, up to a line
+//!   of at least as many of the same, or the end of the file. The fence lines themselves aren't live.
+//! - Comments: `<!--` to `-->` and `%%` to `%%`, or to the end of the file. Markers in code spans don't
+//!   count, nor do those between the first and the last double quote of a task line: `msg="50%% off"` opens
+//!   nothing.
+//!
+//! Time is linear in the bytes, whatever they are.
+
+use memchr::{memchr, memchr2, memmem};
+
+/// The UTF-8 byte order mark.
+pub const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// One line of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// The line's number, from 1.
+    pub number: usize,
+    /// The byte offset of its first byte in the file.
+    pub start: usize,
+    /// Its bytes without the terminator.
+    pub text: &'a [u8],
+    /// `\n`, `\r\n`, or nothing at the end of a file.
+    pub terminator: &'a [u8],
+}
+
+impl Line<'_> {
+    /// The byte offset after the line and its terminator.
+    pub fn end(&self) -> usize {
+        self.start + self.text.len() + self.terminator.len()
+    }
+}
+
+/// All lines of a file, in order.
+pub fn lines(bytes: &[u8]) -> Lines<'_> {
+    Lines { bytes, at: bom_len(bytes), number: 0 }
+}
+
+/// The lines that start outside frontmatter, fenced code, `<!-- -->` and `%% %%`.
+pub fn live_lines(bytes: &[u8]) -> LiveLines<'_> {
+    LiveLines::new(bytes)
+}
+
+/// The length of the file's byte order mark: 3 or 0.
+pub fn bom_len(bytes: &[u8]) -> usize {
+    if bytes.starts_with(BOM) { BOM.len() } else { 0 }
+}
+
+/// The line terminator that a file uses, by its first line: for lines that are added to it.
+pub fn terminator_of(bytes: &[u8]) -> &'static str {
+    match memchr(b'\n', bytes) {
+        Some(at) if at > 0 && bytes[at - 1] == b'\r' => "\r\n",
+        _ => "\n",
+    }
+}
+
+/// Iterator over [`lines`].
+#[derive(Debug, Clone)]
+pub struct Lines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// Lines from the byte offset `at` on, of which the first is called `number`.
+    pub fn from_offset(bytes: &'a [u8], at: usize, number: usize) -> Lines<'a> {
+        Lines { bytes, at: at.min(bytes.len()), number: number.saturating_sub(1) }
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Line<'a>> {
+        let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let start = self.at;
+        self.number += 1;
+        let (text, terminator) = match memchr(b'\n', rest) {
+            None => (rest, &rest[rest.len()..]),
+            Some(lf) => {
+                let cut = if lf > 0 && rest[lf - 1] == b'\r' { lf - 1 } else { lf };
+                (&rest[..cut], &rest[cut..=lf])
+            }
+        };
+        self.at = start + text.len() + terminator.len();
+        Some(Line { number: self.number, start, text, terminator })
+    }
+}
+
+/// What the next line starts in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Text,
+    /// Up to this byte offset (exclusive) the file is frontmatter.
+    Frontmatter(usize),
+    Fence {
+        mark: u8,
+        length: usize,
+    },
+    HtmlComment,
+    ObsidianComment,
+}
+
+/// Iterator over [`live_lines`].
+#[derive(Debug, Clone)]
+pub struct LiveLines<'a> {
+    lines: Lines<'a>,
+    inside: Inside,
+    /// No comment marker starts before this offset, counted from where the lines now stand.
+    next_marker: usize,
+}
+
+impl<'a> LiveLines<'a> {
+    /// The live lines of a file.
+    pub fn new(bytes: &'a [u8]) -> LiveLines<'a> {
+        let mut live = LiveLines::without_frontmatter(bytes);
+        if let Some(end) = frontmatter_end(bytes) {
+            live.inside = Inside::Frontmatter(end);
+        }
+        live
+    }
+
+    /// The live lines of a file in which a `---` at the top isn't frontmatter.
+    pub fn without_frontmatter(bytes: &'a [u8]) -> LiveLines<'a> {
+        let lines = lines(bytes);
+        let next_marker = find_marker(bytes, lines.at);
+        LiveLines { lines, inside: Inside::Text, next_marker }
+    }
+
+    /// The next line of the file, and whether it is live.
+    #[inline]
+    pub fn next_any(&mut self) -> Option<(Line<'a>, bool)> {
+        let line = self.lines.next()?;
+        if self.inside == Inside::Text {
+            let first = line.text.first().copied().unwrap_or(0);
+            if first != b'`' && first != b'~' && first != b' ' && self.next_marker >= self.lines.at {
+                return Some((line, true));
+            }
+        }
+        let live = self.step(&line);
+        Some((line, live))
+    }
+
+    /// The slow path of `next_any`: takes the line into account, and says whether it is live.
+    fn step(&mut self, line: &Line<'a>) -> bool {
+        if let Inside::Frontmatter(end) = self.inside {
+            if line.start < end {
+                return false;
+            }
+            self.inside = Inside::Text;
+        }
+        match self.inside {
+            Inside::Fence { mark, length } => {
+                if closes_fence(line.text, mark, length) {
+                    self.inside = Inside::Text;
+                }
+                false
+            }
+            Inside::HtmlComment | Inside::ObsidianComment => {
+                let closer: &[u8] = if self.inside == Inside::HtmlComment { b"-->" } else { b"%%" };
+                if let Some(at) = memmem::find(line.text, closer) {
+                    self.inside = Inside::Text;
+                    self.open_comments(line, at + closer.len());
+                }
+                false
+            }
+            Inside::Text | Inside::Frontmatter(_) => {
+                if let Some((mark, length)) = opens_fence(line.text) {
+                    self.inside = Inside::Fence { mark, length };
+                    return false;
+                }
+                self.open_comments(line, 0);
+                true
+            }
+        }
+    }
+
+    /// Looks for comments that open in the line from `from` on and aren't closed in it.
+    fn open_comments(&mut self, line: &Line<'a>, from: usize) {
+        let end = line.start + line.text.len();
+        if self.next_marker < line.start + from {
+            self.next_marker = find_marker(self.lines.bytes, line.start + from);
+        }
+        if self.next_marker >= end {
+            return;
+        }
+        self.inside = comment_left_open(line.text, from);
+        self.next_marker = find_marker(self.lines.bytes, end);
+    }
+}
+
+impl<'a> Iterator for LiveLines<'a> {
+    type Item = Line<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Line<'a>> {
+        loop {
+            match self.next_any()? {
+                (line, true) => return Some(line),
+                (_, false) => {}
+            }
+        }
+    }
+}
+
+/// The offset after the frontmatter's closing line, if the file starts with frontmatter.
+pub fn frontmatter_end(bytes: &[u8]) -> Option<usize> {
+    let mut all = lines(bytes);
+    if !is_rule(all.next()?.text) {
+        return None;
+    }
+    all.find(|line| is_rule(line.text)).map(|line| line.end())
+}
+
+/// Whether a line is `---`, perhaps with blanks after it.
+pub(crate) fn is_rule(text: &[u8]) -> bool {
+    text.strip_prefix(b"---").is_some_and(|rest| rest.iter().all(|b| matches!(b, b' ' | b'\t')))
+}
+
+/// The offset of the first `<!--` or `%%` at or after `from`, else the end of the file.
+fn find_marker(bytes: &[u8], from: usize) -> usize {
+    let mut at = from.min(bytes.len());
+    while let Some(found) = memchr2(b'<', b'%', &bytes[at..]) {
+        at += found;
+        if bytes[at..].starts_with(b"<!--") || bytes[at..].starts_with(b"%%") {
+            return at;
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+/// The mark and length of the code fence that a line opens.
+fn opens_fence(text: &[u8]) -> Option<(u8, usize)> {
+    let (mark, length, rest) = fence(text)?;
+    if mark == b'`' && memchr(b'`', rest).is_some() {
+        return None;
+    }
+    Some((mark, length))
+}
+
+fn closes_fence(text: &[u8], mark: u8, length: usize) -> bool {
+    fence(text).is_some_and(|(found, count, rest)| {
+        found == mark && count >= length && rest.iter().all(|b| matches!(b, b' ' | b'\t'))
+    })
+}
+
+/// Up to three spaces and at least three equal fence marks: the mark, their number, and what follows.
+fn fence(text: &[u8]) -> Option<(u8, usize, &[u8])> {
+    let indent = text.iter().take_while(|b| **b == b' ').count();
+    let mark = *text.get(indent)?;
+    if indent > 3 || !matches!(mark, b'`' | b'~') {
+        return None;
+    }
+    let body = &text[indent..];
+    let length = body.iter().take_while(|b| **b == mark).count();
+    (length >= 3).then(|| (mark, length, &body[length..]))
+}
+
+/// What the text after this line is in, for a line that holds comment markers from `from` on.
+fn comment_left_open(text: &[u8], from: usize) -> Inside {
+    let quoted = quoted_part(text);
+    let mut no_closer = [false; 9];
+    let mut at = from;
+    while let Some(found) = memchr::memchr3(b'<', b'%', b'`', &text[at..]) {
+        at += found;
+        let rest = &text[at..];
+        if rest[0] == b'`' {
+            let run = rest.iter().take_while(|b| **b == b'`').count();
+            at += code_span(rest, run, &mut no_closer);
+        } else if quoted.contains(&at) {
+            at += 1;
+        } else if rest.starts_with(b"<!--") {
+            match memmem::find(&rest[2..], b"-->") {
+                Some(close) => at += 2 + close + 3,
+                None => return Inside::HtmlComment,
+            }
+        } else if rest.starts_with(b"%%") {
+            match memmem::find(&rest[2..], b"%%") {
+                Some(close) => at += 2 + close + 2,
+                None => return Inside::ObsidianComment,
+            }
+        } else {
+            at += 1;
+        }
+    }
+    Inside::Text
+}
+
+/// The length of the code span that starts with a run of `run` backticks, or of the run where nothing closes
+/// it. `no_closer` remembers the lengths that nothing closes any more, which keeps this linear.
+fn code_span(rest: &[u8], run: usize, no_closer: &mut [bool; 9]) -> usize {
+    if run >= no_closer.len() || no_closer[run] {
+        return run;
+    }
+    let mut at = run;
+    while let Some(found) = memchr(b'`', &rest[at..]) {
+        at += found;
+        let next = rest[at..].iter().take_while(|b| **b == b'`').count();
+        at += next;
+        if next == run {
+            return at;
+        }
+    }
+    no_closer[run] = true;
+    run
+}
+
+/// In a task line, the range between its first and last double quote; empty in any other line.
+fn quoted_part(text: &[u8]) -> std::ops::Range<usize> {
+    let body = text.trim_ascii_start();
+    let task = matches!(body.first(), Some(b'-' | b'*' | b'+'))
+        && body[1..].trim_ascii_start().first() == Some(&b'[');
+    match (memchr(b'"', text), memchr::memrchr(b'"', text)) {
+        (Some(first), Some(last)) if task => first..last,
+        _ => 0..0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live(text: &str) -> Vec<usize> {
+        live_lines(text.as_bytes()).map(|line| line.number).collect()
+    }
+
+    #[test]
+    fn lines_keep_every_byte() {
+        for text in ["", "a", "a\n", "a\r\nb\rc\n\n", "\r\n", "\u{feff}a\n", "\u{feff}"] {
+            let mut joined = text.as_bytes()[..bom_len(text.as_bytes())].to_vec();
+            for line in lines(text.as_bytes()) {
+                assert_eq!(line.start, joined.len());
+                joined.extend_from_slice(line.text);
+                joined.extend_from_slice(line.terminator);
+            }
+            assert_eq!(joined, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_lone_carriage_return_ends_no_line() {
+        let all: Vec<_> = lines(b"a\rb\r\nc\r").map(|line| line.text).collect();
+        assert_eq!(all, [&b"a\rb"[..], b"c\r"]);
+    }
+
+    #[test]
+    fn frontmatter_only_at_the_very_top_and_only_closed() {
+        assert_eq!(live("---\na: 1\n---\nx\n"), [4]);
+        assert_eq!(live("\u{feff}---\na: 1\n--- \nx\n"), [4]);
+        assert_eq!(live("---\na: 1\nx\n"), [1, 2, 3]);
+        assert_eq!(live("\n---\na: 1\n---\n"), [1, 2, 3, 4]);
+        assert_eq!(LiveLines::without_frontmatter(b"---\na: 1\n---\nx\n").count(), 4);
+    }
+
+    #[test]
+    fn fences_of_any_length_hide_their_lines() {
+        assert_eq!(live("a\n```\nb\n```\nc"), [1, 5]);
+        assert_eq!(live("````md\n```\nb\n```\n````\nc"), [6]);
+        assert_eq!(live("   ~~~ x ` y\nb\n```\n  ~~~~  \nc"), [5]);
+        assert_eq!(live("    ```\nb\n"), [1, 2]);
+        assert_eq!(live("```a`b\nb\n"), [1, 2]);
+        assert_eq!(live("``` \nb\n``` x\nc\n"), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn comments_hide_the_lines_that_start_inside_them() {
+        assert_eq!(live("a <!-- b\nc\nd --> e\nf"), [1, 4]);
+        assert_eq!(live("%%\nc\n%%\nf"), [1, 4]);
+        assert_eq!(live("a %%b%% c\nd %% e\nf %% g %% h\ni\n%%\nj"), [1, 2, 6]);
+        assert_eq!(live("<!-- a --> b\nc <!-- %% -->\nd <!---> e\nf"), [1, 2, 3, 4]);
+        assert_eq!(live("<!-- ```\n--> \nb\n"), [1, 3]);
+        assert_eq!(live("```\n<!--\n```\nb\n"), [4]);
+        assert_eq!(live("`<!--` and ``%% ` ``\nb `<!--\nc"), [1, 2]);
+    }
+
+    #[test]
+    fn a_quoted_marker_in_a_task_line_is_text() {
+        assert_eq!(live("- [ ] msg=\"50%% off <!-- \"\nb\n"), [1, 2]);
+        assert_eq!(live("- [ ] msg=\"x\" %% y\nb\n"), [1]);
+        assert_eq!(live("say \"50%% off\"\nb\n"), [1]);
+    }
+}

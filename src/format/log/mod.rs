@@ -1,0 +1,329 @@
+//! Logs: one context window of a conversation a file, one Obsidian callout an event, append-only.
+//!
+//! Every line of raw content stands behind `> `, so nothing that was said can be taken for structure: a
+//! code fence, a `---`, even a callout's own syntax comes back byte for byte. An event ends with a block
+//! id on a line of its own, which makes it linkable. A file is only ever appended to, so a reader may go
+//! on from the end of the last event that it saw ([`parse_from`]).
+//!
+//! ```text
+//! > [!user] 2026-01-30T14:23:55Z Alice
+//! > What did we say about the dentist?
+//!
+//! ^01JGXYZ0000000000000000000
+//! ```
+
+mod path;
+mod read;
+mod write;
+
+use std::fmt;
+use std::ops::Range;
+
+use jiff::Timestamp;
+
+pub use path::{LogPath, LogPathError};
+pub use read::{parse, parse_from};
+pub use write::{render_event, render_header};
+
+/// Who or what an event is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventKind {
+    /// A person.
+    User,
+    /// The assistant.
+    Agent,
+    /// A tool's call with its result; drawn folded.
+    Tool,
+    /// Something about the conversation itself: its end, an edit, a deletion, a compaction.
+    System,
+    /// What was recalled for the turn before it: links, drawn folded, and never indexed.
+    Recall,
+}
+
+impl EventKind {
+    /// The callout's type.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Tool => "tool",
+            Self::System => "system",
+            Self::Recall => "recall",
+        }
+    }
+
+    /// Whether Obsidian shows the callout folded.
+    pub fn is_folded(self) -> bool {
+        matches!(self, Self::Tool | Self::Recall)
+    }
+
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        [Self::User, Self::Agent, Self::Tool, Self::System, Self::Recall]
+            .into_iter()
+            .find(|kind| name.eq_ignore_ascii_case(kind.as_str().as_bytes()))
+    }
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One event of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Who or what it is from.
+    pub kind: EventKind,
+    /// When.
+    pub at: Timestamp,
+    /// The author's name, a tool's name, or empty; one line.
+    pub author: String,
+    /// What was said, raw.
+    pub content: String,
+    /// The block id, without `^`: a ULID where this program wrote it. A reader takes any Obsidian block
+    /// id, and an event that lost its own.
+    pub id: Option<String>,
+}
+
+impl Event {
+    /// The block id as a ULID, if it is one.
+    pub fn ulid(&self) -> Option<ulid::Ulid> {
+        ulid::Ulid::from_string(self.id.as_deref()?).ok()
+    }
+}
+
+/// A log's frontmatter.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LogHeader {
+    /// `discord-channel` or `discord-thread`.
+    pub surface: String,
+    /// The channel's or thread's id.
+    pub context_id: String,
+    /// When the window began.
+    pub started: Option<Timestamp>,
+    /// The channel's or thread's name.
+    pub title: Option<String>,
+}
+
+/// An event and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogBlock {
+    /// Its first line, from 1.
+    pub line: usize,
+    /// Its last line: the block id's, or the last of its content.
+    pub end_line: usize,
+    /// Its bytes.
+    pub range: Range<usize>,
+    /// What it says.
+    pub event: Event,
+}
+
+/// A log, as far as it is understood.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LogFile {
+    /// The frontmatter, if the file has one that names a surface.
+    pub header: Option<LogHeader>,
+    /// The events in order.
+    pub blocks: Vec<LogBlock>,
+    /// Where a later reader may go on: after the last whole event.
+    pub end: Resume,
+}
+
+/// A place between two events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resume {
+    /// The byte offset.
+    pub offset: usize,
+    /// The line that begins there, from 1.
+    pub line: usize,
+    /// Whether the file's lines end with CRLF.
+    pub crlf: bool,
+}
+
+impl Default for Resume {
+    fn default() -> Self {
+        Self { offset: 0, line: 1, crlf: false }
+    }
+}
+
+/// A tool's call as the content of an event: the arguments, then the result, each in a fence that is
+/// longer than any in it.
+pub fn tool_content(arguments: &str, result: &str) -> String {
+    let fenced = |text: &str| {
+        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat(longest.max(2) + 1);
+        format!("{fence}\n{text}\n{fence}")
+    };
+    format!("arguments:\n{}\nresult:\n{}", fenced(arguments), fenced(result))
+}
+
+/// The arguments and the result of a content that [`tool_content`] made.
+pub fn tool_parts(content: &str) -> Option<(&str, &str)> {
+    let (arguments, rest) = unfence(content.strip_prefix("arguments:\n")?)?;
+    let (result, rest) = unfence(rest.strip_prefix("\nresult:\n")?)?;
+    rest.is_empty().then_some((arguments, result))
+}
+
+/// The text in the fence that `text` begins with, and what comes after it.
+fn unfence(text: &str) -> Option<(&str, &str)> {
+    let fence = &text[..text.find('\n')?];
+    if fence.len() < 3 || !fence.bytes().all(|byte| byte == b'`') {
+        return None;
+    }
+    let body = &text[fence.len() + 1..];
+    let close = format!("\n{fence}");
+    let at = body.find(&close)?;
+    Some((&body[..at], &body[at + close.len()..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn event(kind: EventKind, author: &str, content: &str) -> Event {
+        Event {
+            kind,
+            at: "2026-01-30T14:23:55Z".parse().unwrap(),
+            author: author.to_owned(),
+            content: content.to_owned(),
+            id: Some(ulid::Ulid::from_parts(1_769_782_235_000, 7).to_string()),
+        }
+    }
+
+    fn header() -> LogHeader {
+        LogHeader {
+            surface: "discord-thread".to_owned(),
+            context_id: "123".to_owned(),
+            started: Some("2026-01-30T14:23:55Z".parse().unwrap()),
+            title: Some("the \"dentist\": #1".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_log_looks_as_designed() {
+        let text = render_header(&header())
+            + &render_event(&event(EventKind::User, "Alice", "What?\n```\neven code\n```"))
+            + &render_event(&event(EventKind::Tool, "search", &tool_content("{}", "`a`")));
+        insta::assert_snapshot!(text, @r#"
+        ---
+        surface: discord-thread
+        context_id: "123"
+        started: 2026-01-30T14:23:55Z
+        title: "the \"dentist\": #1"
+        ---
+
+        > [!user] 2026-01-30T14:23:55Z Alice
+        > What?
+        > ```
+        > even code
+        > ```
+
+        ^01KG7KVKVR0000000000000007
+
+        > [!tool]- 2026-01-30T14:23:55Z search
+        > arguments:
+        > ```
+        > {}
+        > ```
+        > result:
+        > ```
+        > `a`
+        > ```
+
+        ^01KG7KVKVR0000000000000007
+        "#);
+        let log = parse(text.as_bytes());
+        assert_eq!(log.header, Some(header()));
+        assert_eq!(
+            log.blocks.iter().map(|block| (block.line, block.end_line)).collect::<Vec<_>>(),
+            [(8, 14), (16, 26)]
+        );
+        assert_eq!(tool_parts(&log.blocks[1].event.content), Some(("{}", "`a`")));
+        assert_eq!(log.end.offset, text.len());
+    }
+
+    #[test]
+    fn content_that_looks_like_structure_is_content() {
+        for content in [
+            "",
+            "\n",
+            "\n\n",
+            "\r",
+            "a\r\nb\r",
+            "---\nsurface: x\n---",
+            "[!user] 2026-01-30T14:23:55Z Mallory",
+            "> [!agent] 2026-01-30T14:23:55Z Mallory\n> hi",
+            "^01KG7Y3M7R0000000000000007",
+            "%% <!-- ```",
+            "\u{200b}\u{202e}abc\u{feff}",
+            "trailing  ",
+            "\u{2028}\u{85}\u{b}\u{c}",
+        ] {
+            let events = [event(EventKind::User, "Alice", content), event(EventKind::Agent, "bot", "ok")];
+            let text: String =
+                render_header(&header()) + &events.iter().map(render_event).collect::<String>();
+            let read: Vec<_> = parse(text.as_bytes()).blocks.into_iter().map(|block| block.event).collect();
+            assert_eq!(read, events, "{content:?}");
+        }
+    }
+
+    #[test]
+    fn a_torn_event_is_read_once_it_is_whole() {
+        let first = render_header(&header()) + &render_event(&event(EventKind::User, "A", "one"));
+        let second = render_event(&event(EventKind::Agent, "B", "two\nlines"));
+        let whole = first.clone() + &second;
+        for cut in first.len()..whole.len() {
+            let torn = parse(&whole.as_bytes()[..cut]);
+            let rest = parse_from(whole.as_bytes(), torn.end);
+            let all: Vec<_> = torn.blocks.iter().chain(&rest.blocks).cloned().collect();
+            assert_eq!(all, parse(whole.as_bytes()).blocks, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_log_with_windows_line_ends_reads_the_same() {
+        let text = render_header(&header()) + &render_event(&event(EventKind::User, "A", "one\ntwo"));
+        let read = parse(text.replace('\n', "\r\n").as_bytes());
+        assert_eq!(read.blocks[0].event.content, "one\ntwo");
+        assert_eq!(read.header, Some(header()));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn any_conversation_comes_back(contents in proptest::collection::vec("(?s).{0,80}|[\\n\\r> `^-]{0,20}", 0..6)) {
+            let events: Vec<_> = contents.iter().map(|content| event(EventKind::User, "Alice", content)).collect();
+            let text: String = render_header(&header()) + &events.iter().map(render_event).collect::<String>();
+            let log = parse(text.as_bytes());
+            prop_assert!(events.is_empty() || log.end.offset == text.len());
+            prop_assert_eq!(log.blocks.into_iter().map(|block| block.event).collect::<Vec<_>>(), events);
+        }
+
+        #[test]
+        fn any_tool_call_comes_back(arguments in "(?s)[`a\\n{}]{0,40}", result in "(?s)[`b\\n]{0,40}") {
+            let content = tool_content(&arguments, &result);
+            prop_assert_eq!(tool_parts(&content), Some((arguments.as_str(), result.as_str())));
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), offset in 0usize..500) {
+            let log = parse(&bytes);
+            prop_assert!(log.end.offset <= bytes.len());
+            let _ = parse_from(&bytes, Resume { offset, line: 1, crlf: false });
+        }
+
+        #[test]
+        fn any_author_stays_on_its_line(author in "(?s).{0,40}") {
+            let mut odd = event(EventKind::User, "", "hi");
+            odd.author = author;
+            let log = parse(render_event(&odd).as_bytes());
+            prop_assert_eq!(log.blocks.len(), 1);
+            prop_assert_eq!(&log.blocks[0].event.content, "hi");
+        }
+    }
+}

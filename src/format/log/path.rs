@@ -1,0 +1,92 @@
+//! Where a log stands: `logs/<surface>/<context_id>/<window_start_utc>_<seq>.md`.
+
+use std::fmt;
+
+use jiff::{Timestamp, civil, tz::TimeZone};
+
+/// The place of one context window below the folder of logs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LogPath {
+    /// `discord-channel` or `discord-thread`.
+    pub surface: String,
+    /// The channel's or thread's id.
+    pub context_id: String,
+    /// When the window began, to the second.
+    pub started: Timestamp,
+    /// From 1; more only where two windows began in the same second.
+    pub seq: u16,
+}
+
+/// A path that isn't a log's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no log: logs are named `<surface>/<context>/20260130T142355Z_0001.md`")]
+pub struct LogPathError(pub String);
+
+impl LogPath {
+    /// The vault-relative path, in the vault's folder of logs.
+    pub fn in_folder(&self, logs: &str) -> String {
+        format!("{logs}/{self}")
+    }
+
+    /// The log at a vault-relative path, where `logs` is the vault's folder of logs.
+    ///
+    /// # Errors
+    /// The path stands elsewhere or isn't named like a log.
+    pub fn parse(logs: &str, path: &str) -> Result<Self, LogPathError> {
+        Self::below(logs, path).ok_or_else(|| LogPathError(path.to_owned()))
+    }
+
+    fn below(logs: &str, path: &str) -> Option<Self> {
+        let mut parts = path.strip_prefix(logs)?.strip_prefix('/')?.split('/');
+        let (surface, context_id, name) = (parts.next()?, parts.next()?, parts.next()?);
+        let (start, seq) = name.strip_suffix(".md")?.split_once('_')?;
+        let whole = parts.next().is_none() && is_word(surface) && is_word(context_id);
+        let started =
+            start.strip_suffix('Z').and_then(|text| civil::DateTime::strptime("%Y%m%dT%H%M%S", text).ok())?;
+        let started = started.to_zoned(TimeZone::UTC).ok()?.timestamp();
+        let digits = seq.len() == 4 && seq.bytes().all(|byte| byte.is_ascii_digit());
+        (whole && digits).then_some(Self {
+            surface: surface.to_owned(),
+            context_id: context_id.to_owned(),
+            started,
+            seq: seq.parse().ok()?,
+        })
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+impl fmt::Display for LogPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let start = self.started.strftime("%Y%m%dT%H%M%SZ");
+        write!(f, "{}/{}/{start}_{:04}.md", self.surface, self.context_id, self.seq)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_comes_back() {
+        let text = "logs/discord-thread/123/20260130T142355Z_0001.md";
+        let path = LogPath::parse("logs", text).unwrap();
+        assert_eq!(path.in_folder("logs"), text);
+        assert_eq!((path.started.to_string().as_str(), path.seq), ("2026-01-30T14:23:55Z", 1));
+    }
+
+    #[test]
+    fn other_paths_are_no_logs() {
+        for text in [
+            "logs/discord-thread/123/20260130T142355Z_1.md",
+            "logs/discord-thread/../20260130T142355Z_0001.md",
+            "logs/discord-thread/123/x/20260130T142355Z_0001.md",
+            "other/discord-thread/123/20260130T142355Z_0001.md",
+            "logs/discord-thread/123/20261330T142355Z_0001.md",
+        ] {
+            assert!(LogPath::parse("logs", text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Text to events.
+
+use jiff::Timestamp;
+use nom::bytes::complete::{tag, take_till1, take_while1};
+use nom::character::complete::char;
+use nom::combinator::{map_opt, opt, rest};
+use nom::sequence::{delimited, preceded};
+use nom::{IResult, Parser};
+
+use super::{Event, EventKind, LogBlock, LogFile, LogHeader, Resume};
+use crate::format::lines::bom_len;
+
+/// Reads a log from its start. What is no event is passed over.
+pub fn parse(bytes: &[u8]) -> LogFile {
+    let start = bom_len(bytes);
+    let first = bytes[start..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let resume = Resume { offset: start, line: 1, crlf: first.ends_with(b"\r") };
+    let mut log = parse_from(bytes, resume);
+    log.header = header(&bytes[start..]);
+    log
+}
+
+/// Reads the events after a place that an earlier reading left off at; the header is not read again.
+pub fn parse_from(bytes: &[u8], resume: Resume) -> LogFile {
+    let mut lines =
+        Lines { bytes, at: resume.offset.min(bytes.len()), number: resume.line, crlf: resume.crlf };
+    let mut log = LogFile { header: None, blocks: Vec::new(), end: resume };
+    let mut quoted_before = false;
+    loop {
+        let before = lines;
+        let Some(line) = lines.next() else { break };
+        let quoted = line.starts_with(b">");
+        // Lines behind `>` belong to the callout above them, whatever they look like.
+        let begins = quoted && !quoted_before;
+        quoted_before = quoted;
+        let Some((kind, at, author)) = (if begins { title(line) } else { None }) else { continue };
+        let Some((event, after)) = body(lines, kind, at, author) else { break };
+        log.blocks.push(LogBlock {
+            line: before.number,
+            end_line: after.number - 1,
+            range: before.at..after.at,
+            event,
+        });
+        log.end = Resume { offset: after.at, line: after.number, crlf: resume.crlf };
+        lines = after;
+        quoted_before = false;
+    }
+    log
+}
+
+/// The rest of an event after its title; none where the file ends before it is whole.
+fn body<'a>(
+    mut lines: Lines<'a>,
+    kind: EventKind,
+    at: Timestamp,
+    author: String,
+) -> Option<(Event, Lines<'a>)> {
+    let mut content: Vec<&[u8]> = Vec::new();
+    let mut ahead = lines;
+    while let Some(text) = ahead.next().and_then(|line| line.strip_prefix(b">")) {
+        content.push(text.strip_prefix(b" ").unwrap_or(text));
+        lines = ahead;
+    }
+    let event = |id| Event {
+        kind,
+        at,
+        author: author.clone(),
+        content: String::from_utf8_lossy(&content.join(&b'\n')).into_owned(),
+        id,
+    };
+    let mut ahead = lines;
+    loop {
+        let line = ahead.next()?;
+        if let Some(id) = line.strip_prefix(b"^") {
+            // An id without its line break may be cut short.
+            return match (block_id(id), ahead.ended_with_break()) {
+                (Some(id), true) => Some((event(Some(id)), ahead)),
+                (_, false) => None,
+                (None, true) => Some((event(None), lines)),
+            };
+        }
+        if !line.is_empty() {
+            return Some((event(None), lines));
+        }
+    }
+}
+
+fn block_id(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?.trim_end();
+    let whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    whole.then(|| text.to_owned())
+}
+
+/// `> [!user]- 2026-01-30T14:23:55Z Alice`
+fn title(line: &[u8]) -> Option<(EventKind, Timestamp, String)> {
+    fn parser(input: &[u8]) -> IResult<&[u8], (EventKind, Timestamp, &[u8])> {
+        let kind = map_opt(take_while1(|byte: u8| byte.is_ascii_alphabetic()), EventKind::from_bytes);
+        let marker = delimited(tag("[!"), kind, char(']'));
+        let folded = opt(nom::branch::alt((char('-'), char('+'))));
+        let instant = map_opt(take_till1(|byte| byte == b' '), |text: &[u8]| {
+            std::str::from_utf8(text).ok()?.parse::<Timestamp>().ok()
+        });
+        let author = opt(preceded(char(' '), rest));
+        let (input, (_, _, kind, _, _, at, author)) =
+            (char('>'), opt(char(' ')), marker, folded, char(' '), instant, author).parse(input)?;
+        Ok((input, (kind, at, author.unwrap_or_default())))
+    }
+    let (left, (kind, at, author)) = parser(line).ok()?;
+    left.is_empty().then(|| (kind, at, String::from_utf8_lossy(author).trim().to_owned()))
+}
+
+/// The frontmatter's fields, where it names a surface.
+fn header(bytes: &[u8]) -> Option<LogHeader> {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(8192)]);
+    let mut lines = text.lines();
+    if lines.next()? != "---" {
+        return None;
+    }
+    let mut header = LogHeader::default();
+    for line in lines.take_while(|line| *line != "---") {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        let value = scalar(value.trim());
+        match key.trim() {
+            "surface" => header.surface = value,
+            "context_id" => header.context_id = value,
+            "started" => header.started = value.parse().ok(),
+            "title" => header.title = Some(value),
+            _ => {}
+        }
+    }
+    (!header.surface.is_empty()).then_some(header)
+}
+
+/// A YAML scalar's text: plain, or double-quoted as this program writes it.
+fn scalar(text: &str) -> String {
+    match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        Some(inner) => serde_json::from_str(&format!("\"{inner}\"")).unwrap_or_else(|_| inner.to_owned()),
+        None => text.trim_matches('\'').to_owned(),
+    }
+}
+
+/// Lines split at LF alone, so that a CR at the end of a raw line stays, unless the whole file has CRLF.
+#[derive(Clone, Copy)]
+struct Lines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    number: usize,
+    crlf: bool,
+}
+
+impl<'a> Lines<'a> {
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let length = memchr::memchr(b'\n', rest);
+        let line = &rest[..length.unwrap_or(rest.len())];
+        self.at += length.map_or(rest.len(), |length| length + 1);
+        self.number += 1;
+        Some(if self.crlf { line.strip_suffix(b"\r").unwrap_or(line) } else { line })
+    }
+
+    /// Whether the line that was read last has its line break.
+    fn ended_with_break(&self) -> bool {
+        self.at > 0 && self.bytes[self.at - 1] == b'\n'
+    }
+}

@@ -1,0 +1,78 @@
+//! Events to text.
+
+use super::{Event, LogHeader};
+
+/// The frontmatter of a new log, with the line break after it.
+pub fn render_header(header: &LogHeader) -> String {
+    let mut out =
+        format!("---\nsurface: {}\ncontext_id: {}\n", yaml(&header.surface), yaml(&header.context_id));
+    if let Some(started) = header.started {
+        out.push_str(&format!("started: {started}\n"));
+    }
+    if let Some(title) = &header.title {
+        out.push_str(&format!("title: {}\n", yaml(title)));
+    }
+    out.push_str("---\n");
+    out
+}
+
+/// An event as it is appended to a log: an empty line, the callout, an empty line, the block id.
+pub fn render_event(event: &Event) -> String {
+    let fold = if event.kind.is_folded() { "-" } else { "" };
+    let author = one_line(&event.author);
+    let mut out = format!("\n> [!{}]{fold} {}", event.kind, event.at);
+    if !author.is_empty() {
+        out.push(' ');
+        out.push_str(&author);
+    }
+    out.push('\n');
+    if !event.content.is_empty() {
+        for line in event.content.split('\n') {
+            out.push_str("> ");
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    if let Some(id) = &event.id {
+        out.push_str(&format!("\n^{id}\n"));
+    }
+    out
+}
+
+/// A name on one line: what breaks or hides a line becomes a space, runs of spaces one.
+fn one_line(text: &str) -> String {
+    let spaced: String = text
+        .chars()
+        .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })
+        .collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A YAML scalar: plain where that is safe, else double-quoted. Numbers are quoted, because readers of
+/// frontmatter round an id of 19 digits.
+fn yaml(text: &str) -> String {
+    let plain = !text.is_empty()
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_ ".contains(c))
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !text.ends_with(' ')
+        && !matches!(
+            text.to_ascii_lowercase().as_str(),
+            "true" | "false" | "yes" | "no" | "on" | "off" | "null"
+        );
+    if plain {
+        return text.to_owned();
+    }
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

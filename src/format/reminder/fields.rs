@@ -1,0 +1,289 @@
+//! What is wrong with a field's value, and what was probably meant.
+
+use jiff::civil::Date;
+
+use super::{DateText, Recur, ReminderId};
+use crate::format::{nearest, quote};
+
+/// The keys of a reminder line, in canonical order.
+pub(super) const KEYS: [&str; 6] = ["date", "time", "recur", "day", "msg", "id"];
+
+/// Something wrong at a place in a line.
+#[derive(Debug)]
+pub(super) struct Problem {
+    /// The place from 0: a byte offset until [`Problem::in_characters`].
+    pub at: usize,
+    pub reason: String,
+    pub suggestion: String,
+}
+
+impl Problem {
+    pub fn new(at: usize, reason: impl Into<String>, suggestion: impl Into<String>) -> Problem {
+        Problem { at, reason: reason.into(), suggestion: suggestion.into() }
+    }
+
+    pub fn moved(self, by: usize) -> Problem {
+        Problem { at: self.at + by, ..self }
+    }
+
+    /// The same with its place counted in characters of `text`.
+    pub fn in_characters(self, text: &str) -> Problem {
+        Problem { at: text[..self.at].chars().count(), ..self }
+    }
+}
+
+/// Checks the value of `key`: `value` is the rest of its word, `rest` the rest of the line from there. The
+/// length of a good value, or what is wrong, counted from the value's start.
+pub(super) fn check_value(key: &str, value: &str, rest: &str) -> Result<usize, Problem> {
+    if key == "msg" {
+        return check_msg(value, rest);
+    }
+    if value.is_empty() {
+        let reason = format!("`{key}` has no value");
+        let suggestion = match key {
+            "date" => "write `date=2026-12-01`, with no space after the `=`",
+            "time" => "write `time=09:30`, with no space after the `=`",
+            "recur" => "write `recur=none`, `daily`, `weekly` or `monthly`, with no space after the `=`",
+            _ => "remove it",
+        };
+        return Err(Problem::new(0, reason, suggestion));
+    }
+    let bare = value.trim_matches(['"', '\'', '“', '”', '`']);
+    if bare.len() < value.len() {
+        let reason = format!("the value of `{key}` stands in quotes");
+        return Err(Problem::new(0, reason, format!("write `{key}={}`", quote(bare).trim_matches('`'))));
+    }
+    let found = match key {
+        "date" => check_date(value),
+        "time" => check_time(value),
+        "recur" => check_recur(value),
+        "day" => check_day(value),
+        _ => check_id(value),
+    };
+    found.map(|()| value.len()).map_err(|(reason, suggestion)| Problem::new(0, reason, suggestion))
+}
+
+type Check = Result<(), (String, String)>;
+
+/// Two or three groups of digits with something between them.
+fn numbers(value: &str, separators: &[char]) -> Option<Vec<u32>> {
+    value
+        .split(separators)
+        .map(|part| match part.len() {
+            1..=4 if part.bytes().all(|b| b.is_ascii_digit()) => part.parse().ok(),
+            _ => None,
+        })
+        .collect()
+}
+
+fn check_date(value: &str) -> Check {
+    let b = value.as_bytes();
+    let shaped = b.len() == 10
+        && b.iter()
+            .enumerate()
+            .all(|(i, b)| if matches!(i, 4 | 7) { *b == b'-' } else { b.is_ascii_digit() });
+    let parts = numbers(value, &['-', '/', '.']);
+    if !shaped {
+        let reason = format!("{} is not a date as YYYY-MM-DD", quote(value));
+        let suggestion = match (value.split_once(['T', '_']), parts.as_deref()) {
+            (Some((date, time)), _) if check_date(date).is_ok() => {
+                let time = time.get(..5).filter(|time| check_time(time).is_ok()).unwrap_or("09:30");
+                format!("give the time a field of its own: `date={date} time={time}`")
+            }
+            (_, Some(&[year, month, day])) if year > 31 && real(year, month, day).is_some() => {
+                format!("write `date={year:04}-{month:02}-{day:02}`")
+            }
+            _ => "write year, month and day with hyphens, such as `date=2026-12-01`".to_owned(),
+        };
+        return Err((reason, suggestion));
+    }
+    let Some(&[year, month, day]) = parts.as_deref() else {
+        return Err((format!("{} is not a date", quote(value)), "write it as `date=2026-12-01`".to_owned()));
+    };
+    if year == 0 {
+        let reason = "there is no year 0000: years go from 0001 to 9999".to_owned();
+        return Err((reason, "write the year in which it is to come".to_owned()));
+    }
+    if !(1..=12).contains(&month) {
+        let suggestion = match real(year, day, month) {
+            Some(swapped) => format!("month and day are perhaps swapped: `date={}`", DateText(swapped)),
+            None => "months go from 01 to 12".to_owned(),
+        };
+        return Err((format!("there is no month {month:02}"), suggestion));
+    }
+    if real(year, month, day).is_some() {
+        return Ok(());
+    }
+    if day == 0 {
+        return Err(("there is no day 00".to_owned(), "days go from 01 up".to_owned()));
+    }
+    let name = MONTHS[month as usize - 1];
+    let last = (28..=31).rev().find_map(|day| real(year, month, day));
+    let (days, date) = last.map_or((28, String::new()), |last| (last.day(), DateText(last).to_string()));
+    Err((
+        format!("there is no {day} {name} {year:04}: {name} has {days} days"),
+        format!("write `date={date}`, or another real date"),
+    ))
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+fn real(year: u32, month: u32, day: u32) -> Option<Date> {
+    Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+fn check_time(value: &str) -> Check {
+    let shown = quote(value);
+    let b = value.as_bytes();
+    let shaped = b.len() == 5
+        && b.iter().enumerate().all(|(i, b)| if i == 2 { *b == b':' } else { b.is_ascii_digit() });
+    let lower = value.to_ascii_lowercase();
+    let (bare, half) = match (lower.strip_suffix("am"), lower.strip_suffix("pm")) {
+        (Some(bare), _) => (bare, Some(0)),
+        (_, Some(bare)) => (bare, Some(12)),
+        _ => (lower.as_str(), None),
+    };
+    let parts = numbers(bare, &[':', '.', 'h']).unwrap_or_default();
+    let (hour, minute) = match parts[..] {
+        [hour] => (hour, if half.is_some() { 0 } else { 60 }),
+        [hour, minute] | [hour, minute, _] => (hour, minute),
+        _ => (24, 60),
+    };
+    if shaped {
+        return match (hour, minute) {
+            (0..=23, 0..=59) => Ok(()),
+            (24, 0) => Err((
+                format!("{shown} is not a time of day: the day ends at 23:59"),
+                "write `time=00:00` with the date of the next day".to_owned(),
+            )),
+            (0..=23, _) => {
+                Err((format!("{shown} has no such minute"), "minutes go from 00 to 59".to_owned()))
+            }
+            _ => Err((format!("{shown} has no such hour"), "hours go from 00 to 23".to_owned())),
+        };
+    }
+    let hour = match half {
+        Some(half) if (1..=12).contains(&hour) => hour % 12 + half,
+        Some(_) => 24,
+        None => hour,
+    };
+    let suggestion = if hour < 24 && minute < 60 {
+        format!("write `time={hour:02}:{minute:02}`")
+    } else {
+        "write hour and minute with two digits each, such as `time=09:30`".to_owned()
+    };
+    Err((format!("{shown} is not a time as HH:MM"), suggestion))
+}
+
+fn check_recur(value: &str) -> Check {
+    let Err(error) = value.parse::<Recur>() else { return Ok(()) };
+    let known = "the recurrences are `none`, `daily`, `weekly` and `monthly`";
+    let suggestion = match value.to_lowercase().as_str() {
+        "day" | "everyday" => "write `recur=daily`".to_owned(),
+        "week" | "everyweek" => "write `recur=weekly`".to_owned(),
+        "month" | "everymonth" => "write `recur=monthly`".to_owned(),
+        "once" | "no" | "never" | "false" => "write `recur=none`".to_owned(),
+        "yearly" | "annually" | "hourly" => known.to_owned(),
+        word => match nearest(word, &Recur::ALL.map(Recur::name)) {
+            Some(name) => format!("did you mean `recur={name}`?"),
+            None => known.to_owned(),
+        },
+    };
+    Err((format!("{} is not a recurrence", error.shown), suggestion))
+}
+
+fn check_day(value: &str) -> Check {
+    if matches!(value, "29" | "30" | "31") {
+        return Ok(());
+    }
+    Err((
+        format!("{} can't be the value of `day`: it is 29, 30 or 31", quote(value)),
+        "remove it: only vault-agent writes `day`, and the day comes from `date`".to_owned(),
+    ))
+}
+
+fn check_id(value: &str) -> Check {
+    if ReminderId::from_bytes(value.as_bytes()).is_some() {
+        return Ok(());
+    }
+    let why = match value.strip_prefix("rid_") {
+        None => "it begins with `rid_`".to_owned(),
+        Some(body) => match body.chars().find(|c| !matches!(c, 'A'..='Z' | '2'..='7')) {
+            Some(c) => format!("`{}` isn't one of A-Z and 2-7", c.escape_debug()),
+            None => format!("12 characters follow `rid_`, not {}", body.len()),
+        },
+    };
+    Err((
+        format!("{} is not an id: {why}", quote(value)),
+        "remove the field: vault-agent writes a new id".to_owned(),
+    ))
+}
+
+/// `value` is the rest of the word after `msg=`, `rest` the rest of the line.
+fn check_msg(value: &str, rest: &str) -> Result<usize, Problem> {
+    let Some(body) = rest.strip_prefix('"') else {
+        let (reason, suggestion) = match rest.chars().next() {
+            None | Some(' ') => {
+                ("`msg` has no value".to_owned(), "write `msg=\"…\"`, with no space after the `=`".to_owned())
+            }
+            Some(c @ ('“' | '”' | '„' | '«' | '‟' | '″' | '＂')) => (
+                format!("the message starts with `{c}` (U+{:04X}) instead of a plain quote", u32::from(c)),
+                "write `\"` before and after the message".to_owned(),
+            ),
+            Some('\'' | '‘' | '’' | '`') => (
+                "the message stands in single quotes".to_owned(),
+                "use double quotes: `msg=\"…\"`".to_owned(),
+            ),
+            Some(_) => (
+                "the message has no quotes".to_owned(),
+                format!("write `msg=\"{}\"`", quote(value).trim_matches('`')),
+            ),
+        };
+        return Err(Problem::new(0, reason, suggestion));
+    };
+    let mut escaped = false;
+    for (at, c) in body.char_indices() {
+        if c.is_control() {
+            let named = if c == '\t' {
+                "a tab".to_owned()
+            } else {
+                format!("a control character (U+{:04X})", u32::from(c))
+            };
+            return Err(Problem::new(
+                1 + at,
+                format!("there is {named} in the message"),
+                "remove it, or write a space",
+            ));
+        }
+        match c {
+            '"' if !escaped && at == 0 => {
+                return Err(Problem::new(
+                    0,
+                    "the message is empty",
+                    "say what to be reminded of: `msg=\"…\"`",
+                ));
+            }
+            '"' if !escaped => return Ok(at + 2),
+            '\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    Err(Problem::new(
+        0,
+        "the message's quote isn't closed",
+        "put `\"` at its end; a quote inside the message is written `\\\"`",
+    ))
+}

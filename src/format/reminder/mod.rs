@@ -1,0 +1,375 @@
+//! Reminder lines: `- [ ] date=2026-12-01 time=09:30 recur=weekly msg="Call" id=rid_…`, one reminder a line.
+//!
+//! [`scan`] walks a file's live lines and borrows from them; it is what a pass over a large file uses.
+//! [`parse`] collects the same into owned values. Lines that look meant but aren't valid come out as
+//! findings with a column, a reason and a suggestion; all other lines are somebody's notes and of no
+//! interest. [`with_id`] and [`with_schedule`] make the only two changes that are ever made to a line.
+//! The grammar is `grammar/reminder.abnf`.
+
+mod diagnose;
+mod edit;
+mod fields;
+mod syntax;
+
+use std::{borrow::Cow, fmt, str::FromStr};
+
+use jiff::civil::{Date, Time};
+use serde::{Deserialize, Serialize};
+
+use super::{Finding, Line, ReminderId, lines::LiveLines};
+
+pub use edit::{with_id, with_schedule};
+
+/// How a reminder comes again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recur {
+    /// Once.
+    #[default]
+    None,
+    /// Every day at the same local time.
+    Daily,
+    /// Every seven days.
+    Weekly,
+    /// Every month on the same day, or on the last one of a month that lacks it.
+    Monthly,
+}
+
+impl Recur {
+    /// All of them, in the order of the grammar.
+    pub const ALL: [Recur; 4] = [Recur::None, Recur::Daily, Recur::Weekly, Recur::Monthly];
+
+    /// The name in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Recur::None => "none",
+            Recur::Daily => "daily",
+            Recur::Weekly => "weekly",
+            Recur::Monthly => "monthly",
+        }
+    }
+}
+
+impl fmt::Display for Recur {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Text that names no recurrence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{shown} is not a recurrence: one of `none`, `daily`, `weekly`, `monthly`{hint}")]
+pub struct RecurError {
+    shown: String,
+    hint: String,
+}
+
+impl FromStr for Recur {
+    type Err = RecurError;
+
+    fn from_str(text: &str) -> Result<Recur, RecurError> {
+        Recur::ALL.into_iter().find(|recur| recur.name() == text).ok_or_else(|| RecurError {
+            shown: super::quote(text),
+            hint: super::nearest(text, &Recur::ALL.map(Recur::name))
+                .map(|name| format!("; did you mean `{name}`?"))
+                .unwrap_or_default(),
+        })
+    }
+}
+
+/// What a reminder line says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reminder {
+    /// The local date of the next occurrence, in the years 0001 to 9999.
+    pub date: Date,
+    /// The local time of day, in whole minutes.
+    pub time: Time,
+    /// How it comes again.
+    pub recur: Recur,
+    /// The day of the month (29 to 31) that a monthly reminder goes back to; the scheduler's own.
+    pub day: Option<i8>,
+    /// The message, unescaped; never empty, no control characters.
+    pub msg: String,
+    /// Its id, once it has one.
+    pub id: Option<ReminderId>,
+    /// The Obsidian block id at the end of the line, without its caret.
+    pub block_id: Option<String>,
+}
+
+/// A reminder that borrows from its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReminderRef<'a> {
+    /// As in [`Reminder`].
+    pub date: Date,
+    /// As in [`Reminder`].
+    pub time: Time,
+    /// As in [`Reminder`].
+    pub recur: Recur,
+    /// As in [`Reminder`].
+    pub day: Option<i8>,
+    /// As in [`Reminder`].
+    pub id: Option<ReminderId>,
+    /// As in [`Reminder`].
+    pub block_id: Option<&'a str>,
+    msg: RawMsg<'a>,
+}
+
+/// A message as it stands between its quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RawMsg<'a> {
+    pub text: &'a str,
+    pub has_backslash: bool,
+}
+
+impl<'a> ReminderRef<'a> {
+    /// The message, unescaped.
+    pub fn msg(&self) -> Cow<'a, str> {
+        if self.msg.has_backslash {
+            Cow::Owned(unescape(self.msg.text))
+        } else {
+            Cow::Borrowed(self.msg.text)
+        }
+    }
+
+    /// The same, owned.
+    pub fn to_reminder(&self) -> Reminder {
+        Reminder {
+            date: self.date,
+            time: self.time,
+            recur: self.recur,
+            day: self.day,
+            msg: self.msg().into_owned(),
+            id: self.id,
+            block_id: self.block_id.map(str::to_owned),
+        }
+    }
+}
+
+/// A reminder and the line that says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReminderLine {
+    /// The line's number, from 1.
+    pub line: usize,
+    /// The byte offset of the line in the file.
+    pub start: usize,
+    /// The line's bytes without the terminator: what an edit finds it by.
+    pub text: Vec<u8>,
+    /// Whether the line ends in a newline; a last line without one may still be being written.
+    pub terminated: bool,
+    /// What it says.
+    pub reminder: Reminder,
+}
+
+/// The reminders of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RemindersFile {
+    /// The valid ones, in file order.
+    pub reminders: Vec<ReminderLine>,
+    /// Lines that look like one and aren't.
+    pub near_misses: Vec<Finding>,
+}
+
+/// Lines that carry the same id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The id.
+    pub id: ReminderId,
+    /// The numbers of the lines, in order; at least two.
+    pub lines: Vec<usize>,
+    /// Whether the lines are the same, byte for byte.
+    pub identical: bool,
+}
+
+impl RemindersFile {
+    /// The ids that stand on more than one line, in the order of their first line.
+    pub fn duplicates(&self) -> Vec<Duplicate> {
+        let mut by_id: std::collections::BTreeMap<ReminderId, Vec<&ReminderLine>> = Default::default();
+        for line in &self.reminders {
+            if let Some(id) = line.reminder.id {
+                by_id.entry(id).or_default().push(line);
+            }
+        }
+        let mut duplicates: Vec<Duplicate> = by_id
+            .into_iter()
+            .filter(|(_, lines)| lines.len() > 1)
+            .map(|(id, lines)| Duplicate {
+                id,
+                identical: lines.iter().all(|line| line.text == lines[0].text),
+                lines: lines.iter().map(|line| line.line).collect(),
+            })
+            .collect();
+        duplicates.sort_by_key(|duplicate| duplicate.lines[0]);
+        duplicates
+    }
+}
+
+/// What one line turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parsed {
+    /// A reminder.
+    Reminder(Reminder),
+    /// A task that is ticked or has another mark of its owner's: inert.
+    Ticked,
+    /// Looks like a reminder and isn't one.
+    NearMiss {
+        /// From 1; in characters, or in bytes where the line isn't valid UTF-8.
+        column: usize,
+        /// What is wrong.
+        reason: String,
+        /// What to do about it.
+        suggestion: String,
+    },
+    /// Anything else: a heading, a note, a plain task.
+    Other,
+}
+
+/// What [`scan`] finds: the borrowed twin of [`RemindersFile`]'s contents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scanned<'a> {
+    /// A reminder.
+    Reminder(Line<'a>, ReminderRef<'a>),
+    /// A line that looks like one and isn't.
+    NearMiss(Finding),
+}
+
+/// The reminders and near misses of a file in order, borrowed from it: no allocation for a valid line.
+pub fn scan(bytes: &[u8]) -> impl Iterator<Item = Scanned<'_>> {
+    LiveLines::new(bytes).filter_map(|line| match parse_ref(line.text) {
+        Some(reminder) => Some(Scanned::Reminder(line, reminder)),
+        None => match diagnose::diagnose(line.text) {
+            Parsed::NearMiss { column, reason, suggestion } => {
+                Some(Scanned::NearMiss(Finding { line: line.number, column, reason, suggestion }))
+            }
+            _ => None,
+        },
+    })
+}
+
+/// Everything in a file that is a reminder or looks like one.
+pub fn parse(bytes: &[u8]) -> RemindersFile {
+    let mut file = RemindersFile::default();
+    for found in scan(bytes) {
+        match found {
+            Scanned::Reminder(line, reminder) => file.reminders.push(ReminderLine {
+                line: line.number,
+                start: line.start,
+                text: line.text.to_vec(),
+                terminated: !line.terminator.is_empty(),
+                reminder: reminder.to_reminder(),
+            }),
+            Scanned::NearMiss(finding) => file.near_misses.push(finding),
+        }
+    }
+    file
+}
+
+/// What one line, without its terminator, is.
+pub fn parse_line(text: &[u8]) -> Parsed {
+    match parse_ref(text) {
+        Some(reminder) => Parsed::Reminder(reminder.to_reminder()),
+        None => diagnose::diagnose(text),
+    }
+}
+
+/// The reminder on a line, borrowed, if the line is a valid one.
+#[inline]
+pub fn parse_ref(text: &[u8]) -> Option<ReminderRef<'_>> {
+    syntax::reminder(text)
+}
+
+/// Why a text can't be a message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MsgError {
+    /// There is nothing in it.
+    #[error("the message is empty: say what to be reminded of")]
+    Empty,
+    /// A character that a line can't hold.
+    #[error("the message holds a control character ({}) at character {column}: write it on one line", .c.escape_default())]
+    Control {
+        /// The character.
+        c: char,
+        /// Its place in the message, from 1.
+        column: usize,
+    },
+}
+
+/// Whether `msg` can stand in a reminder line.
+pub fn check_msg(msg: &str) -> Result<(), MsgError> {
+    if msg.is_empty() {
+        return Err(MsgError::Empty);
+    }
+    match msg.chars().enumerate().find(|(_, c)| c.is_control()) {
+        Some((before, c)) => Err(MsgError::Control { c, column: before + 1 }),
+        None => Ok(()),
+    }
+}
+
+impl Reminder {
+    /// The line, without terminator, with its fields in the canonical order. It is one line whatever the
+    /// message holds: control characters, which [`check_msg`] refuses, come out as spaces.
+    pub fn to_line(&self) -> String {
+        use fmt::Write;
+        let mut line = String::with_capacity(72 + self.msg.len());
+        let (date, time) = (DateText(self.date), TimeText(self.time));
+        let _ = write!(line, "- [ ] date={date} time={time} recur={}", self.recur);
+        if let Some(day) = self.day {
+            let _ = write!(line, " day={day}");
+        }
+        line.push_str(" msg=\"");
+        for c in self.msg.chars() {
+            match c {
+                '"' | '\\' => line.extend(['\\', c]),
+                c if c.is_control() => line.push(' '),
+                c => line.push(c),
+            }
+        }
+        line.push('"');
+        if let Some(id) = &self.id {
+            let _ = write!(line, " id={id}");
+        }
+        if let Some(block_id) = &self.block_id {
+            let _ = write!(line, " ^{block_id}");
+        }
+        line
+    }
+}
+
+/// A date as the grammar has it.
+pub(crate) struct DateText(pub Date);
+
+impl fmt::Display for DateText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
+    }
+}
+
+/// A time of day as the grammar has it.
+pub(crate) struct TimeText(pub Time);
+
+impl fmt::Display for TimeText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.0.hour(), self.0.minute())
+    }
+}
+
+/// `\"` is a quote, `\\` a backslash, any other backslash itself.
+fn unescape(raw: &str) -> String {
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('\\') {
+        text.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        match after.chars().next() {
+            Some(c @ ('"' | '\\')) => {
+                text.push(c);
+                rest = &after[1..];
+            }
+            _ => {
+                text.push('\\');
+                rest = after;
+            }
+        }
+    }
+    text.push_str(rest);
+    text
+}

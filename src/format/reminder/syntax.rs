@@ -1,0 +1,178 @@
+//! The grammar of a reminder line in nom, over byte slices, and nothing but the grammar: a line either is a
+//! reminder or it isn't. Why it isn't is asked later and elsewhere, so that the common lines stay fast.
+
+use jiff::civil::{Date, Time};
+use memchr::memchr2;
+use nom::{
+    IResult, Parser,
+    branch::alt,
+    bytes::complete::{tag, take, take_while, take_while1},
+    combinator::{eof, map, map_opt, opt, value},
+    sequence::{preceded, terminated},
+};
+
+use super::{RawMsg, Recur, ReminderId, ReminderRef};
+
+/// Failure without an explanation, which costs nothing.
+type Parse<'a, T> = IResult<&'a [u8], T, ()>;
+
+/// One `key=value` of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Field<'a> {
+    Date(Date),
+    Time(Time),
+    Recur(Recur),
+    Day(i8),
+    Msg(RawMsg<'a>),
+    Id(ReminderId),
+}
+
+/// What every reminder line starts with, before the space.
+pub(super) const HEAD: &[u8] = b"- [ ]";
+
+/// The reminder that a whole line is.
+#[inline]
+pub(super) fn reminder(line: &[u8]) -> Option<ReminderRef<'_>> {
+    let mut rest = line.strip_prefix(HEAD)?;
+    let (mut date, mut time, mut recur, mut day, mut msg, mut id) = (None, None, None, None, None, None);
+    let mut block = None;
+    while let Ok((after, found)) = preceded(spaces, field).parse_complete(rest) {
+        // A second field of a kind makes the line invalid.
+        let first = match found {
+            Field::Date(found) => date.replace(found).is_none(),
+            Field::Time(found) => time.replace(found).is_none(),
+            Field::Recur(found) => recur.replace(found).is_none(),
+            Field::Day(found) => day.replace(found).is_none(),
+            Field::Msg(found) => msg.replace(found).is_none(),
+            Field::Id(found) => id.replace(found).is_none(),
+        };
+        if !first {
+            return None;
+        }
+        rest = after;
+    }
+    if !rest.is_empty() {
+        block = end_of_line(rest).ok()?.1;
+    }
+    let (Some(date), Some(time), Some(recur), Some(msg)) = (date, time, recur, msg) else { return None };
+    Some(ReminderRef { date, time, recur, day, id, block_id: block, msg })
+}
+
+#[inline]
+fn spaces(input: &[u8]) -> Parse<'_, &[u8]> {
+    take_while1(|b| b == b' ').parse_complete(input)
+}
+
+/// One field, up to the space or the end after it.
+#[inline]
+pub(super) fn field(input: &[u8]) -> Parse<'_, Field<'_>> {
+    let (rest, found) = match input.first() {
+        Some(b'd') => {
+            alt((map(preceded(tag("date="), date), Field::Date), map(preceded(tag("day="), day), Field::Day)))
+                .parse_complete(input)
+        }
+        Some(b't') => map(preceded(tag("time="), time), Field::Time).parse_complete(input),
+        Some(b'r') => map(preceded(tag("recur="), recur), Field::Recur).parse_complete(input),
+        Some(b'm') => map(preceded(tag("msg="), msg), Field::Msg).parse_complete(input),
+        Some(b'i') => map(preceded(tag("id="), id), Field::Id).parse_complete(input),
+        _ => Err(nom::Err::Error(())),
+    }?;
+    match rest.first() {
+        None | Some(b' ') => Ok((rest, found)),
+        Some(_) => Err(nom::Err::Error(())),
+    }
+}
+
+/// What may follow the last field: a block id, and spaces.
+fn end_of_line(input: &[u8]) -> Parse<'_, Option<&str>> {
+    terminated(opt(preceded((spaces, tag("^")), block_id)), (take_while(|b| b == b' '), eof))
+        .parse_complete(input)
+}
+
+fn block_id(input: &[u8]) -> Parse<'_, &str> {
+    map_opt(take_while1(|b: u8| b.is_ascii_alphanumeric() || b == b'-'), |bytes| {
+        std::str::from_utf8(bytes).ok()
+    })
+    .parse_complete(input)
+}
+
+#[inline]
+fn digits(bytes: &[u8]) -> Option<i16> {
+    bytes.iter().try_fold(0, |number: i16, b| b.is_ascii_digit().then(|| number * 10 + i16::from(b - b'0')))
+}
+
+#[inline]
+pub(super) fn date(input: &[u8]) -> Parse<'_, Date> {
+    map_opt(take(10usize), |text: &[u8]| {
+        if text[4] != b'-' || text[7] != b'-' {
+            return None;
+        }
+        let (year, month, day) = (digits(&text[..4])?, digits(&text[5..7])?, digits(&text[8..])?);
+        if year == 0 {
+            return None;
+        }
+        Date::new(year, month as i8, day as i8).ok()
+    })
+    .parse_complete(input)
+}
+
+#[inline]
+pub(super) fn time(input: &[u8]) -> Parse<'_, Time> {
+    map_opt(take(5usize), |text: &[u8]| {
+        let (hour, minute) = (digits(&text[..2])?, digits(&text[3..])?);
+        if text[2] != b':' { None } else { Time::new(hour as i8, minute as i8, 0, 0).ok() }
+    })
+    .parse_complete(input)
+}
+
+#[inline]
+fn recur(input: &[u8]) -> Parse<'_, Recur> {
+    alt((
+        value(Recur::None, tag("none")),
+        value(Recur::Daily, tag("daily")),
+        value(Recur::Weekly, tag("weekly")),
+        value(Recur::Monthly, tag("monthly")),
+    ))
+    .parse_complete(input)
+}
+
+fn day(input: &[u8]) -> Parse<'_, i8> {
+    alt((value(29, tag("29")), value(30, tag("30")), value(31, tag("31")))).parse_complete(input)
+}
+
+#[inline]
+fn id(input: &[u8]) -> Parse<'_, ReminderId> {
+    map_opt(take(16usize), ReminderId::from_bytes).parse_complete(input)
+}
+
+/// A double-quoted message.
+#[inline]
+fn msg(input: &[u8]) -> Parse<'_, RawMsg<'_>> {
+    let (body, _) = tag("\"").parse_complete(input)?;
+    let mut has_backslash = false;
+    let mut end = 0;
+    loop {
+        end += memchr2(b'"', b'\\', &body[end..]).ok_or(nom::Err::Error(()))?;
+        if body[end] == b'"' {
+            break;
+        }
+        has_backslash = true;
+        // Only `\"` and `\\` are escapes; after any other backslash the next character is looked at anew.
+        end += if matches!(body.get(end + 1), Some(b'"' | b'\\')) { 2 } else { 1 };
+    }
+    let raw = &body[..end];
+    let text = plain_text(raw).filter(|text| !text.is_empty()).ok_or(nom::Err::Error(()))?;
+    Ok((&body[end + 1..], RawMsg { text, has_backslash }))
+}
+
+/// The bytes as text, if they are UTF-8 and hold no control character.
+#[inline]
+fn plain_text(raw: &[u8]) -> Option<&str> {
+    let (mut control, mut high) = (false, false);
+    for b in raw {
+        control |= *b < 0x20 || *b == 0x7f;
+        high |= *b >= 0x80;
+    }
+    let text = std::str::from_utf8(raw).ok()?;
+    (!control && !(high && text.chars().any(char::is_control))).then_some(text)
+}

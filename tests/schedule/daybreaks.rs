@@ -1,0 +1,87 @@
+//! Days that the calendar skipped or had twice, where a zone moved across the date line.
+
+use vault_agent::schedule::{due, due_after, next_occurrence, occurrences, resolve};
+
+use crate::{instant, line, zone};
+
+fn listed(zone_name: &str, text: &str, count: usize) -> Vec<String> {
+    let zone = zone(zone_name);
+    occurrences(&zone, &line(text)).take(count).map(|o| format!("{} = {}", o.local, o.at)).collect()
+}
+
+#[test]
+fn every_minute_of_apias_skipped_day_is_the_first_of_the_next() {
+    let apia = zone("Pacific/Apia");
+    for hour in 0..24 {
+        for minute in [0, 1, 30, 59] {
+            let local = format!("2011-12-30T{hour:02}:{minute:02}").parse().unwrap();
+            assert_eq!(resolve(&apia, local), instant("2011-12-30T10:00:00Z"), "{local}");
+        }
+    }
+}
+
+#[test]
+fn a_daily_reminder_in_the_skipped_day_comes_at_its_end_and_then_its_own() {
+    assert_eq!(
+        listed("Pacific/Apia", "2011-12-29 09:00 daily", 4),
+        [
+            "2011-12-29T09:00:00 = 2011-12-29T19:00:00Z",
+            "2011-12-30T09:00:00 = 2011-12-30T10:00:00Z",
+            "2011-12-31T09:00:00 = 2011-12-30T19:00:00Z",
+            "2012-01-01T09:00:00 = 2011-12-31T19:00:00Z",
+        ]
+    );
+}
+
+#[test]
+fn where_the_two_meet_they_are_one() {
+    assert_eq!(
+        listed("Pacific/Apia", "2011-12-29 00:00 daily", 3),
+        [
+            "2011-12-29T00:00:00 = 2011-12-29T10:00:00Z",
+            "2011-12-31T00:00:00 = 2011-12-30T10:00:00Z",
+            "2012-01-01T00:00:00 = 2011-12-31T10:00:00Z",
+        ]
+    );
+    let apia = zone("Pacific/Apia");
+    let reminder = line("2011-12-29 00:00 daily");
+    let just_before = due(&apia, &reminder, instant("2011-12-30T09:59:00Z")).unwrap();
+    assert_eq!(just_before.missed, 0);
+    assert_eq!(just_before.next.unwrap().date.to_string(), "2011-12-31");
+
+    let at_the_end = due(&apia, &reminder, instant("2011-12-30T10:00:00Z")).unwrap();
+    assert_eq!(at_the_end.occurrence.local.to_string(), "2011-12-31T00:00:00");
+    assert_eq!(at_the_end.missed, 1, "the 29th; the 30th is the 31st");
+
+    // A line that stands on the skipped day itself misses nothing.
+    let skipped = line("2011-12-30 00:00 daily");
+    let due_then = due(&apia, &skipped, instant("2011-12-30T10:00:00Z")).unwrap();
+    assert_eq!((due_then.missed, due_then.next.unwrap().date.to_string()), (0, "2012-01-01".to_owned()));
+
+    let sent = "2011-12-29T00:00".parse().unwrap();
+    let rest = due_after(&apia, &reminder, sent, instant("2011-12-30T10:00:00Z")).unwrap();
+    assert_eq!(rest.missed, 0);
+    let next = next_occurrence(&apia, &reminder, instant("2011-12-29T10:00:00Z")).unwrap();
+    assert_eq!(next.local.to_string(), "2011-12-31T00:00:00");
+}
+
+#[test]
+fn a_one_off_in_the_skipped_day_still_comes() {
+    let apia = zone("Pacific/Apia");
+    let due = due(&apia, &line("2011-12-30 15:00 none"), instant("2011-12-30T10:00:00Z")).unwrap();
+    assert_eq!(due.occurrence.at, instant("2011-12-30T10:00:00Z"));
+    assert_eq!(due.next, None);
+}
+
+#[test]
+fn a_day_that_came_twice_counts_the_first_time() {
+    // Kwajalein left the western side of the date line on 30 September 1969, and had most of the day again.
+    assert_eq!(
+        listed("Pacific/Kwajalein", "1969-09-29 12:00 daily", 3),
+        [
+            "1969-09-29T12:00:00 = 1969-09-29T01:00:00Z",
+            "1969-09-30T12:00:00 = 1969-09-30T01:00:00Z",
+            "1969-10-01T12:00:00 = 1969-10-02T00:00:00Z",
+        ]
+    );
+}

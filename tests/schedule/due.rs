@@ -1,0 +1,131 @@
+//! What is due, what is folded in, what comes next, and the ends of the calendar.
+
+use jiff::{SignedDuration, Timestamp};
+use vault_agent::format::reminder::Reminder;
+use vault_agent::schedule::{Due, Moment, due, due_after, next_occurrence, occurrences};
+
+use crate::{instant, line, zone};
+
+fn in_london(text: &str, now: &str) -> Option<String> {
+    due(&zone("Europe/London"), &line(text), instant(now)).map(shown)
+}
+
+fn shown(due: Due) -> String {
+    let next = due.next.map_or("gone".to_owned(), |next| {
+        let day = next.day.map(|day| format!(" day={day}")).unwrap_or_default();
+        format!("{}{day}", next.date)
+    });
+    format!("{}, {} missed, then {next}", due.occurrence.local.date(), due.missed)
+}
+
+#[test]
+fn nothing_is_due_before_its_minute() {
+    for recur in ["none", "daily", "weekly", "monthly"] {
+        let text = format!("2026-11-21 09:00 {recur}");
+        assert_eq!(in_london(&text, "2026-11-21T08:59:59.999999999Z"), None);
+        assert!(in_london(&text, "2026-11-21T09:00:00Z").is_some());
+    }
+}
+
+#[test]
+fn a_one_off_comes_however_late_and_goes() {
+    for now in ["2026-11-21T09:00:00Z", "2031-01-01T00:00:00Z"] {
+        let answer = in_london("2026-11-21 09:00 none", now).unwrap();
+        assert_eq!(answer, "2026-11-21, 0 missed, then gone");
+    }
+}
+
+#[test]
+fn the_latest_missed_one_comes_and_the_phase_is_kept() {
+    for (text, now, expected) in [
+        ("2026-11-18 09:00 daily", "2026-11-21T10:00:00Z", "2026-11-21, 3 missed, then 2026-11-22"),
+        ("2026-11-18 23:00 daily", "2026-11-21T10:00:00Z", "2026-11-20, 2 missed, then 2026-11-21"),
+        ("2026-11-04 09:00 weekly", "2026-11-21T10:00:00Z", "2026-11-18, 2 missed, then 2026-11-25"),
+        ("2026-01-31 09:00 monthly", "2026-04-30T09:00:00Z", "2026-04-30, 3 missed, then 2026-05-31"),
+        ("2026-01-31 09:00 monthly", "2026-02-01T09:00:00Z", "2026-01-31, 0 missed, then 2026-02-28 day=31"),
+        ("2026-02-28 09:00 monthly day=31", "2026-02-28T09:00:00Z", "2026-02-28, 0 missed, then 2026-03-31"),
+        ("2026-02-28 09:00 monthly", "2026-02-28T09:00:00Z", "2026-02-28, 0 missed, then 2026-03-28"),
+        ("2026-02-27 09:00 monthly day=31", "2026-02-28T09:00:00Z", "2026-02-27, 0 missed, then 2026-03-27"),
+    ] {
+        assert_eq!(in_london(text, now).unwrap(), expected, "{text} at {now}");
+    }
+}
+
+#[test]
+fn what_was_sent_is_neither_due_nor_missed() {
+    let london = zone("Europe/London");
+    let daily = line("2026-11-18 09:00 daily");
+    let rest = |sent: &str, now| due_after(&london, &daily, sent.parse().unwrap(), instant(now)).map(shown);
+    let evening = "2026-11-20T20:00:00Z";
+    assert_eq!(rest("2026-11-18T09:00", evening).unwrap(), "2026-11-20, 1 missed, then 2026-11-21");
+    assert_eq!(rest("2026-11-19T09:00", evening).unwrap(), "2026-11-20, 0 missed, then 2026-11-21");
+    assert_eq!(rest("2026-11-20T09:00", evening), None);
+    assert_eq!(rest("2027-01-01T09:00", evening), None, "the clock was put back");
+    assert_eq!(rest("2020-01-01T09:00", evening).unwrap(), "2026-11-20, 2 missed, then 2026-11-21");
+    let once = line("2026-11-18 09:00 none");
+    let sent = "2026-11-18T09:00".parse().unwrap();
+    assert_eq!(due_after(&london, &once, sent, instant(evening)), None);
+}
+
+#[test]
+fn a_line_from_year_one_costs_no_more_than_one_from_yesterday() {
+    // Walking it would take 740,000 steps a line; with 100,000 lines this would not end.
+    let tokyo = zone("Asia/Tokyo");
+    let old = line("0001-01-01 09:00 daily");
+    let now = instant("2026-11-21T10:00:00Z");
+    let moment = Moment::new(&tokyo, now);
+    for _ in 0..100_000 {
+        let due = moment.due(&old).unwrap();
+        assert_eq!(due.missed, 739_940);
+        assert_eq!(due.next.unwrap().date.to_string(), "2026-11-22");
+    }
+    let weekly = moment.due(&line("0001-01-01 09:00 weekly")).unwrap();
+    assert_eq!((weekly.missed, weekly.occurrence.local.date().to_string()), (105_705, "2026-11-16".into()));
+}
+
+#[test]
+fn the_ends_of_the_calendar_are_no_cliff() {
+    let instants = [Timestamp::MIN, instant("2026-11-21T00:00:00Z"), Timestamp::MAX];
+    for zone_name in ["UTC", "Pacific/Kiritimati", "America/Los_Angeles", "Pacific/Apia"] {
+        let zone = zone(zone_name);
+        for date in ["-009999-01-01", "0000-01-01", "0000-02-29", "2026-11-21", "9999-12-31"] {
+            for time in ["00:00", "23:59"] {
+                for recur in ["none", "daily", "weekly", "monthly"] {
+                    let reminder = line(&format!("{date} {time} {recur}"));
+                    instants.iter().for_each(|now| no_panic(&zone, &reminder, *now));
+                }
+            }
+        }
+    }
+    let last = line("9999-12-31 09:00 daily");
+    let zone = zone("UTC");
+    assert_eq!(occurrences(&zone, &last).count(), 1);
+    assert_eq!(occurrences(&zone, &line("9999-12-01 09:00 daily")).last().unwrap().at, Timestamp::MAX);
+    assert_eq!(due(&zone, &last, Timestamp::MAX).unwrap().next, None);
+    assert_eq!(next_occurrence(&zone, &last, Timestamp::MAX), None);
+}
+
+fn no_panic(zone: &vault_agent::schedule::Zone, reminder: &Reminder, now: Timestamp) {
+    let found = due(zone, reminder, now);
+    let next = next_occurrence(zone, reminder, now);
+    assert!(found.is_none_or(|due| due.occurrence.at <= now));
+    assert!(next.is_none_or(|next| next.at > now));
+    assert!(occurrences(zone, reminder).take(3).count() >= 1);
+    for sent in [jiff::civil::DateTime::MIN, jiff::civil::DateTime::MAX] {
+        due_after(zone, reminder, sent, now);
+    }
+}
+
+#[test]
+fn a_moment_answers_as_the_single_question_does() {
+    let apia = zone("Pacific/Apia");
+    let reminder = line("2011-12-29 23:59 daily");
+    let start = instant("2011-12-28T00:00:00Z");
+    for hour in 0..96 {
+        let now = start + SignedDuration::from_hours(hour);
+        let moment = Moment::new(&apia, now);
+        assert_eq!(moment.now(), now);
+        assert_eq!(moment.due(&reminder), due(&apia, &reminder, now));
+        assert_eq!(moment.next(&reminder), next_occurrence(&apia, &reminder, now));
+    }
+}

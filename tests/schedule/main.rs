@@ -1,0 +1,42 @@
+//! The schedule against tables, another library, and properties.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod daybreaks;
+mod due;
+mod london;
+mod oracle;
+mod properties;
+mod second_opinion;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, Time};
+use vault_agent::format::reminder::{Recur, Reminder};
+use vault_agent::schedule::Zone;
+
+/// A reminder with those fields, and no others that matter here.
+fn reminder(date: Date, time: Time, recur: Recur, day: Option<i8>) -> Reminder {
+    Reminder { date, time, recur, day, msg: "x".to_owned(), id: None, block_id: None }
+}
+
+/// The same from text: `2026-01-31 09:30 monthly`, with a `day=31` at the end if need be.
+fn line(text: &str) -> Reminder {
+    let mut fields = text.split(' ');
+    let mut field = || fields.next().expect("date, time and recurrence");
+    let (date, time) = (field().parse().unwrap(), field().parse().unwrap());
+    let recur = recurrence(field());
+    let day = fields.next().map(|day| day.trim_start_matches("day=").parse().unwrap());
+    reminder(date, time, recur, day)
+}
+
+fn recurrence(name: &str) -> Recur {
+    name.parse().unwrap()
+}
+
+fn zone(name: &str) -> Zone {
+    Zone::get(name).unwrap()
+}
+
+fn instant(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}

@@ -1,0 +1,120 @@
+//! Every row of tools/oracle/schedule.csv: what another library and another method answer around
+//! each clock change of six zones, 2000 to 2050.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::{Timestamp, tz};
+use vault_agent::format::reminder::Reminder;
+use vault_agent::schedule::{self, Zone, database_version};
+
+const TABLE: &str = include_str!("../../tools/oracle/schedule.csv");
+
+#[test]
+fn every_row_of_the_table() {
+    let (heading, rows) = TABLE.split_once('\n').unwrap();
+    let version = heading.trim_start_matches("# IANA ").split(' ').next().unwrap();
+    assert_eq!(
+        version,
+        database_version(),
+        "jiff bundles another release than the oracle's: make the table anew (tools/oracle/README.md)"
+    );
+
+    let mut zone = Zone::get("UTC").unwrap();
+    let mut counts = BTreeMap::new();
+    for (number, row) in (2..).zip(rows.lines()) {
+        let columns: Vec<&str> = row.split(',').collect();
+        *counts.entry(columns[0]).or_insert(0_usize) += 1;
+        let (expected, answer) = match columns[0] {
+            "zone" => {
+                zone = Zone::get(columns[1]).unwrap();
+                continue;
+            }
+            "at" => (columns[2].to_owned(), minute(schedule::resolve(&zone, local(columns[1])))),
+            "every" => (columns[4..].join(","), every(&zone, &columns)),
+            "due" => (columns[5..].join(","), due(&zone, &columns)),
+            other => panic!("row {number}: unknown kind `{other}`"),
+        };
+        assert_eq!(answer, expected, "{zone}, row {number}: {row}");
+    }
+    // The table itself is whole.
+    assert_eq!(counts["zone"], 6);
+    for (kind, at_least) in [("at", 3000), ("every", 3000), ("due", 4000)] {
+        assert!(counts[kind] > at_least, "{counts:?}");
+    }
+}
+
+/// The table holds rows for each change of clocks that our database knows.
+#[test]
+fn no_clock_change_is_left_out() {
+    let mut sections = TABLE.split("\nzone,").skip(1);
+    let mut changes = 0;
+    for section in &mut sections {
+        let (name, rows) = section.split_once('\n').unwrap();
+        let zone = Zone::get(name).unwrap();
+        let begin = "2000-01-01T00:00:00Z".parse().unwrap();
+        let end: Timestamp = "2051-01-01T00:00:00Z".parse().unwrap();
+        let mut offset = zone.tz().to_offset(begin);
+        for change in zone.tz().following(begin).take_while(|change| change.timestamp() < end) {
+            if change.offset() == offset {
+                continue;
+            }
+            // The first minute after the gap, or of the time that comes twice.
+            let low = offset.min(change.offset()).to_datetime(change.timestamp());
+            let row = format!("\nat,{},", low.strftime("%Y%m%dT%H%M"));
+            assert!(rows.contains(&row), "{name}: no row for {}", change.timestamp());
+            offset = change.offset();
+            changes += 1;
+        }
+    }
+    assert!(changes > 400, "{changes}");
+}
+
+fn every(zone: &Zone, columns: &[&str]) -> String {
+    let reminder = reminder(columns[1], columns[2], columns[3]);
+    schedule::occurrences(zone, &reminder)
+        .take(columns.len() - 4)
+        .map(|occurrence| shown(occurrence.local.date(), occurrence.day, occurrence.at))
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+fn due(zone: &Zone, columns: &[&str]) -> String {
+    let reminder = reminder(columns[1], columns[2], columns[3]);
+    let now = tz::Offset::UTC.to_timestamp(local(columns[4])).unwrap();
+    let Some(due) = schedule::due(zone, &reminder, now) else {
+        return ",,".to_owned();
+    };
+    let occurrence = due.occurrence;
+    let next = due.next.expect("these all recur");
+    format!(
+        "{},{},{}",
+        shown(occurrence.local.date(), occurrence.day, occurrence.at),
+        due.missed,
+        shown(next.date, next.day, next.at)
+    )
+}
+
+/// From the table's `monthly`, `20260228+31` and `0930`.
+fn reminder(recur: &str, date: &str, time: &str) -> Reminder {
+    let (date, day) = match date.split_once('+') {
+        Some((date, day)) => (date, Some(day.parse().unwrap())),
+        None => (date, None),
+    };
+    let date = Date::strptime("%Y%m%d", date).unwrap();
+    crate::reminder(date, Time::strptime("%H%M", time).unwrap(), crate::recurrence(recur), day)
+}
+
+fn shown(date: Date, day: Option<i8>, at: Timestamp) -> String {
+    let meant = day.map(|day| format!("+{day}")).unwrap_or_default();
+    format!("{}{meant}={}", date.strftime("%Y%m%d"), minute(at))
+}
+
+fn local(text: &str) -> DateTime {
+    DateTime::strptime("%Y%m%dT%H%M", text).unwrap()
+}
+
+fn minute(at: Timestamp) -> String {
+    assert_eq!(at.as_second() % 60, 0, "{at}");
+    at.strftime("%Y%m%dT%H%M").to_string()
+}

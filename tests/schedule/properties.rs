@@ -1,0 +1,163 @@
+//! Properties over all zones and dates, and chrono-tz as a second implementation.
+
+use chrono::{NaiveDate, TimeZone as _};
+use jiff::civil::{Date, Time};
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use vault_agent::format::reminder::{Recur, Reminder};
+use vault_agent::schedule::{Occurrence, Zone, due, due_after, next_occurrence, occurrences, resolve};
+
+fn any_zone() -> impl Strategy<Value = Zone> {
+    let mut names: Vec<String> = Zone::names().filter(|name| Zone::get(name).is_ok()).collect();
+    names.sort();
+    let hard = ["Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "Antarctica/Troll", "Asia/Gaza"];
+    prop_oneof![prop::sample::select(names), prop::sample::select(hard.map(str::to_owned).to_vec())]
+        .prop_map(|name| Zone::get(&name).unwrap())
+}
+
+fn date_in(years: std::ops::RangeInclusive<i16>) -> impl Strategy<Value = Date> {
+    (years, 1..=12_i8, 1..=31_i8).prop_map(|(year, month, day)| {
+        let first = Date::new(year, month, 1).unwrap();
+        Date::new(year, month, day.min(first.days_in_month())).unwrap()
+    })
+}
+
+fn any_time() -> impl Strategy<Value = Time> {
+    // Clocks change in the small hours.
+    let hour = prop_oneof![0..=3_i8, 0..=23_i8];
+    (hour, 0..=59_i8).prop_map(|(hour, minute)| Time::new(hour, minute, 0, 0).unwrap())
+}
+
+fn any_reminder(years: std::ops::RangeInclusive<i16>) -> impl Strategy<Value = Reminder> {
+    let recur = prop::sample::select(vec![Recur::None, Recur::Daily, Recur::Weekly, Recur::Monthly]);
+    (date_in(years), any_time(), recur, prop::option::of(29..=31_i8))
+        .prop_map(|(date, time, recur, day)| crate::reminder(date, time, recur, day))
+}
+
+fn instant_near(reminder: &Reminder, days: i64, seconds: i64) -> Timestamp {
+    let local = reminder.date.to_datetime(reminder.time);
+    let at = jiff::tz::Offset::UTC.to_timestamp(local).unwrap();
+    at + SignedDuration::from_hours(24 * days) + SignedDuration::from_secs(seconds)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// Later on the calendar is never earlier in time. (From 1900 on: a few zones changed twice
+    /// within a day before.)
+    #[test]
+    fn time_keeps_the_calendars_order(
+        zone in any_zone(), date in date_in(1901..=2100), time in any_time(), minutes in 0..3000_i64,
+    ) {
+        let local = date.to_datetime(time);
+        let later = local + SignedDuration::from_mins(minutes);
+        prop_assert!(resolve(&zone, local) <= resolve(&zone, later), "{zone} {local} {later}");
+    }
+
+    /// A resolved time reads back as itself, or lies in a gap and becomes its end.
+    #[test]
+    fn what_exists_reads_back(zone in any_zone(), date in date_in(1..=9998), time in any_time()) {
+        let local = date.to_datetime(time);
+        let at = resolve(&zone, local);
+        let back = zone.tz().to_datetime(at);
+        if back != local {
+            prop_assert!(back > local);
+            let minute_before = zone.tz().to_datetime(at - SignedDuration::from_mins(1));
+            prop_assert!(minute_before < local, "{zone}: {local} isn't skipped, yet came as {back}");
+        }
+    }
+
+    /// chrono-tz, whose data is older, agrees on what local times mean where the two offsets agree.
+    #[test]
+    fn chrono_agrees(zone in any_zone(), date in date_in(1970..=2024), time in any_time()) {
+        let Ok(other) = zone.name().parse::<chrono_tz::Tz>() else { return Ok(()) };
+        let local = date.to_datetime(time);
+        let naive = NaiveDate::from_ymd_opt(date.year().into(), date.month() as u32, date.day() as u32)
+            .and_then(|day| day.and_hms_opt(time.hour() as u32, time.minute() as u32, 0))
+            .unwrap();
+        let at = resolve(&zone, local);
+        let spell = at - SignedDuration::from_hours(48);
+        if !vault_agent::schedule::second_opinion(&zone, spell, 1).is_empty() {
+            return Ok(());
+        }
+        // It says only that a time is in a gap; the end is the first minute that isn't.
+        let theirs = (0..2 * 24 * 60)
+            .find_map(|minute| other.from_local_datetime(&(naive + chrono::Duration::minutes(minute))).earliest())
+            .unwrap();
+        prop_assert_eq!(at.as_second(), theirs.timestamp(), "{} {}", zone, local);
+    }
+
+    /// The arithmetic finds what walking from the first occurrence finds.
+    #[test]
+    fn due_is_what_walking_finds(
+        zone in any_zone(), reminder in any_reminder(1840..=2100), days in -3..800_i64, seconds in 0..86_400_i64,
+    ) {
+        let now = instant_near(&reminder, days, seconds);
+        let (mut past, mut next) = (Vec::new(), None);
+        for occurrence in occurrences(&zone, &reminder) {
+            if occurrence.at > now {
+                next = Some(occurrence);
+                break;
+            }
+            past.push(occurrence);
+        }
+        prop_assert_eq!(next_occurrence(&zone, &reminder, now), next);
+        check_due(&zone, &reminder, now, &past, next)?;
+    }
+
+    /// A line that is moved as it fires, again and again, goes through the same occurrences as the
+    /// series seen from its start: nothing drifts, nothing is skipped.
+    #[test]
+    fn moving_the_line_step_by_step_is_the_series(
+        zone in any_zone(), mut reminder in any_reminder(1960..=2060),
+    ) {
+        let expected: Vec<Occurrence> = occurrences(&zone, &reminder).take(30).collect();
+        for occurrence in &expected {
+            let found = due(&zone, &reminder, occurrence.at).unwrap();
+            prop_assert_eq!(&found.occurrence, occurrence);
+            prop_assert_eq!(found.missed, 0);
+            match found.next {
+                Some(next) => (reminder.date, reminder.day) = (next.date, next.day),
+                None => prop_assert_eq!(reminder.recur, Recur::None),
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_panics(
+        zone in any_zone(), reminder in any_reminder(-9999..=9999), at in any::<i64>(),
+    ) {
+        let range = Timestamp::MIN.as_second()..=Timestamp::MAX.as_second();
+        let span = range.end() - range.start();
+        let now = Timestamp::from_second(range.start() + at.rem_euclid(span)).unwrap();
+        let found = due(&zone, &reminder, now);
+        prop_assert!(found.is_none_or(|due| due.occurrence.at <= now));
+        prop_assert!(found.and_then(|due| due.next).is_none_or(|next| next.at > now));
+        prop_assert!(next_occurrence(&zone, &reminder, now).is_none_or(|next| next.at > now));
+    }
+}
+
+fn check_due(
+    zone: &Zone,
+    reminder: &Reminder,
+    now: Timestamp,
+    past: &[Occurrence],
+    next: Option<Occurrence>,
+) -> Result<(), TestCaseError> {
+    let found = due(zone, reminder, now);
+    let Some((latest, earlier)) = past.split_last() else {
+        prop_assert_eq!(found, None);
+        return Ok(());
+    };
+    let found = found.unwrap();
+    prop_assert_eq!(&found.occurrence, latest);
+    prop_assert_eq!(found.missed as usize, earlier.len());
+    let next = next.map(|next| (next.local.date(), next.day, next.at));
+    prop_assert_eq!(found.next.map(|next| (next.date, next.day, next.at)), next);
+    for (sent, occurrence) in past.iter().enumerate().take(40) {
+        let rest = due_after(zone, reminder, occurrence.local, now);
+        let unsent = past.len() - sent - 1;
+        prop_assert_eq!(rest.map(|due| due.missed as usize + 1).unwrap_or(0), unsent);
+    }
+    Ok(())
+}
