@@ -18,6 +18,8 @@ const FULL: usize = 100;
 pub struct Page {
     /// Its messages.
     pub messages: Vec<Incoming>,
+    /// The newest id on it.
+    pub last: Option<u64>,
     /// Where the next page begins; none where this was the last.
     pub next: Option<u64>,
 }
@@ -40,7 +42,7 @@ fn read(answer: &Value, after: u64) -> Option<Page> {
     messages.dedup_by_key(|message| message.id);
     let newest = items.iter().filter_map(|item| message::id(&item["id"])).max();
     let next = newest.filter(|newest| items.len() >= FULL && *newest > after);
-    Some(Page { messages, next })
+    Some(Page { messages, last: newest, next })
 }
 
 #[cfg(test)]

@@ -280,6 +280,12 @@ impl Logbook {
         Some(format!("{}#^{block}", path.trim_end_matches(".md")))
     }
 
+    /// The link that a message will have once it is appended now.
+    pub fn future_link(&self, id: u64, message: u64) -> Option<String> {
+        let path = self.window(id)?;
+        Some(format!("{}#^{}", path.trim_end_matches(".md"), snowflake::block_id(message, Part::Message)))
+    }
+
     /// Whether the log holds this message.
     pub fn holds(&self, id: u64, message: u64) -> bool {
         self.lock().get(&id).is_some_and(|context| context.holds(message, Part::Message))
