@@ -1,0 +1,162 @@
+//! What sync tools leave beside and inside a note: conflicting copies, merge markers, placeholders,
+//! temporary files. All by name and by text; pure.
+//!
+//! The names are those of Syncthing, Dropbox, Nextcloud and ownCloud, Obsidian Sync, iCloud, Google
+//! Drive and OneDrive. A plain number at the end of a name (iCloud's `NAME 2.md`, Google Drive's
+//! `NAME (1).md`) is taken for a conflicting copy only where the note without it exists; a person who
+//! names a note so beside its namesake is asked to rename it, which is the lesser harm.
+
+/// The file name of the note that `name` is a conflicting copy of, if it is named like one.
+pub fn original_of(name: &str) -> Option<String> {
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, Some(extension)),
+        _ => (name, None),
+    };
+    let original = original_stem(stem)?;
+    if original.is_empty() {
+        return None;
+    }
+    Some(match extension {
+        Some(extension) => format!("{original}.{extension}"),
+        None => original.to_owned(),
+    })
+}
+
+fn original_stem(stem: &str) -> Option<&str> {
+    syncthing(stem).or_else(|| parenthesised(stem)).or_else(|| owncloud(stem)).or_else(|| numbered(stem))
+}
+
+/// `NAME.sync-conflict-20261121-093000-ABCDEFG`
+fn syncthing(stem: &str) -> Option<&str> {
+    let (original, rest) = stem.split_once(".sync-conflict-")?;
+    let mut parts = rest.split('-');
+    let is_digits = |part: Option<&str>, len| {
+        part.is_some_and(|part: &str| part.len() == len && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    (is_digits(parts.next(), 8) && is_digits(parts.next(), 6)).then_some(original)
+}
+
+/// `NAME (Ann's conflicted copy 2026-11-21)`, `NAME (Conflicted copy laptop 202611210930)`,
+/// `NAME (conflicted copy 2026-11-21 093000)`, `NAME (case conflict)`.
+fn parenthesised(stem: &str) -> Option<&str> {
+    let inner = stem.strip_suffix(')')?;
+    let open = inner.rfind(" (")?;
+    let words = inner[open + 2..].to_lowercase();
+    // Dropbox and Nextcloud translate the words; these are the common ones.
+    const WORDS: [&str; 8] = [
+        "conflicted copy",
+        "conflict copy",
+        "case conflict",
+        "in konflikt stehende kopie",
+        "copie en conflit",
+        "copia en conflicto",
+        "copia in conflitto",
+        "conflicterende kopie",
+    ];
+    WORDS.iter().any(|known| words.contains(known)).then_some(&stem[..open])
+}
+
+/// `NAME_conflict-20261121-093000`
+fn owncloud(stem: &str) -> Option<&str> {
+    let (original, rest) = stem.rsplit_once("_conflict-")?;
+    (rest.len() >= 8 && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')).then_some(original)
+}
+
+/// `NAME 2`, `NAME (1)`: at most two digits, never a lone zero.
+fn numbered(stem: &str) -> Option<&str> {
+    let (original, number) = stem.rsplit_once(' ')?;
+    let number = number.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(number);
+    let counts = matches!(number.len(), 1 | 2) && number.parse::<u8>().is_ok_and(|count| count >= 1);
+    (counts && !original.is_empty()).then_some(original)
+}
+
+/// Whether `name` is named like a conflicting copy whatever stands beside it; names with a plain
+/// number are not.
+pub fn is_conflict_copy(name: &str) -> bool {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    syncthing(stem).or_else(|| parenthesised(stem)).or_else(|| owncloud(stem)).is_some_and(|original| !original.is_empty())
+}
+
+/// Whether `name` is a temporary file of a sync tool, of an editor, or of ours.
+pub fn is_temporary(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    (name.starts_with(".syncthing.") || name.starts_with("~syncthing~")) && lower.ends_with(".tmp")
+        || name.starts_with('.') && name.contains(OUR_MARK)
+        || name.starts_with(".goutputstream-")
+        || name.starts_with(".#")
+        || name.ends_with('~')
+        || name.starts_with('.') && (lower.ends_with(".swp") || lower.ends_with(".swx"))
+}
+
+/// Part of the name of every file of ours in the vault that isn't a note.
+pub(super) const OUR_MARK: &str = ".vault-agent-";
+
+/// The name of the stub that older iCloud clients put in a file's place.
+pub fn icloud_stub(name: &str) -> String {
+    format!(".{name}.icloud")
+}
+
+/// The 1-based line where a merge conflict begins, if the text has the markers of one, in order and
+/// each at the start of its line.
+pub fn conflict_markers(bytes: &[u8]) -> Option<usize> {
+    // Nearly every note ends here, at the speed of memory.
+    memchr::memmem::find(bytes, b"<<<<<<<")?;
+    let mut begun = None;
+    let mut middle = false;
+    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.starts_with(b"<<<<<<< ") || line == b"<<<<<<<" {
+            begun = Some(index + 1);
+            middle = false;
+        } else if begun.is_some() && line == b"=======" {
+            middle = true;
+        } else if middle && (line.starts_with(b">>>>>>> ") || line == b">>>>>>>") {
+            return begun;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conflicting_copies_of_each_tool() {
+        for (copy, original) in [
+            ("Reminders.sync-conflict-20261121-093000-ABCDEFG.md", "Reminders.md"),
+            ("Reminders (Conflicted copy laptop 202611210930).md", "Reminders.md"),
+            ("Reminders (Ann's conflicted copy 2026-11-21).md", "Reminders.md"),
+            ("Reminders (conflicted copy 2026-11-21 093000).md", "Reminders.md"),
+            ("Reminders (Anns in Konflikt stehende Kopie 2026-11-21).md", "Reminders.md"),
+            ("Reminders_conflict-20261121-093000.md", "Reminders.md"),
+            ("Reminders 2.md", "Reminders.md"),
+            ("Reminders (1).md", "Reminders.md"),
+            ("Plan (v2) (3).md", "Plan (v2).md"),
+        ] {
+            assert_eq!(original_of(copy).as_deref(), Some(original), "{copy}");
+        }
+        for name in ["Reminders.md", "2026-11-20.md", "Chapter 2026.md", "2.md", " 2.md", "(1).md", "Plan (v2).md", "x.sync-conflict-y.md"] {
+            assert_eq!(original_of(name), None, "{name}");
+        }
+        assert!(!is_conflict_copy("Reminders 2.md"));
+        assert!(is_conflict_copy("a (conflicted copy 2026-11-21).md"));
+    }
+
+    #[test]
+    fn markers_count_only_in_order_and_at_the_start_of_a_line() {
+        assert_eq!(conflict_markers(b"a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> main\n"), Some(2));
+        assert_eq!(conflict_markers(b"<<<<<<< a\r\n=======\r\n>>>>>>> b\r\n"), Some(1));
+        assert_eq!(conflict_markers(b"> <<<<<<< HEAD\n=======\n>>>>>>> x\n"), None);
+        assert_eq!(conflict_markers(b"=======\n>>>>>>> x\n<<<<<<< y\n"), None);
+        assert_eq!(conflict_markers(b"Heading\n=======\n"), None);
+    }
+
+    #[test]
+    fn temporary_names() {
+        for name in [".syncthing.Reminders.md.tmp", "~syncthing~a.md.tmp", ".a.md.vault-agent-x1.tmp", "a.md~", ".a.md.swp"] {
+            assert!(is_temporary(name), "{name}");
+        }
+        assert!(!is_temporary("a.tmp.md"));
+    }
+}

@@ -1,0 +1,186 @@
+//! Making a note where there is none, and removing one.
+//!
+//! A new note is written to a hidden temporary file beside its place, made durable, and given its
+//! name only if nobody has taken it (`RENAME_NOREPLACE`). A removed one is first renamed to a hidden
+//! name and kept for a minute like any [displaced](super::displaced) file, because somebody may
+//! still have it open.
+
+use std::{ffi::OsStr, fs::File, io, io::Write, os::fd::OwnedFd};
+
+use fail::fail_point;
+use rustix::{
+    fs::{AtFlags, Mode, OFlags, RenameFlags},
+    io::Errno,
+};
+
+use super::{
+    EditError, OpOutcome,
+    conflict::OUR_MARK,
+    editor::{Attempt, EditReport, Editor, Task, lock},
+    image::{Guard, Script},
+    in_place::unchanged,
+    journal::{JournalEntry, JournalLock, Kind},
+    root::Located,
+};
+
+/// A hidden name beside `name` that nobody else uses.
+pub(super) fn temp_name(name: &OsStr) -> io::Result<String> {
+    let mut random = [0; 5];
+    getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+    let random = data_encoding::BASE32_NOPAD.encode(&random).to_lowercase();
+    // Names may be 255 bytes long; what is cut here is only for people who look.
+    let shown: String = name.to_string_lossy().chars().take(40).collect();
+    Ok(format!(".{shown}{OUR_MARK}{random}.tmp"))
+}
+
+/// Makes a temporary file in `dir` and writes `bytes` to it; the caller syncs it.
+pub(super) fn write_temp(dir: &OwnedFd, temp: &str, bytes: &[u8], mode: Mode) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(dir, temp, flags, mode)?);
+    if let Err(error) = file.write_all(bytes) {
+        drop(rustix::fs::unlinkat(dir, temp, AtFlags::empty()));
+        return Err(error);
+    }
+    Ok(file)
+}
+
+/// Gives a file its name if nobody has it; `false` if somebody does.
+pub(super) fn rename_new(dir: &OwnedFd, from: &str, to: &OsStr) -> io::Result<bool> {
+    match rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(true),
+        Err(Errno::EXIST) => Ok(false),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match rustix::fs::linkat(dir, from, dir, to, AtFlags::empty()) {
+            Ok(()) => {
+                rustix::fs::unlinkat(dir, from, AtFlags::empty())?;
+                Ok(true)
+            }
+            Err(Errno::EXIST) => Ok(false),
+            Err(error) => Err(error.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Editor {
+    /// The attempt for a note that doesn't exist: nothing, or a new note.
+    pub(super) fn attempt_absent(&self, task: &mut Task<'_>, journal: &JournalLock<'_>) -> Result<Attempt, EditError> {
+        let planned = (task.plan)(None);
+        let Some(after) = planned.after else {
+            return Ok(Attempt::Done(unchanged(planned.outcomes, None)));
+        };
+        if !planned.explicit && task.begun.elapsed() < super::editor::GONE_FOR && lock(&self.known).knows(task.path) {
+            // Some programs save by deleting and making anew; theirs must not meet ours.
+            return Ok(Attempt::Raced);
+        }
+        self.vault.create_parents(task.path)?;
+        let place = self.vault.locate(task.path)?;
+        self.check_copies(task, &place.dir)?;
+        let path = task.path;
+        let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
+
+        let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
+        let remove_temp = || drop(rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty()));
+        let file = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666)).map_err(failed("writing a temporary file"))?;
+        fail_point!("vault::create::temp");
+        let script = Script::between(&[], &after);
+        let kind = Kind::Create { temp: temp.clone() };
+        let entry =
+            JournalEntry { kind, path: task.path.clone(), why: task.why.clone(), script, guard: Guard::Whole(Vec::new()) };
+        if let Err(error) = file.sync_all().map_err(failed("writing a temporary file")).and_then(|()| journal.write(&entry)) {
+            remove_temp();
+            return Err(error);
+        }
+        drop(file);
+        fail_point!("vault::create::journalled");
+        self.expect_own(task.path, &after);
+        match rename_new(&place.dir, &temp, &place.name) {
+            Ok(true) => {}
+            refused => {
+                remove_temp();
+                journal.clear()?;
+                return match refused {
+                    Ok(_) => Ok(Attempt::Raced),
+                    Err(source) => Err(failed("giving it its name")(source)),
+                };
+            }
+        }
+        fail_point!("vault::create::named");
+        rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
+        let warning = self.finished(task.path, task.why, None, Some(&after));
+        fail_point!("vault::create::told");
+        journal.clear()?;
+        Ok(Attempt::Done(EditReport {
+            outcomes: planned.outcomes,
+            before: None,
+            after,
+            changed: true,
+            removed: false,
+            warning,
+        }))
+    }
+
+    /// Removes a note that reads `before`, keeping its inode for a minute.
+    pub(super) fn remove(
+        &self,
+        task: &Task<'_>,
+        journal: &JournalLock<'_>,
+        place: &Located,
+        before: &[u8],
+        outcomes: Vec<OpOutcome>,
+    ) -> Result<Attempt, EditError> {
+        let path = task.path;
+        let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
+        let kept = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
+        let entry = JournalEntry {
+            kind: Kind::Remove { kept: kept.clone() },
+            path: task.path.clone(),
+            why: task.why.clone(),
+            script: Script::between(before, &[]),
+            guard: Guard::Whole(before.to_vec()),
+        };
+        journal.write(&entry)?;
+        fail_point!("vault::remove::journalled");
+        self.expect_own(task.path, &[]);
+        self.displace(task.path, &kept, before, &[])?;
+        match rustix::fs::renameat_with(&place.dir, &place.name, &place.dir, &*kept, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                rustix::fs::renameat(&place.dir, &place.name, &place.dir, &*kept)
+            }
+            renamed => renamed,
+        }
+        .map_err(|error| {
+            self.forget_displaced(&kept);
+            drop(journal.clear());
+            failed("removing")(error.into())
+        })?;
+        fail_point!("vault::remove::renamed");
+        if read_in(&place.dir, &kept).map_err(failed("removing"))? != Some(before.to_vec()) {
+            // It had changed in the last moment: it gets its name back, or is carried over later.
+            if rename_new(&place.dir, &kept, &place.name).map_err(failed("removing"))? {
+                self.forget_displaced(&kept);
+            }
+            journal.clear()?;
+            return Ok(Attempt::Raced);
+        }
+        rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
+        let warning = self.finished(task.path, task.why, Some(before), None);
+        fail_point!("vault::remove::told");
+        journal.clear()?;
+        let before = Some(before.to_vec());
+        Ok(Attempt::Done(EditReport { outcomes, before, after: Vec::new(), changed: true, removed: true, warning }))
+    }
+}
+
+/// The bytes of a file that lies in the open folder, not following links; `None` if there is none.
+pub(super) fn read_in(dir: &OwnedFd, name: impl rustix::path::Arg) -> io::Result<Option<Vec<u8>>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(dir, name, flags, Mode::empty()) {
+        Ok(file) => {
+            let mut bytes = Vec::new();
+            io::Read::read_to_end(&mut File::from(file), &mut bytes)?;
+            Ok(Some(bytes))
+        }
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

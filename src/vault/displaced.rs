@@ -1,0 +1,186 @@
+//! Files that a swap has displaced: kept for a minute, and what is still written to them carried over.
+//!
+//! Whoever had the note open when it was exchanged goes on writing into the old file, which now has
+//! a hidden name beside the note. A record in `edits/displaced` of the state directory, made before
+//! the exchange, says which note it belongs to, what it read then and what we wrote. As long as it
+//! is there, [`Editor::follow_ups`](super::Editor::follow_ups) of any process of ours looks whether
+//! the old file has changed, and [merges](super::merge) the change into the note.
+
+use std::{fs::File, io, io::Write, path::PathBuf};
+
+use jiff::{SignedDuration, Timestamp};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Actor, EditError, NotePath, OpOutcome, Why,
+    create::read_in,
+    editor::{Attempt, Editor, Planned, Task},
+    journal::JournalLock,
+    lease,
+    merge::carry_over,
+};
+
+/// How long a displaced file is kept after its last change.
+const KEPT: SignedDuration = SignedDuration::from_secs(60);
+
+/// The first line of a record's file; the two images follow it as they are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Head {
+    path: NotePath,
+    name: String,
+    since: Timestamp,
+    base_len: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Record {
+    path: NotePath,
+    name: String,
+    since: Timestamp,
+    /// What the file read when it was displaced or last carried over.
+    base: Vec<u8>,
+    /// What we had put in its place.
+    ours: Vec<u8>,
+}
+
+impl Record {
+    fn encode(&self) -> io::Result<Vec<u8>> {
+        let head = Head { path: self.path.clone(), name: self.name.clone(), since: self.since, base_len: self.base.len() };
+        let mut bytes = serde_json::to_vec(&head)?;
+        bytes.push(b'\n');
+        bytes.extend_from_slice(&self.base);
+        bytes.extend_from_slice(&self.ours);
+        Ok(bytes)
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let end = memchr::memchr(b'\n', bytes)?;
+        let head: Head = serde_json::from_slice(&bytes[..end]).ok()?;
+        let (base, ours) = bytes[end + 1..].split_at_checked(head.base_len)?;
+        Some(Self { path: head.path, name: head.name, since: head.since, base: base.to_vec(), ours: ours.to_vec() })
+    }
+}
+
+impl Editor {
+    fn record_file(&self, name: &str) -> PathBuf {
+        self.edits.join("displaced").join(format!("{}.record", name.trim_start_matches('.')))
+    }
+
+    /// Notes, durably, that the file `name` beside the note is going to be what was displaced.
+    pub(super) fn displace(&self, path: &NotePath, name: &str, base: &[u8], ours: &[u8]) -> Result<(), EditError> {
+        let (path, since) = (path.clone(), self.clock.now());
+        self.save_record(&Record { path, name: name.to_owned(), since, base: base.to_vec(), ours: ours.to_vec() })
+    }
+
+    fn save_record(&self, record: &Record) -> Result<(), EditError> {
+        let file = self.record_file(&record.name);
+        let save = || -> io::Result<()> {
+            std::fs::create_dir_all(self.edits.join("displaced"))?;
+            let temp = file.with_extension("tmp");
+            let mut written = File::create(&temp)?;
+            written.write_all(&record.encode()?)?;
+            written.sync_all()?;
+            std::fs::rename(&temp, &file)?;
+            File::open(self.edits.join("displaced"))?.sync_all()
+        };
+        save().map_err(|source| EditError::Journal { path: file.clone(), source })
+    }
+
+    pub(super) fn forget_displaced(&self, name: &str) {
+        drop(std::fs::remove_file(self.record_file(name)));
+    }
+
+    /// Looks at all displaced files, or the one of that name: merges what was written to them since,
+    /// and removes those that have stood still for a minute.
+    pub(super) fn carry_over_late_writes(&self, journal: &JournalLock<'_>, only: Option<&str>) -> Result<(), EditError> {
+        let files: Vec<PathBuf> = match only {
+            Some(name) => vec![self.record_file(name)],
+            None => match std::fs::read_dir(self.edits.join("displaced")) {
+                Ok(items) => items.flatten().map(|item| item.path()).collect(),
+                Err(_) => return Ok(()),
+            },
+        };
+        for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "record")) {
+            match std::fs::read(file).ok().and_then(|bytes| Record::decode(&bytes)) {
+                Some(record) => self.carry_over_one(journal, record)?,
+                None => drop(std::fs::remove_file(file)),
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_over_one(&self, journal: &JournalLock<'_>, mut record: Record) -> Result<(), EditError> {
+        let place = match self.vault.locate(&record.path) {
+            Ok(place) => place,
+            // Its folder is gone, and the displaced file with it.
+            Err(error) if error.is_not_found() && self.vault.is_present() => {
+                self.forget_displaced(&record.name);
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let opened = match rustix::fs::openat(&place.dir, &*record.name, flags, Mode::empty()) {
+            Ok(file) => lease::no_writers(&File::from(file)),
+            Err(rustix::io::Errno::NOENT) => {
+                self.forget_displaced(&record.name);
+                return Ok(());
+            }
+            Err(_) => Some(false),
+        };
+        let now = self.clock.now();
+        let over = now.duration_since(record.since).abs() >= KEPT;
+        // In the middle of a save the file may be empty or half there.
+        if opened == Some(false) && !over {
+            return Ok(());
+        }
+        let failed = |source| EditError::Write { path: record.path.clone(), step: "looking at what was displaced", source };
+        let Some(theirs) = read_in(&place.dir, &*record.name).map_err(failed)? else { return Ok(()) };
+        if theirs != record.base {
+            let late = Why::new(Actor::Human, format!("late edit of {}", record.path));
+            let attempt = self.merge_late(journal, &record, &theirs, &late)?;
+            if !matches!(attempt, Attempt::Done(_)) {
+                return Ok(());
+            }
+            record.base = theirs;
+            record.since = now;
+            return self.save_record(&record);
+        }
+        if over {
+            match rustix::fs::unlinkat(&place.dir, &*record.name, AtFlags::empty()) {
+                Ok(()) | Err(rustix::io::Errno::NOENT) => self.forget_displaced(&record.name),
+                Err(error) => tracing::warn!(note = %record.path, %error, "an old version could not be removed"),
+            }
+        }
+        Ok(())
+    }
+
+    fn merge_late(
+        &self,
+        journal: &JournalLock<'_>,
+        record: &Record,
+        theirs: &[u8],
+        why: &Why,
+    ) -> Result<Attempt, EditError> {
+        let mut plan = |before: Option<&[u8]>| {
+            let merged = carry_over(&record.base, theirs, &record.ours, before.unwrap_or_default());
+            let after = (before.is_some() || !merged.is_empty()).then_some(merged);
+            Planned { after, outcomes: vec![OpOutcome::Done], explicit: true }
+        };
+        let mut task = Task { path: &record.path, why, plan: &mut plan, begun: std::time::Instant::now() };
+        for _ in 0..5 {
+            let attempt = match self.options.strategy {
+                super::EditStrategy::Swap => self.attempt_swap(&mut task, journal)?,
+                _ => match self.attempt_in_place(&mut task, journal)? {
+                    Attempt::NoLease | Attempt::Busy => self.attempt_swap(&mut task, journal)?,
+                    attempt => attempt,
+                },
+            };
+            if !matches!(attempt, Attempt::Raced) {
+                return Ok(attempt);
+            }
+        }
+        Ok(Attempt::Raced)
+    }
+}

@@ -1,0 +1,354 @@
+//! The one way to change a note: try, and try again, until the edit stands on the newest bytes.
+//!
+//! DESIGN §4 is the contract. [`Editor::edit`] holds the lock of the [journal](super::journal), so
+//! that one edit happens at a time, and lets [`in_place`](super::in_place) or the swap make one
+//! attempt. An attempt that finds the file open elsewhere gives the lock back and waits a little; one
+//! that was overtaken by a rename starts again at once. Every attempt reads the newest bytes and
+//! applies the operations anew, so what is written never rests on an older reading.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+
+use super::{
+    Change, ChangeObserver, EditError, EditOptions, EditStrategy, FollowUps, NotePath, OpOutcome, Operation, Vault, Why,
+    journal::{Journal, JournalLock},
+    own::{OwnWrite, OwnWrites},
+    plan,
+    refusal::{ConflictCopies, KnownLengths},
+};
+use crate::clock::Clock;
+
+/// Larger files are recognised as our own by their stat, not by their hash.
+const HASHED: usize = 1024 * 1024;
+
+/// What [`Editor::edit_with`] is to do with the bytes that it was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// These operations; none means that nothing is to be done.
+    Operations(Vec<Operation>),
+    /// Make them these bytes.
+    Bytes(Vec<u8>),
+}
+
+/// What came of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditReport {
+    /// What became of each operation, in order.
+    pub outcomes: Vec<OpOutcome>,
+    /// The file's bytes before, `None` where there was none.
+    pub before: Option<Vec<u8>>,
+    /// The file's bytes now; empty where it was removed.
+    pub after: Vec<u8>,
+    /// Whether anything was written. If not, the file was not touched.
+    pub changed: bool,
+    /// Whether the file was removed.
+    pub removed: bool,
+    /// What went wrong after the file had been written, such as history being unable to keep it.
+    pub warning: Option<String>,
+}
+
+impl EditReport {
+    /// Whether every operation was done.
+    pub fn all_done(&self) -> bool {
+        self.outcomes.iter().all(|outcome| outcome.is_done())
+    }
+}
+
+/// The bytes that an edit leads to.
+pub(super) struct Planned {
+    pub after: Option<Vec<u8>>,
+    pub outcomes: Vec<OpOutcome>,
+    /// The caller has named the whole content it expects, so the rules about suspicious content
+    /// don't apply.
+    pub explicit: bool,
+}
+
+/// What one attempt came to.
+pub(super) enum Attempt {
+    Done(EditReport),
+    /// Another program has the file open.
+    Busy,
+    /// The file was replaced meanwhile.
+    Raced,
+    /// There is no lease to be had for this file.
+    NoLease,
+}
+
+/// One edit, as the attempts see it.
+pub(super) struct Task<'a> {
+    pub path: &'a NotePath,
+    pub why: &'a Why,
+    pub plan: &'a mut dyn FnMut(Option<&[u8]>) -> Planned,
+    /// When it was first tried.
+    pub begun: Instant,
+}
+
+/// How long a note that was known must be missing before it is made anew.
+pub(super) const GONE_FOR: Duration = Duration::from_millis(250);
+
+/// Writes notes.
+pub struct Editor {
+    pub(super) vault: Vault,
+    pub(super) edits: PathBuf,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) options: EditOptions,
+    observer: RwLock<Option<Arc<dyn ChangeObserver>>>,
+    journal: Mutex<Option<Journal>>,
+    own: Mutex<OwnWrites>,
+    pub(super) known: Mutex<KnownLengths>,
+    pub(super) copies: Mutex<ConflictCopies>,
+    follow_ups: Mutex<FollowUps>,
+}
+
+impl std::fmt::Debug for Editor {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Editor").field("vault", &self.vault).field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// A lock whose holder panicked still guards plain data.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Editor {
+    /// An editor of `vault` that keeps its journal in the folder `edits` of `state_dir`. Nothing is
+    /// touched before the first edit; call [`Editor::recover`] on start.
+    pub fn new(vault: Vault, state_dir: &Path, clock: Arc<dyn Clock>, options: EditOptions) -> Self {
+        let edits = state_dir.join("edits");
+        Self {
+            known: Mutex::new(KnownLengths::load(&edits)),
+            vault,
+            edits,
+            clock,
+            options,
+            observer: RwLock::new(None),
+            journal: Mutex::new(None),
+            own: Mutex::default(),
+            copies: Mutex::default(),
+            follow_ups: Mutex::default(),
+        }
+    }
+
+    /// The vault that it writes to.
+    pub fn vault(&self) -> &Vault {
+        &self.vault
+    }
+
+    /// Who is told of each change from now on; history is.
+    pub fn set_observer(&self, observer: Arc<dyn ChangeObserver>) {
+        *self.observer.write().unwrap_or_else(PoisonError::into_inner) = Some(observer);
+    }
+
+    /// Does `ops` on a note, which is created where it doesn't exist and an operation adds to it.
+    ///
+    /// # Errors
+    /// The file is as it was: refused until a person has looked ([`EditError::Refused`]), open
+    /// elsewhere all the time ([`EditError::Busy`]), unreadable or unwritable. Operations whose
+    /// target is gone are no error; see [`EditReport::outcomes`].
+    pub fn edit(&self, path: &NotePath, ops: &[Operation], why: &Why) -> Result<EditReport, EditError> {
+        let explicit = ops.iter().all(|op| matches!(op, Operation::ReplaceAll { .. } | Operation::RemoveFile { .. }));
+        self.run(&mut Task {
+            path,
+            why,
+            begun: Instant::now(),
+            plan: &mut |before| {
+                let (after, outcomes) = plan::apply_to(ops, before);
+                Planned { after, outcomes, explicit }
+            },
+        })
+    }
+
+    /// As [`Editor::edit`], for an edit that has to be worked out from the newest bytes: `plan` is
+    /// called with them, again on every attempt. A missing file is shown as no bytes.
+    pub fn edit_with(
+        &self,
+        path: &NotePath,
+        why: &Why,
+        mut plan: impl FnMut(&[u8]) -> Plan,
+    ) -> Result<EditReport, EditError> {
+        self.run(&mut Task {
+            path,
+            why,
+            begun: Instant::now(),
+            plan: &mut |before| match plan(before.unwrap_or_default()) {
+                Plan::Operations(ops) => {
+                    let (after, outcomes) = plan::apply_to(&ops, before);
+                    Planned { after, outcomes, explicit: false }
+                }
+                Plan::Bytes(bytes) if before.is_none() && bytes.is_empty() => {
+                    Planned { after: None, outcomes: Vec::new(), explicit: false }
+                }
+                Plan::Bytes(bytes) => Planned { after: Some(bytes), outcomes: vec![OpOutcome::Done], explicit: false },
+            },
+        })
+    }
+
+    /// Makes a note, and the folders above it, where there is none.
+    ///
+    /// # Errors
+    /// [`EditError::Exists`] if anything bears the name, however it came there.
+    pub fn create(&self, path: &NotePath, bytes: &[u8], why: &Why) -> Result<EditReport, EditError> {
+        let report = self.run(&mut Task {
+            path,
+            why,
+            begun: Instant::now(),
+            plan: &mut |before| match before {
+                Some(there) => Planned { after: Some(there.to_vec()), outcomes: Vec::new(), explicit: true },
+                None => Planned { after: Some(bytes.to_vec()), outcomes: vec![OpOutcome::Done], explicit: true },
+            },
+        })?;
+        if report.changed { Ok(report) } else { Err(EditError::Exists(path.clone())) }
+    }
+
+    /// Whether bytes of this hash are what we wrote to the note lately, rather than a person.
+    pub fn is_own_write(&self, path: &NotePath, hash: &blake3::Hash) -> bool {
+        if lock(&self.own).has_hash(path, hash) {
+            return true;
+        }
+        // A large note: if nothing has touched it since, its bytes now are the ones we wrote.
+        let Ok(Some(stat)) = self.vault.stat(path) else { return false };
+        lock(&self.own).has_stat(path, &stat)
+            && self.vault.read(path).is_ok_and(|bytes| blake3::hash(&bytes) == *hash)
+            && self.vault.stat(path).is_ok_and(|now| now == Some(stat))
+    }
+
+    /// The notes that we wrote 5 s or 60 s ago, to be looked at again: an older buffer or a sync may
+    /// have undone the edit.
+    ///
+    /// Also carries over what was written late to files that a swap has displaced.
+    pub fn follow_ups(&self, now: Timestamp) -> Vec<NotePath> {
+        if let Err(error) = self.with_journal(|journal| self.carry_over_late_writes(journal, None)) {
+            tracing::warn!(%error, "late writes could not be looked for");
+        }
+        lock(&self.follow_ups).due(now).into_iter().collect()
+    }
+
+    /// When [`Editor::follow_ups`] next has something to say.
+    pub fn next_follow_up(&self) -> Option<Timestamp> {
+        lock(&self.follow_ups).next()
+    }
+
+    /// Runs `act` with the journal locked, once what another edit left behind is dealt with.
+    pub(super) fn with_journal<T>(
+        &self,
+        act: impl FnOnce(&JournalLock<'_>) -> Result<T, EditError>,
+    ) -> Result<T, EditError> {
+        let mut journal = lock(&self.journal);
+        let journal = match &mut *journal {
+            Some(journal) => journal,
+            none => none.insert(Journal::open(&self.edits)?),
+        };
+        act(&journal.lock()?)
+    }
+
+    fn run(&self, task: &mut Task<'_>) -> Result<EditReport, EditError> {
+        let begun = task.begun;
+        let mut pause = Duration::from_micros(500);
+        let mut swap = self.options.strategy == EditStrategy::Swap;
+        loop {
+            let attempt = self.with_journal(|journal| {
+                self.recover_open(journal)?;
+                if swap { self.attempt_swap(task, journal) } else { self.attempt_in_place(task, journal) }
+            })?;
+            match attempt {
+                Attempt::Done(report) => return Ok(report),
+                Attempt::NoLease => {
+                    if self.options.strategy == EditStrategy::Lease {
+                        return Err(EditError::Busy { path: task.path.clone(), waited: begun.elapsed() });
+                    }
+                    swap = true;
+                    continue;
+                }
+                Attempt::Raced | Attempt::Busy if begun.elapsed() >= self.options.patience => {
+                    return Err(EditError::Busy { path: task.path.clone(), waited: begun.elapsed() });
+                }
+                Attempt::Raced => {}
+                Attempt::Busy => {
+                    // Somebody who only reads, such as `tail -f`, may do so for days.
+                    let long = begun.elapsed() >= self.options.patience / 2;
+                    if long && self.options.strategy == EditStrategy::Auto && self.only_read(task.path) {
+                        swap = true;
+                        continue;
+                    }
+                }
+            }
+            std::thread::sleep(pause.min(self.options.patience.saturating_sub(begun.elapsed())));
+            pause = (pause * 2).min(Duration::from_millis(40));
+        }
+    }
+
+    /// Whether those who have the file open only read it.
+    fn only_read(&self, path: &NotePath) -> bool {
+        let opened = self.vault.open_file(path, rustix::fs::OFlags::RDONLY);
+        opened.is_ok_and(|(file, _)| super::lease::no_writers(&file) == Some(true))
+    }
+
+    /// Remembers that the next change of the note to these bytes is ours.
+    pub(super) fn expect_own(&self, path: &NotePath, after: &[u8]) {
+        if after.len() <= HASHED {
+            lock(&self.own).record(path, OwnWrite::Hash(blake3::hash(after)));
+        }
+    }
+
+    /// What is to be done once a note has its new bytes and anybody may open it: history, the looks
+    /// to come, and what is known of the note.
+    pub(super) fn finished(&self, path: &NotePath, why: &Why, before: Option<&[u8]>, after: Option<&[u8]>) -> Option<String> {
+        let now = self.clock.now();
+        match after {
+            Some(after) => {
+                lock(&self.known).accept(path, after.len() as u64, now);
+                if after.len() > HASHED
+                    && let Ok(Some(stat)) = self.vault.stat(path)
+                {
+                    lock(&self.own).record(path, OwnWrite::Stat(stat));
+                }
+            }
+            None => lock(&self.known).forget(path),
+        }
+        lock(&self.follow_ups).written(path, now);
+        self.tell(path, why, before, after)
+    }
+
+    /// Tells the observer of a change, and says what went wrong with that.
+    pub(super) fn tell(&self, path: &NotePath, why: &Why, before: Option<&[u8]>, after: Option<&[u8]>) -> Option<String> {
+        let observer = self.observer.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let told = observer.changed(&Change { path, before, after, why });
+        told.err().map(|error| {
+            tracing::warn!(note = %path, %error, "a change was made but not recorded in history");
+            format!("`{path}` was written, but history could not record it: {error}")
+        })
+    }
+
+    /// The rules of what is never written to, for a file with these bytes.
+    pub(super) fn check_content(
+        &self,
+        task: &Task<'_>,
+        planned: &Planned,
+        bytes: &[u8],
+        stat: &super::Stat,
+    ) -> Result<(), EditError> {
+        if planned.explicit {
+            return Ok(());
+        }
+        let stat = super::Stat { size: bytes.len() as u64, ..*stat };
+        lock(&self.known).check(task.path, &stat, self.clock.now())?;
+        if let Some(line) = super::conflict::conflict_markers(bytes) {
+            return Err(super::Refusal::ConflictMarkers { path: task.path.clone(), line }.into());
+        }
+        Ok(())
+    }
+
+    /// Refuses a note with a conflicting copy beside it, unless it is being restored.
+    pub(super) fn check_copies(&self, task: &Task<'_>, dir: &std::os::fd::OwnedFd) -> Result<(), EditError> {
+        if task.why.actor != super::Actor::Restore {
+            lock(&self.copies).check(task.path, dir)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! What can go wrong between the vault and its files, in words for people.
+
+use std::{io, path::PathBuf, time::Duration};
+
+use super::NotePath;
+
+/// A note can't be opened, read or listed.
+#[derive(Debug, thiserror::Error)]
+pub enum VaultError {
+    /// The vault's folder isn't there: unmounted, moved or never made.
+    #[error("the vault `{}` is not there; is its disk mounted?", .0.display())]
+    Gone(PathBuf),
+    /// What was given as a vault is no folder.
+    #[error("`{}` is not a folder, so it can't be a vault", .0.display())]
+    NotAFolder(PathBuf),
+    /// No such note.
+    #[error("`{0}` is not in the vault")]
+    NotFound(NotePath),
+    /// The file is larger than the vault reads.
+    #[error("`{path}` has {size} bytes; notes are read up to {limit}")]
+    TooLarge {
+        /// Which note.
+        path: NotePath,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// Something else bears the note's name.
+    #[error("`{path}` is {what}, where a file should be; move it out of the way")]
+    NotAFile {
+        /// Which note.
+        path: NotePath,
+        /// What it is, with its article: `a folder`.
+        what: &'static str,
+    },
+    /// A symbolic link on the way leads out of the vault.
+    #[error("`{0}` leads out of the vault through a symbolic link, which is never followed")]
+    Escapes(NotePath),
+    /// Symbolic links on the way point at each other.
+    #[error("`{0}` is a loop of symbolic links")]
+    Loop(NotePath),
+    /// A cloud service has not downloaded the file.
+    #[error("`{0}` is in the cloud and not on this disk; open it once to download it")]
+    Placeholder(NotePath),
+    /// The operating system said no.
+    #[error("`{path}`: {source}")]
+    Io {
+        /// Which note.
+        path: NotePath,
+        /// What it said.
+        source: io::Error,
+    },
+    /// The operating system said no to the vault's folder itself.
+    #[error("the vault `{}`: {source}", .root.display())]
+    Root {
+        /// The folder.
+        root: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+impl VaultError {
+    /// Whether it says that there is no such note.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::NotFound(_))
+    }
+
+    pub(super) fn io(path: &NotePath, source: io::Error) -> Self {
+        if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+            return Self::Loop(path.clone());
+        }
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound(path.clone()),
+            io::ErrorKind::IsADirectory => Self::NotAFile { path: path.clone(), what: "a folder" },
+            _ => Self::Io { path: path.clone(), source },
+        }
+    }
+}
+
+/// Why a note is left alone until a person has looked at it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The file is empty, and was not when it was last seen (or was never seen).
+    #[error("`{path}` is empty, which may be a save or a sync that went wrong; nothing is written to it until it has stood so for a minute")]
+    Empty {
+        /// Which note.
+        path: NotePath,
+    },
+    /// The file has lost more than half of its length.
+    #[error("`{path}` shrank from {before} bytes to {now}; nothing is written to it until it has stood so for a minute")]
+    Shrunk {
+        /// Which note.
+        path: NotePath,
+        /// Its last known length in bytes.
+        before: u64,
+        /// Its length in bytes.
+        now: u64,
+    },
+    /// The file is in the cloud only.
+    #[error("`{path}` is in the cloud and not on this disk; open it once to download it")]
+    Placeholder {
+        /// Which note.
+        path: NotePath,
+    },
+    /// A merge has left its marks.
+    #[error("`{path}` line {line} begins a merge conflict; choose between its two sides and remove the markers")]
+    ConflictMarkers {
+        /// Which note.
+        path: NotePath,
+        /// The 1-based line of the `<<<<<<<`.
+        line: usize,
+    },
+    /// A sync tool has put a second version beside it.
+    #[error("`{copy}` is a conflicting copy of `{path}`; bring the two together, then delete the copy")]
+    ConflictCopy {
+        /// Which note.
+        path: NotePath,
+        /// The copy.
+        copy: NotePath,
+    },
+}
+
+/// An edit was not made; the file is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum EditError {
+    /// The file can't be opened or read.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The file needs a person first.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Another program had the file open all the time.
+    #[error("`{path}` was open in another program for {}.{:01} s; try again", .waited.as_secs(), .waited.subsec_millis() / 100)]
+    Busy {
+        /// Which note.
+        path: NotePath,
+        /// How long it was tried.
+        waited: Duration,
+    },
+    /// A file that was to be created exists.
+    #[error("`{0}` exists already; nothing was written")]
+    Exists(NotePath),
+    /// The file can't be written.
+    #[error("`{path}` could not be written ({step}): {source}; it is as it was")]
+    Write {
+        /// Which note.
+        path: NotePath,
+        /// What was being done.
+        step: &'static str,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The edit journal can't be used.
+    #[error("the edit journal `{}`: {source}; nothing was written", .path.display())]
+    Journal {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl EditError {
+    /// Whether trying again later, with nothing changed by a person, may succeed.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Busy { .. } | Self::Refused(Refusal::Empty { .. } | Refusal::Shrunk { .. }))
+    }
+}

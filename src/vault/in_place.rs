@@ -1,0 +1,215 @@
+//! One attempt to write a note in place, under a write lease (DESIGN §4.3, step by step).
+//!
+//! Each step carries a failpoint `vault::in-place::STEP`, at which the tests kill the process and
+//! cut the power.
+
+use std::{
+    fs::File,
+    io,
+    os::unix::fs::{FileExt, MetadataExt},
+};
+
+use fail::fail_point;
+use rustix::fs::OFlags;
+
+use super::{
+    EditError, NotePath, Stat, VaultError,
+    editor::{Attempt, EditReport, Editor, Task},
+    image::{Guard, Script},
+    journal::{JournalEntry, JournalLock, Kind},
+    lease::{Grant, Lease},
+};
+
+impl Editor {
+    /// Opens, leases, re-reads, applies, journals, writes, checks, releases, tells, clears.
+    pub(super) fn attempt_in_place(&self, task: &mut Task<'_>, journal: &JournalLock<'_>) -> Result<Attempt, EditError> {
+        let (file, stat) = match self.open_to_write(task.path) {
+            Ok(opened) => opened,
+            Err(EditError::Vault(VaultError::NotFound(_))) => return self.attempt_absent(task, journal),
+            Err(error @ EditError::Write { .. }) => return self.attempt_read_only(task, error),
+            Err(error) => return Err(error),
+        };
+        if is_remote(&file) {
+            return Ok(Attempt::NoLease);
+        }
+        fail_point!("vault::in-place::opened");
+        let lease = match Lease::take(&file) {
+            Grant::Granted(lease) => lease,
+            Grant::Busy => return Ok(Attempt::Busy),
+            Grant::Unsupported => return Ok(Attempt::NoLease),
+        };
+        fail_point!("vault::in-place::leased");
+        if !self.still_here(task.path, &file, &stat)? {
+            return Ok(Attempt::Raced);
+        }
+        let size = file.metadata().map_err(|error| VaultError::io(task.path, error))?.len();
+        let before = self.vault.read_open(task.path, &file, size)?;
+        let planned = (task.plan)(Some(&before));
+        if planned.after.as_deref() == Some(before.as_slice()) {
+            return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
+        }
+        self.check_content(task, &planned, &before, &stat)?;
+        let place = self.vault.locate(task.path)?;
+        self.check_copies(task, &place.dir)?;
+        let Some(after) = planned.after else {
+            let attempt = self.remove(task, journal, &place, &before, planned.outcomes);
+            drop(lease);
+            return attempt;
+        };
+        fail_point!("vault::in-place::planned");
+
+        let script = Script::between(&before, &after);
+        let guard = Guard::of(&script, &before);
+        let entry = JournalEntry { kind: Kind::InPlace, path: task.path.clone(), why: task.why.clone(), script, guard };
+        let script = &entry.script;
+        if let Err(source) = reserve(&file, script) {
+            return Err(EditError::Write { path: task.path.clone(), step: "reserving space", source });
+        }
+        journal.write(&entry)?;
+        fail_point!("vault::in-place::journalled");
+        self.expect_own(task.path, &after);
+        if let Err(source) = write_script(&file, script, &after) {
+            if take_back(&file, script, &before) {
+                journal.clear()?;
+            }
+            return Err(EditError::Write { path: task.path.clone(), step: "writing", source });
+        }
+        fail_point!("vault::in-place::written");
+
+        let here = self.still_here(task.path, &file, &stat)?;
+        let ours = !lease.may_be_lost() || self.vault.read_open(task.path, &file, after.len() as u64)? == after;
+        drop(lease);
+        if !here || !ours {
+            // The bytes went into a file that somebody has replaced: nothing has happened to the note.
+            journal.clear()?;
+            return Ok(Attempt::Raced);
+        }
+        fail_point!("vault::in-place::released");
+        let warning = self.finished(task.path, task.why, Some(&before), Some(&after));
+        fail_point!("vault::in-place::told");
+        journal.clear()?;
+        fail_point!("vault::in-place::cleared");
+        Ok(Attempt::Done(EditReport {
+            outcomes: planned.outcomes,
+            before: Some(before),
+            after,
+            changed: true,
+            removed: false,
+            warning,
+        }))
+    }
+
+    /// Opens a note for writing. That it may not be written is [`EditError::Write`].
+    pub(super) fn open_to_write(&self, path: &NotePath) -> Result<(File, Stat), EditError> {
+        let denied = |source| EditError::Write { path: path.clone(), step: "opening", source };
+        match self.vault.open_file(path, OFlags::RDWR) {
+            // The superuser could write it all the same, but its owner has said not to.
+            Ok((_, stat)) if stat.mode & 0o222 == 0 => Err(denied(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "it is read-only; make it writable with `chmod u+w`",
+            ))),
+            Err(VaultError::Io { source, .. })
+                if matches!(source.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) =>
+            {
+                Err(denied(source))
+            }
+            opened => Ok(opened?),
+        }
+    }
+
+    /// A file that can't be written is an error only if something were to be written.
+    pub(super) fn attempt_read_only(&self, task: &mut Task<'_>, error: EditError) -> Result<Attempt, EditError> {
+        let before = self.vault.read(task.path)?;
+        let planned = (task.plan)(Some(&before));
+        if planned.after.as_deref() == Some(before.as_slice()) {
+            return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
+        }
+        Err(error)
+    }
+
+    /// Whether the open file still is what the path names, and has a name at all.
+    pub(super) fn still_here(&self, path: &NotePath, file: &File, stat: &Stat) -> Result<bool, EditError> {
+        let linked = file.metadata().map_err(|error| VaultError::io(path, error))?.nlink() > 0;
+        let named = match self.vault.stat(path) {
+            Ok(Some(now)) => now.inode == stat.inode && now.dev == stat.dev,
+            Ok(None) | Err(VaultError::NotFound(_)) => false,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(linked && named)
+    }
+}
+
+/// The report of an edit that had nothing to do.
+pub(super) fn unchanged(outcomes: Vec<super::OpOutcome>, before: Option<Vec<u8>>) -> EditReport {
+    let after = before.clone().unwrap_or_default();
+    EditReport { outcomes, before, after, changed: false, removed: false, warning: None }
+}
+
+/// Makes sure that a growing file finds room before its first byte changes.
+fn reserve(file: &File, script: &Script) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if script.post_len > script.pre_len {
+        use rustix::{fs::FallocateFlags, io::Errno};
+        let (at, len) = (script.pre_len as u64, (script.post_len - script.pre_len) as u64);
+        return match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, at, len) {
+            Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
+            // A file system that can't reserve will say so while writing.
+            _ => Ok(()),
+        };
+    }
+    let _ = (file, script);
+    Ok(())
+}
+
+/// Writes what differs, cuts, and waits for the disk.
+pub(super) fn write_script(file: &File, script: &Script, after: &[u8]) -> io::Result<()> {
+    let range = script.written();
+    let bytes = &after[range.clone()];
+    if torn() {
+        // Only tests come here: a disk that has written some sectors when the power goes.
+        let half = (bytes.len() / 2).next_multiple_of(512).min(bytes.len());
+        file.write_all_at(&bytes[..half], range.start as u64)?;
+        file.sync_data()?;
+        fail_point!("vault::in-place::half-written");
+    }
+    file.write_all_at(bytes, range.start as u64)?;
+    fail_point!("vault::in-place::before-cut");
+    if script.post_len < script.pre_len {
+        file.set_len(script.post_len as u64)?;
+    }
+    fail_point!("vault::in-place::before-sync");
+    file.sync_data()
+}
+
+fn torn() -> bool {
+    fail_point!("vault::in-place::torn", |_| true);
+    false
+}
+
+/// Puts the old bytes back after a write that failed.
+fn take_back(file: &File, script: &Script, before: &[u8]) -> bool {
+    let restored = file
+        .write_all_at(&before[script.at..], script.at as u64)
+        .and_then(|()| file.set_len(before.len() as u64))
+        .and_then(|()| file.sync_data());
+    if let Err(error) = &restored {
+        tracing::error!(%error, "a write failed and could not be taken back at once; the next edit will try again");
+    }
+    restored.is_ok()
+}
+
+/// File systems whose leases, if they give any, bind only this machine.
+#[cfg(target_os = "linux")]
+fn is_remote(file: &File) -> bool {
+    // NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, Ceph, FUSE (linux/magic.h).
+    const REMOTE: [u64; 9] = [
+        0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x7375_7245, 0x00c3_6400, 0x6573_5546,
+    ];
+    #[allow(clippy::unnecessary_cast, clippy::cast_sign_loss)]
+    rustix::fs::fstatfs(file).is_ok_and(|stat| REMOTE.contains(&(stat.f_type as u64 & 0xffff_ffff)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_remote(_: &File) -> bool {
+    true
+}

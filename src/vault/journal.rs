@@ -1,0 +1,254 @@
+//! The edit journal: what was about to happen to a note, on disk before the note is touched.
+//!
+//! One file, `edits/journal` in the state directory, reused and never shortened below a block, so
+//! that making an entry durable costs the disk one flush and the file system nothing. It holds at
+//! most one entry, because edits are done one at a time: whoever makes or recovers one holds the
+//! lock `edits/lock`, across processes, which the kernel releases when its holder dies. So an open
+//! entry that is seen by the holder of the lock always belongs to an edit that was cut short.
+//!
+//! An entry counts only if its checksum is right; one that was torn itself belongs to an edit that
+//! had not begun. Clearing is not made durable: an old entry that comes back after a power cut finds
+//! its file done.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::unix::fs::{FileExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    EditError, NotePath, Why,
+    image::{Guard, Script},
+};
+
+const MAGIC: &[u8; 16] = b"vault-agent-j01\n";
+const STATE_AT: u64 = 16;
+const OPEN: u8 = b'o';
+const CLEAR: u8 = b'c';
+const HEADER: usize = 512;
+/// The journal is made this long at once, and cut back to it after a large entry.
+const PREPARED: u64 = 64 * 1024;
+const KEEP: u64 = 4 * 1024 * 1024;
+
+/// How the note was about to change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    /// Written in place.
+    InPlace,
+    /// Exchanged with the temporary file of that name beside it.
+    Swap {
+        /// Name of the temporary file, in the note's real folder.
+        temp: String,
+    },
+    /// Made anew, from the temporary file of that name.
+    Create {
+        /// Name of the temporary file, in the note's real folder.
+        temp: String,
+    },
+    /// Removed, by renaming it to that name beside it.
+    Remove {
+        /// Name it is kept under for a minute.
+        kept: String,
+    },
+}
+
+/// An edit that was about to happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JournalEntry {
+    pub kind: Kind,
+    pub path: NotePath,
+    pub why: Why,
+    pub script: Script,
+    pub guard: Guard,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    kind: Kind,
+    path: NotePath,
+    why: Why,
+    pre_len: usize,
+    post_len: usize,
+    at: usize,
+    context: Option<u32>,
+}
+
+impl JournalEntry {
+    fn encode(&self) -> io::Result<Vec<u8>> {
+        let (context, pre, sums, edges): (_, &[u8], Vec<u8>, &[u8]) = match &self.guard {
+            Guard::Whole(pre) => (None, pre, Vec::new(), &[]),
+            Guard::Sectors { context, sums, edges } => {
+                (Some(*context), &[], sums.iter().flat_map(|sum| sum.to_le_bytes()).collect(), edges)
+            }
+        };
+        let head = serde_json::to_vec(&Head {
+            kind: self.kind.clone(),
+            path: self.path.clone(),
+            why: self.why.clone(),
+            pre_len: self.script.pre_len,
+            post_len: self.script.post_len,
+            at: self.script.at,
+            context,
+        })?;
+        let parts: [&[u8]; 6] = [&head, &self.script.old, &self.script.new, pre, &sums, edges];
+        let mut bytes = vec![0; HEADER];
+        for part in parts {
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(part);
+        }
+        let sum = blake3::hash(&bytes[HEADER..]);
+        let len = (bytes.len() - HEADER) as u64;
+        bytes[..16].copy_from_slice(MAGIC);
+        bytes[16] = OPEN;
+        bytes[24..32].copy_from_slice(&len.to_le_bytes());
+        bytes[32..64].copy_from_slice(sum.as_bytes());
+        Ok(bytes)
+    }
+
+    fn decode(payload: &[u8]) -> Option<Self> {
+        let mut rest = payload;
+        let mut part = || {
+            let (len, after) = rest.split_first_chunk::<8>()?;
+            let (part, after) = after.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
+            rest = after;
+            Some(part)
+        };
+        let head: Head = serde_json::from_slice(part()?).ok()?;
+        let (old, new, pre) = (part()?.to_vec(), part()?.to_vec(), part()?.to_vec());
+        let (sums, edges) = (part()?, part()?);
+        let guard = match head.context {
+            None => Guard::Whole(pre),
+            Some(context) => Guard::Sectors {
+                context,
+                sums: sums.chunks_exact(4).map(|sum| u32::from_le_bytes([sum[0], sum[1], sum[2], sum[3]])).collect(),
+                edges: edges.to_vec(),
+            },
+        };
+        let script = Script { pre_len: head.pre_len, post_len: head.post_len, at: head.at, old, new };
+        Some(Self { kind: head.kind, path: head.path, why: head.why, script, guard })
+    }
+}
+
+/// The journal's file and its lock.
+#[derive(Debug)]
+pub(super) struct Journal {
+    path: PathBuf,
+    file: File,
+    lock: File,
+}
+
+impl Journal {
+    /// The journal in the folder `edits`, which is made if need be.
+    pub(super) fn open(edits: &Path) -> Result<Self, EditError> {
+        let path = edits.join("journal");
+        let open = || -> io::Result<(File, File)> {
+            std::fs::create_dir_all(edits)?;
+            let options = || {
+                let mut options = OpenOptions::new();
+                options.read(true).write(true).create(true).truncate(false).mode(0o600);
+                options
+            };
+            let lock = options().open(edits.join("lock"))?;
+            let file = options().open(&path)?;
+            if file.metadata()?.len() < PREPARED {
+                // Real zeros, not a hole: later entries then change no metadata of the file system.
+                lock.lock()?;
+                let len = file.metadata()?.len();
+                if len < PREPARED {
+                    file.write_all_at(&vec![0; usize::try_from(PREPARED - len).unwrap_or(0)], len)?;
+                    file.sync_all()?;
+                    File::open(edits)?.sync_all()?;
+                }
+                lock.unlock()?;
+            }
+            Ok((file, lock))
+        };
+        let (file, lock) = open().map_err(|source| EditError::Journal { path: path.clone(), source })?;
+        Ok(Self { path, file, lock })
+    }
+
+    /// Waits until no other process is editing or recovering.
+    pub(super) fn lock(&self) -> Result<JournalLock<'_>, EditError> {
+        self.lock.lock().map_err(|source| self.error(source))?;
+        Ok(JournalLock { journal: self })
+    }
+
+    fn error(&self, source: io::Error) -> EditError {
+        EditError::Journal { path: self.path.clone(), source }
+    }
+}
+
+/// The right to edit, until dropped.
+#[derive(Debug)]
+pub(super) struct JournalLock<'j> {
+    journal: &'j Journal,
+}
+
+impl JournalLock<'_> {
+    /// The entry of an edit that was cut short.
+    pub(super) fn entry(&self) -> Result<Option<JournalEntry>, EditError> {
+        self.read_entry().map_err(|source| self.journal.error(source))
+    }
+
+    fn read_entry(&self) -> io::Result<Option<JournalEntry>> {
+        let file = &self.journal.file;
+        let mut header = [0; 64];
+        if file.metadata()?.len() < HEADER as u64 {
+            return Ok(None);
+        }
+        file.read_exact_at(&mut header, 0)?;
+        if header[..16] != *MAGIC || header[16] != OPEN {
+            return Ok(None);
+        }
+        let mut len = [0; 8];
+        len.copy_from_slice(&header[24..32]);
+        let len = u64::from_le_bytes(len);
+        if len > file.metadata()?.len().saturating_sub(HEADER as u64) {
+            return Ok(None);
+        }
+        let mut payload = vec![0; usize::try_from(len).map_err(io::Error::other)?];
+        file.read_exact_at(&mut payload, HEADER as u64)?;
+        if blake3::hash(&payload).as_bytes() != &header[32..64] {
+            return Ok(None);
+        }
+        Ok(JournalEntry::decode(&payload))
+    }
+
+    /// Makes an entry durable; afterwards the note may be touched.
+    pub(super) fn write(&self, entry: &JournalEntry) -> Result<(), EditError> {
+        let write = || -> io::Result<()> {
+            let bytes = entry.encode()?;
+            self.journal.file.write_all_at(&bytes, 0)?;
+            self.journal.file.sync_data()
+        };
+        write().map_err(|source| {
+            // A half-written entry fails its checksum; clearing says so even if the disk is full.
+            drop(self.mark(CLEAR));
+            self.journal.error(source)
+        })
+    }
+
+    /// The edit is over.
+    pub(super) fn clear(&self) -> Result<(), EditError> {
+        self.mark(CLEAR).map_err(|source| self.journal.error(source))
+    }
+
+    fn mark(&self, state: u8) -> io::Result<()> {
+        self.journal.file.write_all_at(&[state], STATE_AT)?;
+        if self.journal.file.metadata()?.len() > KEEP {
+            self.journal.file.set_len(PREPARED)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for JournalLock<'_> {
+    fn drop(&mut self) {
+        // The kernel does the same when the process ends, so there is nobody to tell of an error.
+        drop(self.journal.lock.unlock());
+    }
+}

@@ -1,0 +1,102 @@
+//! The write lease: nobody else has the file open, and whoever opens it waits.
+//!
+//! This is the one module with `unsafe` in it, because no safe wrapper of `F_SETLEASE` exists; each
+//! block is one `fcntl` call on a descriptor that a borrow keeps open. When somebody opens the
+//! leased file the kernel sends the holder a signal, by default SIGIO, whose default action ends the
+//! process. We ask for SIGURG in its place, which is ignored unless somebody handles it: nothing
+//! needs to be told, since the hold ends within milliseconds in any case.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+#[cfg(target_os = "linux")]
+use std::{io, os::fd::AsRawFd};
+
+/// From `linux/fcntl.h`, the same on every architecture that Rust's standard library knows as Linux;
+/// the `libc` crate lacks it.
+#[cfg(target_os = "linux")]
+const F_SETSIG: libc::c_int = 10;
+
+/// What came of asking for a lease.
+#[derive(Debug)]
+pub(super) enum Grant<'f> {
+    /// It is ours until the value is dropped.
+    Granted(Lease<'f>),
+    /// Somebody has the file open.
+    Busy,
+    /// This system, file system or owner gives no leases.
+    Unsupported,
+}
+
+/// A write lease on an open file, given back when dropped (and by the kernel when the process dies).
+#[derive(Debug)]
+pub(super) struct Lease<'f> {
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    file: &'f File,
+    since: std::time::Instant,
+}
+
+impl<'f> Lease<'f> {
+    /// Asks for a write lease on `file`, which must be open for writing.
+    #[cfg(target_os = "linux")]
+    pub(super) fn take(file: &'f File) -> Grant<'f> {
+        let fd = file.as_raw_fd();
+        // SAFETY: F_SETSIG takes an integer; `file` keeps the descriptor open during the call.
+        if unsafe { libc::fcntl(fd, F_SETSIG, libc::SIGURG) } == -1 {
+            return Grant::Unsupported;
+        }
+        // SAFETY: F_SETLEASE takes an integer; `file` keeps the descriptor open during the call.
+        if unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK) } == 0 {
+            return Grant::Granted(Lease { file, since: std::time::Instant::now() });
+        }
+        match io::Error::last_os_error().raw_os_error() {
+            Some(libc::EAGAIN) => Grant::Busy,
+            _ => Grant::Unsupported,
+        }
+    }
+
+    /// No leases here.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn take(_: &'f File) -> Grant<'f> {
+        Grant::Unsupported
+    }
+
+    /// Whether it may have been taken away: the kernel does so once somebody has waited for
+    /// `lease-break-time`, 45 s by default, as it can happen to a stopped process.
+    pub(super) fn may_be_lost(&self) -> bool {
+        self.since.elapsed() > std::time::Duration::from_secs(20)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        // SAFETY: F_SETLEASE takes an integer; `file` keeps the descriptor open during the call.
+        unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK) };
+    }
+}
+
+/// Whether nobody has the file open for writing; `file` must be open for reading alone. `None` where
+/// it can't be told.
+#[cfg(target_os = "linux")]
+pub(super) fn no_writers(file: &File) -> Option<bool> {
+    let fd = file.as_raw_fd();
+    // SAFETY: as above, integers only, and the descriptor is open.
+    let asked = unsafe {
+        if libc::fcntl(fd, F_SETSIG, libc::SIGURG) == -1 {
+            return None;
+        }
+        libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK)
+    };
+    if asked == 0 {
+        // SAFETY: as above.
+        unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK) };
+        return Some(true);
+    }
+    (io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)).then_some(false)
+}
+
+/// It can't be told here.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn no_writers(_: &File) -> Option<bool> {
+    None
+}

@@ -1,0 +1,31 @@
+//! How the editor goes about its work.
+
+use std::time::Duration;
+
+/// By what means a note gets its new bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EditStrategy {
+    /// The lease where the system and the file allow one, else the swap.
+    #[default]
+    Auto,
+    /// In place under a write lease, or not at all.
+    Lease,
+    /// A temporary file, exchanged with the note.
+    Swap,
+}
+
+/// The editor's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditOptions {
+    /// By what means to write.
+    pub strategy: EditStrategy,
+    /// For how long to try while another program has the file open.
+    pub patience: Duration,
+}
+
+impl Default for EditOptions {
+    fn default() -> Self {
+        Self { strategy: EditStrategy::Auto, patience: Duration::from_millis(1_500) }
+    }
+}

@@ -1,0 +1,331 @@
+//! What an edit does, as a pure function from bytes to bytes.
+//!
+//! An edit is a list of [`Operation`]s. Each finds its target by content, never by position, and
+//! changes only the bytes it means; one whose target is gone or changed is dropped, because then a
+//! person was here and the person wins. [`apply`] can so be run again on newer bytes as often as
+//! needed, and twice is the same as once for everything but appending.
+//!
+//! Targets are looked for among live lines only: what stands in a fenced code block, a comment or
+//! the frontmatter is an example or somebody's own affair, however much it looks like a reminder.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::text::{self, Line};
+use crate::vault::commitment::set_status;
+pub use crate::vault::commitment::Status;
+
+/// One step of an edit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Operation {
+    /// Deletes the live lines of exactly these bytes, each with its terminator. Identical lines are
+    /// one thing here: all of them go.
+    DeleteLine {
+        /// The line without its terminator.
+        line: Vec<u8>,
+    },
+    /// Replaces the live lines of exactly these bytes; the terminators stay.
+    ReplaceLine {
+        /// The line without its terminator.
+        line: Vec<u8>,
+        /// What stands there afterwards.
+        with: Vec<u8>,
+    },
+    /// Adds text at the end of the file, after a missing last newline, and ends it with one.
+    Append {
+        /// The text; its lines end as the file's do.
+        text: Vec<u8>,
+    },
+    /// Adds text after the last line that isn't blank of the section `## heading`, which is made at
+    /// the end of the file where it doesn't exist.
+    AppendToSection {
+        /// The heading's words, without the `##`.
+        heading: String,
+        /// The text; its lines end as the file's do.
+        text: Vec<u8>,
+    },
+    /// Changes the status of a commitment, if it still is what was expected.
+    SetCommitmentStatus {
+        /// The commitment's id.
+        id: String,
+        /// Its status now.
+        expect: Status,
+        /// Its status afterwards.
+        to: Status,
+    },
+    /// Deletes a passage of whole lines that occurs once, with its last terminator.
+    DeleteRange {
+        /// The passage.
+        bytes: Vec<u8>,
+    },
+    /// Replaces a passage of whole lines that occurs once.
+    ReplaceRange {
+        /// The passage.
+        bytes: Vec<u8>,
+        /// What stands there afterwards.
+        with: Vec<u8>,
+    },
+    /// Replaces everything, if the file is exactly as expected.
+    ReplaceAll {
+        /// The whole content now, `None` for no such file.
+        expect: Option<Vec<u8>>,
+        /// The whole content afterwards.
+        with: Vec<u8>,
+    },
+    /// Removes the file, if it is exactly as expected.
+    RemoveFile {
+        /// The whole content now.
+        expect: Vec<u8>,
+    },
+}
+
+/// Why an operation was not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
+pub enum DropReason {
+    /// No line, passage or commitment like it is there any more.
+    #[error("it is not there any more")]
+    Gone,
+    /// It is there, but has changed.
+    #[error("it has been changed in the meantime")]
+    Changed,
+    /// It is there more than once, and it can't be told which is meant.
+    #[error("it is there more than once")]
+    NotUnique,
+}
+
+/// What became of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum OpOutcome {
+    /// Done.
+    Done,
+    /// Not done; the bytes are untouched by it.
+    Dropped(DropReason),
+}
+
+impl OpOutcome {
+    /// Whether it was done.
+    pub fn is_done(self) -> bool {
+        self == Self::Done
+    }
+}
+
+/// Applies `ops` in order, each to what the one before it left, and says what became of each. A
+/// missing file is empty bytes here; [`apply_to`] tells the two apart.
+pub fn apply(ops: &[Operation], bytes: &[u8]) -> (Vec<u8>, Vec<OpOutcome>) {
+    let (after, outcomes) = apply_to(ops, Some(bytes));
+    (after.unwrap_or_default(), outcomes)
+}
+
+/// As [`apply`], for a file that may be missing before (`None`) or afterwards.
+pub fn apply_to(ops: &[Operation], before: Option<&[u8]>) -> (Option<Vec<u8>>, Vec<OpOutcome>) {
+    let mut state: Option<Vec<u8>> = before.map(<[u8]>::to_vec);
+    let mut outcomes = Vec::with_capacity(ops.len());
+    let mut rest = ops;
+    while let Some(first) = rest.first() {
+        let batch = line_batch(rest);
+        if batch > 1 {
+            let (now, done) = rest.split_at(batch);
+            outcomes.extend(change_lines(now, &mut state));
+            rest = done;
+        } else {
+            outcomes.push(step(first, &mut state));
+            rest = &rest[1..];
+        }
+    }
+    (state, outcomes)
+}
+
+/// One replacement of bytes.
+struct Splice {
+    at: Range<usize>,
+    with: Vec<u8>,
+}
+
+fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
+    match op {
+        Operation::ReplaceAll { expect, with } => {
+            if *expect != *state {
+                return OpOutcome::Dropped(if state.is_none() { DropReason::Gone } else { DropReason::Changed });
+            }
+            *state = Some(with.clone());
+            return OpOutcome::Done;
+        }
+        Operation::RemoveFile { expect } => {
+            return match state {
+                Some(now) if now == expect => {
+                    *state = None;
+                    OpOutcome::Done
+                }
+                Some(_) => OpOutcome::Dropped(DropReason::Changed),
+                None => OpOutcome::Dropped(DropReason::Gone),
+            };
+        }
+        Operation::SetCommitmentStatus { id, expect, to } => {
+            let now = state.as_deref().unwrap_or_default();
+            return match set_status(now, id, *expect, *to) {
+                Ok(after) => {
+                    *state = Some(after);
+                    OpOutcome::Done
+                }
+                Err(reason) => OpOutcome::Dropped(reason),
+            };
+        }
+        _ => {}
+    }
+    let now = state.as_deref().unwrap_or_default();
+    let splices = match op {
+        Operation::DeleteLine { line } => line_splices(now, line, None),
+        Operation::ReplaceLine { line, with } => line_splices(now, line, Some(with)),
+        Operation::Append { text } => Ok(vec![append(now, now.len(), text)]),
+        Operation::AppendToSection { heading, text } => Ok(vec![append_to_section(now, heading, text)]),
+        Operation::DeleteRange { bytes } => find_range(now, bytes).map(|at| {
+            let ended = bytes.ends_with(b"\n");
+            let end = if ended { at.end } else { at.end + text::terminator_at(now, at.end) };
+            vec![Splice { at: at.start..end, with: Vec::new() }]
+        }),
+        Operation::ReplaceRange { bytes, with } => {
+            find_range(now, bytes).map(|at| vec![Splice { at, with: with.clone() }])
+        }
+        Operation::ReplaceAll { .. } | Operation::RemoveFile { .. } | Operation::SetCommitmentStatus { .. } => Ok(Vec::new()),
+    };
+    match splices {
+        Ok(splices) => {
+            *state = Some(splice(now, &splices));
+            OpOutcome::Done
+        }
+        Err(reason) => OpOutcome::Dropped(reason),
+    }
+}
+
+fn splice(bytes: &[u8], splices: &[Splice]) -> Vec<u8> {
+    let added: usize = splices.iter().map(|splice| splice.with.len()).sum();
+    let mut after = Vec::with_capacity(bytes.len() + added);
+    let mut from = 0;
+    for splice in splices {
+        after.extend_from_slice(&bytes[from..splice.at.start]);
+        after.extend_from_slice(&splice.with);
+        from = splice.at.end;
+    }
+    after.extend_from_slice(&bytes[from..]);
+    after
+}
+
+/// The target and the replacement of an operation on lines.
+fn line_target(op: &Operation) -> Option<(&[u8], Option<&[u8]>)> {
+    match op {
+        Operation::DeleteLine { line } => Some((line, None)),
+        Operation::ReplaceLine { line, with } => Some((line, Some(with))),
+        _ => None,
+    }
+}
+
+/// How many operations from the first on work on lines and don't meet each other, so that one pass
+/// over the file does them all.
+fn line_batch(ops: &[Operation]) -> usize {
+    let mut seen = std::collections::HashSet::new();
+    let mut count = 0;
+    for op in ops {
+        let Some((line, with)) = line_target(op) else { break };
+        if seen.contains(line) {
+            break;
+        }
+        seen.insert(line);
+        if let Some(with) = with {
+            seen.insert(with);
+        }
+        count += 1;
+    }
+    count
+}
+
+/// Does many operations on lines in one pass.
+fn change_lines(ops: &[Operation], state: &mut Option<Vec<u8>>) -> Vec<OpOutcome> {
+    let now = state.as_deref().unwrap_or_default();
+    let targets: std::collections::HashMap<&[u8], usize> =
+        ops.iter().enumerate().filter_map(|(index, op)| line_target(op).map(|(line, _)| (line, index))).collect();
+    let mut outcomes = vec![OpOutcome::Dropped(DropReason::Gone); ops.len()];
+    let mut splices = Vec::new();
+    for line in text::live_lines(now) {
+        if let Some(&index) = targets.get(line.text) {
+            outcomes[index] = OpOutcome::Done;
+            splices.push(line_splice(&line, line_target(&ops[index]).and_then(|(_, with)| with)));
+        }
+    }
+    if !splices.is_empty() {
+        *state = Some(splice(now, &splices));
+    }
+    outcomes
+}
+
+fn line_splice(line: &Line<'_>, with: Option<&[u8]>) -> Splice {
+    let end = line.start + line.text.len();
+    match with {
+        Some(with) => Splice { at: line.start..end, with: with.to_vec() },
+        None => Splice { at: line.start..end + line.terminator.len(), with: Vec::new() },
+    }
+}
+
+fn line_splices(bytes: &[u8], target: &[u8], with: Option<&[u8]>) -> Result<Vec<Splice>, DropReason> {
+    let splices: Vec<Splice> =
+        text::live_lines_equal_to(bytes, target).iter().map(|line| line_splice(line, with)).collect();
+    if splices.is_empty() { Err(DropReason::Gone) } else { Ok(splices) }
+}
+
+/// Where `passage` stands as whole lines: once, beginning on a live line or at the file's start.
+fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, DropReason> {
+    if passage.is_empty() {
+        return Err(DropReason::NotUnique);
+    }
+    let candidates: Vec<usize> = memchr::memmem::find_iter(bytes, passage)
+        .filter(|&start| {
+            let end = start + passage.len();
+            (start == 0 || bytes[start - 1] == b'\n')
+                && (passage.ends_with(b"\n") || end == bytes.len() || text::terminator_at(bytes, end) > 0)
+        })
+        .collect();
+    let live = text::Liveness::of(bytes);
+    let mut found = candidates.into_iter().filter(|&start| start == 0 || live.is_live(start));
+    match (found.next(), found.next()) {
+        (Some(start), None) => Ok(start..start + passage.len()),
+        (Some(_), Some(_)) => Err(DropReason::NotUnique),
+        (None, _) => Err(DropReason::Gone),
+    }
+}
+
+/// Text that follows `at`, which is the end of the file or of a line's terminator.
+fn append(bytes: &[u8], at: usize, added: &[u8]) -> Splice {
+    let newline = text::newline_of(bytes);
+    let mut with = Vec::with_capacity(added.len() + 4);
+    if !bytes[..at].is_empty() && !bytes[..at].ends_with(b"\n") {
+        with.extend_from_slice(newline);
+    }
+    with.extend_from_slice(&text::with_newlines(added, newline));
+    if !added.is_empty() && !added.ends_with(b"\n") {
+        with.extend_from_slice(newline);
+    }
+    Splice { at: at..at, with }
+}
+
+fn append_to_section(bytes: &[u8], heading: &str, added: &[u8]) -> Splice {
+    let mut last = None;
+    for (line, live) in text::flagged_lines(bytes) {
+        let end = line.start + line.text.len() + line.terminator.len();
+        match (last, text::heading(line.text).filter(|_| live)) {
+            (None, Some((2, name))) if name == heading.trim().as_bytes() => last = Some(end),
+            (Some(_), Some((1 | 2, _))) => break,
+            (Some(_), _) if !line.text.trim_ascii().is_empty() => last = Some(end),
+            _ => {}
+        }
+    }
+    if let Some(last) = last {
+        return append(bytes, last, added);
+    }
+    let mut section = Vec::new();
+    if !bytes.is_empty() && !text::ends_in_blank_line(bytes) {
+        section.push(b'\n');
+    }
+    section.extend_from_slice(format!("## {}\n", heading.trim()).as_bytes());
+    section.extend_from_slice(added);
+    append(bytes, bytes.len(), &section)
+}

@@ -1,0 +1,170 @@
+//! When a note may be changed for something that isn't urgent. Pure: bytes' hashes and times come in.
+//!
+//! Someone who types saves every few seconds; a note is left alone until it has stood still for
+//! 5 s, and at most for a minute after the wish to change it arose. An id is given only to a line
+//! that read the same in two looks at least 5 s apart.
+
+use std::collections::BTreeMap;
+
+use blake3::Hash;
+use jiff::{SignedDuration, Timestamp};
+
+use super::NotePath;
+
+/// How long a note, or a line, must have stood still.
+pub const STILL: SignedDuration = SignedDuration::from_secs(5);
+/// How long a wish waits for that.
+pub const AT_MOST: SignedDuration = SignedDuration::from_secs(60);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    hash: Hash,
+    since: Timestamp,
+    wanted: Option<Timestamp>,
+}
+
+/// Keeps how long each note has stood still.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QuietTracker {
+    notes: BTreeMap<NotePath, Seen>,
+}
+
+impl QuietTracker {
+    /// A note was read at `now` and had this hash. The first look counts as a change.
+    pub fn observe(&mut self, path: &NotePath, hash: Hash, now: Timestamp) {
+        match self.notes.get_mut(path) {
+            Some(seen) if seen.hash == hash => {
+                // A clock that was set back must not make the note wait for hours.
+                seen.since = seen.since.min(now);
+            }
+            Some(seen) => {
+                seen.hash = hash;
+                seen.since = now;
+            }
+            None => {
+                self.notes.insert(path.clone(), Seen { hash, since: now, wanted: None });
+            }
+        }
+    }
+
+    /// Our own write: the note has a new hash, and is no less quiet for it.
+    pub fn wrote(&mut self, path: &NotePath, hash: Hash) {
+        if let Some(seen) = self.notes.get_mut(path) {
+            seen.hash = hash;
+            seen.wanted = None;
+        }
+    }
+
+    /// Something that isn't urgent is to be changed: from now on it waits at most a minute.
+    pub fn want(&mut self, path: &NotePath, now: Timestamp) {
+        if let Some(seen) = self.notes.get_mut(path) {
+            let wanted = seen.wanted.get_or_insert(now);
+            *wanted = (*wanted).min(now);
+        }
+    }
+
+    /// The wish is fulfilled or gone.
+    pub fn settle(&mut self, path: &NotePath) {
+        if let Some(seen) = self.notes.get_mut(path) {
+            seen.wanted = None;
+        }
+    }
+
+    /// Whether the note has stood still for 5 s. One that was never read has not.
+    pub fn is_quiet(&self, path: &NotePath, now: Timestamp) -> bool {
+        self.notes.get(path).is_some_and(|seen| now.duration_since(seen.since) >= STILL)
+    }
+
+    /// Whether what was wanted may be done: the note is quiet, or it was wanted a minute ago.
+    pub fn is_ready(&self, path: &NotePath, now: Timestamp) -> bool {
+        self.ready_at(path).is_some_and(|at| at <= now)
+    }
+
+    /// When it may be done if nobody writes until then.
+    pub fn ready_at(&self, path: &NotePath) -> Option<Timestamp> {
+        let seen = self.notes.get(path)?;
+        let quiet = seen.since.checked_add(STILL).ok()?;
+        Some(match seen.wanted.and_then(|wanted| wanted.checked_add(AT_MOST).ok()) {
+            Some(latest) => quiet.min(latest),
+            None => quiet,
+        })
+    }
+
+    /// Forgets a note.
+    pub fn forget(&mut self, path: &NotePath) {
+        self.notes.remove(path);
+    }
+}
+
+/// Keeps how long each line of one note has read the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SteadyLines {
+    since: BTreeMap<Vec<u8>, Timestamp>,
+}
+
+impl SteadyLines {
+    /// The note was read at `now` and had these lines; others are forgotten.
+    pub fn observe<'a>(&mut self, lines: impl IntoIterator<Item = &'a [u8]>, now: Timestamp) {
+        let mut before = std::mem::take(&mut self.since);
+        for line in lines {
+            let since = before.remove(line).map_or(now, |since| since.min(now));
+            self.since.entry(line.to_vec()).or_insert(since);
+        }
+    }
+
+    /// Whether the line read the same 5 s ago or longer, and ever since.
+    pub fn is_steady(&self, line: &[u8], now: Timestamp) -> bool {
+        self.since.get(line).is_some_and(|since| now.duration_since(*since) >= STILL)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn quiet_is_five_seconds_without_a_change() {
+        let note = NotePath::new("Reminders.md").unwrap();
+        let mut quiet = QuietTracker::default();
+        assert!(!quiet.is_quiet(&note, at(0)));
+        quiet.observe(&note, blake3::hash(b"1"), at(0));
+        assert!(!quiet.is_quiet(&note, at(4)));
+        assert!(quiet.is_quiet(&note, at(5)));
+        quiet.observe(&note, blake3::hash(b"2"), at(6));
+        assert!(!quiet.is_quiet(&note, at(10)));
+        quiet.observe(&note, blake3::hash(b"2"), at(11));
+        assert!(quiet.is_quiet(&note, at(11)));
+    }
+
+    #[test]
+    fn a_wish_waits_a_minute_at_most() {
+        let note = NotePath::new("Reminders.md").unwrap();
+        let mut quiet = QuietTracker::default();
+        quiet.observe(&note, blake3::hash(b"0"), at(0));
+        quiet.want(&note, at(0));
+        for second in (3..60).step_by(3) {
+            quiet.observe(&note, blake3::hash(&second.to_le_bytes()), at(second.into()));
+            quiet.want(&note, at(second.into()));
+            assert!(!quiet.is_ready(&note, at(second.into())));
+        }
+        assert!(quiet.is_ready(&note, at(60)));
+        quiet.wrote(&note, blake3::hash(b"ours"));
+        assert!(!quiet.is_ready(&note, at(60)));
+    }
+
+    #[test]
+    fn lines_are_steady_after_two_looks() {
+        let mut lines = SteadyLines::default();
+        lines.observe([&b"a"[..], b"b"], at(0));
+        lines.observe([&b"a"[..], b"b2"], at(5));
+        assert!(lines.is_steady(b"a", at(5)));
+        assert!(!lines.is_steady(b"b2", at(5)) && !lines.is_steady(b"b", at(5)));
+        lines.observe([&b"b2"[..]], at(7));
+        lines.observe([&b"a"[..], b"b2"], at(10));
+        assert!(!lines.is_steady(b"a", at(10)) && lines.is_steady(b"b2", at(10)));
+    }
+}

@@ -1,0 +1,211 @@
+//! What an edit that was cut short left behind, and how it is finished or taken back (DESIGN §4.7).
+//!
+//! Called on start and, should another process of ours have died meanwhile, before each edit. The
+//! caller holds the journal's lock, so the edit of a living process is never touched.
+
+use std::time::{Duration, Instant};
+
+use fail::fail_point;
+use rustix::fs::AtFlags;
+
+use super::{
+    Actor, EditError, NotePath, VaultError, Why,
+    create::{read_in, rename_new},
+    editor::Editor,
+    image::{Found, classify},
+    in_place::write_script,
+    journal::{JournalEntry, JournalLock, Kind},
+    lease::{Grant, Lease},
+    swap::exchange,
+};
+
+/// What became of an edit that was cut short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Recovered {
+    /// It had been done; history was told.
+    Done,
+    /// It was finished now.
+    Finished,
+    /// It had not begun and was not made; whoever wanted it will ask again.
+    TakenBack,
+    /// A person has written since, and that stands.
+    PersonWins,
+}
+
+/// An edit that was cut short, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovery {
+    /// Which note.
+    pub path: NotePath,
+    /// What the edit was for.
+    pub why: Why,
+    /// What became of it.
+    pub what: Recovered,
+}
+
+impl Editor {
+    /// Finishes or takes back the edit that was under way when a process of ours was killed or the
+    /// power went. To be called on start.
+    ///
+    /// # Errors
+    /// The note can't be read or written now; the journal keeps the edit for the next time.
+    pub fn recover(&self) -> Result<Vec<Recovery>, EditError> {
+        if !self.edits.exists() {
+            return Ok(Vec::new());
+        }
+        self.with_journal(|journal| {
+            let recovered = self.recover_open(journal)?;
+            self.carry_over_late_writes(journal, None)?;
+            Ok(recovered.into_iter().collect())
+        })
+    }
+
+    /// Deals with an open journal entry, if there is one.
+    pub(super) fn recover_open(&self, journal: &JournalLock<'_>) -> Result<Option<Recovery>, EditError> {
+        let Some(entry) = journal.entry()? else { return Ok(None) };
+        fail_point!("vault::recover::begun");
+        let what = match &entry.kind {
+            Kind::InPlace => self.recover_in_place(&entry)?,
+            Kind::Swap { temp } => self.recover_swap(&entry, temp)?,
+            Kind::Create { temp } => self.recover_create(&entry, temp)?,
+            Kind::Remove { kept } => self.recover_remove(&entry, kept)?,
+        };
+        journal.clear()?;
+        tracing::info!(note = %entry.path, ?what, subject = entry.why.subject, "an interrupted edit was recovered");
+        Ok(Some(Recovery { path: entry.path, why: entry.why, what }))
+    }
+
+    fn recover_in_place(&self, entry: &JournalEntry) -> Result<Recovered, EditError> {
+        let begun = Instant::now();
+        loop {
+            let (file, stat) = match self.open_to_write(&entry.path) {
+                Err(EditError::Vault(VaultError::NotFound(_))) => return Ok(self.person_wins(entry, None)),
+                opened => opened?,
+            };
+            // Where there are no leases, nothing was written in place; the file is looked at all the same.
+            let lease = match Lease::take(&file) {
+                Grant::Granted(lease) => Some(lease),
+                Grant::Unsupported => None,
+                Grant::Busy if begun.elapsed() < self.options.patience => {
+                    std::thread::sleep(Duration::from_millis(5));
+                    continue;
+                }
+                Grant::Busy => None,
+            };
+            let size = file.metadata().map_err(|error| VaultError::io(&entry.path, error))?.len();
+            let now = self.vault.read_open(&entry.path, &file, size)?;
+            let (pre, post) = match classify(&entry.script, &entry.guard, &now) {
+                Found::Post { pre } => {
+                    drop(lease);
+                    self.finished(&entry.path, &entry.why, Some(&pre), Some(&now));
+                    return Ok(Recovered::Done);
+                }
+                Found::Other => {
+                    drop(lease);
+                    return Ok(self.person_wins(entry, Some(&now)));
+                }
+                Found::Pre(_) if lease.is_none() => return Ok(Recovered::TakenBack),
+                Found::Torn { .. } if lease.is_none() => {
+                    return Err(EditError::Busy { path: entry.path.clone(), waited: begun.elapsed() });
+                }
+                Found::Pre(pre) => {
+                    let Some(post) = entry.script.forward(&pre) else { return Ok(Recovered::TakenBack) };
+                    (pre, post)
+                }
+                Found::Torn { pre, post } => (pre, post),
+            };
+            if !self.still_here(&entry.path, &file, &stat)? {
+                continue;
+            }
+            self.expect_own(&entry.path, &post);
+            write_script(&file, &entry.script, &post)
+                .map_err(|source| EditError::Write { path: entry.path.clone(), step: "recovering", source })?;
+            fail_point!("vault::recover::written");
+            drop(lease);
+            self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
+            return Ok(Recovered::Finished);
+        }
+    }
+
+    fn recover_swap(&self, entry: &JournalEntry, temp: &str) -> Result<Recovered, EditError> {
+        let Some((pre, post)) = images(entry) else { return Ok(Recovered::PersonWins) };
+        let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
+        let place = self.vault.locate(&entry.path)?;
+        let now = read_in(&place.dir, &place.name).map_err(failed)?;
+        let beside = read_in(&place.dir, temp).map_err(failed)?;
+        if beside.as_deref() == Some(post.as_slice()) && now.as_deref() != Some(post.as_slice()) {
+            // Not exchanged yet.
+            if now.as_deref() == Some(pre.as_slice()) && exchange(&place.dir, temp, &place.name).map_err(failed)? {
+                rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
+                self.displace(&entry.path, temp, &pre, &post)?;
+                self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
+                return Ok(Recovered::Finished);
+            }
+            drop(rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty()));
+            self.forget_displaced(temp);
+            return Ok(self.person_wins(entry, now.as_deref()));
+        }
+        // Exchanged: what lies beside is what was displaced, and late writes to it still count.
+        if beside.is_some() {
+            self.displace(&entry.path, temp, &pre, &post)?;
+        }
+        if now.as_deref() == Some(post.as_slice()) {
+            self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
+            return Ok(Recovered::Done);
+        }
+        Ok(self.person_wins(entry, now.as_deref()))
+    }
+
+    fn recover_create(&self, entry: &JournalEntry, temp: &str) -> Result<Recovered, EditError> {
+        let Some((_, post)) = images(entry) else { return Ok(Recovered::PersonWins) };
+        let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
+        let place = match self.vault.locate(&entry.path) {
+            Err(error) if error.is_not_found() => return Ok(Recovered::TakenBack),
+            place => place?,
+        };
+        let whole = read_in(&place.dir, temp).map_err(failed)?.as_deref() == Some(post.as_slice());
+        let named = whole && rename_new(&place.dir, temp, &place.name).map_err(failed)?;
+        drop(rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty()));
+        rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
+        let now = read_in(&place.dir, &place.name).map_err(failed)?;
+        if now.as_deref() == Some(post.as_slice()) {
+            self.finished(&entry.path, &entry.why, None, Some(&post));
+            return Ok(if named { Recovered::Finished } else { Recovered::Done });
+        }
+        Ok(if now.is_none() { Recovered::TakenBack } else { Recovered::PersonWins })
+    }
+
+    fn recover_remove(&self, entry: &JournalEntry, kept: &str) -> Result<Recovered, EditError> {
+        let Some((pre, _)) = images(entry) else { return Ok(Recovered::PersonWins) };
+        let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
+        let place = self.vault.locate(&entry.path)?;
+        let now = read_in(&place.dir, &place.name).map_err(failed)?;
+        if read_in(&place.dir, kept).map_err(failed)?.is_none() {
+            self.forget_displaced(kept);
+            return Ok(if now.as_deref() == Some(pre.as_slice()) { Recovered::TakenBack } else { Recovered::PersonWins });
+        }
+        self.displace(&entry.path, kept, &pre, &[])?;
+        if now.is_some() {
+            return Ok(self.person_wins(entry, now.as_deref()));
+        }
+        self.finished(&entry.path, &entry.why, Some(&pre), None);
+        Ok(Recovered::Done)
+    }
+
+    /// Somebody has written since the crash. What they wrote stands; what was there before goes to
+    /// history where it is known, so that nothing is lost either way.
+    fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> Recovered {
+        if let super::image::Guard::Whole(pre) = &entry.guard {
+            let why = Why::new(Actor::Human, format!("changed while an edit was cut short: {}", entry.why.subject));
+            self.tell(&entry.path, &why, Some(pre), now);
+        }
+        Recovered::PersonWins
+    }
+}
+
+/// Both images of an entry that holds the old one whole.
+fn images(entry: &JournalEntry) -> Option<(Vec<u8>, Vec<u8>)> {
+    let pre = entry.guard.rebuild(&entry.script, &[])?;
+    let post = entry.script.forward(&pre)?;
+    Some((pre, post))
+}

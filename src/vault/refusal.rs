@@ -1,0 +1,153 @@
+//! When a note is left alone until a person has looked at it.
+//!
+//! The editor remembers how long each note was that it wrote, across processes, in `edits/known.json`
+//! of the state directory. The file is only a memory: without it the rule about shrinking knows less.
+
+use std::{
+    collections::BTreeMap,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
+
+use jiff::{SignedDuration, Timestamp};
+use rustix::fs::Dir;
+use serde::{Deserialize, Serialize};
+
+use super::{NotePath, Refusal, Stat, conflict, root::stat_of};
+
+/// How long a file must have stood empty or shrunk to be believed.
+const BELIEVED_AFTER: SignedDuration = SignedDuration::from_secs(60);
+/// So many notes are remembered.
+const REMEMBERED: usize = 500;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Known {
+    len: u64,
+    seen: Timestamp,
+    shrunk_to: Option<u64>,
+    shrunk_since: Option<Timestamp>,
+}
+
+/// What is remembered of the notes' lengths.
+#[derive(Debug)]
+pub(super) struct KnownLengths {
+    file: PathBuf,
+    notes: BTreeMap<NotePath, Known>,
+}
+
+impl KnownLengths {
+    pub(super) fn load(edits: &Path) -> Self {
+        let file = edits.join("known.json");
+        let notes = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        Self { file, notes }
+    }
+
+    /// A note has this length and is as it should be.
+    pub(super) fn accept(&mut self, path: &NotePath, len: u64, now: Timestamp) {
+        let known = self.notes.get(path);
+        // Small changes are not worth a write; half of the length is what matters.
+        let close = known.is_some_and(|known| known.shrunk_to.is_none() && known.len.abs_diff(len) <= known.len / 8);
+        self.notes.insert(path.clone(), Known { len, seen: now, shrunk_to: None, shrunk_since: None });
+        if !close {
+            self.save();
+        }
+    }
+
+    /// Whether the note had content when it was last seen.
+    pub(super) fn knows(&self, path: &NotePath) -> bool {
+        self.notes.get(path).is_some_and(|known| known.len > 0)
+    }
+
+    pub(super) fn forget(&mut self, path: &NotePath) {
+        if self.notes.remove(path).is_some() {
+            self.save();
+        }
+    }
+
+    /// Refuses a file that is suddenly empty or less than half of what it was, until it has stood so
+    /// for a minute.
+    pub(super) fn check(&mut self, path: &NotePath, stat: &Stat, now: Timestamp) -> Result<(), Refusal> {
+        let len = stat.size;
+        let Some(known) = self.notes.get_mut(path) else {
+            let mtime = Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).unwrap_or(Timestamp::MAX);
+            let settled = now.duration_since(mtime) >= BELIEVED_AFTER;
+            if len > 0 || settled {
+                return Ok(());
+            }
+            return Err(Refusal::Empty { path: path.clone() });
+        };
+        let before = known.len;
+        let lost = len == 0 && before > 0 || len < before.div_ceil(2);
+        if !lost {
+            if known.shrunk_to.take().is_some() {
+                self.save();
+            }
+            return Ok(());
+        }
+        let since = match (known.shrunk_to, known.shrunk_since) {
+            (Some(to), Some(since)) if to == len => since.min(now),
+            _ => now,
+        };
+        if now.duration_since(since) >= BELIEVED_AFTER {
+            return Ok(());
+        }
+        if known.shrunk_to != Some(len) || known.shrunk_since != Some(since) {
+            known.shrunk_to = Some(len);
+            known.shrunk_since = Some(since);
+            self.save();
+        }
+        Err(if len == 0 {
+            Refusal::Empty { path: path.clone() }
+        } else {
+            Refusal::Shrunk { path: path.clone(), before, now: len }
+        })
+    }
+
+    fn save(&mut self) {
+        while self.notes.len() > REMEMBERED {
+            let oldest = self.notes.iter().min_by_key(|(_, known)| known.seen).map(|(path, _)| path.clone());
+            if let Some(oldest) = oldest {
+                self.notes.remove(&oldest);
+            }
+        }
+        let temp = self.file.with_extension("json.tmp");
+        let saved = serde_json::to_vec(&self.notes)
+            .map_err(std::io::Error::other)
+            .and_then(|bytes| std::fs::write(&temp, bytes))
+            .and_then(|()| std::fs::rename(&temp, &self.file));
+        if let Err(error) = saved {
+            tracing::warn!(%error, "the lengths of the notes could not be remembered");
+        }
+    }
+}
+
+/// The conflicting copies in each folder, read again only when the folder has changed.
+#[derive(Debug, Default)]
+pub(super) struct ConflictCopies {
+    folders: BTreeMap<(u64, u64), (i64, BTreeMap<String, String>)>,
+}
+
+impl ConflictCopies {
+    /// Refuses a note that has a conflicting copy beside it in the open folder `dir`.
+    pub(super) fn check(&mut self, path: &NotePath, dir: &OwnedFd) -> Result<(), Refusal> {
+        let Ok(stat) = rustix::fs::fstat(dir).map(|stat| stat_of(&stat)) else { return Ok(()) };
+        let (read_at, copies) = self.folders.entry((stat.dev, stat.inode)).or_insert((i64::MIN, BTreeMap::new()));
+        if *read_at != stat.mtime_ns {
+            *copies = conflict_copies(dir);
+            *read_at = stat.mtime_ns;
+        }
+        let Some(copy) = copies.get(path.file_name()) else { return Ok(()) };
+        let copy = NotePath::child(path.parent().as_ref(), copy).unwrap_or_else(|| path.clone());
+        Err(Refusal::ConflictCopy { path: path.clone(), copy })
+    }
+}
+
+/// Each file in the folder that has a conflicting copy, with the copy.
+fn conflict_copies(dir: &OwnedFd) -> BTreeMap<String, String> {
+    let Ok(items) = Dir::read_from(dir) else { return BTreeMap::new() };
+    items
+        .flatten()
+        .filter_map(|item| item.file_name().to_str().ok().map(ToOwned::to_owned))
+        .filter_map(|name| conflict::original_of(&name).map(|original| (original, name)))
+        .collect()
+}

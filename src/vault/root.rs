@@ -1,0 +1,335 @@
+//! The vault's folder, and the one way to a file in it.
+//!
+//! Every open goes through [`Vault`]. On Linux the kernel itself keeps a path beneath the root
+//! (`openat2` with `RESOLVE_BENEATH`), so that no exchange of a folder for a link can win a race; a
+//! link that names its target absolutely, and systems without `openat2`, are resolved by
+//! canonicalisation and opened without following anything more. A link inside the vault is followed,
+//! one that leaves it is refused, a loop is an error. Nothing keeps the root open between calls, so
+//! the vault's disk can be unmounted at any time.
+
+use std::{
+    ffi::OsString,
+    fs::File,
+    io::{self, Read},
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{AtFlags, FileType, Mode, OFlags},
+    io::Errno,
+};
+
+use super::{NotePath, VaultError, conflict};
+
+/// The largest file that is read, in bytes, unless the vault was opened with another limit.
+pub const DEFAULT_LIMIT: u64 = 512 * 1024 * 1024;
+
+/// A folder of notes.
+#[derive(Debug, Clone)]
+pub struct Vault {
+    root: PathBuf,
+    limit: u64,
+}
+
+/// What the file system says of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    /// Length in bytes.
+    pub size: u64,
+    /// Last change of its content, in nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Its number on its file system.
+    pub inode: u64,
+    /// The file system.
+    pub dev: u64,
+    /// Type and permissions, as in `stat(2)`.
+    pub mode: u32,
+    /// Whether a cloud service holds its content and this disk doesn't.
+    pub is_placeholder: bool,
+}
+
+/// Where a note really lies, links resolved: an open folder and a name in it.
+#[derive(Debug)]
+pub(super) struct Located {
+    pub dir: OwnedFd,
+    pub name: OsString,
+}
+
+impl Vault {
+    /// The vault in the folder `root`.
+    ///
+    /// # Errors
+    /// The folder doesn't exist or isn't one.
+    pub fn open(root: &Path) -> Result<Self, VaultError> {
+        let canonical = std::fs::canonicalize(root).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => VaultError::Gone(root.to_owned()),
+            io::ErrorKind::NotADirectory => VaultError::NotAFolder(root.to_owned()),
+            _ => VaultError::Root { root: root.to_owned(), source: error },
+        })?;
+        if !canonical.is_dir() {
+            return Err(VaultError::NotAFolder(canonical));
+        }
+        Ok(Self { root: canonical, limit: DEFAULT_LIMIT })
+    }
+
+    /// The same vault, reading files of up to `bytes` bytes.
+    #[must_use]
+    pub fn with_limit(mut self, bytes: u64) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// The vault's folder, absolute and without links.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The largest file that is read, in bytes.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Whether the folder is there at this moment.
+    pub fn is_present(&self) -> bool {
+        self.root.is_dir()
+    }
+
+    /// Where `path` stands on disk, for messages and other programs. Opening it that way would
+    /// follow links out of the vault; use [`Vault::read`].
+    pub fn absolute(&self, path: &NotePath) -> PathBuf {
+        self.root.join(path.as_str())
+    }
+
+    /// The bytes of a note.
+    pub fn read(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
+        let (file, stat) = self.open_file(path, OFlags::RDONLY)?;
+        self.read_open(path, &file, stat.size)
+    }
+
+    /// Size, times and identity of a note, `None` where there is none.
+    pub fn stat(&self, path: &NotePath) -> Result<Option<Stat>, VaultError> {
+        let file = match self.open_raw(path, PATH_ONLY) {
+            Ok(file) => file,
+            Err(VaultError::NotFound(_)) => {
+                return Ok(self.stub_stat(path));
+            }
+            Err(error) => return Err(error),
+        };
+        let stat = rustix::fs::fstat(&file).map_err(|error| VaultError::io(path, error.into()))?;
+        check_kind(path, FileType::from_raw_mode(stat.st_mode))?;
+        Ok(Some(Stat { is_placeholder: is_dataless(&file), ..stat_of(&stat) }))
+    }
+
+    /// Whether there is a file of that name.
+    pub fn exists(&self, path: &NotePath) -> bool {
+        matches!(self.stat(path), Ok(Some(_)))
+    }
+
+    /// Opens a regular file; anything else is an error that names what it is. Never blocks on a
+    /// pipe; waits where another process holds a lease on the file.
+    pub(super) fn open_file(&self, path: &NotePath, flags: OFlags) -> Result<(File, Stat), VaultError> {
+        let file = match self.open_raw(path, flags | OFlags::NONBLOCK) {
+            Err(VaultError::Io { source, .. }) if source.raw_os_error() == Some(Errno::WOULDBLOCK.raw_os_error()) => {
+                // Only a regular file can be leased, so waiting can't hang on a pipe.
+                self.stat(path)?;
+                self.open_raw(path, flags)?
+            }
+            Err(VaultError::Io { source, .. }) if source.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+                return Err(VaultError::NotAFile { path: path.clone(), what: "a socket or a pipe" });
+            }
+            Err(VaultError::NotFound(_)) if self.stub_stat(path).is_some() => {
+                return Err(VaultError::Placeholder(path.clone()));
+            }
+            opened => opened?,
+        };
+        let stat = rustix::fs::fstat(&file).map_err(|error| VaultError::io(path, error.into()))?;
+        check_kind(path, FileType::from_raw_mode(stat.st_mode))?;
+        if is_dataless(&file) {
+            return Err(VaultError::Placeholder(path.clone()));
+        }
+        Ok((file, stat_of(&stat)))
+    }
+
+    /// Reads an open note from its start, up to the limit.
+    pub(super) fn read_open(&self, path: &NotePath, file: &File, size: u64) -> Result<Vec<u8>, VaultError> {
+        let too_large = |size| VaultError::TooLarge { path: path.clone(), size, limit: self.limit };
+        if size > self.limit {
+            return Err(too_large(size));
+        }
+        // One byte more than expected lets the usual read end without growing the buffer.
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+        io::Seek::rewind(&mut &*file).map_err(|error| VaultError::io(path, error))?;
+        let read = file.take(self.limit + 1).read_to_end(&mut bytes).map_err(|error| VaultError::io(path, error))?;
+        if read as u64 > self.limit {
+            return Err(too_large(read as u64));
+        }
+        Ok(bytes)
+    }
+
+    /// The open folder and the name that `path` stands for once links are resolved. The file itself
+    /// need not exist, its folder must.
+    pub(super) fn locate(&self, path: &NotePath) -> Result<Located, VaultError> {
+        let absolute = self.absolute(path);
+        let real = match std::fs::canonicalize(&absolute) {
+            Ok(real) => real,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A dangling link would be created at its target; that is for its owner to mend.
+                if std::fs::symlink_metadata(&absolute).is_ok() {
+                    return Err(VaultError::NotAFile { path: path.clone(), what: "a symbolic link to nothing" });
+                }
+                let parent = path.parent().map_or_else(|| self.root.clone(), |parent| self.absolute(&parent));
+                let parent = std::fs::canonicalize(parent).map_err(|error| VaultError::io(path, error))?;
+                parent.join(path.file_name())
+            }
+            Err(error) => return Err(VaultError::io(path, error)),
+        };
+        let inside = real.strip_prefix(&self.root).map_err(|_| VaultError::Escapes(path.clone()))?;
+        let (parent, name) = match (inside.parent(), inside.file_name()) {
+            (Some(parent), Some(name)) => (parent, name.to_owned()),
+            _ => return Err(VaultError::NotAFile { path: path.clone(), what: "the vault itself" }),
+        };
+        let dir = self.open_real(path, parent, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        Ok(Located { dir: dir.into(), name })
+    }
+
+    /// Makes the folders above `path` that don't exist, durably.
+    pub(super) fn create_parents(&self, path: &NotePath) -> Result<(), VaultError> {
+        let Some(parent) = path.parent() else { return self.root_fd().map(drop) };
+        match self.open_raw(&parent, PATH_ONLY | OFlags::DIRECTORY) {
+            Ok(_) => return Ok(()),
+            Err(VaultError::NotFound(_)) => {}
+            Err(error) => return Err(error),
+        }
+        self.create_parents(&parent)?;
+        let place = self.locate(&parent)?;
+        match rustix::fs::mkdirat(&place.dir, &place.name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(VaultError::io(&parent, error.into())),
+        }
+        rustix::fs::fsync(&place.dir).map_err(|error| VaultError::io(&parent, error.into()))
+    }
+
+    /// An open descriptor of the root, for the time of one call.
+    pub(super) fn root_fd(&self) -> Result<OwnedFd, VaultError> {
+        rustix::fs::open(&self.root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).map_err(|error| {
+            match error {
+                Errno::NOENT | Errno::NOTDIR => VaultError::Gone(self.root.clone()),
+                _ => VaultError::Root { root: self.root.clone(), source: error.into() },
+            }
+        })
+    }
+
+    /// Opens whatever `path` names, beneath the root.
+    fn open_raw(&self, path: &NotePath, flags: OFlags) -> Result<File, VaultError> {
+        let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::ResolveFlags;
+            let root = self.root_fd()?;
+            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+            match rustix::fs::openat2(&root, path.as_str(), flags, Mode::empty(), resolve) {
+                Ok(file) => return Ok(file.into()),
+                // A link that is absolute or climbs, or a kernel (or sandbox) without the call.
+                Err(Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::INVAL) => {}
+                Err(Errno::NOTDIR) => return Err(VaultError::NotFound(path.clone())),
+                Err(error) => return Err(VaultError::io(path, error.into())),
+            }
+        }
+        let real = std::fs::canonicalize(self.absolute(path)).map_err(|error| VaultError::io(path, error))?;
+        let inside = real.strip_prefix(&self.root).map_err(|_| VaultError::Escapes(path.clone()))?;
+        self.open_real(path, inside, flags)
+    }
+
+    /// Opens a path that was canonicalised and holds no link any more.
+    fn open_real(&self, path: &NotePath, inside: &Path, flags: OFlags) -> Result<File, VaultError> {
+        let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        let root = self.root_fd()?;
+        let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::ResolveFlags;
+            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+            match rustix::fs::openat2(&root, inside, flags, Mode::empty(), resolve) {
+                Ok(file) => return Ok(file.into()),
+                Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => {}
+                Err(error) => return Err(VaultError::io(path, error.into())),
+            }
+        }
+        rustix::fs::openat(&root, inside, flags, Mode::empty())
+            .map(File::from)
+            .map_err(|error| VaultError::io(path, error.into()))
+    }
+
+    /// The stub `.NAME.icloud` that older iCloud clients leave in a file's place.
+    fn stub_stat(&self, path: &NotePath) -> Option<Stat> {
+        let stub = NotePath::child(path.parent().as_ref(), &conflict::icloud_stub(path.file_name()))?;
+        let file = self.open_raw(&stub, PATH_ONLY).ok()?;
+        let stat = rustix::fs::fstat(&file).ok()?;
+        Some(Stat { is_placeholder: true, size: 0, ..stat_of(&stat) })
+    }
+}
+
+/// Opens a name without its content: for looking at what it is.
+#[cfg(target_os = "linux")]
+const PATH_ONLY: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const PATH_ONLY: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
+
+pub(super) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
+    // The C types of these fields differ between systems.
+    #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
+    Stat {
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        mtime_ns: (stat.st_mtime as i64).saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as i64),
+        inode: stat.st_ino as u64,
+        dev: stat.st_dev as u64,
+        mode: stat.st_mode as u32,
+        is_placeholder: false,
+    }
+}
+
+fn check_kind(path: &NotePath, kind: FileType) -> Result<(), VaultError> {
+    match describe(kind) {
+        None => Ok(()),
+        Some(what) => Err(VaultError::NotAFile { path: path.clone(), what }),
+    }
+}
+
+/// What something is, with its article; `None` for a regular file.
+pub(super) fn describe(kind: FileType) -> Option<&'static str> {
+    match kind {
+        FileType::RegularFile => None,
+        FileType::Directory => Some("a folder"),
+        FileType::Symlink => Some("a symbolic link"),
+        FileType::Fifo => Some("a pipe"),
+        FileType::Socket => Some("a socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => Some("a device"),
+        FileType::Unknown => Some("something that is no file"),
+    }
+}
+
+/// Whether the descriptor's file has its content in the cloud only (macOS).
+#[cfg(target_os = "macos")]
+fn is_dataless(file: &File) -> bool {
+    use std::os::macos::fs::MetadataExt;
+    const SF_DATALESS: u32 = 0x4000_0000;
+    file.metadata().is_ok_and(|metadata| metadata.st_flags() & SF_DATALESS != 0)
+}
+
+#[cfg(not(target_os = "macos"))]
+fn is_dataless(_: &File) -> bool {
+    false
+}
+
+/// Whether `name` in the open folder `dir` is at this moment the file `stat`.
+pub(super) fn still_names(dir: &OwnedFd, name: &OsString, stat: &Stat) -> io::Result<bool> {
+    match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(now) => {
+            let now = stat_of(&now);
+            Ok(now.inode == stat.inode && now.dev == stat.dev)
+        }
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

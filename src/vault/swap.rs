@@ -1,0 +1,160 @@
+//! One attempt to write a note where no lease is to be had (DESIGN §4.4): macOS, network file
+//! systems, a file of another owner, or a file that somebody reads without end.
+//!
+//! The new bytes go to a hidden temporary file in the same folder, with mode, owner and attributes
+//! copied; if the note still reads as it did, the two are exchanged in one step. Between that check
+//! and the exchange, and into the displaced file afterwards, somebody may still write; so what was
+//! displaced is looked at at once and kept for a minute, and late writes are
+//! [carried over](super::displaced). Who read the new note and saves an older buffer over it can't be
+//! seen from here; that is what the lease is better at, and `docs/editing.md` has the figures.
+
+use std::{ffi::OsStr, fs::File, io, os::fd::OwnedFd};
+
+use fail::fail_point;
+use rustix::{
+    fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, XattrFlags},
+    io::Errno,
+};
+
+use super::{
+    EditError, VaultError,
+    create::{read_in, rename_new, temp_name, write_temp},
+    editor::{Attempt, EditReport, Editor, Task},
+    image::{Guard, Script},
+    in_place::unchanged,
+    journal::{JournalEntry, JournalLock, Kind},
+    root::still_names,
+};
+
+impl Editor {
+    /// Reads, applies, writes a temporary file, journals, checks, exchanges, looks at what was
+    /// displaced, tells, clears.
+    pub(super) fn attempt_swap(&self, task: &mut Task<'_>, journal: &JournalLock<'_>) -> Result<Attempt, EditError> {
+        let (file, stat) = match self.vault.open_file(task.path, OFlags::RDONLY) {
+            Err(VaultError::NotFound(_)) => return self.attempt_absent(task, journal),
+            opened => opened?,
+        };
+        let path = task.path;
+        let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
+        let before = self.vault.read_open(task.path, &file, stat.size)?;
+        let planned = (task.plan)(Some(&before));
+        if planned.after.as_deref() == Some(before.as_slice()) {
+            return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
+        }
+        if stat.mode & 0o222 == 0 {
+            let source = io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only; make it writable with `chmod u+w`");
+            return Err(EditError::Write { path: task.path.clone(), step: "opening", source });
+        }
+        if super::lease::no_writers(&file) == Some(false) {
+            return Ok(Attempt::Busy);
+        }
+        self.check_content(task, &planned, &before, &stat)?;
+        let place = self.vault.locate(task.path)?;
+        self.check_copies(task, &place.dir)?;
+        let Some(after) = planned.after else {
+            return self.remove(task, journal, &place, &before, planned.outcomes);
+        };
+        fail_point!("vault::swap::planned");
+
+        let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
+        let remove_temp = || drop(rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty()));
+        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).map_err(failed("writing a temporary file"))?;
+        let synced = copy_attributes(&file, &written).and_then(|()| written.sync_all());
+        if let Err(source) = synced {
+            remove_temp();
+            return Err(failed("writing a temporary file")(source));
+        }
+        fail_point!("vault::swap::temp");
+        let entry = JournalEntry {
+            kind: Kind::Swap { temp: temp.clone() },
+            path: task.path.clone(),
+            why: task.why.clone(),
+            script: Script::between(&before, &after),
+            guard: Guard::Whole(before.clone()),
+        };
+        if let Err(error) = journal.write(&entry).and_then(|()| self.displace(task.path, &temp, &before, &after)) {
+            remove_temp();
+            self.forget_displaced(&temp);
+            return Err(error);
+        }
+        fail_point!("vault::swap::journalled");
+        self.expect_own(task.path, &after);
+
+        let same = still_names(&place.dir, &place.name, &stat).map_err(failed("checking"))?
+            && read_in(&place.dir, &place.name).map_err(failed("checking"))?.as_deref() == Some(before.as_slice());
+        fail_point!("vault::swap::checked");
+        let exchanged = if same { exchange(&place.dir, &temp, &place.name) } else { Ok(false) };
+        match exchanged {
+            Ok(true) => {}
+            refused => {
+                remove_temp();
+                self.forget_displaced(&temp);
+                journal.clear()?;
+                return match refused {
+                    Ok(_) => Ok(Attempt::Raced),
+                    Err(source) => Err(failed("exchanging")(source)),
+                };
+            }
+        }
+        fail_point!("vault::swap::exchanged");
+        rustix::fs::fsync(&place.dir).map_err(|error| failed("syncing its folder")(error.into()))?;
+        let warning = self.finished(task.path, task.why, Some(&before), Some(&after));
+        fail_point!("vault::swap::told");
+        journal.clear()?;
+        // What was written between the check and the exchange is carried over now, the rest later.
+        self.carry_over_late_writes(journal, Some(&temp))?;
+        Ok(Attempt::Done(EditReport {
+            outcomes: planned.outcomes,
+            before: Some(before),
+            after,
+            changed: true,
+            removed: false,
+            warning,
+        }))
+    }
+}
+
+/// Exchanges the two, so that `temp` holds what was displaced. `false` if the note is gone.
+pub(super) fn exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<bool> {
+    match rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => exchange_by_rename(dir, temp, name),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The same in three steps, where the file system can't do it in one: the old file gets a second
+/// name, the new one takes its place.
+fn exchange_by_rename(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<bool> {
+    let aside = format!("{temp}.old");
+    match rustix::fs::linkat(dir, name, dir, &*aside, AtFlags::empty()) {
+        Ok(()) => {}
+        Err(Errno::NOENT) => return Ok(false),
+        // No hard links here either (FAT): rename it aside, for a moment without its name.
+        Err(_) => rustix::fs::renameat(dir, name, dir, &*aside)?,
+    }
+    rustix::fs::renameat(dir, temp, dir, name)?;
+    rename_new(dir, &aside, OsStr::new(temp))
+}
+
+/// Gives the new file the mode, the owner and the extended attributes of the old one. An owner or an
+/// attribute that may not be set is left; the mode must be.
+fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
+    let stat = rustix::fs::fstat(from)?;
+    // The owner first: a change of owner clears bits of the mode.
+    let owner = rustix::fs::fchown(to, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)));
+    if owner.is_err() {
+        drop(rustix::fs::fchown(to, None, Some(Gid::from_raw(stat.st_gid))));
+    }
+    rustix::fs::fchmod(to, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
+    let mut names = vec![0_u8; 64 * 1024];
+    let Ok(len) = rustix::fs::flistxattr(from, names.as_mut_slice()) else { return Ok(()) };
+    for name in names[..len].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let mut value = vec![0_u8; 64 * 1024];
+        if let Ok(len) = rustix::fs::fgetxattr(from, name, value.as_mut_slice()) {
+            drop(rustix::fs::fsetxattr(to, name, &value[..len], XattrFlags::empty()));
+        }
+    }
+    Ok(())
+}

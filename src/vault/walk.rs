@@ -1,0 +1,224 @@
+//! Listing the vault: every note once, by its real place.
+//!
+//! The walk goes from open folder to open folder and follows no link: what a link inside the vault
+//! points at is listed where it really lies, and what lies outside is none of ours. So a loop can't
+//! happen and nothing is listed twice. What can't be listed is reported, never left out in silence.
+
+use std::{
+    fmt,
+    os::{fd::OwnedFd, unix::ffi::OsStrExt},
+    path::PathBuf,
+};
+
+use rustix::{
+    fs::{AtFlags, Dir, FileType, Mode, OFlags},
+    io::Errno,
+};
+
+use super::{
+    NotePath, Stat, Vault, VaultError, conflict,
+    root::{describe, stat_of},
+};
+
+/// Folders deeper than this are not entered.
+const MAX_DEPTH: usize = 100;
+
+/// Which files to list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WalkOptions {
+    /// Extensions in lower case, without the dot; none means all files.
+    pub extensions: Vec<String>,
+    /// Whether names that begin with a dot are listed and entered too. `.git` never is, nor are the
+    /// temporary files of sync tools.
+    pub hidden: bool,
+    /// Only this folder.
+    pub under: Option<NotePath>,
+    /// Files and folders to leave out.
+    pub exclude: Vec<NotePath>,
+}
+
+impl Default for WalkOptions {
+    /// All notes: `.md` files with no hidden part.
+    fn default() -> Self {
+        Self { extensions: vec!["md".to_owned()], hidden: false, under: None, exclude: Vec::new() }
+    }
+}
+
+impl WalkOptions {
+    /// Whether a file of that path would be listed.
+    pub fn takes(&self, path: &NotePath) -> bool {
+        self.under.as_ref().is_none_or(|under| path.is_within(under))
+            && path.as_str().split('/').all(|part| self.enters(part))
+            && self.takes_extension(path)
+            && !self.exclude.iter().any(|excluded| path.is_within(excluded))
+            && !conflict::is_temporary(path.file_name())
+    }
+
+    fn enters(&self, name: &str) -> bool {
+        name != ".git" && (self.hidden || !name.starts_with('.'))
+    }
+
+    fn takes_extension(&self, path: &NotePath) -> bool {
+        self.extensions.is_empty()
+            || path.extension().is_some_and(|extension| self.extensions.contains(&extension.to_ascii_lowercase()))
+    }
+}
+
+/// A listed file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path.
+    pub path: NotePath,
+    /// Its size, times and identity.
+    pub stat: Stat,
+}
+
+/// Why a name was not listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SkipReason {
+    /// The name is not UTF-8, or has a character that no note's path may have.
+    Name,
+    /// A link; what it leads to inside the vault is listed where it lies.
+    Link,
+    /// A folder, pipe, socket or device in the place of a note, with its article.
+    NotAFile(&'static str),
+    /// Deeper than 100 folders.
+    TooDeep,
+    /// It can't be read.
+    Unreadable(String),
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name => formatter.write_str("its name is not UTF-8, or has a control character or a backslash; rename it"),
+            Self::Link => formatter.write_str("it is a symbolic link; what lies in the vault is listed at its own place"),
+            Self::NotAFile(what) => write!(formatter, "it is {what}, not a file"),
+            Self::TooDeep => formatter.write_str("it lies more than 100 folders deep"),
+            Self::Unreadable(error) => write!(formatter, "it can't be read: {error}"),
+        }
+    }
+}
+
+/// A name that was not listed, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Where, relative to the vault; may be no UTF-8.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// What a walk found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Walk {
+    /// The files, ordered by path.
+    pub entries: Vec<Entry>,
+    /// The folders that were entered, without the first, ordered by path.
+    pub folders: Vec<NotePath>,
+    /// The names that were not listed, for a reason that a person may want to know.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Vault {
+    /// Lists the files that `options` take.
+    ///
+    /// # Errors
+    /// The vault isn't there, or the folder to begin in can't be opened. Anything below that can't
+    /// be read is in [`Walk::skipped`].
+    pub fn walk(&self, options: &WalkOptions) -> Result<Walk, VaultError> {
+        let mut walk = Walk::default();
+        let dir = match &options.under {
+            None => self.root_fd()?,
+            Some(under) => {
+                let place = self.locate(under)?;
+                open_folder(&place.dir, &place.name).map_err(|error| match error {
+                    Errno::NOTDIR | Errno::LOOP => VaultError::NotFound(under.clone()),
+                    _ => VaultError::io(under, error.into()),
+                })?
+            }
+        };
+        walk_folder(&dir, options.under.as_ref(), options, 0, &mut walk)
+            .map_err(|error| VaultError::Root { root: self.root().to_owned(), source: error.into() })?;
+        walk.entries.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+        walk.folders.sort_unstable();
+        walk.skipped.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+        Ok(walk)
+    }
+}
+
+fn open_folder<N: rustix::path::Arg>(dir: &OwnedFd, name: N) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(dir, name, flags, Mode::empty())
+}
+
+fn walk_folder(
+    dir: &OwnedFd,
+    at: Option<&NotePath>,
+    options: &WalkOptions,
+    depth: usize,
+    walk: &mut Walk,
+) -> Result<(), Errno> {
+    for item in Dir::read_from(dir)? {
+        let item = item?;
+        let name = item.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        let mut skip = |reason| {
+            let shown = PathBuf::from(at.map_or("", NotePath::as_str)).join(std::ffi::OsStr::from_bytes(name.to_bytes()));
+            walk.skipped.push(Skipped { path: shown, reason });
+        };
+        let Some(path) = name.to_str().ok().and_then(|name| NotePath::child(at, name)) else {
+            skip(SkipReason::Name);
+            continue;
+        };
+        if !options.enters(path.file_name()) || options.exclude.contains(&path) {
+            continue;
+        }
+        let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            // Removed since the folder was read.
+            Err(Errno::NOENT) => continue,
+            Err(error) => {
+                skip(SkipReason::Unreadable(error.to_string()));
+                continue;
+            }
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory if depth + 1 >= MAX_DEPTH => skip(SkipReason::TooDeep),
+            FileType::Directory => {
+                if options.takes_extension(&path) && !options.extensions.is_empty() {
+                    skip(SkipReason::NotAFile("a folder"));
+                }
+                match open_folder(dir, name) {
+                    Ok(folder) => {
+                        walk.folders.push(path.clone());
+                        if let Err(error) = walk_folder(&folder, Some(&path), options, depth + 1, walk) {
+                            let path = path.as_str().into();
+                            walk.skipped.push(Skipped { path, reason: SkipReason::Unreadable(error.to_string()) });
+                        }
+                    }
+                    Err(Errno::NOENT) => {}
+                    Err(error) => skip(SkipReason::Unreadable(error.to_string())),
+                }
+            }
+            _ if !options.takes_extension(&path) || conflict::is_temporary(path.file_name()) => {}
+            FileType::RegularFile => walk.entries.push(Entry { path, stat: placeholder(&stat) }),
+            FileType::Symlink => skip(SkipReason::Link),
+            kind => skip(SkipReason::NotAFile(describe(kind).unwrap_or("something else"))),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(target_os = "macos")]
+fn placeholder(stat: &rustix::fs::Stat) -> Stat {
+    const SF_DATALESS: u32 = 0x4000_0000;
+    Stat { is_placeholder: stat.st_flags & SF_DATALESS != 0, ..stat_of(stat) }
+}
+
+#[cfg(not(target_os = "macos"))]
+fn placeholder(stat: &rustix::fs::Stat) -> Stat {
+    stat_of(stat)
+}

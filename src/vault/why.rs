@@ -1,0 +1,96 @@
+//! Who changed a note, and why: what history writes beside each edit.
+
+use std::error::Error;
+
+use serde::{Deserialize, Serialize};
+
+use super::NotePath;
+
+/// Who is behind a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Actor {
+    /// The scheduler, after a delivery.
+    Scheduler,
+    /// A command that a person typed.
+    Cli,
+    /// A model, through the MCP server.
+    Mcp,
+    /// A conversation on Discord.
+    Discord,
+    /// A hook of a coding agent.
+    Hook,
+    /// `restore` or `undo`.
+    Restore,
+    /// A person, with an editor or a sync tool.
+    Human,
+}
+
+impl Actor {
+    /// The word that stands in the `Actor:` trailer.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Scheduler => "scheduler",
+            Self::Cli => "cli",
+            Self::Mcp => "mcp",
+            Self::Discord => "discord",
+            Self::Hook => "hook",
+            Self::Restore => "restore",
+            Self::Human => "human",
+        }
+    }
+}
+
+impl std::fmt::Display for Actor {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// The reason for a change, in the words that history keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Why {
+    /// Who.
+    pub actor: Actor,
+    /// What, in one line: `fired: Call "Mum"`.
+    pub subject: String,
+    /// More words, if any.
+    pub body: Option<String>,
+    /// Further facts, as in `("Reminder", "rid_…")`.
+    pub trailers: Vec<(String, String)>,
+}
+
+impl Why {
+    /// A reason without body or trailers.
+    pub fn new(actor: Actor, subject: impl Into<String>) -> Self {
+        Self { actor, subject: subject.into(), body: None, trailers: Vec::new() }
+    }
+
+    /// The same with one more trailer.
+    #[must_use]
+    pub fn trailer(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.trailers.push((key.into(), value.into()));
+        self
+    }
+}
+
+/// One change of one note, as it is told to a [`ChangeObserver`].
+#[derive(Debug, Clone, Copy)]
+pub struct Change<'a> {
+    /// Which note.
+    pub path: &'a NotePath,
+    /// Its bytes before, `None` where it did not exist.
+    pub before: Option<&'a [u8]>,
+    /// Its bytes after, `None` where it was removed.
+    pub after: Option<&'a [u8]>,
+    /// Who, and why.
+    pub why: &'a Why,
+}
+
+/// Someone who wants to know of each change that the editor makes; history is.
+pub trait ChangeObserver: Send + Sync {
+    /// Called once the note has its new bytes and anybody may open it, before the edit's journal
+    /// entry is cleared; after a crash in between it is called again on recovery, so it must bear
+    /// being told the same change twice. It must not call the editor.
+    fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
+}
