@@ -1,1 +1,31 @@
-//! (see lib.rs)
+//! Delivery: what is due is told to the user once, whatever happens.
+//!
+//! The [`pass`](pass()) reads the notes, works out what is due, claims it in the [`Journal`], sends it
+//! through a [`Notifier`] and then rewrites the notes. The order is the promise: a row on disk before
+//! the message, the message before the rewrite. Only this room sends notifications.
+//!
+//! - [`notifier`]: the trait, and the values that cross it;
+//! - [`Console`], `Desktop`: the notifiers that need no network (Discord's is in `discord`);
+//! - [`compose`], [`split`]: the words, and cutting them to size; pure;
+//! - [`journal`]: what was sent, in SQLite;
+//! - [`mod@pass`]: one pass of the scheduler.
+
+pub mod compose;
+mod confirm;
+mod console;
+#[cfg(feature = "desktop")]
+mod desktop;
+pub mod journal;
+pub mod notifier;
+mod outlets;
+pub mod pass;
+pub mod split;
+
+pub use confirm::{confirm, notice};
+pub use console::Console;
+#[cfg(feature = "desktop")]
+pub use desktop::Desktop;
+pub use journal::{Journal, JournalError};
+pub use notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
+pub use outlets::Outlets;
+pub use pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, pass};

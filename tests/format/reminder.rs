@@ -313,10 +313,6 @@ proptest! {
     }
 }
 
-fn lines(bytes: &[u8]) -> impl Iterator<Item = vault_agent::format::Line<'_>> {
-    vault_agent::format::lines(bytes)
-}
-
 #[test]
 fn a_file_of_everything() {
     let file = "\u{feff}- [ ] date=2026-12-01 time=09:30 recur=none msg=\"50%% off\"\r\n\

@@ -1,0 +1,183 @@
+//! The console notifier: one line a notification, at once, with nothing set up.
+//!
+//! Coloured where it is a terminal; with JSON one object a line. It can't be asked what it printed
+//! before a crash, so its promise is "at least once". Control characters of a note never reach the
+//! terminal.
+
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use anstyle::{AnsiColor, Style};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+
+use super::compose;
+use super::notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, SendOutcome};
+use crate::reminders::rfc3339;
+
+const TIME: Style = AnsiColor::Cyan.on_default();
+const TEXT: Style = Style::new().bold();
+const REMARK: Style = AnsiColor::Yellow.on_default();
+
+/// Writes notifications as lines.
+pub struct Console {
+    out: Mutex<Box<dyn Write + Send>>,
+    json: bool,
+    tz: TimeZone,
+}
+
+impl std::fmt::Debug for Console {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Console").field("json", &self.json).finish_non_exhaustive()
+    }
+}
+
+impl Console {
+    /// Lines on standard output; `json` makes them JSON objects. Instants are shown in `tz`.
+    pub fn stdout(json: bool, tz: TimeZone) -> Self {
+        Self::new(Box::new(anstream::stdout()), json, tz)
+    }
+
+    /// Lines for people on standard error, where standard output holds a document.
+    pub fn stderr(tz: TimeZone) -> Self {
+        Self::new(Box::new(anstream::stderr()), false, tz)
+    }
+
+    /// Lines into any writer, colour codes included.
+    pub fn new(out: Box<dyn Write + Send>, json: bool, tz: TimeZone) -> Self {
+        Self { out: Mutex::new(out), json, tz }
+    }
+
+    fn lines(&self, message: &Outgoing) -> Vec<String> {
+        if message.facts.is_empty() {
+            let text = one_line(&message.text);
+            let json = serde_json::json!({"kind": message.kind, "text": message.text});
+            return vec![if self.json { json.to_string() } else { text }];
+        }
+        message.facts.iter().map(|fact| if self.json { self.json_line(fact) } else { plain_line(fact) }).collect()
+    }
+
+    fn json_line(&self, fact: &Fact) -> String {
+        serde_json::json!({
+            "kind": fact.kind,
+            "id": fact.id,
+            "due": rfc3339(fact.due, &self.tz),
+            "late_seconds": fact.late_seconds,
+            "missed": fact.missed,
+            "text": fact.msg,
+            "next": fact.next.map(|next| next.date().to_string()),
+        })
+        .to_string()
+    }
+}
+
+/// `2026-12-01 09:30 Call "Mum" (due 09:30, 3 h late)`.
+fn plain_line(fact: &Fact) -> String {
+    let when = fact.local.strftime("%Y-%m-%d %H:%M");
+    let today = fact.local.saturating_add(SignedDuration::from_secs(fact.late_seconds)).date();
+    let text = one_line(&fact.msg);
+    let mark = if fact.kind == MessageKind::Commitment { "follow-up: " } else { "" };
+    let remark = compose::remark(fact, today);
+    let line = format!("{TIME}{when}{TIME:#} {TEXT}{mark}{text}{TEXT:#}");
+    if remark.is_empty() { line } else { format!("{line} {REMARK}({remark}){REMARK:#}") }
+}
+
+/// The text on one line, with nothing that a terminal would obey.
+fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[async_trait]
+impl Notifier for Console {
+    fn name(&self) -> &'static str {
+        "console"
+    }
+
+    fn limit(&self) -> usize {
+        usize::MAX
+    }
+
+    async fn send(&self, message: &Outgoing) -> SendOutcome {
+        let mut text = self.lines(message).join("\n");
+        text.push('\n');
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Ok(()) => SendOutcome::Sent { message_id: None },
+            Err(error) => SendOutcome::Retry { after: None, reason: format!("can't write to the console: {error}") },
+        }
+    }
+
+    async fn find(&self, _: &Outgoing, _: Timestamp) -> Lookup {
+        Lookup::CannotAsk
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Buffer {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn fact(msg: &str, late: i64) -> Fact {
+        Fact {
+            kind: MessageKind::Reminder,
+            id: "rid_K5V4M2J9Q2ZP".to_owned(),
+            local: "2026-12-01T09:30".parse().unwrap(),
+            due: "2026-12-01T09:30:00Z".parse().unwrap(),
+            late_seconds: late,
+            missed: 0,
+            msg: msg.to_owned(),
+            recurring: true,
+            next: Some("2026-12-08T09:30".parse().unwrap()),
+        }
+    }
+
+    fn shown(json: bool, facts: Vec<Fact>, text: &str) -> String {
+        let buffer = Buffer::default();
+        let tz = TimeZone::get("Europe/Berlin").unwrap();
+        let console = Console::new(Box::new(buffer.clone()), json, tz);
+        let kind = if facts.is_empty() { MessageKind::Confirmation } else { MessageKind::Digest };
+        let message = Outgoing {
+            key: String::new(),
+            nonce: String::new(),
+            chunk: 0,
+            chunks: 1,
+            kind,
+            text: text.to_owned(),
+            scope: None,
+            facts,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        assert_eq!(runtime.block_on(console.send(&message)), SendOutcome::Sent { message_id: None });
+        String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap()
+    }
+
+    #[test]
+    fn one_line_a_notification() {
+        let plain = shown(false, vec![fact("Call", 0), fact("Evil \u{1b}[31m\nline", 7200)], "");
+        insta::assert_snapshot!(anstream::adapter::strip_str(&plain), @r"
+        2026-12-01 09:30 Call (next Tue 8 Dec 09:30)
+        2026-12-01 09:30 Evil  [31m line (due 09:30, 2 h late; next Tue 8 Dec 09:30)
+        ");
+        assert_eq!(shown(false, Vec::new(), "added:\n```\n- [ ] x\n```"), "added: ``` - [ ] x ```\n");
+    }
+
+    #[test]
+    fn json_is_one_object_a_line() {
+        insta::assert_snapshot!(shown(true, vec![fact("Call", 60)], ""), @r#"{"due":"2026-12-01T10:30:00+01:00","id":"rid_K5V4M2J9Q2ZP","kind":"reminder","late_seconds":60,"missed":0,"next":"2026-12-08","text":"Call"}"#);
+    }
+}

@@ -1,0 +1,372 @@
+//! Messages on their way: claimed with their deliveries, sent chunk by chunk, ended together.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Transaction, params};
+
+use super::{Journal, JournalError, LineHash, instant, json, unreadable};
+use crate::deliver::notifier::{self, Fact, MessageKind, Outgoing, Scope};
+use crate::deliver::split;
+
+/// A message to claim, with the deliveries that it carries (none for a confirmation).
+#[derive(Debug, Clone)]
+pub struct NewMessage {
+    /// The key: a delivery's own, or one made of several.
+    pub key: String,
+    /// What it is about.
+    pub kind: MessageKind,
+    /// Where it goes.
+    pub scope: Option<Scope>,
+    /// The whole text.
+    pub body: String,
+    /// The deliveries: key, hash of the line, fact.
+    pub deliveries: Vec<(String, LineHash, Fact)>,
+}
+
+/// A message of the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Its key.
+    pub key: String,
+    /// What it is about.
+    pub kind: MessageKind,
+    /// Where it goes at route 0.
+    pub scope: Option<Scope>,
+    /// 0 for its own place, then each place that it falls back to.
+    pub route: u8,
+    /// What it tells of.
+    pub facts: Vec<Fact>,
+    /// The whole text.
+    pub body: String,
+    /// How often sending failed.
+    pub attempts: u32,
+    /// When it was last tried.
+    pub attempted: Option<Timestamp>,
+    /// Not before this instant.
+    pub retry: Option<Timestamp>,
+    /// Its chunks in order.
+    pub chunks: Vec<Chunk>,
+}
+
+/// One chunk of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// The same on every attempt.
+    pub nonce: String,
+    /// What is sent.
+    pub text: String,
+    /// How far it came.
+    pub state: ChunkState,
+    /// The first attempt whose outcome isn't known.
+    pub first: Option<Timestamp>,
+}
+
+/// How far a chunk came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkState {
+    /// Surely not sent.
+    Due,
+    /// May have been sent.
+    Sending,
+    /// Sent.
+    Sent,
+}
+
+impl Message {
+    /// The chunk as a notifier takes it, for the given place.
+    pub fn outgoing(&self, chunk: usize, scope: Option<Scope>) -> Outgoing {
+        Outgoing {
+            key: self.key.clone(),
+            nonce: self.chunks[chunk].nonce.clone(),
+            chunk,
+            chunks: self.chunks.len(),
+            kind: self.kind,
+            text: self.chunks[chunk].text.clone(),
+            scope,
+            facts: self.facts.clone(),
+        }
+    }
+}
+
+impl Journal {
+    /// Claims messages with their deliveries in one transaction, each cut into chunks of at most
+    /// `limit` units, and returns those that were claimed, in order. One whose deliveries are not all
+    /// free (another process was quicker, they are sent) is left out.
+    pub fn claim(&self, messages: &[NewMessage], limit: usize) -> Result<Vec<Message>, JournalError> {
+        self.write(|tx| {
+            let mut claimed = Vec::new();
+            for message in messages {
+                tx.execute_batch("SAVEPOINT claim")?;
+                if claim_one(tx, message, limit)? {
+                    claimed.extend(read_messages(tx, "WHERE key = ?1", &[&message.key])?);
+                } else {
+                    tx.execute_batch("ROLLBACK TO claim")?;
+                }
+                tx.execute_batch("RELEASE claim")?;
+            }
+            Ok(claimed)
+        })
+    }
+
+    /// The messages that are on their way, oldest first.
+    pub fn messages(&self) -> Result<Vec<Message>, JournalError> {
+        self.read(|tx| read_messages(tx, "", &[]))
+    }
+
+    /// Gives back the deliveries of messages of which surely nothing was sent, so that the next pass
+    /// looks at the file again. Confirmations stay.
+    pub fn dissolve_unsent(&self) -> Result<(), JournalError> {
+        self.write(|tx| {
+            let unsent = "SELECT key FROM messages WHERE EXISTS (SELECT 1 FROM deliveries WHERE message = messages.key)
+                          AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'due')";
+            let keys: Vec<String> = tx.prepare(unsent)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            for key in keys {
+                dissolve(tx, &key)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes, before it is done, that a chunk is being sent.
+    pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<(), JournalError> {
+        self.write(|tx| mark_sending(tx, key, chunk, now))
+    }
+
+    /// Notes that a chunk arrived and, in the same transaction, that `next` is being sent. After its
+    /// last chunk the message is gone and its deliveries are `sent`: returns whether that is so.
+    pub fn sent(
+        &self,
+        key: &str,
+        chunk: usize,
+        message_id: Option<&str>,
+        next: Option<(&str, usize)>,
+        now: Timestamp,
+    ) -> Result<bool, JournalError> {
+        self.write(|tx| {
+            tx.prepare_cached("UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2")?
+                .execute(params![key, chunk, message_id])?;
+            let rest: i64 = tx
+                .prepare_cached("SELECT count(*) FROM chunks WHERE message = ?1 AND state <> 'sent'")?
+                .query_row([key], |row| row.get(0))?;
+            if rest == 0 {
+                tx.prepare_cached(
+                    "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, delivered =
+                     (SELECT coalesce(message_id, nonce) FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1)
+                     WHERE message = ?1",
+                )?
+                .execute([key])?;
+                delete_message(tx, key)?;
+            }
+            if let Some((key, chunk)) = next {
+                mark_sending(tx, key, chunk, now)?;
+            }
+            Ok(rest == 0)
+        })
+    }
+
+    /// Notes that a chunk surely did not arrive and when to try again. Where no other chunk of the
+    /// message may have arrived, its deliveries are free again.
+    pub fn not_sent(
+        &self,
+        key: &str,
+        chunk: usize,
+        retry: Timestamp,
+        reason: &str,
+    ) -> Result<(), JournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE chunks SET state = 'due', first_ms = NULL WHERE message = ?1 AND chunk = ?2",
+                params![key, chunk],
+            )?;
+            put_off(tx, key, retry, reason)?;
+            let started: i64 = tx.query_row(
+                "SELECT count(*) FROM chunks WHERE message = ?1 AND state <> 'due'",
+                [key],
+                |row| row.get(0),
+            )?;
+            let carries: i64 =
+                tx.query_row("SELECT count(*) FROM deliveries WHERE message = ?1", [key], |row| row.get(0))?;
+            if started == 0 && carries > 0 {
+                dissolve(tx, key)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes that nobody knows whether the chunk that is being sent arrived, and when to look again.
+    pub fn unknown(&self, key: &str, retry: Timestamp, reason: &str) -> Result<(), JournalError> {
+        self.write(|tx| put_off(tx, key, retry, reason))
+    }
+
+    /// Turns a message to the next place, whose chunks hold at most `limit` units, after one refused
+    /// it. Returns the message as it is now.
+    pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<Message>, JournalError> {
+        self.write(|tx| {
+            tx.execute("UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1", params![key, route])?;
+            tx.execute("DELETE FROM chunks WHERE message = ?1", [key])?;
+            let Some(message) = read_messages(tx, "WHERE key = ?1", &[&key])?.pop() else { return Ok(None) };
+            insert_chunks(tx, message.kind, key, route, &message.body, limit)?;
+            Ok(read_messages(tx, "WHERE key = ?1", &[&key])?.pop())
+        })
+    }
+
+    /// Gives a message up: every place refused it with these settings.
+    pub fn failed(&self, key: &str, reason: &str, settings: &str) -> Result<(), JournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE deliveries SET state = 'failed', message = NULL, error = ?2, settings = ?3 WHERE message = ?1",
+                params![key, reason, settings],
+            )?;
+            delete_message(tx, key)
+        })
+    }
+
+    /// Drops a message that carries no delivery, such as a confirmation that nobody takes.
+    pub fn drop_message(&self, key: &str) -> Result<(), JournalError> {
+        self.write(|tx| {
+            dissolve(tx, key)
+        })
+    }
+}
+
+fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize) -> rusqlite::Result<bool> {
+    let facts: Vec<&Fact> = message.deliveries.iter().map(|(_, _, fact)| fact).collect();
+    let inserted = tx
+        .prepare_cached(
+            "INSERT INTO messages (key, kind, scope, facts, body) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![
+            message.key,
+            message.kind.as_str(),
+            message.scope.map(|scope| scope.to_string()),
+            to_json(&facts),
+            message.body
+        ])?;
+    if inserted == 0 {
+        return Ok(false);
+    }
+    insert_chunks(tx, message.kind, &message.key, 0, &message.body, limit)?;
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO deliveries (key, subject, local, state, line, fact) VALUES (?1, ?2, ?3, 'due', ?4, ?5)
+         ON CONFLICT DO NOTHING",
+    )?;
+    let mut take = tx.prepare_cached(
+        "UPDATE deliveries SET message = ?2, state = 'due', line = ?3, fact = ?4
+         WHERE key = ?1 AND message IS NULL AND state IN ('due', 'failed')",
+    )?;
+    for (key, line, fact) in &message.deliveries {
+        let fact_json = to_json(fact);
+        let (subject, local) = super::parts(key);
+        insert.execute(params![key, subject, local, line.bytes(), fact_json])?;
+        if take.execute(params![key, message.key, line.bytes(), fact_json])? == 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn insert_chunks(
+    tx: &Transaction<'_>,
+    kind: MessageKind,
+    key: &str,
+    route: u8,
+    body: &str,
+    limit: usize,
+) -> rusqlite::Result<()> {
+    let mut insert =
+        tx.prepare_cached("INSERT INTO chunks (message, chunk, nonce, text, state) VALUES (?1, ?2, ?3, ?4, 'due')")?;
+    for (chunk, text) in split::split(body, limit).into_iter().enumerate() {
+        insert.execute(params![key, chunk, notifier::nonce(kind, key, route, chunk), text])?;
+    }
+    Ok(())
+}
+
+fn mark_sending(tx: &Transaction<'_>, key: &str, chunk: usize, now: Timestamp) -> rusqlite::Result<()> {
+    let now = now.as_millisecond();
+    tx.prepare_cached(
+        "UPDATE chunks SET state = 'sending', first_ms = coalesce(first_ms, ?3) WHERE message = ?1 AND chunk = ?2",
+    )?
+    .execute(params![key, chunk, now])?;
+    tx.prepare_cached("UPDATE messages SET attempted_ms = ?2 WHERE key = ?1")?.execute(params![key, now])?;
+    tx.prepare_cached("UPDATE deliveries SET state = 'sending', attempted_ms = ?2 WHERE message = ?1")?
+        .execute(params![key, now])?;
+    Ok(())
+}
+
+fn put_off(tx: &Transaction<'_>, key: &str, retry: Timestamp, reason: &str) -> rusqlite::Result<()> {
+    let retry = retry.as_millisecond();
+    tx.execute(
+        "UPDATE messages SET attempts = attempts + 1, retry_ms = ?2, error = ?3 WHERE key = ?1",
+        params![key, retry, reason],
+    )?;
+    tx.execute(
+        "UPDATE deliveries SET attempts = attempts + 1, retry_ms = ?2, error = ?3 WHERE message = ?1",
+        params![key, retry, reason],
+    )?;
+    Ok(())
+}
+
+fn dissolve(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
+    tx.execute("UPDATE deliveries SET state = 'due', message = NULL WHERE message = ?1", [key])?;
+    delete_message(tx, key)
+}
+
+fn delete_message(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
+    tx.prepare_cached("DELETE FROM chunks WHERE message = ?1")?.execute([key])?;
+    tx.prepare_cached("DELETE FROM messages WHERE key = ?1")?.execute([key])?;
+    Ok(())
+}
+
+fn read_messages(
+    tx: &Connection,
+    filter: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<Vec<Message>> {
+    let mut messages: Vec<Message> = tx
+        .prepare_cached(&format!(
+            "SELECT key, kind, scope, route, facts, body, attempts, attempted_ms, retry_ms FROM messages {filter}
+             ORDER BY rowid"
+        ))?
+        .query_map(values, |row| {
+            let kind: String = row.get(1)?;
+            let scope: Option<String> = row.get(2)?;
+            Ok(Message {
+                key: row.get(0)?,
+                kind: kind_of(&kind).ok_or_else(|| unreadable(1, "kind", &kind))?,
+                scope: scope.and_then(|scope| scope.parse().ok()),
+                route: row.get(3)?,
+                facts: json(row, 4)?,
+                body: row.get(5)?,
+                attempts: row.get(6)?,
+                attempted: instant(row.get(7)?),
+                retry: instant(row.get(8)?),
+                chunks: Vec::new(),
+            })
+        })?
+        .collect::<Result<_, _>>()?;
+    let mut chunks =
+        tx.prepare_cached("SELECT nonce, text, state, first_ms FROM chunks WHERE message = ?1 ORDER BY chunk")?;
+    for message in &mut messages {
+        message.chunks = chunks
+            .query_map([&message.key], |row| {
+                let state: String = row.get(2)?;
+                let state = match state.as_str() {
+                    "due" => ChunkState::Due,
+                    "sending" => ChunkState::Sending,
+                    "sent" => ChunkState::Sent,
+                    other => return Err(unreadable(2, "state", other)),
+                };
+                Ok(Chunk { nonce: row.get(0)?, text: row.get(1)?, state, first: instant(row.get(3)?) })
+            })?
+            .collect::<Result<_, _>>()?;
+    }
+    Ok(messages)
+}
+
+fn kind_of(text: &str) -> Option<MessageKind> {
+    use MessageKind::{Commitment, Confirmation, Digest, Notice, Reminder};
+    [Reminder, Commitment, Digest, Confirmation, Notice].into_iter().find(|kind| kind.as_str() == text)
+}
+
+fn to_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| unreachable!("facts are plain values: {error}"))
+}

@@ -1,0 +1,400 @@
+//! The delivery journal: which notification was sent, in `deliveries.sqlite` of the state directory.
+//!
+//! A delivery goes `due → sending → sent → done` (its line is rewritten), or `failed`. Each step is
+//! committed to disk before the next one begins (write-ahead log, `synchronous = FULL`), so after a
+//! crash at any instruction the journal says what may have happened:
+//!
+//! - `due`: surely not sent;
+//! - `sending`: a message with a fixed text and fixed nonces may have been sent;
+//! - `sent`: sent, and never sent again whatever the file says;
+//! - `done`: sent, and the note says so too.
+//!
+//! Two processes may have it open: each step is one `BEGIN IMMEDIATE` transaction that checks the
+//! state it starts from, and [`Journal::lock`] lets one pass send at a time. Deleting the file loses
+//! nothing of the vault; what was in flight may then come twice.
+
+mod message;
+mod names;
+mod problems;
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::{Timestamp, civil};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+pub use message::{Chunk, ChunkState, Message, NewMessage};
+pub use problems::{OpenDelivery, Refusal};
+
+use super::notifier::Fact;
+
+/// The file's name in the state directory.
+pub const FILE_NAME: &str = "deliveries.sqlite";
+
+/// The schema's version, in `PRAGMA user_version`.
+const VERSION: i64 = 1;
+
+/// When this many rows are done, the older half goes: far more than a stale buffer can bring back.
+const KEEP_DONE: i64 = 100_000;
+
+/// What went wrong with the journal.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The database can't be used.
+    #[error("the delivery journal `{}` can't be used: {source}", path.display())]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// A file of the state directory can't be used.
+    #[error("can't use `{}`: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The database was written by a newer version of this program.
+    #[error("the delivery journal `{}` has version {found}, newer than this program knows ({VERSION}): use the newer program", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// A value in it isn't what was written.
+    #[error("the delivery journal `{}` holds a value that can't be read: {detail}", path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// Which.
+        detail: String,
+    },
+}
+
+/// How far a delivery came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Surely not sent yet.
+    Due,
+    /// May have been sent.
+    Sending,
+    /// Sent; the note doesn't say so yet.
+    Sent,
+    /// Sent, and the note says so.
+    Done,
+    /// Refused everywhere, with these settings.
+    Failed,
+}
+
+impl State {
+    fn read(text: &str) -> Option<Self> {
+        Some(match text {
+            "due" => Self::Due,
+            "sending" => Self::Sending,
+            "sent" => Self::Sent,
+            "done" => Self::Done,
+            "failed" => Self::Failed,
+            _ => return None,
+        })
+    }
+}
+
+/// The key of a delivery: id, local due time and, where two differing lines share the id, the hash
+/// of the line.
+pub fn key(subject: &str, local: civil::DateTime, disputed: Option<&LineHash>) -> String {
+    let base = format!("{subject}@{}", local_text(local));
+    match disputed {
+        Some(hash) => format!("{base}#{}", hash.short()),
+        None => base,
+    }
+}
+
+/// The subject and the local time of a key; the subject of a disputed one holds its hash, so that
+/// lines that share an id have histories of their own.
+fn parts(key: &str) -> (String, &str) {
+    let (id, rest) = key.rsplit_once('@').unwrap_or((key, ""));
+    match rest.split_once('#') {
+        Some((local, hash)) => (format!("{id}#{hash}"), local),
+        None => (id.to_owned(), rest),
+    }
+}
+
+/// The subject under which the deliveries of an id, or of one of the lines that share it, stand.
+pub fn subject(id: &str, disputed: Option<&LineHash>) -> String {
+    disputed.map_or_else(|| id.to_owned(), |hash| format!("{id}#{}", hash.short()))
+}
+
+/// The local due time as it stands in keys: `2026-12-01T09:30`, which sorts as time does.
+fn local_text(local: civil::DateTime) -> String {
+    local.strftime("%Y-%m-%dT%H:%M").to_string()
+}
+
+/// The hash of a line's bytes (without its terminator).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LineHash([u8; 16]);
+
+impl LineHash {
+    /// Of these bytes.
+    pub fn of(line: &[u8]) -> Self {
+        let mut out = [0; 16];
+        out.copy_from_slice(&blake3::hash(line).as_bytes()[..16]);
+        Self(out)
+    }
+
+    fn short(&self) -> String {
+        data_encoding::BASE32_NOPAD.encode(&self.0[..10])
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// What the journal knows of one delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// How far it came.
+    pub state: State,
+    /// The line that it was claimed for.
+    pub line: Option<LineHash>,
+    /// How often sending surely failed.
+    pub attempts: u32,
+    /// When it was last tried.
+    pub attempted: Option<Timestamp>,
+    /// Not before this instant.
+    pub retry: Option<Timestamp>,
+    /// A failed one: the settings that it failed with.
+    pub settings: Option<String>,
+    /// What was, or will be, told.
+    pub fact: Fact,
+    /// A sent one: the message's id, else its nonce.
+    pub delivered: Option<String>,
+}
+
+/// The delivery journal of one vault.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+/// The right to run a pass; released when dropped, or when the process ends.
+#[derive(Debug)]
+pub struct PassLock(#[allow(dead_code)] File);
+
+impl Journal {
+    /// Opens the journal in `state_dir`, making or migrating it. A file that is no database is put
+    /// aside under another name, with a warning, so that reminders go on firing.
+    ///
+    /// # Errors
+    /// The directory can't be written, or a newer program wrote the file.
+    pub fn open(state_dir: &Path) -> Result<Self, JournalError> {
+        let path = state_dir.join(FILE_NAME);
+        match Self::open_file(&path) {
+            Err(JournalError::Database { source, .. }) if is_no_database(&source) => {
+                set_aside(&path, &source)?;
+                Self::open_file(&path)
+            }
+            other => other,
+        }
+    }
+
+    fn open_file(path: &Path) -> Result<Self, JournalError> {
+        let wrap = |source| JournalError::Database { path: path.to_owned(), source };
+        let mut connection = Connection::open(path).map_err(wrap)?;
+        connection.busy_timeout(std::time::Duration::from_secs(10)).map_err(wrap)?;
+        connection
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
+            .map_err(wrap)?;
+        let found = migrate(&mut connection).map_err(wrap)?;
+        if found > VERSION {
+            return Err(JournalError::Newer { path: path.to_owned(), found });
+        }
+        Ok(Self { path: path.to_owned(), connection: Mutex::new(connection) })
+    }
+
+    /// Takes the right to run a pass, without waiting: `None` while another process (or task) has it.
+    ///
+    /// # Errors
+    /// The lock file can't be made.
+    pub fn lock(&self) -> Result<Option<PassLock>, JournalError> {
+        let path = self.path.with_file_name("deliver.lock");
+        let wrap = |source| JournalError::File { path: path.clone(), source };
+        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(wrap)?;
+        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(PassLock(file))),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(wrap(error.into())),
+        }
+    }
+
+    /// What the journal knows of a key.
+    pub fn row(&self, key: &str) -> Result<Option<Row>, JournalError> {
+        self.read(|tx| {
+            tx.query_row(
+                "SELECT state, line, attempts, attempted_ms, retry_ms, settings, fact, delivered
+                 FROM deliveries WHERE key = ?1",
+                [key],
+                row_of,
+            )
+            .optional()
+        })
+    }
+
+    /// The latest local time between `from` and `to`, both included, at which something with this
+    /// subject was sent.
+    pub fn latest_sent(
+        &self,
+        subject: &str,
+        from: civil::DateTime,
+        to: civil::DateTime,
+    ) -> Result<Option<civil::DateTime>, JournalError> {
+        let text: Option<String> = self.read(|tx| {
+            tx.query_row(
+                "SELECT max(local) FROM deliveries
+                 WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('sent', 'done')",
+                params![subject, local_text(from), local_text(to)],
+                |row| row.get(0),
+            )
+        })?;
+        Ok(text.and_then(|text| text.parse().ok()))
+    }
+
+    /// All deliveries that are sent but not done: key and row, in the order of their claims.
+    pub fn unsettled(&self) -> Result<Vec<(String, Row)>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT state, line, attempts, attempted_ms, retry_ms, settings, fact, delivered, key
+                 FROM deliveries WHERE state = 'sent' ORDER BY number",
+            )?
+            .query_map([], |row| Ok((row.get(8)?, row_of(row)?)))?
+            .collect()
+        })
+    }
+
+    /// Marks deliveries whose note now says that they were sent, and prunes what is long done.
+    pub fn done<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<(), JournalError> {
+        self.write(|tx| {
+            let mut statement =
+                tx.prepare_cached("UPDATE deliveries SET state = 'done' WHERE key = ?1 AND state = 'sent'")?;
+            for key in keys {
+                statement.execute([key])?;
+            }
+            let span = "SELECT coalesce(max(number) - min(number), 0) FROM deliveries";
+            if tx.query_row(span, [], |row| row.get::<_, i64>(0))? > 2 * KEEP_DONE {
+                tx.execute(
+                    "DELETE FROM deliveries WHERE state = 'done'
+                     AND number < (SELECT max(number) FROM deliveries) - ?1",
+                    [KEEP_DONE],
+                )?;
+            }
+            Ok(())
+        })
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wrap(&self, source: rusqlite::Error) -> JournalError {
+        match source {
+            rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) => {
+                JournalError::Value { path: self.path.clone(), detail: source.to_string() }
+            }
+            source => JournalError::Database { path: self.path.clone(), source },
+        }
+    }
+
+    fn read<T>(&self, f: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, JournalError> {
+        f(&self.connection()).map_err(|error| self.wrap(error))
+    }
+
+    /// One transaction that has the write lock from its start; committed to disk when it returns.
+    fn write<T>(&self, f: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, JournalError> {
+        let mut connection = self.connection();
+        let run = || {
+            let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = f(&tx)?;
+            tx.commit()?;
+            Ok(value)
+        };
+        run().map_err(|error| self.wrap(error))
+    }
+}
+
+/// Brings the schema to [`VERSION`]; returns the version that the file has now.
+fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
+    let version = |tx: &Connection| tx.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+    let found = version(connection)?;
+    if found >= VERSION {
+        return Ok(found);
+    }
+    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have migrated while this one waited for the lock.
+    if version(&tx)? < 1 {
+        tx.execute_batch(include_str!("schema.sql"))?;
+        tx.pragma_update(None, "user_version", 1)?;
+    }
+    let found = version(&tx)?;
+    tx.commit()?;
+    Ok(found)
+}
+
+fn is_no_database(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt)
+    )
+}
+
+/// Renames a file that is no database, with the log that belongs to it.
+fn set_aside(path: &Path, why: &rusqlite::Error) -> Result<(), JournalError> {
+    let free = (1..).map(|n| path.with_extension(format!("sqlite.broken-{n}"))).find(|path| !path.exists());
+    let to = free.unwrap_or_else(|| path.with_extension("sqlite.broken"));
+    tracing::warn!(from = %path.display(), to = %to.display(), %why, "the delivery journal is no database any more: put aside, a new one begun");
+    std::fs::rename(path, &to).map_err(|source| JournalError::File { path: path.to_owned(), source })?;
+    for suffix in ["-wal", "-shm"] {
+        let mut side = path.as_os_str().to_owned();
+        side.push(suffix);
+        let _ = std::fs::remove_file(side);
+    }
+    Ok(())
+}
+
+fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    let state: String = row.get(0)?;
+    let line: Vec<u8> = row.get(1)?;
+    Ok(Row {
+        state: State::read(&state).ok_or_else(|| unreadable(0, "state", &state))?,
+        line: line.try_into().ok().map(LineHash),
+        attempts: row.get(2)?,
+        attempted: instant(row.get(3)?),
+        retry: instant(row.get(4)?),
+        settings: row.get(5)?,
+        fact: json(row, 6)?,
+        delivered: row.get(7)?,
+    })
+}
+
+fn instant(ms: Option<i64>) -> Option<Timestamp> {
+    ms.and_then(|ms| Timestamp::from_millisecond(ms).ok())
+}
+
+fn json<T: serde::de::DeserializeOwned>(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| unreadable(column, "JSON", &error.to_string()))
+}
+
+fn unreadable(column: usize, what: &str, value: &str) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(
+        column,
+        rusqlite::types::Type::Text,
+        format!("{what}: {value}").into(),
+    )
+}

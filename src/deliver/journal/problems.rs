@@ -1,0 +1,99 @@
+//! What `status` and `doctor` show of the journal: what waits, what was refused.
+
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::{Journal, JournalError, instant, json};
+use crate::deliver::notifier::Fact;
+
+/// A delivery that is not done with: waiting for another attempt, or refused everywhere.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct OpenDelivery {
+    /// Its key.
+    pub key: String,
+    /// `due`, `sending` or `failed`.
+    pub state: String,
+    /// What is to be told.
+    pub fact: Fact,
+    /// How often sending failed.
+    pub attempts: u32,
+    /// The next attempt is not before this.
+    pub retry: Option<Timestamp>,
+    /// Why it is not delivered yet.
+    pub error: Option<String>,
+}
+
+/// A place that refused a message for good.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Refusal {
+    /// `discord thread:123`, `discord`, `desktop`.
+    pub place: String,
+    /// When it last did.
+    pub at: Timestamp,
+    /// Its words.
+    pub reason: String,
+}
+
+impl Journal {
+    /// The deliveries that are due and not delivered.
+    pub fn open_deliveries(&self) -> Result<Vec<OpenDelivery>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT key, state, fact, attempts, retry_ms, error FROM deliveries
+                 WHERE state IN ('due', 'sending', 'failed') ORDER BY number",
+            )?
+            .query_map([], |row| {
+                Ok(OpenDelivery {
+                    key: row.get(0)?,
+                    state: row.get(1)?,
+                    fact: json(row, 2)?,
+                    attempts: row.get(3)?,
+                    retry: instant(row.get(4)?),
+                    error: row.get(5)?,
+                })
+            })?
+            .collect()
+        })
+    }
+
+    /// The places that refused a message with the current settings.
+    pub fn refusals(&self, settings: &str) -> Result<Vec<Refusal>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached("SELECT place, at_ms, reason FROM refusals WHERE settings = ?1 ORDER BY at_ms")?
+                .query_map([settings], |row| {
+                    let at = instant(Some(row.get(1)?)).unwrap_or(Timestamp::UNIX_EPOCH);
+                    Ok(Refusal { place: row.get(0)?, at, reason: row.get(2)? })
+                })?
+                .collect()
+        })
+    }
+
+    /// Notes that a place refused a message.
+    pub(crate) fn refused(
+        &self,
+        place: &str,
+        now: Timestamp,
+        reason: &str,
+        settings: &str,
+    ) -> Result<(), JournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "INSERT OR REPLACE INTO refusals (place, at_ms, reason, settings) VALUES (?1, ?2, ?3, ?4)",
+                params![place, now.as_millisecond(), reason, settings],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Notes that a place takes messages (again).
+    pub(crate) fn accepted(&self, place: &str) -> Result<(), JournalError> {
+        let known: bool = self.read(|tx| {
+            tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM refusals WHERE place = ?1)")?
+                .query_row([place], |row| row.get(0))
+        })?;
+        if known {
+            self.write(|tx| tx.execute("DELETE FROM refusals WHERE place = ?1", [place]).map(|_| ()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,268 @@
+//! What can tell the user something: the [`Notifier`] trait and the values that cross it.
+//!
+//! A notifier sends one chunk of text to one place and says honestly what became of it. It never
+//! retries, never sleeps and keeps no state about deliveries: that is the journal's and the pass's
+//! work, so that every notifier has the same promises. The one question beyond sending is
+//! [`Notifier::find`]: "did a message with this nonce or this very text arrive since then?"
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use async_trait::async_trait;
+use jiff::{Timestamp, civil};
+use serde::{Deserialize, Serialize};
+
+/// The longest nonce that Discord takes, in characters; other notifiers take what Discord takes.
+pub const MAX_NONCE: usize = 25;
+
+/// Something that can tell the user.
+#[async_trait]
+pub trait Notifier: Send + Sync {
+    /// The name that `status`, `doctor` and the journal show: `console`, `desktop`, `discord`.
+    fn name(&self) -> &'static str;
+
+    /// The longest text that one message takes, in UTF-16 units; longer ones come in chunks.
+    fn limit(&self) -> usize {
+        super::split::DISCORD_LIMIT
+    }
+
+    /// Sends one message, once. The caller retries, with the same nonce.
+    async fn send(&self, message: &Outgoing) -> SendOutcome;
+
+    /// Looks for a message that an earlier attempt may have left, by its nonce or its exact text,
+    /// among those since `since`.
+    async fn find(&self, message: &Outgoing, since: Timestamp) -> Lookup;
+}
+
+/// One message on its way out: a whole notification, or one chunk of a long one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outgoing {
+    /// The key of the notification in the delivery journal; the same for all its chunks.
+    pub key: String,
+    /// At most [`MAX_NONCE`] characters, the same for every attempt at this chunk.
+    pub nonce: String,
+    /// Which chunk this is, from 0.
+    pub chunk: usize,
+    /// How many chunks the notification has, at least 1.
+    pub chunks: usize,
+    /// What it is about.
+    pub kind: MessageKind,
+    /// What the user reads.
+    pub text: String,
+    /// Where it should go; `None` is the notifier's own default place.
+    pub scope: Option<Scope>,
+    /// The reminders or follow-ups that it tells of: one, or several in a digest, oldest first.
+    pub facts: Vec<Fact>,
+}
+
+/// What a message is about. A failure notice and the notification itself are different kinds, so
+/// that their nonces never coincide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MessageKind {
+    /// One reminder.
+    Reminder,
+    /// One follow-up of `COMMITMENTS.md`.
+    Commitment,
+    /// Several that were missed, in one message.
+    Digest,
+    /// The exact line of a reminder that was just created or changed.
+    Confirmation,
+    /// Something that the user should know about the agent itself.
+    Notice,
+}
+
+impl MessageKind {
+    /// The lower-case name, as it stands in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reminder => "reminder",
+            Self::Commitment => "commitment",
+            Self::Digest => "digest",
+            Self::Confirmation => "confirmation",
+            Self::Notice => "notice",
+        }
+    }
+}
+
+impl fmt::Display for MessageKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A reminder or follow-up as the message tells of it; what buttons and the console need.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// [`MessageKind::Reminder`] or [`MessageKind::Commitment`].
+    pub kind: MessageKind,
+    /// The reminder's or commitment's id.
+    pub id: String,
+    /// The local date and time that it was due, as written in the note.
+    pub local: civil::DateTime,
+    /// The instant that it was due.
+    pub due: Timestamp,
+    /// How late it was when the message was made, in seconds; never negative.
+    pub late_seconds: i64,
+    /// How many earlier occurrences were folded into this one.
+    pub missed: u32,
+    /// The reminder's message or the follow-up's text.
+    pub msg: String,
+    /// Whether it comes again.
+    pub recurring: bool,
+    /// When it comes next, local; `None` for a one-off.
+    pub next: Option<civil::DateTime>,
+}
+
+/// What became of one attempt to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SendOutcome {
+    /// It arrived.
+    Sent {
+        /// The message's id where the place gives one.
+        message_id: Option<String>,
+    },
+    /// It may have arrived: a time-out, a 5xx, an answer that can't be read.
+    Unknown {
+        /// What happened.
+        reason: String,
+    },
+    /// It surely did not arrive, and may later: unreachable, rate-limited.
+    Retry {
+        /// How long the place asks us to wait.
+        after: Option<Duration>,
+        /// What happened.
+        reason: String,
+    },
+    /// It did not arrive and never will with these settings: forbidden, unknown channel.
+    Refused {
+        /// What happened, in words that say what to change.
+        reason: String,
+    },
+}
+
+/// What [`Notifier::find`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    /// The message is there.
+    Found {
+        /// Its id.
+        message_id: String,
+    },
+    /// It surely isn't there.
+    NotFound,
+    /// The place can never be asked: a console, a webhook.
+    CannotAsk,
+    /// It can be asked, but not just now: the caller asks again later and sends nothing meanwhile.
+    Later {
+        /// How long the place asks us to wait.
+        after: Option<Duration>,
+        /// What happened.
+        reason: String,
+    },
+}
+
+/// Where a message goes, as `scope:` in `COMMITMENTS.md` writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// A channel: `channel:ID`.
+    Channel(u64),
+    /// A thread: `thread:ID`.
+    Thread(u64),
+    /// A user's direct messages: `user:ID`.
+    User(u64),
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Channel(id) => write!(f, "channel:{id}"),
+            Self::Thread(id) => write!(f, "thread:{id}"),
+            Self::User(id) => write!(f, "user:{id}"),
+        }
+    }
+}
+
+/// A scope that isn't `channel:ID`, `thread:ID` or `user:ID`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no scope: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows")]
+pub struct ScopeError(pub String);
+
+impl FromStr for Scope {
+    type Err = ScopeError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || ScopeError(text.to_owned());
+        let (kind, id) = text.trim().split_once(':').ok_or_else(wrong)?;
+        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(wrong());
+        }
+        let id: u64 = id.parse().map_err(|_| wrong())?;
+        match kind {
+            "channel" => Ok(Self::Channel(id)),
+            "thread" => Ok(Self::Thread(id)),
+            "user" => Ok(Self::User(id)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl Serialize for Scope {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Scope {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// The nonce of one chunk: a hash over kind, key, route and chunk, the same on every attempt and
+/// after every restart. 25 characters of base32 hold 125 bits of it.
+///
+/// `route` is 0 for the message's own place and counts up for each place that it falls back to: the
+/// same text in another place is another message.
+pub fn nonce(kind: MessageKind, key: &str, route: u8, chunk: usize) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in [kind.as_str().as_bytes(), key.as_bytes(), &[route]] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.update(&(chunk as u64).to_le_bytes());
+    let mut text = data_encoding::BASE32_NOPAD.encode(&hasher.finalize().as_bytes()[..16]);
+    text.truncate(MAX_NONCE);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_reads_back_as_written() {
+        for text in ["channel:1482815120000000000", "thread:7", "user:18446744073709551615"] {
+            let scope: Scope = text.parse().unwrap();
+            assert_eq!(scope.to_string(), text);
+        }
+        for text in ["", "channel", "channel:", "channel:+7", "channel:18446744073709551616", "dm:4", "Channel:4"] {
+            assert!(text.parse::<Scope>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_nonce_differs_by_every_part_and_fits() {
+        let base = nonce(MessageKind::Reminder, "rid_A@2026-12-01T09:30", 0, 0);
+        assert_eq!(base.len(), MAX_NONCE);
+        assert_eq!(base, nonce(MessageKind::Reminder, "rid_A@2026-12-01T09:30", 0, 0));
+        for other in [
+            nonce(MessageKind::Notice, "rid_A@2026-12-01T09:30", 0, 0),
+            nonce(MessageKind::Reminder, "rid_A@2026-12-01T09:31", 0, 0),
+            nonce(MessageKind::Reminder, "rid_A@2026-12-01T09:30", 1, 0),
+            nonce(MessageKind::Reminder, "rid_A@2026-12-01T09:30", 0, 1),
+        ] {
+            assert_ne!(base, other);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! One pass of the scheduler: read, claim, send, rewrite.
+//!
+//! A pass keeps no schedule: it reads both notes, asks [`crate::schedule`] what is due at the clock's
+//! instant and the journal what of it was sent, and acts on the difference. Its steps, each of which
+//! may be the last one before a crash:
+//!
+//! 1. what was on its way when the last pass ended is finished ([`send`]);
+//! 2. what is due and not sent is claimed in one transaction ([`plan`]) and sent, in the order of the
+//!    file;
+//! 3. each line whose key is sent is rewritten: deleted, moved on, marked delivered ([`settle`]);
+//!    a line that a stale buffer brought back is such a line too, and never fires again;
+//! 4. lines without an id get one.
+//!
+//! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite.
+
+mod memory;
+mod notes;
+mod plan;
+mod report;
+mod send;
+mod settle;
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::journal::{Journal, JournalError};
+use super::outlets::Outlets;
+use crate::clock::Clock;
+use crate::reminders::{self, ReminderError};
+use crate::schedule::{DigestRule, Zone};
+use crate::vault::{Editor, NotePath, Vault};
+
+pub use memory::Memory;
+pub use report::{Failed, Fired, PassReport};
+
+use notes::Notes;
+
+/// A pass that takes longer is an error worth telling.
+pub const BOUND: Duration = Duration::from_secs(2);
+
+/// A pass stops sending after this long and goes on in the next one, which reads the notes again.
+const SEND_BUDGET: Duration = Duration::from_secs(30);
+
+/// How long a pass waits for another process's pass to end.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// All that a pass works with.
+#[derive(Debug, Clone, Copy)]
+pub struct PassContext<'a> {
+    /// Reads the notes.
+    pub vault: &'a Vault,
+    /// Writes the notes.
+    pub editor: &'a Editor,
+    /// Knows what was sent.
+    pub journal: &'a Journal,
+    /// Sends.
+    pub outlets: &'a Outlets,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// What the user has set.
+    pub settings: &'a PassSettings,
+}
+
+/// What the user has set.
+#[derive(Debug, Clone)]
+pub struct PassSettings {
+    /// The zone of the reminders.
+    pub zone: Zone,
+    /// The note of the reminders.
+    pub reminders: NotePath,
+    /// The note of the follow-ups.
+    pub commitments: NotePath,
+    /// When missed ones come together.
+    pub digest: DigestRule,
+    /// Why this machine fires nothing, where another one does (`[schedule] host`).
+    pub read_only: Option<String>,
+    /// Changes whenever the settings of the notifiers do; what was refused is then tried again.
+    pub notifiers: String,
+}
+
+/// How a pass is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// By the daemon: rewriting waits until a note is still.
+    Daemon,
+    /// By `tick`: the notes count as still.
+    Tick,
+    /// Says what a tick would fire; sends, writes and remembers nothing.
+    DryRun,
+}
+
+/// A pass could not be made at all.
+#[derive(Debug, thiserror::Error)]
+pub enum PassError {
+    /// The delivery journal can't be used; nothing may be sent without it.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The operating system gives no random numbers.
+    #[error(transparent)]
+    Reminder(#[from] ReminderError),
+    /// Another process is in the middle of a pass.
+    #[error("another pass over this vault has been running for {} s; it goes on", .0.as_secs())]
+    Busy(Duration),
+}
+
+/// `host` of the settings against this machine's name: why nothing fires here, if so.
+pub fn read_only(host: Option<&str>, here: &str) -> Option<String> {
+    let host = host.filter(|host| !host.eq_ignore_ascii_case(here))?;
+    Some(format!("`{host}` fires the reminders of this vault (`[schedule] host`), and this machine is `{here}`"))
+}
+
+/// Makes one pass at the clock's instant.
+///
+/// Notes that can't be read or written are told in the report; the pass does what it can.
+///
+/// # Errors
+/// The journal can't be used, or another process is in a pass.
+pub async fn pass(
+    context: &PassContext<'_>,
+    memory: &mut Memory,
+    mode: Mode,
+) -> Result<PassReport, PassError> {
+    let started = Instant::now();
+    let now = context.clock.now();
+    let mut report = PassReport::new(now, context.settings.zone.tz());
+    report.dry_run = mode == Mode::DryRun;
+    let lock = if mode == Mode::DryRun { None } else { Some(lock(context.journal).await?) };
+    let notes = Notes::read(context, &mut report);
+    tell_findings(context, &notes, mode, &mut report)?;
+    if let Some(reason) = &context.settings.read_only {
+        report.read_only = Some(reason.clone());
+    } else if mode == Mode::DryRun {
+        let plan = plan::plan(context, &notes, now, false)?;
+        plan.fires.iter().for_each(|fire| report.fired(&fire.fact, now, context.settings.zone.tz()));
+    } else {
+        work(context, memory, mode, notes, now, started, &mut report).await?;
+    }
+    drop(lock);
+    finish(started, &mut report);
+    Ok(report)
+}
+
+async fn work(
+    context: &PassContext<'_>,
+    memory: &mut Memory,
+    mode: Mode,
+    notes: Notes,
+    now: Timestamp,
+    started: Instant,
+    report: &mut PassReport,
+) -> Result<(), PassError> {
+    context.journal.dissolve_unsent()?;
+    let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
+    sender.resume(report).await?;
+    let mut plan = plan::plan(context, &notes, now, true)?;
+    if !plan.fires.is_empty() {
+        fail::fail_point!("deliver::before-claim");
+        let messages = plan::messages(context.settings, &plan.fires, now);
+        let claimed = context.journal.claim(&messages, context.outlets.primary.limit())?;
+        fail::fail_point!("deliver::after-claim");
+        sender.deliver(claimed, report).await?;
+        plan = plan::plan(context, &notes, now, true)?;
+    }
+    report.waiting = plan.waiting.len() + plan.fires.len();
+    plan.waiting.iter().for_each(|at| report.again_at(*at));
+    if sender.out_of_time && !plan.fires.is_empty() {
+        report.again_at(now);
+    }
+    settle::settle(context, memory, mode, notes, plan, now, report)
+}
+
+async fn lock(journal: &Journal) -> Result<super::journal::PassLock, PassError> {
+    let started = Instant::now();
+    loop {
+        if let Some(lock) = journal.lock()? {
+            return Ok(lock);
+        }
+        if started.elapsed() > LOCK_WAIT {
+            return Err(PassError::Busy(started.elapsed()));
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Tells of what looks meant and isn't understood, once.
+fn tell_findings(
+    context: &PassContext<'_>,
+    notes: &Notes,
+    mode: Mode,
+    report: &mut PassReport,
+) -> Result<(), PassError> {
+    let all = reminders::findings(
+        notes.reminders.as_ref().map(|note| (&context.settings.reminders, &note.parsed)),
+        notes.commitments.as_ref().map(|note| (&context.settings.commitments, &note.parsed)),
+    );
+    let keys = notes.finding_keys(context.settings, &all);
+    let current = keys.iter().copied().collect();
+    // A note that can't be read just now has not lost its mistakes.
+    let whole = notes.reminders.is_some() && notes.commitments.is_some();
+    let new = context.journal.new_findings(&current, mode != Mode::DryRun && whole)?;
+    let told = keys.iter().zip(all).filter(|(key, _)| new.contains(key)).map(|(_, finding)| finding);
+    report.near_misses.extend(told);
+    Ok(())
+}
+
+fn finish(started: Instant, report: &mut PassReport) {
+    let took = started.elapsed();
+    report.took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    report.over_time = took > BOUND;
+    if report.over_time {
+        tracing::error!(took_ms = report.took_ms, "a pass took longer than 2 s");
+    }
+}

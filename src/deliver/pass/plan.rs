@@ -1,0 +1,426 @@
+//! What is due, and what of it is to be sent, waited for or written down: the notes against the
+//! journal.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
+
+use super::notes::{Note, Notes};
+use super::report::late_seconds;
+use super::{PassContext, PassError, PassSettings};
+use crate::deliver::compose;
+use crate::deliver::journal::{self, Journal, LineHash, NewMessage, Row, State};
+use crate::deliver::notifier::{Fact, MessageKind, Scope};
+use crate::format::commitment::{CommitmentBlock, CommitmentsFile, Status};
+use crate::format::id::ReminderId;
+use crate::format::reminder::{Recur, Reminder, ReminderLine, RemindersFile};
+use crate::reminders::random_id;
+use crate::schedule::{self, Due, Moment, Next};
+
+/// What a pass has to do.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// To be sent, in the order of the notes.
+    pub fires: Vec<Fire>,
+    /// Sent, and to be written down.
+    pub settles: Vec<Settle>,
+    /// To be tried again at these instants.
+    pub waiting: Vec<Timestamp>,
+    /// Lines of one-offs whose words were changed after they were sent: number and key.
+    pub changed: Vec<(usize, String)>,
+}
+
+/// One notification that is due and not sent.
+#[derive(Debug, Clone)]
+pub(super) struct Fire {
+    pub key: String,
+    pub line: LineHash,
+    pub fact: Fact,
+    pub scope: Option<Scope>,
+}
+
+/// One that is sent and whose note doesn't say so.
+#[derive(Debug, Clone)]
+pub(super) struct Settle {
+    pub key: String,
+    pub row: Row,
+    pub target: Target,
+}
+
+/// What is rewritten.
+#[derive(Debug, Clone)]
+pub(super) enum Target {
+    /// The line goes.
+    Delete { line: Vec<u8> },
+    /// The line moves on; with an id, where it has none.
+    Move { line: Vec<u8>, next: Next, id: Option<ReminderId> },
+    /// The block is marked delivered.
+    Delivered { block: Vec<u8>, id: String },
+}
+
+/// Compares the notes with the journal. With `assign`, ids that are made up for lines without one
+/// are remembered before anything is sent under them.
+pub(super) fn plan(
+    context: &PassContext<'_>,
+    notes: &Notes,
+    now: Timestamp,
+    assign: bool,
+) -> Result<Plan, PassError> {
+    let mut plan = Plan::default();
+    if let Some(note) = &notes.reminders {
+        Planner { context, file: &note.parsed, moment: Moment::new(&context.settings.zone, now), now }
+            .run(assign, &mut plan)?;
+    }
+    if let Some(note) = &notes.commitments {
+        commitments(context, note, now, &mut plan)?;
+    }
+    Ok(plan)
+}
+
+/// What a reminder says, whatever the order of its fields and the white space between them.
+fn meaning(reminder: &Reminder) -> LineHash {
+    LineHash::of(Reminder { block_id: None, ..reminder.clone() }.to_line().as_bytes())
+}
+
+struct Planner<'a> {
+    context: &'a PassContext<'a>,
+    file: &'a RemindersFile,
+    moment: Moment<'a>,
+    now: Timestamp,
+}
+
+/// Under which name a due line is known.
+struct Identity {
+    id: ReminderId,
+    /// Another line of the file has this id already (a stale copy came back beside it).
+    elsewhere: bool,
+}
+
+/// What is to be done about one due line.
+enum Verdict {
+    Fire(Due, String),
+    Settle(String, Row),
+    Wait(Option<Timestamp>),
+    Changed(String),
+}
+
+impl Planner<'_> {
+    fn run(&self, assign: bool, plan: &mut Plan) -> Result<(), PassError> {
+        let lines = &self.file.reminders;
+        let due: Vec<(&ReminderLine, Due)> =
+            lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
+        if due.is_empty() {
+            return Ok(());
+        }
+        let identities = self.identities(&due, assign)?;
+        let disputed = self.disputed(&due);
+        let mut fired: HashSet<String> = HashSet::new();
+        for ((line, due), identity) in due.into_iter().zip(identities) {
+            let hash = meaning(&line.reminder);
+            let is_disputed = line.reminder.id.is_some_and(|id| disputed.contains(&id));
+            match self.verdict(&line.reminder, due, &identity, hash, is_disputed)? {
+                Verdict::Fire(due, key) => {
+                    if fired.insert(key.clone()) {
+                        plan.fires.push(Fire { key, line: hash, fact: self.fact(line, &identity, &due), scope: None });
+                    }
+                }
+                Verdict::Settle(key, row) => {
+                    plan.settles.push(Settle { key, row, target: self.target(line, &identity) });
+                }
+                Verdict::Wait(at) => plan.waiting.extend(at),
+                Verdict::Changed(key) => plan.changed.push((line.line, key)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The id of each due line: its own, else the one that was given to this very line before, else a
+    /// new one.
+    fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>, PassError> {
+        let nameless = due.iter().any(|(line, _)| line.reminder.id.is_none());
+        let taken: HashSet<ReminderId> = if nameless {
+            self.file.reminders.iter().filter_map(|line| line.reminder.id).collect()
+        } else {
+            HashSet::new()
+        };
+        let journal = self.context.journal;
+        let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
+        let mut new = Vec::new();
+        let mut out = Vec::with_capacity(due.len());
+        for (line, due) in due {
+            if let Some(id) = line.reminder.id {
+                out.push(Identity { id, elsewhere: false });
+                continue;
+            }
+            let hash = meaning(&line.reminder);
+            if let Some(&id) = names.get(&hash) {
+                out.push(Identity { id, elsewhere: false });
+                continue;
+            }
+            let known = journal.name(&hash)?.and_then(|id| id.parse::<ReminderId>().ok());
+            let elsewhere = known.is_some_and(|id| taken.contains(&id));
+            if let Some(id) = known {
+                if !elsewhere || self.was_sent(id, &line.reminder, due)? {
+                    out.push(Identity { id, elsewhere });
+                    continue;
+                }
+            }
+            let id = random_id(|id| taken.contains(id) || names.values().any(|name| name == id))?;
+            names.insert(hash, id);
+            new.push((hash, id.to_string()));
+            out.push(Identity { id, elsewhere: false });
+        }
+        if assign && !new.is_empty() {
+            journal.set_names(&new)?;
+        }
+        Ok(out)
+    }
+
+    fn was_sent(&self, id: ReminderId, reminder: &Reminder, due: &Due) -> Result<bool, PassError> {
+        let own = reminder.date.to_datetime(reminder.time);
+        Ok(self.context.journal.latest_sent(id.as_str(), own, due.occurrence.local)?.is_some())
+    }
+
+    /// The ids of due lines that another line has too, with other words.
+    fn disputed(&self, due: &[(&ReminderLine, Due)]) -> HashSet<ReminderId> {
+        let mut first: HashMap<ReminderId, Option<&Reminder>> =
+            due.iter().filter_map(|(line, _)| line.reminder.id).map(|id| (id, None)).collect();
+        let mut disputed = HashSet::new();
+        for line in &self.file.reminders {
+            let Some(id) = line.reminder.id else { continue };
+            let Some(known) = first.get_mut(&id) else { continue };
+            match known {
+                None => *known = Some(&line.reminder),
+                Some(known) if meaning(known) != meaning(&line.reminder) => {
+                    disputed.insert(id);
+                }
+                Some(_) => {}
+            }
+        }
+        disputed
+    }
+
+    fn verdict(
+        &self,
+        reminder: &Reminder,
+        due: Due,
+        identity: &Identity,
+        hash: LineHash,
+        disputed: bool,
+    ) -> Result<Verdict, PassError> {
+        let journal = self.context.journal;
+        let id = identity.id.as_str();
+        let marks = marks(journal, id, due.occurrence.local, hash, disputed)?;
+        let key = |local| journal::key(id, local, marks.as_ref());
+        let mut due = due;
+        if reminder.recur != Recur::None {
+            let own = reminder.date.to_datetime(reminder.time);
+            let subject = journal::subject(id, marks.as_ref());
+            if let Some(sent) = journal.latest_sent(&subject, own, due.occurrence.local)? {
+                match self.moment.due_after(reminder, sent) {
+                    Some(later) => due = later,
+                    None => {
+                        let key = key(sent);
+                        let row = journal.row(&key)?;
+                        return Ok(row.map_or(Verdict::Wait(None), |row| Verdict::Settle(key, row)));
+                    }
+                }
+            }
+        }
+        let key = key(due.occurrence.local);
+        let row = journal.row(&key)?;
+        Ok(match readiness(row, self.now, &self.context.settings.notifiers) {
+            Readiness::Fire => Verdict::Fire(due, key),
+            Readiness::Wait(at) => Verdict::Wait(at),
+            Readiness::Sent(row) if reminder.recur == Recur::None && !same_words(&row, hash, reminder) => {
+                Verdict::Changed(key)
+            }
+            Readiness::Sent(row) => Verdict::Settle(key, row),
+        })
+    }
+
+    fn target(&self, line: &ReminderLine, identity: &Identity) -> Target {
+        let next = if line.reminder.recur == Recur::None { None } else { self.moment.next(&line.reminder) };
+        match next {
+            Some(next) if !identity.elsewhere => Target::Move {
+                line: line.text.clone(),
+                next: Next { date: next.local.date(), day: next.day, at: next.at },
+                id: (line.reminder.id.is_none() && line.terminated).then_some(identity.id),
+            },
+            _ => Target::Delete { line: line.text.clone() },
+        }
+    }
+
+    fn fact(&self, line: &ReminderLine, identity: &Identity, due: &Due) -> Fact {
+        let time = line.reminder.time;
+        Fact {
+            kind: MessageKind::Reminder,
+            id: identity.id.to_string(),
+            local: due.occurrence.local,
+            due: due.occurrence.at,
+            late_seconds: late_seconds(due.occurrence.at, self.now),
+            missed: due.missed,
+            msg: line.reminder.msg.clone(),
+            recurring: line.reminder.recur != Recur::None,
+            next: due.next.map(|next| next.date.to_datetime(time)),
+        }
+    }
+}
+
+/// The hash that is part of the key, where lines that differ share the id. A line whose plain key was
+/// sent before the other one came keeps the plain key; one that is alone again keeps the key that it
+/// was claimed with.
+fn marks(
+    journal: &Journal,
+    id: &str,
+    local: civil::DateTime,
+    hash: LineHash,
+    disputed: bool,
+) -> Result<Option<LineHash>, PassError> {
+    let with_hash = journal.row(&journal::key(id, local, Some(&hash)))?.is_some();
+    if with_hash || !disputed {
+        return Ok(with_hash.then_some(hash));
+    }
+    let plain = journal.row(&journal::key(id, local, None))?;
+    let was_first = plain.is_some_and(|row| row.line == Some(hash));
+    Ok((!was_first).then_some(hash))
+}
+
+/// Whether a line still says what was sent; an id that it got since is no change.
+fn same_words(row: &Row, hash: LineHash, reminder: &Reminder) -> bool {
+    row.line == Some(hash) || row.line == Some(meaning(&Reminder { id: None, ..reminder.clone() })) || {
+        let id = row.fact.id.parse().ok();
+        row.line == Some(meaning(&Reminder { id, ..reminder.clone() }))
+    }
+}
+
+enum Readiness {
+    Fire,
+    Wait(Option<Timestamp>),
+    Sent(Row),
+}
+
+fn readiness(row: Option<Row>, now: Timestamp, notifiers: &str) -> Readiness {
+    let Some(row) = row else { return Readiness::Fire };
+    match row.state {
+        State::Sent | State::Done => Readiness::Sent(row),
+        State::Sending => Readiness::Wait(row.retry.filter(|at| *at > now)),
+        State::Failed if row.settings.as_deref() == Some(notifiers) => Readiness::Wait(None),
+        State::Failed => Readiness::Fire,
+        // A clock that was put back to before the attempt makes the wait meaningless.
+        State::Due => match (row.retry, row.attempted) {
+            (Some(at), attempted) if at > now && attempted.is_none_or(|then| then <= now) => {
+                Readiness::Wait(Some(at))
+            }
+            _ => Readiness::Fire,
+        },
+    }
+}
+
+fn commitments(
+    context: &PassContext<'_>,
+    note: &Note<CommitmentsFile>,
+    now: Timestamp,
+    plan: &mut Plan,
+) -> Result<(), PassError> {
+    let mut counts: HashMap<&str, u32> = HashMap::new();
+    for block in &note.parsed.blocks {
+        *counts.entry(&block.commitment.id).or_default() += 1;
+    }
+    for block in &note.parsed.blocks {
+        let commitment = &block.commitment;
+        let Some(due) = commitment.due.filter(|due| commitment.status == Status::Pending && *due <= now) else {
+            continue;
+        };
+        let bytes = &note.bytes[block.range.clone()];
+        let hash = LineHash::of(bytes);
+        let utc = due.to_zoned(TimeZone::UTC).datetime();
+        let disputed = counts[commitment.id.as_str()] > 1;
+        let marks = marks(context.journal, &commitment.id, utc, hash, disputed)?;
+        let key = journal::key(&commitment.id, utc, marks.as_ref());
+        match readiness(context.journal.row(&key)?, now, &context.settings.notifiers) {
+            Readiness::Wait(at) => plan.waiting.extend(at),
+            Readiness::Sent(row) => {
+                let target = Target::Delivered { block: bytes.to_vec(), id: commitment.id.clone() };
+                plan.settles.push(Settle { key, row, target });
+            }
+            Readiness::Fire if plan.fires.iter().any(|fire| fire.key == key) => {}
+            Readiness::Fire => {
+                let scope = commitment.scope.as_deref().and_then(|scope| scope.parse().ok());
+                let fact = commitment_fact(context.settings, block, due, now);
+                plan.fires.push(Fire { key, line: hash, fact, scope });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn commitment_fact(settings: &PassSettings, block: &CommitmentBlock, due: Timestamp, now: Timestamp) -> Fact {
+    Fact {
+        kind: MessageKind::Commitment,
+        id: block.commitment.id.clone(),
+        local: settings.zone.tz().to_datetime(due),
+        due,
+        late_seconds: late_seconds(due, now),
+        missed: 0,
+        msg: block.commitment.text.trim().to_owned(),
+        recurring: false,
+        next: None,
+    }
+}
+
+/// The messages for what is due: what was missed in one digest a place where the rule says so, oldest
+/// first; everything else alone, by its instant and then in the order of the notes.
+pub(super) fn messages(settings: &PassSettings, fires: &[Fire], now: Timestamp) -> Vec<NewMessage> {
+    let today = settings.zone.tz().to_datetime(now).date();
+    let mut places: BTreeMap<Option<Scope>, Vec<&Fire>> = BTreeMap::new();
+    for fire in fires {
+        places.entry(fire.scope).or_default().push(fire);
+    }
+    let mut out: Vec<(Timestamp, NewMessage)> = Vec::new();
+    for (scope, mut fires) in places {
+        fires.sort_by_key(|fire| fire.fact.due);
+        let late: Vec<SignedDuration> = fires.iter().map(|fire| lateness(fire)).collect();
+        let (together, alone): (Vec<&Fire>, Vec<&Fire>) = if schedule::digest(&settings.digest, &late) {
+            fires.into_iter().partition(|fire| schedule::is_missed(lateness(fire)))
+        } else {
+            (Vec::new(), fires)
+        };
+        match together.as_slice() {
+            [] => {}
+            [one] => out.push((one.fact.due, single(one, scope, today))),
+            [first, ..] => out.push((first.fact.due, digest(&together, scope, today))),
+        }
+        out.extend(alone.into_iter().map(|fire| (fire.fact.due, single(fire, scope, today))));
+    }
+    out.sort_by_key(|(due, _)| *due);
+    out.into_iter().map(|(_, message)| message).collect()
+}
+
+fn lateness(fire: &Fire) -> SignedDuration {
+    SignedDuration::from_secs(fire.fact.late_seconds)
+}
+
+fn single(fire: &Fire, scope: Option<Scope>, today: civil::Date) -> NewMessage {
+    NewMessage {
+        key: fire.key.clone(),
+        kind: fire.fact.kind,
+        scope,
+        body: compose::single(&fire.fact, today),
+        deliveries: vec![(fire.key.clone(), fire.line, fire.fact.clone())],
+    }
+}
+
+fn digest(fires: &[&Fire], scope: Option<Scope>, today: civil::Date) -> NewMessage {
+    let facts: Vec<Fact> = fires.iter().map(|fire| fire.fact.clone()).collect();
+    let mut keys: Vec<&str> = fires.iter().map(|fire| fire.key.as_str()).collect();
+    keys.sort_unstable();
+    let hash = blake3::hash(keys.join("\n").as_bytes());
+    NewMessage {
+        key: format!("digest:{}", data_encoding::BASE32_NOPAD.encode(&hash.as_bytes()[..15])),
+        kind: MessageKind::Digest,
+        scope,
+        body: compose::digest(&facts, today),
+        deliveries: fires.iter().map(|fire| (fire.key.clone(), fire.line, fire.fact.clone())).collect(),
+    }
+}

@@ -1,0 +1,107 @@
+//! What a pass did: exactly the JSON that `tick --json` prints.
+
+use jiff::{Timestamp, civil, tz::TimeZone};
+use serde::Serialize;
+
+use crate::deliver::notifier::{Fact, MessageKind};
+use crate::reminders::{PlacedFinding, rfc3339};
+
+/// What one pass did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct PassReport {
+    /// The instant of the pass.
+    pub now: String,
+    /// Each reminder and follow-up that was delivered, also where they went out together; with
+    /// `--dry-run` those that would be.
+    pub fired: Vec<Fired>,
+    /// The reminders that got an id.
+    pub ids_added: Vec<String>,
+    /// What looks meant and isn't understood, and was not reported before.
+    pub near_misses: Vec<PlacedFinding>,
+    /// What could not be delivered in this pass.
+    pub failed: Vec<Failed>,
+    /// How long the pass took, in milliseconds.
+    pub took_ms: u64,
+    /// How many deliveries wait for another attempt.
+    pub waiting: usize,
+    /// Lines that came back after they had fired, and were taken out again.
+    pub removed_again: Vec<String>,
+    /// What is wrong with the notes themselves: can't be read, can't be written.
+    pub problems: Vec<String>,
+    /// Why nothing fires here, where another machine does.
+    pub read_only: Option<String>,
+    /// Whether nothing was sent or written on purpose.
+    pub dry_run: bool,
+    /// When another pass has something to do before the next minute: an attempt, a rewrite that
+    /// waits for the note to be still.
+    #[serde(skip)]
+    pub again: Option<Timestamp>,
+    /// Whether the pass took longer than it may.
+    #[serde(skip)]
+    pub over_time: bool,
+}
+
+/// One delivered reminder or follow-up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fired {
+    /// `reminder` or `commitment`.
+    pub kind: MessageKind,
+    /// Its id.
+    pub id: String,
+    /// The instant that it was due.
+    pub due: String,
+    /// How late it came.
+    pub late_seconds: i64,
+    /// How many occurrences were folded into it besides its own.
+    pub missed: u32,
+    /// Its message.
+    pub text: String,
+    /// The local date that it moved to.
+    pub next: Option<civil::Date>,
+}
+
+/// One that could not be delivered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failed {
+    /// Its id.
+    pub id: String,
+    /// Why.
+    pub error: String,
+}
+
+impl PassReport {
+    pub(super) fn new(now: Timestamp, tz: &TimeZone) -> Self {
+        Self { now: rfc3339(now, tz), ..Self::default() }
+    }
+
+    pub(super) fn fired(&mut self, fact: &Fact, now: Timestamp, tz: &TimeZone) {
+        self.fired.push(Fired {
+            kind: fact.kind,
+            id: fact.id.clone(),
+            due: rfc3339(fact.due, tz),
+            late_seconds: late_seconds(fact.due, now),
+            missed: fact.missed,
+            text: fact.msg.clone(),
+            next: fact.next.map(civil::DateTime::date),
+        });
+    }
+
+    pub(super) fn failed(&mut self, facts: &[Fact], error: &str) {
+        self.failed.extend(facts.iter().map(|fact| Failed { id: fact.id.clone(), error: error.to_owned() }));
+    }
+
+    /// Asks for another pass at `at`, if none is asked for earlier.
+    pub(super) fn again_at(&mut self, at: Timestamp) {
+        self.again = Some(self.again.map_or(at, |again| again.min(at)));
+    }
+
+    /// Whether a person has to look at something: exit code 1.
+    pub fn has_problem(&self) -> bool {
+        !self.failed.is_empty() || !self.problems.is_empty()
+    }
+}
+
+/// Whole seconds from `due` to `now`, never negative.
+pub(super) fn late_seconds(due: Timestamp, now: Timestamp) -> i64 {
+    due.duration_until(now).as_secs().max(0)
+}

@@ -1,0 +1,89 @@
+//! What can go wrong with a reminder, in words for people.
+
+use std::fmt::Write as _;
+
+use super::WhenError;
+use crate::format::id::ReminderId;
+use crate::vault::{EditError, NotePath, VaultError};
+
+/// A reminder was not added, changed or removed; the note is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum ReminderError {
+    /// No line has that id.
+    #[error("no reminder in `{path}` has the id `{id}`{}", near_text(.near.as_ref()))]
+    NoSuchId {
+        /// The note.
+        path: NotePath,
+        /// What was asked for.
+        id: String,
+        /// The nearest id that is there.
+        near: Option<ReminderId>,
+    },
+    /// Lines that differ have that id, so that nobody can say which is meant.
+    #[error("the id `{id}` stands in more than one line of `{path}`:{}", lines_text(.lines))]
+    Disputed {
+        /// The note.
+        path: NotePath,
+        /// The id.
+        id: ReminderId,
+        /// The lines: number and text.
+        lines: Vec<(usize, String)>,
+    },
+    /// The message can't stand in a reminder line.
+    #[error("that is no message for a reminder: {0}")]
+    Message(String),
+    /// The time can't be read, or has passed.
+    #[error(transparent)]
+    When(#[from] WhenError),
+    /// The note ends inside a comment or a code block, where a line would never fire.
+    #[error("`{0}` ends inside a comment, a code block or its frontmatter, where a reminder would never fire; close that first")]
+    EndsInside(NotePath),
+    /// Nothing was asked to be changed.
+    #[error("nothing to change: give a time, a message or a recurrence")]
+    NothingToChange,
+    /// The line changed between reading and writing.
+    #[error("the line of `{id}` in `{path}` was changed in the meantime; nothing was written")]
+    Changed {
+        /// The note.
+        path: NotePath,
+        /// The id.
+        id: String,
+    },
+    /// The note can't be read.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The note can't be written.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// The operating system gives no random numbers for an id.
+    #[error("no random numbers for an id: {0}")]
+    Random(String),
+}
+
+fn near_text(near: Option<&ReminderId>) -> String {
+    near.map_or_else(String::new, |id| format!("; did you mean `{id}`?"))
+}
+
+fn lines_text(lines: &[(usize, String)]) -> String {
+    lines.iter().fold(String::new(), |mut out, (number, text)| {
+        let _ = write!(out, "\n  line {number}: {text}");
+        out
+    })
+}
+
+impl ReminderError {
+    /// What to do about it, where that isn't said yet.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::When(_) => Some(super::WHEN_HINT),
+            Self::NoSuchId { .. } => Some("`vault-agent remind list` shows all ids"),
+            Self::Disputed { .. } => Some("delete ` id=…` from one of the lines; it gets an id of its own"),
+            _ => None,
+        }
+    }
+
+    /// Whether what was asked for is wrong, rather than the vault.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::When(_) | Self::Message(_) | Self::NothingToChange)
+    }
+}

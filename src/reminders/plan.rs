@@ -1,0 +1,149 @@
+//! Which line changes, and into what: pure.
+
+use jiff::civil;
+
+use super::ReminderError;
+use crate::format::id::ReminderId;
+use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine, RemindersFile};
+use crate::vault::{NotePath, Operation};
+
+/// A reminder to add.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Its first local date and time, seconds 0.
+    pub local: civil::DateTime,
+    /// Whether and how it comes again.
+    pub recur: Recur,
+    /// What it says.
+    pub msg: String,
+}
+
+/// What changes of a reminder; `None` stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The new local date and time.
+    pub local: Option<civil::DateTime>,
+    /// The new recurrence.
+    pub recur: Option<Recur>,
+    /// The new message.
+    pub msg: Option<String>,
+}
+
+/// One line to be written or taken out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinePlan {
+    /// The reminder's id.
+    pub id: ReminderId,
+    /// Its line as it will stand (for a removal: as it stood).
+    pub text: String,
+    /// What the editor does.
+    pub operation: Operation,
+}
+
+/// The line that adds `draft` under `id`.
+///
+/// # Errors
+/// The message can't stand in a line.
+pub fn add(draft: &Draft, id: ReminderId) -> Result<LinePlan, ReminderError> {
+    let reminder = Reminder {
+        date: draft.local.date(),
+        time: draft.local.time(),
+        recur: draft.recur,
+        day: None,
+        msg: draft.msg.clone(),
+        id: Some(id.clone()),
+        block_id: None,
+    };
+    let text = checked_line(&reminder)?;
+    Ok(LinePlan { id, operation: Operation::Append { text: text.clone().into_bytes() }, text })
+}
+
+/// The line with the id. Identical copies count as one.
+///
+/// # Errors
+/// There is none, or lines that differ have it.
+pub fn find<'f>(file: &'f RemindersFile, id: &str, path: &NotePath) -> Result<&'f ReminderLine, ReminderError> {
+    let wanted = id.parse::<ReminderId>().ok();
+    let has = |line: &&ReminderLine| wanted.is_some() && line.reminder.id == wanted;
+    let lines: Vec<&ReminderLine> = file.reminders.iter().filter(has).collect();
+    match lines.as_slice() {
+        [] => Err(ReminderError::NoSuchId { path: path.clone(), id: id.to_owned(), near: nearest(file, id) }),
+        [first, rest @ ..] if rest.iter().all(|line| line.text == first.text) => Ok(first),
+        [first, ..] => Err(ReminderError::Disputed {
+            path: path.clone(),
+            id: first.reminder.id.clone().unwrap_or_else(|| unreachable!("it was found by its id")),
+            lines: lines.iter().map(|line| (line.line, lossy(line))).collect(),
+        }),
+    }
+}
+
+/// The line changed as asked. A change of the time alone touches no other byte of it.
+///
+/// # Errors
+/// The message can't stand in a line, or nothing is to be changed.
+pub fn change(line: &ReminderLine, changes: &Changes) -> Result<LinePlan, ReminderError> {
+    let old = &line.reminder;
+    let Some(id) = old.id.clone() else { unreachable!("only lines with an id are changed") };
+    let text = match changes {
+        Changes { local: None, recur: None, msg: None } => return Err(ReminderError::NothingToChange),
+        Changes { local: Some(local), recur: None, msg: None } => {
+            let time = (local.time() != old.time).then(|| local.time());
+            let bytes = reminder::with_schedule(&line.text, local.date(), time, None);
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        _ => {
+            let local = changes.local.unwrap_or_else(|| old.date.to_datetime(old.time));
+            let recur = changes.recur.unwrap_or(old.recur);
+            checked_line(&Reminder {
+                date: local.date(),
+                time: local.time(),
+                recur,
+                day: old.day.filter(|_| changes.local.is_none() && recur == Recur::Monthly),
+                msg: changes.msg.clone().unwrap_or_else(|| old.msg.clone()),
+                id: Some(id.clone()),
+                block_id: old.block_id.clone(),
+            })?
+        }
+    };
+    let operation = Operation::ReplaceLine { line: line.text.clone(), with: text.clone().into_bytes() };
+    Ok(LinePlan { id, text, operation })
+}
+
+/// The line taken out.
+pub fn remove(line: &ReminderLine) -> LinePlan {
+    let Some(id) = line.reminder.id.clone() else { unreachable!("only lines with an id are removed by it") };
+    LinePlan { id, text: lossy(line), operation: Operation::DeleteLine { line: line.text.clone() } }
+}
+
+fn lossy(line: &ReminderLine) -> String {
+    String::from_utf8_lossy(&line.text).into_owned()
+}
+
+/// The canonical line, proved to read back as the same reminder.
+fn checked_line(reminder: &Reminder) -> Result<String, ReminderError> {
+    if let Some(bad) = reminder.msg.chars().find(|c| c.is_control()) {
+        let what = if bad == '\n' { "a line break".to_owned() } else { format!("the control character {bad:?}") };
+        return Err(ReminderError::Message(format!("it holds {what}, and a reminder is one line of text")));
+    }
+    if reminder.msg.trim().is_empty() {
+        return Err(ReminderError::Message("it is empty".to_owned()));
+    }
+    let text = reminder.to_line();
+    match reminder::parse_line(text.as_bytes()) {
+        Parsed::Reminder(read) if read.msg == reminder.msg && read.id == reminder.id => Ok(text),
+        Parsed::NearMiss { reason, .. } => Err(ReminderError::Message(reason)),
+        _ => Err(ReminderError::Message("it doesn't read back as it was".to_owned())),
+    }
+}
+
+/// The id of the file that is most like `id`, if one is near.
+fn nearest(file: &RemindersFile, id: &str) -> Option<ReminderId> {
+    let upper = id.trim().to_uppercase();
+    file.reminders
+        .iter()
+        .filter_map(|line| line.reminder.id.as_ref())
+        .map(|known| (strsim::damerau_levenshtein(&known.to_string().to_uppercase(), &upper), known))
+        .filter(|(distance, _)| *distance <= 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known.clone())
+}
