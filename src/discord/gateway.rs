@@ -75,6 +75,8 @@ pub enum GatewayStatus {
     Connecting,
     /// Events come.
     Ready,
+    /// Events come, but a person has to mend something.
+    Degraded(DiscordError),
     /// It can't go on without a person.
     Stopped(DiscordError),
 }

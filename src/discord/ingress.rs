@@ -122,7 +122,8 @@ impl Lane {
             if let Err(error) = &whole {
                 tracing::warn!(channel = self.id, %error, "history could not be read to its end; it will be again");
             }
-            let whole = whole.is_ok();
+            // What is refused (a deleted thread, one that the bot was shut out of) has no end to wait for.
+            let whole = matches!(whole, Ok(()) | Err(LaneError::Api(ApiError::Refused { .. })));
             for done in waiting {
                 let _ = done.send(whole);
             }
@@ -234,14 +235,16 @@ impl Lane {
         self.shared.clock.now().duration_since(message.at()) > within
     }
 
-    /// Reads the history from where it is known to be whole, oldest first, until a short page.
+    /// The lane's part of a round of [`catchup`](super::catchup): reads the history from where it is known to be whole, oldest first, until a short page.
     async fn catch_up(&mut self) -> Result<(), LaneError> {
         let cursor = self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin());
-        let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
-        let now = self.shared.clock.now();
-        // After a restart, what was logged but not answered in time is looked at once more.
-        let lately = now.checked_sub(within).map_or(0, snowflake::first_at);
-        let mut after = if self.caught_up { cursor } else { cursor.min(lately.max(self.shared.born(self.id))) };
+        let mut after = cursor;
+        if !self.caught_up && self.shared.log.newest(self.id).is_some() {
+            // After a restart, what was logged but perhaps not answered any more is looked at once again.
+            let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
+            let lately = self.shared.clock.now().checked_sub(within);
+            after = after.min(lately.map_or(0, snowflake::first_at));
+        }
         let mut to_act: Vec<Incoming> = vec![];
         loop {
             let page = history::page(&self.shared.api, self.id, after).await?;

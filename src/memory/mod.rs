@@ -1,1 +1,3 @@
-//! (see lib.rs)
+//! The memory notes: what is kept for good, what is pinned, and what the agent writes into them.
+
+pub mod pins;
