@@ -133,7 +133,7 @@ async fn active_threads(shared: &Shared, guild: u64) -> Result<Vec<(u64, Place)>
         .await
         .map_err(|error| DiscordError::Unreachable(error.to_string()))?;
     let threads = answer["threads"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let ours = |thread| Some((message::id(&thread["id"])?, shared.place_of(thread)?));
+    let ours = |thread: &Value| Some((message::id(&thread["id"])?, shared.place_of(thread)?));
     Ok(threads.iter().filter_map(ours).collect())
 }
 

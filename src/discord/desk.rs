@@ -8,6 +8,7 @@ use jiff::civil;
 use super::responder::Recall;
 use crate::clock::Clock;
 use crate::deliver::Fact;
+use crate::format::pinned::Target;
 use crate::format::reminder::Recur;
 use crate::memory::pins;
 use crate::reminders::{Book, Draft, Listed, ReminderError, Written, parse_when};
@@ -126,7 +127,15 @@ impl Desk {
     /// # Errors
     /// There is nothing to pin, or the note can't be written.
     pub fn pin(&self, text: &str, link: Option<&str>) -> Result<String, pins::PinError> {
-        pins::pin(&self.editor, &self.pinned, text, link, Actor::Discord)
+        let target = link.map(|link| {
+            let (path, block) = link.split_once("#^").unwrap_or((link, ""));
+            Target {
+                path: path.to_owned(),
+                block_id: (!block.is_empty()).then(|| block.to_owned()),
+                heading: None,
+            }
+        });
+        pins::pin(&self.editor, &self.pinned, text, target.as_ref(), Actor::Discord)
     }
 
     /// Unpins; the bullet as it stood.

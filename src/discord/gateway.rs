@@ -94,6 +94,23 @@ pub struct Gateway {
     stall: Duration,
 }
 
+/// A runtime that may be dropped anywhere: what runs on it is left behind, not waited for.
+struct Own(Option<tokio::runtime::Runtime>);
+
+impl Own {
+    fn handle(&self) -> tokio::runtime::Handle {
+        self.0.as_ref().map_or_else(tokio::runtime::Handle::current, |runtime| runtime.handle().clone())
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
 /// Why one client ended.
 enum End {
     Shutdown,
@@ -123,10 +140,7 @@ impl Gateway {
         loop {
             let _ = self.status.send(GatewayStatus::Connecting);
             let begun = tokio::time::Instant::now();
-            let end = tokio::select! {
-                () = shutdown.cancelled() => End::Shutdown,
-                end = self.client(&shutdown) => end,
-            };
+            let end = self.client(&shutdown).await;
             let reason = match end {
                 End::Shutdown => return Ok(()),
                 End::Failed(error) if !error.is_transient() => {
@@ -149,9 +163,12 @@ impl Gateway {
     }
 
     async fn client(&self, shutdown: &CancellationToken) -> End {
-        let url = match self.address().await {
-            Ok(url) => url,
-            Err(error) => return End::Failed(error),
+        let url = tokio::select! {
+            () = shutdown.cancelled() => return End::Shutdown,
+            url = self.address() => match url {
+                Ok(url) => url,
+                Err(error) => return End::Failed(error),
+            },
         };
         // serenity spawns tasks that nothing ends before the first connection: they get a runtime that can be dropped.
         let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -160,13 +177,13 @@ impl Gateway {
             .enable_all()
             .build()
         {
-            Ok(runtime) => runtime,
+            Ok(runtime) => Own(Some(runtime)),
             Err(error) => return End::Failed(DiscordError::SetUp(error.to_string())),
         };
         let handler = Handler { events: self.events.clone(), status: self.status.clone() };
         let builder = ClientBuilder::new_with_http(self.api.fresh_serenity(), intents()).raw_event_handler(handler);
         let (manager_out, manager) = tokio::sync::oneshot::channel();
-        let mut task = runtime.spawn(async move {
+        let mut task = runtime.handle().spawn(async move {
             let mut client = builder.await?;
             *client.ws_url.lock().await = url;
             let _ = manager_out.send(Arc::clone(&client.shard_manager));
@@ -182,7 +199,6 @@ impl Gateway {
             () = self.stands_still(manager) => End::Stalled,
         };
         task.abort();
-        runtime.shutdown_background();
         end
     }
 

@@ -3,7 +3,7 @@
 //! Pinning adds a bullet at the end; unpinning takes the bullet's exact bytes out. A person may do the same by hand,
 //! and where the two meet the person wins: what isn't there any more as it was is left alone.
 
-use crate::format::live_lines;
+use crate::format::pinned::{self, Target};
 use crate::vault::{Actor, EditError, Editor, NotePath, Operation, VaultError, Why};
 
 /// Pinning or unpinning failed.
@@ -39,37 +39,32 @@ pub enum PinError {
 pub struct Pin {
     /// Its first line, from 1.
     pub line: usize,
-    /// What it says, without the bullet's marker; continuation lines joined by line breaks.
+    /// What it says, without the bullet's marker, with its link; continuation lines joined by line breaks.
     pub text: String,
+    /// What the link at its end points to.
+    pub target: Option<Target>,
     /// The bullet's bytes, its last line break included.
     pub bytes: Vec<u8>,
 }
 
 /// The pins of a note's bytes, in order.
 pub fn parse(bytes: &[u8]) -> Vec<Pin> {
-    let mut pins: Vec<Pin> = Vec::new();
-    let mut end = 0;
-    for line in live_lines(bytes) {
-        let whole = [line.text, line.terminator].concat();
-        if line.text.starts_with(b"- ") || line.text.starts_with(b"* ") {
-            let text = String::from_utf8_lossy(&line.text[2..]).trim().to_owned();
-            pins.push(Pin { line: line.number, text, bytes: whole });
-            end = line.start + line.text.len() + line.terminator.len();
-        } else if let Some(pin) = pins.last_mut().filter(|_| end == line.start && is_continuation(line.text)) {
-            pin.text = format!("{}\n{}", pin.text, String::from_utf8_lossy(line.text).trim());
-            pin.bytes.extend(whole);
-            end = line.start + line.text.len() + line.terminator.len();
-        }
-    }
-    pins
+    let shown = |text: &str, target: Option<&Target>| match target {
+        Some(target) if text.is_empty() => target.to_string(),
+        Some(target) => format!("{text} {target}"),
+        None => text.to_owned(),
+    };
+    let pins = pinned::parse(bytes).bullets.into_iter().map(|bullet| Pin {
+        line: bullet.line,
+        text: shown(&bullet.text, bullet.target.as_ref()),
+        bytes: bytes[bullet.range.clone()].to_vec(),
+        target: bullet.target,
+    });
+    pins.collect()
 }
 
-fn is_continuation(text: &[u8]) -> bool {
-    matches!(text.first(), Some(b' ' | b'\t')) && !text.trim_ascii().is_empty()
-}
-
-/// Adds a pin: words, a link's target (`logs/…#^ID`), or both. Returns the bullet as it stands in the note. What is
-/// pinned already is not pinned twice.
+/// Adds a pin: words, a link to what is meant, or both. Returns the bullet as it stands in the note. What is pinned
+/// already is not pinned twice.
 ///
 /// # Errors
 /// Both are empty, or the note can't be written.
@@ -77,18 +72,22 @@ pub fn pin(
     editor: &Editor,
     path: &NotePath,
     text: &str,
-    link: Option<&str>,
+    target: Option<&Target>,
     actor: Actor,
 ) -> Result<String, PinError> {
-    let bullet = bullet(text, link).ok_or(PinError::Empty)?;
+    if text.trim().is_empty() && target.is_none() {
+        return Err(PinError::Empty);
+    }
+    let bullet = pinned::render_bullet(text, target);
     let wanted = parse(bullet.as_bytes()).pop().map(|pin| pin.text);
     let there = read(editor, path)?;
-    if let Some(known) = parse(&there).into_iter().find(|pin| Some(&pin.text) == wanted.as_ref() || has_link(pin, link)) {
+    let same = |pin: &Pin| Some(&pin.text) == wanted.as_ref() || (target.is_some() && pin.target.as_ref() == target);
+    if let Some(known) = parse(&there).into_iter().find(same) {
         return Ok(String::from_utf8_lossy(&known.bytes).trim_end().to_owned());
     }
     let why = Why::new(actor, format!("pinned: {}", summary(&bullet)));
-    editor.edit(path, &[Operation::Append { text: format!("{bullet}\n").into_bytes() }], &why)?;
-    Ok(bullet)
+    editor.edit(path, &[Operation::Append { text: bullet.clone().into_bytes() }], &why)?;
+    Ok(bullet.trim_end().to_owned())
 }
 
 /// Takes out the pin that is `text`, or the only one that begins with it. Returns the bullet as it stood.
@@ -132,25 +131,6 @@ fn read(editor: &Editor, path: &NotePath) -> Result<Vec<u8>, PinError> {
     }
 }
 
-fn has_link(pin: &Pin, link: Option<&str>) -> bool {
-    link.is_some_and(|link| pin.text.ends_with(&format!("[[{link}]]")))
-}
-
-/// The bullet, further lines indented.
-fn bullet(text: &str, link: Option<&str>) -> Option<String> {
-    let mut lines: Vec<String> =
-        text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect();
-    if let Some(link) = link {
-        let link = format!("[[{link}]]");
-        match lines.last_mut() {
-            Some(last) => *last = format!("{last} {link}"),
-            None => lines.push(link),
-        }
-    }
-    let (first, rest) = lines.split_first()?;
-    Some(rest.iter().fold(format!("- {first}"), |all, line| format!("{all}\n  {line}")))
-}
-
 fn summary(bullet: &str) -> String {
     let first = bullet.lines().next().unwrap_or_default().trim_start_matches("- ");
     let short: String = first.chars().take(60).collect();
@@ -178,9 +158,10 @@ mod tests {
     #[test]
     fn a_pin_is_added_once_and_taken_out_whole() {
         let (temp, editor, path) = set_up("# Pinned\n\n- by hand\n");
-        let bullet = pin(&editor, &path, "Mum's birthday\nis in May", Some("logs/a#^X"), Actor::Discord).unwrap();
+        let target = Target { path: "logs/a".into(), block_id: Some("X".into()), heading: None };
+        let bullet = pin(&editor, &path, "Mum's birthday\nis in May", Some(&target), Actor::Discord).unwrap();
         assert_eq!(bullet, "- Mum's birthday\n  is in May [[logs/a#^X]]");
-        assert_eq!(pin(&editor, &path, "other words", Some("logs/a#^X"), Actor::Discord).unwrap(), bullet);
+        assert_eq!(pin(&editor, &path, "other words", Some(&target), Actor::Discord).unwrap(), bullet);
         let text = std::fs::read_to_string(temp.path().join("vault/Pinned.md")).unwrap();
         assert_eq!(text, format!("# Pinned\n\n- by hand\n{bullet}\n"));
         assert_eq!(unpin(&editor, &path, "Mum's", Actor::Discord).unwrap(), bullet);

@@ -3,5 +3,7 @@
 
 #[path = "../support/discord/mod.rs"]
 mod fake;
+mod rig;
 
+mod conversation;
 mod smoke;
