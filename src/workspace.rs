@@ -3,19 +3,26 @@
 //! The command line, the daemon, the MCP server and the hooks all begin here, so that a vault is opened
 //! in one way only. Opening reads the settings and nothing else: no note, no database.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::clock::Clock;
-use crate::config::{ConfigError, Dirs, Settings};
+use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, Settings};
+use crate::deliver::{self, Console, Journal, JournalError, Notifier, Outlets, PassSettings};
+use crate::schedule::{DigestRule, Zone};
+use crate::vault::{EditOptions, EditStrategy, Editor, NotePath, Vault};
 
 /// An opened vault.
 #[derive(Debug)]
 pub struct Workspace {
-    /// The vault's folder, canonical.
-    pub root: PathBuf,
-    /// Its settings.
+    /// Reads notes.
+    pub vault: Vault,
+    /// Writes notes.
+    pub editor: Arc<Editor>,
+    /// The vault's settings.
     pub settings: Settings,
+    /// The zone that its dates and times are meant in.
+    pub zone: Zone,
     /// Where its state and cache are.
     pub dirs: Dirs,
     /// The time.
@@ -28,12 +35,102 @@ impl Workspace {
     /// # Errors
     /// `dir` is no folder, the settings are wrong, or the directories can't be made.
     pub fn open(dir: &Path, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
-        let root = dir.canonicalize().map_err(|error| {
-            ConfigError::new(format!("can't open the vault `{}`: {error}", dir.display()))
+        let vault = Vault::open(dir).map_err(|error| {
+            ConfigError::new(error.to_string()).suggest("name a folder with `--vault DIR`")
         })?;
-        let settings = Settings::load(&root)?;
-        let dirs = Dirs::for_vault(&root)?;
+        let settings = Settings::load(vault.root())?;
+        let zone = zone(&settings, vault.root())?;
+        let dirs = Dirs::for_vault(vault.root())?;
         dirs.create()?;
-        Ok(Self { root, settings, dirs, clock })
+        let options = EditOptions { strategy: strategy(settings.edit.strategy), ..EditOptions::default() };
+        let editor = Arc::new(Editor::new(vault.clone(), &dirs.state, Arc::clone(&clock), options));
+        Ok(Self { vault, editor, settings, zone, dirs, clock })
     }
+
+    /// The same vault with the settings as they are on disk now; none where nothing changed.
+    ///
+    /// # Errors
+    /// The settings on disk are wrong.
+    pub fn reload(&self) -> Result<Option<Self>, ConfigError> {
+        let settings = Settings::load(self.vault.root())?;
+        if settings == self.settings {
+            return Ok(None);
+        }
+        let zone = zone(&settings, self.vault.root())?;
+        Ok(Some(Self {
+            vault: self.vault.clone(),
+            editor: Arc::clone(&self.editor),
+            settings,
+            zone,
+            dirs: self.dirs.clone(),
+            clock: Arc::clone(&self.clock),
+        }))
+    }
+
+    /// The delivery journal.
+    ///
+    /// # Errors
+    /// It can't be opened or made.
+    pub fn journal(&self) -> Result<Journal, JournalError> {
+        Journal::open(&self.dirs.state)
+    }
+
+    /// The note at a path of the settings, which are validated.
+    pub fn note(&self, path: &str) -> NotePath {
+        NotePath::new(path).expect("the settings' paths are validated when they are read")
+    }
+
+    /// What a pass of the scheduler must know of the settings.
+    pub fn pass_settings(&self) -> PassSettings {
+        let schedule = &self.settings.schedule;
+        let here = hostname::get().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        PassSettings {
+            zone: self.zone.clone(),
+            reminders: self.note(&self.settings.paths.reminders),
+            commitments: self.note(&self.settings.paths.commitments),
+            digest: DigestRule {
+                over: schedule.digest_over,
+                after: jiff::SignedDuration::from_hours(i64::from(schedule.digest_after_hours)),
+            },
+            read_only: deliver::pass::read_only(schedule.host.as_deref(), &here),
+            notifiers: format!("{:?} {:?}", self.settings.notify, self.settings.discord),
+        }
+    }
+
+    /// Who is told, by the settings; `json` makes the console's lines JSON objects.
+    pub fn outlets(&self, json: bool) -> Outlets {
+        let console: Arc<dyn Notifier> = Arc::new(Console::stdout(json, self.zone.tz().clone()));
+        self.outlets_with(console)
+    }
+
+    /// Who is told, by the settings, with this console.
+    pub fn outlets_with(&self, console: Arc<dyn Notifier>) -> Outlets {
+        match self.settings.notify.kind {
+            NotifyKind::Console => Outlets::only(console),
+            #[cfg(feature = "desktop")]
+            NotifyKind::Desktop => Outlets { primary: Arc::new(deliver::Desktop), fallback: Some(console) },
+            #[cfg(not(feature = "desktop"))]
+            NotifyKind::Desktop => Outlets::only(console),
+            NotifyKind::Discord => Outlets::only(console),
+        }
+    }
+}
+
+fn strategy(name: EditStrategyName) -> EditStrategy {
+    match name {
+        EditStrategyName::Auto => EditStrategy::Auto,
+        EditStrategyName::Lease => EditStrategy::Lease,
+        EditStrategyName::Swap => EditStrategy::Swap,
+    }
+}
+
+/// The zone of the settings, or an error that points at it.
+fn zone(settings: &Settings, root: &Path) -> Result<Zone, ConfigError> {
+    Zone::get(&settings.timezone).map_err(|error| {
+        let path = root.join(FILE_NAME);
+        let mut wrong = ConfigError::new(error.to_string()).in_file(&path);
+        wrong.place =
+            std::fs::read_to_string(&path).ok().and_then(|text| Settings::place_of(&text, "timezone"));
+        wrong
+    })
 }

@@ -85,3 +85,21 @@ impl From<std::io::Error> for CommandError {
         Self::problem(error)
     }
 }
+
+impl From<crate::vault::VaultError> for CommandError {
+    fn from(error: crate::vault::VaultError) -> Self {
+        Self::problem(error)
+    }
+}
+
+impl From<crate::vault::EditError> for CommandError {
+    fn from(error: crate::vault::EditError) -> Self {
+        Self::problem(error)
+    }
+}
+
+impl From<crate::deliver::JournalError> for CommandError {
+    fn from(error: crate::deliver::JournalError) -> Self {
+        Self::problem(error).hint("nothing is sent without the delivery journal; look at its folder")
+    }
+}

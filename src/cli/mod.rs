@@ -5,9 +5,12 @@
 //! may be called more than once in one process.
 
 mod completions;
+mod doctor;
 mod error;
+mod init;
 mod man;
 mod service;
+mod status;
 mod ui;
 
 use std::ffi::OsString;
@@ -48,6 +51,9 @@ struct GlobalArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Args),
+    Status(status::Args),
+    Doctor(doctor::Args),
     Service(service::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -129,6 +135,9 @@ fn context(global: &GlobalArgs, ui: Ui) -> Result<Context, CommandError> {
 
 fn dispatch(command: &Command, context: &Context) -> CommandResult {
     match command {
+        Command::Init(args) => init::run(context, args),
+        Command::Status(args) => status::run(context, args),
+        Command::Doctor(args) => doctor::run(context, args),
         Command::Service(args) => service::run(context, args),
         Command::Completions(args) => completions::run(context, args),
         Command::Man(args) => man::run(context, args),

@@ -142,7 +142,11 @@ mod tests {
         let mut follow = fact("2026-11-30T20:00", 780, 0, None);
         follow.kind = MessageKind::Commitment;
         follow.msg = "Ask Kyle\nabout the dentist\n".to_owned();
-        let facts = [fact("2026-11-29T09:00", 2900, 0, None), follow, fact("2026-12-01T08:00", 80, 3, Some("2026-12-02T08:00"))];
+        let facts = [
+            fact("2026-11-29T09:00", 2900, 0, None),
+            follow,
+            fact("2026-12-01T08:00", 80, 3, Some("2026-12-02T08:00")),
+        ];
         insta::assert_snapshot!(digest(&facts, civil::date(2026, 12, 1)), @r#"
         3 were missed:
         - Call "Mum" (due Sun 29 Nov 09:00, 2 days late)
@@ -160,7 +164,11 @@ mod tests {
 
     #[test]
     fn durations_in_words() {
-        let words = [6, 60, 80, 179, 180, 239, 1440, 1500, 2880].map(|m| duration(SignedDuration::from_mins(m)));
-        assert_eq!(words, ["6 min", "1 h", "1 h 20 min", "2 h 59 min", "3 h", "3 h", "1 day", "1 day 1 h", "2 days"]);
+        let words =
+            [6, 60, 80, 179, 180, 239, 1440, 1500, 2880].map(|m| duration(SignedDuration::from_mins(m)));
+        assert_eq!(
+            words,
+            ["6 min", "1 h", "1 h 20 min", "2 h 59 min", "3 h", "3 h", "1 day", "1 day 1 h", "2 days"]
+        );
     }
 }

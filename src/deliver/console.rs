@@ -54,7 +54,11 @@ impl Console {
             let json = serde_json::json!({"kind": message.kind, "text": message.text});
             return vec![if self.json { json.to_string() } else { text }];
         }
-        message.facts.iter().map(|fact| if self.json { self.json_line(fact) } else { plain_line(fact) }).collect()
+        message
+            .facts
+            .iter()
+            .map(|fact| if self.json { self.json_line(fact) } else { plain_line(fact) })
+            .collect()
     }
 
     fn json_line(&self, fact: &Fact) -> String {
@@ -103,7 +107,9 @@ impl Notifier for Console {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Ok(()) => SendOutcome::Sent { message_id: None },
-            Err(error) => SendOutcome::Retry { after: None, reason: format!("can't write to the console: {error}") },
+            Err(error) => {
+                SendOutcome::Retry { after: None, reason: format!("can't write to the console: {error}") }
+            }
         }
     }
 

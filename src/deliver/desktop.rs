@@ -75,7 +75,11 @@ fn no_session() -> Option<String> {
 
 #[cfg(all(unix, not(target_os = "macos")))]
 async fn show(notification: notify_rust::Notification) -> Result<(), String> {
-    notification.show_async().await.map(|_| ()).map_err(|error| format!("the desktop doesn't answer: {error}"))
+    notification
+        .show_async()
+        .await
+        .map(|_| ())
+        .map_err(|error| format!("the desktop doesn't answer: {error}"))
 }
 
 #[cfg(not(all(unix, not(target_os = "macos"))))]

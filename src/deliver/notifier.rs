@@ -246,7 +246,9 @@ mod tests {
             let scope: Scope = text.parse().unwrap();
             assert_eq!(scope.to_string(), text);
         }
-        for text in ["", "channel", "channel:", "channel:+7", "channel:18446744073709551616", "dm:4", "Channel:4"] {
+        for text in
+            ["", "channel", "channel:", "channel:+7", "channel:18446744073709551616", "dm:4", "Channel:4"]
+        {
             assert!(text.parse::<Scope>().is_err(), "{text}");
         }
     }

@@ -139,10 +139,10 @@ fn best_cut(window: &str, rest: &str, fence: Option<Fence<'_>>) -> (usize, usize
     let line = reach("\n");
     let word = reach(" ");
     let choices = [(paragraph, true), (line, false), (word, false)];
-    let chosen = choices
-        .iter()
-        .find_map(|&(at, whole)| at.filter(|&at| at >= half).map(|at| (at, whole)))
-        .or_else(|| choices.iter().filter_map(|&(at, whole)| at.map(|at| (at, whole))).max_by_key(|&(at, _)| at));
+    let chosen =
+        choices.iter().find_map(|&(at, whole)| at.filter(|&at| at >= half).map(|at| (at, whole))).or_else(
+            || choices.iter().filter_map(|&(at, whole)| at.map(|at| (at, whole))).max_by_key(|&(at, _)| at),
+        );
     match chosen {
         Some((at, true)) => (at, rest[at..].len() - rest[at..].trim_start_matches('\n').len()),
         Some((at, false)) => (at, 1),
@@ -183,16 +183,13 @@ mod tests {
         let line_0 = 0;
         let line_1 = 1;
         let line_2 = 2;
+        let line_3 = 3;
         ```
         =====
         ```rust
-        let line_3 = 3;
         let line_4 = 4;
         let line_5 = 5;
         let line_6 = 6;
-        ```
-        =====
-        ```rust
         let line_7 = 7;
         ```
         done
@@ -206,7 +203,11 @@ mod tests {
     }
 
     fn letters(text: &str) -> String {
-        text.lines().filter(|line| !line.trim_start().starts_with("```")).collect::<String>().split_whitespace().collect()
+        text.lines()
+            .filter(|line| !line.trim_start().starts_with("```"))
+            .collect::<String>()
+            .split_whitespace()
+            .collect()
     }
 
     proptest! {

@@ -216,6 +216,21 @@ impl<'a> Iterator for LiveLines<'a> {
     }
 }
 
+/// The line that closes what a text leaves open, be it a fence or a comment, so that what comes after it in a
+/// file stays live.
+pub fn left_open(text: &[u8]) -> Option<String> {
+    // Behind a line end, as it will stand: a byte order mark is only one at the start of a file.
+    let text = [b"\n", text].concat();
+    let mut live = LiveLines::without_frontmatter(&text);
+    while live.next_any().is_some() {}
+    match live.inside {
+        Inside::Text | Inside::Frontmatter(_) => None,
+        Inside::Fence { mark, length } => Some(String::from(char::from(mark)).repeat(length)),
+        Inside::HtmlComment => Some("-->".to_owned()),
+        Inside::ObsidianComment => Some("%%".to_owned()),
+    }
+}
+
 /// The offset after the frontmatter's closing line, if the file starts with frontmatter.
 pub fn frontmatter_end(bytes: &[u8]) -> Option<usize> {
     let mut all = lines(bytes);

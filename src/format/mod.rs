@@ -5,10 +5,17 @@
 //! `grammar/` as ABNF with examples and conformance vectors; the tests hold the two together. Writing is
 //! done on the bytes that were read: an edit changes the value it means and no other byte.
 
+pub mod commitment;
+pub mod daily;
 pub mod id;
 pub mod lines;
 pub mod log;
+pub mod memory;
+pub mod pinned;
 pub mod reminder;
+pub mod routine;
+pub mod working;
+mod yaml;
 
 pub use id::ReminderId;
 pub use lines::{Line, lines, live_lines};

@@ -36,7 +36,9 @@ pub enum ReminderError {
     #[error(transparent)]
     When(#[from] WhenError),
     /// The note ends inside a comment or a code block, where a line would never fire.
-    #[error("`{0}` ends inside a comment, a code block or its frontmatter, where a reminder would never fire; close that first")]
+    #[error(
+        "`{0}` ends inside a comment, a code block or its frontmatter, where a reminder would never fire; close that first"
+    )]
     EndsInside(NotePath),
     /// Nothing was asked to be changed.
     #[error("nothing to change: give a time, a message or a recurrence")]

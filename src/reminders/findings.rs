@@ -1,12 +1,11 @@
 //! What looks meant and isn't understood, with its place: pure.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use crate::format::Finding;
 use crate::format::id::ReminderId;
-use crate::format::reminder::{ReminderLine, RemindersFile};
-use crate::format::{Finding, commitment::CommitmentsFile};
 use crate::vault::NotePath;
 
 /// A finding with the note that it is in: what `check` prints and a pass reports.
@@ -37,52 +36,145 @@ impl PlacedFinding {
     }
 }
 
-/// All that is to be said about both notes: near misses, ids that differing lines share, follow-ups
-/// that can't be read; in the order of the lines.
-pub fn findings(
-    reminders: Option<(&NotePath, &RemindersFile)>,
-    commitments: Option<(&NotePath, &CommitmentsFile)>,
+/// A line with an id, in the bytes of its note.
+#[derive(Debug, Clone, Copy)]
+pub struct IdAt<'a> {
+    /// The id.
+    pub id: ReminderId,
+    bytes: &'a [u8],
+    start: usize,
+}
+
+impl<'a> IdAt<'a> {
+    /// The line of `bytes` that begins at `start`.
+    pub fn new(id: ReminderId, bytes: &'a [u8], start: usize) -> Self {
+        Self { id, bytes, start }
+    }
+
+    /// The line's bytes without its terminator.
+    pub fn text(&self) -> &'a [u8] {
+        let rest = &self.bytes[self.start..];
+        let line = memchr::memchr(b'\n', rest).map_or(rest, |end| &rest[..end]);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+
+    /// The line's number, from 1.
+    pub fn line(&self) -> usize {
+        memchr::memchr_iter(b'\n', &self.bytes[..self.start]).count() + 1
+    }
+}
+
+/// All that is to be said about the reminders of a note: near misses, and ids that differing lines
+/// share; in the order of the lines.
+pub fn findings<'a>(
+    path: &NotePath,
+    near_misses: &[Finding],
+    ids: impl Iterator<Item = IdAt<'a>> + Clone,
 ) -> Vec<PlacedFinding> {
-    let mut out = Vec::new();
-    if let Some((path, file)) = reminders {
-        out.extend(file.near_misses.iter().map(|finding| PlacedFinding::new(path, finding)));
-        out.extend(disputes(file).map(|finding| PlacedFinding::new(path, &finding)));
-        out.sort_by_key(|finding| (finding.line, finding.column));
+    let mut out: Vec<PlacedFinding> =
+        near_misses.iter().map(|finding| PlacedFinding::new(path, finding)).collect();
+    let shared = shared_ids(ids.clone().map(|at| at.id));
+    if !shared.is_empty() {
+        let mut first: HashMap<ReminderId, IdAt<'a>> = HashMap::new();
+        for at in ids.filter(|at| shared.contains(&at.id)) {
+            let first = first.entry(at.id).or_insert(at);
+            if first.text() != at.text() {
+                out.push(PlacedFinding::new(path, &dispute(first, &at)));
+            }
+        }
     }
-    if let Some((path, file)) = commitments {
-        out.extend(file.findings.iter().map(|finding| PlacedFinding::new(path, finding)));
-    }
+    out.sort_by_key(|finding| (finding.line, finding.column));
     out
 }
 
-/// The lines that share an id with an earlier line that differs.
-fn disputes(file: &RemindersFile) -> impl Iterator<Item = Finding> + '_ {
-    let mut ids: Vec<(&ReminderId, usize)> = file
-        .reminders
-        .iter()
-        .enumerate()
-        .filter_map(|(index, line)| line.reminder.id.as_ref().map(|id| (id, index)))
-        .collect();
-    ids.sort_unstable();
-    let twice: HashMap<usize, usize> = ids
-        .windows(2)
-        .filter(|pair| pair[0].0 == pair[1].0)
-        .filter(|pair| file.reminders[pair[0].1].text != file.reminders[pair[1].1].text)
-        .map(|pair| (pair[1].1, pair[0].1))
-        .collect();
-    let mut twice: Vec<(usize, usize)> = twice.into_iter().collect();
-    twice.sort_unstable();
-    twice.into_iter().map(|(second, first)| dispute(&file.reminders[first], &file.reminders[second]))
+fn dispute(first: &IdAt<'_>, second: &IdAt<'_>) -> Finding {
+    let id = second.id.as_str();
+    let text = String::from_utf8_lossy(second.text());
+    let column = text.rfind(id).map_or(1, |at| text[..at].chars().count() + 1);
+    Finding {
+        line: second.line(),
+        column,
+        reason: format!("the id `{id}` stands in line {} too, with other words; both fire", first.line()),
+        suggestion: format!("delete ` id={id}` here; the line gets an id of its own"),
+    }
 }
 
-fn dispute(first: &ReminderLine, second: &ReminderLine) -> Finding {
-    let id = second.reminder.id.as_ref().map(ToString::to_string).unwrap_or_default();
-    let text = String::from_utf8_lossy(&second.text);
-    let column = text.rfind(&id).map_or(1, |at| text[..at].chars().count() + 1);
-    Finding {
-        line: second.line,
-        column,
-        reason: format!("the id `{id}` stands in line {} too, with other words; both fire", first.line),
-        suggestion: format!("delete ` id={id}` here; the line gets an id of its own"),
+/// The ids that occur more than once.
+///
+/// A pass asks this of every id of a large note, so a bitmap first tells the many that surely occur
+/// once from the few that may not.
+fn shared_ids(ids: impl Iterator<Item = ReminderId> + Clone) -> HashSet<ReminderId> {
+    let count = ids.clone().count();
+    if count < 2 {
+        return HashSet::new();
+    }
+    let bits = (count * 32).next_power_of_two();
+    let shift = 64 - bits.trailing_zeros();
+    let place = |id: &ReminderId| {
+        let bytes = id.as_str().as_bytes();
+        let word = |range: std::ops::Range<usize>| {
+            bytes[range].iter().fold(0u64, |word, byte| word << 8 | u64::from(*byte))
+        };
+        let mixed = (word(4..12) ^ word(8..16).rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> shift) as usize
+    };
+    let mut seen = vec![0u64; bits.div_ceil(64)];
+    let mut suspects = HashSet::new();
+    for id in ids.clone() {
+        let at = place(&id);
+        let (word, bit) = (at / 64, 1 << (at % 64));
+        if seen[word] & bit != 0 {
+            suspects.insert(at);
+        }
+        seen[word] |= bit;
+    }
+    if suspects.is_empty() {
+        return HashSet::new();
+    }
+    let mut counts: HashMap<ReminderId, u32> = HashMap::new();
+    for id in ids.filter(|id| suspects.contains(&place(id))) {
+        *counts.entry(id).or_default() += 1;
+    }
+    counts.into_iter().filter(|(_, count)| *count > 1).map(|(id, _)| id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn differing_lines_with_one_id_are_found() {
+        let path = NotePath::new("Reminders.md").unwrap();
+        let text = "\
+- [ ] date=2026-12-01 time=09:30 recur=none msg=\"a\" id=rid_AAAAAAAAAAAA
+- [ ] date=2026-12-01 time=09:30 recur=none msg=\"b\" id=rid_BBBBBBBBBBBB
+- [ ] date=2026-12-01 time=09:30 recur=none msg=\"b\" id=rid_BBBBBBBBBBBB
+- [ ] date=2026-12-01 time=09:31 recur=none msg=\"é\" id=rid_AAAAAAAAAAAA
+";
+        let file = crate::format::reminder::parse(text.as_bytes());
+        let ids = file
+            .reminders
+            .iter()
+            .map(|line| IdAt::new(line.reminder.id.unwrap(), text.as_bytes(), line.start));
+        let found = findings(&path, &[], ids);
+        insta::assert_snapshot!(serde_json::to_string(&found).unwrap(), @r#"[{"path":"Reminders.md","line":4,"column":56,"reason":"the id `rid_AAAAAAAAAAAA` stands in line 1 too, with other words; both fire","suggestion":"delete ` id=rid_AAAAAAAAAAAA` here; the line gets an id of its own"}]"#);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn shared_ids_are_those_that_occur_twice(numbers in prop::collection::vec(0u64..400, 0..200)) {
+            let ids: Vec<ReminderId> =
+                numbers.iter().map(|n| ReminderId::from_random((n << 50 | n << 7).to_be_bytes())).collect();
+            let mut expected = HashSet::new();
+            for (at, id) in ids.iter().enumerate() {
+                if ids[..at].contains(id) {
+                    expected.insert(*id);
+                }
+            }
+            prop_assert_eq!(shared_ids(ids.iter().copied()), expected);
+        }
     }
 }

@@ -21,7 +21,7 @@ use crate::format::reminder::RemindersFile;
 
 pub use book::{Book, Listed, Previewed, Written};
 pub use error::ReminderError;
-pub use findings::{PlacedFinding, findings};
+pub use findings::{IdAt, PlacedFinding, findings};
 pub use plan::{Changes, Draft, LinePlan, add, change, find, remove};
 pub use when::{WHEN_HINT, WhenError, parse_when};
 
@@ -30,7 +30,8 @@ pub use when::{WHEN_HINT, WhenError, parse_when};
 /// # Errors
 /// The operating system gives no random numbers.
 pub fn new_id(file: &RemindersFile) -> Result<ReminderId, ReminderError> {
-    let taken: HashSet<&ReminderId> = file.reminders.iter().filter_map(|line| line.reminder.id.as_ref()).collect();
+    let taken: HashSet<&ReminderId> =
+        file.reminders.iter().filter_map(|line| line.reminder.id.as_ref()).collect();
     random_id(|id| taken.contains(id))
 }
 

@@ -62,7 +62,11 @@ pub fn add(draft: &Draft, id: ReminderId) -> Result<LinePlan, ReminderError> {
 ///
 /// # Errors
 /// There is none, or lines that differ have it.
-pub fn find<'f>(file: &'f RemindersFile, id: &str, path: &NotePath) -> Result<&'f ReminderLine, ReminderError> {
+pub fn find<'f>(
+    file: &'f RemindersFile,
+    id: &str,
+    path: &NotePath,
+) -> Result<&'f ReminderLine, ReminderError> {
     let wanted = id.parse::<ReminderId>().ok();
     let has = |line: &&ReminderLine| wanted.is_some() && line.reminder.id == wanted;
     let lines: Vec<&ReminderLine> = file.reminders.iter().filter(has).collect();
@@ -122,7 +126,8 @@ fn lossy(line: &ReminderLine) -> String {
 /// The canonical line, proved to read back as the same reminder.
 fn checked_line(reminder: &Reminder) -> Result<String, ReminderError> {
     if let Some(bad) = reminder.msg.chars().find(|c| c.is_control()) {
-        let what = if bad == '\n' { "a line break".to_owned() } else { format!("the control character {bad:?}") };
+        let what =
+            if bad == '\n' { "a line break".to_owned() } else { format!("the control character {bad:?}") };
         return Err(ReminderError::Message(format!("it holds {what}, and a reminder is one line of text")));
     }
     if reminder.msg.trim().is_empty() {

@@ -35,7 +35,9 @@ pub enum WhenError {
         now: String,
     },
     /// The clocks go back and show this time twice; it is the second one that was meant.
-    #[error("`{text}` is {at} for the second time that night, which a reminder can't name: it would fire an hour too early")]
+    #[error(
+        "`{text}` is {at} for the second time that night, which a reminder can't name: it would fire an hour too early"
+    )]
     SecondTime {
         /// What was given.
         text: String,
@@ -59,10 +61,17 @@ pub fn parse_when(text: &str, now: Timestamp, zone: &Zone) -> Result<civil::Date
     if !(1..=9999).contains(&local.year()) {
         return Err(reader.not("it is beyond the calendar"));
     }
-    let this_minute = reader.local.round(jiff::civil::DateTimeRound::new().smallest(Unit::Minute).mode(jiff::RoundMode::Trunc));
+    let this_minute = reader
+        .local
+        .round(jiff::civil::DateTimeRound::new().smallest(Unit::Minute).mode(jiff::RoundMode::Trunc));
     let at = schedule::resolve(zone, local);
-    if at < now && this_minute.is_ok_and(|minute| local < minute || at + SignedDuration::from_mins(1) <= now) {
-        return Err(WhenError::Past { text: reader.text.to_owned(), at: plain(local), now: plain(reader.local) });
+    if at < now && this_minute.is_ok_and(|minute| local < minute || at + SignedDuration::from_mins(1) <= now)
+    {
+        return Err(WhenError::Past {
+            text: reader.text.to_owned(),
+            at: plain(local),
+            now: plain(reader.local),
+        });
     }
     Ok(local)
 }
@@ -112,8 +121,9 @@ impl Reader<'_> {
         if !is_iso {
             return Ok(None);
         }
-        let date: civil::Date =
-            self.text[..10].parse().map_err(|_| self.not(format!("there is no day `{}`", &self.text[..10])))?;
+        let date: civil::Date = self.text[..10]
+            .parse()
+            .map_err(|_| self.not(format!("there is no day `{}`", &self.text[..10])))?;
         let rest = self.text[10..].trim_start_matches(['T', 't', ' ']);
         if rest.is_empty() {
             return self.phrase(&format!("{date} {DEFAULT_TIME}")).map(Some);
@@ -122,7 +132,8 @@ impl Reader<'_> {
             return self.local_of(at).map(Some);
         }
         if rest.contains([':']) && !rest.contains(char::is_alphabetic) {
-            let time = rest.parse::<civil::Time>().map_err(|_| self.not(format!("there is no time `{rest}`")))?;
+            let time =
+                rest.parse::<civil::Time>().map_err(|_| self.not(format!("there is no time `{rest}`")))?;
             return Ok(Some(date.to_datetime(time)));
         }
         Ok(None)
@@ -132,7 +143,8 @@ impl Reader<'_> {
     fn length(&self, lower: &str) -> Result<Option<civil::DateTime>, WhenError> {
         let spelled = lower.strip_prefix("in ").unwrap_or(lower).replace("half an hour", "30 minutes");
         let words = tokens(&spelled).into_iter().filter(|word| !matches!(*word, "and" | ","));
-        let words: Vec<&str> = words.map(|word| if matches!(word, "a" | "an" | "one") { "1" } else { word }).collect();
+        let words: Vec<&str> =
+            words.map(|word| if matches!(word, "a" | "an" | "one") { "1" } else { word }).collect();
         let is_length = words.len() >= 2
             && words.len().is_multiple_of(2)
             && words.chunks(2).all(|pair| pair[0].bytes().all(|b| b.is_ascii_digit()) && is_unit(pair[1]));
@@ -145,8 +157,12 @@ impl Reader<'_> {
             let add = |sum: i32, more: i32| sum.checked_add(more).ok_or_else(wrong);
             match parse_duration(&pair.join(" ")).map_err(|_| wrong())? {
                 Interval::Seconds(more) => seconds += i64::from(more),
-                Interval::Days(more) => span = span.try_days(add(span.get_days(), more)?).map_err(|_| wrong())?,
-                Interval::Months(more) => span = span.try_months(add(span.get_months(), more)?).map_err(|_| wrong())?,
+                Interval::Days(more) => {
+                    span = span.try_days(add(span.get_days(), more)?).map_err(|_| wrong())?
+                }
+                Interval::Months(more) => {
+                    span = span.try_months(add(span.get_months(), more)?).map_err(|_| wrong())?
+                }
             }
         }
         let beyond = |_| self.not("it is beyond the calendar");
@@ -180,12 +196,19 @@ impl Reader<'_> {
         let local = read(&phrase, self.local)?;
         let passed = schedule::resolve(self.zone, local) < self.now && local < self.local;
         if passed && only_time && words.iter().all(|word| word != "now") {
-            let tomorrow = self.local.checked_add(Span::new().days(1)).map_err(|_| self.not("it is beyond the calendar"))?;
+            let tomorrow = self
+                .local
+                .checked_add(Span::new().days(1))
+                .map_err(|_| self.not("it is beyond the calendar"))?;
             return read(&phrase, tomorrow);
         }
         let names_month = words.iter().any(|word| is_month(word) || word == "/");
         let has_year = words.iter().any(|word| word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit()));
-        if passed && names_month && !has_year && !words.iter().any(|word| matches!(word.as_str(), "last" | "this" | "next")) {
+        if passed
+            && names_month
+            && !has_year
+            && !words.iter().any(|word| matches!(word.as_str(), "last" | "this" | "next"))
+        {
             return read(&format!("next {phrase}"), self.local);
         }
         Ok(local)
@@ -220,6 +243,17 @@ impl Reader<'_> {
         for word in &out {
             self.check_number(word)?;
         }
+        if let [.., day, hour] = out.as_slice() {
+            if hour.len() <= 2
+                && hour.parse::<u32>().is_ok()
+                && !is_month(day)
+                && !matches!(day.as_str(), "/" | "-")
+            {
+                return Err(
+                    self.not(format!("is `{hour}` an hour? write `{hour}:00`, `{hour}am` or `{hour}pm`"))
+                );
+            }
+        }
         if out.is_empty() {
             return Err(self.not("it names no day and no time"));
         }
@@ -230,7 +264,8 @@ impl Reader<'_> {
     fn check_number(&self, word: &str) -> Result<(), WhenError> {
         if let Some((hour, rest)) = word.split_once(':') {
             let minute = rest.split(':').next().unwrap_or_default();
-            let fits = |text: &str, most: u32| text.len() <= 2 && text.parse::<u32>().is_ok_and(|n| n <= most);
+            let fits =
+                |text: &str, most: u32| text.len() <= 2 && text.parse::<u32>().is_ok_and(|n| n <= most);
             if !fits(hour, 23) || minute.len() != 2 || !fits(minute, 59) {
                 return Err(self.not(format!("there is no time `{word}`; the day has 00:00 to 23:59")));
             }
@@ -294,7 +329,12 @@ fn is_known(word: &str) -> bool {
     const WORDS: [&str; 7] = ["now", "today", "tomorrow", "yesterday", "next", "last", "this"];
     const SIGNS: [&str; 4] = ["-", "/", ".", ","];
     let digits = word.bytes().all(|b| b.is_ascii_digit() || b == b':');
-    digits || WORDS.contains(&word) || SIGNS.contains(&word) || is_weekday(word) || is_month(word) || is_unit(word)
+    digits
+        || WORDS.contains(&word)
+        || SIGNS.contains(&word)
+        || is_weekday(word)
+        || is_month(word)
+        || is_unit(word)
 }
 
 fn is_time_word(word: &str) -> bool {
@@ -308,7 +348,17 @@ fn is_weekday(word: &str) -> bool {
 
 fn is_month(word: &str) -> bool {
     const MONTHS: [&str; 12] = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
         "december",
     ];
     word.len() >= 3 && (MONTHS.iter().any(|month| month.starts_with(word)) || word == "sept")
@@ -316,8 +366,8 @@ fn is_month(word: &str) -> bool {
 
 fn is_unit(word: &str) -> bool {
     const UNITS: [&str; 19] = [
-        "m", "min", "mins", "minute", "minutes", "h", "hr", "hrs", "hour", "hours", "d", "day", "days", "w", "week",
-        "weeks", "month", "months", "year",
+        "m", "min", "mins", "minute", "minutes", "h", "hr", "hrs", "hour", "hours", "d", "day", "days", "w",
+        "week", "weeks", "month", "months", "year",
     ];
     UNITS.contains(&word) || matches!(word, "years" | "s" | "sec" | "secs" | "second" | "seconds")
 }
@@ -441,13 +491,40 @@ mod tests {
     #[test]
     fn errors_say_what_is_wrong() {
         let shown: Vec<String> = [
-            "", "gibberish", "money 9am", "tomorrow 9am call mum", "tomorrow 9", "2026-02-30 09:00", "2026-12-02 24:00",
-            "25:00", "13pm", "300/1", "2020-01-01 09:00", "yesterday 10:00", "today 9am", "in 99999 years",
+            "",
+            "gibberish",
+            "money 9am",
+            "tomorrow 9am call mum",
+            "tomorrow 9",
+            "2026-02-30 09:00",
+            "2026-12-02 24:00",
+            "25:00",
+            "13pm",
+            "300/1",
+            "2020-01-01 09:00",
+            "yesterday 10:00",
+            "today 9am",
+            "in 99999 years",
         ]
         .iter()
         .map(|text| read(text))
         .collect();
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        can't read `` as a time: it is empty
+        can't read `gibberish` as a time: `gibberish` means nothing here
+        can't read `money 9am` as a time: `money` means nothing here
+        can't read `tomorrow 9am call mum` as a time: `call` means nothing here
+        can't read `tomorrow 9` as a time: is `9` an hour? write `9:00`, `9am` or `9pm`
+        can't read `2026-02-30 09:00` as a time: there is no day `2026-02-30`
+        can't read `2026-12-02 24:00` as a time: there is no time `24:00`
+        can't read `25:00` as a time: there is no time `25:00`; the day has 00:00 to 23:59
+        can't read `13pm` as a time: `pm` follows no hour from 1 to 12
+        can't read `300/1` as a time: `300` is no day, no hour and no year of four digits
+        `2020-01-01 09:00` is in the past: that is 2020-01-01 09:00, and it is 2026-12-01 09:30 now
+        `yesterday 10:00` is in the past: that is 2026-11-30 10:00, and it is 2026-12-01 09:30 now
+        `today 9am` is in the past: that is 2026-12-01 09:00, and it is 2026-12-01 09:30 now
+        can't read `in 99999 years` as a time: `99999 years` is no length of time
+        ");
     }
 
     proptest::proptest! {

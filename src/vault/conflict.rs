@@ -74,7 +74,10 @@ fn numbered(stem: &str) -> Option<&str> {
 /// number are not.
 pub fn is_conflict_copy(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    syncthing(stem).or_else(|| parenthesised(stem)).or_else(|| owncloud(stem)).is_some_and(|original| !original.is_empty())
+    syncthing(stem)
+        .or_else(|| parenthesised(stem))
+        .or_else(|| owncloud(stem))
+        .is_some_and(|original| !original.is_empty())
 }
 
 /// Whether `name` is a temporary file of a sync tool, of an editor, or of ours.
@@ -136,7 +139,16 @@ mod tests {
         ] {
             assert_eq!(original_of(copy).as_deref(), Some(original), "{copy}");
         }
-        for name in ["Reminders.md", "2026-11-20.md", "Chapter 2026.md", "2.md", " 2.md", "(1).md", "Plan (v2).md", "x.sync-conflict-y.md"] {
+        for name in [
+            "Reminders.md",
+            "2026-11-20.md",
+            "Chapter 2026.md",
+            "2.md",
+            " 2.md",
+            "(1).md",
+            "Plan (v2).md",
+            "x.sync-conflict-y.md",
+        ] {
             assert_eq!(original_of(name), None, "{name}");
         }
         assert!(!is_conflict_copy("Reminders 2.md"));
@@ -154,7 +166,13 @@ mod tests {
 
     #[test]
     fn temporary_names() {
-        for name in [".syncthing.Reminders.md.tmp", "~syncthing~a.md.tmp", ".a.md.vault-agent-x1.tmp", "a.md~", ".a.md.swp"] {
+        for name in [
+            ".syncthing.Reminders.md.tmp",
+            "~syncthing~a.md.tmp",
+            ".a.md.vault-agent-x1.tmp",
+            "a.md~",
+            ".a.md.swp",
+        ] {
             assert!(is_temporary(name), "{name}");
         }
         assert!(!is_temporary("a.tmp.md"));

@@ -14,13 +14,13 @@ use rustix::{
 };
 
 use super::{
-    EditError, OpOutcome,
+    EditError, OpOutcome, Stat,
     conflict::OUR_MARK,
     editor::{Attempt, EditReport, Editor, Task, lock},
     image::{Guard, Script},
     in_place::unchanged,
     journal::{JournalEntry, JournalLock, Kind},
-    root::Located,
+    root::{Located, still_names},
 };
 
 /// A hidden name beside `name` that nobody else uses.
@@ -38,7 +38,7 @@ pub(super) fn write_temp(dir: &OwnedFd, temp: &str, bytes: &[u8], mode: Mode) ->
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(dir, temp, flags, mode)?);
     if let Err(error) = file.write_all(bytes) {
-        drop(rustix::fs::unlinkat(dir, temp, AtFlags::empty()));
+        let _ = rustix::fs::unlinkat(dir, temp, AtFlags::empty());
         return Err(error);
     }
     Ok(file)
@@ -49,26 +49,35 @@ pub(super) fn rename_new(dir: &OwnedFd, from: &str, to: &OsStr) -> io::Result<bo
     match rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(true),
         Err(Errno::EXIST) => Ok(false),
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match rustix::fs::linkat(dir, from, dir, to, AtFlags::empty()) {
-            Ok(()) => {
-                rustix::fs::unlinkat(dir, from, AtFlags::empty())?;
-                Ok(true)
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            match rustix::fs::linkat(dir, from, dir, to, AtFlags::empty()) {
+                Ok(()) => {
+                    rustix::fs::unlinkat(dir, from, AtFlags::empty())?;
+                    Ok(true)
+                }
+                Err(Errno::EXIST) => Ok(false),
+                Err(error) => Err(error.into()),
             }
-            Err(Errno::EXIST) => Ok(false),
-            Err(error) => Err(error.into()),
-        },
+        }
         Err(error) => Err(error.into()),
     }
 }
 
 impl Editor {
     /// The attempt for a note that doesn't exist: nothing, or a new note.
-    pub(super) fn attempt_absent(&self, task: &mut Task<'_>, journal: &JournalLock<'_>) -> Result<Attempt, EditError> {
+    pub(super) fn attempt_absent(
+        &self,
+        task: &mut Task<'_>,
+        journal: &JournalLock<'_>,
+    ) -> Result<Attempt, EditError> {
         let planned = (task.plan)(None);
         let Some(after) = planned.after else {
             return Ok(Attempt::Done(unchanged(planned.outcomes, None)));
         };
-        if !planned.explicit && task.begun.elapsed() < super::editor::GONE_FOR && lock(&self.known).knows(task.path) {
+        if !planned.explicit
+            && task.begun.elapsed() < super::editor::GONE_FOR
+            && lock(&self.known).knows(task.path)
+        {
             // Some programs save by deleting and making anew; theirs must not meet ours.
             return Ok(Attempt::Raced);
         }
@@ -79,14 +88,24 @@ impl Editor {
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
 
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let remove_temp = || drop(rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty()));
-        let file = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666)).map_err(failed("writing a temporary file"))?;
+        let remove_temp = || {
+            let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
+        };
+        let file = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666))
+            .map_err(failed("writing a temporary file"))?;
         fail_point!("vault::create::temp");
         let script = Script::between(&[], &after);
         let kind = Kind::Create { temp: temp.clone() };
-        let entry =
-            JournalEntry { kind, path: task.path.clone(), why: task.why.clone(), script, guard: Guard::Whole(Vec::new()) };
-        if let Err(error) = file.sync_all().map_err(failed("writing a temporary file")).and_then(|()| journal.write(&entry)) {
+        let entry = JournalEntry {
+            kind,
+            path: task.path.clone(),
+            why: task.why.clone(),
+            script,
+            guard: Guard::Whole(Vec::new()),
+        };
+        if let Err(error) =
+            file.sync_all().map_err(failed("writing a temporary file")).and_then(|()| journal.write(&entry))
+        {
             remove_temp();
             return Err(error);
         }
@@ -119,13 +138,15 @@ impl Editor {
         }))
     }
 
-    /// Removes a note that reads `before`, keeping its inode for a minute.
+    /// Removes a note that reads `before`, keeping its inode for a minute. Under a lease (`leased` is
+    /// the file's stat) its bytes can't have changed since, and opening it would wait for ourselves.
     pub(super) fn remove(
         &self,
         task: &Task<'_>,
         journal: &JournalLock<'_>,
         place: &Located,
         before: &[u8],
+        leased: Option<&Stat>,
         outcomes: Vec<OpOutcome>,
     ) -> Result<Attempt, EditError> {
         let path = task.path;
@@ -154,7 +175,11 @@ impl Editor {
             failed("removing")(error.into())
         })?;
         fail_point!("vault::remove::renamed");
-        if read_in(&place.dir, &kept).map_err(failed("removing"))? != Some(before.to_vec()) {
+        let same = match leased {
+            Some(stat) => still_names(&place.dir, OsStr::new(&kept), stat),
+            None => read_in(&place.dir, &kept).map(|bytes| bytes.as_deref() == Some(before)),
+        };
+        if !same.map_err(failed("removing"))? {
             // It had changed in the last moment: it gets its name back, or is carried over later.
             if rename_new(&place.dir, &kept, &place.name).map_err(failed("removing"))? {
                 self.forget_displaced(&kept);
@@ -167,7 +192,14 @@ impl Editor {
         fail_point!("vault::remove::told");
         journal.clear()?;
         let before = Some(before.to_vec());
-        Ok(Attempt::Done(EditReport { outcomes, before, after: Vec::new(), changed: true, removed: true, warning }))
+        Ok(Attempt::Done(EditReport {
+            outcomes,
+            before,
+            after: Vec::new(),
+            changed: true,
+            removed: true,
+            warning,
+        }))
     }
 }
 

@@ -46,7 +46,12 @@ struct Record {
 
 impl Record {
     fn encode(&self) -> io::Result<Vec<u8>> {
-        let head = Head { path: self.path.clone(), name: self.name.clone(), since: self.since, base_len: self.base.len() };
+        let head = Head {
+            path: self.path.clone(),
+            name: self.name.clone(),
+            since: self.since,
+            base_len: self.base.len(),
+        };
         let mut bytes = serde_json::to_vec(&head)?;
         bytes.push(b'\n');
         bytes.extend_from_slice(&self.base);
@@ -58,7 +63,13 @@ impl Record {
         let end = memchr::memchr(b'\n', bytes)?;
         let head: Head = serde_json::from_slice(&bytes[..end]).ok()?;
         let (base, ours) = bytes[end + 1..].split_at_checked(head.base_len)?;
-        Some(Self { path: head.path, name: head.name, since: head.since, base: base.to_vec(), ours: ours.to_vec() })
+        Some(Self {
+            path: head.path,
+            name: head.name,
+            since: head.since,
+            base: base.to_vec(),
+            ours: ours.to_vec(),
+        })
     }
 }
 
@@ -68,9 +79,21 @@ impl Editor {
     }
 
     /// Notes, durably, that the file `name` beside the note is going to be what was displaced.
-    pub(super) fn displace(&self, path: &NotePath, name: &str, base: &[u8], ours: &[u8]) -> Result<(), EditError> {
+    pub(super) fn displace(
+        &self,
+        path: &NotePath,
+        name: &str,
+        base: &[u8],
+        ours: &[u8],
+    ) -> Result<(), EditError> {
         let (path, since) = (path.clone(), self.clock.now());
-        self.save_record(&Record { path, name: name.to_owned(), since, base: base.to_vec(), ours: ours.to_vec() })
+        self.save_record(&Record {
+            path,
+            name: name.to_owned(),
+            since,
+            base: base.to_vec(),
+            ours: ours.to_vec(),
+        })
     }
 
     fn save_record(&self, record: &Record) -> Result<(), EditError> {
@@ -93,7 +116,11 @@ impl Editor {
 
     /// Looks at all displaced files, or the one of that name: merges what was written to them since,
     /// and removes those that have stood still for a minute.
-    pub(super) fn carry_over_late_writes(&self, journal: &JournalLock<'_>, only: Option<&str>) -> Result<(), EditError> {
+    pub(super) fn carry_over_late_writes(
+        &self,
+        journal: &JournalLock<'_>,
+        only: Option<&str>,
+    ) -> Result<(), EditError> {
         let files: Vec<PathBuf> = match only {
             Some(name) => vec![self.record_file(name)],
             None => match std::fs::read_dir(self.edits.join("displaced")) {
@@ -101,7 +128,9 @@ impl Editor {
                 Err(_) => return Ok(()),
             },
         };
-        for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "record")) {
+        for file in
+            files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "record"))
+        {
             match std::fs::read(file).ok().and_then(|bytes| Record::decode(&bytes)) {
                 Some(record) => self.carry_over_one(journal, record)?,
                 None => drop(std::fs::remove_file(file)),
@@ -122,7 +151,8 @@ impl Editor {
         };
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let opened = match rustix::fs::openat(&place.dir, &*record.name, flags, Mode::empty()) {
-            Ok(file) => lease::no_writers(&File::from(file)),
+            Ok(file) if self.options.ask_for_writers => lease::no_writers(&File::from(file)),
+            Ok(_) => None,
             Err(rustix::io::Errno::NOENT) => {
                 self.forget_displaced(&record.name);
                 return Ok(());
@@ -135,7 +165,11 @@ impl Editor {
         if opened == Some(false) && !over {
             return Ok(());
         }
-        let failed = |source| EditError::Write { path: record.path.clone(), step: "looking at what was displaced", source };
+        let failed = |source| EditError::Write {
+            path: record.path.clone(),
+            step: "looking at what was displaced",
+            source,
+        };
         let Some(theirs) = read_in(&place.dir, &*record.name).map_err(failed)? else { return Ok(()) };
         if theirs != record.base {
             let late = Why::new(Actor::Human, format!("late edit of {}", record.path));
@@ -150,7 +184,9 @@ impl Editor {
         if over {
             match rustix::fs::unlinkat(&place.dir, &*record.name, AtFlags::empty()) {
                 Ok(()) | Err(rustix::io::Errno::NOENT) => self.forget_displaced(&record.name),
-                Err(error) => tracing::warn!(note = %record.path, %error, "an old version could not be removed"),
+                Err(error) => {
+                    tracing::warn!(note = %record.path, %error, "an old version could not be removed")
+                }
             }
         }
         Ok(())

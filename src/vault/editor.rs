@@ -15,7 +15,8 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
-    Change, ChangeObserver, EditError, EditOptions, EditStrategy, FollowUps, NotePath, OpOutcome, Operation, Vault, Why,
+    Change, ChangeObserver, EditError, EditOptions, EditStrategy, FollowUps, NotePath, OpOutcome, Operation,
+    Vault, Why,
     journal::{Journal, JournalLock},
     own::{OwnWrite, OwnWrites},
     plan,
@@ -107,7 +108,11 @@ pub struct Editor {
 
 impl std::fmt::Debug for Editor {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Editor").field("vault", &self.vault).field("options", &self.options).finish_non_exhaustive()
+        formatter
+            .debug_struct("Editor")
+            .field("vault", &self.vault)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }
 
@@ -152,7 +157,8 @@ impl Editor {
     /// elsewhere all the time ([`EditError::Busy`]), unreadable or unwritable. Operations whose
     /// target is gone are no error; see [`EditReport::outcomes`].
     pub fn edit(&self, path: &NotePath, ops: &[Operation], why: &Why) -> Result<EditReport, EditError> {
-        let explicit = ops.iter().all(|op| matches!(op, Operation::ReplaceAll { .. } | Operation::RemoveFile { .. }));
+        let explicit =
+            ops.iter().all(|op| matches!(op, Operation::ReplaceAll { .. } | Operation::RemoveFile { .. }));
         self.run(&mut Task {
             path,
             why,
@@ -184,7 +190,9 @@ impl Editor {
                 Plan::Bytes(bytes) if before.is_none() && bytes.is_empty() => {
                     Planned { after: None, outcomes: Vec::new(), explicit: false }
                 }
-                Plan::Bytes(bytes) => Planned { after: Some(bytes), outcomes: vec![OpOutcome::Done], explicit: false },
+                Plan::Bytes(bytes) => {
+                    Planned { after: Some(bytes), outcomes: vec![OpOutcome::Done], explicit: false }
+                }
             },
         })
     }
@@ -200,7 +208,9 @@ impl Editor {
             begun: Instant::now(),
             plan: &mut |before| match before {
                 Some(there) => Planned { after: Some(there.to_vec()), outcomes: Vec::new(), explicit: true },
-                None => Planned { after: Some(bytes.to_vec()), outcomes: vec![OpOutcome::Done], explicit: true },
+                None => {
+                    Planned { after: Some(bytes.to_vec()), outcomes: vec![OpOutcome::Done], explicit: true }
+                }
             },
         })?;
         if report.changed { Ok(report) } else { Err(EditError::Exists(path.clone())) }
@@ -298,7 +308,13 @@ impl Editor {
 
     /// What is to be done once a note has its new bytes and anybody may open it: history, the looks
     /// to come, and what is known of the note.
-    pub(super) fn finished(&self, path: &NotePath, why: &Why, before: Option<&[u8]>, after: Option<&[u8]>) -> Option<String> {
+    pub(super) fn finished(
+        &self,
+        path: &NotePath,
+        why: &Why,
+        before: Option<&[u8]>,
+        after: Option<&[u8]>,
+    ) -> Option<String> {
         let now = self.clock.now();
         match after {
             Some(after) => {
@@ -316,7 +332,13 @@ impl Editor {
     }
 
     /// Tells the observer of a change, and says what went wrong with that.
-    pub(super) fn tell(&self, path: &NotePath, why: &Why, before: Option<&[u8]>, after: Option<&[u8]>) -> Option<String> {
+    pub(super) fn tell(
+        &self,
+        path: &NotePath,
+        why: &Why,
+        before: Option<&[u8]>,
+        after: Option<&[u8]>,
+    ) -> Option<String> {
         let observer = self.observer.read().unwrap_or_else(PoisonError::into_inner).clone()?;
         let told = observer.changed(&Change { path, before, after, why });
         told.err().map(|error| {

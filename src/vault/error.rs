@@ -83,13 +83,17 @@ impl VaultError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The file is empty, and was not when it was last seen (or was never seen).
-    #[error("`{path}` is empty, which may be a save or a sync that went wrong; nothing is written to it until it has stood so for a minute")]
+    #[error(
+        "`{path}` is empty, which may be a save or a sync that went wrong; nothing is written to it until it has stood so for a minute"
+    )]
     Empty {
         /// Which note.
         path: NotePath,
     },
     /// The file has lost more than half of its length.
-    #[error("`{path}` shrank from {before} bytes to {now}; nothing is written to it until it has stood so for a minute")]
+    #[error(
+        "`{path}` shrank from {before} bytes to {now}; nothing is written to it until it has stood so for a minute"
+    )]
     Shrunk {
         /// Which note.
         path: NotePath,
@@ -105,7 +109,9 @@ pub enum Refusal {
         path: NotePath,
     },
     /// A merge has left its marks.
-    #[error("`{path}` line {line} begins a merge conflict; choose between its two sides and remove the markers")]
+    #[error(
+        "`{path}` line {line} begins a merge conflict; choose between its two sides and remove the markers"
+    )]
     ConflictMarkers {
         /// Which note.
         path: NotePath,

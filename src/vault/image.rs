@@ -96,7 +96,12 @@ fn common_suffix(left: &[u8], right: &[u8]) -> usize {
     while end >= STEP && left[end - STEP..end] == right[end - STEP..end] {
         end -= STEP;
     }
-    let more = left[..end].iter().rev().zip(right[..end].iter().rev()).take_while(|(left, right)| left == right).count();
+    let more = left[..end]
+        .iter()
+        .rev()
+        .zip(right[..end].iter().rev())
+        .take_while(|(left, right)| left == right)
+        .count();
     len - end + more
 }
 
@@ -138,7 +143,10 @@ impl Guard {
             Self::Whole(pre) => Some(pre.clone()),
             Self::Sectors { context: known, sums, edges } => {
                 let destroyed = script.destroyed();
-                if now.len() < destroyed.start || !lengths_fit(script, now.len()) || context(script, now) != *known {
+                if now.len() < destroyed.start
+                    || !lengths_fit(script, now.len())
+                    || context(script, now) != *known
+                {
                     return None;
                 }
                 let mut pre = now[..destroyed.start].to_vec();
@@ -224,7 +232,9 @@ pub(super) enum Found {
 
 /// Tells what `now` is.
 pub(super) fn classify(script: &Script, guard: &Guard, now: &[u8]) -> Found {
-    let Some((pre, post)) = guard.rebuild(script, now).and_then(|pre| script.forward(&pre).map(|post| (pre, post))) else {
+    let Some((pre, post)) =
+        guard.rebuild(script, now).and_then(|pre| script.forward(&pre).map(|post| (pre, post)))
+    else {
         return Found::Other;
     };
     if now == pre {
@@ -246,7 +256,9 @@ fn is_mix(script: &Script, pre: &[u8], post: &[u8], now: &[u8]) -> bool {
     lengths_fit(script, now.len())
         && now.chunks(SECTOR).enumerate().all(|(index, sector)| {
             let start = index * SECTOR;
-            let is = |image: &dyn Fn(usize) -> u8| sector.iter().enumerate().all(|(at, byte)| *byte == image(start + at));
+            let is = |image: &dyn Fn(usize) -> u8| {
+                sector.iter().enumerate().all(|(at, byte)| *byte == image(start + at))
+            };
             is(&old) || is(&new)
         })
 }

@@ -22,7 +22,11 @@ use super::{
 
 impl Editor {
     /// Opens, leases, re-reads, applies, journals, writes, checks, releases, tells, clears.
-    pub(super) fn attempt_in_place(&self, task: &mut Task<'_>, journal: &JournalLock<'_>) -> Result<Attempt, EditError> {
+    pub(super) fn attempt_in_place(
+        &self,
+        task: &mut Task<'_>,
+        journal: &JournalLock<'_>,
+    ) -> Result<Attempt, EditError> {
         let (file, stat) = match self.open_to_write(task.path) {
             Ok(opened) => opened,
             Err(EditError::Vault(VaultError::NotFound(_))) => return self.attempt_absent(task, journal),
@@ -52,7 +56,7 @@ impl Editor {
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
         let Some(after) = planned.after else {
-            let attempt = self.remove(task, journal, &place, &before, planned.outcomes);
+            let attempt = self.remove(task, journal, &place, &before, Some(&stat), planned.outcomes);
             drop(lease);
             return attempt;
         };
@@ -60,7 +64,13 @@ impl Editor {
 
         let script = Script::between(&before, &after);
         let guard = Guard::of(&script, &before);
-        let entry = JournalEntry { kind: Kind::InPlace, path: task.path.clone(), why: task.why.clone(), script, guard };
+        let entry = JournalEntry {
+            kind: Kind::InPlace,
+            path: task.path.clone(),
+            why: task.why.clone(),
+            script,
+            guard,
+        };
         let script = &entry.script;
         if let Err(source) = reserve(&file, script) {
             return Err(EditError::Write { path: task.path.clone(), step: "reserving space", source });
@@ -77,7 +87,8 @@ impl Editor {
         fail_point!("vault::in-place::written");
 
         let here = self.still_here(task.path, &file, &stat)?;
-        let ours = !lease.may_be_lost() || self.vault.read_open(task.path, &file, after.len() as u64)? == after;
+        let ours =
+            !lease.may_be_lost() || self.vault.read_open(task.path, &file, after.len() as u64)? == after;
         drop(lease);
         if !here || !ours {
             // The bytes went into a file that somebody has replaced: nothing has happened to the note.
@@ -109,7 +120,10 @@ impl Editor {
                 "it is read-only; make it writable with `chmod u+w`",
             ))),
             Err(VaultError::Io { source, .. })
-                if matches!(source.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) =>
+                if matches!(
+                    source.kind(),
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                ) =>
             {
                 Err(denied(source))
             }
@@ -118,7 +132,11 @@ impl Editor {
     }
 
     /// A file that can't be written is an error only if something were to be written.
-    pub(super) fn attempt_read_only(&self, task: &mut Task<'_>, error: EditError) -> Result<Attempt, EditError> {
+    pub(super) fn attempt_read_only(
+        &self,
+        task: &mut Task<'_>,
+        error: EditError,
+    ) -> Result<Attempt, EditError> {
         let before = self.vault.read(task.path)?;
         let planned = (task.plan)(Some(&before));
         if planned.after.as_deref() == Some(before.as_slice()) {
@@ -167,7 +185,7 @@ pub(super) fn write_script(file: &File, script: &Script, after: &[u8]) -> io::Re
     let bytes = &after[range.clone()];
     if torn() {
         // Only tests come here: a disk that has written some sectors when the power goes.
-        let half = (bytes.len() / 2).next_multiple_of(512).min(bytes.len());
+        let half = ((range.start + bytes.len() / 2).next_multiple_of(512) - range.start).min(bytes.len());
         file.write_all_at(&bytes[..half], range.start as u64)?;
         file.sync_data()?;
         fail_point!("vault::in-place::half-written");
@@ -203,7 +221,15 @@ fn take_back(file: &File, script: &Script, before: &[u8]) -> bool {
 fn is_remote(file: &File) -> bool {
     // NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, Ceph, FUSE (linux/magic.h).
     const REMOTE: [u64; 9] = [
-        0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x7375_7245, 0x00c3_6400, 0x6573_5546,
+        0x6969,
+        0x517b,
+        0xff53_4d42,
+        0xfe53_4d42,
+        0x0102_1997,
+        0x5346_414f,
+        0x7375_7245,
+        0x00c3_6400,
+        0x6573_5546,
     ];
     #[allow(clippy::unnecessary_cast, clippy::cast_sign_loss)]
     rustix::fs::fstatfs(file).is_ok_and(|stat| REMOTE.contains(&(stat.f_type as u64 & 0xffff_ffff)))

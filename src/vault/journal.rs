@@ -124,7 +124,10 @@ impl JournalEntry {
             None => Guard::Whole(pre),
             Some(context) => Guard::Sectors {
                 context,
-                sums: sums.chunks_exact(4).map(|sum| u32::from_le_bytes([sum[0], sum[1], sum[2], sum[3]])).collect(),
+                sums: sums
+                    .chunks_exact(4)
+                    .map(|sum| u32::from_le_bytes([sum[0], sum[1], sum[2], sum[3]]))
+                    .collect(),
                 edges: edges.to_vec(),
             },
         };

@@ -37,7 +37,9 @@ pub(super) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &[u8]) -> V
     let (mut left, mut right) = (in_late.as_slice(), in_now.as_slice());
     let mut merged: Vec<&[u8]> = Vec::with_capacity(now.len() + late.len());
     let mut at = 0;
-    while let Some(start) = [left.first(), right.first()].into_iter().flatten().map(|hunk| hunk.old.start).min() {
+    while let Some(start) =
+        [left.first(), right.first()].into_iter().flatten().map(|hunk| hunk.old.start).min()
+    {
         merged.extend(&base[at..start]);
         // One region of the base that holds every change which touches another in it.
         let mut end = start;
@@ -65,9 +67,9 @@ pub(super) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &[u8]) -> V
         } else {
             merged.extend(&late_side);
             if now_side != base_side {
-                merged.extend(
-                    now_side.iter().filter(|line| !late_side.contains(line) && !base_side.contains(line) && !ours.contains(line)),
-                );
+                merged.extend(now_side.iter().filter(|line| {
+                    !late_side.contains(line) && !base_side.contains(line) && !ours.contains(line)
+                }));
             }
         }
         at = end;
@@ -79,7 +81,12 @@ pub(super) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &[u8]) -> V
 }
 
 /// The lines that stand in place of `region` of the base on the side that `hunks` lead to.
-fn side<'a>(base: &[&'a [u8]], other: &[&'a [u8]], hunks: &[Hunk], region: &std::ops::Range<usize>) -> Vec<&'a [u8]> {
+fn side<'a>(
+    base: &[&'a [u8]],
+    other: &[&'a [u8]],
+    hunks: &[Hunk],
+    region: &std::ops::Range<usize>,
+) -> Vec<&'a [u8]> {
     let mut lines = Vec::new();
     let mut at = region.start;
     for hunk in hunks {
@@ -110,7 +117,8 @@ mod tests {
     use super::*;
 
     fn merged(base: &str, late: &str, ours: &str, now: &str) -> String {
-        String::from_utf8(carry_over(base.as_bytes(), late.as_bytes(), ours.as_bytes(), now.as_bytes())).unwrap()
+        String::from_utf8(carry_over(base.as_bytes(), late.as_bytes(), ours.as_bytes(), now.as_bytes()))
+            .unwrap()
     }
 
     #[test]
@@ -123,7 +131,10 @@ mod tests {
     #[test]
     fn of_the_same_place_the_person_s_stands_and_nobody_s_is_lost() {
         assert_eq!(merged("a\nb\n", "a2\nb\n", "a id\nb\n", "a id\nb\n"), "a2\nb\n");
-        assert_eq!(merged("a\nb\n", "a\nb\nlate\n", "a\nb\nours\n", "a\nb\nours\nother\n"), "a\nb\nlate\nother\n");
+        assert_eq!(
+            merged("a\nb\n", "a\nb\nlate\n", "a\nb\nours\n", "a\nb\nours\nother\n"),
+            "a\nb\nlate\nother\n"
+        );
     }
 
     #[test]

@@ -22,10 +22,13 @@ pub struct EditOptions {
     pub strategy: EditStrategy,
     /// For how long to try while another program has the file open.
     pub patience: Duration,
+    /// Whether the swap asks the kernel if somebody has the file open for writing, where the kernel
+    /// can say so (Linux). Off, it does what it can do on macOS; tests measure that.
+    pub ask_for_writers: bool,
 }
 
 impl Default for EditOptions {
     fn default() -> Self {
-        Self { strategy: EditStrategy::Auto, patience: Duration::from_millis(1_500) }
+        Self { strategy: EditStrategy::Auto, patience: Duration::from_millis(1_500), ask_for_writers: true }
     }
 }

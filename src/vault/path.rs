@@ -152,7 +152,20 @@ mod tests {
     #[test]
     fn paths_that_leave_or_mislead_are_refused() {
         for text in [
-            "", "/etc/passwd", "C:/x", "..", "a/../b", "../a", "a/..", ".", "a/./b", "a//b", "a/", "a\0b", "a\nb", "a\\b",
+            "",
+            "/etc/passwd",
+            "C:/x",
+            "..",
+            "a/../b",
+            "../a",
+            "a/..",
+            ".",
+            "a/./b",
+            "a//b",
+            "a/",
+            "a\0b",
+            "a\nb",
+            "a\\b",
             "a\\..\\b",
         ] {
             assert!(NotePath::new(text).is_err(), "{text:?}");

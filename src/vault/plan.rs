@@ -12,9 +12,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::text::{self, Line};
-use crate::vault::commitment::set_status;
+use super::text;
+use crate::format::lines::{Line, live_lines};
 pub use crate::vault::commitment::Status;
+use crate::vault::commitment::set_status;
 
 /// One step of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,7 +124,7 @@ pub fn apply_to(ops: &[Operation], before: Option<&[u8]>) -> (Option<Vec<u8>>, V
     let mut outcomes = Vec::with_capacity(ops.len());
     let mut rest = ops;
     while let Some(first) = rest.first() {
-        let batch = line_batch(rest);
+        let batch = line_batch(rest, state.as_deref().unwrap_or_default());
         if batch > 1 {
             let (now, done) = rest.split_at(batch);
             outcomes.extend(change_lines(now, &mut state));
@@ -146,7 +147,11 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
     match op {
         Operation::ReplaceAll { expect, with } => {
             if *expect != *state {
-                return OpOutcome::Dropped(if state.is_none() { DropReason::Gone } else { DropReason::Changed });
+                return OpOutcome::Dropped(if state.is_none() {
+                    DropReason::Gone
+                } else {
+                    DropReason::Changed
+                });
             }
             *state = Some(with.clone());
             return OpOutcome::Done;
@@ -187,7 +192,9 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
         Operation::ReplaceRange { bytes, with } => {
             find_range(now, bytes).map(|at| vec![Splice { at, with: with.clone() }])
         }
-        Operation::ReplaceAll { .. } | Operation::RemoveFile { .. } | Operation::SetCommitmentStatus { .. } => Ok(Vec::new()),
+        Operation::ReplaceAll { .. }
+        | Operation::RemoveFile { .. }
+        | Operation::SetCommitmentStatus { .. } => Ok(Vec::new()),
     };
     match splices {
         Ok(splices) => {
@@ -220,14 +227,19 @@ fn line_target(op: &Operation) -> Option<(&[u8], Option<&[u8]>)> {
     }
 }
 
-/// How many operations from the first on work on lines and don't meet each other, so that one pass
-/// over the file does them all.
-fn line_batch(ops: &[Operation]) -> usize {
+/// How many operations from the first on work on lines, don't meet each other and can't make other
+/// lines live or dead, so that one pass over the file does them all.
+fn line_batch(ops: &[Operation], bytes: &[u8]) -> usize {
+    const MARKS: [&[u8]; 6] = [b"```", b"~~~", b"<!--", b"-->", b"%%", b"---"];
+    let has_mark = |line: &[u8]| MARKS.iter().any(|mark| memchr::memmem::find(line, mark).is_some());
+    if ops.len() < 2 || memchr::memmem::find(bytes, b"\n---").is_some() {
+        return 1;
+    }
     let mut seen = std::collections::HashSet::new();
     let mut count = 0;
     for op in ops {
         let Some((line, with)) = line_target(op) else { break };
-        if seen.contains(line) {
+        if seen.contains(line) || has_mark(line) || with.is_some_and(has_mark) {
             break;
         }
         seen.insert(line);
@@ -242,11 +254,14 @@ fn line_batch(ops: &[Operation]) -> usize {
 /// Does many operations on lines in one pass.
 fn change_lines(ops: &[Operation], state: &mut Option<Vec<u8>>) -> Vec<OpOutcome> {
     let now = state.as_deref().unwrap_or_default();
-    let targets: std::collections::HashMap<&[u8], usize> =
-        ops.iter().enumerate().filter_map(|(index, op)| line_target(op).map(|(line, _)| (line, index))).collect();
+    let targets: std::collections::HashMap<&[u8], usize> = ops
+        .iter()
+        .enumerate()
+        .filter_map(|(index, op)| line_target(op).map(|(line, _)| (line, index)))
+        .collect();
     let mut outcomes = vec![OpOutcome::Dropped(DropReason::Gone); ops.len()];
     let mut splices = Vec::new();
-    for line in text::live_lines(now) {
+    for line in live_lines(now) {
         if let Some(&index) = targets.get(line.text) {
             outcomes[index] = OpOutcome::Done;
             splices.push(line_splice(&line, line_target(&ops[index]).and_then(|(_, with)| with)));
@@ -259,10 +274,9 @@ fn change_lines(ops: &[Operation], state: &mut Option<Vec<u8>>) -> Vec<OpOutcome
 }
 
 fn line_splice(line: &Line<'_>, with: Option<&[u8]>) -> Splice {
-    let end = line.start + line.text.len();
     match with {
-        Some(with) => Splice { at: line.start..end, with: with.to_vec() },
-        None => Splice { at: line.start..end + line.terminator.len(), with: Vec::new() },
+        Some(with) => Splice { at: line.start..line.start + line.text.len(), with: with.to_vec() },
+        None => Splice { at: line.start..line.end(), with: Vec::new() },
     }
 }
 
@@ -277,15 +291,23 @@ fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, DropReason> 
     if passage.is_empty() {
         return Err(DropReason::NotUnique);
     }
-    let candidates: Vec<usize> = memchr::memmem::find_iter(bytes, passage)
+    let finder = memchr::memmem::Finder::new(passage);
+    let mut from = 0;
+    // Matches may overlap, so each search begins one byte after the last match.
+    let matches = std::iter::from_fn(|| {
+        let found = from + finder.find(bytes.get(from..)?)?;
+        from = found + 1;
+        Some(found)
+    });
+    let candidates: Vec<usize> = matches
         .filter(|&start| {
             let end = start + passage.len();
-            (start == 0 || bytes[start - 1] == b'\n')
+            text::begins_line(bytes, start)
                 && (passage.ends_with(b"\n") || end == bytes.len() || text::terminator_at(bytes, end) > 0)
         })
         .collect();
     let live = text::Liveness::of(bytes);
-    let mut found = candidates.into_iter().filter(|&start| start == 0 || live.is_live(start));
+    let mut found = candidates.into_iter().filter(|&start| live.is_live(start));
     match (found.next(), found.next()) {
         (Some(start), None) => Ok(start..start + passage.len()),
         (Some(_), Some(_)) => Err(DropReason::NotUnique),
@@ -310,7 +332,7 @@ fn append(bytes: &[u8], at: usize, added: &[u8]) -> Splice {
 fn append_to_section(bytes: &[u8], heading: &str, added: &[u8]) -> Splice {
     let mut last = None;
     for (line, live) in text::flagged_lines(bytes) {
-        let end = line.start + line.text.len() + line.terminator.len();
+        let end = line.end();
         match (last, text::heading(line.text).filter(|_| live)) {
             (None, Some((2, name))) if name == heading.trim().as_bytes() => last = Some(end),
             (Some(_), Some((1 | 2, _))) => break,

@@ -146,7 +146,7 @@ mod tests {
         let mut quiet = QuietTracker::default();
         quiet.observe(&note, blake3::hash(b"0"), at(0));
         quiet.want(&note, at(0));
-        for second in (3..60).step_by(3) {
+        for second in (3_i32..60).step_by(3) {
             quiet.observe(&note, blake3::hash(&second.to_le_bytes()), at(second.into()));
             quiet.want(&note, at(second.into()));
             assert!(!quiet.is_ready(&note, at(second.into())));

@@ -118,8 +118,11 @@ impl Editor {
                 continue;
             }
             self.expect_own(&entry.path, &post);
-            write_script(&file, &entry.script, &post)
-                .map_err(|source| EditError::Write { path: entry.path.clone(), step: "recovering", source })?;
+            write_script(&file, &entry.script, &post).map_err(|source| EditError::Write {
+                path: entry.path.clone(),
+                step: "recovering",
+                source,
+            })?;
             fail_point!("vault::recover::written");
             drop(lease);
             self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
@@ -135,13 +138,15 @@ impl Editor {
         let beside = read_in(&place.dir, temp).map_err(failed)?;
         if beside.as_deref() == Some(post.as_slice()) && now.as_deref() != Some(post.as_slice()) {
             // Not exchanged yet.
-            if now.as_deref() == Some(pre.as_slice()) && exchange(&place.dir, temp, &place.name).map_err(failed)? {
+            if now.as_deref() == Some(pre.as_slice())
+                && exchange(&place.dir, temp, &place.name).map_err(failed)?
+            {
                 rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
                 self.displace(&entry.path, temp, &pre, &post)?;
                 self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
                 return Ok(Recovered::Finished);
             }
-            drop(rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty()));
+            let _ = rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty());
             self.forget_displaced(temp);
             return Ok(self.person_wins(entry, now.as_deref()));
         }
@@ -165,7 +170,7 @@ impl Editor {
         };
         let whole = read_in(&place.dir, temp).map_err(failed)?.as_deref() == Some(post.as_slice());
         let named = whole && rename_new(&place.dir, temp, &place.name).map_err(failed)?;
-        drop(rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty()));
+        let _ = rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty());
         rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if now.as_deref() == Some(post.as_slice()) {
@@ -182,7 +187,11 @@ impl Editor {
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         if read_in(&place.dir, kept).map_err(failed)?.is_none() {
             self.forget_displaced(kept);
-            return Ok(if now.as_deref() == Some(pre.as_slice()) { Recovered::TakenBack } else { Recovered::PersonWins });
+            return Ok(if now.as_deref() == Some(pre.as_slice()) {
+                Recovered::TakenBack
+            } else {
+                Recovered::PersonWins
+            });
         }
         self.displace(&entry.path, kept, &pre, &[])?;
         if now.is_some() {
@@ -196,7 +205,8 @@ impl Editor {
     /// history where it is known, so that nothing is lost either way.
     fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> Recovered {
         if let super::image::Guard::Whole(pre) = &entry.guard {
-            let why = Why::new(Actor::Human, format!("changed while an edit was cut short: {}", entry.why.subject));
+            let why =
+                Why::new(Actor::Human, format!("changed while an edit was cut short: {}", entry.why.subject));
             self.tell(&entry.path, &why, Some(pre), now);
         }
         Recovered::PersonWins

@@ -38,7 +38,10 @@ pub(super) struct KnownLengths {
 impl KnownLengths {
     pub(super) fn load(edits: &Path) -> Self {
         let file = edits.join("known.json");
-        let notes = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let notes = std::fs::read(&file)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
         Self { file, notes }
     }
 
@@ -46,7 +49,8 @@ impl KnownLengths {
     pub(super) fn accept(&mut self, path: &NotePath, len: u64, now: Timestamp) {
         let known = self.notes.get(path);
         // Small changes are not worth a write; half of the length is what matters.
-        let close = known.is_some_and(|known| known.shrunk_to.is_none() && known.len.abs_diff(len) <= known.len / 8);
+        let close =
+            known.is_some_and(|known| known.shrunk_to.is_none() && known.len.abs_diff(len) <= known.len / 8);
         self.notes.insert(path.clone(), Known { len, seen: now, shrunk_to: None, shrunk_since: None });
         if !close {
             self.save();
@@ -131,7 +135,8 @@ impl ConflictCopies {
     /// Refuses a note that has a conflicting copy beside it in the open folder `dir`.
     pub(super) fn check(&mut self, path: &NotePath, dir: &OwnedFd) -> Result<(), Refusal> {
         let Ok(stat) = rustix::fs::fstat(dir).map(|stat| stat_of(&stat)) else { return Ok(()) };
-        let (read_at, copies) = self.folders.entry((stat.dev, stat.inode)).or_insert((i64::MIN, BTreeMap::new()));
+        let (read_at, copies) =
+            self.folders.entry((stat.dev, stat.inode)).or_insert((i64::MIN, BTreeMap::new()));
         if *read_at != stat.mtime_ns {
             *copies = conflict_copies(dir);
             *read_at = stat.mtime_ns;

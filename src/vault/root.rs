@@ -8,7 +8,7 @@
 //! the vault's disk can be unmounted at any time.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::File,
     io::{self, Read},
     os::fd::OwnedFd,
@@ -130,12 +130,16 @@ impl Vault {
     /// pipe; waits where another process holds a lease on the file.
     pub(super) fn open_file(&self, path: &NotePath, flags: OFlags) -> Result<(File, Stat), VaultError> {
         let file = match self.open_raw(path, flags | OFlags::NONBLOCK) {
-            Err(VaultError::Io { source, .. }) if source.raw_os_error() == Some(Errno::WOULDBLOCK.raw_os_error()) => {
+            Err(VaultError::Io { source, .. })
+                if source.raw_os_error() == Some(Errno::WOULDBLOCK.raw_os_error()) =>
+            {
                 // Only a regular file can be leased, so waiting can't hang on a pipe.
                 self.stat(path)?;
                 self.open_raw(path, flags)?
             }
-            Err(VaultError::Io { source, .. }) if source.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+            Err(VaultError::Io { source, .. })
+                if source.raw_os_error() == Some(Errno::NXIO.raw_os_error()) =>
+            {
                 return Err(VaultError::NotAFile { path: path.clone(), what: "a socket or a pipe" });
             }
             Err(VaultError::NotFound(_)) if self.stub_stat(path).is_some() => {
@@ -160,7 +164,8 @@ impl Vault {
         // One byte more than expected lets the usual read end without growing the buffer.
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
         io::Seek::rewind(&mut &*file).map_err(|error| VaultError::io(path, error))?;
-        let read = file.take(self.limit + 1).read_to_end(&mut bytes).map_err(|error| VaultError::io(path, error))?;
+        let read =
+            file.take(self.limit + 1).read_to_end(&mut bytes).map_err(|error| VaultError::io(path, error))?;
         if read as u64 > self.limit {
             return Err(too_large(read as u64));
         }
@@ -176,7 +181,10 @@ impl Vault {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // A dangling link would be created at its target; that is for its owner to mend.
                 if std::fs::symlink_metadata(&absolute).is_ok() {
-                    return Err(VaultError::NotAFile { path: path.clone(), what: "a symbolic link to nothing" });
+                    return Err(VaultError::NotAFile {
+                        path: path.clone(),
+                        what: "a symbolic link to nothing",
+                    });
                 }
                 let parent = path.parent().map_or_else(|| self.root.clone(), |parent| self.absolute(&parent));
                 let parent = std::fs::canonicalize(parent).map_err(|error| VaultError::io(path, error))?;
@@ -212,12 +220,11 @@ impl Vault {
 
     /// An open descriptor of the root, for the time of one call.
     pub(super) fn root_fd(&self) -> Result<OwnedFd, VaultError> {
-        rustix::fs::open(&self.root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).map_err(|error| {
-            match error {
+        rustix::fs::open(&self.root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|error| match error {
                 Errno::NOENT | Errno::NOTDIR => VaultError::Gone(self.root.clone()),
                 _ => VaultError::Root { root: self.root.clone(), source: error.into() },
-            }
-        })
+            })
     }
 
     /// Opens whatever `path` names, beneath the root.
@@ -281,7 +288,9 @@ pub(super) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
     #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
     Stat {
         size: u64::try_from(stat.st_size).unwrap_or(0),
-        mtime_ns: (stat.st_mtime as i64).saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as i64),
+        mtime_ns: (stat.st_mtime as i64)
+            .saturating_mul(1_000_000_000)
+            .saturating_add(stat.st_mtime_nsec as i64),
         inode: stat.st_ino as u64,
         dev: stat.st_dev as u64,
         mode: stat.st_mode as u32,
@@ -323,7 +332,7 @@ fn is_dataless(_: &File) -> bool {
 }
 
 /// Whether `name` in the open folder `dir` is at this moment the file `stat`.
-pub(super) fn still_names(dir: &OwnedFd, name: &OsString, stat: &Stat) -> io::Result<bool> {
+pub(super) fn still_names(dir: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<bool> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(now) => {
             let now = stat_of(&now);

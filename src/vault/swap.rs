@@ -29,7 +29,11 @@ use super::{
 impl Editor {
     /// Reads, applies, writes a temporary file, journals, checks, exchanges, looks at what was
     /// displaced, tells, clears.
-    pub(super) fn attempt_swap(&self, task: &mut Task<'_>, journal: &JournalLock<'_>) -> Result<Attempt, EditError> {
+    pub(super) fn attempt_swap(
+        &self,
+        task: &mut Task<'_>,
+        journal: &JournalLock<'_>,
+    ) -> Result<Attempt, EditError> {
         let (file, stat) = match self.vault.open_file(task.path, OFlags::RDONLY) {
             Err(VaultError::NotFound(_)) => return self.attempt_absent(task, journal),
             opened => opened?,
@@ -42,23 +46,29 @@ impl Editor {
             return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
         }
         if stat.mode & 0o222 == 0 {
-            let source = io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only; make it writable with `chmod u+w`");
+            let source = io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "it is read-only; make it writable with `chmod u+w`",
+            );
             return Err(EditError::Write { path: task.path.clone(), step: "opening", source });
         }
-        if super::lease::no_writers(&file) == Some(false) {
+        if self.options.ask_for_writers && super::lease::no_writers(&file) == Some(false) {
             return Ok(Attempt::Busy);
         }
         self.check_content(task, &planned, &before, &stat)?;
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
         let Some(after) = planned.after else {
-            return self.remove(task, journal, &place, &before, planned.outcomes);
+            return self.remove(task, journal, &place, &before, None, planned.outcomes);
         };
         fail_point!("vault::swap::planned");
 
         let temp = temp_name(&place.name).map_err(failed("naming a temporary file"))?;
-        let remove_temp = || drop(rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty()));
-        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).map_err(failed("writing a temporary file"))?;
+        let remove_temp = || {
+            let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
+        };
+        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600))
+            .map_err(failed("writing a temporary file"))?;
         let synced = copy_attributes(&file, &written).and_then(|()| written.sync_all());
         if let Err(source) = synced {
             remove_temp();
@@ -72,7 +82,9 @@ impl Editor {
             script: Script::between(&before, &after),
             guard: Guard::Whole(before.clone()),
         };
-        if let Err(error) = journal.write(&entry).and_then(|()| self.displace(task.path, &temp, &before, &after)) {
+        if let Err(error) =
+            journal.write(&entry).and_then(|()| self.displace(task.path, &temp, &before, &after))
+        {
             remove_temp();
             self.forget_displaced(&temp);
             return Err(error);
@@ -81,7 +93,8 @@ impl Editor {
         self.expect_own(task.path, &after);
 
         let same = still_names(&place.dir, &place.name, &stat).map_err(failed("checking"))?
-            && read_in(&place.dir, &place.name).map_err(failed("checking"))?.as_deref() == Some(before.as_slice());
+            && read_in(&place.dir, &place.name).map_err(failed("checking"))?.as_deref()
+                == Some(before.as_slice());
         fail_point!("vault::swap::checked");
         let exchanged = if same { exchange(&place.dir, &temp, &place.name) } else { Ok(false) };
         match exchanged {
@@ -145,7 +158,7 @@ fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     // The owner first: a change of owner clears bits of the mode.
     let owner = rustix::fs::fchown(to, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)));
     if owner.is_err() {
-        drop(rustix::fs::fchown(to, None, Some(Gid::from_raw(stat.st_gid))));
+        let _ = rustix::fs::fchown(to, None, Some(Gid::from_raw(stat.st_gid)));
     }
     rustix::fs::fchmod(to, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
     let mut names = vec![0_u8; 64 * 1024];
@@ -153,7 +166,7 @@ fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     for name in names[..len].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let mut value = vec![0_u8; 64 * 1024];
         if let Ok(len) = rustix::fs::fgetxattr(from, name, value.as_mut_slice()) {
-            drop(rustix::fs::fsetxattr(to, name, &value[..len], XattrFlags::empty()));
+            let _ = rustix::fs::fsetxattr(to, name, &value[..len], XattrFlags::empty());
         }
     }
     Ok(())

@@ -4,39 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-/// A line of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line<'a> {
-    /// Byte offset of its first byte.
-    pub start: usize,
-    /// Without the terminator.
-    pub text: &'a [u8],
-    /// `\n`, `\r\n` or nothing.
-    pub terminator: &'a [u8],
-}
-
-/// All lines of `bytes`.
-pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        (at < bytes.len()).then(|| {
-            let line = line_at(bytes, at);
-            at += line.text.len() + line.terminator.len();
-            line
-        })
-    })
-}
-
-/// The line that begins at `start`.
-pub(super) fn line_at(bytes: &[u8], start: usize) -> Line<'_> {
-    let rest = &bytes[start..];
-    let (text, terminator) = match memchr::memchr(b'\n', rest) {
-        Some(end) if end > 0 && rest[end - 1] == b'\r' => (&rest[..end - 1], &rest[end - 1..=end]),
-        Some(end) => (&rest[..end], &rest[end..=end]),
-        None => (rest, &rest[rest.len()..]),
-    };
-    Line { start, text, terminator }
-}
+use crate::format::lines::{Line, Lines, LiveLines, bom_len, lines, live_lines};
 
 /// The length of the line terminator at `at`, 0 where there is none.
 pub(super) fn terminator_at(bytes: &[u8], at: usize) -> usize {
@@ -81,18 +49,15 @@ pub(super) fn ends_in_blank_line(bytes: &[u8]) -> bool {
     lines(bytes).last().is_none_or(|line| line.text.trim_ascii().is_empty() && !line.terminator.is_empty())
 }
 
-/// The lines outside frontmatter, fenced code and comments.
-pub(super) fn live_lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
-    flagged_lines(bytes).filter(|(_, live)| *live).map(|(line, _)| line)
-}
-
 /// All lines, each with whether it is live.
 pub(super) fn flagged_lines(bytes: &[u8]) -> impl Iterator<Item = (Line<'_>, bool)> {
-    let mut scan = Scan::new(bytes);
-    lines(bytes).map(move |line| {
-        let live = scan.next_is_live(&line);
-        (line, live)
-    })
+    let mut lines = LiveLines::new(bytes);
+    std::iter::from_fn(move || lines.next_any())
+}
+
+/// Whether `at` is where a line begins.
+pub(super) fn begins_line(bytes: &[u8], at: usize) -> bool {
+    at == bom_len(bytes) || at > 0 && bytes[at - 1] == b'\n'
 }
 
 /// The live lines whose text is `target`. Searches for the bytes first, so that a large file costs
@@ -101,14 +66,15 @@ pub(super) fn live_lines_equal_to<'a>(bytes: &'a [u8], target: &[u8]) -> Vec<Lin
     if target.is_empty() {
         return live_lines(bytes).filter(|line| line.text.is_empty()).collect();
     }
-    let mut found = Vec::new();
-    for start in memmem::find_iter(bytes, target) {
-        if (start == 0 || bytes[start - 1] == b'\n') && line_at(bytes, start).text == target {
-            found.push(line_at(bytes, start));
-        }
+    let mut found: Vec<Line<'a>> = Vec::new();
+    for start in memmem::find_iter(bytes, target).filter(|start| begins_line(bytes, *start)) {
+        let line = Lines::from_offset(bytes, start, 0).next().filter(|line| line.text == target);
+        found.extend(line);
     }
     if let Some(last) = found.last() {
-        let live = Liveness::of(&bytes[..last.start + target.len()]);
+        // What follows the last candidate has no say, save where it ends the frontmatter.
+        let end = if starts_frontmatter(bytes) { bytes.len() } else { last.end() };
+        let live = Liveness::of(&bytes[..end]);
         found.retain(|line| live.is_live(line.start));
     }
     found
@@ -142,84 +108,4 @@ impl Liveness {
 
 fn starts_frontmatter(bytes: &[u8]) -> bool {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).starts_with(b"---")
-}
-
-enum Region {
-    Live,
-    Frontmatter,
-    Fence(u8, usize),
-    Html,
-    Percent,
-}
-
-struct Scan {
-    region: Region,
-}
-
-impl Scan {
-    fn new(bytes: &[u8]) -> Self {
-        let is_rule = |line: &[u8]| line.trim_ascii_end() == b"---";
-        let body = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let opens = starts_frontmatter(bytes)
-            && is_rule(line_at(body, 0).text)
-            && lines(body).skip(1).any(|line| is_rule(line.text) || line.text.trim_ascii_end() == b"...");
-        Self { region: if opens { Region::Frontmatter } else { Region::Live } }
-    }
-
-    fn next_is_live(&mut self, line: &Line<'_>) -> bool {
-        let text = line.text;
-        match self.region {
-            Region::Frontmatter => {
-                let text = text.trim_ascii_end();
-                if line.start > 0 && (text == b"---" || text == b"...") {
-                    self.region = Region::Live;
-                }
-                false
-            }
-            Region::Fence(mark, count) => {
-                let body = text.trim_ascii();
-                if body.len() >= count && body.iter().all(|byte| *byte == mark) {
-                    self.region = Region::Live;
-                }
-                false
-            }
-            Region::Html => {
-                if memmem::find(text, b"-->").is_some() {
-                    self.region = Region::Live;
-                }
-                false
-            }
-            Region::Percent => {
-                if memmem::find(text, b"%%").is_some() {
-                    self.region = Region::Live;
-                }
-                false
-            }
-            Region::Live => self.enter(text),
-        }
-    }
-
-    fn enter(&mut self, text: &[u8]) -> bool {
-        let body = text.trim_ascii_start();
-        for mark in *b"`~" {
-            let count = body.iter().take_while(|byte| **byte == mark).count();
-            if count >= 3 && text.len() - body.len() <= 3 {
-                self.region = Region::Fence(mark, count);
-                return false;
-            }
-        }
-        if let Some(rest) = body.strip_prefix(b"<!--") {
-            if memmem::find(rest, b"-->").is_none() {
-                self.region = Region::Html;
-            }
-            return false;
-        }
-        if let Some(rest) = body.strip_prefix(b"%%") {
-            if memmem::find(rest, b"%%").is_none() {
-                self.region = Region::Percent;
-            }
-            return false;
-        }
-        true
-    }
 }

@@ -60,7 +60,9 @@ impl WalkOptions {
 
     fn takes_extension(&self, path: &NotePath) -> bool {
         self.extensions.is_empty()
-            || path.extension().is_some_and(|extension| self.extensions.contains(&extension.to_ascii_lowercase()))
+            || path
+                .extension()
+                .is_some_and(|extension| self.extensions.contains(&extension.to_ascii_lowercase()))
     }
 }
 
@@ -91,8 +93,10 @@ pub enum SkipReason {
 impl fmt::Display for SkipReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Name => formatter.write_str("its name is not UTF-8, or has a control character or a backslash; rename it"),
-            Self::Link => formatter.write_str("it is a symbolic link; what lies in the vault is listed at its own place"),
+            Self::Name => formatter
+                .write_str("its name is not UTF-8, or has a control character or a backslash; rename it"),
+            Self::Link => formatter
+                .write_str("it is a symbolic link; what lies in the vault is listed at its own place"),
             Self::NotAFile(what) => write!(formatter, "it is {what}, not a file"),
             Self::TooDeep => formatter.write_str("it lies more than 100 folders deep"),
             Self::Unreadable(error) => write!(formatter, "it can't be read: {error}"),
@@ -166,7 +170,8 @@ fn walk_folder(
             continue;
         }
         let mut skip = |reason| {
-            let shown = PathBuf::from(at.map_or("", NotePath::as_str)).join(std::ffi::OsStr::from_bytes(name.to_bytes()));
+            let shown = PathBuf::from(at.map_or("", NotePath::as_str))
+                .join(std::ffi::OsStr::from_bytes(name.to_bytes()));
             walk.skipped.push(Skipped { path: shown, reason });
         };
         let Some(path) = name.to_str().ok().and_then(|name| NotePath::child(at, name)) else {
@@ -196,7 +201,8 @@ fn walk_folder(
                         walk.folders.push(path.clone());
                         if let Err(error) = walk_folder(&folder, Some(&path), options, depth + 1, walk) {
                             let path = path.as_str().into();
-                            walk.skipped.push(Skipped { path, reason: SkipReason::Unreadable(error.to_string()) });
+                            walk.skipped
+                                .push(Skipped { path, reason: SkipReason::Unreadable(error.to_string()) });
                         }
                     }
                     Err(Errno::NOENT) => {}

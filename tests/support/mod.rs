@@ -53,8 +53,11 @@ impl TestVault {
         for dir in ["vault", "state", "cache", "home"] {
             std::fs::create_dir(temp.path().join(dir)).expect("a folder");
         }
-        let mut this =
-            Self { temp, now: std::cell::Cell::new(NOON.parse().expect("an instant")), environment: BTreeMap::new() };
+        let this = Self {
+            temp,
+            now: std::cell::Cell::new(NOON.parse().expect("an instant")),
+            environment: BTreeMap::new(),
+        };
         std::fs::create_dir(this.path(".obsidian")).expect("a folder");
         let mut note: Option<(String, String)> = None;
         for line in fixture.split_inclusive('\n') {
@@ -126,7 +129,9 @@ impl TestVault {
     /// All files of the vault with their texts, for whole-vault comparisons.
     pub fn tree(&self) -> BTreeMap<String, String> {
         fn walk(dir: &Path, root: &Path, out: &mut BTreeMap<String, String>) {
-            for entry in std::fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            for entry in
+                std::fs::read_dir(dir).expect("a folder").map(|entry| entry.expect("an entry").path())
+            {
                 if entry.is_dir() {
                     walk(&entry, root, out);
                 } else {
@@ -211,9 +216,14 @@ impl TestVault {
     fn seen(&self, output: &Output) -> Run {
         let clean = |bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes).into_owned();
-            [(self.root(), "[VAULT]"), (self.state(), "[STATE]"), (self.cache(), "[CACHE]"), (self.home(), "[HOME]")]
-                .iter()
-                .fold(text, |text, (path, name)| text.replace(&*path.to_string_lossy(), name))
+            [
+                (self.root(), "[VAULT]"),
+                (self.state(), "[STATE]"),
+                (self.cache(), "[CACHE]"),
+                (self.home(), "[HOME]"),
+            ]
+            .iter()
+            .fold(text, |text, (path, name)| text.replace(&*path.to_string_lossy(), name))
         };
         Run {
             stdout: clean(&output.stdout),

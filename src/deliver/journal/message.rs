@@ -143,7 +143,7 @@ impl Journal {
     ) -> Result<bool, JournalError> {
         self.write(|tx| {
             tx.prepare_cached("UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2")?
-                .execute(params![key, chunk, message_id])?;
+                .execute(params![key, number(chunk), message_id])?;
             let rest: i64 = tx
                 .prepare_cached("SELECT count(*) FROM chunks WHERE message = ?1 AND state <> 'sent'")?
                 .query_row([key], |row| row.get(0))?;
@@ -175,7 +175,7 @@ impl Journal {
         self.write(|tx| {
             tx.execute(
                 "UPDATE chunks SET state = 'due', first_ms = NULL WHERE message = ?1 AND chunk = ?2",
-                params![key, chunk],
+                params![key, number(chunk)],
             )?;
             put_off(tx, key, retry, reason)?;
             let started: i64 = tx.query_row(
@@ -201,7 +201,10 @@ impl Journal {
     /// it. Returns the message as it is now.
     pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<Message>, JournalError> {
         self.write(|tx| {
-            tx.execute("UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1", params![key, route])?;
+            tx.execute(
+                "UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1",
+                params![key, route],
+            )?;
             tx.execute("DELETE FROM chunks WHERE message = ?1", [key])?;
             let Some(message) = read_messages(tx, "WHERE key = ?1", &[&key])?.pop() else { return Ok(None) };
             insert_chunks(tx, message.kind, key, route, &message.body, limit)?;
@@ -222,9 +225,7 @@ impl Journal {
 
     /// Drops a message that carries no delivery, such as a confirmation that nobody takes.
     pub fn drop_message(&self, key: &str) -> Result<(), JournalError> {
-        self.write(|tx| {
-            dissolve(tx, key)
-        })
+        self.write(|tx| dissolve(tx, key))
     }
 }
 
@@ -272,10 +273,11 @@ fn insert_chunks(
     body: &str,
     limit: usize,
 ) -> rusqlite::Result<()> {
-    let mut insert =
-        tx.prepare_cached("INSERT INTO chunks (message, chunk, nonce, text, state) VALUES (?1, ?2, ?3, ?4, 'due')")?;
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO chunks (message, chunk, nonce, text, state) VALUES (?1, ?2, ?3, ?4, 'due')",
+    )?;
     for (chunk, text) in split::split(body, limit).into_iter().enumerate() {
-        insert.execute(params![key, chunk, notifier::nonce(kind, key, route, chunk), text])?;
+        insert.execute(params![key, number(chunk), notifier::nonce(kind, key, route, chunk), text])?;
     }
     Ok(())
 }
@@ -285,7 +287,7 @@ fn mark_sending(tx: &Transaction<'_>, key: &str, chunk: usize, now: Timestamp) -
     tx.prepare_cached(
         "UPDATE chunks SET state = 'sending', first_ms = coalesce(first_ms, ?3) WHERE message = ?1 AND chunk = ?2",
     )?
-    .execute(params![key, chunk, now])?;
+    .execute(params![key, number(chunk), now])?;
     tx.prepare_cached("UPDATE messages SET attempted_ms = ?2 WHERE key = ?1")?.execute(params![key, now])?;
     tx.prepare_cached("UPDATE deliveries SET state = 'sending', attempted_ms = ?2 WHERE message = ?1")?
         .execute(params![key, now])?;
@@ -343,8 +345,9 @@ fn read_messages(
             })
         })?
         .collect::<Result<_, _>>()?;
-    let mut chunks =
-        tx.prepare_cached("SELECT nonce, text, state, first_ms FROM chunks WHERE message = ?1 ORDER BY chunk")?;
+    let mut chunks = tx.prepare_cached(
+        "SELECT nonce, text, state, first_ms FROM chunks WHERE message = ?1 ORDER BY chunk",
+    )?;
     for message in &mut messages {
         message.chunks = chunks
             .query_map([&message.key], |row| {
@@ -365,6 +368,11 @@ fn read_messages(
 fn kind_of(text: &str) -> Option<MessageKind> {
     use MessageKind::{Commitment, Confirmation, Digest, Notice, Reminder};
     [Reminder, Commitment, Digest, Confirmation, Notice].into_iter().find(|kind| kind.as_str() == text)
+}
+
+/// A chunk's index as SQLite keeps it.
+fn number(chunk: usize) -> i64 {
+    i64::try_from(chunk).unwrap_or(i64::MAX)
 }
 
 fn to_json(value: &impl serde::Serialize) -> String {

@@ -27,7 +27,7 @@ use jiff::Timestamp;
 use super::journal::{Journal, JournalError};
 use super::outlets::Outlets;
 use crate::clock::Clock;
-use crate::reminders::{self, ReminderError};
+use crate::reminders::{PlacedFinding, ReminderError};
 use crate::schedule::{DigestRule, Zone};
 use crate::vault::{Editor, NotePath, Vault};
 
@@ -107,7 +107,9 @@ pub enum PassError {
 /// `host` of the settings against this machine's name: why nothing fires here, if so.
 pub fn read_only(host: Option<&str>, here: &str) -> Option<String> {
     let host = host.filter(|host| !host.eq_ignore_ascii_case(here))?;
-    Some(format!("`{host}` fires the reminders of this vault (`[schedule] host`), and this machine is `{here}`"))
+    Some(format!(
+        "`{host}` fires the reminders of this vault (`[schedule] host`), and this machine is `{here}`"
+    ))
 }
 
 /// Makes one pass at the clock's instant.
@@ -126,48 +128,51 @@ pub async fn pass(
     let mut report = PassReport::new(now, context.settings.zone.tz());
     report.dry_run = mode == Mode::DryRun;
     let lock = if mode == Mode::DryRun { None } else { Some(lock(context.journal).await?) };
-    let notes = Notes::read(context, &mut report);
-    tell_findings(context, &notes, mode, &mut report)?;
-    if let Some(reason) = &context.settings.read_only {
+    let notes = Notes::read(context, now, &mut report);
+    let changed = if let Some(reason) = &context.settings.read_only {
         report.read_only = Some(reason.clone());
+        Vec::new()
     } else if mode == Mode::DryRun {
         let plan = plan::plan(context, &notes, now, false)?;
         plan.fires.iter().for_each(|fire| report.fired(&fire.fact, now, context.settings.zone.tz()));
+        plan.changed
     } else {
-        work(context, memory, mode, notes, now, started, &mut report).await?;
-    }
+        let plan = work(context, &notes, now, started, &mut report).await?;
+        settle::settle(context, memory, mode, &notes, &plan, now, &mut report)?;
+        plan.changed
+    };
+    tell_findings(context, &notes, changed, mode, &mut report)?;
     drop(lock);
     finish(started, &mut report);
     Ok(report)
 }
 
+/// Sends what is to be sent, and returns what then is to be written down.
 async fn work(
     context: &PassContext<'_>,
-    memory: &mut Memory,
-    mode: Mode,
-    notes: Notes,
+    notes: &Notes,
     now: Timestamp,
     started: Instant,
     report: &mut PassReport,
-) -> Result<(), PassError> {
+) -> Result<plan::Plan, PassError> {
     context.journal.dissolve_unsent()?;
     let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
     sender.resume(report).await?;
-    let mut plan = plan::plan(context, &notes, now, true)?;
+    let mut plan = plan::plan(context, notes, now, true)?;
     if !plan.fires.is_empty() {
         fail::fail_point!("deliver::before-claim");
         let messages = plan::messages(context.settings, &plan.fires, now);
         let claimed = context.journal.claim(&messages, context.outlets.primary.limit())?;
         fail::fail_point!("deliver::after-claim");
         sender.deliver(claimed, report).await?;
-        plan = plan::plan(context, &notes, now, true)?;
+        plan = plan::plan(context, notes, now, true)?;
     }
     report.waiting = plan.waiting.len() + plan.fires.len();
     plan.waiting.iter().for_each(|at| report.again_at(*at));
     if sender.out_of_time && !plan.fires.is_empty() {
         report.again_at(now);
     }
-    settle::settle(context, memory, mode, notes, plan, now, report)
+    Ok(plan)
 }
 
 async fn lock(journal: &Journal) -> Result<super::journal::PassLock, PassError> {
@@ -187,13 +192,12 @@ async fn lock(journal: &Journal) -> Result<super::journal::PassLock, PassError> 
 fn tell_findings(
     context: &PassContext<'_>,
     notes: &Notes,
+    changed: Vec<(usize, String)>,
     mode: Mode,
     report: &mut PassReport,
 ) -> Result<(), PassError> {
-    let all = reminders::findings(
-        notes.reminders.as_ref().map(|note| (&context.settings.reminders, &note.parsed)),
-        notes.commitments.as_ref().map(|note| (&context.settings.commitments, &note.parsed)),
-    );
+    let mut all = notes.findings(context.settings);
+    all.extend(changed.into_iter().map(|(line, key)| delivered_already(context.settings, line, &key)));
     let keys = notes.finding_keys(context.settings, &all);
     let current = keys.iter().copied().collect();
     // A note that can't be read just now has not lost its mistakes.
@@ -202,6 +206,20 @@ fn tell_findings(
     let told = keys.iter().zip(all).filter(|(key, _)| new.contains(key)).map(|(_, finding)| finding);
     report.near_misses.extend(told);
     Ok(())
+}
+
+/// A line that was changed, but for its date and time, after it was delivered: it stays, and waits for
+/// the person.
+fn delivered_already(settings: &PassSettings, line: usize, key: &str) -> PlacedFinding {
+    PlacedFinding {
+        path: settings.reminders.as_str().to_owned(),
+        line,
+        column: 1,
+        reason: format!(
+            "this reminder was delivered already (`{key}`), before its text was changed; it does not fire again"
+        ),
+        suggestion: "give it a new date or time, or delete the line".to_owned(),
+    }
 }
 
 fn finish(started: Instant, report: &mut PassReport) {

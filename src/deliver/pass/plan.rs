@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 
-use super::notes::{Note, Notes};
+use super::notes::{CommitmentNote, Notes, ReminderNote};
 use super::report::late_seconds;
 use super::{PassContext, PassError, PassSettings};
 use crate::deliver::compose;
 use crate::deliver::journal::{self, Journal, LineHash, NewMessage, Row, State};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
-use crate::format::commitment::{CommitmentBlock, CommitmentsFile, Status};
+use crate::format::commitment::{CommitmentBlock, Status};
 use crate::format::id::ReminderId;
-use crate::format::reminder::{Recur, Reminder, ReminderLine, RemindersFile};
+use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
 use crate::reminders::random_id;
 use crate::schedule::{self, Due, Moment, Next};
 
@@ -68,7 +68,7 @@ pub(super) fn plan(
 ) -> Result<Plan, PassError> {
     let mut plan = Plan::default();
     if let Some(note) = &notes.reminders {
-        Planner { context, file: &note.parsed, moment: Moment::new(&context.settings.zone, now), now }
+        Planner { context, note, moment: Moment::new(&context.settings.zone, now), now }
             .run(assign, &mut plan)?;
     }
     if let Some(note) = &notes.commitments {
@@ -78,13 +78,13 @@ pub(super) fn plan(
 }
 
 /// What a reminder says, whatever the order of its fields and the white space between them.
-fn meaning(reminder: &Reminder) -> LineHash {
+pub(super) fn meaning(reminder: &Reminder) -> LineHash {
     LineHash::of(Reminder { block_id: None, ..reminder.clone() }.to_line().as_bytes())
 }
 
 struct Planner<'a> {
     context: &'a PassContext<'a>,
-    file: &'a RemindersFile,
+    note: &'a ReminderNote,
     moment: Moment<'a>,
     now: Timestamp,
 }
@@ -106,7 +106,7 @@ enum Verdict {
 
 impl Planner<'_> {
     fn run(&self, assign: bool, plan: &mut Plan) -> Result<(), PassError> {
-        let lines = &self.file.reminders;
+        let lines = &self.note.soon;
         let due: Vec<(&ReminderLine, Due)> =
             lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
         if due.is_empty() {
@@ -121,7 +121,12 @@ impl Planner<'_> {
             match self.verdict(&line.reminder, due, &identity, hash, is_disputed)? {
                 Verdict::Fire(due, key) => {
                     if fired.insert(key.clone()) {
-                        plan.fires.push(Fire { key, line: hash, fact: self.fact(line, &identity, &due), scope: None });
+                        plan.fires.push(Fire {
+                            key,
+                            line: hash,
+                            fact: self.fact(line, &identity, &due),
+                            scope: None,
+                        });
                     }
                 }
                 Verdict::Settle(key, row) => {
@@ -138,11 +143,8 @@ impl Planner<'_> {
     /// new one.
     fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>, PassError> {
         let nameless = due.iter().any(|(line, _)| line.reminder.id.is_none());
-        let taken: HashSet<ReminderId> = if nameless {
-            self.file.reminders.iter().filter_map(|line| line.reminder.id).collect()
-        } else {
-            HashSet::new()
-        };
+        let taken: HashSet<ReminderId> =
+            if nameless { self.note.ids().map(|at| at.id).collect() } else { HashSet::new() };
         let journal = self.context.journal;
         let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
         let mut new = Vec::new();
@@ -183,18 +185,15 @@ impl Planner<'_> {
 
     /// The ids of due lines that another line has too, with other words.
     fn disputed(&self, due: &[(&ReminderLine, Due)]) -> HashSet<ReminderId> {
-        let mut first: HashMap<ReminderId, Option<&Reminder>> =
+        let mut first: HashMap<ReminderId, Option<LineHash>> =
             due.iter().filter_map(|(line, _)| line.reminder.id).map(|id| (id, None)).collect();
         let mut disputed = HashSet::new();
-        for line in &self.file.reminders {
-            let Some(id) = line.reminder.id else { continue };
-            let Some(known) = first.get_mut(&id) else { continue };
-            match known {
-                None => *known = Some(&line.reminder),
-                Some(known) if meaning(known) != meaning(&line.reminder) => {
-                    disputed.insert(id);
-                }
-                Some(_) => {}
+        for at in self.note.ids() {
+            let Some(known) = first.get_mut(&at.id) else { continue };
+            let Parsed::Reminder(found) = reminder::parse_line(at.text()) else { continue };
+            let hash = meaning(&found);
+            if *known.get_or_insert(hash) != hash {
+                disputed.insert(at.id);
             }
         }
         disputed
@@ -319,7 +318,7 @@ fn readiness(row: Option<Row>, now: Timestamp, notifiers: &str) -> Readiness {
 
 fn commitments(
     context: &PassContext<'_>,
-    note: &Note<CommitmentsFile>,
+    note: &CommitmentNote,
     now: Timestamp,
     plan: &mut Plan,
 ) -> Result<(), PassError> {
@@ -329,7 +328,8 @@ fn commitments(
     }
     for block in &note.parsed.blocks {
         let commitment = &block.commitment;
-        let Some(due) = commitment.due.filter(|due| commitment.status == Status::Pending && *due <= now) else {
+        let Some(due) = commitment.due.filter(|due| commitment.status == Status::Pending && *due <= now)
+        else {
             continue;
         };
         let bytes = &note.bytes[block.range.clone()];

@@ -1,0 +1,194 @@
+//! Checks of the machine: directories, file system, daemon, deliveries, time zone data.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Check;
+use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, secret};
+use crate::daemon::{DaemonLock, DaemonStatus};
+use crate::schedule::{self, second_opinion};
+use crate::workspace::Workspace;
+
+/// A daemon whose last pass is older than this is stuck.
+const STUCK_AFTER: SignedDuration = SignedDuration::from_mins(3);
+
+/// How far ahead the two time zone databases are compared.
+const YEARS_AHEAD: u32 = 2;
+
+pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let mut checks = vec![directories(workspace), daemon(workspace)];
+    checks.extend(deliveries(workspace));
+    checks.extend(firing(workspace));
+    checks.extend(secrets(workspace));
+    checks.push(time_zone(workspace));
+    checks
+}
+
+fn directories(workspace: &Workspace) -> Check {
+    let root = workspace.vault.root();
+    for dir in [&workspace.dirs.state, &workspace.dirs.cache] {
+        if dir.canonicalize().is_ok_and(|dir| dir.starts_with(root)) {
+            let detail =
+                format!("`{}` lies in the vault, where sync tools would carry databases", dir.display());
+            return Check::fail(
+                "directories",
+                detail,
+                "name another with VAULT_AGENT_STATE_DIR and VAULT_AGENT_CACHE_DIR",
+            );
+        }
+        if let Err(error) = try_write(dir) {
+            let detail = format!("can't write `{}`: {error}", dir.display());
+            return Check::fail(
+                "directories",
+                detail,
+                "free some space, or give yourself the right to write there",
+            );
+        }
+    }
+    if rustix::fs::access(root, rustix::fs::Access::WRITE_OK).is_err() {
+        let detail = format!("can't write in the vault `{}`", root.display());
+        return Check::fail(
+            "directories",
+            detail,
+            "give yourself the right to write there, or mount it writable",
+        );
+    }
+    Check::ok(
+        "directories",
+        format!("state {}, cache {}", workspace.dirs.state.display(), workspace.dirs.cache.display()),
+    )
+}
+
+fn try_write(dir: &Path) -> std::io::Result<()> {
+    let probe = dir.join(".doctor");
+    std::fs::write(&probe, b"probe")?;
+    std::fs::remove_file(probe)
+}
+
+fn daemon(workspace: &Workspace) -> Check {
+    let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
+        return Check::warn(
+            "daemon",
+            "not running: nothing fires by itself",
+            "start `vault-agent run`, install it with `vault-agent service install`, or let cron call `vault-agent tick`",
+        );
+    };
+    let Some(status) = DaemonStatus::read(&workspace.dirs.state) else {
+        return Check::ok("daemon", format!("process {pid} has just started"));
+    };
+    if let Some(error) = &status.settings_error {
+        return Check::warn(
+            "daemon",
+            format!("works with the old settings: {error}"),
+            "mend vault-agent.toml; it is taken on at once",
+        );
+    }
+    let now = workspace.clock.now();
+    match status.last_pass {
+        Some(last) if is_stuck(last, now) => Check::fail(
+            "daemon",
+            format!("process {pid} made its last pass at {last}"),
+            "look at its log, and restart it",
+        ),
+        _ => match &status.last_error {
+            Some(error) => Check::warn(
+                "daemon",
+                format!("process {pid}: {error}"),
+                "`vault-agent status` shows it whole",
+            ),
+            None => Check::ok("daemon", format!("process {pid}, {}", status.watcher)),
+        },
+    }
+}
+
+fn is_stuck(last: Timestamp, now: Timestamp) -> bool {
+    last.duration_until(now) > STUCK_AFTER
+}
+
+fn deliveries(workspace: &Workspace) -> Vec<Check> {
+    let journal = match workspace.journal() {
+        Ok(journal) => journal,
+        Err(error) => {
+            return vec![Check::fail(
+                "deliveries",
+                error.to_string(),
+                "nothing is sent without the delivery journal: mend its folder, or move the file away to begin a new one",
+            )];
+        }
+    };
+    let mut checks = Vec::new();
+    for refusal in journal.refusals(&workspace.pass_settings().notifiers).unwrap_or_default() {
+        checks.push(Check::warn(
+            "deliveries",
+            format!("{} refuses messages: {}", refusal.place, refusal.reason),
+            "change the settings that it names; what was refused is then tried again",
+        ));
+    }
+    for open in journal.open_deliveries().unwrap_or_default() {
+        let error = open.error.as_deref().unwrap_or("not attempted yet");
+        checks.push(Check::warn(
+            "deliveries",
+            format!("`{}` waits: {error}", open.fact.id),
+            "it is tried again by itself",
+        ));
+    }
+    if checks.is_empty() {
+        checks.push(Check::ok("deliveries", "nothing waits, nothing is refused"));
+    }
+    checks
+}
+
+fn firing(workspace: &Workspace) -> Option<Check> {
+    let reason = workspace.pass_settings().read_only?;
+    Some(Check::warn("firing", reason, "that is as set; change `[schedule] host` to fire here"))
+}
+
+fn secrets(workspace: &Workspace) -> Option<Check> {
+    if workspace.settings.notify.kind != NotifyKind::Discord {
+        return None;
+    }
+    let discord = &workspace.settings.discord;
+    let root = workspace.vault.root();
+    let found = [
+        secret(DISCORD_TOKEN_VARIABLE, discord.token_file.as_deref(), root),
+        secret(WEBHOOK_VARIABLE, discord.webhook_url_file.as_deref(), root),
+    ];
+    let mut some = false;
+    for found in found {
+        match found {
+            Ok(value) => some |= value.is_some(),
+            Err(error) => {
+                let fix = error.suggestion.clone().unwrap_or_default();
+                return Some(Check::fail("secrets", error.to_string(), fix));
+            }
+        }
+    }
+    Some(if some {
+        Check::ok("secrets", "a bot token or webhook is there, for its owner alone")
+    } else {
+        Check::fail(
+            "secrets",
+            "Discord is to be told, but there is neither a bot token nor a webhook",
+            format!("set `{DISCORD_TOKEN_VARIABLE}` or `{WEBHOOK_VARIABLE}`, or `[discord] token_file`"),
+        )
+    })
+}
+
+fn time_zone(workspace: &Workspace) -> Check {
+    let differences = second_opinion(&workspace.zone, workspace.clock.now(), YEARS_AHEAD);
+    let versions = format!(
+        "{}, rules {} (second opinion {})",
+        workspace.zone.name(),
+        schedule::database_version(),
+        schedule::second_database_version()
+    );
+    match differences.first() {
+        None => Check::ok("time zone", versions),
+        Some(first) => Check::warn(
+            "time zone",
+            format!("{versions}: the two differ from {}; the first one counts", first.from),
+            "if other programs on this machine show another hour then, their rules are old",
+        ),
+    }
+}

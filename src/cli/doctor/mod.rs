@@ -1,0 +1,97 @@
+//! `doctor`: what is wrong, and how to mend it.
+//!
+//! Each check looks at one thing and says so even where all is well, so that a person sees what was
+//! looked at. A check never changes anything and never ends the others.
+
+mod machine;
+mod notes;
+
+use serde::Serialize;
+
+use super::{CommandResult, Context, Status};
+use crate::config::ConfigError;
+use crate::workspace::Workspace;
+
+/// Looks at the vault, the machine and the daemon, and says what is wrong and how to mend it.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// All is well.
+    Ok,
+    /// It works, but a person should look.
+    Warn,
+    /// It doesn't work.
+    Fail,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was looked at.
+    pub check: &'static str,
+    /// How it is.
+    pub status: Outcome,
+    /// What was seen.
+    pub detail: String,
+    /// What to do, where something is wrong.
+    pub fix: Option<String>,
+}
+
+impl Check {
+    /// All is well.
+    pub fn ok(check: &'static str, detail: impl Into<String>) -> Self {
+        Self { check, status: Outcome::Ok, detail: detail.into(), fix: None }
+    }
+
+    /// It works, but a person should look.
+    pub fn warn(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { check, status: Outcome::Warn, detail: detail.into(), fix: Some(fix.into()) }
+    }
+
+    /// It doesn't work.
+    pub fn fail(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { check, status: Outcome::Fail, detail: detail.into(), fix: Some(fix.into()) }
+    }
+}
+
+/// Runs `doctor`: exit code 1 where a check failed.
+pub fn run(context: &Context, _: &Args) -> CommandResult {
+    let checks = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
+        Ok(workspace) => examine(&workspace),
+        Err(error) => vec![settings_failure(error)],
+    };
+    context.ui.json(&checks);
+    checks.iter().for_each(|check| show(context, check));
+    let failed = checks.iter().any(|check| check.status == Outcome::Fail);
+    Ok(if failed { Status::Problem } else { Status::Fine })
+}
+
+fn examine(workspace: &Workspace) -> Vec<Check> {
+    let mut checks = vec![Check::ok("settings", "vault-agent.toml is understood")];
+    checks.extend(machine::checks(workspace));
+    checks.extend(notes::checks(workspace));
+    checks
+}
+
+fn settings_failure(error: ConfigError) -> Check {
+    let fix = error.suggestion.clone().unwrap_or_else(|| "mend the line that is named".to_owned());
+    Check::fail("settings", error.to_string(), fix)
+}
+
+fn show(context: &Context, check: &Check) {
+    use anstyle::AnsiColor::{Green, Red, Yellow};
+    let (mark, colour) = match check.status {
+        Outcome::Ok => ("ok  ", Green),
+        Outcome::Warn => ("warn", Yellow),
+        Outcome::Fail => ("FAIL", Red),
+    };
+    let style = colour.on_default();
+    context.ui.line(format!("{style}{mark}{style:#} {:12} {}", check.check, check.detail));
+    if let Some(fix) = &check.fix {
+        context.ui.line(format!("     {:12} -> {fix}", ""));
+    }
+}

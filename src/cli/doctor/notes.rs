@@ -1,0 +1,112 @@
+//! Checks of the notes: what can't be understood, what must not be written.
+
+use super::Check;
+use crate::format::{commitment, reminder};
+use crate::reminders::{IdAt, PlacedFinding, findings};
+use crate::vault::{NotePath, SkipReason, VaultError, WalkOptions, conflict};
+use crate::workspace::Workspace;
+
+/// At most so many findings of one kind are shown one by one.
+const SHOWN: usize = 10;
+
+pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let mut checks = near_misses(workspace);
+    checks.extend(copies(workspace));
+    checks
+}
+
+fn near_misses(workspace: &Workspace) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let mut read = |name: &str| {
+        let path = workspace.note(name);
+        match workspace.vault.read(&path) {
+            Ok(bytes) => {
+                if let Some(line) = conflict::conflict_markers(&bytes) {
+                    checks.push(Check::fail(
+                        "notes",
+                        format!("{path}:{line}: a merge conflict begins here, so the note is never written"),
+                        "choose between its two sides and remove the markers",
+                    ));
+                }
+                Some((path, bytes))
+            }
+            Err(VaultError::NotFound(_)) => None,
+            Err(error) => {
+                checks.push(Check::fail(
+                    "notes",
+                    error.to_string(),
+                    "bring the note back: nothing fires from a note that can't be read",
+                ));
+                None
+            }
+        }
+    };
+    let reminders = read(&workspace.settings.paths.reminders);
+    let commitments = read(&workspace.settings.paths.commitments);
+    let mut found = Vec::new();
+    let (mut lines, mut blocks) = (0, 0);
+    if let Some((path, bytes)) = &reminders {
+        let file = reminder::parse(bytes);
+        let ids =
+            file.reminders.iter().filter_map(|line| Some(IdAt::new(line.reminder.id?, bytes, line.start)));
+        lines = file.reminders.len();
+        found.extend(findings(path, &file.near_misses, ids));
+    }
+    if let Some((path, bytes)) = &commitments {
+        let file = commitment::parse(bytes);
+        blocks = file.blocks.len();
+        found.extend(file.findings.iter().map(|finding| PlacedFinding::new(path, finding)));
+    }
+    for finding in found.iter().take(SHOWN) {
+        let place = format!("{}:{}:{}", finding.path, finding.line, finding.column);
+        checks.push(Check::warn("notes", format!("{place}: {}", finding.reason), finding.suggestion.clone()));
+    }
+    if found.len() > SHOWN {
+        let more = format!("{} more lines can't be understood", found.len() - SHOWN);
+        checks.push(Check::warn("notes", more, "`vault-agent check` shows them all"));
+    }
+    if checks.is_empty() {
+        checks
+            .push(Check::ok("notes", format!("{lines} reminders and {blocks} commitments, all understood")));
+    }
+    checks
+}
+
+/// Conflict copies of sync tools, and files that can't be listed.
+fn copies(workspace: &Workspace) -> Vec<Check> {
+    let walk = match workspace.vault.walk(&WalkOptions::default()) {
+        Ok(walk) => walk,
+        Err(error) => {
+            return vec![Check::fail(
+                "vault",
+                error.to_string(),
+                "mount it, or name another with `--vault DIR`",
+            )];
+        }
+    };
+    let is_copy = |path: &&NotePath| conflict::is_conflict_copy(path.file_name());
+    let copies: Vec<_> = walk.entries.iter().map(|entry| &entry.path).filter(is_copy).collect();
+    let mut checks: Vec<_> = copies
+        .iter()
+        .take(SHOWN)
+        .map(|path| {
+            Check::warn(
+                "vault",
+                format!("`{path}` is a sync tool's conflict copy, and is not read"),
+                "bring it together with its original, then delete it",
+            )
+        })
+        .collect();
+    let odd = walk.skipped.iter().filter(|skipped| skipped.reason != SkipReason::Link);
+    checks.extend(odd.take(SHOWN).map(|skipped| {
+        Check::warn(
+            "vault",
+            format!("`{}` is left out: {}", skipped.path.display(), skipped.reason),
+            "rename or mend it, if it should be read",
+        )
+    }));
+    if checks.is_empty() {
+        checks.push(Check::ok("vault", format!("{} notes, no conflict copies", walk.entries.len())));
+    }
+    checks
+}

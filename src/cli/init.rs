@@ -1,0 +1,152 @@
+//! `init`: the vault that a person begins with, from `vault-template/`, which is in the binary.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use serde::Serialize;
+
+use super::{CommandError, CommandResult, Context, Status};
+use crate::vault::{Actor, EditError, NotePath, Why};
+use crate::workspace::Workspace;
+
+/// Writes a new vault: notes, settings and an Obsidian configuration; never overwrites a file.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The folder, made where it is missing; else the one that `--vault` names, else the current one.
+    dir: Option<PathBuf>,
+}
+
+/// Each file of the template: its place in the vault and its text.
+const TEMPLATE: &[(&str, &str)] = &[
+    (".obsidian/app.json", include_str!("../../vault-template/.obsidian/app.json")),
+    (".obsidian/appearance.json", include_str!("../../vault-template/.obsidian/appearance.json")),
+    (".obsidian/bookmarks.json", include_str!("../../vault-template/.obsidian/bookmarks.json")),
+    (".obsidian/core-plugins.json", include_str!("../../vault-template/.obsidian/core-plugins.json")),
+    (".obsidian/daily-notes.json", include_str!("../../vault-template/.obsidian/daily-notes.json")),
+    (
+        ".obsidian/snippets/vault-agent-logs.css",
+        include_str!("../../vault-template/.obsidian/snippets/vault-agent-logs.css"),
+    ),
+    ("COMMITMENTS.md", include_str!("../../vault-template/COMMITMENTS.md")),
+    ("MEMORY.md", include_str!("../../vault-template/MEMORY.md")),
+    ("Pinned.md", include_str!("../../vault-template/Pinned.md")),
+    ("Reminders.md", include_str!("../../vault-template/Reminders.md")),
+    ("Welcome.md", include_str!("../../vault-template/Welcome.md")),
+    ("daily/About daily notes.md", include_str!("../../vault-template/daily/About daily notes.md")),
+    ("routines/morning.md", include_str!("../../vault-template/routines/morning.md")),
+    ("user/profile.md", include_str!("../../vault-template/user/profile.md")),
+    ("vault-agent.toml", include_str!("../../vault-template/vault-agent.toml")),
+];
+
+/// What became of the template's files, by their places in the vault.
+#[derive(Debug, Default, Serialize)]
+pub struct Written {
+    /// New files.
+    pub created: Vec<String>,
+    /// Files that were there already and stayed as they are.
+    pub kept: Vec<String>,
+}
+
+/// Runs `init`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let dir = match (&args.dir, context.named_vault()) {
+        (Some(dir), _) | (None, Some(dir)) => dir.clone(),
+        (None, None) => std::env::current_dir()?,
+    };
+    let (workspace, written) = write_template(context, &dir)?;
+    context.ui.json(&written);
+    for path in &written.created {
+        context.ui.line(format!("created {path}"));
+    }
+    for path in &written.kept {
+        context.ui.line(format!("kept    {path}"));
+    }
+    say_zone(context, &workspace);
+    context.ui.note(format!("next: vault-agent run --vault {}", shell_word(&dir)));
+    Ok(Status::Fine)
+}
+
+/// Writes what is missing of the template into `dir`, which is made where it is missing.
+///
+/// # Errors
+/// The folder can't be made or written.
+pub fn write_template(context: &Context, dir: &Path) -> Result<(Workspace, Written), CommandError> {
+    std::fs::create_dir_all(dir).map_err(|error| {
+        CommandError::problem(format!("can't make the folder `{}`: {error}", dir.display()))
+    })?;
+    let workspace = Workspace::open(dir, Arc::clone(&context.clock))?;
+    let why = Why::new(Actor::Cli, "init: wrote the template");
+    let mut written = Written::default();
+    for (path, text) in TEMPLATE {
+        let note = NotePath::new(path).map_err(CommandError::problem)?;
+        match workspace.editor.create(&note, fill(text, &workspace).as_bytes(), &why) {
+            Ok(_) => written.created.push((*path).to_owned()),
+            Err(EditError::Exists(_)) => written.kept.push((*path).to_owned()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok((workspace, written))
+}
+
+/// The text with the sample reminder's time: the whole minute that is one to two minutes away.
+fn fill(text: &str, workspace: &Workspace) -> String {
+    let now = workspace.clock.now();
+    let soon = now.saturating_add(SignedDuration::from_mins(2)).unwrap_or(now);
+    let local = soon.to_zoned(workspace.zone.tz().clone());
+    text.replace("{{sample_date}}", &local.date().to_string())
+        .replace("{{sample_time}}", &local.strftime("%H:%M").to_string())
+}
+
+/// Says in which zone the vault's times are meant, where that isn't this machine's.
+fn say_zone(context: &Context, workspace: &Workspace) {
+    let here = jiff::tz::TimeZone::system();
+    if let Some(here) = here.iana_name().filter(|name| *name != workspace.zone.name()) {
+        context.ui.note(format!(
+            "dates and times are meant in {}; this machine is in {here}: to change that, set `timezone` in vault-agent.toml",
+            workspace.zone.name()
+        ));
+    }
+}
+
+/// A path as it can be pasted into a shell.
+fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+~".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_binary_holds_the_whole_template() {
+        fn files(dir: &Path, root: &Path, out: &mut Vec<String>) {
+            for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+                if entry.is_dir() {
+                    files(&entry, root, out);
+                } else {
+                    out.push(entry.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+                }
+            }
+        }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("vault-template");
+        let mut on_disk = Vec::new();
+        files(&root, &root, &mut on_disk);
+        on_disk.sort();
+        let mut embedded: Vec<_> = TEMPLATE.iter().map(|(path, _)| (*path).to_owned()).collect();
+        embedded.sort();
+        assert_eq!(on_disk, embedded);
+    }
+
+    #[test]
+    fn paths_are_quoted_for_a_shell() {
+        assert_eq!(shell_word(Path::new("/home/me/My Vault's")), "'/home/me/My Vault'\\''s'");
+        assert_eq!(shell_word(Path::new("notes")), "notes");
+    }
+}

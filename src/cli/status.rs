@@ -1,0 +1,209 @@
+//! `status`: what the daemon is doing, what comes next, what waits.
+
+use comfy_table::{Table, presets};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{CommandError, CommandResult, Context, Status};
+use crate::config::DISCORD_TOKEN_VARIABLE;
+use crate::daemon::{DaemonLock, DaemonStatus};
+use crate::deliver::journal::{OpenDelivery, Refusal};
+use crate::format::reminder;
+use crate::reminders::rfc3339;
+use crate::schedule::Moment;
+use crate::vault::VaultError;
+use crate::workspace::Workspace;
+
+/// What the daemon is doing, what comes next, and what could not be delivered.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// How many of the next reminders to show.
+    #[arg(long, default_value_t = 5)]
+    count: usize,
+}
+
+/// The answer of `status --json`.
+#[derive(Debug, Serialize)]
+struct Report {
+    /// Whether a daemon serves this vault now.
+    running: bool,
+    /// What it last said of itself; without a running daemon, what the last one said.
+    daemon: Option<DaemonStatus>,
+    /// The next reminders, earliest first.
+    next: Vec<Coming>,
+    /// Deliveries that wait for another attempt, or were refused everywhere.
+    waiting: Vec<OpenDelivery>,
+    /// Places that refuse messages with the current settings.
+    refused: Vec<Refusal>,
+    /// Why nothing fires on this machine, where another one does.
+    read_only: Option<String>,
+}
+
+/// A reminder that will fire.
+#[derive(Debug, Serialize)]
+struct Coming {
+    id: Option<String>,
+    at: String,
+    msg: String,
+    line: usize,
+    #[serde(skip)]
+    instant: Timestamp,
+}
+
+/// Runs `status`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let report = report(&workspace, args.count)?;
+    context.ui.json(&report);
+    if !context.ui.json {
+        show(context, &workspace, &report);
+    }
+    let troubled = !report.waiting.is_empty()
+        || !report.refused.is_empty()
+        || report.running && report.daemon.as_ref().is_some_and(|daemon| daemon.last_error.is_some());
+    Ok(if troubled { Status::Problem } else { Status::Fine })
+}
+
+fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
+    let settings = workspace.pass_settings();
+    let journal = workspace.journal()?;
+    Ok(Report {
+        running: DaemonLock::holder(&workspace.dirs.state).is_some(),
+        daemon: DaemonStatus::read(&workspace.dirs.state),
+        next: coming(workspace, count)?,
+        waiting: journal.open_deliveries()?,
+        refused: journal.refusals(&settings.notifiers)?,
+        read_only: settings.read_only,
+    })
+}
+
+fn coming(workspace: &Workspace, count: usize) -> Result<Vec<Coming>, CommandError> {
+    let path = workspace.note(&workspace.settings.paths.reminders);
+    let bytes = match workspace.vault.read(&path) {
+        Ok(bytes) => bytes,
+        Err(VaultError::NotFound(_)) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let moment = Moment::new(&workspace.zone, workspace.clock.now());
+    let mut coming: Vec<_> = reminder::parse(&bytes)
+        .reminders
+        .into_iter()
+        .filter_map(|line| {
+            let next = moment.next(&line.reminder)?;
+            Some(Coming {
+                id: line.reminder.id.as_ref().map(ToString::to_string),
+                at: rfc3339(next.at, workspace.zone.tz()),
+                msg: line.reminder.msg,
+                line: line.line,
+                instant: next.at,
+            })
+        })
+        .collect();
+    coming.sort_by_key(|reminder| (reminder.instant, reminder.line));
+    coming.truncate(count);
+    Ok(coming)
+}
+
+fn show(context: &Context, workspace: &Workspace, report: &Report) {
+    let ui = context.ui;
+    let now = workspace.clock.now();
+    match (&report.daemon, report.running) {
+        (Some(daemon), true) => {
+            ui.line(format!("daemon    running, process {}, since {}", daemon.pid, ago(daemon.started, now)));
+            if let Some(last) = daemon.last_pass {
+                ui.line(format!("last pass {}, {} ms, {} fired since the start", ago(last, now), daemon.took_ms, daemon.fired));
+            }
+            if daemon.slow_passes > 0 {
+                ui.line(format!("slow      {} passes took longer than 2 s", daemon.slow_passes));
+            }
+            ui.line(format!("vault     {}", daemon.watcher));
+            for (part, words) in &daemon.parts {
+                ui.line(format!("{part:9} {words}"));
+            }
+            for wrong in daemon.settings_error.iter().chain(&daemon.last_error) {
+                ui.line(format!("problem   {wrong}"));
+            }
+        }
+        (_, true) => ui.line("daemon    starting"),
+        (_, false) => ui.line("daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`"),
+    }
+    if let Some(reason) = &report.read_only {
+        ui.line(format!("firing    no: {reason}"));
+    }
+    show_next(context, report);
+    for open in &report.waiting {
+        let error = open.error.as_deref().unwrap_or("not attempted yet");
+        ui.line(format!(
+            "waiting   {} {:?}: {error} ({} attempts)",
+            open.fact.id, open.fact.msg, open.attempts
+        ));
+    }
+    for refusal in &report.refused {
+        ui.line(format!("refused   by {}: {}", refusal.place, refusal.reason));
+    }
+    if report.refused.iter().any(|refusal| refusal.place.starts_with("discord")) {
+        ui.note(format!("look at [discord] in vault-agent.toml and at `{DISCORD_TOKEN_VARIABLE}`"));
+    }
+}
+
+fn show_next(context: &Context, report: &Report) {
+    if report.next.is_empty() {
+        context.ui.line("next      nothing is scheduled");
+        return;
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    for reminder in &report.next {
+        table.add_row([
+            &reminder.at,
+            reminder.id.as_deref().unwrap_or("no id yet"),
+            &printable(&reminder.msg),
+        ]);
+    }
+    context.ui.line("next");
+    for line in table.lines() {
+        context.ui.line(format!(" {}", line.trim_end()));
+    }
+}
+
+/// Text of a note as a terminal may see it.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// `3 min ago`, in the largest whole unit.
+fn ago(then: Timestamp, now: Timestamp) -> String {
+    let seconds = then.duration_until(now).as_secs();
+    let (amount, unit) = match seconds {
+        ..0 => return "in the future: the clock went back".to_owned(),
+        0..60 => (seconds, "s"),
+        60..3600 => (seconds / 60, "min"),
+        3600..172_800 => (seconds / 3600, "h"),
+        _ => (seconds / 86_400, "days"),
+    };
+    format!("{amount} {unit} ago")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_in_the_largest_whole_unit() {
+        let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
+        let said: Vec<_> = [5, 65, 3700, 90_000, 180_000, -3]
+            .iter()
+            .map(|seconds| ago(now - jiff::SignedDuration::from_secs(*seconds), now))
+            .collect();
+        insta::assert_debug_snapshot!(said, @r#"
+        [
+            "5 s ago",
+            "1 min ago",
+            "1 h ago",
+            "25 h ago",
+            "2 days ago",
+            "in the future: the clock went back",
+        ]
+        "#);
+    }
+}

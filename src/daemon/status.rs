@@ -1,0 +1,88 @@
+//! What the daemon says of itself: one small file in the state directory, for `status` and `doctor`.
+//!
+//! The file is only a report. Whether a daemon runs is known from its lock, never from this file.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The report's file, in the state directory.
+pub const FILE_NAME: &str = "status.json";
+
+/// What the daemon last reported.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DaemonStatus {
+    /// The process.
+    pub pid: u32,
+    /// The program's version.
+    pub version: String,
+    /// When it started.
+    pub started: Timestamp,
+    /// When the last pass began.
+    pub last_pass: Option<Timestamp>,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+    /// How many passes took longer than two seconds.
+    pub slow_passes: u64,
+    /// How many reminders and commitments were told since the start.
+    pub fired: u64,
+    /// What went wrong in the last pass, if something did.
+    pub last_error: Option<String>,
+    /// Why the settings on disk are not in force, if they aren't.
+    pub settings_error: Option<String>,
+    /// How changes are noticed: `watching`, or why not.
+    pub watcher: String,
+    /// What the further parts say of themselves: history, index, Discord.
+    pub parts: std::collections::BTreeMap<String, String>,
+}
+
+impl DaemonStatus {
+    /// A report of a daemon that has just started.
+    pub fn new(now: Timestamp) -> Self {
+        Self {
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: now,
+            last_pass: None,
+            took_ms: 0,
+            slow_passes: 0,
+            fired: 0,
+            last_error: None,
+            settings_error: None,
+            watcher: "starting".to_owned(),
+            parts: std::collections::BTreeMap::new(),
+        }
+    }
+
+    /// Writes the report, whole or not at all.
+    ///
+    /// # Errors
+    /// The state directory can't be written.
+    pub fn write(&self, state: &Path) -> std::io::Result<()> {
+        let temp = state.join(".status.json.tmp");
+        std::fs::write(&temp, serde_json::to_vec(self)?)?;
+        std::fs::rename(temp, state.join(FILE_NAME))
+    }
+
+    /// The last report, if there is one that can be read.
+    pub fn read(state: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(state.join(FILE_NAME)).ok()?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read_back() {
+        let state = tempfile::tempdir().unwrap();
+        assert!(DaemonStatus::read(state.path()).is_none());
+        let mut status = DaemonStatus::new("2026-12-01T09:00:00Z".parse().unwrap());
+        status.fired = 3;
+        status.write(state.path()).unwrap();
+        let read = DaemonStatus::read(state.path()).unwrap();
+        assert_eq!((read.fired, read.started, read.pid), (3, status.started, std::process::id()));
+    }
+}

@@ -1,0 +1,217 @@
+use jiff::{Timestamp, civil};
+
+use super::*;
+use crate::deliver::notifier::MessageKind;
+
+const LIMIT: usize = 2000;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+}
+
+fn local(day: i8) -> civil::DateTime {
+    civil::date(2026, 12, day).at(9, 30, 0, 0)
+}
+
+fn fact(id: &str, day: i8) -> Fact {
+    Fact {
+        kind: MessageKind::Reminder,
+        id: id.to_owned(),
+        local: local(day),
+        due: at(0),
+        late_seconds: 0,
+        missed: 0,
+        msg: "x".to_owned(),
+        recurring: false,
+        next: None,
+    }
+}
+
+fn message(id: &str, day: i8, body: &str) -> NewMessage {
+    let key = key(id, local(day), None);
+    NewMessage {
+        key: key.clone(),
+        kind: MessageKind::Reminder,
+        scope: Some("thread:7".parse().unwrap()),
+        body: body.to_owned(),
+        deliveries: vec![(key, LineHash::of(id.as_bytes()), fact(id, day))],
+    }
+}
+
+fn journal() -> (tempfile::TempDir, Journal) {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path()).unwrap();
+    (dir, journal)
+}
+
+fn state(journal: &Journal, id: &str, day: i8) -> Option<State> {
+    journal.row(&key(id, local(day), None)).unwrap().map(|row| row.state)
+}
+
+#[test]
+fn a_delivery_goes_through_its_states() {
+    let (_dir, journal) = journal();
+    assert_eq!(state(&journal, "a", 1), None);
+    let claimed = journal.claim(&[message("a", 1, "hello")], LIMIT).unwrap();
+    assert_eq!(claimed.len(), 1);
+    assert_eq!(claimed[0].chunks[0].text, "hello");
+    assert_eq!(claimed[0].scope, Some("thread:7".parse().unwrap()));
+    assert_eq!(state(&journal, "a", 1), Some(State::Due));
+    journal.sending(&claimed[0].key, 0, at(1)).unwrap();
+    assert_eq!(state(&journal, "a", 1), Some(State::Sending));
+    assert_eq!(journal.messages().unwrap()[0].chunks[0].first, Some(at(1)));
+    assert!(journal.sent(&claimed[0].key, 0, Some("99"), None, at(2)).unwrap());
+    let row = journal.row(&claimed[0].key).unwrap().unwrap();
+    assert_eq!((row.state, row.delivered.as_deref()), (State::Sent, Some("99")));
+    assert!(journal.messages().unwrap().is_empty());
+    assert_eq!(journal.unsettled().unwrap().len(), 1);
+    journal.done([claimed[0].key.as_str()]).unwrap();
+    assert_eq!(state(&journal, "a", 1), Some(State::Done));
+}
+
+#[test]
+fn what_was_claimed_is_claimed_once() {
+    let (dir, journal) = journal();
+    let other = Journal::open(dir.path()).unwrap();
+    assert_eq!(journal.claim(&[message("a", 1, "x"), message("b", 1, "x")], LIMIT).unwrap().len(), 2);
+    let second = other.claim(&[message("b", 1, "x"), message("c", 1, "x")], LIMIT).unwrap();
+    assert_eq!(second.iter().map(|message| message.key.as_str()).collect::<Vec<_>>(), ["c@2026-12-01T09:30"]);
+}
+
+#[test]
+fn one_pass_at_a_time() {
+    let (dir, journal) = journal();
+    let other = Journal::open(dir.path()).unwrap();
+    let lock = journal.lock().unwrap();
+    assert!(lock.is_some());
+    assert!(other.lock().unwrap().is_none());
+    drop(lock);
+    assert!(other.lock().unwrap().is_some());
+}
+
+#[test]
+fn a_sure_failure_frees_the_delivery_and_an_unknown_outcome_keeps_the_text() {
+    let (_dir, journal) = journal();
+    let claimed = journal.claim(&[message("a", 1, "x"), message("b", 1, "y")], LIMIT).unwrap();
+    let retry = at(60);
+    journal.sending(&claimed[0].key, 0, at(0)).unwrap();
+    journal.not_sent(&claimed[0].key, 0, retry, "unreachable").unwrap();
+    let row = journal.row(&claimed[0].key).unwrap().unwrap();
+    assert_eq!(
+        (row.state, row.attempts, row.retry, row.attempted),
+        (State::Due, 1, Some(retry), Some(at(0)))
+    );
+    journal.sending(&claimed[1].key, 0, at(0)).unwrap();
+    journal.unknown(&claimed[1].key, retry, "500").unwrap();
+    journal.dissolve_unsent().unwrap();
+    let open = journal.messages().unwrap();
+    assert_eq!(open.len(), 1);
+    assert_eq!((open[0].body.as_str(), open[0].retry, open[0].attempts), ("y", Some(retry), 1));
+    assert_eq!(journal.open_deliveries().unwrap().len(), 2);
+}
+
+#[test]
+fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
+    let (_dir, journal) = journal();
+    let body = format!("{}\n\n{}", "a".repeat(1500), "b".repeat(1500));
+    let claimed = journal.claim(&[message("a", 1, &body)], LIMIT).unwrap();
+    let (key, nonces) =
+        (&claimed[0].key, claimed[0].chunks.iter().map(|chunk| &chunk.nonce).collect::<Vec<_>>());
+    assert_eq!(nonces.len(), 2);
+    assert_ne!(nonces[0], nonces[1]);
+    journal.sending(key, 0, at(0)).unwrap();
+    assert!(!journal.sent(key, 0, None, Some((key, 1)), at(1)).unwrap());
+    journal.not_sent(key, 1, at(9), "unreachable").unwrap();
+    journal.dissolve_unsent().unwrap();
+    let open = journal.messages().unwrap();
+    assert_eq!(open[0].chunks[0].state, ChunkState::Sent);
+    assert_eq!(open[0].chunks[1].state, ChunkState::Due);
+    assert_eq!(state(&journal, "a", 1), Some(State::Sending));
+    assert!(journal.sent(key, 1, None, None, at(2)).unwrap());
+    assert_eq!(journal.row(key).unwrap().unwrap().delivered.as_ref(), Some(nonces[0]));
+}
+
+#[test]
+fn a_refused_message_goes_elsewhere_with_other_nonces_or_fails_for_these_settings() {
+    let (_dir, journal) = journal();
+    let claimed = journal.claim(&[message("a", 1, "x")], LIMIT).unwrap();
+    let rerouted = journal.reroute(&claimed[0].key, 1, LIMIT).unwrap().unwrap();
+    assert_eq!(rerouted.route, 1);
+    assert_ne!(rerouted.chunks[0].nonce, claimed[0].chunks[0].nonce);
+    journal.failed(&claimed[0].key, "no", "settings 1").unwrap();
+    let row = journal.row(&claimed[0].key).unwrap().unwrap();
+    assert_eq!((row.state, row.settings.as_deref()), (State::Failed, Some("settings 1")));
+    assert_eq!(
+        journal.claim(&[message("a", 1, "x")], LIMIT).unwrap().len(),
+        1,
+        "a failed one can be claimed again"
+    );
+    journal.refused("discord thread:7", at(0), "50001", "s").unwrap();
+    assert_eq!(journal.refusals("s").unwrap()[0].reason, "50001");
+    assert!(journal.refusals("other").unwrap().is_empty());
+    journal.accepted("discord thread:7").unwrap();
+    assert!(journal.refusals("s").unwrap().is_empty());
+}
+
+#[test]
+fn the_latest_sent_occurrence_is_found() {
+    let (_dir, journal) = journal();
+    for day in [1, 3, 5] {
+        let claimed = journal.claim(&[message("a", day, "x")], LIMIT).unwrap();
+        if day < 5 {
+            journal.sent(&claimed[0].key, 0, None, None, at(0)).unwrap();
+        }
+    }
+    assert_eq!(journal.latest_sent("a", local(1), local(9)).unwrap(), Some(local(3)));
+    assert_eq!(journal.latest_sent("a", local(2), local(2)).unwrap(), None);
+    assert_eq!(journal.latest_sent("b", local(1), local(9)).unwrap(), None);
+}
+
+#[test]
+fn names_and_findings_are_remembered() {
+    let (_dir, journal) = journal();
+    let (a, b) = (LineHash::of(b"a"), LineHash::of(b"b"));
+    journal.set_names(&[(a, "rid_A".to_owned())]).unwrap();
+    assert_eq!(journal.name(&a).unwrap().as_deref(), Some("rid_A"));
+    assert_eq!(journal.name(&b).unwrap(), None);
+    let set = |hashes: &[LineHash]| hashes.iter().copied().collect();
+    assert_eq!(journal.new_findings(&set(&[a, b]), true).unwrap().len(), 2);
+    assert_eq!(journal.new_findings(&set(&[a]), true).unwrap().len(), 0);
+    assert_eq!(journal.new_findings(&set(&[a, b]), false).unwrap(), set(&[b]), "it was gone in between");
+    assert_eq!(journal.new_findings(&set(&[a, b]), true).unwrap(), set(&[b]));
+}
+
+#[test]
+fn a_file_that_is_no_database_is_put_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join(FILE_NAME), "this is no database, but long enough to look at, really")
+        .unwrap();
+    let journal = Journal::open(dir.path()).unwrap();
+    assert!(journal.messages().unwrap().is_empty());
+    assert!(dir.path().join("deliveries.sqlite.broken-1").exists());
+}
+
+#[test]
+fn a_newer_journal_is_left_alone() {
+    let (dir, journal) = journal();
+    journal.connection().pragma_update(None, "user_version", 99).unwrap();
+    drop(journal);
+    let error = Journal::open(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("version 99"), "{error}");
+}
+
+#[test]
+fn a_committed_row_survives_and_pruning_keeps_the_newest() {
+    let (dir, journal) = journal();
+    let claimed = journal.claim(&[message("a", 1, "x")], LIMIT).unwrap();
+    journal.sent(&claimed[0].key, 0, None, None, at(0)).unwrap();
+    drop(journal);
+    let journal = Journal::open(dir.path()).unwrap();
+    assert_eq!(state(&journal, "a", 1), Some(State::Sent));
+    let claimed = journal.claim(&[message("b", 1, "x")], LIMIT).unwrap();
+    journal.sent(&claimed[0].key, 0, None, None, at(0)).unwrap();
+    journal.write(|tx| tx.execute("UPDATE deliveries SET number = -300000 WHERE subject = 'a'", [])).unwrap();
+    journal.done([key("a", local(1), None).as_str()]).unwrap();
+    assert_eq!(state(&journal, "a", 1), None, "long done");
+    assert_eq!(state(&journal, "b", 1), Some(State::Sent));
+}

@@ -1,0 +1,265 @@
+//! Sending: each chunk once, with its row on disk before it leaves.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{PassContext, PassError, PassReport};
+use crate::deliver::journal::{ChunkState, Message};
+use crate::deliver::notifier::{Lookup, Outgoing, Scope, SendOutcome};
+use crate::deliver::outlets::Place;
+
+/// Within this time of its first attempt a chunk is sent again with its nonce, which the place
+/// deduplicates; later the place is asked first. Discord's window is "a few minutes".
+const NONCE_WINDOW: SignedDuration = SignedDuration::from_mins(2);
+
+/// How far before the first attempt a lookup begins: clocks differ.
+const LOOKUP_SKEW: SignedDuration = SignedDuration::from_mins(2);
+
+/// A send that doesn't answer in this time has an unknown outcome.
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// After so many failures in a row a place is left alone for the rest of the pass.
+const FAILURES: u32 = 3;
+
+const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
+const BACKOFF_MOST: SignedDuration = SignedDuration::from_mins(10);
+
+/// Sends messages during one pass.
+pub(crate) struct Sender<'c> {
+    context: &'c PassContext<'c>,
+    now: Timestamp,
+    deadline: Instant,
+    failures: HashMap<Option<Scope>, u32>,
+    /// The time for sending is used up; the rest comes in the next pass.
+    pub out_of_time: bool,
+}
+
+/// How one message ended.
+enum Ended {
+    /// All of it arrived; whether the following message is marked as being sent already.
+    Sent {
+        next_marked: bool,
+    },
+    NotSent,
+}
+
+impl<'c> Sender<'c> {
+    pub fn new(context: &'c PassContext<'c>, now: Timestamp, deadline: Instant) -> Self {
+        Self { context, now, deadline, failures: HashMap::new(), out_of_time: false }
+    }
+
+    /// Finishes what was on its way when the last pass ended, and confirmations.
+    pub async fn resume(&mut self, report: &mut PassReport) -> Result<(), PassError> {
+        let mut ready = Vec::new();
+        for message in self.context.journal.messages()? {
+            match message.retry {
+                Some(at) if at > self.now && message.attempted.is_none_or(|then| then <= self.now) => {
+                    report.again_at(at);
+                }
+                _ => ready.push(message),
+            }
+        }
+        self.deliver(ready, report).await
+    }
+
+    /// Sends messages in order.
+    pub async fn deliver(
+        &mut self,
+        messages: Vec<Message>,
+        report: &mut PassReport,
+    ) -> Result<(), PassError> {
+        let mut marked = false;
+        let mut messages = messages.into_iter().peekable();
+        while let Some(message) = messages.next() {
+            if !marked && Instant::now() >= self.deadline {
+                self.out_of_time = true;
+                report.again_at(self.now);
+                return Ok(());
+            }
+            if !marked && self.failures.get(&message.scope).is_some_and(|count| *count >= FAILURES) {
+                continue;
+            }
+            let next = messages.peek().filter(|next| {
+                Instant::now() < self.deadline
+                    && next.chunks.first().is_some_and(|chunk| chunk.state == ChunkState::Due)
+                    && self.failures.get(&next.scope).is_none_or(|count| *count < FAILURES)
+            });
+            let next = next.map(|next| next.key.clone());
+            let scope = message.scope;
+            marked = match self.deliver_one(message, marked, next.as_deref(), report).await? {
+                Ended::Sent { next_marked } => {
+                    self.failures.remove(&scope);
+                    next_marked
+                }
+                Ended::NotSent => {
+                    *self.failures.entry(scope).or_default() += 1;
+                    false
+                }
+            };
+        }
+        Ok(())
+    }
+
+    async fn deliver_one(
+        &mut self,
+        mut message: Message,
+        mut marked: bool,
+        next: Option<&str>,
+        report: &mut PassReport,
+    ) -> Result<Ended, PassError> {
+        let journal = self.context.journal;
+        let mut chunk = 0;
+        while chunk < message.chunks.len() {
+            if message.chunks[chunk].state == ChunkState::Sent {
+                chunk += 1;
+                continue;
+            }
+            let Some(place) = self.context.outlets.place(message.route, message.scope) else {
+                return self.give_up(&message, "every place refused it", report);
+            };
+            let outgoing = message.outgoing(chunk, place.scope);
+            let outcome = self.attempt(&message, chunk, &place, &outgoing, marked).await?;
+            marked = false;
+            match outcome {
+                SendOutcome::Sent { message_id } => {
+                    let is_last =
+                        message.chunks[chunk + 1..].iter().all(|chunk| chunk.state == ChunkState::Sent);
+                    let following = match next {
+                        Some(key) if is_last => Some((key, 0)),
+                        None if is_last => None,
+                        _ => Some((message.key.as_str(), chunk + 1)),
+                    };
+                    fail::fail_point!("deliver::before-sent-row");
+                    let at = self.context.clock.now();
+                    journal.sent(&message.key, chunk, message_id.as_deref(), following, at)?;
+                    fail::fail_point!("deliver::after-sent-row");
+                    journal.accepted(&place.name())?;
+                    marked = following.is_some();
+                    chunk += 1;
+                }
+                SendOutcome::Unknown { reason } => {
+                    let retry = self.retry_at(&message, chunk, None);
+                    tracing::warn!(
+                        place = place.name(),
+                        key = message.key,
+                        reason,
+                        "it isn't known whether a notification arrived"
+                    );
+                    journal.unknown(&message.key, retry, &reason)?;
+                    return Ok(self.not_sent(&message, retry, &reason, report));
+                }
+                SendOutcome::Retry { after, reason } => {
+                    let retry = self.retry_at(&message, chunk, after);
+                    tracing::warn!(
+                        place = place.name(),
+                        key = message.key,
+                        reason,
+                        "a notification could not be sent yet"
+                    );
+                    journal.not_sent(&message.key, chunk, retry, &reason)?;
+                    if after.is_some() {
+                        // The place asks for a pause: the others for it wait too.
+                        self.failures.insert(message.scope, FAILURES);
+                    }
+                    return Ok(self.not_sent(&message, retry, &reason, report));
+                }
+                SendOutcome::Refused { reason } => {
+                    tracing::error!(
+                        place = place.name(),
+                        key = message.key,
+                        reason,
+                        "a notification was refused"
+                    );
+                    let at = self.context.clock.now();
+                    journal.refused(&place.name(), at, &reason, &self.context.settings.notifiers)?;
+                    let route = message.route + 1;
+                    let Some(other) = self.context.outlets.place(route, message.scope) else {
+                        return self.give_up(&message, &reason, report);
+                    };
+                    let Some(rerouted) = journal.reroute(&message.key, route, other.notifier.limit())? else {
+                        return Ok(Ended::NotSent);
+                    };
+                    (message, chunk) = (rerouted, 0);
+                }
+            }
+        }
+        for fact in &message.facts {
+            report.fired(fact, self.now, self.context.settings.zone.tz());
+        }
+        Ok(Ended::Sent { next_marked: marked })
+    }
+
+    /// One attempt at one chunk: looks for it first where an old attempt may have left it.
+    async fn attempt(
+        &self,
+        message: &Message,
+        chunk: usize,
+        place: &Place<'_>,
+        outgoing: &Outgoing,
+        marked: bool,
+    ) -> Result<SendOutcome, PassError> {
+        let now = self.context.clock.now();
+        let state = &message.chunks[chunk];
+        if let (ChunkState::Sending, Some(first)) = (state.state, state.first) {
+            let age = first.duration_until(now);
+            if age.is_negative() || age >= NONCE_WINDOW {
+                let since = first.min(now).saturating_sub(LOOKUP_SKEW).unwrap_or(first);
+                match place.notifier.find(outgoing, since).await {
+                    Lookup::Found { message_id } => {
+                        return Ok(SendOutcome::Sent { message_id: Some(message_id) });
+                    }
+                    Lookup::Later { reason, .. } => return Ok(SendOutcome::Unknown { reason }),
+                    Lookup::NotFound | Lookup::CannotAsk => {}
+                }
+            }
+        }
+        if !marked {
+            fail::fail_point!("deliver::before-sending-row");
+            self.context.journal.sending(&message.key, chunk, now)?;
+        }
+        fail::fail_point!("deliver::before-send");
+        let answer = tokio::time::timeout(SEND_TIMEOUT, place.notifier.send(outgoing)).await;
+        fail::fail_point!("deliver::after-send");
+        Ok(answer.unwrap_or_else(|_| SendOutcome::Unknown {
+            reason: format!("{} did not answer in {} s", place.name(), SEND_TIMEOUT.as_secs()),
+        }))
+    }
+
+    fn not_sent(&self, message: &Message, retry: Timestamp, reason: &str, report: &mut PassReport) -> Ended {
+        report.failed(&message.facts, reason);
+        report.again_at(retry);
+        Ended::NotSent
+    }
+
+    fn give_up(&self, message: &Message, reason: &str, report: &mut PassReport) -> Result<Ended, PassError> {
+        report.failed(&message.facts, reason);
+        if message.facts.is_empty() {
+            self.context.journal.drop_message(&message.key)?;
+        } else {
+            self.context.journal.failed(&message.key, reason, &self.context.settings.notifiers)?;
+        }
+        Ok(Ended::NotSent)
+    }
+
+    /// When to try again: what the place asks for, else exponential backoff; both with a jitter that
+    /// is fixed by the nonce and the attempt, so that a pass is a function of its input.
+    fn retry_at(&self, message: &Message, chunk: usize, after: Option<Duration>) -> Timestamp {
+        let seed = blake3::hash(format!("{}/{}", message.chunks[chunk].nonce, message.attempts).as_bytes());
+        let jitter = f64::from(seed.as_bytes()[0]) / 255.0;
+        let wait = match after {
+            Some(after) => {
+                SignedDuration::try_from(after).unwrap_or(BACKOFF_MOST).mul_f64(1.0 + jitter / 10.0)
+            }
+            None => backoff(message.attempts).mul_f64(0.8 + 0.4 * jitter),
+        };
+        let now = self.context.clock.now();
+        now.saturating_add(wait).unwrap_or(now)
+    }
+}
+
+/// 5 s, doubled with each attempt, up to 10 minutes.
+fn backoff(attempts: u32) -> SignedDuration {
+    BACKOFF_FIRST.saturating_mul(1 << attempts.min(10)).min(BACKOFF_MOST)
+}

@@ -1,0 +1,288 @@
+//! Writing down what was sent: lines go or move on, blocks are marked, ids are given.
+//!
+//! Each rewrite names a line by its bytes. Where those are gone the person was quicker and wins; the
+//! journal keeps the key, so nothing fires again.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::notes::{Nameless, Notes};
+use super::plan::{Plan, Settle, Target};
+use super::{Memory, Mode, PassContext, PassError, PassReport};
+use crate::deliver::journal::{LineHash, State};
+use crate::deliver::notifier::MessageKind;
+use crate::format::commitment::{self, Status};
+use crate::format::id::ReminderId;
+use crate::format::reminder;
+use crate::reminders::{random_id, rfc3339};
+use crate::vault::{Actor, NotePath, OpOutcome, Operation, Why};
+
+/// A rewritten note is looked at again after this: an old buffer may have been saved over it.
+const SECOND_LOOK: SignedDuration = SignedDuration::from_secs(5);
+
+/// Rewrites both notes, as far as they are still.
+pub(super) fn settle(
+    context: &PassContext<'_>,
+    memory: &mut Memory,
+    mode: Mode,
+    notes: &Notes,
+    plan: &Plan,
+    now: Timestamp,
+    report: &mut PassReport,
+) -> Result<(), PassError> {
+    forget_gone(context, notes, plan)?;
+    let (blocks, lines): (Vec<&Settle>, Vec<&Settle>) =
+        plan.settles.iter().partition(|settle| matches!(settle.target, Target::Delivered { .. }));
+    let mut writer = Writer { context, memory, mode, now, report };
+    if let Some(note) = &notes.reminders {
+        writer.observe(&context.settings.reminders, &note.bytes);
+        writer.write_settled(&context.settings.reminders, &lines)?;
+        writer.give_ids(&note.nameless, notes, &lines)?;
+    }
+    if let Some(note) = &notes.commitments {
+        writer.observe(&context.settings.commitments, &note.bytes);
+        writer.write_settled(&context.settings.commitments, &blocks)?;
+    }
+    Ok(())
+}
+
+/// Deliveries whose line is in the note no more (the person took it out, or an edit whose outcome was
+/// never noted did) are done.
+fn forget_gone(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -> Result<(), PassError> {
+    let open: HashSet<&str> = plan.settles.iter().map(|settle| settle.key.as_str()).collect();
+    let unsettled = context.journal.unsettled()?;
+    let gone = unsettled.iter().filter(|(key, row)| {
+        let was_read = match row.fact.kind {
+            MessageKind::Commitment => notes.commitments.is_some(),
+            _ => notes.reminders.is_some(),
+        };
+        was_read && !open.contains(key.as_str())
+    });
+    let gone: Vec<&str> = gone.map(|(key, _)| key.as_str()).collect();
+    if !gone.is_empty() {
+        context.journal.done(gone)?;
+    }
+    Ok(())
+}
+
+struct Writer<'a> {
+    context: &'a PassContext<'a>,
+    memory: &'a mut Memory,
+    mode: Mode,
+    now: Timestamp,
+    report: &'a mut PassReport,
+}
+
+impl Writer<'_> {
+    fn observe(&mut self, path: &NotePath, bytes: &[u8]) {
+        if self.mode == Mode::Daemon {
+            self.memory.observe(path, bytes, self.now);
+        }
+    }
+
+    /// Whether the note may be rewritten now; else another pass is asked for.
+    fn may_write(&mut self, path: &NotePath) -> bool {
+        if self.mode != Mode::Daemon {
+            return true;
+        }
+        match self.memory.may_write(path, self.now) {
+            Ok(()) => true,
+            Err(at) => {
+                self.report.again_at(at);
+                false
+            }
+        }
+    }
+
+    /// Makes an edit; what went wrong is told in the report.
+    fn edit(&mut self, path: &NotePath, operations: &[Operation], why: &Why) -> Option<Vec<OpOutcome>> {
+        match self.context.editor.edit(path, operations, why) {
+            Ok(edited) => {
+                self.memory.wrote(path, &edited.after);
+                self.report.problems.extend(edited.warning);
+                if edited.changed && self.mode == Mode::Daemon {
+                    self.report.again_at(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
+                }
+                Some(edited.outcomes)
+            }
+            Err(error) if error.is_transient() && self.mode == Mode::Daemon => {
+                tracing::info!(%path, %error, "a note is rewritten later");
+                self.report.again_at(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
+                None
+            }
+            Err(error) => {
+                self.report.problems.push(error.to_string());
+                None
+            }
+        }
+    }
+
+    fn write_settled(&mut self, path: &NotePath, settles: &[&Settle]) -> Result<(), PassError> {
+        if settles.is_empty() || !self.may_write(path) {
+            return Ok(());
+        }
+        let mut operations: Vec<Operation> = Vec::with_capacity(settles.len());
+        let mut index: HashMap<&[u8], usize> = HashMap::new();
+        let mut which = Vec::with_capacity(settles.len());
+        for settle in settles {
+            let (bytes, operation) = operation(&settle.target);
+            which.push(*index.entry(bytes).or_insert_with(|| {
+                operations.push(operation);
+                operations.len() - 1
+            }));
+        }
+        fail::fail_point!("deliver::before-rewrite");
+        let Some(outcomes) = self.edit(path, &operations, &self.why(settles)) else { return Ok(()) };
+        fail::fail_point!("deliver::after-rewrite");
+        let done: Vec<&Settle> = settles
+            .iter()
+            .zip(&which)
+            .filter(|(_, at)| outcomes.get(**at).is_some_and(|outcome| outcome.is_done()))
+            .map(|(settle, _)| *settle)
+            .collect();
+        for settle in &done {
+            if let Target::Move { id: Some(id), .. } = &settle.target {
+                self.report.ids_added.push(id.to_string());
+            }
+            if settle.row.state == State::Done {
+                self.report.removed_again.push(settle.row.fact.id.clone());
+            }
+        }
+        self.context.journal.done(done.iter().map(|settle| settle.key.as_str()))?;
+        Ok(())
+    }
+
+    fn why(&self, settles: &[&Settle]) -> Why {
+        let again = settles.iter().all(|settle| settle.row.state == State::Done);
+        let verb = if again { "had fired already" } else { "fired" };
+        let mut why = match settles {
+            [one] => Why::new(Actor::Scheduler, format!("{verb}: {}", first_line(&one.row.fact.msg))),
+            many => {
+                let mut why = Why::new(Actor::Scheduler, format!("{verb}: {} reminders", many.len()));
+                let lines: Vec<&str> = many.iter().map(|settle| first_line(&settle.row.fact.msg)).collect();
+                why.body = Some(lines.join("\n"));
+                why
+            }
+        };
+        for settle in settles {
+            let fact = &settle.row.fact;
+            let name = if fact.kind == MessageKind::Commitment { "Commitment" } else { "Reminder" };
+            why = why.trailer(name, fact.id.clone());
+            why = why.trailer("Due", rfc3339(fact.due, self.context.settings.zone.tz()));
+            if let Some(delivered) = &settle.row.delivered {
+                why = why.trailer("Delivery", delivered.clone());
+            }
+        }
+        why
+    }
+
+    /// Gives an id to each line that has none, was the same five seconds ago and ends in a newline.
+    fn give_ids(
+        &mut self,
+        nameless: &[Nameless],
+        notes: &Notes,
+        settled: &[&Settle],
+    ) -> Result<(), PassError> {
+        let mut times: HashMap<&[u8], u32> = HashMap::new();
+        for line in nameless {
+            *times.entry(&line.text).or_default() += 1;
+        }
+        if self.mode == Mode::Daemon {
+            self.memory.observe_nameless(times.keys().copied(), self.now);
+        }
+        let rewritten: HashSet<&[u8]> = settled.iter().map(|settle| operation_line(&settle.target)).collect();
+        // Identical lines without an id can't be told apart; they fire as one.
+        let mut lines: Vec<&Nameless> = nameless
+            .iter()
+            .filter(|line| line.terminated && times[line.text.as_slice()] == 1)
+            .filter(|line| !rewritten.contains(line.text.as_slice()))
+            .collect();
+        if self.mode == Mode::Daemon {
+            let all = lines.len();
+            lines.retain(|line| self.memory.is_steady(&line.text, self.now));
+            if lines.len() < all {
+                self.report.again_at(self.now.saturating_add(SECOND_LOOK).unwrap_or(self.now));
+            }
+        }
+        let path = &self.context.settings.reminders;
+        if lines.is_empty() || !self.may_write(path) {
+            return Ok(());
+        }
+        let ids = self.ids_for(&lines, notes)?;
+        let operations: Vec<Operation> = lines
+            .iter()
+            .zip(&ids)
+            .map(|(line, id)| Operation::ReplaceLine {
+                line: line.text.clone(),
+                with: reminder::with_id(&line.text, id),
+            })
+            .collect();
+        let mut why = match ids.as_slice() {
+            [_] => Why::new(Actor::Scheduler, "id given to a reminder"),
+            many => Why::new(Actor::Scheduler, format!("ids given to {} reminders", many.len())),
+        };
+        why = ids.iter().take(100).fold(why, |why, id| why.trailer("Reminder", id.to_string()));
+        fail::fail_point!("deliver::before-ids");
+        let Some(outcomes) = self.edit(path, &operations, &why) else { return Ok(()) };
+        fail::fail_point!("deliver::after-ids");
+        let given = ids.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_done());
+        self.report.ids_added.extend(given.map(|(id, _)| id.to_string()));
+        Ok(())
+    }
+
+    /// An id for each line: the one that this line was given before, else a new one; on disk before
+    /// it is written.
+    fn ids_for(&self, lines: &[&Nameless], notes: &Notes) -> Result<Vec<ReminderId>, PassError> {
+        let note = notes.reminders.as_ref();
+        let mut taken: HashSet<ReminderId> =
+            note.into_iter().flat_map(|note| note.ids()).map(|at| at.id).collect();
+        let mut new: Vec<(LineHash, String)> = Vec::new();
+        let mut ids = Vec::with_capacity(lines.len());
+        for line in lines {
+            let known = self.context.journal.name(&line.meaning)?.and_then(|id| id.parse().ok());
+            let id = match known.filter(|id| !taken.contains(id)) {
+                Some(id) => id,
+                None => {
+                    let id = random_id(|id| taken.contains(id))?;
+                    new.push((line.meaning, id.to_string()));
+                    id
+                }
+            };
+            taken.insert(id);
+            ids.push(id);
+        }
+        if !new.is_empty() {
+            self.context.journal.set_names(&new)?;
+        }
+        Ok(ids)
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+fn operation_line(target: &Target) -> &[u8] {
+    match target {
+        Target::Delete { line } | Target::Move { line, .. } => line,
+        Target::Delivered { block, .. } => block,
+    }
+}
+
+fn operation(target: &Target) -> (&[u8], Operation) {
+    let operation = match target {
+        Target::Delete { line } => Operation::DeleteLine { line: line.clone() },
+        Target::Move { line, next, id } => {
+            let named = id.map_or_else(|| line.clone(), |id| reminder::with_id(line, &id));
+            let with = reminder::with_schedule(&named, next.date, None, next.day);
+            Operation::ReplaceLine { line: line.clone(), with }
+        }
+        // The block as it was sent: one that the person has changed since stays as they have it.
+        Target::Delivered { block, id } => {
+            let with = commitment::set_status(block, id, Status::Pending, Status::Delivered);
+            Operation::ReplaceRange { bytes: block.clone(), with: with.unwrap_or_else(|| block.clone()) }
+        }
+    };
+    (operation_line(target), operation)
+}

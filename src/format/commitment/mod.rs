@@ -1,0 +1,177 @@
+//! `COMMITMENTS.md`: follow-ups that were promised, a block each with a YAML head and a text.
+//!
+//! ```text
+//! ---
+//! id: c-2026-05-08-001
+//! status: pending          # pending | delivered | cancelled
+//! due: 2026-05-08T19:00:00Z
+//! ---
+//! Remind Kyle about the dentist appointment at 3 PM.
+//! ```
+//!
+//! A block begins at a live `---` line whose next line is a `key: value`; its head runs to the next `---`
+//! and names an `id`. Its text runs to the next block or the end of the file, so a rule in the text is text.
+//! The file has no frontmatter: a block at its top is a commitment. The grammar is
+//! `grammar/commitments.abnf`.
+
+mod read;
+mod write;
+
+use std::{fmt, ops::Range, str::FromStr};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Finding;
+
+pub use read::parse;
+pub use write::{next_id, set_status};
+
+/// Where a commitment stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// To be told when it is due.
+    Pending,
+    /// Told, or done.
+    Delivered,
+    /// Not wanted any more.
+    Cancelled,
+}
+
+impl Status {
+    /// All of them, in the order of the grammar.
+    pub const ALL: [Status; 3] = [Status::Pending, Status::Delivered, Status::Cancelled];
+
+    /// The name in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Pending => "pending",
+            Status::Delivered => "delivered",
+            Status::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// How exactly its time is meant: a hint for the wording, never another path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// To the minute.
+    Precise,
+    /// About then.
+    Soft,
+}
+
+impl Precision {
+    /// Both, in the order of the grammar.
+    pub const ALL: [Precision; 2] = [Precision::Precise, Precision::Soft];
+
+    /// The name in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Precision::Precise => "precise",
+            Precision::Soft => "soft",
+        }
+    }
+}
+
+/// Text that is none of a value's names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{shown} is not one of {names}")]
+pub struct NameError {
+    shown: String,
+    names: String,
+}
+
+impl NameError {
+    fn new(text: &str, names: &[&str]) -> NameError {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        NameError { shown: super::quote(text), names: names.join(", ") }
+    }
+}
+
+impl FromStr for Status {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Status, NameError> {
+        let found = Status::ALL.into_iter().find(|status| status.name() == text);
+        found.ok_or_else(|| NameError::new(text, &Status::ALL.map(Status::name)))
+    }
+}
+
+impl FromStr for Precision {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Precision, NameError> {
+        let found = Precision::ALL.into_iter().find(|precision| precision.name() == text);
+        found.ok_or_else(|| NameError::new(text, &Precision::ALL.map(Precision::name)))
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A follow-up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Commitment {
+    /// Its id: one word, by this program `c-YYYY-MM-DD-NNN`.
+    pub id: String,
+    /// Where it stands.
+    pub status: Status,
+    /// How exactly its time is meant.
+    pub precision: Option<Precision>,
+    /// When it is due. Without it, it waits to be done by hand.
+    pub due: Option<Timestamp>,
+    /// Where it is told: `channel:ID`, `thread:ID` or `user:ID`.
+    pub scope: Option<String>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// The turn it came from.
+    pub source: Option<String>,
+    /// What was promised, without blank lines around it; never empty.
+    pub text: String,
+}
+
+/// A commitment and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitmentBlock {
+    /// The line of its first `---`, from 1.
+    pub line: usize,
+    /// Its last line, blank ones included: the one before the next block, or the file's last.
+    pub end_line: usize,
+    /// Its bytes, from the first `---` to the next block or the end of the file.
+    pub range: Range<usize>,
+    /// The bytes of its status value in the file.
+    pub status_range: Range<usize>,
+    /// What it says.
+    pub commitment: Commitment,
+}
+
+/// The commitments of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CommitmentsFile {
+    /// The valid ones, in file order.
+    pub blocks: Vec<CommitmentBlock>,
+    /// What looks meant and isn't understood. A block with a wrong hint stands in `blocks` all the same.
+    pub findings: Vec<Finding>,
+    /// The ids of blocks that aren't valid: taken all the same.
+    pub other_ids: Vec<String>,
+}
+
+impl CommitmentsFile {
+    /// The block with this id, if exactly one has it.
+    pub fn find(&self, id: &str) -> Option<&CommitmentBlock> {
+        let mut found = self.blocks.iter().filter(|block| block.commitment.id == id);
+        found.next().filter(|_| found.next().is_none())
+    }
+}

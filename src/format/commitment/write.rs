@@ -1,0 +1,78 @@
+//! Commitments to text, and the one change that is made to a block: its status.
+
+use jiff::{Timestamp, civil::Date};
+
+use super::{Commitment, CommitmentsFile, Status, parse};
+use crate::format::{
+    lines::{self, LiveLines, is_rule},
+    reminder::DateText,
+    yaml,
+};
+
+/// The file with the status of block `id` set from `expect` to `to`: its value changes and no other byte.
+/// `None` where no block has this id and status, or more than one has this id.
+pub fn set_status(bytes: &[u8], id: &str, expect: Status, to: Status) -> Option<Vec<u8>> {
+    let file = parse(bytes);
+    let block = file.find(id).filter(|block| block.commitment.status == expect)?;
+    let place = &block.status_range;
+    Some([&bytes[..place.start], to.name().as_bytes(), &bytes[place.end..]].concat())
+}
+
+/// The next free id of a day: `c-YYYY-MM-DD-NNN`, counting up from 001.
+pub fn next_id(file: &CommitmentsFile, local_date: Date) -> String {
+    let prefix = format!("c-{}-", DateText(local_date));
+    let ids = file.blocks.iter().map(|block| &block.commitment.id).chain(&file.other_ids);
+    let last = ids.filter_map(|id| id.strip_prefix(&prefix)?.parse::<u64>().ok()).max().unwrap_or(0);
+    format!("{prefix}{:03}", last.saturating_add(1))
+}
+
+impl Commitment {
+    /// The block, ending in a newline. Append it after an empty line, or Obsidian takes the line above it
+    /// for a heading.
+    ///
+    /// Whatever the text says, it stays this block's text: line ends become LF, blank lines around it go, a
+    /// `---` line in it that would begin a block becomes `***`, and a fence or comment that it leaves open
+    /// is closed.
+    pub fn to_block(&self) -> String {
+        let mut block = String::from("---\n");
+        let mut put = |key: &str, value: Option<String>| {
+            block.extend(value.map(|value| format!("{key}: {value}\n")));
+        };
+        let instant = |instant: Timestamp| instant.to_string();
+        put("id", Some(yaml::to_scalar(&self.id)));
+        put("status", Some(self.status.to_string()));
+        put("precision", self.precision.map(|precision| precision.to_string()));
+        put("due", self.due.map(instant));
+        put("scope", self.scope.as_deref().map(yaml::to_scalar));
+        put("created", self.created.map(instant));
+        put("source", self.source.as_deref().map(yaml::to_scalar));
+        block.push_str("---\n");
+        block.push_str(&safe_text(&self.text));
+        block.push('\n');
+        block
+    }
+}
+
+/// The text as it can stand in a block without ending it.
+fn safe_text(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let all: Vec<&str> = text.split('\n').collect();
+    let blank = |line: &&str| line.trim_ascii().is_empty();
+    let from = all.iter().position(|line| !blank(line)).unwrap_or(0);
+    let to = all.iter().rposition(|line| !blank(line)).map_or(0, |last| last + 1);
+    let mut kept = all.get(from..to).unwrap_or_default().to_vec();
+    // With a line before it, as it will stand: this makes a line's number its index here plus two.
+    let standing = format!("\n{}", kept.join("\n"));
+    for line in LiveLines::without_frontmatter(standing.as_bytes()).filter(|line| is_rule(line.text)) {
+        let next = kept.get(line.number - 1).is_some_and(|next| yaml::entry(next.as_bytes()).is_some());
+        if next {
+            kept[line.number - 2] = "***";
+        }
+    }
+    let mut safe = kept.join("\n");
+    if let Some(closer) = lines::left_open(safe.as_bytes()) {
+        safe.push('\n');
+        safe.push_str(&closer);
+    }
+    safe
+}

@@ -1,0 +1,352 @@
+//! `MEMORY.md` and its like: `## Section` headings and bullets, each perhaps with a `[timestamp] ` first.
+//!
+//! A bullet is a live line that starts with `- `, `* ` or `+ ` in the first column; the indented lines below
+//! it, and blank lines between them, belong to it. The grammar is `grammar/memory.abnf`.
+
+use std::ops::Range;
+
+use nom::{
+    IResult, Parser,
+    branch::alt,
+    bytes::complete::{tag, take_while_m_n},
+    combinator::{opt, recognize},
+    sequence::{delimited, preceded, terminated},
+};
+
+use super::{
+    Line,
+    lines::{self, LiveLines},
+};
+
+/// A section: a second-level heading and what stands below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// The heading's text.
+    pub name: String,
+    /// The heading's line, from 1.
+    pub line: usize,
+    /// Its bytes, from the heading to the next heading of the first or second level, or the end of the file.
+    pub range: Range<usize>,
+}
+
+/// A memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bullet {
+    /// Its first line, from 1.
+    pub line: usize,
+    /// Its last line.
+    pub end_line: usize,
+    /// Its bytes, with the newline of its last line.
+    pub range: Range<usize>,
+    /// The section that it stands in.
+    pub section: Option<String>,
+    /// What stands in the brackets at its start, as written: `2026-11-20`, `2026-11-20T14:02Z`.
+    pub timestamp: Option<String>,
+    /// Its text: without marker and timestamp, lines joined by LF, the indentation of two columns taken away.
+    pub text: String,
+    /// Inline fields, `[key:: value]`, in order; they stand in the text too.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Bullet {
+    /// The value of an inline field.
+    pub fn field(&self, key: &str) -> Option<&str> {
+        self.fields.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+
+    /// The text without inline fields and without a block id at its end: what was remembered.
+    pub fn plain_text(&self) -> String {
+        let mut plain = String::with_capacity(self.text.len());
+        let mut at = 0;
+        for (place, _) in inline_fields(&self.text) {
+            plain.push_str(self.text[at..place.start].trim_end_matches(' '));
+            at = place.end;
+        }
+        plain.push_str(&self.text[at..]);
+        let end = split_block_id(&plain).0.trim_end().len();
+        plain.truncate(end);
+        plain
+    }
+
+    /// The Obsidian block id at its end, without the caret.
+    pub fn block_id(&self) -> Option<&str> {
+        split_block_id(&self.text).1
+    }
+}
+
+/// A file of memories.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MemoryFile {
+    /// The sections in order.
+    pub sections: Vec<Section>,
+    /// The bullets in order.
+    pub bullets: Vec<Bullet>,
+}
+
+/// Everything in a file that is a section or a bullet.
+pub fn parse(bytes: &[u8]) -> MemoryFile {
+    let mut reader = Reader::default();
+    let mut live = LiveLines::new(bytes);
+    while let Some((line, live)) = live.next_any() {
+        reader.line(&line, live);
+    }
+    reader.finish(bytes.len())
+}
+
+/// A bullet as it is written, ending in a newline: the lines of `text` after the first are indented by two
+/// spaces, line ends become LF, and a fence or comment that the text leaves open is closed.
+pub fn render_bullet(timestamp: Option<&str>, text: &str) -> String {
+    let stamp = timestamp.map(|timestamp| format!("[{timestamp}] ")).unwrap_or_default();
+    render_item(&format!("{stamp}{}", text.trim_matches(['\n', '\r', ' '])))
+}
+
+/// The same for an item whose text is complete.
+pub(crate) fn render_item(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut item = String::from("-");
+    for (place, line) in text.split('\n').enumerate() {
+        match (place, line.trim_end_matches([' ', '\t'])) {
+            (0, _) => item.extend([" ", line]),
+            (_, "") => item.push('\n'),
+            _ => item.extend(["\n  ", line]),
+        }
+    }
+    if let Some(closer) = lines::left_open(item.as_bytes()) {
+        item.extend(["\n  ", &closer]);
+    }
+    item.push('\n');
+    item
+}
+
+#[derive(Default)]
+struct Reader {
+    file: MemoryFile,
+    section: Option<String>,
+    open: Option<Open>,
+}
+
+/// The bullet that the next lines may belong to.
+struct Open {
+    bullet: Bullet,
+    /// Blank lines since its last line.
+    blanks: usize,
+}
+
+impl Reader {
+    fn line(&mut self, line: &Line<'_>, live: bool) {
+        let blank = line.text.trim_ascii().is_empty();
+        let indented = matches!(line.text.first(), Some(b' ' | b'\t'));
+        if blank || indented {
+            if let Some(open) = &mut self.open {
+                open.add(line, blank);
+            }
+            return;
+        }
+        self.close();
+        if !live {
+            return;
+        }
+        if let Some((level, name)) = heading(line.text) {
+            if level <= 2 {
+                self.end_section(line.start);
+                self.section = (level == 2).then(|| name.clone());
+                if level == 2 {
+                    self.file.sections.push(Section { name, line: line.number, range: line.start..0 });
+                }
+            }
+        } else if let Some(body) = bullet(line.text) {
+            let (timestamp, body) = match timestamp(body) {
+                Ok((rest, stamp)) => (Some(String::from_utf8_lossy(stamp).into_owned()), rest),
+                Err(_) => (None, body),
+            };
+            let bullet = Bullet {
+                line: line.number,
+                end_line: line.number,
+                range: line.start..line.end(),
+                section: self.section.clone(),
+                timestamp,
+                text: String::from_utf8_lossy(body.trim_ascii()).into_owned(),
+                fields: Vec::new(),
+            };
+            self.open = Some(Open { bullet, blanks: 0 });
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(Open { mut bullet, .. }) = self.open.take() {
+            bullet.fields = inline_fields(&bullet.text).into_iter().map(|(_, field)| field).collect();
+            self.file.bullets.push(bullet);
+        }
+    }
+
+    fn end_section(&mut self, at: usize) {
+        if let Some(last) = self.file.sections.last_mut().filter(|section| section.range.end == 0) {
+            last.range.end = at;
+        }
+    }
+
+    fn finish(mut self, end: usize) -> MemoryFile {
+        self.close();
+        self.end_section(end);
+        self.file
+    }
+}
+
+impl Open {
+    fn add(&mut self, line: &Line<'_>, blank: bool) {
+        if blank {
+            self.blanks += 1;
+            return;
+        }
+        let indent = match line.text {
+            [b'\t', ..] => 1,
+            text => text.iter().take(2).take_while(|b| **b == b' ').count(),
+        };
+        let text = &mut self.bullet.text;
+        text.extend(std::iter::repeat_n('\n', std::mem::take(&mut self.blanks) + 1));
+        text.push_str(String::from_utf8_lossy(&line.text[indent..]).trim_end());
+        self.bullet.end_line = line.number;
+        self.bullet.range.end = line.end();
+    }
+}
+
+/// The level and text of an ATX heading.
+pub(crate) fn heading(text: &[u8]) -> Option<(usize, String)> {
+    let level = text.iter().take_while(|b| **b == b'#').count();
+    let rest = &text[level..];
+    if !(1..=6).contains(&level) || !matches!(rest.first(), None | Some(b' ' | b'\t')) {
+        return None;
+    }
+    let body = String::from_utf8_lossy(rest);
+    let body = body.trim();
+    // A closing run of `#` is no part of the heading.
+    let open = body.trim_end_matches('#');
+    let name = if open.is_empty() || open.ends_with([' ', '\t']) { open.trim_end() } else { body };
+    Some((level, name.to_owned()))
+}
+
+/// What stands behind a bullet's marker.
+fn bullet(text: &[u8]) -> Option<&[u8]> {
+    match text {
+        [b'-' | b'*' | b'+', b' ' | b'\t', rest @ ..] => Some(rest),
+        [b'-' | b'*' | b'+'] => Some(&[]),
+        _ => None,
+    }
+}
+
+/// `[2026-11-20] `, `[2026-11-20 14:02] `, `[2026-11-20T14:02:11+01:00] `: the text in the brackets.
+fn timestamp(input: &[u8]) -> IResult<&[u8], &[u8], ()> {
+    fn number<'a>(digits: usize) -> impl Parser<&'a [u8], Output = &'a [u8], Error = ()> {
+        take_while_m_n(digits, digits, |b: u8| b.is_ascii_digit())
+    }
+    let date = (number(4), tag("-"), number(2), tag("-"), number(2));
+    let seconds = (tag(":"), number(2), opt((tag("."), take_while_m_n(1, 9, |b: u8| b.is_ascii_digit()))));
+    let offset = alt((tag("Z"), recognize((alt((tag("+"), tag("-"))), number(2), tag(":"), number(2)))));
+    let clock = (alt((tag("T"), tag(" "))), number(2), tag(":"), number(2), opt(seconds), opt(offset));
+    let stamp = delimited(tag("["), recognize((date, opt(clock))), tag("]"));
+    preceded(take_while_m_n(0, 8, |b| b == b' '), terminated(stamp, tag(" "))).parse_complete(input)
+}
+
+/// The places and contents of `[key:: value]` in a text.
+fn inline_fields(text: &str) -> Vec<(Range<usize>, (String, String))> {
+    let mut fields = Vec::new();
+    let mut at = 0;
+    while let Some(open) = text[at..].find('[').map(|open| at + open) {
+        let inside = &text[open + 1..];
+        let key =
+            inside.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')).count();
+        let value = inside[key..].strip_prefix("::").filter(|_| key > 0);
+        let line = value.map(|value| value.split('\n').next().unwrap_or_default());
+        match line.and_then(|line| line.find(']').map(|end| &line[..end])) {
+            Some(value) => {
+                let end = open + 1 + key + 2 + value.len() + 1;
+                fields.push((open..end, (inside[..key].to_owned(), value.trim().to_owned())));
+                at = end;
+            }
+            None => at = open + 1 + key,
+        }
+    }
+    fields
+}
+
+/// A text without the block id at its end, and the block id.
+pub(crate) fn split_block_id(text: &str) -> (&str, Option<&str>) {
+    let trimmed = text.trim_end();
+    let found = trimmed.rfind('^').filter(|at| {
+        let name = &trimmed[at + 1..];
+        let apart = *at == 0 || trimmed[..*at].ends_with([' ', '\n']);
+        apart && !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    });
+    match found {
+        Some(at) => (trimmed[..at].trim_end(), Some(&trimmed[at + 1..])),
+        None => (text, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sections_and_bullets() {
+        let file = parse(
+            b"---\ntags: x\n---\n# Memory\n- top\n## Kyle ##\n\n- [2026-05-08] prefers Rust [key:: lang] ^b1\n  and\n\n    more\n\ntext\n\
+              ```\n- code\n```\n* [ ] task\n### deeper\n+ [link](x)\n# Other\n- last",
+        );
+        let names: Vec<_> = file.sections.iter().map(|s| (s.name.as_str(), s.line)).collect();
+        assert_eq!(names, [("Kyle", 6)]);
+        let texts: Vec<_> = file
+            .bullets
+            .iter()
+            .map(|b| (b.line, b.end_line, b.section.as_deref(), b.timestamp.as_deref(), b.text.as_str()))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                (5, 5, None, None, "top"),
+                (8, 11, Some("Kyle"), Some("2026-05-08"), "prefers Rust [key:: lang] ^b1\nand\n\n  more"),
+                (17, 17, Some("Kyle"), None, "[ ] task"),
+                (19, 19, Some("Kyle"), None, "[link](x)"),
+                (21, 21, None, None, "last"),
+            ]
+        );
+        assert_eq!(file.bullets[1].field("key"), Some("lang"));
+        let one = parse(b"- a [k:: v] b [bad] ^id-1");
+        assert_eq!(
+            (one.bullets[0].plain_text().as_str(), one.bullets[0].block_id()),
+            ("a b [bad]", Some("id-1"))
+        );
+    }
+
+    #[test]
+    fn what_a_text_leaves_open_is_closed() {
+        let text = render_bullet(None, "see\n```\ncode <!--") + &render_bullet(None, "a <!-- b") + "- c\n";
+        assert_eq!(parse(text.as_bytes()).bullets.len(), 3, "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_bullet_reads_back(text in "[a-z#*-][a-z \\[\\]:<>^\"é-]{0,20}(\n{1,2}[a-z#-][a-z \\[:*#-]{0,9}){0,3}", stamped: bool) {
+            prop_assume!(!text.starts_with("-->"));
+            let clean: Vec<&str> = text.split('\n').map(str::trim_end).collect();
+            let stamp = stamped.then_some("2026-11-20 14:02");
+            let rendered = render_bullet(stamp, &text) + "- next\n";
+            let file = parse(rendered.as_bytes());
+            prop_assert_eq!(file.bullets.len(), 2);
+            prop_assert_eq!(file.bullets[0].timestamp.as_deref(), stamp);
+            if !rendered.contains("<!--") {
+                let expected = clean.join("\n");
+                prop_assert_eq!(file.bullets[0].text.as_str(), expected.trim());
+            }
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), prop::sample::select(b"\n -*[]:^#`".to_vec())], 0..200)) {
+            for bullet in parse(&bytes).bullets {
+                let _ = bullet.plain_text();
+                prop_assert!(bullet.range.end <= bytes.len());
+            }
+        }
+    }
+}

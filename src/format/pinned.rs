@@ -1,0 +1,169 @@
+//! `Pinned.md`: a bullet each, ending in a link to what is pinned, or plain text. Deleting the line unpins.
+//!
+//! The bullets are those of [`super::memory`]; the link is Obsidian's, to a block
+//! (`[[logs/discord-thread/123/20260130T142355Z_0001#^01J…]]`), a heading or a whole note. The grammar is
+//! `grammar/pinned.abnf`.
+
+use std::{fmt, ops::Range};
+
+use nom::{
+    IResult, Parser,
+    bytes::complete::{tag, take_while, take_while1},
+    combinator::{all_consuming, opt},
+    sequence::{delimited, preceded},
+};
+
+use super::memory;
+
+/// What a link points to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// The note as the link has it: with or without `.md`.
+    pub path: String,
+    /// The block's id, without `#^`.
+    pub block_id: Option<String>,
+    /// The heading, without `#`; none where there is a block.
+    pub heading: Option<String>,
+}
+
+impl Target {
+    /// The path of the note, with its `.md`.
+    pub fn note_path(&self) -> String {
+        if self.path.to_ascii_lowercase().ends_with(".md") {
+            self.path.clone()
+        } else {
+            format!("{}.md", self.path)
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    /// The link, without an alias.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[[{}", self.path)?;
+        match (&self.block_id, &self.heading) {
+            (Some(id), _) => write!(f, "#^{id}")?,
+            (None, Some(heading)) => write!(f, "#{heading}")?,
+            (None, None) => {}
+        }
+        f.write_str("]]")
+    }
+}
+
+/// A pinned memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinnedBullet {
+    /// Its first line, from 1.
+    pub line: usize,
+    /// Its last line.
+    pub end_line: usize,
+    /// Its bytes, with the newline of its last line.
+    pub range: Range<usize>,
+    /// Its text, without the marker and the link at its end.
+    pub text: String,
+    /// What the link at its end points to.
+    pub target: Option<Target>,
+}
+
+/// The pins of a file, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PinnedFile {
+    /// The bullets.
+    pub bullets: Vec<PinnedBullet>,
+}
+
+/// The bullets of a file of pins.
+pub fn parse(bytes: &[u8]) -> PinnedFile {
+    let bullets = memory::parse(bytes).bullets.into_iter().map(|bullet| {
+        let text = match bullet.timestamp {
+            Some(timestamp) => format!("[{timestamp}] {}", bullet.text),
+            None => bullet.text,
+        };
+        let (body, _) = memory::split_block_id(&text);
+        let (text, target) = match split_link(body) {
+            Some((before, target)) => (before.to_owned(), Some(target)),
+            None => (body.to_owned(), None),
+        };
+        let (line, end_line, range) = (bullet.line, bullet.end_line, bullet.range);
+        PinnedBullet { line, end_line, range, text, target }
+    });
+    PinnedFile { bullets: bullets.collect() }
+}
+
+/// A pin as it is written, ending in a newline.
+pub fn render_bullet(text: &str, target: Option<&Target>) -> String {
+    let text = text.trim();
+    match target {
+        Some(target) if text.is_empty() => memory::render_item(&target.to_string()),
+        Some(target) => memory::render_item(&format!("{text} {target}")),
+        None => memory::render_item(text),
+    }
+}
+
+/// The text before the link that a text ends in, and the link's target.
+fn split_link(text: &str) -> Option<(&str, Target)> {
+    let trimmed = text.trim_end();
+    let at = trimmed.rfind("[[")?;
+    let (_, target) = all_consuming(link).parse_complete(&trimmed[at..]).ok()?;
+    Some((trimmed[..at].trim_end_matches([' ', '!']), target))
+}
+
+/// `[[path#^block|alias]]`, `[[path#heading]]`, `[[path]]`.
+fn link(input: &str) -> IResult<&str, Target> {
+    let plain = |c: char| !matches!(c, '[' | ']' | '|' | '#' | '\n');
+    let place =
+        preceded(tag("#"), (opt(tag("^")), take_while1(|c: char| !matches!(c, '[' | ']' | '|' | '\n'))));
+    let alias = preceded(tag("|"), take_while(|c: char| !matches!(c, '[' | ']' | '\n')));
+    let (rest, (path, place, _)) =
+        delimited(tag("[["), (take_while1(plain), opt(place), opt(alias)), tag("]]"))
+            .parse_complete(input)?;
+    let (block_id, heading) = match place {
+        Some((Some(_), id)) => (Some(id.trim().to_owned()), None),
+        Some((None, heading)) => (None, Some(heading.trim().to_owned())),
+        None => (None, None),
+    };
+    Ok((rest, Target { path: path.trim().to_owned(), block_id, heading }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_at_the_end_are_targets() {
+        let file = parse(
+            b"- Mum's birthday is 3 May [[logs/discord-thread/123/20260130T142355Z_0001#^01JGXYZ]]\n\
+              - the house ![[Notes/House.md#Keys|keys]] ^pin1\n- [[Welcome]]\n- no [[link]] at the end\n- [[#x]]\n",
+        );
+        let found: Vec<_> = file
+            .bullets
+            .iter()
+            .map(|b| {
+                (
+                    b.text.as_str(),
+                    b.target.as_ref().map(|t| (t.note_path(), t.block_id.clone(), t.heading.clone())),
+                )
+            })
+            .collect();
+        let log = "logs/discord-thread/123/20260130T142355Z_0001.md".to_owned();
+        assert_eq!(
+            found,
+            [
+                ("Mum's birthday is 3 May", Some((log, Some("01JGXYZ".to_owned()), None))),
+                ("the house", Some(("Notes/House.md".to_owned(), None, Some("Keys".to_owned())))),
+                ("", Some(("Welcome.md".to_owned(), None, None))),
+                ("no [[link]] at the end", None),
+                ("[[#x]]", None),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_pin_reads_back() {
+        let target = Target { path: "logs/a/b".to_owned(), block_id: Some("01J".to_owned()), heading: None };
+        for (text, target) in [("two\nlines", Some(target.clone())), ("", Some(target)), ("plain", None)] {
+            let file = parse(render_bullet(text, target.as_ref()).as_bytes());
+            assert_eq!((file.bullets[0].text.as_str(), &file.bullets[0].target), (text, &target));
+        }
+    }
+}

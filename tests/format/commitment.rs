@@ -1,0 +1,232 @@
+//! Commitment blocks: what is one, what is wrong with it, and the one edit.
+
+use proptest::prelude::*;
+use vault_agent::format::commitment::{self, Commitment, Precision, Status};
+
+const FILE: &str = "# Commitments
+
+---
+id: c-2026-05-08-001
+status: pending          # pending | delivered | cancelled
+precision: precise       # precise | soft
+due: 2026-05-08T19:00:00Z
+scope: channel:1482815120000000000
+created: 2026-05-08T14:00:00Z
+source: turn-2026-05-08T13:55Z
+tags:
+  - odd
+---
+Remind Kyle about the dentist appointment at 3 PM.
+
+---
+A rule is text.
+---
+
+Note: so is this.
+
+---
+source: \"x\"
+status: \"delivered\"
+id: c-2026-05-08-002
+---
+
+Second.
+";
+
+#[test]
+fn blocks_and_their_texts() {
+    let file = commitment::parse(FILE.as_bytes());
+    assert_eq!(file.findings, []);
+    let found: Vec<_> = file
+        .blocks
+        .iter()
+        .map(|block| (block.line, block.end_line, block.commitment.id.as_str(), block.commitment.status))
+        .collect();
+    assert_eq!(
+        found,
+        [(3, 21, "c-2026-05-08-001", Status::Pending), (22, 28, "c-2026-05-08-002", Status::Delivered)]
+    );
+    let first = &file.blocks[0].commitment;
+    assert_eq!(
+        first.text,
+        "Remind Kyle about the dentist appointment at 3 PM.\n\n---\nA rule is text.\n---\n\nNote: so is this."
+    );
+    assert_eq!(first.due, Some("2026-05-08T19:00:00Z".parse().unwrap()));
+    assert_eq!(first.precision, Some(Precision::Precise));
+    assert_eq!(first.scope.as_deref(), Some("channel:1482815120000000000"));
+    assert_eq!(first.source.as_deref(), Some("turn-2026-05-08T13:55Z"));
+    assert_eq!(&FILE[file.blocks[1].range.clone()], &FILE[FILE.find("---\nsource: \"x\"").unwrap()..]);
+}
+
+#[test]
+fn a_status_changes_and_no_other_byte() {
+    for file in [FILE.to_owned(), FILE.replace('\n', "\r\n"), format!("\u{feff}{}", &FILE[15..])] {
+        let set = |id, expect, to| commitment::set_status(file.as_bytes(), id, expect, to);
+        let done = set("c-2026-05-08-001", Status::Pending, Status::Delivered).unwrap();
+        assert_eq!(
+            String::from_utf8(done).unwrap(),
+            file.replacen("status: pending ", "status: delivered ", 1)
+        );
+        let back = set("c-2026-05-08-002", Status::Delivered, Status::Pending).unwrap();
+        assert_eq!(String::from_utf8(back).unwrap(), file.replacen("\"delivered\"", "\"pending\"", 1));
+        assert_eq!(set("c-2026-05-08-001", Status::Cancelled, Status::Pending), None);
+        assert_eq!(set("c-2026-05-08-009", Status::Pending, Status::Delivered), None);
+    }
+    assert_eq!(
+        commitment::set_status(
+            [FILE, FILE].concat().as_bytes(),
+            "c-2026-05-08-001",
+            Status::Pending,
+            Status::Delivered
+        ),
+        None
+    );
+}
+
+#[test]
+fn ids_count_up_within_the_day() {
+    let day = jiff::civil::date(2026, 5, 8);
+    let mut file = commitment::parse(FILE.as_bytes());
+    assert_eq!(commitment::next_id(&file, day), "c-2026-05-08-003");
+    assert_eq!(commitment::next_id(&file, day.tomorrow().unwrap()), "c-2026-05-09-001");
+    file.other_ids.push("c-2026-05-08-999".to_owned());
+    assert_eq!(commitment::next_id(&file, day), "c-2026-05-08-1000");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let cases = [
+        (
+            "---\nid: a\nstatus: Pending\n---\nx",
+            "3:9 unknown status: `Pending` is not one of `pending`, `delivered`, `cancelled` → did you mean `status: pending`?",
+            0,
+        ),
+        ("---\nid: a\n---\nx", "1:1 `status` is missing → add `status: pending`", 0),
+        (
+            "---\nstatus: pending\ndue: x\n---\nx",
+            "1:1 this commitment has no `id` → add a line such as `id: c-2026-05-08-001`",
+            0,
+        ),
+        (
+            "---\nid: a\nstatus: pending\nsome text",
+            "4:1 the head of this commitment isn't closed → put a line `---` between head and text",
+            0,
+        ),
+        (
+            "---\nid: a\nstatus: pending\n---\n\n",
+            "1:1 this commitment has no text → write what was promised below the second `---`",
+            0,
+        ),
+        (
+            "---\nid: a\nstatus: pending\ndue: 2026-05-08 19:00\n---\nx",
+            "4:6 `2026-05-08 19:00` lacks an offset from UTC → write `due: 2026-05-08T19:00:00Z` for UTC, or an offset such as `+01:00` at its end",
+            1,
+        ),
+        (
+            "---\nid: a\nstatus: pending\ndue: soon\n---\nx",
+            "4:6 `soon` is not an instant → write it as `due: 2026-05-08T19:00:00Z`",
+            1,
+        ),
+        (
+            "---\nid: a\nstatus: pending\nscope: kyle\n---\nx",
+            "4:8 `kyle` is not a scope → write `channel:ID`, `thread:ID` or `user:ID` with the number of it",
+            1,
+        ),
+        (
+            "---\nid: a\nstatus: pending\nprecison: soft\n---\nx",
+            "4:1 unknown field `precison` → did you mean `precision`?",
+            1,
+        ),
+        (
+            "---\nid: a\nid: b\nstatus: pending\n---\nx",
+            "3:1 `id` stands twice in this head: the first one counts → remove one of them",
+            1,
+        ),
+        (
+            "---\nid: a\nstatus: pending\n---\nx\n---\nid: a\nstatus: pending\n---\ny",
+            "6:1 the id `a` stands in line 1 too → give one of them another id",
+            2,
+        ),
+    ];
+    for (file, expected, blocks) in cases {
+        let read = commitment::parse(file.as_bytes());
+        let said: Vec<_> = read
+            .findings
+            .iter()
+            .map(|f| format!("{}:{} {} → {}", f.line, f.column, f.reason, f.suggestion))
+            .collect();
+        assert_eq!(said, [expected], "{file}");
+        assert_eq!(read.blocks.len(), blocks, "{file}");
+    }
+}
+
+#[test]
+fn hidden_blocks_are_none() {
+    for file in [
+        "%%\n---\nid: a\nstatus: pending\n---\nx\n%%\n",
+        "```\n---\nid: a\nstatus: pending\n---\nx\n```\n",
+        "---\ntags: x\n---\ntext\n",
+    ] {
+        let read = commitment::parse(file.as_bytes());
+        assert_eq!((read.blocks.len(), read.findings.len()), (0, 0), "{file}");
+    }
+}
+
+fn any_commitment() -> impl Strategy<Value = Commitment> {
+    let instant = (0i64..4_000_000_000).prop_map(|s| jiff::Timestamp::from_second(s).unwrap());
+    (
+        prop::sample::select(Status::ALL.to_vec()),
+        prop::option::of(prop::sample::select(Precision::ALL.to_vec())),
+        prop::option::of(instant.clone()),
+        prop::option::of("(channel|thread|user):[1-9][0-9]{0,15}"),
+        prop::option::of(instant),
+        prop::option::of("(?s).{1,20}"),
+        "(?s).{0,60}|(---\n|id: c\n|status: pending\n|```\n|<!--|%%|[a-z #~`-]{1,9}\n?|\n|\r){1,12}",
+    )
+        .prop_map(|(status, precision, due, scope, created, source, text)| Commitment {
+            id: "c-2026-05-08-001".to_owned(),
+            status,
+            precision,
+            due,
+            scope,
+            created,
+            source,
+            text: format!("a{text}"),
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn any_text_stays_in_its_block(first in any_commitment(), second in any_commitment()) {
+        let second = Commitment { id: "c-2026-05-08-002".to_owned(), ..second };
+        let text = format!("# Commitments\n\n{}\n{}", first.to_block(), second.to_block());
+        let read = commitment::parse(text.as_bytes());
+        prop_assert_eq!(read.blocks.len(), 2, "{}", text);
+        for (block, wrote) in read.blocks.iter().zip([&first, &second]) {
+            prop_assert_eq!(Commitment { text: wrote.text.clone(), ..block.commitment.clone() }, wrote.clone());
+        }
+        // What was read is written as it was read: one writing makes the text canonical.
+        let again = read.blocks[0].commitment.to_block();
+        prop_assert_eq!(again, first.to_block());
+    }
+
+    #[test]
+    fn no_bytes_panic_and_edits_keep_the_rest(
+        bytes in prop::collection::vec(prop::sample::select(vec![
+            "---\n", "id: a\n", "status: pending\n", "status:  \"pending\" # x\n", "x\n", "\r\n", "\u{feff}", "```\n", "%%\n", "due: \u{a0}\n",
+        ]), 0..20),
+        junk in prop::collection::vec(any::<u8>(), 0..20),
+    ) {
+        let bytes = [bytes.concat().as_bytes(), &junk].concat();
+        let read = commitment::parse(&bytes);
+        if let Some(after) = commitment::set_status(&bytes, "a", Status::Pending, Status::Delivered) {
+            let place = &read.find("a").unwrap().status_range;
+            prop_assert_eq!(&after[..place.start], &bytes[..place.start]);
+            prop_assert_eq!(&after[place.start + "delivered".len()..], &bytes[place.end..]);
+            let back = commitment::set_status(&after, "a", Status::Delivered, Status::Pending);
+            prop_assert_eq!(back, Some(bytes));
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Killed at every step, and the power cut at every step: the file is whole, old or new, and the next
+//! start finishes or takes back.
+//!
+//! A child of this binary makes one edit and dies at a failpoint: by `abort`, which leaves what the
+//! kernel holds, or, on an ext4 image of its own, by the file system's shutdown call, after which
+//! only what had reached the disk is there.
+
+use std::{path::Path, sync::Arc};
+
+use vault_agent::{
+    clock::SystemClock,
+    vault::{EditStrategy, Operation, Recovered},
+};
+
+use crate::help::{self, ROLE, child, note, told, why};
+
+const FILE: &str = "Reminders.md";
+
+/// The steps of each way to write, in order.
+const IN_PLACE: [&str; 12] = [
+    "vault::in-place::opened",
+    "vault::in-place::leased",
+    "vault::in-place::planned",
+    "vault::in-place::journalled",
+    "vault::in-place::half-written",
+    "vault::in-place::before-cut",
+    "vault::in-place::before-sync",
+    "vault::in-place::written",
+    "vault::in-place::released",
+    "vault::in-place::told",
+    "vault::in-place::cleared",
+    "none",
+];
+const SWAP: [&str; 8] = [
+    "vault::swap::planned",
+    "vault::swap::temp",
+    "vault::swap::journalled",
+    "vault::swap::checked",
+    "vault::swap::exchanged",
+    "vault::swap::told",
+    "vault::in-place::cleared",
+    "none",
+];
+const CREATE: [&str; 5] = [
+    "vault::create::temp",
+    "vault::create::journalled",
+    "vault::create::named",
+    "vault::create::told",
+    "none",
+];
+const REMOVE: [&str; 4] =
+    ["vault::remove::journalled", "vault::remove::renamed", "vault::remove::told", "none"];
+
+/// An edit, the file before it and after it.
+struct Case {
+    name: &'static str,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+/// A small file, one of several sectors that grows, one that shrinks, one that keeps its length, and
+/// one that is journalled by sectors.
+fn cases() -> Vec<Case> {
+    let many =
+        |lines: usize| (0..lines).map(|line| format!("- [ ] line number {line:06}\n")).collect::<String>();
+    let changed = |text: &str, from: &str, to: &str| Some(text.replacen(from, to, 1));
+    let (medium, large) = (many(2_000), many(40_000));
+    vec![
+        Case {
+            name: "small",
+            before: Some("a\ntarget\nb\n".into()),
+            after: Some("a\nTARGET id=1\nb\n".into()),
+        },
+        Case {
+            name: "grows",
+            before: Some(medium.clone()),
+            after: changed(&medium, "000003", "000003 id=rid_K5V4M2J9Q2ZP"),
+        },
+        Case {
+            name: "shrinks",
+            before: Some(medium.clone()),
+            after: changed(&medium, "- [ ] line number 000003\n", ""),
+        },
+        Case {
+            name: "keeps its length",
+            before: Some(medium.clone()),
+            after: changed(&medium, "000900", "111111"),
+        },
+        Case {
+            name: "large, grows",
+            before: Some(large.clone()),
+            after: changed(&large, "000003", "000003 id=rid_K5V4M2J9Q2ZP"),
+        },
+        Case {
+            name: "large, shrinks",
+            before: Some(large.clone()),
+            after: changed(&large, "- [ ] line number 000003\n", ""),
+        },
+    ]
+}
+
+#[test]
+fn child_entry() {
+    if std::env::var(ROLE).as_deref() != Ok("crash") {
+        return;
+    }
+    let scenario = fail::FailScenario::setup();
+    let cut = std::env::var("VAULT_TEST_CUT").ok();
+    std::panic::set_hook(Box::new(move |_| {
+        if let Some(mount) = &cut {
+            power::cut(Path::new(mount));
+        }
+        std::process::abort();
+    }));
+    let root = told("VAULT_TEST_ROOT");
+    let strategy =
+        if told("VAULT_TEST_STRATEGY") == "swap" { EditStrategy::Swap } else { EditStrategy::Lease };
+    let editor = help::editor(Path::new(&root), Arc::new(SystemClock), strategy);
+    if told("VAULT_TEST_ACT") == "recover" {
+        editor.recover().unwrap();
+    } else {
+        let read = |name: &str| std::fs::read(Path::new(&root).join(name)).ok();
+        let op = match (read("before"), read("after")) {
+            (before, Some(with)) => Operation::ReplaceAll { expect: before, with },
+            (before, None) => Operation::RemoveFile { expect: before.unwrap() },
+        };
+        let report = editor.edit(&note(FILE), &[op], &why()).unwrap();
+        assert!(report.changed);
+    }
+    scenario.teardown();
+}
+
+/// A root folder with the case's files in it.
+fn prepare(root: &Path, case: &Case) {
+    std::fs::create_dir_all(root.join("vault")).unwrap();
+    for (name, text) in
+        [("before", &case.before), ("after", &case.after), ("vault/Reminders.md", &case.before)]
+    {
+        match text {
+            Some(text) => std::fs::write(root.join(name), text).unwrap(),
+            None => drop(std::fs::remove_file(root.join(name))),
+        }
+    }
+}
+
+fn run(root: &Path, act: &str, strategy: &str, point: &str, cut: Option<&Path>) {
+    let mut points = format!("{point}=panic");
+    if point.ends_with("half-written") {
+        points.push_str(";vault::in-place::torn=return");
+    }
+    let mut command = child(
+        "crash::child_entry",
+        "crash",
+        &[
+            ("VAULT_TEST_ROOT", root.display().to_string()),
+            ("VAULT_TEST_ACT", act.to_owned()),
+            ("VAULT_TEST_STRATEGY", strategy.to_owned()),
+            ("FAILPOINTS", points),
+        ],
+    );
+    if let Some(mount) = cut {
+        command.env("VAULT_TEST_CUT", mount);
+    }
+    let status = command.stderr(std::process::Stdio::null()).status().unwrap();
+    assert_eq!(status.success(), point == "none", "{act} {point}: {status}");
+}
+
+fn text(root: &Path) -> Option<String> {
+    std::fs::read_to_string(root.join("vault").join(FILE)).ok()
+}
+
+/// After a crash: recovery leaves the file whole, says so, and has nothing more to do; the edit can be
+/// made or is made already; and nothing of ours stays behind.
+fn check(root: &Path, case: &Case, strategy: &str, at: &str) {
+    let clock = Arc::new(vault_agent::clock::ManualClock::new(jiff::Timestamp::now()));
+    let kind = if strategy == "swap" { EditStrategy::Swap } else { EditStrategy::Lease };
+    let editor = help::editor(root, clock.clone(), kind);
+    let recovered = editor.recover().unwrap();
+    let now = text(root);
+    assert!(now == case.before || now == case.after, "{at}, {}: the file is neither old nor new", case.name);
+    for recovery in &recovered {
+        assert_eq!(recovery.why, why());
+        let made = matches!(recovery.what, Recovered::Done | Recovered::Finished);
+        assert_eq!(made, now == case.after, "{at}, {}: {:?}", case.name, recovery.what);
+        assert_ne!(recovery.what, Recovered::PersonWins, "{at}, {}", case.name);
+    }
+    assert!(editor.recover().unwrap().is_empty(), "{at}, {}", case.name);
+    assert_eq!(text(root), now);
+    clock.advance(jiff::SignedDuration::from_secs(61));
+    editor.follow_ups(jiff::Timestamp::now());
+    let left = std::fs::read_dir(root.join("vault")).unwrap().map(|item| item.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| name != FILE).collect();
+    // A temporary file whose journal entry was never written is the only thing that may stay.
+    assert!(left.is_empty() || at.ends_with("::temp"), "{at}, {}: {left:?}", case.name);
+}
+
+#[test]
+fn killed_at_each_step_the_file_is_whole_after_the_next_start() {
+    for case in cases() {
+        for (strategy, points) in [("lease", &IN_PLACE[..]), ("swap", &SWAP[..])] {
+            for point in points {
+                let is_large = case.name.starts_with("large");
+                if strategy == "swap" && (is_large || point.starts_with("vault::in-place")) {
+                    continue;
+                }
+                // A file of one sector is never torn, and only one that shrinks is cut.
+                if case.name == "small" && point.ends_with("half-written") {
+                    continue;
+                }
+                let temp = tempfile::tempdir().unwrap();
+                prepare(temp.path(), &case);
+                run(temp.path(), "edit", strategy, point, None);
+                check(temp.path(), &case, strategy, point);
+            }
+        }
+    }
+}
+
+#[test]
+fn killed_while_creating_or_removing() {
+    let text = || Some("- [ ] a\n- [ ] b\n".to_owned());
+    for (name, before, after, points) in
+        [("create", None, text(), &CREATE[..]), ("remove", text(), None, &REMOVE[..])]
+    {
+        let case = Case { name, before, after };
+        for point in points {
+            let temp = tempfile::tempdir().unwrap();
+            prepare(temp.path(), &case);
+            run(temp.path(), "edit", "lease", point, None);
+            check(temp.path(), &case, "lease", point);
+        }
+    }
+}
+
+#[test]
+fn killed_during_recovery_too() {
+    for case in cases().iter().filter(|case| case.name.contains("grows") || case.name.contains("shrinks")) {
+        for point in [
+            "vault::recover::begun",
+            "vault::in-place::half-written",
+            "vault::in-place::before-sync",
+            "vault::recover::written",
+        ] {
+            let temp = tempfile::tempdir().unwrap();
+            prepare(temp.path(), case);
+            run(temp.path(), "edit", "lease", "vault::in-place::half-written", None);
+            run(temp.path(), "recover", "lease", point, None);
+            check(temp.path(), case, "lease", point);
+        }
+    }
+}
+
+#[test]
+fn a_torn_file_that_a_person_has_rewritten_is_theirs() {
+    let case = &cases()[1];
+    let temp = tempfile::tempdir().unwrap();
+    prepare(temp.path(), case);
+    run(temp.path(), "edit", "lease", "vault::in-place::half-written", None);
+    let torn = text(temp.path());
+    assert!(torn != case.before && torn != case.after);
+    std::fs::write(temp.path().join("vault").join(FILE), "mine\n").unwrap();
+    let editor = help::editor(temp.path(), Arc::new(SystemClock), EditStrategy::Lease);
+    let recovered = editor.recover().unwrap();
+    assert_eq!(recovered[0].what, Recovered::PersonWins);
+    assert_eq!(text(temp.path()).unwrap(), "mine\n");
+}
+
+#[test]
+fn the_next_edit_recovers_what_a_dead_process_left() {
+    let case = &cases()[1];
+    let temp = tempfile::tempdir().unwrap();
+    prepare(temp.path(), case);
+    run(temp.path(), "edit", "lease", "vault::in-place::half-written", None);
+    let editor = help::editor(temp.path(), Arc::new(SystemClock), EditStrategy::Lease);
+    editor.edit(&note(FILE), &[Operation::Append { text: b"more".to_vec() }], &why()).unwrap();
+    assert_eq!(text(temp.path()).unwrap(), format!("{}more\n", case.after.as_ref().unwrap()));
+}
+
+/// An ext4 file system in a file, and its power cord.
+#[cfg(target_os = "linux")]
+mod power {
+    use std::{
+        os::fd::AsRawFd,
+        path::{Path, PathBuf},
+        process::Command,
+    };
+
+    pub struct Disk {
+        pub mount: PathBuf,
+        image: PathBuf,
+        _temp: tempfile::TempDir,
+    }
+
+    fn ran(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
+        let path = "/usr/sbin:/sbin:/usr/bin:/bin";
+        Command::new(program)
+            .args(arguments)
+            .env("PATH", path)
+            .output()
+            .is_ok_and(|output| output.status.success())
+    }
+
+    impl Disk {
+        /// `None` where that can't be done: not as root, no loop devices, no ext4.
+        pub fn new(megabytes: u64) -> Option<Self> {
+            if !rustix::process::geteuid().is_root() {
+                return None;
+            }
+            let temp = tempfile::tempdir().ok()?;
+            let (image, mount) = (temp.path().join("image"), temp.path().join("mount"));
+            std::fs::create_dir(&mount).ok()?;
+            std::fs::File::create(&image).ok()?.set_len(megabytes << 20).ok()?;
+            let made = ran(
+                "mkfs.ext4",
+                &["-q".as_ref(), "-F".as_ref(), "-b".as_ref(), "4096".as_ref(), image.as_os_str()],
+            );
+            let disk = Self { mount, image, _temp: temp };
+            (made && disk.plug_in()).then_some(disk)
+        }
+
+        fn plug_in(&self) -> bool {
+            ran("mount", &["-o".as_ref(), "loop".as_ref(), self.image.as_os_str(), self.mount.as_os_str()])
+        }
+
+        /// Off and on again, after [`cut`].
+        pub fn restart(&self) {
+            assert!(ran("umount", &[self.mount.as_os_str()]), "umount");
+            assert!(self.plug_in(), "mount");
+        }
+    }
+
+    impl Drop for Disk {
+        fn drop(&mut self) {
+            ran("umount", &[self.mount.as_os_str()]);
+        }
+    }
+
+    /// Stops the file system at once: nothing that isn't on the disk will get there.
+    #[allow(unsafe_code)]
+    pub fn cut(mount: &Path) {
+        const EXT4_IOC_SHUTDOWN: libc::c_ulong = 0x8004_587d;
+        let no_log_flush: u32 = 2;
+        let Ok(dir) = std::fs::File::open(mount) else { return };
+        // SAFETY: the call reads one u32 through the pointer, which outlives it.
+        unsafe { libc::ioctl(dir.as_raw_fd(), EXT4_IOC_SHUTDOWN, &raw const no_log_flush) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod power {
+    pub fn cut(_: &std::path::Path) {}
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_power_is_cut_at_each_step() {
+    let Some(disk) = power::Disk::new(64) else {
+        eprintln!("skipped: cutting the power takes root, loop devices and ext4");
+        return;
+    };
+    let mut cuts = 0;
+    let mut lost_without_sync = 0;
+    let mut checked = |case: &Case, strategy: &str, point: &str| {
+        let root = disk.mount.join(format!("case{cuts}"));
+        std::fs::create_dir(&root).unwrap();
+        prepare(&root, case);
+        rustix::fs::syncfs(std::fs::File::open(&disk.mount).unwrap()).unwrap();
+        run(&root, "edit", strategy, point, Some(&disk.mount));
+        disk.restart();
+        if text(&root) == case.before {
+            lost_without_sync += 1;
+        }
+        check(&root, case, strategy, point);
+        std::fs::remove_dir_all(&root).unwrap();
+        cuts += 1;
+    };
+    for case in cases() {
+        for point in IN_PLACE.iter().filter(|point| **point != "none") {
+            if case.name == "small" && point.ends_with("half-written") {
+                continue;
+            }
+            checked(&case, "lease", point);
+        }
+        if !case.name.starts_with("large") {
+            for point in SWAP.iter().filter(|point| point.starts_with("vault::swap")) {
+                checked(&case, "swap", point);
+            }
+        }
+    }
+    let lines = || Some("- [ ] a\n- [ ] b\n".to_owned());
+    for (name, before, after, points) in
+        [("create", None, lines(), &CREATE[..]), ("remove", lines(), None, &REMOVE[..])]
+    {
+        for point in points.iter().filter(|point| **point != "none") {
+            checked(&Case { name, before: before.clone(), after: after.clone() }, "lease", point);
+        }
+    }
+    eprintln!(
+        "{cuts} power cuts; the file came back old {lost_without_sync} times, and never torn after the next start"
+    );
+}

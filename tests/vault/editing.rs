@@ -1,0 +1,334 @@
+//! The protocol, seen from outside: what it keeps, what it refuses, what it says.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::Write,
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    sync::{Arc, Mutex},
+};
+
+use jiff::SignedDuration;
+use vault_agent::vault::{
+    Actor, Change, ChangeObserver, EditError, EditStrategy, Operation, Plan, Refusal, Why,
+};
+
+use crate::help::{Room, note, why};
+
+const FILE: &str = "Reminders.md";
+
+fn delete(line: &str) -> Operation {
+    Operation::DeleteLine { line: line.as_bytes().to_vec() }
+}
+
+fn replace(line: &str, with: &str) -> Operation {
+    Operation::ReplaceLine { line: line.as_bytes().to_vec(), with: with.as_bytes().to_vec() }
+}
+
+fn append(text: &str) -> Operation {
+    Operation::Append { text: text.as_bytes().to_vec() }
+}
+
+#[test]
+fn an_edit_in_place_keeps_the_inode_and_a_swap_keeps_mode_owner_and_attributes() {
+    for strategy in [EditStrategy::Lease, EditStrategy::Swap] {
+        let room = Room::with(strategy);
+        room.write(FILE, "a\nb\nc\n");
+        let path = room.path(FILE);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        let attribute = rustix::fs::setxattr(&path, "user.note", b"kept", rustix::fs::XattrFlags::empty());
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&path, Some(1234), Some(1235)).unwrap();
+        }
+        let before = std::fs::metadata(&path).unwrap();
+
+        let report = room.editor.edit(&note(FILE), &[delete("b"), replace("c", "C id=1")], &why()).unwrap();
+        assert!(report.changed && report.all_done());
+        assert_eq!(report.before.as_deref(), Some(&b"a\nb\nc\n"[..]));
+        assert_eq!(report.after, b"a\nC id=1\n");
+        assert_eq!(room.read(FILE), "a\nC id=1\n");
+
+        let after = std::fs::metadata(&path).unwrap();
+        assert_eq!(before.ino() == after.ino(), strategy == EditStrategy::Lease);
+        assert_eq!((before.mode(), before.uid(), before.gid()), (after.mode(), after.uid(), after.gid()));
+        if attribute.is_ok() {
+            let mut value = [0; 16];
+            let len = rustix::fs::getxattr(&path, "user.note", &mut value).unwrap();
+            assert_eq!(&value[..len], b"kept");
+        }
+        // The displaced file stands beside it for a minute, hidden.
+        room.clock.advance(SignedDuration::from_secs(61));
+        room.editor.follow_ups(room.now());
+        assert_eq!(room.names(), [FILE]);
+    }
+}
+
+#[test]
+fn no_byte_changes_no_write() {
+    let room = Room::new();
+    room.write(FILE, "a\n");
+    let path = room.path(FILE);
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+    let report = room.editor.edit(&note(FILE), &[delete("gone")], &why()).unwrap();
+    assert!(!report.changed && !report.all_done());
+    assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), long_ago);
+    let report = room.editor.edit(&note("none.md"), &[delete("gone")], &why()).unwrap();
+    assert!(!report.changed && report.before.is_none());
+    assert_eq!(room.names(), [FILE]);
+}
+
+#[test]
+fn new_notes_are_created_with_their_folders_and_never_over_another() {
+    let room = Room::new();
+    let report = room.editor.edit(&note("logs/x/1.md"), &[append("hello")], &why()).unwrap();
+    assert!(report.changed && report.before.is_none());
+    assert_eq!(room.read("logs/x/1.md"), "hello\n");
+    room.editor.create(&note("logs/x/2.md"), b"", &why()).unwrap();
+    assert_eq!(room.read("logs/x/2.md"), "");
+    let again = room.editor.create(&note("logs/x/1.md"), b"other", &why());
+    assert!(matches!(again, Err(EditError::Exists(_))), "{again:?}");
+    assert_eq!(room.read("logs/x/1.md"), "hello\n");
+    assert_eq!(std::fs::read_dir(room.path("logs/x")).unwrap().count(), 2);
+}
+
+#[test]
+fn files_are_removed_and_come_back_if_somebody_still_writes_to_them() {
+    for strategy in [EditStrategy::Lease, EditStrategy::Swap] {
+        let room = Room::with(strategy);
+        room.write(FILE, "a\n");
+        let remove = |expect: &str| {
+            room.editor.edit(&note(FILE), &[Operation::RemoveFile { expect: expect.into() }], &why()).unwrap()
+        };
+        assert!(!remove("b\n").changed);
+        let mut late = None;
+        if strategy == EditStrategy::Lease {
+            // Opened after the removal by whoever had resolved the name before: through the kept name.
+            assert!(remove("a\n").removed);
+            let kept = room.names().pop().unwrap();
+            late = Some(OpenOptions::new().append(true).open(room.path(&kept)).unwrap());
+        } else {
+            assert!(remove("a\n").removed);
+        }
+        assert!(!room.path(FILE).exists());
+        if let Some(mut late) = late {
+            late.write_all(b"late\n").unwrap();
+            drop(late);
+            room.follow_up_until(FILE, "a\nlate\n");
+        }
+        room.clock.advance(SignedDuration::from_secs(130));
+        room.editor.follow_ups(room.now());
+        assert!(room.names().iter().all(|name| name == FILE), "{:?}", room.names());
+    }
+}
+
+#[test]
+fn suspicious_files_are_left_alone() {
+    let room = Room::new();
+    let edit = || room.editor.edit(&note(FILE), &[append("x")], &why());
+    let refused = |wanted: &str| {
+        let before = std::fs::read(room.path(FILE)).unwrap();
+        let error = edit().unwrap_err();
+        assert!(matches!(error, EditError::Refused(_)), "{error:?}");
+        assert!(error.to_string().contains(wanted), "{error}");
+        assert_eq!(std::fs::read(room.path(FILE)).unwrap(), before);
+    };
+    room.write(FILE, "a line of some length\n".repeat(20));
+    edit().unwrap();
+
+    room.write(FILE, "");
+    refused("is empty");
+    room.clock.advance(SignedDuration::from_secs(59));
+    refused("is empty");
+    room.write(FILE, "short\n");
+    refused("shrank from 442 bytes to 6");
+    room.clock.advance(SignedDuration::from_secs(60));
+    edit().unwrap();
+    assert_eq!(room.read(FILE), "short\nx\n");
+
+    room.write(FILE, "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> theirs\n");
+    refused("line 2 begins a merge conflict");
+    room.write(FILE, "a line\n");
+    let copy = "Reminders.sync-conflict-20261121-093000-ABCDEFG.md";
+    room.write(copy, "b\n");
+    refused(copy);
+    std::fs::remove_file(room.path(copy)).unwrap();
+    edit().unwrap();
+}
+
+#[test]
+fn what_a_person_asks_for_with_the_content_in_hand_is_not_refused() {
+    let room = Room::new();
+    room.write(FILE, "");
+    let restore = [Operation::ReplaceAll { expect: Some(Vec::new()), with: b"back\n".to_vec() }];
+    room.editor.edit(&note(FILE), &restore, &Why::new(Actor::Restore, "restored")).unwrap();
+    assert_eq!(room.read(FILE), "back\n");
+}
+
+#[test]
+fn an_empty_file_that_has_stood_so_is_a_fresh_one() {
+    let room = Room::new();
+    room.write(FILE, "");
+    assert!(
+        matches!(
+            room.editor.edit(&note(FILE), &[append("x")], &why()),
+            Err(EditError::Refused(Refusal::Empty { .. }))
+        ) || room.read(FILE) == "x\n"
+    );
+    let fresh = "fresh.md";
+    room.write(fresh, "");
+    let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    File::options().write(true).open(room.path(fresh)).unwrap().set_modified(old).unwrap();
+    room.editor.edit(&note(fresh), &[append("x")], &why()).unwrap();
+    assert_eq!(room.read(fresh), "x\n");
+}
+
+#[test]
+fn a_read_only_file_is_a_clear_error_and_only_if_it_were_to_change() {
+    for strategy in [EditStrategy::Lease, EditStrategy::Swap] {
+        let room = Room::with(strategy);
+        room.write(FILE, "a\n");
+        std::fs::set_permissions(room.path(FILE), std::fs::Permissions::from_mode(0o444)).unwrap();
+        let error = room.editor.edit(&note(FILE), &[append("x")], &why()).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`Reminders.md` could not be written (opening): it is read-only; make it writable with `chmod u+w`; it is as it was"
+        );
+        assert!(!room.editor.edit(&note(FILE), &[delete("x")], &why()).unwrap().changed);
+        assert_eq!(room.read(FILE), "a\n");
+        assert_eq!(room.names(), [FILE]);
+    }
+}
+
+#[test]
+fn a_file_that_is_held_open_for_writing_is_waited_for() {
+    for strategy in [EditStrategy::Lease, EditStrategy::Auto] {
+        let room = Room::with(strategy);
+        room.write(FILE, "a\n");
+        let held = OpenOptions::new().append(true).open(room.path(FILE)).unwrap();
+        let error = room.editor.edit(&note(FILE), &[append("x")], &why()).unwrap_err();
+        assert!(matches!(error, EditError::Busy { .. }), "{error:?}");
+        assert!(error.is_transient());
+        assert_eq!(room.read(FILE), "a\n");
+        drop(held);
+        room.editor.edit(&note(FILE), &[append("x")], &why()).unwrap();
+        assert_eq!(room.read(FILE), "a\nx\n");
+    }
+}
+
+#[test]
+fn a_reader_that_never_closes_does_not_stop_the_editor() {
+    let room = Room::new();
+    room.write(FILE, "a\n");
+    let _reader = File::open(room.path(FILE)).unwrap();
+    room.editor.edit(&note(FILE), &[append("x")], &why()).unwrap();
+    assert_eq!(room.read(FILE), "a\nx\n");
+}
+
+#[test]
+fn late_writes_into_a_displaced_file_are_carried_over() {
+    let room = Room::with(EditStrategy::Swap);
+    room.write(FILE, "a\nb\nc\n");
+    // A reader may have it open across the swap and write later through a second handle.
+    let reader = File::open(room.path(FILE)).unwrap();
+    room.editor.edit(&note(FILE), &[delete("a")], &why()).unwrap();
+    let kept = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
+    let mut late = OpenOptions::new().append(true).open(kept).unwrap();
+    late.write_all(b"late\n").unwrap();
+    // While it is open for writing it may be half there.
+    room.editor.follow_ups(room.now());
+    assert_eq!(room.read(FILE), "b\nc\n");
+    drop((late, reader));
+    room.follow_up_until(FILE, "b\nc\nlate\n");
+    room.editor.follow_ups(room.now());
+    assert_eq!(room.read(FILE), "b\nc\nlate\n");
+    for _ in 0..3 {
+        room.clock.advance(SignedDuration::from_secs(61));
+        room.editor.follow_ups(room.now());
+    }
+    assert_eq!(room.names(), [FILE]);
+}
+
+#[test]
+fn the_looks_afterwards_and_own_writes() {
+    let room = Room::new();
+    room.write(FILE, "a\nb\n");
+    let report = room.editor.edit(&note(FILE), &[delete("b")], &why()).unwrap();
+    assert!(room.editor.is_own_write(&note(FILE), &blake3::hash(&report.after)));
+    assert!(!room.editor.is_own_write(&note(FILE), &blake3::hash(b"a\nb\n")));
+    assert!(room.editor.follow_ups(room.now()).is_empty());
+    room.clock.advance(SignedDuration::from_secs(5));
+    assert_eq!(room.editor.follow_ups(room.now()), [note(FILE)]);
+    room.clock.advance(SignedDuration::from_secs(55));
+    assert_eq!(room.editor.follow_ups(room.now()), [note(FILE)]);
+    assert_eq!(room.editor.next_follow_up(), None);
+}
+
+#[test]
+fn a_large_note_is_recognised_as_our_own_until_somebody_touches_it() {
+    let room = Room::new();
+    room.write(FILE, format!("target\n{}", "another line\n".repeat(200_000)));
+    let report = room.editor.edit(&note(FILE), &[replace("target", "changed")], &why()).unwrap();
+    let hash = blake3::hash(&report.after);
+    assert!(room.editor.is_own_write(&note(FILE), &hash));
+    OpenOptions::new().append(true).open(room.path(FILE)).unwrap().write_all(b"x").unwrap();
+    assert!(!room.editor.is_own_write(&note(FILE), &hash));
+}
+
+#[derive(Default)]
+struct Seen(Mutex<Vec<(Option<Vec<u8>>, Option<Vec<u8>>, String)>>);
+
+impl ChangeObserver for Seen {
+    fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let seen =
+            (change.before.map(<[u8]>::to_vec), change.after.map(<[u8]>::to_vec), change.why.subject.clone());
+        self.0.lock().unwrap().push(seen);
+        if change.after == Some(b"fail\n") { Err("the disk of history is full".into()) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn the_observer_is_told_of_each_change_and_its_failure_is_no_failure_of_the_edit() {
+    let room = Room::new();
+    let seen = Arc::new(Seen::default());
+    room.editor.set_observer(seen.clone());
+    room.editor.edit(&note(FILE), &[append("a")], &why()).unwrap();
+    room.editor.edit(&note(FILE), &[delete("none")], &why()).unwrap();
+    room.editor.edit_with(&note(FILE), &why(), |_| Plan::Bytes(b"b\n".to_vec())).unwrap();
+    let report = room.editor.edit_with(&note(FILE), &why(), |_| Plan::Bytes(b"fail\n".to_vec())).unwrap();
+    insta::assert_snapshot!(report.warning.unwrap(), @"`Reminders.md` was written, but history could not record it: the disk of history is full");
+    let subject = why().subject;
+    let bytes = |text: &str| Some(text.as_bytes().to_vec());
+    assert_eq!(
+        *seen.0.lock().unwrap(),
+        [
+            (None, bytes("a\n"), subject.clone()),
+            (bytes("a\n"), bytes("b\n"), subject.clone()),
+            (bytes("b\n"), bytes("fail\n"), subject),
+        ]
+    );
+}
+
+#[test]
+fn many_editors_of_one_file_take_turns() {
+    let room = Room::new();
+    room.write(FILE, "start\n");
+    let editors: Vec<_> = (0..4)
+        .map(|_| crate::help::editor(room.temp.path(), room.clock.clone(), EditStrategy::Auto))
+        .collect();
+    std::thread::scope(|scope| {
+        for (who, editor) in editors.iter().enumerate() {
+            scope.spawn(move || {
+                for round in 0..25 {
+                    editor.edit(&note(FILE), &[append(&format!("{who}-{round}"))], &why()).unwrap();
+                }
+            });
+        }
+    });
+    let text = room.read(FILE);
+    assert_eq!(text.lines().count(), 101);
+    for who in 0..4 {
+        for round in 0..25 {
+            assert_eq!(text.matches(&format!("{who}-{round}\n")).count(), 1);
+        }
+    }
+}

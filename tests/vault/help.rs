@@ -1,0 +1,119 @@
+//! A vault in a temporary folder, an editor on it, and children of this test binary.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use vault_agent::{
+    clock::{Clock, ManualClock},
+    vault::{Actor, EditOptions, EditStrategy, Editor, NotePath, Vault, Why},
+};
+
+/// The environment variable that tells a child of this binary what to be.
+pub const ROLE: &str = "VAULT_TEST_ROLE";
+
+pub fn note(path: &str) -> NotePath {
+    NotePath::new(path).unwrap()
+}
+
+pub fn why() -> Why {
+    Why::new(Actor::Scheduler, "fired: Call \"Mum\"").trailer("Reminder", "rid_K5V4M2J9Q2ZP")
+}
+
+/// A vault with an editor whose clock stands still until told.
+pub struct Room {
+    pub temp: tempfile::TempDir,
+    pub clock: Arc<ManualClock>,
+    pub editor: Editor,
+}
+
+impl Room {
+    pub fn new() -> Self {
+        Self::with(EditStrategy::Auto)
+    }
+
+    pub fn with(strategy: EditStrategy) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join("vault")).unwrap();
+        let clock = Arc::new(ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap()));
+        let editor = editor(temp.path(), clock.clone(), strategy);
+        Self { temp, clock, editor }
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.temp.path().join("vault").join(path)
+    }
+
+    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        String::from_utf8(std::fs::read(self.path(path)).unwrap()).unwrap()
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Looks for late writes until the note reads `wanted`. Other tests start processes, which for a
+    /// moment hold whatever this one has open, so the first look may find the file in use.
+    pub fn follow_up_until(&self, path: &str, wanted: &str) {
+        for _ in 0..200 {
+            self.editor.follow_ups(self.now());
+            if std::fs::read(self.path(path)).is_ok_and(|bytes| bytes == wanted.as_bytes()) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert_eq!(self.read(path), wanted);
+    }
+
+    /// The names in the vault's top folder, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.path(""))
+            .unwrap()
+            .map(|item| item.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+/// An editor of the vault in `root/vault` with its state in `root/state`.
+pub fn editor(root: &Path, clock: Arc<dyn Clock>, strategy: EditStrategy) -> Editor {
+    let vault = Vault::open(&root.join("vault")).unwrap();
+    Editor::new(vault, &root.join("state"), clock, EditOptions { strategy, ..EditOptions::default() })
+}
+
+/// A child of this binary that plays `role` with `arguments`; the test `entry` of that name picks
+/// them up.
+pub fn child(entry: &str, role: &str, arguments: &[(&str, String)]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", entry, "--nocapture", "--test-threads=1"]);
+    command.env(ROLE, role).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    for (name, value) in arguments {
+        command.env(name, value);
+    }
+    command
+}
+
+/// What a child is told under `name`.
+pub fn told(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"))
+}
+
+/// A child that is killed if the test ends before it does.
+pub struct Guarded(pub Child);
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
