@@ -24,6 +24,7 @@ pub mod mentions;
 pub mod message;
 pub mod notifier;
 pub mod responder;
+pub mod setup;
 pub mod snowflake;
 pub mod typing;
 pub mod webhook;
