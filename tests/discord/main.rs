@@ -5,5 +5,9 @@
 mod fake;
 mod rig;
 
+mod absence;
+mod commanding;
 mod conversation;
+mod notifying;
+mod once;
 mod smoke;

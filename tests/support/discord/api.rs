@@ -324,6 +324,12 @@ fn edit_original(world: &mut World, token: &str, request: &Request<'_>) -> Answe
 }
 
 fn execute_webhook(world: &mut World, id: u64, token: &str, request: &Request<'_>) -> Answer {
+    if let Some(interaction) = world.interactions.values_mut().find(|i| i.token == token) {
+        let channel = interaction.channel;
+        interaction.followups.push(request.body.clone());
+        let message = world.message(channel, world.bot, request.body);
+        return ok(message);
+    }
     let (webhook, secret, channel) = world.webhook.clone();
     if webhook != id || secret != token {
         return error(404, 10015, "Unknown Webhook");

@@ -13,10 +13,11 @@ mod faults;
 mod gateway;
 mod rest;
 mod schema;
+mod tls;
 pub mod world;
 
-pub use faults::{Fault, GatewayFault};
-pub use world::{Access, Kind, Record, World};
+pub use faults::{Fault, GatewayFault, Scope};
+pub use world::{Access, Record, World};
 
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -76,9 +77,16 @@ impl FakeDiscord {
         self.ws
     }
 
-    /// A second REST door for tests that speak TLS to it; the caller accepts and hands over the streams.
-    pub fn router(&self) -> axum::Router {
-        rest::router(self.shared.clone())
+    /// A second REST door with TLS, as `discord.com`; returns where it is.
+    pub async fn start_tls(&mut self) -> SocketAddr {
+        let (address, task) = tls::serve(rest::router(self.shared.clone())).await;
+        self.tasks.push(task);
+        address
+    }
+
+    /// A client that takes this server for `discord.com`.
+    pub fn tls_client(address: SocketAddr) -> reqwest::Client {
+        tls::client(address)
     }
 
     pub fn world(&self) -> MutexGuard<'_, World> {

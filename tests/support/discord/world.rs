@@ -70,6 +70,7 @@ pub struct Interaction {
     pub token: String,
     pub callback: Option<Value>,
     pub edited: Option<Value>,
+    pub followups: Vec<Value>,
     pub message: u64,
     pub channel: u64,
 }
