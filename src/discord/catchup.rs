@@ -87,7 +87,14 @@ async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
             Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
         }
     }
-    places.extend(known_threads(shared, &places));
+    for id in known_threads(shared, &places) {
+        match get(shared, Route::Channel { channel_id: id.into() }).await {
+            Ok(found) => places.extend(shared.place_of(&found).map(|place| (id, place))),
+            // Deleted, or none of ours any more.
+            Err(ApiError::Refused { .. }) => {}
+            Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
+        }
+    }
     for owner in shared.owners.ids() {
         // A person who takes no DMs has none to be read.
         if let Ok(channel) = dm_channel(&shared.api, *owner).await {
@@ -137,18 +144,17 @@ async fn active_threads(shared: &Shared, guild: u64) -> Result<Vec<(u64, Place)>
     Ok(threads.iter().filter_map(ours).collect())
 }
 
-/// Threads that have a log and were spoken in lately, but aren't active: they may have been archived meanwhile.
-fn known_threads(shared: &Shared, active: &[(u64, Place)]) -> Vec<(u64, Place)> {
+/// Threads that were read lately but aren't active: what was said before they were archived may have been missed.
+fn known_threads(shared: &Shared, active: &[(u64, Place)]) -> Vec<u64> {
     let idle = SignedDuration::from_hours(24 * i64::from(shared.settings.thread_idle_days));
     let now = shared.clock.now();
     let recent = |id: &u64| {
-        let newest = shared.cursors.get(*id).map(super::snowflake::time_of);
-        newest.is_none_or(|newest| now.duration_since(newest) <= idle)
+        let read_to = shared.cursors.get(*id).map(super::snowflake::time_of);
+        read_to.is_none_or(|at| now.duration_since(at) <= idle)
     };
-    let known = shared.log.contexts(Surface::Thread).into_iter();
-    known
-        .filter(|id| active.iter().all(|(other, _)| other != id))
-        .filter(recent)
-        .map(|id| (id, Place { surface: Surface::Thread, dm: false, title: None }))
-        .collect()
+    let mut known = shared.log.contexts(Surface::Thread);
+    known.extend(shared.cursors.channels().into_iter().filter(|id| Some(*id) != shared.settings.channel_id));
+    known.sort_unstable();
+    known.dedup();
+    known.into_iter().filter(|id| active.iter().all(|(other, _)| other != id)).filter(recent).collect()
 }

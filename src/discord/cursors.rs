@@ -26,6 +26,11 @@ impl Cursors {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&channel).copied()
     }
 
+    /// The channels that have one.
+    pub fn channels(&self) -> Vec<u64> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+    }
+
     /// Moves a channel's forward.
     pub fn set(&self, channel: u64, to: u64) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -248,10 +248,13 @@ impl Lane {
         let mut to_act: Vec<Incoming> = vec![];
         loop {
             let page = history::page(&self.shared.api, self.id, after).await?;
-            if !page.messages.is_empty() {
-                let new = self.until_written(|lane| lane.store(&page.messages)).await;
+            // What is looked at again is either in the log, or was left out of it on purpose.
+            let (again, missed): (Vec<_>, Vec<_>) = page.messages.into_iter().partition(|m| m.id <= cursor);
+            to_act.extend(again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m)));
+            if !missed.is_empty() {
+                let new = self.until_written(|lane| lane.store(&missed)).await;
                 let first = !self.caught_up;
-                let pairs = page.messages.into_iter().zip(new);
+                let pairs = missed.into_iter().zip(new);
                 to_act.extend(pairs.filter(|(m, new)| (*new || first) && !self.is_stale(m)).map(|(m, _)| m));
             }
             if let Some(last) = page.last {
