@@ -67,7 +67,8 @@ fn look(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, Va
         return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
     }
     let file = reminder::parse(&bytes);
-    let ids = file.reminders.iter().filter_map(|line| line.reminder.id.map(|id| IdAt::new(id, &bytes, line.start)));
+    let ids =
+        file.reminders.iter().filter_map(|line| line.reminder.id.map(|id| IdAt::new(id, &bytes, line.start)));
     Ok(reminders::findings(path, &file.near_misses, ids))
 }
 

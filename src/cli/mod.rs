@@ -4,13 +4,30 @@
 //! returns a [`CommandResult`]. [`run`] parses, opens what the command needs and prints an error; it
 //! may be called more than once in one process.
 
+mod check;
+mod commitment;
 mod completions;
 mod doctor;
 mod error;
 mod init;
 mod man;
+mod remind;
+mod run;
 mod service;
 mod status;
+mod tick;
+#[cfg(feature = "history")]
+mod audit;
+#[cfg(feature = "history")]
+mod diff;
+#[cfg(feature = "history")]
+mod history;
+#[cfg(feature = "history")]
+mod restore;
+#[cfg(feature = "history")]
+mod snapshots;
+#[cfg(feature = "history")]
+mod undo;
 mod ui;
 
 use std::ffi::OsString;
@@ -52,8 +69,23 @@ struct GlobalArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(init::Args),
+    Run(run::Args),
+    Tick(tick::Args),
+    Remind(remind::Args),
+    Commitment(commitment::Args),
+    Check(check::Args),
     Status(status::Args),
     Doctor(doctor::Args),
+    #[cfg(feature = "history")]
+    History(history::Args),
+    #[cfg(feature = "history")]
+    Diff(diff::Args),
+    #[cfg(feature = "history")]
+    Restore(restore::Args),
+    #[cfg(feature = "history")]
+    Undo(undo::Args),
+    #[cfg(feature = "history")]
+    Audit(audit::Args),
     Service(service::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -136,8 +168,23 @@ fn context(global: &GlobalArgs, ui: Ui) -> Result<Context, CommandError> {
 fn dispatch(command: &Command, context: &Context) -> CommandResult {
     match command {
         Command::Init(args) => init::run(context, args),
+        Command::Run(args) => run::run(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Doctor(args) => doctor::run(context, args),
+        Command::Tick(args) => tick::run(context, args),
+        Command::Check(args) => check::run(context, args),
+        Command::Remind(args) => remind::run(context, args),
+        Command::Commitment(args) => commitment::run(context, args),
+        #[cfg(feature = "history")]
+        Command::History(args) => history::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Diff(args) => diff::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Restore(args) => restore::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Undo(args) => undo::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Audit(args) => audit::run(context, args),
         Command::Service(args) => service::run(context, args),
         Command::Completions(args) => completions::run(context, args),
         Command::Man(args) => man::run(context, args),

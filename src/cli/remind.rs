@@ -2,8 +2,8 @@
 
 use super::tick::{instant, runtime};
 use super::{CommandError, CommandResult, Context, Status};
-use crate::deliver::pass::{PassContext, flush};
 use crate::deliver;
+use crate::deliver::pass::{PassContext, flush};
 use crate::format::reminder::Recur;
 use crate::reminders::{Book, Changes, Draft, Listed, Previewed, ReminderError, Written, parse_when};
 use crate::vault::{Actor, NotePath};
@@ -107,7 +107,13 @@ impl Remind<'_> {
         self.say("added", &written)
     }
 
-    fn edit(&self, id: &str, when: Option<&str>, message: Option<&str>, recur: Option<&str>) -> CommandResult {
+    fn edit(
+        &self,
+        id: &str,
+        when: Option<&str>,
+        message: Option<&str>,
+        recur: Option<&str>,
+    ) -> CommandResult {
         let changes = Changes {
             local: when.map(|when| self.when(when)).transpose()?,
             recur: recur.map(recurrence).transpose()?,
@@ -134,7 +140,13 @@ impl Remind<'_> {
         Ok(Status::Fine)
     }
 
-    fn preview(&self, id: Option<&str>, count: usize, until: Option<&str>, from: Option<&str>) -> CommandResult {
+    fn preview(
+        &self,
+        id: Option<&str>,
+        count: usize,
+        until: Option<&str>,
+        from: Option<&str>,
+    ) -> CommandResult {
         let now = self.workspace.clock.now();
         let from = from.map_or(Ok(now), |from| instant(from, self.workspace))?;
         let until = until.map(|until| instant(until, self.workspace)).transpose()?;

@@ -19,6 +19,7 @@ pub mod journal;
 pub mod notifier;
 mod outlets;
 pub mod pass;
+mod restored;
 pub mod split;
 
 pub use confirm::{confirm, notice};
@@ -28,4 +29,5 @@ pub use desktop::Desktop;
 pub use journal::{Journal, JournalError};
 pub use notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
 pub use outlets::Outlets;
+pub use restored::restored;
 pub use pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, pass};

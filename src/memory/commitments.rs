@@ -70,7 +70,9 @@ pub enum CommitmentError {
         id: String,
     },
     /// Several blocks have that id.
-    #[error("the id `{id}` stands in more than one block of `{path}` (lines {lines:?}); give one of them another")]
+    #[error(
+        "the id `{id}` stands in more than one block of `{path}` (lines {lines:?}); give one of them another"
+    )]
     Disputed {
         /// The note.
         path: NotePath,
@@ -144,7 +146,12 @@ impl Ledger<'_> {
     }
 
     /// What adds a draft to these bytes, and how it then reads.
-    fn planned(&self, bytes: &[u8], draft: &Draft, now: Timestamp) -> (Vec<Operation>, Result<Listed, CommitmentError>) {
+    fn planned(
+        &self,
+        bytes: &[u8],
+        draft: &Draft,
+        now: Timestamp,
+    ) -> (Vec<Operation>, Result<Listed, CommitmentError>) {
         let file = commitment::parse(bytes);
         let id = commitment::next_id(&file, self.zone.tz().to_datetime(now).date());
         let whole_second = Timestamp::from_second(now.as_second()).unwrap_or(now);
@@ -158,12 +165,18 @@ impl Ledger<'_> {
             source: draft.source.clone(),
             text: draft.text.clone(),
         };
-        let blank_line = if bytes.is_empty() || bytes.ends_with(b"\n\n") || bytes.ends_with(b"\n\r\n") { "" } else { "\n" };
-        let operations = vec![Operation::Append { text: format!("{blank_line}{}", commitment.to_block()).into_bytes() }];
+        let blank_line = if bytes.is_empty() || bytes.ends_with(b"\n\n") || bytes.ends_with(b"\n\r\n") {
+            ""
+        } else {
+            "\n"
+        };
+        let operations =
+            vec![Operation::Append { text: format!("{blank_line}{}", commitment.to_block()).into_bytes() }];
         let (after, _) = crate::vault::apply(&operations, bytes);
         let read = commitment::parse(&after);
         let Some(block) = read.find(&id) else {
-            let reason = read.findings.last().map_or("its end is inside a comment or a code block", |f| &f.reason);
+            let reason =
+                read.findings.last().map_or("its end is inside a comment or a code block", |f| &f.reason);
             let error = CommitmentError::Unreadable { path: self.path.clone(), reason: reason.to_owned() };
             return (Vec::new(), Err(error));
         };
@@ -199,7 +212,8 @@ impl Ledger<'_> {
     /// There is none with the id, it doesn't wait any more, or the note can't be written.
     pub fn set(&self, id: &str, to: Status, actor: Actor) -> Result<Listed, CommitmentError> {
         let file = self.read()?;
-        let blocks: Vec<&CommitmentBlock> = file.blocks.iter().filter(|block| block.commitment.id == id).collect();
+        let blocks: Vec<&CommitmentBlock> =
+            file.blocks.iter().filter(|block| block.commitment.id == id).collect();
         let block = match blocks.as_slice() {
             [] => return Err(CommitmentError::NoSuchId { path: self.path.clone(), id: id.to_owned() }),
             [block] => block,

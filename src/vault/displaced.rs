@@ -185,7 +185,7 @@ impl Editor {
             match rustix::fs::unlinkat(&place.dir, &*record.name, AtFlags::empty()) {
                 Ok(()) | Err(rustix::io::Errno::NOENT) => self.forget_displaced(&record.name),
                 Err(error) => {
-                    tracing::warn!(note = %record.path, %error, "an old version could not be removed")
+                    tracing::warn!(note = %record.path, %error, "an old version could not be removed");
                 }
             }
         }

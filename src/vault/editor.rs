@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use super::{
     Change, ChangeObserver, EditError, EditOptions, EditStrategy, FollowUps, NotePath, OpOutcome, Operation,
-    Vault, Why,
+    QuietTracker, Vault, Why,
     journal::{Journal, JournalLock},
     own::{OwnWrite, OwnWrites},
     plan,
@@ -104,6 +104,7 @@ pub struct Editor {
     pub(super) known: Mutex<KnownLengths>,
     pub(super) copies: Mutex<ConflictCopies>,
     follow_ups: Mutex<FollowUps>,
+    quiet: Mutex<QuietTracker>,
 }
 
 impl std::fmt::Debug for Editor {
@@ -137,6 +138,7 @@ impl Editor {
             own: Mutex::default(),
             copies: Mutex::default(),
             follow_ups: Mutex::default(),
+            quiet: Mutex::default(),
         }
     }
 
@@ -171,7 +173,8 @@ impl Editor {
     }
 
     /// As [`Editor::edit`], for an edit that has to be worked out from the newest bytes: `plan` is
-    /// called with them, again on every attempt. A missing file is shown as no bytes.
+    /// called with them, again on every attempt. A missing file is shown as no bytes. `plan` must not
+    /// open the note itself: it is leased at that moment, and would be waited for in vain.
     pub fn edit_with(
         &self,
         path: &NotePath,
@@ -202,6 +205,9 @@ impl Editor {
     /// # Errors
     /// [`EditError::Exists`] if anything bears the name, however it came there.
     pub fn create(&self, path: &NotePath, bytes: &[u8], why: &Why) -> Result<EditReport, EditError> {
+        if self.vault.stat(path)?.is_some() {
+            return Err(EditError::Exists(path.clone()));
+        }
         let report = self.run(&mut Task {
             path,
             why,
@@ -244,6 +250,26 @@ impl Editor {
         lock(&self.follow_ups).next()
     }
 
+    /// A note was read at `now` and had this hash: what the rule of quiet rests on.
+    pub fn observe(&self, path: &NotePath, hash: blake3::Hash, now: Timestamp) {
+        let mut quiet = lock(&self.quiet);
+        if lock(&self.own).has_hash(path, &hash) {
+            quiet.wrote(path, hash);
+        } else {
+            quiet.observe(path, hash, now);
+        }
+    }
+
+    /// Whether nobody but us has changed the note for 5 s, as far as it was [observed](Self::observe).
+    pub fn is_quiet(&self, path: &NotePath, now: Timestamp) -> bool {
+        lock(&self.quiet).is_quiet(path, now)
+    }
+
+    /// Asks the tracker behind [`Editor::is_quiet`] for more: wishes, and when they come due.
+    pub fn quiet<T>(&self, ask: impl FnOnce(&mut QuietTracker) -> T) -> T {
+        ask(&mut lock(&self.quiet))
+    }
+
     /// Runs `act` with the journal locked, once what another edit left behind is dealt with.
     pub(super) fn with_journal<T>(
         &self,
@@ -263,14 +289,14 @@ impl Editor {
         let mut swap = self.options.strategy == EditStrategy::Swap;
         loop {
             let attempt = self.with_journal(|journal| {
-                self.recover_open(journal)?;
+                self.make_way(journal, task.path)?;
                 if swap { self.attempt_swap(task, journal) } else { self.attempt_in_place(task, journal) }
             })?;
             match attempt {
                 Attempt::Done(report) => return Ok(report),
                 Attempt::NoLease => {
                     if self.options.strategy == EditStrategy::Lease {
-                        return Err(EditError::Busy { path: task.path.clone(), waited: begun.elapsed() });
+                        return Err(EditError::NoLease(task.path.clone()));
                     }
                     swap = true;
                     continue;

@@ -13,9 +13,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::text;
-use crate::format::lines::{Line, live_lines};
-pub use crate::vault::commitment::Status;
-use crate::vault::commitment::set_status;
+use crate::format::{
+    commitment::{self, Status},
+    lines::{Line, live_lines},
+};
 
 /// One step of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,12 +169,12 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
         }
         Operation::SetCommitmentStatus { id, expect, to } => {
             let now = state.as_deref().unwrap_or_default();
-            return match set_status(now, id, *expect, *to) {
-                Ok(after) => {
+            return match commitment::set_status(now, id, *expect, *to) {
+                Some(after) => {
                     *state = Some(after);
                     OpOutcome::Done
                 }
-                Err(reason) => OpOutcome::Dropped(reason),
+                None => OpOutcome::Dropped(why_not(now, id)),
             };
         }
         _ => {}
@@ -202,6 +203,15 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
             OpOutcome::Done
         }
         Err(reason) => OpOutcome::Dropped(reason),
+    }
+}
+
+/// Why the status of a commitment could not be changed.
+fn why_not(bytes: &[u8], id: &str) -> DropReason {
+    match commitment::parse(bytes).blocks.iter().filter(|block| block.commitment.id == id).count() {
+        0 => DropReason::Gone,
+        1 => DropReason::Changed,
+        _ => DropReason::NotUnique,
     }
 }
 

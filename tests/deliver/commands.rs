@@ -115,7 +115,8 @@ fn remind_preview() {
         vault.run(&args).ok().json(),
         json!([{"id": "rid_BBBBBBBBBBBB", "msg": "Gap", "occurrences": ["2027-03-28T02:00:00+01:00", "2027-03-29T01:30:00+01:00"]}])
     );
-    let args = ["remind", "preview", "--json", "--from", "2026-12-02 09:30", "--until", "2027-02-28T08:00:00Z"];
+    let args =
+        ["remind", "preview", "--json", "--from", "2026-12-02 09:30", "--until", "2027-02-28T08:00:00Z"];
     let all = vault.run(&args).ok().json();
     assert_eq!(all[0]["occurrences"], json!(["2026-12-02T09:30:00+00:00"]));
     assert_eq!(all[1]["occurrences"], json!([]));
@@ -131,12 +132,22 @@ fn remind_edit_and_rm_change_one_line() {
     let run = vault.run(&["--json", "remind", "edit", "rid_BBBBBBBBBBBB", "--when", "2027-04-01 10:15"]).ok();
     let line = "- [ ] time=10:15 date=2027-04-01 recur=daily id=rid_BBBBBBBBBBBB  msg=\"Gap\" ^block";
     assert_eq!(run.json(), json!({"id": "rid_BBBBBBBBBBBB", "line_text": line}));
-    let run = vault.run(&["remind", "edit", "rid_BBBBBBBBBBBB", "--message", "Mind the gap", "--recur", "none"]).ok();
-    assert_eq!(run.stdout, "- [ ] date=2027-04-01 time=10:15 recur=none msg=\"Mind the gap\" id=rid_BBBBBBBBBBBB ^block\n");
+    let run = vault
+        .run(&["remind", "edit", "rid_BBBBBBBBBBBB", "--message", "Mind the gap", "--recur", "none"])
+        .ok();
+    assert_eq!(
+        run.stdout,
+        "- [ ] date=2027-04-01 time=10:15 recur=none msg=\"Mind the gap\" id=rid_BBBBBBBBBBBB ^block\n"
+    );
     let run = vault.run(&["remind", "rm", "rid_AAAAAAAAAAAA"]).ok();
     assert_eq!(run.stdout, LINES.split_inclusive('\n').next().unwrap());
     let rest: String = LINES.split_inclusive('\n').skip(2).collect();
-    assert_eq!(vault.read("Reminders.md"), format!("- [ ] date=2027-04-01 time=10:15 recur=none msg=\"Mind the gap\" id=rid_BBBBBBBBBBBB ^block\n{rest}"));
+    assert_eq!(
+        vault.read("Reminders.md"),
+        format!(
+            "- [ ] date=2027-04-01 time=10:15 recur=none msg=\"Mind the gap\" id=rid_BBBBBBBBBBBB ^block\n{rest}"
+        )
+    );
     insta::assert_snapshot!(vault.run(&["remind", "rm", "rid_BBBBBBBBBBBX"]).shown(), @r"
     exit 1
     --- stderr
@@ -167,7 +178,9 @@ fn an_id_in_two_lines_is_nobodys() {
 
 #[test]
 fn tick_prints_what_fires() {
-    let vault = vault("- [ ] date=2026-12-01 time=09:00 recur=daily msg=\"Pills\"\n- [ ] date=x time=09:00 recur=none msg=\"y\"\n");
+    let vault = vault(
+        "- [ ] date=2026-12-01 time=09:00 recur=daily msg=\"Pills\"\n- [ ] date=x time=09:00 recur=none msg=\"y\"\n",
+    );
     insta::assert_snapshot!(vault.run(&["tick", "--dry-run"]).shown(), @r"
     exit 0
     --- stdout
@@ -200,7 +213,9 @@ fn tick_prints_what_fires() {
 
 #[test]
 fn check_shows_lines_that_look_meant() {
-    let vault = vault("- [ ] date=2026-12-01 time=24:00 recur=none msg=\"y\"\nplain\n- [ ] date=2026-12-01\u{a0}time=09:00 recur=none msg=\"y\"\n");
+    let vault = vault(
+        "- [ ] date=2026-12-01 time=24:00 recur=none msg=\"y\"\nplain\n- [ ] date=2026-12-01\u{a0}time=09:00 recur=none msg=\"y\"\n",
+    );
     vault.write("COMMITMENTS.md", "---\nid: c-1\nstatus: maybe\ndue: 2026-12-01T09:30:00Z\n---\nHello\n");
     let run = vault.run(&["check"]);
     insta::assert_snapshot!(run.shown(), @r"
@@ -224,7 +239,16 @@ fn check_shows_lines_that_look_meant() {
 #[test]
 fn commitments_are_added_listed_and_ended() {
     let vault = TestVault::new("//- /COMMITMENTS.md\n# Follow-ups");
-    let added = vault.run(&["commitment", "add", "in 20 minutes", "Ask Kyle", "--scope", "channel:42", "--precision", "soft"]);
+    let added = vault.run(&[
+        "commitment",
+        "add",
+        "in 20 minutes",
+        "Ask Kyle",
+        "--scope",
+        "channel:42",
+        "--precision",
+        "soft",
+    ]);
     insta::assert_snapshot!(added.shown(), @r"
     exit 0
     --- stdout

@@ -35,7 +35,8 @@ fn a_recurring_one_moves_on_and_keeps_its_phase() {
 
 #[test]
 fn a_month_that_lacks_the_day_is_remembered() {
-    let mut world = World::new("2026-01-31T10:00:00Z", &line("2026-01-31", "09:00", "monthly", "Rent", &id('A')));
+    let mut world =
+        World::new("2026-01-31T10:00:00Z", &line("2026-01-31", "09:00", "monthly", "Rent", &id('A')));
     world.tick();
     let february = "- [ ] date=2026-02-28 time=09:00 recur=monthly day=31 msg=\"Rent\" id=rid_AAAAAAAAAAAA\n";
     assert_eq!(world.read(), february);
@@ -45,7 +46,8 @@ fn a_month_that_lacks_the_day_is_remembered() {
 
 #[test]
 fn what_was_missed_comes_once_or_as_a_digest() {
-    let two = line("2026-12-01", "07:00", "none", "One", &id('A')) + &line("2026-12-01", "06:00", "none", "Two", &id('B'));
+    let two = line("2026-12-01", "07:00", "none", "One", &id('A'))
+        + &line("2026-12-01", "06:00", "none", "Two", &id('B'));
     let mut world = World::new(NOW, &two);
     world.tick();
     insta::assert_snapshot!(world.place.texts().join("\n---\n"), @r"
@@ -55,7 +57,9 @@ fn what_was_missed_comes_once_or_as_a_digest() {
     ");
 
     let many: String = (0..5)
-        .map(|n| line("2026-12-01", &format!("0{}:00", 8 - n), "none", &format!("N{n}"), &id((b'A' + n) as char)))
+        .map(|n| {
+            line("2026-12-01", &format!("0{}:00", 8 - n), "none", &format!("N{n}"), &id((b'A' + n) as char))
+        })
         .collect();
     let mut world = World::new(NOW, &(many + &line("2026-12-01", "09:29", "none", "On time", &id('X'))));
     let report = world.tick();
@@ -75,7 +79,8 @@ fn what_was_missed_comes_once_or_as_a_digest() {
 
 #[test]
 fn the_same_minute_comes_in_file_order() {
-    let text: String = "CAB".chars().map(|c| line("2026-12-01", "09:30", "none", &c.to_string(), &id(c))).collect();
+    let text: String =
+        "CAB".chars().map(|c| line("2026-12-01", "09:30", "none", &c.to_string(), &id(c))).collect();
     let mut world = World::new(NOW, &text);
     let report = world.tick();
     assert_eq!(world.place.texts(), ["Reminder: C", "Reminder: A", "Reminder: B"]);
@@ -102,7 +107,8 @@ fn a_commitment_is_marked_and_no_other_byte_changes() {
 
 #[test]
 fn ids_are_given_to_whole_lines_only() {
-    let text = line("2026-12-09", "09:30", "none", "Later", "") + line("2026-12-10", "09:30", "none", "Typing", "").trim_end();
+    let text = line("2026-12-09", "09:30", "none", "Later", "")
+        + line("2026-12-10", "09:30", "none", "Typing", "").trim_end();
     let mut world = World::new(NOW, &text);
     let report = world.tick();
     assert_eq!(report.ids_added.len(), 1);
@@ -117,13 +123,17 @@ fn ids_are_given_to_whole_lines_only() {
 
 #[test]
 fn a_due_line_without_an_id_fires_at_once_and_gets_one_as_it_moves() {
-    let text = line("2026-12-01", "09:30", "daily", "Pills", "") + &line("2026-12-01", "09:30", "none", "Once", "");
+    let text =
+        line("2026-12-01", "09:30", "daily", "Pills", "") + &line("2026-12-01", "09:30", "none", "Once", "");
     let mut world = World::new(NOW, &text);
     let report = world.tick();
     assert_eq!(report.fired.len(), 2);
     assert!(report.fired.iter().all(|fired| fired.id.starts_with("rid_")));
     assert_eq!(report.ids_added, [report.fired[0].id.clone()]);
-    assert_eq!(without_random(&world.read()), "- [ ] date=2026-12-02 time=09:30 recur=daily msg=\"Pills\" id=rid_[ID]\n");
+    assert_eq!(
+        without_random(&world.read()),
+        "- [ ] date=2026-12-02 time=09:30 recur=daily msg=\"Pills\" id=rid_[ID]\n"
+    );
     // A stale buffer brings both lines back, without the id: nothing fires, and the id is the same.
     world.later(SignedDuration::from_mins(1)).write(&text);
     let again = world.tick();
@@ -261,7 +271,10 @@ fn the_daemon_waits_until_the_note_is_still() {
     world.later(SignedDuration::from_secs(1));
     let report = world.pass(Mode::Daemon);
     assert_eq!(report.ids_added.len(), 1);
-    assert_eq!(without_random(&world.read()), "- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Later\" id=rid_[ID]\ntyping\n");
+    assert_eq!(
+        without_random(&world.read()),
+        "- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Later\" id=rid_[ID]\ntyping\n"
+    );
 }
 
 #[test]
@@ -282,7 +295,11 @@ fn what_cannot_be_read_is_told_and_the_rest_goes_on() {
     let mut world = World::new(NOW, "");
     std::fs::remove_file(world.path()).unwrap();
     std::fs::create_dir(world.path()).unwrap();
-    std::fs::write(world.commitments_path(), "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:30:00Z\n---\nHello\n").unwrap();
+    std::fs::write(
+        world.commitments_path(),
+        "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:30:00Z\n---\nHello\n",
+    )
+    .unwrap();
     let report = world.tick();
     assert_eq!((report.fired.len(), report.problems.len()), (1, 1));
     assert!(report.has_problem());

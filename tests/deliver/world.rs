@@ -31,6 +31,8 @@ pub struct Arrived {
 /// What the place does with the next message, instead of taking it.
 #[derive(Debug, Clone)]
 pub enum Fault {
+    /// Takes it.
+    None,
     /// Takes it, and the answer is lost.
     LostAnswer,
     /// Does not take it, and says nothing either.
@@ -44,6 +46,7 @@ pub enum Fault {
 /// A place that deduplicates by nonce for a while and can be asked what it holds.
 #[derive(Debug)]
 pub struct Place {
+    pub name: &'static str,
     pub clock: Arc<ManualClock>,
     pub arrived: Mutex<Vec<Arrived>>,
     pub faults: Mutex<VecDeque<Fault>>,
@@ -52,8 +55,9 @@ pub struct Place {
 }
 
 impl Place {
-    pub fn new(clock: Arc<ManualClock>) -> Arc<Self> {
+    pub fn new(name: &'static str, clock: Arc<ManualClock>) -> Arc<Self> {
         Arc::new(Self {
+            name,
             clock,
             arrived: Mutex::default(),
             faults: Mutex::default(),
@@ -94,7 +98,7 @@ impl Place {
 #[async_trait]
 impl Notifier for Place {
     fn name(&self) -> &'static str {
-        "place"
+        self.name
     }
 
     async fn send(&self, message: &Outgoing) -> SendOutcome {
@@ -103,7 +107,7 @@ impl Notifier for Place {
             return SendOutcome::Refused { reason: "unknown channel".to_owned() };
         }
         match self.faults.lock().unwrap().pop_front() {
-            None => SendOutcome::Sent { message_id: Some(self.take(message)) },
+            None | Some(Fault::None) => SendOutcome::Sent { message_id: Some(self.take(message)) },
             Some(Fault::LostAnswer) => {
                 self.take(message);
                 SendOutcome::Unknown { reason: "no answer".to_owned() }
@@ -131,6 +135,8 @@ pub struct World {
     pub fallback: Option<Arc<Place>>,
     pub settings: PassSettings,
     pub memory: Memory,
+    /// Another world's folder, to be worked on by two.
+    pub root: Option<PathBuf>,
 }
 
 impl World {
@@ -148,22 +154,27 @@ impl World {
             read_only: None,
             notifiers: "settings 1".to_owned(),
         };
-        let place = Place::new(Arc::clone(&clock));
-        let world = Self { dir, clock, place, fallback: None, settings, memory: Memory::default() };
+        let place = Place::new("place", Arc::clone(&clock));
+        let world =
+            Self { dir, clock, place, fallback: None, settings, memory: Memory::default(), root: None };
         world.write(reminders);
         world
     }
 
+    fn root(&self) -> PathBuf {
+        self.root.clone().unwrap_or_else(|| self.dir.path().to_owned())
+    }
+
     pub fn path(&self) -> PathBuf {
-        self.dir.path().join("vault/Reminders.md")
+        self.root().join("vault/Reminders.md")
     }
 
     pub fn commitments_path(&self) -> PathBuf {
-        self.dir.path().join("vault/COMMITMENTS.md")
+        self.root().join("vault/COMMITMENTS.md")
     }
 
     pub fn state(&self) -> PathBuf {
-        self.dir.path().join("state")
+        self.root().join("state")
     }
 
     pub fn write(&self, reminders: impl AsRef<[u8]>) {
@@ -190,7 +201,7 @@ impl World {
 
     /// One pass as a process of its own makes it.
     pub fn pass(&mut self, mode: Mode) -> PassReport {
-        let vault = Vault::open(&self.dir.path().join("vault")).unwrap();
+        let vault = Vault::open(&self.root().join("vault")).unwrap();
         let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
         let editor = Editor::new(vault.clone(), &self.state(), clock, EditOptions::default());
         editor.recover().unwrap();

@@ -275,7 +275,10 @@ fn a_large_note_is_recognised_as_our_own_until_somebody_touches_it() {
 }
 
 #[derive(Default)]
-struct Seen(Mutex<Vec<(Option<Vec<u8>>, Option<Vec<u8>>, String)>>);
+struct Seen(Mutex<Vec<Told>>);
+
+/// Before, after, and what for.
+type Told = (Option<Vec<u8>>, Option<Vec<u8>>, String);
 
 impl ChangeObserver for Seen {
     fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {

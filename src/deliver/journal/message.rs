@@ -262,6 +262,12 @@ fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize) -> rusqli
             return Ok(false);
         }
     }
+    // The wait between attempts goes on growing where an earlier message left off.
+    tx.prepare_cached(
+        "UPDATE messages SET attempts = coalesce((SELECT max(attempts) FROM deliveries WHERE message = ?1), 0)
+         WHERE key = ?1",
+    )?
+    .execute([&message.key])?;
     Ok(true)
 }
 

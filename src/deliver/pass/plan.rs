@@ -78,7 +78,7 @@ pub(super) fn plan(
 }
 
 /// What a reminder says, whatever the order of its fields and the white space between them.
-pub(super) fn meaning(reminder: &Reminder) -> LineHash {
+pub(crate) fn meaning(reminder: &Reminder) -> LineHash {
     LineHash::of(Reminder { block_id: None, ..reminder.clone() }.to_line().as_bytes())
 }
 
@@ -305,6 +305,7 @@ fn readiness(row: Option<Row>, now: Timestamp, notifiers: &str) -> Readiness {
         State::Sent | State::Done => Readiness::Sent(row),
         State::Sending => Readiness::Wait(row.retry.filter(|at| *at > now)),
         State::Failed if row.settings.as_deref() == Some(notifiers) => Readiness::Wait(None),
+        State::Failed if row.settings.as_deref() == Some(journal::RESTORED) => Readiness::Wait(None),
         State::Failed => Readiness::Fire,
         // A clock that was put back to before the attempt makes the wait meaningless.
         State::Due => match (row.retry, row.attempted) {

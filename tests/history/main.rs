@@ -1,0 +1,14 @@
+//! The history room, from outside: real folders, real repositories, git itself as the judge.
+#![cfg(feature = "history")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod agent;
+mod auditing;
+mod cli;
+mod properties;
+mod restoring;
+mod room;
+mod snapshots;
+mod undoing;
