@@ -119,7 +119,7 @@ pub struct Editor {
     pub(super) options: EditOptions,
     observer: RwLock<Option<Arc<dyn ChangeObserver>>>,
     journal: Mutex<Option<Journal>>,
-    own: Mutex<OwnWrites>,
+    pub(super) own: Mutex<OwnWrites>,
     pub(super) known: Mutex<KnownLengths>,
     pub(super) copies: Mutex<ConflictCopies>,
     follow_ups: Mutex<FollowUps>,
