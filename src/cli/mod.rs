@@ -16,7 +16,7 @@ mod recall;
 mod remind;
 mod run;
 mod service;
-mod status;
+pub(crate) mod status;
 mod tick;
 #[cfg(feature = "history")]
 mod audit;
