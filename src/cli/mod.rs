@@ -11,9 +11,15 @@ mod doctor;
 mod error;
 mod init;
 mod man;
+#[cfg(feature = "index")]
+mod reindex;
 mod remind;
 mod run;
+#[cfg(feature = "index")]
+mod search;
 mod service;
+#[cfg(feature = "index")]
+mod stats;
 mod status;
 mod tick;
 mod ui;
@@ -62,6 +68,12 @@ enum Command {
     Remind(remind::Args),
     Commitment(commitment::Args),
     Check(check::Args),
+    #[cfg(feature = "index")]
+    Search(search::Args),
+    #[cfg(feature = "index")]
+    Reindex(reindex::Args),
+    #[cfg(feature = "index")]
+    Stats(stats::Args),
     Status(status::Args),
     Doctor(doctor::Args),
     Service(service::Args),
@@ -147,6 +159,12 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
     match command {
         Command::Init(args) => init::run(context, args),
         Command::Run(args) => run::run(context, args),
+        #[cfg(feature = "index")]
+        Command::Search(args) => search::run(context, args),
+        #[cfg(feature = "index")]
+        Command::Reindex(args) => reindex::run(context, args),
+        #[cfg(feature = "index")]
+        Command::Stats(args) => stats::run(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Doctor(args) => doctor::run(context, args),
         Command::Tick(args) => tick::run(context, args),

@@ -6,6 +6,8 @@
 //! holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM, Ctrl-C) ends
 //! everything within a second, and needs no farewell: what is on disk is enough for the next start.
 
+#[cfg(feature = "index")]
+mod index;
 mod lock;
 mod part;
 mod scheduler;
@@ -84,7 +86,10 @@ fn recover(workspace: &Workspace) {
 
 /// The parts that the settings and the build ask for.
 fn parts(_: &Workspace) -> Vec<Box<dyn Part>> {
-    Vec::new()
+    vec![
+        #[cfg(feature = "index")]
+        Box::new(index::IndexPart),
+    ]
 }
 
 fn spawn(

@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_just_written_proves_nothing() {
-        let stat = Stat { size: 1, mtime_ns: 10_000_000_000, inode: 7, dev: 1, mode: 0o100_644, is_placeholder: false };
+        let stat = Stat { size: 1, mtime_ns: 10_000_000_000, ctime_ns: 0, inode: 7, dev: 1, mode: 0o100_644, is_placeholder: false };
         let state = entry(1, 0).state;
         assert!(!Entry::new(&stat, state, 11_000_000_000).proves(&stat, Mode::File));
         let old = Entry::new(&stat, state, 12_000_000_000);

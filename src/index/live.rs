@@ -160,6 +160,7 @@ impl Follower {
 impl Drop for Follower {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.index.stop();
         let _ = self.tasks.send(Task::Changed);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

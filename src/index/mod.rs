@@ -55,6 +55,7 @@ mod update;
 pub mod view;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use serde::Serialize;
@@ -199,6 +200,7 @@ pub struct Index {
     store: RwLock<Arc<store::Store>>,
     /// Without a cache: what was read last, and the listing that it belongs to.
     read: Mutex<Option<([u8; 32], Arc<view::View>)>>,
+    stopping: AtomicBool,
 }
 
 impl std::fmt::Debug for Index {
@@ -222,6 +224,7 @@ impl Index {
             clock,
             store: RwLock::new(Arc::new(store)),
             read: Mutex::default(),
+            stopping: AtomicBool::new(false),
         })
     }
 
@@ -278,6 +281,11 @@ impl Index {
             }
             done => done,
         }
+    }
+
+    /// Lets a catching-up that is at work end early, with nothing half done.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
     }
 
     fn now_ns(&self) -> i64 {

@@ -1,5 +1,6 @@
 //! Bringing the index up to what is on disk, and views of what can't be committed.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use rusqlite::Connection;
@@ -66,10 +67,13 @@ impl Index {
         }
         let empty = super::catalog::totals(&*store.conn()?)?.files == 0;
         if empty && paths.len() > BATCH {
-            let made = self.reindex_into(store, &|_| {}, &std::sync::atomic::AtomicBool::new(false), wait)?;
+            let made = self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
             return Ok(Updated { looked_at: made.files, changed: made.files, removed: 0 });
         }
         for paths in paths.chunks(BATCH) {
+            if self.stopping.load(Ordering::Relaxed) {
+                return Err(IndexError::Interrupted);
+            }
             let lock = if wait { Some(store.write_lock()?) } else { store.try_write_lock()? };
             let Some(_writing) = lock else { return Err(IndexError::Busy) };
             let (conn, view) = store.snapshot()?;
