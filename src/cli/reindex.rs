@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::search::open_index;
 use super::{CommandResult, Context, Status};
 use crate::index::{Progress, Reindexed};
 
@@ -24,7 +23,7 @@ struct Report {
 
 /// Runs `reindex`. Ctrl-C ends it with the old index untouched.
 pub fn run(context: &Context, _: &Args) -> CommandResult {
-    let index = open_index(&context.workspace()?)?;
+    let index = context.workspace()?.index()?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_interrupt(&stop)?;
     let bar = bar(context);

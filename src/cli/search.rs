@@ -1,13 +1,11 @@
 //! `search`: blocks of the vault that a query is about, best first.
 
 use std::io::BufRead;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::{CommandError, CommandResult, Context, Status};
 use crate::index::{Answer, Hit, Index, IndexError, Query};
-use crate::workspace::Workspace;
 
 /// Searches all notes, logs and memories.
 ///
@@ -49,17 +47,9 @@ struct Reply {
     error: Option<String>,
 }
 
-/// The index of a workspace.
-///
-/// # Errors
-/// It can't be opened or made.
-pub fn open_index(workspace: &Workspace) -> Result<Index, IndexError> {
-    Index::of(workspace.vault.clone(), &workspace.settings, &workspace.dirs.cache, Arc::clone(&workspace.clock))
-}
-
 /// Runs `search`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let index = open_index(&context.workspace()?)?;
+    let index = context.workspace()?.index()?;
     if args.stdin {
         return lines(context, args, &index);
     }

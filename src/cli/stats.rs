@@ -1,6 +1,5 @@
 //! `stats`: what is in the index.
 
-use super::search::open_index;
 use super::{CommandResult, Context, Status};
 
 /// Says what is indexed, what is left out and why, and how large it all is.
@@ -9,7 +8,7 @@ pub struct Args {}
 
 /// Runs `stats`.
 pub fn run(context: &Context, _: &Args) -> CommandResult {
-    let stats = open_index(&context.workspace()?)?.stats()?;
+    let stats = context.workspace()?.index()?.stats()?;
     context.ui.json(&stats);
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     let mut table = comfy_table::Table::new();

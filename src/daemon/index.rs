@@ -1,4 +1,6 @@
-//! The daemon's part that keeps the index: it hands what the watcher saw to the follower.
+//! The daemon's index: it follows every change, and vouches for it to other processes.
+//!
+//! The work is done in the follower's own thread ([`Follower`]); this part only passes events on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,26 +10,15 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 use super::part::{Board, Event, Part};
-use crate::index::Index;
 use crate::index::live::Follower;
 use crate::workspace::Workspace;
 
-/// How often the report is brought up to date.
+/// How often `status` hears of the index, at most.
 const REPORT: Duration = Duration::from_secs(5);
 
-/// Follows the vault with the index.
+/// Keeps the index up to date.
 #[derive(Debug)]
 pub struct IndexPart;
-
-fn follow(workspace: &Workspace) -> anyhow::Result<Follower> {
-    let index = Index::of(
-        workspace.vault.clone(),
-        &workspace.settings,
-        &workspace.dirs.cache,
-        Arc::clone(&workspace.clock),
-    )?;
-    Ok(Follower::start(Arc::new(index))?)
-}
 
 #[async_trait]
 impl Part for IndexPart {
@@ -37,50 +28,58 @@ impl Part for IndexPart {
 
     async fn run(
         self: Box<Self>,
-        workspace: Arc<Workspace>,
+        mut workspace: Arc<Workspace>,
         mut events: broadcast::Receiver<Event>,
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
-        let mut follower = tokio::task::spawn_blocking(move || follow(&workspace)).await??;
-        let mut report = tokio::time::interval(REPORT);
+        let mut follower = start(&workspace)?;
+        let mut said = String::new();
         loop {
-            let event = tokio::select! {
+            let words = describe(&follower);
+            if words != said {
+                board.say("index", &*words);
+                said = words;
+            }
+            tokio::select! {
+                biased;
                 () = stop.cancelled() => break,
-                _ = report.tick() => {
-                    board.say(self.name(), words(&follower));
-                    continue;
-                }
-                event = events.recv() => event,
-            };
-            match event {
-                Ok(Event::Changed(paths)) => follower.changed(paths.iter().map(ToString::to_string)),
-                Ok(Event::Rescan(why)) => follower.rescan(&why),
-                Ok(Event::VaultBack) => follower.rescan("the vault is back"),
-                Ok(Event::VaultGone) => follower.vault_gone(),
-                Ok(Event::Settings(workspace)) => {
-                    // What is indexed may have changed.
-                    follower = tokio::task::spawn_blocking(move || {
+                event = events.recv() => match event {
+                    Ok(Event::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
+                    Ok(Event::Rescan(why)) => follower.rescan(&why),
+                    Ok(Event::VaultGone) => follower.vault_gone(),
+                    Ok(Event::VaultBack) => follower.rescan("the vault is back"),
+                    Ok(Event::Settings(changed)) if changed.settings.index != workspace.settings.index
+                        || changed.settings.paths != workspace.settings.paths
+                        || changed.settings.timezone != workspace.settings.timezone =>
+                    {
+                        workspace = changed;
+                        // The lock is let go first: one follower a vault.
                         drop(follower);
-                        follow(&workspace)
-                    })
-                    .await??;
-                }
-                Err(RecvError::Lagged(_)) => follower.rescan("events were lost"),
-                Err(RecvError::Closed) => break,
+                        follower = start(&workspace)?;
+                    }
+                    Ok(Event::Settings(changed)) => workspace = changed,
+                    Err(RecvError::Lagged(_)) => follower.rescan("events were lost"),
+                    Err(RecvError::Closed) => break,
+                },
+                () = tokio::time::sleep(REPORT) => {}
             }
         }
-        tokio::task::spawn_blocking(move || drop(follower)).await?;
+        tokio::task::block_in_place(|| drop(follower));
         Ok(())
     }
 }
 
-fn words(follower: &Follower) -> String {
+fn start(workspace: &Workspace) -> anyhow::Result<Follower> {
+    Ok(Follower::start(Arc::new(workspace.index()?))?)
+}
+
+fn describe(follower: &Follower) -> String {
     let following = follower.following();
-    match (&following.error, following.following, following.behind) {
-        (Some(error), ..) => format!("behind: {error}"),
-        (None, true, 0) => "follows every change".to_owned(),
-        (None, true, behind) => format!("{behind} files behind"),
-        (None, false, _) => "looking at every file".to_owned(),
+    match (following.error, following.following) {
+        (Some(error), _) => error,
+        (None, false) => "catching up".to_owned(),
+        (None, true) if following.behind == 0 => "follows every change".to_owned(),
+        (None, true) => format!("{} files behind", following.behind),
     }
 }

@@ -6,6 +6,8 @@
 //! holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM, Ctrl-C) ends
 //! everything within a second, and needs no farewell: what is on disk is enough for the next start.
 
+#[cfg(feature = "history")]
+mod history;
 #[cfg(feature = "index")]
 mod index;
 mod lock;
@@ -60,7 +62,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
 
     let (events, _) = broadcast::channel(256);
     let parts: Vec<_> =
-        parts(&workspace).into_iter().map(|part| spawn(part, &workspace, &events, &board, &stop)).collect();
+        parts().into_iter().map(|part| spawn(part, &workspace, &events, &board, &stop)).collect();
     notify_ready();
     scheduler::run(workspace, ui, watched, events, board, stop.clone()).await;
     notify_stopping();
@@ -84,9 +86,11 @@ fn recover(workspace: &Workspace) {
     }
 }
 
-/// The parts that the settings and the build ask for.
-fn parts(_: &Workspace) -> Vec<Box<dyn Part>> {
+/// The parts of this build; each looks at the settings itself, which may change while it runs.
+fn parts() -> Vec<Box<dyn Part>> {
     vec![
+        #[cfg(feature = "history")]
+        Box::new(history::HistoryPart),
         #[cfg(feature = "index")]
         Box::new(index::IndexPart),
     ]

@@ -193,7 +193,8 @@ impl Scheduler {
     fn sleep(&self) -> Duration {
         let clock = &self.workspace.clock;
         let now = clock.now();
-        let until = |at: Timestamp| clock.sleep(Duration::try_from(now.duration_until(at)).unwrap_or(Duration::ZERO));
+        let until =
+            |at: Timestamp| clock.sleep(Duration::try_from(now.duration_until(at)).unwrap_or(Duration::ZERO));
         let asked = self.again.into_iter().chain(self.workspace.editor.next_follow_up()).map(until).min();
         let changed = self.changed.map(|at| at.saturating_duration_since(Instant::now()));
         let soonest = asked.into_iter().chain(changed).min().map(|wait| wait.max(Duration::from_millis(1)));

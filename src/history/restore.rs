@@ -326,6 +326,7 @@ impl History {
             }
             (None, Some(after)) => {
                 let bytes = content(after)?;
+                clear_way(&place);
                 match editor.create(&path, &bytes, why) {
                     Ok(_) => {}
                     // Begun before an interruption: it may be there already.
@@ -444,6 +445,23 @@ fn set_mode(place: &Path, mode: Mode) {
     if wanted != now {
         let _ = std::fs::set_permissions(place, std::fs::Permissions::from_mode(wanted));
     }
+}
+
+/// A folder in a file's place goes if it holds nothing but what the editing engine displaced from it.
+fn clear_way(folder: &Path) {
+    if !std::fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir()) {
+        return;
+    }
+    let entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
+    let displaced = |name: &str| name.starts_with('.') && name.contains(".vault-agent-") && name.ends_with(".tmp");
+    for entry in &entries {
+        if entry.path().is_dir() {
+            clear_way(&entry.path());
+        } else if displaced(&entry.file_name().to_string_lossy()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    let _ = std::fs::remove_dir(folder);
 }
 
 /// Folders that have become empty go, up to the vault's own.

@@ -173,7 +173,8 @@ impl Editor {
     }
 
     /// As [`Editor::edit`], for an edit that has to be worked out from the newest bytes: `plan` is
-    /// called with them, again on every attempt. A missing file is shown as no bytes.
+    /// called with them, again on every attempt. A missing file is shown as no bytes. `plan` must not
+    /// open the note itself: it is leased at that moment, and would be waited for in vain.
     pub fn edit_with(
         &self,
         path: &NotePath,
@@ -204,6 +205,9 @@ impl Editor {
     /// # Errors
     /// [`EditError::Exists`] if anything bears the name, however it came there.
     pub fn create(&self, path: &NotePath, bytes: &[u8], why: &Why) -> Result<EditReport, EditError> {
+        if self.vault.stat(path)?.is_some() {
+            return Err(EditError::Exists(path.clone()));
+        }
         let report = self.run(&mut Task {
             path,
             why,

@@ -11,10 +11,11 @@
 //! its file done.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{File, OpenOptions, TryLockError},
     io,
     os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ const CLEAR: u8 = b'c';
 const HEADER: usize = 512;
 /// The journal is made this long at once, and cut back to it after a large entry.
 const PREPARED: u64 = 64 * 1024;
+/// How long a lock is waited for.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const KEEP: u64 = 4 * 1024 * 1024;
 
 /// How the note was about to change.
@@ -184,10 +187,25 @@ impl Journal {
         Ok(Self { path, file, lock })
     }
 
-    /// Waits until no other process is editing or recovering.
+    /// Waits until no other process is editing or recovering, which takes milliseconds unless one was
+    /// stopped in the middle.
     pub(super) fn lock(&self) -> Result<JournalLock<'_>, EditError> {
-        self.lock.lock().map_err(|source| self.error(source))?;
-        Ok(JournalLock { journal: self })
+        let begun = Instant::now();
+        let mut pause = Duration::from_micros(100);
+        loop {
+            match self.lock.try_lock() {
+                Ok(()) => return Ok(JournalLock { journal: self }),
+                Err(TryLockError::Error(source)) => return Err(self.error(source)),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_PATIENCE => {
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_millis(2));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let words = "another process of vault-agent has been in the middle of an edit for 10 s; is it stopped?";
+                    return Err(self.error(io::Error::new(io::ErrorKind::WouldBlock, words)));
+                }
+            }
+        }
     }
 
     fn edits(&self) -> &Path {

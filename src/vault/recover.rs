@@ -192,19 +192,22 @@ impl Editor {
         mend_exchange(&place.dir, temp, &place.name).map_err(failed)?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         let beside = read_in(&place.dir, temp).map_err(failed)?;
-        if beside.as_deref() == Some(post.as_slice()) && now.as_deref() != Some(post.as_slice()) {
-            // Not exchanged yet.
-            if now.as_deref() == Some(pre.as_slice())
-                && exchange(&place.dir, temp, &place.name).map_err(failed)?
-            {
+        let is_new = beside.as_deref() == Some(post.as_slice()) && now.as_deref() != Some(post.as_slice());
+        if is_new && now.as_deref() == Some(pre.as_slice()) {
+            self.displace(&entry.path, temp, &pre, &post)?;
+            if exchange(&place.dir, temp, &place.name).map_err(failed)? {
                 rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
-                self.displace(&entry.path, temp, &pre, &post)?;
                 self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
                 return Ok(Recovered::Finished);
             }
+        }
+        // While the note still reads as it did, what lies beside it is our own, perhaps unfinished.
+        let is_begun = now.as_deref() == Some(pre.as_slice())
+            && beside.as_deref().is_none_or(|beside| post.starts_with(beside));
+        if is_new || is_begun {
             let _ = rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty());
             self.forget_displaced(temp);
-            return Ok(self.person_wins(entry, now.as_deref()));
+            return Ok(if is_begun { Recovered::TakenBack } else { self.person_wins(entry, now.as_deref()) });
         }
         // Exchanged: what lies beside is what was displaced, and late writes to it still count.
         if beside.is_some() {

@@ -67,29 +67,29 @@ impl Editor {
         let remove_temp = || {
             let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
         };
-        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600))
-            .map_err(failed("writing a temporary file"))?;
-        let synced = copy_attributes(&file, &written).and_then(|()| written.sync_all());
-        if let Err(source) = synced {
-            remove_temp();
-            return Err(failed("writing a temporary file")(source));
-        }
-        fail_point!("vault::swap::temp");
-        let entry = JournalEntry {
+        journal.write(&JournalEntry {
             kind: Kind::Swap { temp: temp.clone() },
             path: task.path.clone(),
             why: task.why.clone(),
             script: Script::between(&before, &after),
             guard: Guard::Whole(before.clone()),
-        };
-        if let Err(error) =
-            journal.write(&entry).and_then(|()| self.displace(task.path, &temp, &before, &after))
-        {
+        })?;
+        fail_point!("vault::swap::journalled");
+        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).and_then(|written| {
+            fail_point!("vault::swap::temp", |_| Ok(()));
+            copy_attributes(&file, &written)?;
+            written.sync_all()
+        });
+        let displaced = written
+            .map_err(failed("writing a temporary file"))
+            .and_then(|()| self.displace(task.path, &temp, &before, &after));
+        if let Err(error) = displaced {
             remove_temp();
             self.forget_displaced(&temp);
+            journal.clear()?;
             return Err(error);
         }
-        fail_point!("vault::swap::journalled");
+        fail_point!("vault::swap::displaced");
         self.expect_own(task.path, &after);
 
         let same = still_names(&place.dir, &place.name, &stat).map_err(failed("checking"))?
@@ -115,7 +115,9 @@ impl Editor {
         fail_point!("vault::swap::told");
         journal.clear()?;
         // What was written between the check and the exchange is carried over now, the rest later.
-        self.carry_over_late_writes(journal, Some(&temp))?;
+        if let Err(error) = self.carry_over_late_writes(journal, Some(&temp)) {
+            tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
+        }
         Ok(Attempt::Done(EditReport {
             outcomes: planned.outcomes,
             before: Some(before),
