@@ -103,9 +103,13 @@ fn show(context: &Context, answer: &Answer) {
     let (path, dim) = (Green.on_default(), anstyle::Style::new().dimmed());
     let head = Cyan.on_default();
     for hit in &answer.hits {
-        let section = hit.section.as_deref().map(|section| format!("  {head}{section}{head:#}")).unwrap_or_default();
+        let section =
+            hit.section.as_deref().map(|section| format!("  {head}{section}{head:#}")).unwrap_or_default();
         let who = hit.author.as_deref().map(|author| format!("  {author}")).unwrap_or_default();
-        let when = hit.timestamp.map(|at| format!("  {dim}{}{dim:#}", at.strftime("%Y-%m-%d %H:%M"))).unwrap_or_default();
+        let when = hit
+            .timestamp
+            .map(|at| format!("  {dim}{}{dim:#}", at.strftime("%Y-%m-%d %H:%M")))
+            .unwrap_or_default();
         let pin = if hit.pinned { "  (pinned)" } else { "" };
         context.ui.line(format!("{path}{}{path:#}:{}{section}{who}{when}{pin}", hit.path, hit.line));
         context.ui.line(format!("    {}", hit.snippet));

@@ -22,10 +22,22 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
         row(&format!("  {kind}"), blocks.to_string());
     }
     row("vectors", stats.vectors.to_string());
-    row("index", format!("{}, {} parts, {} dead blocks", megabytes(stats.index_bytes), stats.segments, stats.dead_blocks));
+    row(
+        "index",
+        format!(
+            "{}, {} parts, {} dead blocks",
+            megabytes(stats.index_bytes),
+            stats.segments,
+            stats.dead_blocks
+        ),
+    );
     let committed = stats.committed.map_or_else(|| "never".to_owned(), |at| at.to_string());
     row("last commit", format!("{committed}, generation {}", stats.generation));
-    row("daemon", if stats.followed { "follows every change" } else { "not running; each search looks at every file" }.to_owned());
+    row(
+        "daemon",
+        if stats.followed { "follows every change" } else { "not running; each search looks at every file" }
+            .to_owned(),
+    );
     context.ui.line(table.to_string());
     for (path, why) in &stats.left_out {
         context.ui.line(format!("left out: {path}: {why}"));

@@ -138,7 +138,12 @@ impl Judge<'_> {
             .map(|change| change.path.clone())
             .collect();
         for path in strays {
-            self.breach("only-what-it-says", &path, 1, "the agent's commit changed this note without naming it".into());
+            self.breach(
+                "only-what-it-says",
+                &path,
+                1,
+                "the agent's commit changed this note without naming it".into(),
+            );
         }
     }
 
@@ -171,7 +176,8 @@ impl Judge<'_> {
     /// An agent's commit that names reminders changes their lines and no other.
     fn only_named_lines(&mut self, path: &str, old: &[u8], new: &[u8]) {
         let message = self.message();
-        let ids: Vec<String> = message.all("Reminder").filter(|id| id.starts_with("rid_")).map(str::to_owned).collect();
+        let ids: Vec<String> =
+            message.all("Reminder").filter(|id| id.starts_with("rid_")).map(str::to_owned).collect();
         if matches!(message.actor(), "human" | "restore") || ids.is_empty() {
             return;
         }
@@ -182,7 +188,8 @@ impl Judge<'_> {
         let mut strays = Vec::new();
         for (tag, number, line) in &changes {
             // A line that gets its id has none before.
-            let gains = *tag == ChangeTag::Delete && added.iter().any(|new| about(new) && without_id(new) == without_id(line));
+            let gains = *tag == ChangeTag::Delete
+                && added.iter().any(|new| about(new) && without_id(new) == without_id(line));
             let is_blank = line.iter().all(u8::is_ascii_whitespace);
             let same_but_end = added.iter().any(|other| other == line)
                 && changes.iter().any(|c| c.0 == ChangeTag::Delete && c.2 == *line);
@@ -207,7 +214,8 @@ impl Judge<'_> {
                 let record = DeliveryRecord { id: Some(id), message: &message };
                 let named = message.trailer("Delivery").is_some();
                 if !named || (self.delivered)(&record) == Some(false) {
-                    let detail = format!("the scheduler removed `{id}`, and there is no delivery of it on record");
+                    let detail =
+                        format!("the scheduler removed `{id}`, and there is no delivery of it on record");
                     self.breach("delivered", path, *line, detail);
                 }
             }
@@ -219,7 +227,8 @@ impl Judge<'_> {
             if before.contains_key(id) {
                 continue;
             }
-            let same = before.iter().find(|(old, (_, was))| !after.contains_key(*old) && is_same(was, reminder));
+            let same =
+                before.iter().find(|(old, (_, was))| !after.contains_key(*old) && is_same(was, reminder));
             if let Some((was, _)) = same {
                 self.breach("ids", path, *line, format!("the id `{was}` became `{id}`"));
             }
@@ -233,7 +242,9 @@ fn is_same(a: &Reminder, b: &Reminder) -> bool {
 
 fn by_id(bytes: &[u8]) -> BTreeMap<String, (usize, Reminder)> {
     let reminders = parse(bytes).reminders.into_iter();
-    reminders.filter_map(|line| Some((line.reminder.id.as_ref()?.to_string(), (line.line, line.reminder)))).collect()
+    reminders
+        .filter_map(|line| Some((line.reminder.id.as_ref()?.to_string(), (line.line, line.reminder))))
+        .collect()
 }
 
 /// The lines that differ, each with its number in the text it is from.

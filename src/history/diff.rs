@@ -198,7 +198,10 @@ fn texts(diff: &FileDiff) -> (String, String) {
 }
 
 fn is_binary(diff: &FileDiff) -> bool {
-    [&diff.old, &diff.new].into_iter().flatten().any(|(_, bytes)| bytes.iter().take(8_000).any(|byte| *byte == 0))
+    [&diff.old, &diff.new]
+        .into_iter()
+        .flatten()
+        .any(|(_, bytes)| bytes.iter().take(8_000).any(|byte| *byte == 0))
 }
 
 impl History {
@@ -233,7 +236,9 @@ impl History {
 /// Whether `path` is one of `scopes` or under one; every path is where there are none.
 pub(crate) fn within(path: &str, scopes: &[String]) -> bool {
     scopes.is_empty()
-        || scopes.iter().any(|scope| path.strip_prefix(scope.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        || scopes.iter().any(|scope| {
+            path.strip_prefix(scope.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
 }
 
 #[cfg(test)]

@@ -100,7 +100,12 @@ impl EntryFile {
 
     /// Adds what a small snapshot saw, which turned the tree `from` into `to`. A failure costs a re-read
     /// later and nothing else.
-    pub fn append<'a>(&self, changes: impl IntoIterator<Item = (&'a str, Option<Entry>)>, from: Oid, to: Oid) {
+    pub fn append<'a>(
+        &self,
+        changes: impl IntoIterator<Item = (&'a str, Option<Entry>)>,
+        from: Oid,
+        to: Oid,
+    ) {
         let mut out = Vec::new();
         for (path, entry) in changes {
             encode(&mut out, path, entry.as_ref());
@@ -201,7 +206,9 @@ fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
     let path = bytes.get(3..3 + len)?;
     let at = 3 + len;
     let (record, end) = match kind {
-        b'T' => (Record::Tree(Oid::from_bytes(path.get(..20)?).ok()?, Oid::from_bytes(path.get(20..)?).ok()?), at),
+        b'T' => {
+            (Record::Tree(Oid::from_bytes(path.get(..20)?).ok()?, Oid::from_bytes(path.get(20..)?).ok()?), at)
+        }
         b'G' => (Record::Gone(std::str::from_utf8(path).ok()?), at),
         b'S' => {
             let fields = bytes.get(at..at + SEEN_BYTES)?;
@@ -235,7 +242,15 @@ mod tests {
 
     #[test]
     fn a_file_that_was_just_written_proves_nothing() {
-        let stat = Stat { size: 1, mtime_ns: 10_000_000_000, ctime_ns: 0, inode: 7, dev: 1, mode: 0o100_644, is_placeholder: false };
+        let stat = Stat {
+            size: 1,
+            mtime_ns: 10_000_000_000,
+            ctime_ns: 0,
+            inode: 7,
+            dev: 1,
+            mode: 0o100_644,
+            is_placeholder: false,
+        };
         let state = entry(1, 0).state;
         assert!(!Entry::new(&stat, state, 11_000_000_000).proves(&stat, Mode::File));
         let old = Entry::new(&stat, state, 12_000_000_000);

@@ -48,7 +48,9 @@ pub enum HistoryError {
         first: String,
     },
     /// Neither a revision nor a time.
-    #[error("`{0}` is neither a snapshot's id nor a time; try `yesterday 18:00`, `2 hours ago`, RFC 3339, or an id that `history` shows")]
+    #[error(
+        "`{0}` is neither a snapshot's id nor a time; try `yesterday 18:00`, `2 hours ago`, RFC 3339, or an id that `history` shows"
+    )]
     UnknownPoint(String),
     /// Several snapshots begin so.
     #[error("`{0}` is the beginning of more than one snapshot's id; give more characters")]
@@ -115,7 +117,9 @@ pub enum HistoryError {
         detail: String,
     },
     /// No git is installed, or it could not be started.
-    #[error("`git` could not be started: {0}; install git to use `[history] remote` (everything else works without it)")]
+    #[error(
+        "`git` could not be started: {0}; install git to use `[history] remote` (everything else works without it)"
+    )]
     NoGit(std::io::Error),
 }
 

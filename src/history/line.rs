@@ -55,7 +55,8 @@ pub fn put_line_back(current: &[u8], source: &[u8], target: &LineTarget) -> Opti
 /// After the nearest line above that still stands exactly once, else before the nearest below.
 fn beside_neighbours(text: &[Vec<u8>], old: &[&[u8]], at: usize, end: usize) -> Option<usize> {
     let find = |line: &[u8]| {
-        let mut places = (0..text.len()).filter(|place| !body(line).is_empty() && body(&text[*place]) == body(line));
+        let mut places =
+            (0..text.len()).filter(|place| !body(line).is_empty() && body(&text[*place]) == body(line));
         let place = places.next()?;
         places.next().is_none().then_some(place)
     };

@@ -47,7 +47,11 @@ impl History {
     ///
     /// # Errors
     /// The history can't be read.
-    pub fn log(&self, filter: &Filter, mut take: impl FnMut(Record) -> Result<ControlFlow<()>>) -> Result<()> {
+    pub fn log(
+        &self,
+        filter: &Filter,
+        mut take: impl FnMut(Record) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         let mut next = self.store().head()?;
         let mut left = filter.limit.unwrap_or(usize::MAX);
         let grep = filter.grep.as_ref().map(|words| words.to_lowercase());
@@ -151,7 +155,8 @@ fn named(message: &Message, hit: impl Fn(&str) -> bool) -> Named {
 }
 
 fn touches(store: &Store, commit: &Commit, path: &str, before: &impl Fn() -> Result<Oid>) -> Result<bool> {
-    let inside = |note: &str| note.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let inside =
+        |note: &str| note.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     Ok(match named(&commit.message, inside) {
         Named::Yes => true,
         Named::No => false,
@@ -185,7 +190,8 @@ fn lives(
     let old = before()?;
     for path in own {
         let lines = |tree: Oid| -> Result<Vec<Vec<u8>>> {
-            let bytes = store.file(tree, path)?.map(|file| store.blob(file.id)).transpose()?.unwrap_or_default();
+            let bytes =
+                store.file(tree, path)?.map(|file| store.blob(file.id)).transpose()?.unwrap_or_default();
             let hit = |line: &&[u8]| memchr::memmem::find(line, id.as_bytes()).is_some();
             Ok(bytes.split(|b| *b == b'\n').filter(hit).map(<[u8]>::to_vec).collect())
         };

@@ -92,7 +92,8 @@ impl History {
 
 /// Writes one pack with `ids`, durably, and names its index file.
 fn pack(store: &Store, ids: impl Iterator<Item = Oid>) -> Result<PathBuf> {
-    let git = |source| HistoryError::Git { doing: "pack the history".into(), dir: store.dir().to_owned(), source };
+    let git =
+        |source| HistoryError::Git { doing: "pack the history".into(), dir: store.dir().to_owned(), source };
     let folder = store.dir().join("objects/pack");
     let mut builder = store.repo().packbuilder().map_err(git)?;
     builder.set_threads(1);
@@ -156,7 +157,8 @@ fn pack_ids(idx: &Path) -> Result<Vec<Oid>> {
 /// Temporary files that a killed process left, once they are a day old.
 fn remove_leftovers(dir: &Path) {
     let old = |path: &Path| {
-        let age = fs::metadata(path).and_then(|metadata| metadata.modified()).ok().and_then(|at| at.elapsed().ok());
+        let age =
+            fs::metadata(path).and_then(|metadata| metadata.modified()).ok().and_then(|at| at.elapsed().ok());
         age.is_some_and(|age| age.as_secs() > 86_400)
     };
     let folders = [dir.join("objects/pack"), dir.join("objects")];

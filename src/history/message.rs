@@ -105,11 +105,7 @@ impl Message {
             None => (rest, Vec::new()),
         };
         let body = body.trim_matches('\n');
-        Self {
-            subject: subject.to_owned(),
-            body: (!body.is_empty()).then(|| body.to_owned()),
-            trailers,
-        }
+        Self { subject: subject.to_owned(), body: (!body.is_empty()).then(|| body.to_owned()), trailers }
     }
 }
 

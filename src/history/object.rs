@@ -236,7 +236,12 @@ impl TreeEntries {
                 out.push((name.clone(), Some(*node), other));
             }
         }
-        out.extend(new.0.iter().filter(|(name, _)| !old.0.contains_key(*name)).map(|(n, node)| (n.clone(), None, Some(*node))));
+        out.extend(
+            new.0
+                .iter()
+                .filter(|(name, _)| !old.0.contains_key(*name))
+                .map(|(n, node)| (n.clone(), None, Some(*node))),
+        );
         out
     }
 

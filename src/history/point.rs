@@ -77,7 +77,9 @@ impl History {
         let time = parse_time(text, &now).ok_or_else(|| HistoryError::UnknownPoint(text.to_owned()))?;
         match at_time(&store, head, time)? {
             Ok(commit) => found(commit),
-            Err(first) => Err(HistoryError::BeforeFirst { asked: text.to_owned(), first: show(first, self.zone()) }),
+            Err(first) => {
+                Err(HistoryError::BeforeFirst { asked: text.to_owned(), first: show(first, self.zone()) })
+            }
         }
     }
 
@@ -91,7 +93,10 @@ impl History {
 }
 
 fn steps_back(text: &str) -> Option<usize> {
-    let rest = text.strip_prefix("HEAD").or_else(|| text.strip_prefix('@')).or_else(|| text.starts_with('~').then_some(text))?;
+    let rest = text
+        .strip_prefix("HEAD")
+        .or_else(|| text.strip_prefix('@'))
+        .or_else(|| text.starts_with('~').then_some(text))?;
     match rest {
         "" => Some(0),
         "^" | "~" => Some(1),

@@ -38,7 +38,13 @@ pub fn fetch_into(dir: &Path, remote: &str) -> Result<Oid> {
 
 fn git(dir: &Path, args: &[&str]) -> Result<()> {
     let mut command = Command::new("git");
-    command.arg("--git-dir").arg(dir).args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+        .arg("--git-dir")
+        .arg(dir)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     // Nobody is there to answer; a hook or a repository around the caller is none of ours.
     command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"] {

@@ -115,7 +115,11 @@ pub fn plan(
 }
 
 /// A file where a folder must be, or the other way round.
-fn in_the_way(path: &str, present: &BTreeMap<String, FileState>, stays: &impl Fn(&str) -> bool) -> Option<String> {
+fn in_the_way(
+    path: &str,
+    present: &BTreeMap<String, FileState>,
+    stays: &impl Fn(&str) -> bool,
+) -> Option<String> {
     let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
     for parent in parents {
         if stays(parent) {
@@ -124,9 +128,10 @@ fn in_the_way(path: &str, present: &BTreeMap<String, FileState>, stays: &impl Fn
     }
     let inside = format!("{path}/");
     let below = present.range(inside.clone()..).take_while(|(other, _)| other.starts_with(&inside));
-    below.into_iter().any(|(other, _)| stays(other)).then(|| {
-        format!("`{path}` is a folder with newer notes now; `--exact` removes them")
-    })
+    below
+        .into_iter()
+        .any(|(other, _)| stays(other))
+        .then(|| format!("`{path}` is a folder with newer notes now; `--exact` removes them"))
 }
 
 impl History {
@@ -178,12 +183,16 @@ impl History {
             Some(state) => Some((state.mode, self.content_now(&step.path, state)?)),
             None => None,
         };
-        let new = step.after.map(|state| Ok::<_, HistoryError>((state.mode, self.content(state.id)?))).transpose()?;
+        let new = step
+            .after
+            .map(|state| Ok::<_, HistoryError>((state.mode, self.content(state.id)?)))
+            .transpose()?;
         Ok(FileDiff { path: step.path.clone(), old, new })
     }
 
     fn content_now(&self, path: &str, state: FileState) -> Result<Vec<u8>> {
-        let note = NotePath::new(path).map_err(|error| HistoryError::Outside { path: path.into(), reason: error.to_string() })?;
+        let note = NotePath::new(path)
+            .map_err(|error| HistoryError::Outside { path: path.into(), reason: error.to_string() })?;
         match state.mode {
             Mode::Link => Ok(link_target(&self.vault().absolute(&note))),
             _ => Ok(self.vault().read(&note)?),
@@ -195,7 +204,13 @@ impl History {
     /// # Errors
     /// The present can't be kept, or the history can't be written. Files that can't be written are no
     /// error; they are in [`RestoreReport::skipped`].
-    pub fn restore(&self, editor: &Editor, point: &Point, scopes: &[String], exact: bool) -> Result<RestoreReport> {
+    pub fn restore(
+        &self,
+        editor: &Editor,
+        point: &Point,
+        scopes: &[String],
+        exact: bool,
+    ) -> Result<RestoreReport> {
         self.finish_pending(editor, Interrupted::Finish)?;
         // Asking for a restore is the person's word about what is gone: the present is what it is.
         self.snapshot_all(Deletions::Accept)?;
@@ -265,7 +280,8 @@ impl History {
         };
         self.restoring.store(true, Ordering::SeqCst);
         // Removals first: a folder may have to make way for a file.
-        let (removals, writes): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|step| step.after.is_none());
+        let (removals, writes): (Vec<&Step>, Vec<&Step>) =
+            steps.iter().partition(|step| step.after.is_none());
         let mut stopped = None;
         for step in removals.into_iter().chain(writes) {
             if let Some(reason) = &stopped {
@@ -283,7 +299,8 @@ impl History {
             failpoint("history::restore-step");
         }
         self.restoring.store(false, Ordering::SeqCst);
-        let paths: BTreeSet<NotePath> = steps.iter().filter_map(|step| NotePath::new(&step.path).ok()).collect();
+        let paths: BTreeSet<NotePath> =
+            steps.iter().filter_map(|step| NotePath::new(&step.path).ok()).collect();
         let made = self.snapshot_paths(&paths, Deletions::Accept)?;
         failpoint("history::restore-committed");
         report.snapshot_after = made.commits.last().cloned();
@@ -314,7 +331,8 @@ impl History {
     fn write_step(&self, editor: &Editor, step: &Step, why: &Why) -> std::result::Result<(), StepError> {
         let path = NotePath::new(&step.path).map_err(|error| StepError::Skip(error.to_string()))?;
         let place = self.vault().absolute(&path);
-        let content = |state: FileState| self.content(state.id).map_err(|error| StepError::Skip(error.to_string()));
+        let content =
+            |state: FileState| self.content(state.id).map_err(|error| StepError::Skip(error.to_string()));
         let is_link = |state: Option<FileState>| state.is_some_and(|state| state.mode == Mode::Link);
         if is_link(step.before) || is_link(step.after) {
             return self.write_link(editor, step, &path, &place, why);
@@ -420,7 +438,12 @@ impl From<EditError> for StepError {
     }
 }
 
-fn edit(editor: &Editor, path: &NotePath, operation: Operation, why: &Why) -> std::result::Result<(), StepError> {
+fn edit(
+    editor: &Editor,
+    path: &NotePath,
+    operation: Operation,
+    why: &Why,
+) -> std::result::Result<(), StepError> {
     let report = editor.edit(path, &[operation], why)?;
     if report.all_done() {
         return Ok(());
@@ -453,7 +476,8 @@ fn clear_way(folder: &Path) {
         return;
     }
     let entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
-    let displaced = |name: &str| name.starts_with('.') && name.contains(".vault-agent-") && name.ends_with(".tmp");
+    let displaced =
+        |name: &str| name.starts_with('.') && name.contains(".vault-agent-") && name.ends_with(".tmp");
     for entry in &entries {
         if entry.path().is_dir() {
             clear_way(&entry.path());

@@ -169,8 +169,12 @@ impl Scanner<'_> {
             }
             Ok(None) | Err(VaultError::NotFound(_)) => self.gone_below(path, &present, scan),
             Err(VaultError::NotAFile { what: "a folder", .. }) => {
-                let options =
-                    WalkOptions { extensions: Vec::new(), hidden: true, under: Some(path.clone()), exclude: trash() };
+                let options = WalkOptions {
+                    extensions: Vec::new(),
+                    hidden: true,
+                    under: Some(path.clone()),
+                    exclude: trash(),
+                };
                 let walk = self.vault.walk(&options)?;
                 for entry in walk.entries {
                     if self.takes(&entry.path, &entry.stat, scan, &mut present) {
@@ -198,7 +202,8 @@ impl Scanner<'_> {
         let exists = self.vault.stat(path).is_ok_and(|stat| stat.is_some());
         for known in self.store.files_under(self.base, path.as_str())? {
             let itself = known == path.as_str();
-            if present.covers(&known) || (itself && exists) || self.selection.verdict(&known) != Verdict::Keep {
+            if present.covers(&known) || (itself && exists) || self.selection.verdict(&known) != Verdict::Keep
+            {
                 continue;
             }
             scan.seen.push((known.clone(), None));
@@ -242,7 +247,9 @@ impl Scanner<'_> {
             SkipReason::Link => {
                 let Ok(path) = NotePath::new(&shown) else { return };
                 match self.link(&path) {
-                    Some(candidate) if self.selection.verdict(&shown) == Verdict::Keep => candidates.push(candidate),
+                    Some(candidate) if self.selection.verdict(&shown) == Verdict::Keep => {
+                        candidates.push(candidate)
+                    }
                     _ => {}
                 }
             }
@@ -260,11 +267,18 @@ impl Scanner<'_> {
     /// A symbolic link at `path`; it is kept as what it is and never followed.
     fn link(&self, path: &NotePath) -> Option<Candidate> {
         let metadata = std::fs::symlink_metadata(self.vault.absolute(path)).ok()?;
-        let stat = Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: 0, is_placeholder: false };
+        let stat =
+            Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: 0, is_placeholder: false };
         metadata.is_symlink().then(|| Candidate { path: path.clone(), stat, mode: Mode::Link })
     }
 
-    fn read(&self, file: &Candidate, known: Option<FileState>, sink: &mut Sink<'_>, scan: &mut Scan) -> Result<()> {
+    fn read(
+        &self,
+        file: &Candidate,
+        known: Option<FileState>,
+        sink: &mut Sink<'_>,
+        scan: &mut Scan,
+    ) -> Result<()> {
         let path = &file.path;
         let read_at = i64::try_from(SystemClock.now().as_nanosecond()).unwrap_or(0);
         let bytes = match file.mode {

@@ -13,8 +13,33 @@ use crate::config::Settings;
 const TEXT: [&str; 6] = ["md", "markdown", "canvas", "base", "txt", "org"];
 /// Extensions that `attachments = true` adds.
 const ATTACHMENTS: [&str; 27] = [
-    "png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "avif", "heic", "pdf", "mp3", "wav", "m4a", "ogg", "flac",
-    "webm", "mp4", "mov", "mkv", "ogv", "3gp", "csv", "json", "docx", "xlsx", "pptx", "excalidraw",
+    "png",
+    "jpg",
+    "jpeg",
+    "gif",
+    "webp",
+    "svg",
+    "bmp",
+    "avif",
+    "heic",
+    "pdf",
+    "mp3",
+    "wav",
+    "m4a",
+    "ogg",
+    "flac",
+    "webm",
+    "mp4",
+    "mov",
+    "mkv",
+    "ogv",
+    "3gp",
+    "csv",
+    "json",
+    "docx",
+    "xlsx",
+    "pptx",
+    "excalidraw",
 ];
 /// Folders that are never kept, at any depth.
 const NEVER_FOLDERS: [&str; 5] = [".trash", ".stversions", ".stfolder", ".sync", "node_modules"];
@@ -167,7 +192,8 @@ fn is_reserved(name: &str) -> bool {
             || bare.split_once('~').is_some_and(|(before, digits)| {
                 !digits.is_empty()
                     && digits.bytes().all(|b| b.is_ascii_digit())
-                    && (before == stem || before.len() <= 6 && stem.starts_with("gi") && before.starts_with("gi"))
+                    && (before == stem
+                        || before.len() <= 6 && stem.starts_with("gi") && before.starts_with("gi"))
             })
     };
     short(".git", "git")
@@ -190,14 +216,27 @@ mod tests {
     #[test]
     fn notes_canvases_bases_and_settings_are_kept() {
         let selection = selection(|_| {});
-        for path in
-            ["a.md", "b/c.MD", "x.canvas", "y.base", "vault-agent.toml", ".obsidian/app.json", ".obsidian/snippets/a.css"]
-        {
+        for path in [
+            "a.md",
+            "b/c.MD",
+            "x.canvas",
+            "y.base",
+            "vault-agent.toml",
+            ".obsidian/app.json",
+            ".obsidian/snippets/a.css",
+        ] {
             assert_eq!(selection.verdict(path), Verdict::Keep, "{path}");
         }
         for path in [
-            "a.png", ".git/config", "sub/.git/x.md", ".trash/a.md", ".obsidian/workspace.json", ".syncthing.a.md.tmp",
-            "a.md~", ".obsidian/plugins/x/main.js", "x.exe",
+            "a.png",
+            ".git/config",
+            "sub/.git/x.md",
+            ".trash/a.md",
+            ".obsidian/workspace.json",
+            ".syncthing.a.md.tmp",
+            "a.md~",
+            ".obsidian/plugins/x/main.js",
+            "x.exe",
         ] {
             assert_eq!(selection.verdict(path), Verdict::Ignore, "{path}");
         }
@@ -219,7 +258,14 @@ mod tests {
     #[test]
     fn names_that_git_reserves_are_told_apart() {
         let selection = selection(|settings| settings.history.include = vec!["**".into()]);
-        for path in [".gitmodules", "a/.gitattributes", ".GIT ", "git~1", "x/.g\u{200c}it/y.md", ".git::$INDEX_ALLOCATION"] {
+        for path in [
+            ".gitmodules",
+            "a/.gitattributes",
+            ".GIT ",
+            "git~1",
+            "x/.g\u{200c}it/y.md",
+            ".git::$INDEX_ALLOCATION",
+        ] {
             assert_eq!(selection.verdict(path), Verdict::Reserved, "{path:?}");
         }
         for path in ["git.md", "gitmodules", ".github/x.md", "a~1.md"] {

@@ -238,11 +238,10 @@ impl History {
         }
         let mut at = At { head, tree: base, sink: Some(sink) };
         let restored = pending::load(&self.dir)?;
-        let (ours, theirs): (Vec<_>, Vec<_>) = scan
-            .changed
-            .into_iter()
-            .chain(scan.deleted.into_iter().map(|path| (path, None)))
-            .partition(|(path, state)| restored.as_ref().is_some_and(|restore| restore.wants(path, *state)));
+        let (ours, theirs): (Vec<_>, Vec<_>) =
+            scan.changed.into_iter().chain(scan.deleted.into_iter().map(|path| (path, None))).partition(
+                |(path, state)| restored.as_ref().is_some_and(|restore| restore.wants(path, *state)),
+            );
         if let Some(restore) = restored.filter(|_| !ours.is_empty()) {
             self.commit(store, lock, &mut at, &ours, &restore.message(), &mut snapshot)?;
         }
@@ -278,7 +277,8 @@ impl History {
             None => store.count_up_to(base, scan.deleted.len() + 1)?,
         };
         let gone = scan.deleted.len();
-        let added = scan.changed.iter().any(|(path, _)| store.file(base, path).is_ok_and(|old| old.is_none()));
+        let added =
+            scan.changed.iter().any(|(path, _)| store.file(base, path).is_ok_and(|old| old.is_none()));
         let everything = gone == known && !added;
         let many = gone > BULK && gone * 10 > known;
         let since = self.held()?.map_or_else(|| self.clock.now(), |held| held.since);
@@ -519,7 +519,9 @@ fn bulk(gone: &[TreeChange]) -> Message {
     let why = Why {
         actor: Actor::Human,
         subject: format!("{count} notes deleted at once"),
-        body: Some("Many files went in one sweep, as a sync tool does it. `restore` brings them back.".into()),
+        body: Some(
+            "Many files went in one sweep, as a sync tool does it. `restore` brings them back.".into(),
+        ),
         trailers: vec![(BULK_DELETION.into(), count.to_string())],
     };
     Message::new(&why, gone.iter().map(|(path, _)| path.as_str()))

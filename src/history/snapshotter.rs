@@ -78,7 +78,8 @@ impl Batch {
     /// Takes what is due at `now`. A clock that went backwards makes everything due.
     pub fn take(&mut self, now: Timestamp) -> Option<Work> {
         let failed = self.retry.map(|(failed, _)| failed);
-        let backwards = [self.first, self.swept, failed].into_iter().flatten().any(|at| at > later(now, QUIET));
+        let backwards =
+            [self.first, self.swept, failed].into_iter().flatten().any(|at| at > later(now, QUIET));
         if self.next() > now && !backwards {
             return None;
         }

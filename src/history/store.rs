@@ -85,7 +85,8 @@ impl Store {
         std::fs::create_dir_all(parent).map_err(HistoryError::io("create", parent))?;
         let new = parent.join(format!(".history-{}.new", std::process::id()));
         let _ = std::fs::remove_dir_all(&new);
-        let git = |source| HistoryError::Git { doing: "create the history".into(), dir: dir.to_owned(), source };
+        let git =
+            |source| HistoryError::Git { doing: "create the history".into(), dir: dir.to_owned(), source };
         let mut options = git2::RepositoryInitOptions::new();
         options.bare(true).external_template(false).initial_head("main").mkpath(true);
         options.description("vault-agent: snapshots of a vault");
@@ -132,7 +133,10 @@ impl Store {
                     pause = (pause * 2).min(Duration::from_millis(100));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(HistoryError::Busy { dir: self.dir.clone(), seconds: LOCK_PATIENCE.as_secs() });
+                    return Err(HistoryError::Busy {
+                        dir: self.dir.clone(),
+                        seconds: LOCK_PATIENCE.as_secs(),
+                    });
                 }
                 Err(TryLockError::Error(error)) => return Err(HistoryError::io("lock", &path)(error)),
             }
@@ -218,7 +222,8 @@ impl Store {
                 return Ok(if is_folder {
                     Some(TreeNode::Folder(entry.id()))
                 } else {
-                    Mode::from_raw(entry.filemode()).map(|mode| TreeNode::File(FileState { id: entry.id(), mode }))
+                    Mode::from_raw(entry.filemode())
+                        .map(|mode| TreeNode::File(FileState { id: entry.id(), mode }))
                 });
             }
             if !is_folder {
@@ -243,7 +248,9 @@ impl Store {
         let mut out = Vec::new();
         match self.node(tree, path)? {
             Some(TreeNode::File(_)) => out.push(path.to_owned()),
-            Some(TreeNode::Folder(id)) => self.collect(id, &format!("{path}/"), &mut |path, _| out.push(path))?,
+            Some(TreeNode::Folder(id)) => {
+                self.collect(id, &format!("{path}/"), &mut |path, _| out.push(path))?
+            }
             None => {}
         }
         Ok(out)
@@ -273,7 +280,13 @@ impl Store {
         Ok(out)
     }
 
-    fn compare(&self, old: Option<Oid>, new: Option<Oid>, prefix: &str, out: &mut Vec<PathChange>) -> Result<()> {
+    fn compare(
+        &self,
+        old: Option<Oid>,
+        new: Option<Oid>,
+        prefix: &str,
+        out: &mut Vec<PathChange>,
+    ) -> Result<()> {
         if old == new {
             return Ok(());
         }
@@ -305,7 +318,8 @@ impl Store {
     /// The tree that `base` becomes with `changes`. A folder that ends up empty goes; a file gives way
     /// to a folder of its name and the other way round.
     pub(crate) fn update_tree(&self, base: Oid, changes: &[TreeChange], sink: &mut Sink<'_>) -> Result<Oid> {
-        let mut sorted: Vec<(&str, Option<FileState>)> = changes.iter().map(|(p, s)| (p.as_str(), *s)).collect();
+        let mut sorted: Vec<(&str, Option<FileState>)> =
+            changes.iter().map(|(p, s)| (p.as_str(), *s)).collect();
         sorted.sort_by(|a, b| a.0.cmp(b.0));
         Ok(self.update_folder(Some(base), &sorted, sink)?.unwrap_or_else(empty_tree))
     }
@@ -377,7 +391,10 @@ impl Store {
 
     /// Makes `id` the newest commit. The lock must be held.
     pub(crate) fn move_branch(&self, _lock: &Lock, id: Oid) -> Result<()> {
-        self.repo.reference(BRANCH, id, true, "snapshot").map(drop).map_err(self.git("move the branch `main`"))
+        self.repo
+            .reference(BRANCH, id, true, "snapshot")
+            .map(drop)
+            .map_err(self.git("move the branch `main`"))
     }
 
     /// A commit after `past` that also keeps `own` reachable.
@@ -399,7 +416,8 @@ impl Store {
 
     /// Whether `old` is `new` or one of its ancestors.
     pub(crate) fn is_ancestor(&self, old: Oid, new: Oid) -> Result<bool> {
-        Ok(old == new || self.repo.graph_descendant_of(new, old).map_err(self.git("compare two histories"))?)
+        Ok(old == new
+            || self.repo.graph_descendant_of(new, old).map_err(self.git("compare two histories"))?)
     }
 
     /// Looks at the disk anew, where another process has packed or fetched.
@@ -434,8 +452,8 @@ impl Store {
 /// The id of a tree without entries.
 pub(crate) fn empty_tree() -> Oid {
     const EMPTY: [u8; 20] = [
-        0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb, 0xee, 0x49,
-        0x04,
+        0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb,
+        0xee, 0x49, 0x04,
     ];
     Oid::from_bytes(&EMPTY).unwrap_or_else(|_| Oid::ZERO_SHA1)
 }

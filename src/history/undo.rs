@@ -117,7 +117,8 @@ fn by_content(before: &[u8], after: &[u8], current: &[u8]) -> Option<Vec<u8>> {
             // Only removed: it goes back after the line that stood before it, or before the next.
             let previous = op.new_range().start.checked_sub(1).map(|at| new[at]);
             let next = new.get(op.new_range().end).copied();
-            let at = match (previous.map(|line| find(&text, &[line])), next.map(|line| find(&text, &[line]))) {
+            let at = match (previous.map(|line| find(&text, &[line])), next.map(|line| find(&text, &[line])))
+            {
                 (Some(Some(at)), _) => at + 1,
                 (None, _) => 0,
                 (_, Some(Some(at))) => at,
@@ -253,20 +254,21 @@ impl History {
         }
         for (path, note) in &plan.notes {
             let Ok(path) = NotePath::new(path) else { continue };
-            let writes = plan.writes.iter().filter(|write| write.changes.iter().any(|c| c.path == path.as_str()));
+            let writes =
+                plan.writes.iter().filter(|write| write.changes.iter().any(|c| c.path == path.as_str()));
             let why = undo_reason(writes);
             let operation = match (&note.now, &note.after) {
                 (Some(now), None) => Operation::RemoveFile { expect: now.clone() },
                 (now, Some(after)) => Operation::ReplaceAll { expect: now.clone(), with: after.clone() },
                 (None, None) => continue,
             };
-            let edit = editor.edit(&path, &[operation], &why).map_err(|error| super::error::HistoryError::Edit {
-                path: path.to_string(),
-                reason: error.to_string(),
+            let edit = editor.edit(&path, &[operation], &why).map_err(|error| {
+                super::error::HistoryError::Edit { path: path.to_string(), reason: error.to_string() }
             })?;
             if edit.all_done() { &mut report.notes } else { &mut report.skipped }.push(path.to_string());
         }
-        let whole = |write: &&Record| !write.changes.iter().any(|change| report.skipped.contains(&change.path));
+        let whole =
+            |write: &&Record| !write.changes.iter().any(|change| report.skipped.contains(&change.path));
         report.undone = plan.writes.iter().filter(whole).map(|write| write.commit.id.to_string()).collect();
         Ok(report)
     }

@@ -205,7 +205,10 @@ pub struct Index {
 
 impl std::fmt::Debug for Index {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Index").field("vault", &self.vault.root()).field("cache", &self.root).finish_non_exhaustive()
+        f.debug_struct("Index")
+            .field("vault", &self.vault.root())
+            .field("cache", &self.root)
+            .finish_non_exhaustive()
     }
 }
 
@@ -215,7 +218,12 @@ impl Index {
     ///
     /// # Errors
     /// tantivy or SQLite fail in a way that making the cache anew doesn't mend.
-    pub fn open(vault: Vault, cache: &Path, options: Options, clock: Arc<dyn Clock>) -> Result<Self, IndexError> {
+    pub fn open(
+        vault: Vault,
+        cache: &Path,
+        options: Options,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, IndexError> {
         let store = store::Store::open(cache, &options.fingerprint())?;
         Ok(Self {
             vault,
@@ -232,7 +240,12 @@ impl Index {
     ///
     /// # Errors
     /// As [`Index::open`]; the time zone is one that the settings have checked.
-    pub fn of(vault: Vault, settings: &crate::config::Settings, cache: &Path, clock: Arc<dyn Clock>) -> Result<Self, IndexError> {
+    pub fn of(
+        vault: Vault,
+        settings: &crate::config::Settings,
+        cache: &Path,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, IndexError> {
         let zone = jiff::tz::TimeZone::get(&settings.timezone).unwrap_or(jiff::tz::TimeZone::UTC);
         Self::open(vault, cache, Options::from_settings(settings, zone), clock)
     }

@@ -25,7 +25,9 @@ fn what_a_person_changed_before_the_agent_wrote_is_committed_first() {
 fn creating_and_removing_are_writes_too() {
     let room = Room::new();
     room.snapshot();
-    room.editor.create(&note("daily/2026-12-01.md"), b"- 09:30 hello\n", &why(Actor::Cli, "saved: hello")).unwrap();
+    room.editor
+        .create(&note("daily/2026-12-01.md"), b"- 09:30 hello\n", &why(Actor::Cli, "saved: hello"))
+        .unwrap();
     let removal = Operation::RemoveFile { expect: b"- 09:30 hello\n".to_vec() };
     room.tick();
     room.editor.edit(&note("daily/2026-12-01.md"), &[removal], &why(Actor::Cli, "removed the day")).unwrap();
@@ -39,7 +41,8 @@ fn being_told_again_after_a_crash_changes_nothing() {
     let mut room = Room::new();
     room.write("a.md", "one\n");
     room.snapshot();
-    let reason = Why { trailers: vec![("Reminder".into(), "rid_X".into())], ..why(Actor::Scheduler, "fired: x") };
+    let reason =
+        Why { trailers: vec![("Reminder".into(), "rid_X".into())], ..why(Actor::Scheduler, "fired: x") };
     let path = note("a.md");
     let change = Change { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
     room.write("a.md", "two\n");
@@ -63,7 +66,10 @@ fn trailers_name_what_the_write_belongs_to() {
         actor: Actor::Scheduler,
         subject: "fired: Call \"Mum\"".into(),
         body: Some("3 minutes late".into()),
-        trailers: vec![("Reminder".into(), "rid_K5V4M2J9Q2ZP".into()), ("Due".into(), "2026-12-01T09:30:00Z".into())],
+        trailers: vec![
+            ("Reminder".into(), "rid_K5V4M2J9Q2ZP".into()),
+            ("Due".into(), "2026-12-01T09:30:00Z".into()),
+        ],
     };
     room.editor.edit(&note("Reminders.md"), &[Operation::Append { text: b"x".to_vec() }], &reason).unwrap();
     let filter = Filter { id: Some("rid_K5V4M2J9Q2ZP".into()), ..Filter::default() };

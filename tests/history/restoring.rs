@@ -47,7 +47,10 @@ fn a_plan_writes_and_records_nothing() {
     let plan = room.history.plan_restore(&point, &[], false).unwrap();
     assert_eq!((plan.steps.len(), plan.newer.as_slice()), (1, &["b.md".to_owned()][..]));
     let diff = room.history.step_diff(&plan.steps[0]).unwrap();
-    assert!(vault_agent::history::render_diff(&diff, vault_agent::history::DiffStyle::Plain).contains("-two\n+one\n"));
+    assert!(
+        vault_agent::history::render_diff(&diff, vault_agent::history::DiffStyle::Plain)
+            .contains("-two\n+one\n")
+    );
     assert_eq!(room.log().len(), 1);
     assert_eq!(room.read("a.md"), "two\n");
 }
@@ -118,7 +121,8 @@ fn an_interrupted_restore_is_finished_or_rolled_back() {
             let id = git2::Oid::hash_object(git2::ObjectType::Blob, text.as_bytes()).unwrap().to_string();
             serde_json::json!(["100644", id])
         };
-        let step = |path: &str| serde_json::json!({ "path": path, "before": stored("new"), "after": stored("old") });
+        let step =
+            |path: &str| serde_json::json!({ "path": path, "before": stored("new"), "after": stored("old") });
         let pending = serde_json::json!({
             "from": point.commit.id.to_string(), "subject": "restored: 2 files", "began": room.now(),
             "steps": [step("a.md"), step("b.md")],

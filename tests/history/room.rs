@@ -98,7 +98,8 @@ impl Room {
     }
 
     pub fn subjects(&self) -> Vec<String> {
-        let line = |record: &Record| format!("{}: {}", record.commit.message.actor(), record.commit.message.subject);
+        let line =
+            |record: &Record| format!("{}: {}", record.commit.message.actor(), record.commit.message.subject);
         self.log().iter().map(line).collect()
     }
 

@@ -88,7 +88,14 @@ fn a_change_within_the_same_tick_of_the_clock_is_seen() {
 #[test]
 fn git_folders_trash_and_sync_files_are_never_kept_and_nested_repositories_are_plain_files() {
     let room = Room::new();
-    for path in [".git/config.md", "sub/.git/x.md", ".trash/gone.md", "a.md~", ".syncthing.b.md.tmp", ".stversions/v.md"] {
+    for path in [
+        ".git/config.md",
+        "sub/.git/x.md",
+        ".trash/gone.md",
+        "a.md~",
+        ".syncthing.b.md.tmp",
+        ".stversions/v.md",
+    ] {
         room.write(path, "no");
     }
     // A submodule is a folder with a `.git` file; a nested vault has its own `.obsidian`.
@@ -105,7 +112,10 @@ fn git_folders_trash_and_sync_files_are_never_kept_and_nested_repositories_are_p
     assert_eq!(kept, ["crlf.md", "module/note.md", "nested/note.md", "sub/note.md"]);
     let blob = room.history.read_at(&room.history.newest().unwrap().commit, "crlf.md").unwrap().unwrap();
     assert_eq!(blob, b"a\r\nb\n");
-    assert!(std::fs::read_dir(room.root().join(".git")).unwrap().count() == 1, "the vault's own .git is untouched");
+    assert!(
+        std::fs::read_dir(room.root().join(".git")).unwrap().count() == 1,
+        "the vault's own .git is untouched"
+    );
     room.fsck();
 }
 
@@ -120,7 +130,8 @@ fn what_is_left_out_is_listed_with_the_reason() {
     room.write(".gitmodules", "x");
     room.write(".cloud.md.icloud", "");
     room.snapshot();
-    let left: Vec<_> = room.history.left_out().unwrap().into_iter().map(|l| format!("{}: {}", l.path, l.reason)).collect();
+    let left: Vec<_> =
+        room.history.left_out().unwrap().into_iter().map(|l| format!("{}: {}", l.path, l.reason)).collect();
     insta::assert_debug_snapshot!(left, @r#"
     [
         "cloud.md: in the cloud, not on this disk",
@@ -227,7 +238,11 @@ fn an_unreadable_folder_is_not_a_deleted_one() {
     if readable {
         eprintln!("the super-user reads everything, so this proves little here");
     } else {
-        assert!(snapshot.left_out.iter().any(|left| left.path.starts_with("shut")), "{:?}", snapshot.left_out);
+        assert!(
+            snapshot.left_out.iter().any(|left| left.path.starts_with("shut")),
+            "{:?}",
+            snapshot.left_out
+        );
     }
 }
 
@@ -282,7 +297,10 @@ fn the_past_is_filtered_by_path_actor_time_words_and_id() {
     let filter = Filter::default;
     assert_eq!(subjects(Filter { path: Some("sub".into()), ..filter() }).len(), 3);
     assert_eq!(subjects(Filter { path: Some("sub/a.md".into()), ..filter() }).len(), 2);
-    assert_eq!(subjects(Filter { actor: Some("mcp".into()), ..filter() }), ["saved: else", "saved: by the agent"]);
+    assert_eq!(
+        subjects(Filter { actor: Some("mcp".into()), ..filter() }),
+        ["saved: else", "saved: by the agent"]
+    );
     assert_eq!(subjects(Filter { grep: Some("BY THE".into()), ..filter() }), ["saved: by the agent"]);
     assert_eq!(subjects(Filter { limit: Some(1), ..filter() }), ["saved: else"]);
     assert_eq!(subjects(Filter { id: Some("rid_AAAAAAAAAAAA".into()), ..filter() }).len(), 2);

@@ -34,7 +34,10 @@ fn a_conflict_is_shown_and_nothing_is_done() {
     room.write("a.md", "mine\nagent, corrected by me\n");
     let plan = room.history.plan_undo(2).unwrap();
     assert_eq!(plan.conflicts.len(), 1);
-    assert_eq!((plan.conflicts[0].path.as_str(), plan.conflicts[0].subject.as_str()), ("a.md", "saved: agent"));
+    assert_eq!(
+        (plan.conflicts[0].path.as_str(), plan.conflicts[0].subject.as_str()),
+        ("a.md", "saved: agent")
+    );
     assert!(plan.conflicts[0].diff.contains("+agent"));
     let report = room.history.undo(&room.editor, &plan).unwrap();
     assert!(report.undone.is_empty());
