@@ -11,6 +11,8 @@ mod doctor;
 mod error;
 mod init;
 mod man;
+#[cfg(feature = "index")]
+mod recall;
 mod remind;
 mod run;
 mod service;
@@ -74,6 +76,8 @@ enum Command {
     Remind(remind::Args),
     Commitment(commitment::Args),
     Check(check::Args),
+    #[cfg(feature = "index")]
+    Recall(recall::Args),
     Status(status::Args),
     Doctor(doctor::Args),
     #[cfg(feature = "history")]
@@ -173,6 +177,8 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Doctor(args) => doctor::run(context, args),
         Command::Tick(args) => tick::run(context, args),
         Command::Check(args) => check::run(context, args),
+        #[cfg(feature = "index")]
+        Command::Recall(args) => recall::run(context, args),
         Command::Remind(args) => remind::run(context, args),
         Command::Commitment(args) => commitment::run(context, args),
         #[cfg(feature = "history")]

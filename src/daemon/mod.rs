@@ -10,6 +10,8 @@
 mod history;
 #[cfg(feature = "index")]
 mod index;
+#[cfg(feature = "index")]
+mod vectors;
 mod lock;
 mod part;
 mod scheduler;
@@ -93,6 +95,8 @@ fn parts() -> Vec<Box<dyn Part>> {
         Box::new(history::HistoryPart),
         #[cfg(feature = "index")]
         Box::new(index::IndexPart),
+        #[cfg(feature = "index")]
+        Box::new(vectors::VectorsPart),
     ]
 }
 

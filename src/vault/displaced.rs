@@ -19,6 +19,7 @@ use super::{
     journal::JournalLock,
     lease,
     merge::carry_over,
+    plan::After,
 };
 
 /// How long a displaced file is kept after its last change.
@@ -201,7 +202,11 @@ impl Editor {
     ) -> Result<Attempt, EditError> {
         let mut plan = |before: Option<&[u8]>| {
             let merged = carry_over(&record.base, theirs, &record.ours, before.unwrap_or_default());
-            let after = (before.is_some() || !merged.is_empty()).then_some(merged);
+            let after = match before {
+                Some(before) if before == merged => After::Same,
+                None if merged.is_empty() => After::Same,
+                _ => After::Bytes(merged),
+            };
             Planned { after, outcomes: vec![OpOutcome::Done], explicit: true }
         };
         let mut task = Task { path: &record.path, why, plan: &mut plan, begun: std::time::Instant::now() };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use crate::format::lines::{Line, Lines, LiveLines, bom_len, lines, live_lines};
+use crate::format::lines::{Line, Lines, LiveLines, bom_len, lines};
 
 /// The length of the line terminator at `at`, 0 where there is none.
 pub(super) fn terminator_at(bytes: &[u8], at: usize) -> usize {
@@ -60,16 +60,18 @@ pub(super) fn begins_line(bytes: &[u8], at: usize) -> bool {
     at == bom_len(bytes) || at > 0 && bytes[at - 1] == b'\n'
 }
 
-/// The live lines whose text is `target`. Searches for the bytes first, so that a large file costs
-/// little more than one look at its memory.
+/// The live lines whose text is `target`. Looks for the line ends first and compares only lines of
+/// the right length: the lines of a file resemble each other, which makes a search for the bytes slow.
 pub(super) fn live_lines_equal_to<'a>(bytes: &'a [u8], target: &[u8]) -> Vec<Line<'a>> {
-    if target.is_empty() {
-        return live_lines(bytes).filter(|line| line.text.is_empty()).collect();
-    }
     let mut found: Vec<Line<'a>> = Vec::new();
-    for start in memmem::find_iter(bytes, target).filter(|start| begins_line(bytes, *start)) {
-        let line = Lines::from_offset(bytes, start, 0).next().filter(|line| line.text == target);
-        found.extend(line);
+    let mut start = bom_len(bytes);
+    for end in memchr::memchr_iter(b'\n', &bytes[start..]).map(|at| at + bom_len(bytes)).chain([bytes.len()])
+    {
+        let is_long_enough = end - start == target.len() || end - start == target.len() + 1;
+        if is_long_enough && bytes[start..].starts_with(target) {
+            found.extend(Lines::from_offset(bytes, start, 0).next().filter(|line| line.text == target));
+        }
+        start = end + 1;
     }
     if let Some(last) = found.last() {
         // What follows the last candidate has no say, save where it ends the frontmatter.
