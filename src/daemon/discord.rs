@@ -1,27 +1,27 @@
-//! The daemon's bot: it runs beside the scheduler where a token is set, and is started anew when the settings change.
+//! The daemon's Discord bot: it runs where there is a token, and starts anew with other settings.
 //!
-//! What a person has to mend stands in `status`; the daemon goes on without the bot, and tries again now and then.
+//! What the bot can't do itself it asks the rest of the daemon for ([`Outside`]): a status, an undo, a
+//! confirmation. Files and databases are touched where the gateway doesn't wait for them. Whatever is
+//! wrong with Discord stands in `status` as one sentence; the daemon goes on with the console.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::civil;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::part::{Board, Event, Part};
 use super::status::DaemonStatus;
-use crate::deliver::{self, Fact};
-use crate::discord::responder::{Memory, Recall, RecallResponder};
-use crate::discord::{self, Desk, GatewayStatus, Logbook, Outside, Parts, setup};
+use crate::cli::status::coming;
+use crate::deliver::{self, Fact, journal};
+use crate::discord::responder::{Memory, Recall};
+use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Parts, RecallResponder, setup};
 use crate::workspace::Workspace;
 
-/// How long to wait before a bot that a person has to help is tried again, should nobody change the settings.
-const AGAIN: Duration = Duration::from_secs(15 * 60);
-
-/// Runs the bot.
+/// The bot, where there is a token.
 #[derive(Debug)]
 pub struct DiscordPart;
 
@@ -39,11 +39,12 @@ impl Part for DiscordPart {
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         loop {
-            let over = stop.child_token();
-            let bot = tokio::spawn(one_bot(Arc::clone(&workspace), board.clone(), over.clone()));
-            let changed = next_settings(&mut events, &workspace, &stop).await;
-            over.cancel();
-            let _ = bot.await;
+            let shutdown = stop.child_token();
+            let bot = tokio::spawn(serve(Arc::clone(&workspace), board.clone(), shutdown.clone()));
+            let changed = next_settings(&workspace, &mut events, &stop).await;
+            shutdown.cancel();
+            // The bot's tasks end with their channel; one that hangs is left behind.
+            let _ = tokio::time::timeout(Duration::from_millis(500), bot).await;
             match changed {
                 Some(changed) => workspace = changed,
                 None => return Ok(()),
@@ -52,86 +53,67 @@ impl Part for DiscordPart {
     }
 }
 
-/// The vault with other settings for the bot; none at the end.
+/// Waits for settings that concern the bot; none when the daemon stops.
 async fn next_settings(
+    workspace: &Arc<Workspace>,
     events: &mut broadcast::Receiver<Event>,
-    workspace: &Workspace,
     stop: &CancellationToken,
 ) -> Option<Arc<Workspace>> {
     loop {
-        tokio::select! {
+        let event = tokio::select! {
             biased;
             () = stop.cancelled() => return None,
-            event = events.recv() => match event {
-                Ok(Event::Settings(changed)) => {
-                    let (old, new) = (&workspace.settings, &changed.settings);
-                    if old.discord != new.discord || old.paths != new.paths || old.timezone != new.timezone {
-                        return Some(changed);
-                    }
-                }
-                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
-                Err(broadcast::error::RecvError::Closed) => return None,
-            },
-        }
-    }
-}
-
-/// One bot until `over`, tried again where a person has to mend something first.
-async fn one_bot(workspace: Arc<Workspace>, board: Board, over: CancellationToken) {
-    while !over.is_cancelled() {
-        match parts(&workspace) {
-            Ok(Some(parts)) => {
-                let (sender, status) = watch::channel(GatewayStatus::Connecting);
-                let report = tokio::spawn(report(board.clone(), status));
-                let ended = discord::run(parts, sender, over.clone()).await;
-                report.abort();
-                let Err(problem) = ended else { return };
-                tracing::error!("{problem}; reminders go on without the bot");
-                board.say("discord", problem.to_string());
-            }
-            Ok(None) => {
-                board.say("discord", "not set up");
-                return over.cancelled().await;
-            }
-            Err(error) => {
-                tracing::error!("{error:#}; reminders go on without the bot");
-                board.say("discord", format!("{error:#}"));
-            }
-        }
-        tokio::select! {
-            () = over.cancelled() => {}
-            () = tokio::time::sleep(AGAIN) => {}
-        }
-    }
-}
-
-async fn report(board: Board, mut status: watch::Receiver<GatewayStatus>) {
-    loop {
-        let words = match &*status.borrow_and_update() {
-            GatewayStatus::Connecting => "connecting".to_owned(),
-            GatewayStatus::Ready => "connected".to_owned(),
-            GatewayStatus::Degraded(problem) | GatewayStatus::Stopped(problem) => problem.to_string(),
+            event = events.recv() => event,
         };
-        board.say("discord", words);
-        if status.changed().await.is_err() {
-            return;
+        match event {
+            Ok(Event::Settings(changed)) if changed.settings != workspace.settings => return Some(changed),
+            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return None,
         }
     }
 }
 
-/// What the bot is made of; none where no bot is set up.
-fn parts(workspace: &Arc<Workspace>) -> anyhow::Result<Option<Parts>> {
-    let settings = &workspace.settings.discord;
-    if settings.channel_id.is_none() && settings.owner_ids.is_empty() {
-        return Ok(None);
+/// Runs the bot until `shutdown`, and says how it is.
+async fn serve(workspace: Arc<Workspace>, board: Board, shutdown: CancellationToken) {
+    let api = match setup::api(&workspace.settings.discord, workspace.vault.root()) {
+        Ok(Some(api)) => api,
+        Ok(None) => return,
+        Err(error) => return board.say("discord", error.to_string()),
+    };
+    let (status, mut seen) = watch::channel(GatewayStatus::Connecting);
+    let said = board.clone();
+    let watching = tokio::spawn(async move {
+        loop {
+            let words = words(&seen.borrow_and_update());
+            said.say("discord", words);
+            if seen.changed().await.is_err() {
+                return;
+            }
+        }
+    });
+    let result = crate::discord::run(parts(&workspace, api), status, shutdown).await;
+    let _ = watching.await;
+    if let Err(error) = result {
+        tracing::error!("Discord: {error}");
+        board.say("discord", error.to_string());
     }
-    let Some(api) = setup::api(settings, workspace.vault.root())? else { return Ok(None) };
-    let daemon = Arc::new(Daemon(Arc::clone(workspace)));
-    let recall: Arc<dyn Recall> = Arc::clone(&daemon) as _;
+}
+
+fn words(status: &GatewayStatus) -> String {
+    match status {
+        GatewayStatus::Connecting => "connecting".to_owned(),
+        GatewayStatus::Ready => "connected".to_owned(),
+        GatewayStatus::Degraded(error) => format!("connected, but: {error}"),
+        GatewayStatus::Stopped(error) => error.to_string(),
+    }
+}
+
+fn parts(workspace: &Arc<Workspace>, api: crate::discord::Api) -> Parts {
+    let recall: Arc<dyn Recall> = Arc::new(Remembering::new(Arc::clone(workspace)));
     let paths = &workspace.settings.paths;
-    Ok(Some(Parts {
+    Parts {
         api,
-        settings: settings.clone(),
+        settings: workspace.settings.discord.clone(),
         log: Logbook::new(Arc::clone(&workspace.editor), &paths.logs, Arc::clone(&workspace.clock)),
         desk: Desk {
             editor: Arc::clone(&workspace.editor),
@@ -140,126 +122,143 @@ fn parts(workspace: &Arc<Workspace>) -> anyhow::Result<Option<Parts>> {
             zone: workspace.zone.clone(),
             clock: Arc::clone(&workspace.clock),
             recall: Arc::clone(&recall),
-            outside: daemon,
+            outside: Arc::new(Rest(Arc::clone(workspace))),
         },
         responder: Arc::new(RecallResponder::new(recall)),
         clock: Arc::clone(&workspace.clock),
         state: workspace.dirs.state.clone(),
         sweep: Parts::SWEEP,
         stall: None,
-    }))
+    }
 }
 
-/// What the bot needs of the rest of the program.
-struct Daemon(Arc<Workspace>);
+/// The vault's memory, opened with the first question.
+struct Remembering {
+    #[cfg_attr(not(feature = "index"), expect(dead_code, reason = "only the index remembers"))]
+    workspace: Arc<Workspace>,
+    #[cfg(feature = "index")]
+    recall: std::sync::Mutex<Option<Arc<crate::recall::Recall>>>,
+}
 
-impl Daemon {
-    /// Work on files or databases, where no other task waits for it.
-    async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Workspace) -> Result<T, String> + Send + 'static,
-    ) -> Result<T, String> {
-        let workspace = Arc::clone(&self.0);
-        tokio::task::spawn_blocking(move || work(&workspace)).await.map_err(|error| error.to_string())?
+impl Remembering {
+    fn new(workspace: Arc<Workspace>) -> Self {
+        Self {
+            workspace,
+            #[cfg(feature = "index")]
+            recall: std::sync::Mutex::default(),
+        }
+    }
+
+    #[cfg(feature = "index")]
+    fn open(&self) -> Result<Arc<crate::recall::Recall>, String> {
+        let mut opened = self.recall.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(recall) = &*opened {
+            return Ok(Arc::clone(recall));
+        }
+        let recall = crate::recall::Recall::of(&self.workspace).map_err(|error| error.to_string())?;
+        Ok(Arc::clone(opened.insert(Arc::new(recall))))
     }
 }
 
 #[async_trait]
-impl Recall for Daemon {
+impl Recall for Remembering {
     #[cfg(feature = "index")]
     async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Memory>, String> {
+        /// The characters that an answer may hold, well below one message.
+        const MOST_CHARS: usize = 1500;
+        let recall = self.open()?;
         let query = query.to_owned();
-        self.blocking(move |workspace| {
-            let recall = crate::recall::Recall::of(workspace).map_err(|error| error.to_string())?;
-            let found = recall.recall(&query, None, 2000, false).map_err(|error| error.to_string())?;
-            let zone = workspace.zone.tz();
-            let memory = |hit: crate::index::Hit| Memory {
-                path: hit.path,
-                line: usize::try_from(hit.line).unwrap_or_default(),
-                when: hit.timestamp.map(|at| at.to_zoned(zone.clone()).strftime("%a %-d %b %Y %H:%M").to_string()),
-                text: hit.snippet,
-            };
-            Ok(found.hits.into_iter().take(limit).map(memory).collect())
-        })
-        .await
+        let found = blocking(move || recall.recall(&query, None, MOST_CHARS, false).map_err(|error| error.to_string()));
+        let tz = self.workspace.zone.tz();
+        let memory = |hit: crate::index::Hit| Memory {
+            path: hit.path,
+            line: hit.line as usize,
+            when: hit.timestamp.map(|at| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string()),
+            text: hit.snippet,
+        };
+        Ok(found.await??.hits.into_iter().take(limit).map(memory).collect())
     }
 
     #[cfg(not(feature = "index"))]
     async fn recall(&self, _: &str, _: usize) -> Result<Vec<Memory>, String> {
-        Err("this build of vault-agent has no search".to_owned())
+        Err("this build of vault-agent has no index, so it can't recall".to_owned())
     }
 }
 
+/// What the bot asks the rest of the daemon for.
+struct Rest(Arc<Workspace>);
+
 #[async_trait]
-impl Outside for Daemon {
+impl Outside for Rest {
     async fn status(&self) -> String {
-        let words = self.blocking(|workspace| {
-            let status = DaemonStatus::read(&workspace.dirs.state).ok_or("the daemon hasn't reported yet")?;
-            Ok(describe(&status, workspace))
-        });
-        words.await.unwrap_or_else(|problem| problem)
+        let workspace = Arc::clone(&self.0);
+        blocking(move || describe(&workspace)).await.unwrap_or_else(|error| error)
     }
 
     #[cfg(feature = "history")]
     async fn undo(&self) -> Result<String, String> {
-        self.blocking(undo).await
+        let workspace = Arc::clone(&self.0);
+        blocking(move || undo(&workspace)).await?
     }
 
     #[cfg(not(feature = "history"))]
     async fn undo(&self) -> Result<String, String> {
-        Err("this build of vault-agent keeps no history".to_owned())
+        Err("this build of vault-agent keeps no history, so nothing can be undone".to_owned())
     }
 
     async fn confirm(&self, what: &str, line: &str) {
-        let (what, line) = (what.to_owned(), line.to_owned());
-        let confirmed = self.blocking(move |workspace| {
+        let (workspace, what, line) = (Arc::clone(&self.0), what.to_owned(), line.to_owned());
+        let queued = blocking(move || {
             let journal = workspace.journal().map_err(|error| error.to_string())?;
             deliver::confirm(&journal, &what, &line, workspace.clock.now()).map_err(|error| error.to_string())
         });
-        if let Err(error) = confirmed.await {
-            tracing::error!(error, "a change could not be confirmed");
+        if let Ok(Err(error)) | Err(error) = queued.await {
+            tracing::warn!("a change could not be confirmed: {error}");
         }
     }
 
     async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact> {
-        let key = deliver::journal::key(id, local, None);
-        let row = self.blocking(move |workspace| {
-            let journal = workspace.journal().map_err(|error| error.to_string())?;
-            journal.row(&key).map_err(|error| error.to_string())
-        });
-        row.await.ok().flatten().map(|row| row.fact)
+        let (workspace, key) = (Arc::clone(&self.0), journal::key(id, local, None));
+        let row = blocking(move || workspace.journal().and_then(|journal| journal.row(&key))).await;
+        Some(row.ok()?.ok()??.fact)
     }
 }
 
-fn describe(status: &DaemonStatus, workspace: &Workspace) -> String {
-    let local = |at: jiff::Timestamp| at.to_zoned(workspace.zone.tz().clone()).strftime("%a %-d %b %H:%M").to_string();
-    let mut words = format!("vault-agent {} runs since {}.", status.version, local(status.started));
-    if let Some(at) = status.last_pass {
-        let _ = write!(words, "\nLast look at the reminders: {} ({} told so far).", local(at), status.fired);
-    }
-    for (part, said) in &status.parts {
-        let _ = write!(words, "\n- {part}: {said}");
-    }
-    for problem in status.last_error.iter().chain(&status.settings_error) {
-        let _ = write!(words, "\nProblem: {problem}");
-    }
-    words
+/// Runs what waits for files where nothing else waits for it.
+async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+    tokio::task::spawn_blocking(act).await.map_err(|error| format!("it went wrong inside: {error}"))
 }
 
+/// The words of `/status`.
+fn describe(workspace: &Workspace) -> String {
+    let mut lines = Vec::new();
+    if let Some(status) = DaemonStatus::read(&workspace.dirs.state) {
+        lines.push(format!("Running since {}, {} notifications so far.", status.started, status.fired));
+        lines.extend(status.last_error.iter().chain(&status.settings_error).map(|error| format!("Problem: {error}")));
+    }
+    match coming(workspace, 3) {
+        Ok(next) if next.is_empty() => lines.push("Nothing is scheduled.".to_owned()),
+        Ok(next) => lines.extend(next.iter().map(|reminder| format!("{}: {}", reminder.at, reminder.msg))),
+        Err(error) => lines.push(format!("The reminders can't be read: {error}")),
+    }
+    lines.join("\n")
+}
+
+/// Takes back the agent's last write.
 #[cfg(feature = "history")]
 fn undo(workspace: &Workspace) -> Result<String, String> {
     let words = |error: crate::history::HistoryError| error.to_string();
-    let history = workspace.history().map_err(words)?.ok_or("no history is kept: `[history] enabled` is off")?;
+    let history = workspace.history().map_err(words)?.ok_or("the history is turned off in the settings")?;
     history.snapshot_all(crate::history::Deletions::Hold).map_err(words)?;
     let plan = history.plan_undo(1).map_err(words)?;
     if let Some(conflict) = plan.conflicts.first() {
-        return Err(format!("`{}` has been changed since ({}): {}", conflict.path, conflict.subject, conflict.reason));
+        return Err(format!("`{}` was changed by you since ({}): nothing was undone", conflict.path, conflict.reason));
     }
-    let Some(write) = plan.writes.first() else { return Err("the agent has written nothing".to_owned()) };
+    let Some(write) = plan.writes.first() else { return Err("there is nothing to undo".to_owned()) };
     let subject = write.commit.message.subject.clone();
     let report = history.undo(&workspace.editor, &plan).map_err(words)?;
-    match report.skipped.first() {
-        Some(path) => Err(format!("`{path}` was changed at this very moment; try again")),
-        None => Ok(format!("Undone: {subject}")),
+    if let Some(path) = report.skipped.first() {
+        return Err(format!("`{path}` was changed at this very moment and stays as it is; try again"));
     }
+    Ok(format!("Undid: {subject}"))
 }
