@@ -16,13 +16,17 @@ const REMINDERS: usize = 300;
 fn kill_nine_loses_nothing_and_doubles_at_most_what_was_on_its_way() {
     let mut text = String::from("# Reminders\nkeep me\n");
     for n in 0..REMINDERS {
-        text.push_str(&format!("- [ ] date=2026-12-01 time=09:{:02} recur=none msg=\"N{n:03}\"\n", 28 + n % 3));
+        text.push_str(&format!(
+            "- [ ] date=2026-12-01 time=09:{:02} recur=none msg=\"N{n:03}\"\n",
+            28 + n % 3
+        ));
     }
     let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:30Z\n//- /Reminders.md\n{text}"));
     let mut printed: BTreeMap<String, usize> = BTreeMap::new();
     let mut kills = 0;
     for round in 0u64..24 {
-        let mut child = vault.command(&["tick"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child =
+            vault.command(&["tick"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         // Different instants of the process's life, from before it opens anything to the rewrite; the
         // last ones run to their end.
         std::thread::sleep(Duration::from_millis(5 + (round * 37) % 120 + 3 * round * round));
