@@ -162,15 +162,13 @@ impl Matrix {
 /// 16-bit products of two bytes can't overflow 32-bit sums of any dimension we store.
 fn dot(wide: &[i16], row: &[i8]) -> f32 {
     const LANES: usize = 16;
-    let mut sums = [0_i32; LANES / 2];
+    let mut sums = [0_i32; LANES];
     let (chunks, rests) = (wide.chunks_exact(LANES), row.chunks_exact(LANES));
     let rest: i32 =
         chunks.remainder().iter().zip(rests.remainder()).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
     for (a, b) in chunks.zip(rests) {
-        // Two neighbouring products a sum: the shape of the one instruction that multiplies and adds them.
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            let product = |at: usize| i32::from(a[at]) * i32::from(i16::from(b[at]));
-            *sum += product(2 * lane) + product(2 * lane + 1);
+        for lane in 0..LANES {
+            sums[lane] += i32::from(a[lane]) * i32::from(i16::from(b[lane]));
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "a sum of byte products stays below 2^24 for our dimensions")]

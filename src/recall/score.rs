@@ -240,7 +240,6 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
 }
 
 /// Values of some slots, reset cheaply: what one term leaves before it is added up.
-#[derive(Clone)]
 struct Scratch {
     value: Vec<f32>,
     touched: Vec<u32>,
@@ -361,7 +360,7 @@ fn lexical(
     let mut session_bm25 = Scratch::new(corpus.files().len());
     let mut session_cover = Scratch::new(corpus.files().len());
     // Sums over the terms, in the order of the question; their wholes are known only at the end.
-    let (mut all, mut without_names, mut soft_all, mut best_window, mut best_session) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    let (mut all, mut without_names, mut soft_all, mut best_window) = (0.0, 0.0, 0.0, 0.0);
     let mut parts: Vec<(Signal, u32, f32)> = Vec::new();
     let mut pair_whole = 0.0;
     let mut last: Option<(Vec<(u32, f32)>, f32)> = None;
@@ -381,10 +380,7 @@ fn lexical(
             all += rarity;
             for (slot, tf) in &found {
                 own.add(*slot, bm25(*tf, rarity, f32::from(corpus.length[*slot as usize]), candidates.mean_length));
-                parts.push((Signal::Cover, *slot, rarity));
-                spread(corpus, candidates, *slot, reach(&NEAR), |at, weight| scratch.raise(at, weight));
             }
-            scratch.drain(|slot, value| parts.push((Signal::CoverNear, slot, rarity * value)));
             // BM25 of the window: the term's weighted count in it, its rarity among windows.
             for (slot, tf) in &found {
                 spread(corpus, candidates, *slot, reach(&WINDOW), |at, weight| scratch.add(at, weight * tf));
@@ -401,7 +397,6 @@ fn lexical(
             }
             #[expect(clippy::cast_precision_loss, reason = "counts of notes")]
             let session_rarity = idf(session.touched.len() as f32, sessions);
-            best_session += session_rarity * (K1 + 1.0);
             session.drain(|file, tf| {
                 let length = session_length(corpus, file);
                 session_bm25.add(file, bm25(tf, session_rarity, length, candidates.mean_session));
@@ -465,7 +460,6 @@ fn lexical(
         let mut matched: Vec<(u32, f32)> = Vec::with_capacity(scratch.touched.len());
         scratch.drain(|slot, value| matched.push((slot, value)));
         for (slot, value) in &matched {
-            parts.push((Signal::Soft, *slot, soft_rarity * value));
             spread(corpus, candidates, *slot, reach, |at, weight| scratch.raise(at, weight * value));
         }
         scratch.drain(|slot, value| parts.push((Signal::SoftNear, slot, soft_rarity * value)));
@@ -479,9 +473,8 @@ fn lexical(
         }
         let whole = match signal {
             Signal::Window => best_window,
-            Signal::Cover | Signal::CoverNear => all,
             Signal::Pairs => pair_whole,
-            Signal::Soft | Signal::SoftNear => soft_all,
+            Signal::SoftNear => soft_all,
             _ => without_names,
         };
         sink.add(signal, slot, value / whole);
@@ -491,7 +484,6 @@ fn lexical(
         from.drain(|slot, value| sink.add(signal, slot, value / most));
     }
     let best_note = session_bm25.most();
-    let mut session_top = session_bm25.clone();
     let mut per_session = |from: &mut Scratch, signal: Signal, whole: f32| {
         from.drain(|file, value| {
             for slot in corpus.files()[file as usize].slots.clone().filter(|slot| candidates.is[*slot as usize]) {
@@ -499,8 +491,7 @@ fn lexical(
             }
         });
     };
-    per_session(&mut session_bm25, Signal::Session, best_session);
-    per_session(&mut session_top, Signal::SessionTop, best_note);
+    per_session(&mut session_bm25, Signal::SessionTop, best_note);
     per_session(&mut session_cover, Signal::CoverSession, without_names);
     let mut before = Vec::new();
     let best = all * (K1 + 1.0);
@@ -606,14 +597,10 @@ fn semantic(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>, sink
         if !is_turn(corpus, slot) {
             continue;
         }
-        if let Some(before) = turn_beside(corpus, candidates, slot, -1) {
-            sink.add(Signal::VectorAfter, before, value);
-        }
-        if let Some(after) = turn_beside(corpus, candidates, slot, 1) {
-            sink.add(Signal::VectorBefore, after, value);
-            if corpus.shape[slot as usize].has(Shape::QUESTION) {
-                sink.add(Signal::AnswersVector, after, value);
-            }
+        if corpus.shape[slot as usize].has(Shape::QUESTION)
+            && let Some(after) = turn_beside(corpus, candidates, slot, 1)
+        {
+            sink.add(Signal::AnswersVector, after, value);
         }
     }
 }
@@ -635,12 +622,9 @@ fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, s
     sink.add(Signal::IsQuestion, slot, shape.flag(Shape::QUESTION));
     sink.add(Signal::Asks, slot, shape.flag(Shape::ASKS));
     sink.add(Signal::Answers, slot, f32::from(u8::from(answers(corpus, slot))));
-    let asks = |offset| beside(corpus, slot, offset).is_some_and(|at| corpus.shape[at as usize].has(Shape::ASKS));
-    sink.add(Signal::AskedAfter, slot, f32::from(u8::from(asks(1))));
-    sink.add(Signal::AskedBefore, slot, f32::from(u8::from(asks(-1))));
+    let asked = beside(corpus, slot, -1).is_some_and(|at| corpus.shape[at as usize].has(Shape::ASKS));
+    sink.add(Signal::AskedBefore, slot, f32::from(u8::from(asked)));
     sink.add(Signal::Closing, slot, f32::from(u8::from(beside(corpus, slot, 2).is_none())));
-    sink.add(Signal::Time, slot, shape.flag(Shape::TIME));
-    sink.add(Signal::First, slot, shape.flag(Shape::FIRST_PERSON));
     sink.add(Signal::Quote, slot, shape.flag(Shape::QUOTE));
     sink.add(Signal::You, slot, shape.flag(Shape::YOU) + shape.flag(Shape::YOU_MORE));
     sink.add(Signal::Opening, slot, shape.flag(Shape::OPENING));
