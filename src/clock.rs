@@ -2,19 +2,27 @@
 //!
 //! Code that needs the time takes a [`Clock`]; only the front doors choose the system's. Tests use
 //! [`ManualClock`], and the environment variable `VAULT_AGENT_NOW` freezes the clock of a whole
-//! process, so that what a command prints can be compared byte for byte.
+//! process (`2026-12-01T09:30:00Z`), so that what a command prints can be compared byte for byte, or
+//! lets it begin there and run faster than time does (`2026-12-01T09:30:00Z@60`).
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The environment variable that freezes [`from_env`]'s clock at an RFC 3339 instant.
+/// The environment variable that sets [`from_env`]'s clock: an RFC 3339 instant, with `@` and how many
+/// times as fast it runs from there.
 pub const NOW_VARIABLE: &str = "VAULT_AGENT_NOW";
 
 /// A source of the current instant.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     /// The current instant.
     fn now(&self) -> Timestamp;
+
+    /// How long to sleep until so much time has gone by on this clock.
+    fn sleep(&self, duration: Duration) -> Duration {
+        duration
+    }
 }
 
 /// The operating system's wall clock.
@@ -55,17 +63,47 @@ impl Clock for ManualClock {
     }
 }
 
-/// The process's clock: frozen where `VAULT_AGENT_NOW` holds an instant, else the system's.
+/// A clock that runs a number of times as fast as time does.
+#[derive(Debug)]
+pub struct FastClock {
+    start: Timestamp,
+    since: Instant,
+    times: u32,
+}
+
+impl FastClock {
+    /// A clock that shows `start` now and runs `times` as fast; 0 counts as 1.
+    pub fn new(start: Timestamp, times: u32) -> Self {
+        Self { start, since: Instant::now(), times: times.max(1) }
+    }
+}
+
+impl Clock for FastClock {
+    fn now(&self) -> Timestamp {
+        let gone = SignedDuration::try_from(self.since.elapsed() * self.times).unwrap_or(SignedDuration::MAX);
+        self.start.saturating_add(gone).unwrap_or(Timestamp::MAX)
+    }
+
+    fn sleep(&self, duration: Duration) -> Duration {
+        duration / self.times
+    }
+}
+
+/// The process's clock: frozen or fast where `VAULT_AGENT_NOW` holds an instant, else the system's.
 ///
 /// # Errors
 /// The variable's value, where it is set but is no RFC 3339 instant.
 pub fn from_env() -> Result<Arc<dyn Clock>, String> {
     match std::env::var(NOW_VARIABLE) {
-        Ok(text) => match text.parse() {
-            Ok(now) => Ok(Arc::new(ManualClock::new(now))),
-            Err(_) => Err(text),
-        },
+        Ok(text) => parse(&text).ok_or(text),
         Err(_) => Ok(Arc::new(SystemClock)),
+    }
+}
+
+fn parse(text: &str) -> Option<Arc<dyn Clock>> {
+    match text.split_once('@') {
+        None => Some(Arc::new(ManualClock::new(text.parse().ok()?))),
+        Some((start, times)) => Some(Arc::new(FastClock::new(start.parse().ok()?, times.parse().ok()?))),
     }
 }
 
@@ -82,5 +120,13 @@ mod tests {
         assert_eq!(clock.now().to_string(), "2026-03-29T01:00:00Z");
         clock.advance(SignedDuration::from_mins(-2));
         assert_eq!(clock.now().to_string(), "2026-03-29T00:58:00Z");
+    }
+
+    #[test]
+    fn a_fast_clock_runs_ahead_and_sleeps_less() {
+        let clock = parse("2026-12-01T09:00:00Z@1000").unwrap();
+        assert_eq!(clock.sleep(Duration::from_secs(60)), Duration::from_millis(60));
+        assert!(clock.now() >= "2026-12-01T09:00:00Z".parse().unwrap());
+        assert!(parse("2026-12-01T09:00:00Z@fast").is_none() && parse("today").is_none());
     }
 }

@@ -27,6 +27,9 @@ pub struct Workspace {
     pub dirs: Dirs,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Its history, opened when it is first needed; none where the settings turn it off.
+    #[cfg(feature = "history")]
+    history: Option<Arc<crate::history::LazyHistory>>,
 }
 
 impl Workspace {
@@ -44,7 +47,7 @@ impl Workspace {
         dirs.create()?;
         let options = EditOptions { strategy: strategy(settings.edit.strategy), ..EditOptions::default() };
         let editor = Arc::new(Editor::new(vault.clone(), &dirs.state, Arc::clone(&clock), options));
-        Ok(Self { vault, editor, settings, zone, dirs, clock })
+        Ok(Self::assemble(vault, editor, settings, zone, dirs, clock))
     }
 
     /// The same vault with the settings as they are on disk now; none where nothing changed.
@@ -57,14 +60,55 @@ impl Workspace {
             return Ok(None);
         }
         let zone = zone(&settings, self.vault.root())?;
-        Ok(Some(Self {
-            vault: self.vault.clone(),
-            editor: Arc::clone(&self.editor),
+        let (vault, editor) = (self.vault.clone(), Arc::clone(&self.editor));
+        Ok(Some(Self::assemble(vault, editor, settings, zone, self.dirs.clone(), Arc::clone(&self.clock))))
+    }
+
+    fn assemble(
+        vault: Vault,
+        editor: Arc<Editor>,
+        settings: Settings,
+        zone: Zone,
+        dirs: Dirs,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        #[cfg(feature = "history")]
+        let history = settings.history.enabled.then(|| {
+            let (state, clock) = (dirs.state.clone(), Arc::clone(&clock));
+            Arc::new(crate::history::LazyHistory::new(vault.clone(), settings.clone(), state, clock))
+        });
+        #[cfg(feature = "history")]
+        if let Some(history) = &history {
+            editor.set_observer(Arc::clone(history) as Arc<dyn crate::vault::ChangeObserver>);
+        }
+        Self {
+            vault,
+            editor,
             settings,
             zone,
-            dirs: self.dirs.clone(),
-            clock: Arc::clone(&self.clock),
-        }))
+            dirs,
+            clock,
+            #[cfg(feature = "history")]
+            history,
+        }
+    }
+
+    /// The vault's history, opened now if it wasn't; none where the settings turn it off.
+    ///
+    /// # Errors
+    /// It can't be opened or made.
+    #[cfg(feature = "history")]
+    pub fn history(&self) -> crate::history::Result<Option<Arc<crate::history::History>>> {
+        self.history.as_ref().map(|history| history.get()).transpose()
+    }
+
+    /// The vault's index; reads no note.
+    ///
+    /// # Errors
+    /// The cache can't be used, in a way that making it anew doesn't mend.
+    #[cfg(feature = "index")]
+    pub fn index(&self) -> Result<crate::index::Index, crate::index::IndexError> {
+        crate::index::Index::of(self.vault.clone(), &self.settings, &self.dirs.cache, Arc::clone(&self.clock))
     }
 
     /// The delivery journal.
@@ -111,8 +155,28 @@ impl Workspace {
             NotifyKind::Desktop => Outlets { primary: Arc::new(deliver::Desktop), fallback: Some(console) },
             #[cfg(not(feature = "desktop"))]
             NotifyKind::Desktop => Outlets::only(console),
-            NotifyKind::Discord => Outlets::only(console),
+            NotifyKind::Discord => self.discord_outlets(console),
         }
+    }
+}
+
+impl Workspace {
+    /// The bot or webhook, with the console behind it; the console alone where neither can be used.
+    #[cfg(feature = "discord")]
+    fn discord_outlets(&self, console: Arc<dyn Notifier>) -> Outlets {
+        match crate::discord::setup::notifier(&self.settings.discord, self.vault.root()) {
+            Ok(primary) => Outlets { primary, fallback: Some(console) },
+            Err(error) => {
+                tracing::error!("{error}");
+                Outlets::only(console)
+            }
+        }
+    }
+
+    #[cfg(not(feature = "discord"))]
+    fn discord_outlets(&self, console: Arc<dyn Notifier>) -> Outlets {
+        tracing::error!("this build of vault-agent has no Discord; the console is told instead");
+        Outlets::only(console)
     }
 }
 

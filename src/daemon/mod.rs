@@ -1,9 +1,164 @@
 //! The daemon: it watches the vault, and wires the rooms together.
+//!
+//! One loop ([`scheduler`]) looks once a minute and whenever a watched note changes; the further parts
+//! hear of the same events on a channel. Errors have two tiers: whatever goes wrong with a note, a
+//! message or a part is reported (log, `status`) and the loop goes on; only a lock that another daemon
+//! holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM, Ctrl-C) ends
+//! everything within a second, and needs no farewell: what is on disk is enough for the next start.
 
+#[cfg(feature = "discord")]
+mod discord;
+#[cfg(feature = "history")]
+mod history;
+#[cfg(feature = "index")]
+mod index;
+#[cfg(feature = "index")]
+mod vectors;
 mod lock;
+mod part;
+mod scheduler;
 mod status;
 mod ticker;
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{broadcast, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::Ui;
+use crate::vault::{WatchEvent, Watcher};
+use crate::workspace::Workspace;
+
 pub use lock::{DaemonLock, LockError};
+pub use part::{Board, Event, Part};
 pub use status::DaemonStatus;
 pub use ticker::Ticker;
+
+/// How long a stop may take before what is still running is left behind.
+const PATIENCE: Duration = Duration::from_millis(900);
+
+/// Why the daemon can't start.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// Another daemon serves the vault, or the lock can't be used.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The vault can't be watched.
+    #[error("can't watch the vault: {0}")]
+    Watch(String),
+}
+
+/// Serves the vault until `stop`.
+///
+/// # Errors
+/// The lock is held, or the vault can't be watched.
+pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -> Result<(), DaemonError> {
+    let _lock = DaemonLock::acquire(&workspace.dirs.state)?;
+    let board = Board::new(DaemonStatus::new(workspace.clock.now()), workspace.dirs.state.clone());
+    recover(&workspace);
+    let (sender, watched) = mpsc::unbounded_channel::<WatchEvent>();
+    let watcher = Watcher::start(&workspace.vault, move |event| {
+        let _ = sender.send(event);
+    })
+    .map_err(|error| DaemonError::Watch(error.to_string()))?;
+    board.update(|status| "watching".clone_into(&mut status.watcher));
+
+    let (events, _) = broadcast::channel(256);
+    let parts: Vec<_> =
+        parts().into_iter().map(|part| spawn(part, &workspace, &events, &board, &stop)).collect();
+    notify_ready();
+    scheduler::run(workspace, ui, watched, events, board, stop.clone()).await;
+    notify_stopping();
+    let ended = futures_util::future::join_all(parts);
+    if tokio::time::timeout(PATIENCE, ended).await.is_err() {
+        tracing::warn!("a part did not stop in time and is left behind");
+    }
+    drop(watcher);
+    Ok(())
+}
+
+/// Finishes or takes back the edits that a crash interrupted.
+fn recover(workspace: &Workspace) {
+    match workspace.editor.recover() {
+        Ok(recovered) => {
+            for edit in recovered {
+                tracing::info!(?edit, "an interrupted edit was settled");
+            }
+        }
+        Err(error) => tracing::error!(%error, "an interrupted edit can't be settled"),
+    }
+}
+
+/// The parts of this build; each looks at the settings itself, which may change while it runs.
+fn parts() -> Vec<Box<dyn Part>> {
+    vec![
+        #[cfg(feature = "history")]
+        Box::new(history::HistoryPart),
+        #[cfg(feature = "index")]
+        Box::new(index::IndexPart),
+        #[cfg(feature = "index")]
+        Box::new(vectors::VectorsPart),
+        #[cfg(feature = "discord")]
+        Box::new(discord::DiscordPart),
+    ]
+}
+
+fn spawn(
+    part: Box<dyn Part>,
+    workspace: &Arc<Workspace>,
+    events: &broadcast::Sender<Event>,
+    board: &Board,
+    stop: &CancellationToken,
+) -> tokio::task::JoinHandle<()> {
+    let (workspace, events) = (Arc::clone(workspace), events.subscribe());
+    let (board, stop) = (board.clone(), stop.clone());
+    tokio::spawn(async move {
+        let name = part.name();
+        if let Err(error) = part.run(workspace, events, board.clone(), stop).await {
+            tracing::error!(part = name, "{error:#}");
+            board.say(name, format!("stopped: {error:#}"));
+        }
+    })
+}
+
+/// A token that SIGTERM, SIGHUP and Ctrl-C cancel.
+///
+/// # Errors
+/// The signals can't be caught.
+pub fn stop_on_signals() -> std::io::Result<CancellationToken> {
+    let stop = CancellationToken::new();
+    let cancel = stop.clone();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut hangup = signal(SignalKind::hangup())?;
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+                _ = hangup.recv() => {}
+            }
+            cancel.cancel();
+        });
+    }
+    #[cfg(not(unix))]
+    tokio::spawn(async move {
+        let _ = tokio::signal::ctrl_c().await;
+        cancel.cancel();
+    });
+    Ok(stop)
+}
+
+/// Tells systemd that the daemon is up, where systemd listens.
+fn notify_ready() {
+    #[cfg(target_os = "linux")]
+    let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
+}
+
+fn notify_stopping() {
+    #[cfg(target_os = "linux")]
+    let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
+}

@@ -1,1 +1,53 @@
-//! (see lib.rs)
+//! Every change explained, anything brought back.
+//!
+//! Snapshots of the vault are commits in `history.git`, a bare repository in the state directory that
+//! plain git can read. What the agent writes is one commit a write, with what and why; what people
+//! changed before it is a commit of its own first. On top of that: `history`, `diff`, `restore`, `undo`
+//! and `audit`, and a push to a remote with the user's own git.
+//!
+//! [`History`] is the front: it takes snapshots, hears the editing engine (it is a
+//! [`ChangeObserver`](crate::vault::ChangeObserver)) and answers questions. [`Snapshotter`] decides when
+//! the daemon takes one. The room never writes a note: restoring and undoing go through
+//! [`Editor`](crate::vault::Editor). It never reads or writes the vault's own `.git`.
+
+mod audit;
+mod diff;
+mod entries;
+mod error;
+mod lazy;
+mod line;
+mod log;
+mod maintain;
+mod message;
+mod object;
+mod pending;
+mod point;
+mod remote;
+mod restore;
+mod scan;
+mod select;
+mod snapshot;
+mod snapshotter;
+mod store;
+mod undo;
+
+pub use audit::{AuditReport, Delivered, DeliveryRecord, Violation, audit};
+pub use diff::{DiffStyle, FileDiff, Stat as DiffStat, diff_stat, render as render_diff};
+pub use entries::RACY_NS;
+pub use error::{HistoryError, Result};
+pub use lazy::LazyHistory;
+pub use line::{LineTarget, put_line_back};
+pub use log::{Filter, Record};
+pub use maintain::{MaintenanceReport, PackPolicy};
+pub use message::{ACTOR, ALL_NOTES, BULK_DELETION, Message, NOTE, RESTORED_FROM, UNDOES};
+pub use object::{FileState, Mode};
+pub use pending::PendingRestore;
+pub use point::{Point, parse_time};
+pub use remote::{PushBackoff, fetch_into, push};
+pub use restore::{Interrupted, Plan, RestoreReport, Skip, Step, plan};
+pub use scan::LeftOut;
+pub use select::{Selection, Verdict};
+pub use snapshot::{Deletions, Held, History, Snapshot};
+pub use snapshotter::{Batch, Snapshotter, Work};
+pub use store::{Commit, PathChange};
+pub use undo::{Conflict, NoteUndo, UndoPlan, UndoReport, take_back};

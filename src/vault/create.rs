@@ -16,10 +16,11 @@ use rustix::{
 use super::{
     EditError, OpOutcome, Stat,
     conflict::OUR_MARK,
-    editor::{Attempt, EditReport, Editor, Task, lock},
+    editor::{Attempt, EditReport, Editor, Task, Was, lock},
     image::{Guard, Script},
     in_place::unchanged,
     journal::{JournalEntry, JournalLock, Kind},
+    plan::After,
     root::{Located, still_names},
 };
 
@@ -70,17 +71,14 @@ impl Editor {
         task: &mut Task<'_>,
         journal: &JournalLock<'_>,
     ) -> Result<Attempt, EditError> {
-        let planned = (task.plan)(None);
-        let Some(after) = planned.after else {
-            return Ok(Attempt::Done(unchanged(planned.outcomes, None)));
-        };
-        if !planned.explicit
-            && task.begun.elapsed() < super::editor::GONE_FOR
-            && lock(&self.known).knows(task.path)
-        {
-            // Some programs save by deleting and making anew; theirs must not meet ours.
+        if task.begun.elapsed() < super::editor::GONE_FOR && lock(&self.known).knows(task.path) {
+            // Some programs save by deleting and making anew; what they are about to write counts.
             return Ok(Attempt::Raced);
         }
+        let planned = (task.plan)(None);
+        let After::Bytes(after) = planned.after else {
+            return Ok(Attempt::Done(unchanged(planned.outcomes, None)));
+        };
         self.vault.create_parents(task.path)?;
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
@@ -91,26 +89,24 @@ impl Editor {
         let remove_temp = || {
             let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
         };
-        let file = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666))
-            .map_err(failed("writing a temporary file"))?;
-        fail_point!("vault::create::temp");
-        let script = Script::between(&[], &after);
-        let kind = Kind::Create { temp: temp.clone() };
-        let entry = JournalEntry {
-            kind,
+        journal.write(&JournalEntry {
+            kind: Kind::Create { temp: temp.clone() },
             path: task.path.clone(),
             why: task.why.clone(),
-            script,
+            script: Script::between(&[], &after),
             guard: Guard::Whole(Vec::new()),
-        };
-        if let Err(error) =
-            file.sync_all().map_err(failed("writing a temporary file")).and_then(|()| journal.write(&entry))
-        {
-            remove_temp();
-            return Err(error);
-        }
-        drop(file);
+        })?;
         fail_point!("vault::create::journalled");
+        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o666)).and_then(|file| {
+            fail_point!("vault::create::temp", |_| Ok(()));
+            file.sync_all()
+        });
+        if let Err(source) = written {
+            remove_temp();
+            journal.clear()?;
+            return Err(failed("writing a temporary file")(source));
+        }
+        fail_point!("vault::create::synced");
         self.expect_own(task.path, &after);
         match rename_new(&place.dir, &temp, &place.name) {
             Ok(true) => {}
@@ -130,7 +126,7 @@ impl Editor {
         journal.clear()?;
         Ok(Attempt::Done(EditReport {
             outcomes: planned.outcomes,
-            before: None,
+            was: Was::Missing,
             after,
             changed: true,
             removed: false,
@@ -191,10 +187,9 @@ impl Editor {
         let warning = self.finished(task.path, task.why, Some(before), None);
         fail_point!("vault::remove::told");
         journal.clear()?;
-        let before = Some(before.to_vec());
         Ok(Attempt::Done(EditReport {
             outcomes,
-            before,
+            was: Was::Bytes(before.to_vec()),
             after: Vec::new(),
             changed: true,
             removed: true,

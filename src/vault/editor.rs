@@ -16,10 +16,11 @@ use jiff::Timestamp;
 
 use super::{
     Change, ChangeObserver, EditError, EditOptions, EditStrategy, FollowUps, NotePath, OpOutcome, Operation,
-    Vault, Why,
+    QuietTracker, Vault, Why,
+    image::Script,
     journal::{Journal, JournalLock},
     own::{OwnWrite, OwnWrites},
-    plan,
+    plan::{self, After},
     refusal::{ConflictCopies, KnownLengths},
 };
 use crate::clock::Clock;
@@ -41,8 +42,6 @@ pub enum Plan {
 pub struct EditReport {
     /// What became of each operation, in order.
     pub outcomes: Vec<OpOutcome>,
-    /// The file's bytes before, `None` where there was none.
-    pub before: Option<Vec<u8>>,
     /// The file's bytes now; empty where it was removed.
     pub after: Vec<u8>,
     /// Whether anything was written. If not, the file was not touched.
@@ -51,9 +50,29 @@ pub struct EditReport {
     pub removed: bool,
     /// What went wrong after the file had been written, such as history being unable to keep it.
     pub warning: Option<String>,
+    pub(super) was: Was,
+}
+
+/// What a file was before it became what an [`EditReport`] says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Was {
+    Missing,
+    Same,
+    Bytes(Vec<u8>),
+    Changed(Script),
 }
 
 impl EditReport {
+    /// The file's bytes before, `None` where there was none. Large files aren't copied until asked for.
+    pub fn before(&self) -> Option<Vec<u8>> {
+        match &self.was {
+            Was::Missing => None,
+            Was::Same => Some(self.after.clone()),
+            Was::Bytes(bytes) => Some(bytes.clone()),
+            Was::Changed(script) => Some(script.backward(&self.after)),
+        }
+    }
+
     /// Whether every operation was done.
     pub fn all_done(&self) -> bool {
         self.outcomes.iter().all(|outcome| outcome.is_done())
@@ -62,7 +81,7 @@ impl EditReport {
 
 /// The bytes that an edit leads to.
 pub(super) struct Planned {
-    pub after: Option<Vec<u8>>,
+    pub after: After,
     pub outcomes: Vec<OpOutcome>,
     /// The caller has named the whole content it expects, so the rules about suspicious content
     /// don't apply.
@@ -100,10 +119,11 @@ pub struct Editor {
     pub(super) options: EditOptions,
     observer: RwLock<Option<Arc<dyn ChangeObserver>>>,
     journal: Mutex<Option<Journal>>,
-    own: Mutex<OwnWrites>,
+    pub(super) own: Mutex<OwnWrites>,
     pub(super) known: Mutex<KnownLengths>,
     pub(super) copies: Mutex<ConflictCopies>,
     follow_ups: Mutex<FollowUps>,
+    quiet: Mutex<QuietTracker>,
 }
 
 impl std::fmt::Debug for Editor {
@@ -137,6 +157,7 @@ impl Editor {
             own: Mutex::default(),
             copies: Mutex::default(),
             follow_ups: Mutex::default(),
+            quiet: Mutex::default(),
         }
     }
 
@@ -164,14 +185,15 @@ impl Editor {
             why,
             begun: Instant::now(),
             plan: &mut |before| {
-                let (after, outcomes) = plan::apply_to(ops, before);
+                let (after, outcomes) = plan::change_to(ops, before);
                 Planned { after, outcomes, explicit }
             },
         })
     }
 
     /// As [`Editor::edit`], for an edit that has to be worked out from the newest bytes: `plan` is
-    /// called with them, again on every attempt. A missing file is shown as no bytes.
+    /// called with them, again on every attempt. A missing file is shown as no bytes. `plan` must not
+    /// open the note itself: it is leased at that moment, and would be waited for in vain.
     pub fn edit_with(
         &self,
         path: &NotePath,
@@ -184,14 +206,15 @@ impl Editor {
             begun: Instant::now(),
             plan: &mut |before| match plan(before.unwrap_or_default()) {
                 Plan::Operations(ops) => {
-                    let (after, outcomes) = plan::apply_to(&ops, before);
+                    let (after, outcomes) = plan::change_to(&ops, before);
                     Planned { after, outcomes, explicit: false }
                 }
                 Plan::Bytes(bytes) if before.is_none() && bytes.is_empty() => {
-                    Planned { after: None, outcomes: Vec::new(), explicit: false }
+                    Planned { after: After::Same, outcomes: Vec::new(), explicit: false }
                 }
                 Plan::Bytes(bytes) => {
-                    Planned { after: Some(bytes), outcomes: vec![OpOutcome::Done], explicit: false }
+                    let after = if before == Some(&*bytes) { After::Same } else { After::Bytes(bytes) };
+                    Planned { after, outcomes: vec![OpOutcome::Done], explicit: false }
                 }
             },
         })
@@ -202,15 +225,20 @@ impl Editor {
     /// # Errors
     /// [`EditError::Exists`] if anything bears the name, however it came there.
     pub fn create(&self, path: &NotePath, bytes: &[u8], why: &Why) -> Result<EditReport, EditError> {
+        if self.vault.stat(path)?.is_some() {
+            return Err(EditError::Exists(path.clone()));
+        }
         let report = self.run(&mut Task {
             path,
             why,
             begun: Instant::now(),
             plan: &mut |before| match before {
-                Some(there) => Planned { after: Some(there.to_vec()), outcomes: Vec::new(), explicit: true },
-                None => {
-                    Planned { after: Some(bytes.to_vec()), outcomes: vec![OpOutcome::Done], explicit: true }
-                }
+                Some(_) => Planned { after: After::Same, outcomes: Vec::new(), explicit: true },
+                None => Planned {
+                    after: After::Bytes(bytes.to_vec()),
+                    outcomes: vec![OpOutcome::Done],
+                    explicit: true,
+                },
             },
         })?;
         if report.changed { Ok(report) } else { Err(EditError::Exists(path.clone())) }
@@ -244,6 +272,26 @@ impl Editor {
         lock(&self.follow_ups).next()
     }
 
+    /// A note was read at `now` and had this hash: what the rule of quiet rests on.
+    pub fn observe(&self, path: &NotePath, hash: blake3::Hash, now: Timestamp) {
+        let mut quiet = lock(&self.quiet);
+        if lock(&self.own).has_hash(path, &hash) {
+            quiet.wrote(path, hash);
+        } else {
+            quiet.observe(path, hash, now);
+        }
+    }
+
+    /// Whether nobody but us has changed the note for 5 s, as far as it was [observed](Self::observe).
+    pub fn is_quiet(&self, path: &NotePath, now: Timestamp) -> bool {
+        lock(&self.quiet).is_quiet(path, now)
+    }
+
+    /// Asks the tracker behind [`Editor::is_quiet`] for more: wishes, and when they come due.
+    pub fn quiet<T>(&self, ask: impl FnOnce(&mut QuietTracker) -> T) -> T {
+        ask(&mut lock(&self.quiet))
+    }
+
     /// Runs `act` with the journal locked, once what another edit left behind is dealt with.
     pub(super) fn with_journal<T>(
         &self,
@@ -263,14 +311,14 @@ impl Editor {
         let mut swap = self.options.strategy == EditStrategy::Swap;
         loop {
             let attempt = self.with_journal(|journal| {
-                self.recover_open(journal)?;
+                self.make_way(journal, task.path)?;
                 if swap { self.attempt_swap(task, journal) } else { self.attempt_in_place(task, journal) }
             })?;
             match attempt {
                 Attempt::Done(report) => return Ok(report),
                 Attempt::NoLease => {
                     if self.options.strategy == EditStrategy::Lease {
-                        return Err(EditError::Busy { path: task.path.clone(), waited: begun.elapsed() });
+                        return Err(EditError::NoLease(task.path.clone()));
                     }
                     swap = true;
                     continue;
@@ -329,6 +377,11 @@ impl Editor {
         }
         lock(&self.follow_ups).written(path, now);
         self.tell(path, why, before, after)
+    }
+
+    /// Whether anybody wants to be told of changes.
+    pub(super) fn is_observed(&self) -> bool {
+        self.observer.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Tells the observer of a change, and says what went wrong with that.

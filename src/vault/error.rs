@@ -145,6 +145,11 @@ pub enum EditError {
         /// How long it was tried.
         waited: Duration,
     },
+    /// Only the lease was allowed, and there is none for this file.
+    #[error(
+        "`{0}` can't be leased here (its file system or its owner doesn't allow it); set `[edit] strategy = \"auto\"`"
+    )]
+    NoLease(NotePath),
     /// A file that was to be created exists.
     #[error("`{0}` exists already; nothing was written")]
     Exists(NotePath),

@@ -11,10 +11,11 @@
 //! its file done.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{File, OpenOptions, TryLockError},
     io,
     os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ const CLEAR: u8 = b'c';
 const HEADER: usize = 512;
 /// The journal is made this long at once, and cut back to it after a large entry.
 const PREPARED: u64 = 64 * 1024;
+/// How long a lock is waited for.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const KEEP: u64 = 4 * 1024 * 1024;
 
 /// How the note was about to change.
@@ -136,6 +139,16 @@ impl JournalEntry {
     }
 }
 
+/// Where the entry of a note goes that is set aside.
+fn stuck_file(edits: &Path, path: &NotePath) -> PathBuf {
+    edits.join("stuck").join(blake3::hash(path.as_str().as_bytes()).to_hex().as_str())
+}
+
+fn decode_whole(bytes: &[u8]) -> Option<JournalEntry> {
+    let (header, payload) = bytes.split_at_checked(HEADER)?;
+    (blake3::hash(payload).as_bytes() == &header[32..64]).then(|| JournalEntry::decode(payload))?
+}
+
 /// The journal's file and its lock.
 #[derive(Debug)]
 pub(super) struct Journal {
@@ -174,10 +187,29 @@ impl Journal {
         Ok(Self { path, file, lock })
     }
 
-    /// Waits until no other process is editing or recovering.
+    /// Waits until no other process is editing or recovering, which takes milliseconds unless one was
+    /// stopped in the middle.
     pub(super) fn lock(&self) -> Result<JournalLock<'_>, EditError> {
-        self.lock.lock().map_err(|source| self.error(source))?;
-        Ok(JournalLock { journal: self })
+        let begun = Instant::now();
+        let mut pause = Duration::from_micros(100);
+        loop {
+            match self.lock.try_lock() {
+                Ok(()) => return Ok(JournalLock { journal: self }),
+                Err(TryLockError::Error(source)) => return Err(self.error(source)),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_PATIENCE => {
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_millis(2));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let words = "another process of vault-agent has been in the middle of an edit for 10 s; is it stopped?";
+                    return Err(self.error(io::Error::new(io::ErrorKind::WouldBlock, words)));
+                }
+            }
+        }
+    }
+
+    fn edits(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
     }
 
     fn error(&self, source: io::Error) -> EditError {
@@ -233,6 +265,40 @@ impl JournalLock<'_> {
             drop(self.mark(CLEAR));
             self.journal.error(source)
         })
+    }
+
+    /// Moves the open entry, which can't be dealt with now, to the folder `stuck`, so that other notes
+    /// can be edited meanwhile.
+    pub(super) fn set_aside(&self, entry: &JournalEntry) -> Result<(), EditError> {
+        let file = stuck_file(self.journal.edits(), &entry.path);
+        let save = || -> io::Result<()> {
+            let stuck = self.journal.edits().join("stuck");
+            std::fs::create_dir_all(&stuck)?;
+            std::fs::write(&file, entry.encode()?)?;
+            File::open(&file)?.sync_all()?;
+            File::open(&stuck)?.sync_all()
+        };
+        save().map_err(|source| EditError::Journal { path: file.clone(), source })?;
+        self.clear()
+    }
+
+    /// The entries that were set aside, or the one for a note.
+    pub(super) fn stuck(&self, only: Option<&NotePath>) -> Vec<JournalEntry> {
+        let files: Vec<PathBuf> = match (only, std::fs::read_dir(self.journal.edits().join("stuck"))) {
+            (_, Err(_)) => Vec::new(),
+            (Some(path), Ok(_)) => vec![stuck_file(self.journal.edits(), path)],
+            (None, Ok(items)) => items.flatten().map(|item| item.path()).collect(),
+        };
+        files
+            .iter()
+            .filter_map(|file| std::fs::read(file).ok())
+            .filter_map(|bytes| decode_whole(&bytes))
+            .collect()
+    }
+
+    /// A stuck entry is dealt with.
+    pub(super) fn unstick(&self, path: &NotePath) {
+        drop(std::fs::remove_file(stuck_file(self.journal.edits(), path)));
     }
 
     /// The edit is over.

@@ -1,7 +1,7 @@
 //! The vault: the only code that opens its files.
 //!
 //! [`NotePath`] names a note and can't name anything outside; [`Vault`] reads and lists;
-//! [`Editor`] writes, by a protocol that loses nobody's edit; [`Watcher`](watch::Watcher) tells what
+//! [`Editor`] writes, by a protocol that loses nobody's edit; [`Watcher`] tells what
 //! has changed. What an edit *does* is a pure function ([`plan`]), as are the rules about when
 //! ([`quiet`], [`followup`]), about sync tools ([`conflict`]) and about torn writes. The one
 //! `unsafe` module of the crate is the write lease.
@@ -9,7 +9,7 @@
 //! Never here: what a reminder or a memory means. Only [`plan`] asks the formats which lines are
 //! live and where a commitment's status stands.
 
-mod commitment;
+mod append;
 pub mod conflict;
 mod create;
 mod displaced;
@@ -32,6 +32,7 @@ mod root;
 mod swap;
 mod text;
 mod walk;
+pub mod watch;
 mod why;
 
 pub use self::{
@@ -45,5 +46,6 @@ pub use self::{
     recover::{Recovered, Recovery},
     root::{DEFAULT_LIMIT, Stat, Vault},
     walk::{Entry, SkipReason, Skipped, Walk, WalkOptions},
+    watch::{WatchError, WatchEvent, WatchTimes, Watcher},
     why::{Actor, Change, ChangeObserver, Why},
 };

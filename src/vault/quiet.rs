@@ -49,9 +49,14 @@ impl QuietTracker {
 
     /// Our own write: the note has a new hash, and is no less quiet for it.
     pub fn wrote(&mut self, path: &NotePath, hash: Hash) {
-        if let Some(seen) = self.notes.get_mut(path) {
-            seen.hash = hash;
-            seen.wanted = None;
+        match self.notes.get_mut(path) {
+            Some(seen) => {
+                seen.hash = hash;
+                seen.wanted = None;
+            }
+            None => {
+                self.notes.insert(path.clone(), Seen { hash, since: Timestamp::MIN, wanted: None });
+            }
         }
     }
 

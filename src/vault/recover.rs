@@ -16,7 +16,7 @@ use super::{
     in_place::write_script,
     journal::{JournalEntry, JournalLock, Kind},
     lease::{Grant, Lease},
-    swap::exchange,
+    swap::{exchange, mend_exchange},
 };
 
 /// What became of an edit that was cut short.
@@ -54,32 +54,87 @@ impl Editor {
             return Ok(Vec::new());
         }
         self.with_journal(|journal| {
-            let recovered = self.recover_open(journal)?;
+            let mut recovered: Vec<Recovery> = self.recover_open(journal)?.into_iter().collect();
+            for entry in journal.stuck(None) {
+                recovered.push(self.recover_stuck(journal, entry)?);
+            }
             self.carry_over_late_writes(journal, None)?;
-            Ok(recovered.into_iter().collect())
+            Ok(recovered)
         })
+    }
+
+    /// Deals with what stands in the way of an edit of `path`. An interrupted edit of another note that
+    /// can't be dealt with now is set aside.
+    pub(super) fn make_way(&self, journal: &JournalLock<'_>, path: &NotePath) -> Result<(), EditError> {
+        if let Err(error) = self.recover_open(journal) {
+            match journal.entry()? {
+                Some(entry) if entry.path != *path => {
+                    tracing::warn!(note = %entry.path, %error, "an interrupted edit can't be finished now");
+                    journal.set_aside(&entry)?;
+                }
+                _ => return Err(error),
+            }
+        }
+        for entry in journal.stuck(Some(path)) {
+            self.recover_stuck(journal, entry)?;
+        }
+        Ok(())
+    }
+
+    fn recover_stuck(&self, journal: &JournalLock<'_>, entry: JournalEntry) -> Result<Recovery, EditError> {
+        let what = self.recover_entry(&entry)?;
+        journal.unstick(&entry.path);
+        Ok(Recovery { path: entry.path, why: entry.why, what })
     }
 
     /// Deals with an open journal entry, if there is one.
     pub(super) fn recover_open(&self, journal: &JournalLock<'_>) -> Result<Option<Recovery>, EditError> {
         let Some(entry) = journal.entry()? else { return Ok(None) };
         fail_point!("vault::recover::begun");
-        let what = match &entry.kind {
-            Kind::InPlace => self.recover_in_place(&entry)?,
-            Kind::Swap { temp } => self.recover_swap(&entry, temp)?,
-            Kind::Create { temp } => self.recover_create(&entry, temp)?,
-            Kind::Remove { kept } => self.recover_remove(&entry, kept)?,
-        };
+        let what = self.recover_entry(&entry)?;
         journal.clear()?;
         tracing::info!(note = %entry.path, ?what, subject = entry.why.subject, "an interrupted edit was recovered");
         Ok(Some(Recovery { path: entry.path, why: entry.why, what }))
+    }
+
+    fn recover_entry(&self, entry: &JournalEntry) -> Result<Recovered, EditError> {
+        let recovered = match &entry.kind {
+            Kind::InPlace => self.recover_in_place(entry),
+            Kind::Swap { temp } => self.recover_swap(entry, temp),
+            Kind::Create { temp } => self.recover_create(entry, temp),
+            Kind::Remove { kept } => self.recover_remove(entry, kept),
+        };
+        match recovered {
+            // Somebody has put a folder, a link or nothing in the note's place since.
+            Err(EditError::Vault(
+                VaultError::NotFound(_)
+                | VaultError::NotAFile { .. }
+                | VaultError::Escapes(_)
+                | VaultError::Loop(_),
+            )) if self.vault.is_present() => Ok(self.person_wins(entry, None)),
+            recovered => recovered,
+        }
+    }
+
+    /// An entry whose note can't be written now: an error only if it is torn.
+    fn recover_read_only(&self, entry: &JournalEntry, error: EditError) -> Result<Recovered, EditError> {
+        let now = self.vault.read(&entry.path)?;
+        match classify(&entry.script, &entry.guard, &now) {
+            Found::Pre(_) => Ok(Recovered::TakenBack),
+            Found::Post { pre } => {
+                self.finished(&entry.path, &entry.why, Some(&pre), Some(&now));
+                Ok(Recovered::Done)
+            }
+            Found::Torn { .. } => Err(error),
+            Found::Other => Ok(self.person_wins(entry, Some(&now))),
+        }
     }
 
     fn recover_in_place(&self, entry: &JournalEntry) -> Result<Recovered, EditError> {
         let begun = Instant::now();
         loop {
             let (file, stat) = match self.open_to_write(&entry.path) {
-                Err(EditError::Vault(VaultError::NotFound(_))) => return Ok(self.person_wins(entry, None)),
+                Err(error @ EditError::Write { .. }) => return self.recover_read_only(entry, error),
                 opened => opened?,
             };
             // Where there are no leases, nothing was written in place; the file is looked at all the same.
@@ -134,21 +189,25 @@ impl Editor {
         let Some((pre, post)) = images(entry) else { return Ok(Recovered::PersonWins) };
         let failed = |source| EditError::Write { path: entry.path.clone(), step: "recovering", source };
         let place = self.vault.locate(&entry.path)?;
+        mend_exchange(&place.dir, temp, &place.name).map_err(failed)?;
         let now = read_in(&place.dir, &place.name).map_err(failed)?;
         let beside = read_in(&place.dir, temp).map_err(failed)?;
-        if beside.as_deref() == Some(post.as_slice()) && now.as_deref() != Some(post.as_slice()) {
-            // Not exchanged yet.
-            if now.as_deref() == Some(pre.as_slice())
-                && exchange(&place.dir, temp, &place.name).map_err(failed)?
-            {
+        let is_new = beside.as_deref() == Some(post.as_slice()) && now.as_deref() != Some(post.as_slice());
+        if is_new && now.as_deref() == Some(pre.as_slice()) {
+            self.displace(&entry.path, temp, &pre, &post)?;
+            if exchange(&place.dir, temp, &place.name).map_err(failed)? {
                 rustix::fs::fsync(&place.dir).map_err(|error| failed(error.into()))?;
-                self.displace(&entry.path, temp, &pre, &post)?;
                 self.finished(&entry.path, &entry.why, Some(&pre), Some(&post));
                 return Ok(Recovered::Finished);
             }
+        }
+        // While the note still reads as it did, what lies beside it is our own, perhaps unfinished.
+        let is_begun = now.as_deref() == Some(pre.as_slice())
+            && beside.as_deref().is_none_or(|beside| post.starts_with(beside));
+        if is_new || is_begun {
             let _ = rustix::fs::unlinkat(&place.dir, temp, AtFlags::empty());
             self.forget_displaced(temp);
-            return Ok(self.person_wins(entry, now.as_deref()));
+            return Ok(if is_begun { Recovered::TakenBack } else { self.person_wins(entry, now.as_deref()) });
         }
         // Exchanged: what lies beside is what was displaced, and late writes to it still count.
         if beside.is_some() {

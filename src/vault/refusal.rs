@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeMap,
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::fs::MetadataExt},
     path::{Path, PathBuf},
 };
 
@@ -32,21 +32,39 @@ struct Known {
 #[derive(Debug)]
 pub(super) struct KnownLengths {
     file: PathBuf,
+    /// Which version of the file was read or written last; another process may have replaced it.
+    version: Option<(u64, i64)>,
     notes: BTreeMap<NotePath, Known>,
 }
 
 impl KnownLengths {
     pub(super) fn load(edits: &Path) -> Self {
         let file = edits.join("known.json");
-        let notes = std::fs::read(&file)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default();
-        Self { file, notes }
+        let mut this = Self { file, version: None, notes: BTreeMap::new() };
+        this.refresh();
+        this
+    }
+
+    fn version_on_disk(&self) -> Option<(u64, i64)> {
+        let metadata = std::fs::metadata(&self.file).ok()?;
+        Some((metadata.ino(), metadata.mtime_nsec()))
+    }
+
+    /// Takes on what other processes have written.
+    fn refresh(&mut self) {
+        let version = self.version_on_disk();
+        if version.is_some() && version != self.version {
+            self.notes = std::fs::read(&self.file)
+                .ok()
+                .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+                .unwrap_or_default();
+            self.version = version;
+        }
     }
 
     /// A note has this length and is as it should be.
     pub(super) fn accept(&mut self, path: &NotePath, len: u64, now: Timestamp) {
+        self.refresh();
         let known = self.notes.get(path);
         // Small changes are not worth a write; half of the length is what matters.
         let close =
@@ -71,6 +89,7 @@ impl KnownLengths {
     /// Refuses a file that is suddenly empty or less than half of what it was, until it has stood so
     /// for a minute.
     pub(super) fn check(&mut self, path: &NotePath, stat: &Stat, now: Timestamp) -> Result<(), Refusal> {
+        self.refresh();
         let len = stat.size;
         let Some(known) = self.notes.get_mut(path) else {
             let mtime = Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).unwrap_or(Timestamp::MAX);
@@ -119,6 +138,7 @@ impl KnownLengths {
             .map_err(std::io::Error::other)
             .and_then(|bytes| std::fs::write(&temp, bytes))
             .and_then(|()| std::fs::rename(&temp, &self.file));
+        self.version = self.version_on_disk();
         if let Err(error) = saved {
             tracing::warn!(%error, "the lengths of the notes could not be remembered");
         }
@@ -139,7 +159,12 @@ impl ConflictCopies {
             self.folders.entry((stat.dev, stat.inode)).or_insert((i64::MIN, BTreeMap::new()));
         if *read_at != stat.mtime_ns {
             *copies = conflict_copies(dir);
-            *read_at = stat.mtime_ns;
+            // A folder's time is coarse: one that has just changed may change again within the same tick.
+            let is_old = std::time::SystemTime::UNIX_EPOCH
+                + std::time::Duration::from_nanos(u64::try_from(stat.mtime_ns).unwrap_or(0))
+                + std::time::Duration::from_secs(2)
+                < std::time::SystemTime::now();
+            *read_at = if is_old { stat.mtime_ns } else { i64::MIN };
         }
         let Some(copy) = copies.get(path.file_name()) else { return Ok(()) };
         let copy = NotePath::child(path.parent().as_ref(), copy).unwrap_or_else(|| path.clone());

@@ -39,6 +39,8 @@ pub struct Stat {
     pub size: u64,
     /// Last change of its content, in nanoseconds since 1970.
     pub mtime_ns: i64,
+    /// Last change of anything about it, in nanoseconds since 1970; nobody can set it back.
+    pub ctime_ns: i64,
     /// Its number on its file system.
     pub inode: u64,
     /// The file system.
@@ -291,6 +293,9 @@ pub(super) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
         mtime_ns: (stat.st_mtime as i64)
             .saturating_mul(1_000_000_000)
             .saturating_add(stat.st_mtime_nsec as i64),
+        ctime_ns: (stat.st_ctime as i64)
+            .saturating_mul(1_000_000_000)
+            .saturating_add(stat.st_ctime_nsec as i64),
         inode: stat.st_ino as u64,
         dev: stat.st_dev as u64,
         mode: stat.st_mode as u32,

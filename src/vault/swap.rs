@@ -19,10 +19,11 @@ use rustix::{
 use super::{
     EditError, VaultError,
     create::{read_in, rename_new, temp_name, write_temp},
-    editor::{Attempt, EditReport, Editor, Task},
+    editor::{Attempt, EditReport, Editor, Task, Was},
     image::{Guard, Script},
     in_place::unchanged,
     journal::{JournalEntry, JournalLock, Kind},
+    plan::After,
     root::still_names,
 };
 
@@ -42,7 +43,7 @@ impl Editor {
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
         let before = self.vault.read_open(task.path, &file, stat.size)?;
         let planned = (task.plan)(Some(&before));
-        if planned.after.as_deref() == Some(before.as_slice()) {
+        if planned.after == After::Same {
             return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
         }
         if stat.mode & 0o222 == 0 {
@@ -58,8 +59,16 @@ impl Editor {
         self.check_content(task, &planned, &before, &stat)?;
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
-        let Some(after) = planned.after else {
-            return self.remove(task, journal, &place, &before, None, planned.outcomes);
+        let (script, after) = match planned.after {
+            After::Missing | After::Same => {
+                return self.remove(task, journal, &place, &before, None, planned.outcomes);
+            }
+            After::Bytes(after) => (Script::between(&before, &after), after),
+            After::Change(script) => {
+                let mut after = before.clone();
+                script.carry_out(&mut after);
+                (script, after)
+            }
         };
         fail_point!("vault::swap::planned");
 
@@ -67,29 +76,29 @@ impl Editor {
         let remove_temp = || {
             let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
         };
-        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600))
-            .map_err(failed("writing a temporary file"))?;
-        let synced = copy_attributes(&file, &written).and_then(|()| written.sync_all());
-        if let Err(source) = synced {
-            remove_temp();
-            return Err(failed("writing a temporary file")(source));
-        }
-        fail_point!("vault::swap::temp");
-        let entry = JournalEntry {
+        journal.write(&JournalEntry {
             kind: Kind::Swap { temp: temp.clone() },
             path: task.path.clone(),
             why: task.why.clone(),
-            script: Script::between(&before, &after),
+            script,
             guard: Guard::Whole(before.clone()),
-        };
-        if let Err(error) =
-            journal.write(&entry).and_then(|()| self.displace(task.path, &temp, &before, &after))
-        {
+        })?;
+        fail_point!("vault::swap::journalled");
+        let written = write_temp(&place.dir, &temp, &after, Mode::from_raw_mode(0o600)).and_then(|written| {
+            fail_point!("vault::swap::temp", |_| Ok(()));
+            copy_attributes(&file, &written)?;
+            written.sync_all()
+        });
+        let displaced = written
+            .map_err(failed("writing a temporary file"))
+            .and_then(|()| self.displace(task.path, &temp, &before, &after));
+        if let Err(error) = displaced {
             remove_temp();
             self.forget_displaced(&temp);
+            journal.clear()?;
             return Err(error);
         }
-        fail_point!("vault::swap::journalled");
+        fail_point!("vault::swap::displaced");
         self.expect_own(task.path, &after);
 
         let same = still_names(&place.dir, &place.name, &stat).map_err(failed("checking"))?
@@ -115,10 +124,12 @@ impl Editor {
         fail_point!("vault::swap::told");
         journal.clear()?;
         // What was written between the check and the exchange is carried over now, the rest later.
-        self.carry_over_late_writes(journal, Some(&temp))?;
+        if let Err(error) = self.carry_over_late_writes(journal, Some(&temp)) {
+            tracing::warn!(note = %task.path, %error, "late writes will be looked for again");
+        }
         Ok(Attempt::Done(EditReport {
             outcomes: planned.outcomes,
-            before: Some(before),
+            was: Was::Bytes(before),
             after,
             changed: true,
             removed: false,
@@ -149,6 +160,23 @@ fn exchange_by_rename(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<boo
     }
     rustix::fs::renameat(dir, temp, dir, name)?;
     rename_new(dir, &aside, OsStr::new(temp))
+}
+
+/// Finishes or undoes an [`exchange_by_rename`] that was cut short: no file is without its name.
+pub(super) fn mend_exchange(dir: &OwnedFd, temp: &str, name: &OsStr) -> io::Result<()> {
+    let exists = |name: &OsStr| rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    let aside = format!("{temp}.old");
+    if !exists(OsStr::new(&aside)) {
+        return Ok(());
+    }
+    if !exists(name) {
+        rename_new(dir, &aside, name)?;
+    } else if !exists(OsStr::new(temp)) {
+        rename_new(dir, &aside, OsStr::new(temp))?;
+    } else {
+        rustix::fs::unlinkat(dir, &*aside, AtFlags::empty())?;
+    }
+    Ok(())
 }
 
 /// Gives the new file the mode, the owner and the extended attributes of the old one. An owner or an

@@ -66,7 +66,7 @@ impl WalkOptions {
     }
 }
 
-/// A listed file.
+/// A listed file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its path.
@@ -119,7 +119,7 @@ pub struct Walk {
     /// The files, ordered by path.
     pub entries: Vec<Entry>,
     /// The folders that were entered, without the first, ordered by path.
-    pub folders: Vec<NotePath>,
+    pub folders: Vec<Entry>,
     /// The names that were not listed, for a reason that a person may want to know.
     pub skipped: Vec<Skipped>,
 }
@@ -145,7 +145,7 @@ impl Vault {
         walk_folder(&dir, options.under.as_ref(), options, 0, &mut walk)
             .map_err(|error| VaultError::Root { root: self.root().to_owned(), source: error.into() })?;
         walk.entries.sort_unstable_by(|left, right| left.path.cmp(&right.path));
-        walk.folders.sort_unstable();
+        walk.folders.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         walk.skipped.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         Ok(walk)
     }
@@ -198,7 +198,7 @@ fn walk_folder(
                 }
                 match open_folder(dir, name) {
                     Ok(folder) => {
-                        walk.folders.push(path.clone());
+                        walk.folders.push(Entry { path: path.clone(), stat: stat_of(&stat) });
                         if let Err(error) = walk_folder(&folder, Some(&path), options, depth + 1, walk) {
                             let path = path.as_str().into();
                             walk.skipped

@@ -1,1 +1,190 @@
+//! What the watcher tells of real files: every way to save, folders, a vault that vanishes.
 
+use std::{
+    collections::BTreeSet,
+    fs,
+    sync::mpsc::{Receiver, channel},
+    time::{Duration, Instant},
+};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use vault_agent::vault::{NotePath, Operation, WatchEvent, WatchTimes, Watcher};
+
+use crate::help::{Room, note, why};
+
+struct Told {
+    _watcher: Watcher,
+    events: Receiver<WatchEvent>,
+}
+
+fn watch(room: &Room) -> Told {
+    watch_with(room, WatchTimes { settle: Duration::from_millis(20), ..WatchTimes::default() })
+}
+
+fn watch_with(room: &Room, times: WatchTimes) -> Told {
+    let (sender, events) = channel();
+    let watcher =
+        Watcher::start_with(room.editor.vault(), times, move |event| drop(sender.send(event))).unwrap();
+    Told { _watcher: watcher, events }
+}
+
+impl Told {
+    /// Waits until all of `paths` have been told as dirty. A rescan tells everything.
+    fn dirty(&self, paths: &[&str]) {
+        let mut wanted: BTreeSet<NotePath> = paths.iter().map(|path| note(path)).collect();
+        self.until(|event| {
+            if let WatchEvent::Dirty(paths) = event {
+                wanted.retain(|path| !paths.contains(path));
+            }
+            wanted.is_empty()
+        });
+    }
+
+    fn until(&self, mut is_wanted: impl FnMut(&WatchEvent) -> bool) {
+        let begun = Instant::now();
+        let mut seen = Vec::new();
+        while begun.elapsed() < Duration::from_secs(20) {
+            let Ok(event) = self.events.recv_timeout(Duration::from_secs(20)) else { break };
+            if is_wanted(&event) {
+                return;
+            }
+            seen.push(event);
+        }
+        panic!("not told; only {seen:?}");
+    }
+
+    /// What has been told so far and until nothing more comes for a while.
+    fn rest(&self) -> Vec<WatchEvent> {
+        std::iter::from_fn(|| self.events.recv_timeout(Duration::from_millis(400)).ok()).collect()
+    }
+}
+
+#[test]
+fn every_way_to_save_is_seen() {
+    let room = Room::new();
+    room.write("a.md", "1");
+    room.write("sub/b.md", "1");
+    let told = watch(&room);
+
+    room.write("a.md", "22");
+    told.dirty(&["a.md"]);
+    // Temp and rename, as vim, sync tools and many editors do; also a second time, to the new inode.
+    for round in ["333", "4444"] {
+        room.write(".a.md.tmp", round);
+        fs::rename(room.path(".a.md.tmp"), room.path("a.md")).unwrap();
+        told.dirty(&["a.md"]);
+    }
+    room.write("a.md", "in place, after the rename");
+    told.dirty(&["a.md"]);
+    room.write(".b.tmp", "exchanged");
+    renameat_with(CWD, room.path(".b.tmp"), CWD, room.path("sub/b.md"), RenameFlags::EXCHANGE).unwrap();
+    told.dirty(&["sub/b.md"]);
+    fs::rename(room.path("a.md"), room.path("sub/c.md")).unwrap();
+    told.dirty(&["a.md", "sub/c.md"]);
+    fs::remove_file(room.path("sub/c.md")).unwrap();
+    told.dirty(&["sub/c.md"]);
+    room.editor.edit(&note("sub/b.md"), &[Operation::Append { text: b"ours".to_vec() }], &why()).unwrap();
+    told.dirty(&["sub/b.md"]);
+}
+
+#[test]
+fn a_note_in_a_new_folder_is_seen_and_so_is_what_follows() {
+    let room = Room::new();
+    let told = watch(&room);
+    room.write("x/y/z/deep.md", "1");
+    told.dirty(&["x/y/z/deep.md"]);
+    room.write("x/y/z/deep.md", "2");
+    told.dirty(&["x/y/z/deep.md"]);
+    room.write("x/y/other.md", "1");
+    told.dirty(&["x/y/other.md"]);
+}
+
+#[test]
+fn a_moved_folder_is_followed() {
+    let room = Room::new();
+    room.write("old/a.md", "1");
+    let told = watch(&room);
+    fs::rename(room.path("old"), room.path("new")).unwrap();
+    told.until(|event| matches!(event, WatchEvent::Rescan(_)));
+    told.rest();
+    room.write("new/a.md", "2");
+    told.dirty(&["new/a.md"]);
+}
+
+#[test]
+fn a_folder_in_another_s_place_is_followed() {
+    let room = Room::new();
+    room.write("one/a.md", "1");
+    room.write("two/b.md", "1");
+    let told = watch(&room);
+    renameat_with(CWD, room.path("one"), CWD, room.path("two"), RenameFlags::EXCHANGE).unwrap();
+    told.until(|event| matches!(event, WatchEvent::Rescan(_)));
+    told.rest();
+    room.write("two/a.md", "2");
+    told.dirty(&["two/a.md"]);
+}
+
+#[test]
+fn reading_hidden_and_temporary_files_tell_nothing() {
+    let room = Room::new();
+    room.write("a.md", "1");
+    room.write(".obsidian/app.json", "1");
+    let told = watch(&room);
+    fs::read(room.path("a.md")).unwrap();
+    fs::read_dir(room.path("")).unwrap().count();
+    room.write(".obsidian/app.json", "2");
+    room.write(".hidden.md", "2");
+    room.write(".syncthing.a.md.tmp", "2");
+    room.write("a.md~", "2");
+    assert_eq!(told.rest(), []);
+}
+
+#[test]
+fn a_full_look_comes_when_it_is_time() {
+    let room = Room::new();
+    let told =
+        watch_with(&room, WatchTimes { rescan_every: Duration::from_millis(50), ..WatchTimes::default() });
+    told.until(|event| matches!(event, WatchEvent::Rescan(_)));
+    told.until(|event| matches!(event, WatchEvent::Rescan(_)));
+}
+
+#[test]
+fn a_queue_that_overflows_asks_for_a_full_look_and_nothing_is_missed() {
+    let room = Room::new();
+    room.write("a.md", "1");
+    let told = watch(&room);
+    // The default queue holds 16,384 events; the thread drains it meanwhile, so much more is made.
+    for round in 0..3_000 {
+        room.write(&format!("{}.md", round % 1_000), round.to_string());
+    }
+    room.write("last.md", "1");
+    told.until(|event| match event {
+        WatchEvent::Rescan(_) => true,
+        WatchEvent::Dirty(paths) => paths.contains(&note("last.md")),
+        _ => false,
+    });
+}
+
+#[test]
+fn a_vault_that_vanishes_and_returns_is_not_a_vault_without_notes() {
+    let room = Room::new();
+    room.write("a.md", "1");
+    let times = WatchTimes { presence_every: Duration::from_millis(100), ..WatchTimes::default() };
+    let told = watch_with(&room, times);
+    let away = room.temp.path().join("away");
+    fs::rename(room.path(""), &away).unwrap();
+    told.until(|event| {
+        assert!(!matches!(event, WatchEvent::Dirty(_)), "{event:?}");
+        *event == WatchEvent::VaultGone
+    });
+    // The empty mount point of an unmounted disk.
+    fs::create_dir(room.path("")).unwrap();
+    assert_eq!(told.rest(), []);
+    fs::remove_dir(room.path("")).unwrap();
+    fs::rename(&away, room.path("")).unwrap();
+    told.until(|event| *event == WatchEvent::VaultBack);
+    told.until(|event| matches!(event, WatchEvent::Rescan(_)));
+    told.rest();
+    room.write("a.md", "2");
+    told.dirty(&["a.md"]);
+}

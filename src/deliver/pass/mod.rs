@@ -16,6 +16,7 @@
 mod memory;
 mod notes;
 mod plan;
+pub(crate) use plan::meaning;
 mod report;
 mod send;
 mod settle;
@@ -131,6 +132,10 @@ pub async fn pass(
     let notes = Notes::read(context, now, &mut report);
     let changed = if let Some(reason) = &context.settings.read_only {
         report.read_only = Some(reason.clone());
+        if mode != Mode::DryRun {
+            // Confirmations of changes that were made here.
+            send::Sender::new(context, now, started + SEND_BUDGET).resume(&mut report).await?;
+        }
         Vec::new()
     } else if mode == Mode::DryRun {
         let plan = plan::plan(context, &notes, now, false)?;
@@ -173,6 +178,22 @@ async fn work(
         report.again_at(now);
     }
     Ok(plan)
+}
+
+/// Sends what is queued (confirmations, and what was on its way) without a look at the notes. Where a
+/// pass is going on, that or the next one sends it.
+///
+/// # Errors
+/// The journal can't be used.
+pub async fn flush(context: &PassContext<'_>) -> Result<PassReport, PassError> {
+    let started = Instant::now();
+    let now = context.clock.now();
+    let mut report = PassReport::new(now, context.settings.zone.tz());
+    if let Some(_lock) = context.journal.lock()? {
+        send::Sender::new(context, now, started + SEND_BUDGET).resume(&mut report).await?;
+    }
+    finish(started, &mut report);
+    Ok(report)
 }
 
 async fn lock(journal: &Journal) -> Result<super::journal::PassLock, PassError> {

@@ -120,6 +120,8 @@ impl<'c> Sender<'c> {
                 return self.give_up(&message, "every place refused it", report);
             };
             let outgoing = message.outgoing(chunk, place.scope);
+            // An earlier attempt may have arrived, whatever becomes of this one.
+            let in_doubt = message.chunks[chunk].state == ChunkState::Sending;
             let outcome = self.attempt(&message, chunk, &place, &outgoing, marked).await?;
             marked = false;
             match outcome {
@@ -158,7 +160,11 @@ impl<'c> Sender<'c> {
                         reason,
                         "a notification could not be sent yet"
                     );
-                    journal.not_sent(&message.key, chunk, retry, &reason)?;
+                    if in_doubt {
+                        journal.unknown(&message.key, retry, &reason)?;
+                    } else {
+                        journal.not_sent(&message.key, chunk, retry, &reason)?;
+                    }
                     if after.is_some() {
                         // The place asks for a pause: the others for it wait too.
                         self.failures.insert(message.scope, FAILURES);
@@ -207,11 +213,11 @@ impl<'c> Sender<'c> {
             if age.is_negative() || age >= NONCE_WINDOW {
                 let since = first.min(now).saturating_sub(LOOKUP_SKEW).unwrap_or(first);
                 match place.notifier.find(outgoing, since).await {
-                    Lookup::Found { message_id } => {
+                    Lookup::Found { message_id } if !self.context.journal.is_counted(&message_id)? => {
                         return Ok(SendOutcome::Sent { message_id: Some(message_id) });
                     }
                     Lookup::Later { reason, .. } => return Ok(SendOutcome::Unknown { reason }),
-                    Lookup::NotFound | Lookup::CannotAsk => {}
+                    Lookup::Found { .. } | Lookup::NotFound | Lookup::CannotAsk => {}
                 }
             }
         }

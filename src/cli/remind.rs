@@ -1,0 +1,212 @@
+//! `remind`: reminders from the command line.
+
+use super::tick::{instant, runtime};
+use super::{CommandError, CommandResult, Context, Status};
+use crate::deliver;
+use crate::deliver::pass::{PassContext, flush};
+use crate::format::reminder::Recur;
+use crate::reminders::{Book, Changes, Draft, Listed, Previewed, ReminderError, Written, parse_when};
+use crate::vault::{Actor, NotePath};
+use crate::workspace::Workspace;
+
+/// Adds, lists, changes and removes reminders.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Adds a reminder and prints its line.
+    Add {
+        /// When: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`.
+        when: String,
+        /// What it says.
+        message: String,
+        /// How it comes again: `none`, `daily`, `weekly` or `monthly`.
+        #[arg(long, value_name = "R", default_value = "none")]
+        recur: String,
+    },
+    /// Lists all reminders in the order of the note.
+    List,
+    /// Changes a reminder and prints its line.
+    Edit {
+        /// Its id.
+        id: String,
+        /// The new time.
+        #[arg(long, value_name = "WHEN")]
+        when: Option<String>,
+        /// The new message.
+        #[arg(long, visible_alias = "msg", value_name = "TEXT")]
+        message: Option<String>,
+        /// The new recurrence.
+        #[arg(long, value_name = "R")]
+        recur: Option<String>,
+    },
+    /// Removes a reminder and prints the line that it had.
+    #[command(visible_alias = "remove")]
+    Rm {
+        /// Its id.
+        id: String,
+    },
+    /// Shows when reminders come next.
+    Preview {
+        /// One reminder's id; else all.
+        id: Option<String>,
+        /// How many occurrences each.
+        #[arg(long, value_name = "N", default_value_t = 5)]
+        count: usize,
+        /// None after this.
+        #[arg(long, value_name = "T")]
+        until: Option<String>,
+        /// From this on, instead of now.
+        #[arg(long, value_name = "T")]
+        from: Option<String>,
+    },
+}
+
+/// Runs `remind`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let path = workspace.note(&workspace.settings.paths.reminders);
+    let remind = Remind { context, workspace: &workspace, path: &path };
+    match &args.action {
+        Action::Add { when, message, recur } => remind.add(when, message, recur),
+        Action::List => remind.list(),
+        Action::Edit { id, when, message, recur } => {
+            remind.edit(id, when.as_deref(), message.as_deref(), recur.as_deref())
+        }
+        Action::Rm { id } => remind.remove(id),
+        Action::Preview { id, count, until, from } => {
+            remind.preview(id.as_deref(), *count, until.as_deref(), from.as_deref())
+        }
+    }
+}
+
+struct Remind<'a> {
+    context: &'a Context,
+    workspace: &'a Workspace,
+    path: &'a NotePath,
+}
+
+impl Remind<'_> {
+    fn book(&self) -> Book<'_> {
+        let workspace = self.workspace;
+        Book { vault: &workspace.vault, editor: &workspace.editor, path: self.path, zone: &workspace.zone }
+    }
+
+    fn when(&self, text: &str) -> Result<jiff::civil::DateTime, CommandError> {
+        let now = self.workspace.clock.now();
+        parse_when(text, now, &self.workspace.zone).map_err(|error| ReminderError::from(error).into())
+    }
+
+    fn add(&self, when: &str, message: &str, recur: &str) -> CommandResult {
+        let draft = Draft { local: self.when(when)?, recur: recurrence(recur)?, msg: message.to_owned() };
+        let written = self.book().add(&draft, Actor::Cli)?;
+        self.say("added", &written)
+    }
+
+    fn edit(
+        &self,
+        id: &str,
+        when: Option<&str>,
+        message: Option<&str>,
+        recur: Option<&str>,
+    ) -> CommandResult {
+        let changes = Changes {
+            local: when.map(|when| self.when(when)).transpose()?,
+            recur: recur.map(recurrence).transpose()?,
+            msg: message.map(str::to_owned),
+        };
+        let written = self.book().change(id, &changes, Actor::Cli)?;
+        self.say("changed", &written)
+    }
+
+    fn remove(&self, id: &str) -> CommandResult {
+        let written = self.book().remove(id, Actor::Cli)?;
+        self.say("removed", &written)
+    }
+
+    fn list(&self) -> CommandResult {
+        let listed = self.book().list(self.workspace.clock.now())?;
+        self.context.ui.json(&listed);
+        if listed.is_empty() {
+            self.context.ui.line(format!("no reminders in `{}`", self.path));
+        }
+        for reminder in &listed {
+            self.context.ui.line(listed_line(reminder));
+        }
+        Ok(Status::Fine)
+    }
+
+    fn preview(
+        &self,
+        id: Option<&str>,
+        count: usize,
+        until: Option<&str>,
+        from: Option<&str>,
+    ) -> CommandResult {
+        let now = self.workspace.clock.now();
+        let from = from.map_or(Ok(now), |from| instant(from, self.workspace))?;
+        let until = until.map(|until| instant(until, self.workspace)).transpose()?;
+        let previews = self.book().preview(id, from, until, count)?;
+        self.context.ui.json(&previews);
+        for Previewed { id, msg, occurrences } in &previews {
+            self.context.ui.line(format!("{msg} ({})", id.as_deref().unwrap_or("no id yet")));
+            for occurrence in occurrences {
+                self.context.ui.line(format!("  {occurrence}"));
+            }
+        }
+        Ok(Status::Fine)
+    }
+
+    /// Prints the exact line, which is the console's confirmation; other notifiers get one of their own.
+    fn say(&self, what: &str, written: &Written) -> CommandResult {
+        self.context.ui.json(written);
+        self.context.ui.line(&written.line_text);
+        if let Err(error) = self.confirm(what, &written.line_text) {
+            // The note is written; a confirmation that can't be sent doesn't undo that.
+            self.context.ui.note(format!("{what}, but not confirmed: {error}"));
+        }
+        Ok(Status::Fine)
+    }
+
+    fn confirm(&self, what: &str, line: &str) -> Result<(), CommandError> {
+        let workspace = self.workspace;
+        let outlets = workspace.outlets(false);
+        if outlets.primary.name() == "console" {
+            return Ok(());
+        }
+        let journal = workspace.journal()?;
+        deliver::confirm(&journal, what, line, workspace.clock.now())?;
+        let pass = PassContext {
+            vault: &workspace.vault,
+            editor: &workspace.editor,
+            journal: &journal,
+            outlets: &outlets,
+            clock: &*workspace.clock,
+            settings: &workspace.pass_settings(),
+        };
+        runtime()?.block_on(flush(&pass)).map(|_| ()).map_err(CommandError::problem)
+    }
+}
+
+/// `rid_…  2026-12-01 09:30  weekly   Call Mum`.
+fn listed_line(reminder: &Listed) -> String {
+    let id = reminder.id.as_deref().unwrap_or("(no id yet)");
+    let recur = if reminder.recur == "none" { "once" } else { &reminder.recur };
+    format!("{id:<16}  {} {}  {recur:<7}  {}", reminder.date, reminder.time, reminder.msg)
+}
+
+fn recurrence(text: &str) -> Result<Recur, CommandError> {
+    text.parse().map_err(CommandError::usage)
+}
+
+impl From<ReminderError> for CommandError {
+    fn from(error: ReminderError) -> Self {
+        let hint = error.hint();
+        let out = if error.is_usage() { Self::usage(error) } else { Self::problem(error) };
+        hint.into_iter().fold(out, Self::hint)
+    }
+}

@@ -1,0 +1,55 @@
+//! `run`: the daemon, in the foreground.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{CommandError, CommandResult, Context, Status, init};
+use crate::daemon::{self, DaemonError};
+use crate::workspace::Workspace;
+
+/// Watches the vault and tells you what is due, until Ctrl-C; a missing or empty folder is made a vault.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs `run`.
+pub fn run(context: &Context, _: &Args) -> CommandResult {
+    let dir = context.vault_dir()?;
+    let workspace = Arc::new(open_or_make(context, &dir)?);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let served = runtime.block_on(async {
+        let stop = daemon::stop_on_signals()?;
+        context.ui.note(format!("watching {} (stop with Ctrl-C)", workspace.vault.root().display()));
+        daemon::serve(workspace, context.ui, stop).await.map_err(CommandError::from)
+    });
+    runtime.shutdown_background();
+    served.map(|()| Status::Fine)
+}
+
+/// The vault, or a new one where the folder is missing or empty.
+fn open_or_make(context: &Context, dir: &Path) -> Result<Workspace, CommandError> {
+    let empty = match std::fs::read_dir(dir) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if !empty {
+        return context.workspace();
+    }
+    let (workspace, written) = init::write_template(context, dir)?;
+    let root: PathBuf = workspace.vault.root().to_owned();
+    context.ui.note(format!("made a new vault in {} ({} files)", root.display(), written.created.len()));
+    Ok(workspace)
+}
+
+impl From<DaemonError> for CommandError {
+    fn from(error: DaemonError) -> Self {
+        let hint = match &error {
+            DaemonError::Lock(daemon::LockError::Held(_)) => {
+                Some("stop the other one first; `vault-agent status` tells what it is doing")
+            }
+            _ => None,
+        };
+        let mut out = Self::problem(error);
+        out.hints.extend(hint.map(str::to_owned));
+        out
+    }
+}

@@ -1,0 +1,99 @@
+//! `tick`: one pass of the scheduler, for cron and for tests.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{CommandError, CommandResult, Context, Status, Ui};
+use crate::clock::ManualClock;
+use crate::deliver::pass::{PassContext, pass};
+use crate::deliver::{Console, Memory, Mode, PassReport};
+use crate::schedule;
+use crate::workspace::Workspace;
+
+/// Makes one pass of the scheduler, then exits.
+///
+/// What is due is delivered, its line rewritten, and reminders without an id get one. A crontab line
+/// that runs this every minute replaces the daemon.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Takes this for the present: `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`.
+    #[arg(long, value_name = "T")]
+    now: Option<String>,
+    /// Says what would fire; sends and writes nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Runs `tick`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let mut workspace = context.workspace()?;
+    if let Some(text) = &args.now {
+        let now = instant(text, &workspace)?;
+        workspace = Workspace::open(&context.vault_dir()?, Arc::new(ManualClock::new(now)))?;
+    }
+    let mode = if args.dry_run { Mode::DryRun } else { Mode::Tick };
+    let report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
+    context.ui.json(&report);
+    say(context.ui, &workspace, &report);
+    Ok(if report.has_problem() { Status::Problem } else { Status::Fine })
+}
+
+async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassReport, CommandError> {
+    if mode == Mode::Tick {
+        workspace.editor.recover()?;
+    }
+    // With `--json` standard output is one document, and the console's lines go beside it.
+    let outlets = if ui.json {
+        workspace.outlets_with(Arc::new(Console::stderr(workspace.zone.tz().clone())))
+    } else {
+        workspace.outlets(false)
+    };
+    let pass_context = PassContext {
+        vault: &workspace.vault,
+        editor: &workspace.editor,
+        journal: &workspace.journal()?,
+        outlets: &outlets,
+        clock: &*workspace.clock,
+        settings: &workspace.pass_settings(),
+    };
+    pass(&pass_context, &mut Memory::default(), mode).await.map_err(CommandError::problem)
+}
+
+/// What a person wants to know besides the notifications themselves.
+fn say(ui: Ui, workspace: &Workspace, report: &PassReport) {
+    let shown = report.dry_run || workspace.outlets(false).primary.name() != "console";
+    for fired in report.fired.iter().filter(|_| shown) {
+        let verb = if report.dry_run { "would fire" } else { "sent" };
+        ui.line(format!("{verb}: {} {} ({})", fired.due, fired.text.replace('\n', " "), fired.id));
+    }
+    if let Some(reason) = &report.read_only {
+        ui.note(format!("nothing fires here: {reason}"));
+    }
+    for finding in &report.near_misses {
+        ui.note(super::check::plain(finding));
+    }
+    for failed in &report.failed {
+        ui.note(format!("not delivered: {}: {}", failed.id, failed.error));
+    }
+    for problem in &report.problems {
+        ui.note(format!("problem: {problem}"));
+    }
+}
+
+/// An instant as options take it: RFC 3339, or a local date and time.
+pub(super) fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(at);
+    }
+    match text.parse::<jiff::civil::DateTime>() {
+        Ok(local) => Ok(schedule::resolve(&workspace.zone, local)),
+        Err(_) => Err(CommandError::usage(format!("`{text}` is no instant"))
+            .hint("write `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`")),
+    }
+}
+
+/// A runtime for one pass.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}

@@ -1,0 +1,80 @@
+//! The parts of the daemon beside the scheduler: history, index, Discord.
+//!
+//! A part is a task that hears of events until it is told to stop. It reports what goes wrong and goes
+//! on; it never ends the daemon, and the scheduler never waits for it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use super::status::DaemonStatus;
+use crate::vault::NotePath;
+use crate::workspace::Workspace;
+
+/// What happened in the vault.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// These notes changed.
+    Changed(Arc<BTreeSet<NotePath>>),
+    /// Anything may have changed: events were lost, or much time went by. Says why.
+    Rescan(String),
+    /// The vault's folder can't be reached.
+    VaultGone,
+    /// It can be reached again.
+    VaultBack,
+    /// Watching doesn't work as it should: changes may go unseen. Says why.
+    Unwatched(String),
+    /// The settings changed and are in force: this is the vault with the new ones.
+    Settings(Arc<Workspace>),
+}
+
+/// A part of the daemon.
+#[async_trait]
+pub trait Part: Send {
+    /// The name that `status` shows.
+    fn name(&self) -> &'static str;
+
+    /// Works until `stop`; an error ends the part alone, and stands in `status`.
+    async fn run(
+        self: Box<Self>,
+        workspace: Arc<Workspace>,
+        events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()>;
+}
+
+/// The daemon's report, shared by its parts and written to the state directory.
+#[derive(Debug, Clone)]
+pub struct Board {
+    status: Arc<Mutex<DaemonStatus>>,
+    state: Arc<PathBuf>,
+}
+
+impl Board {
+    /// A board over the report's file in `state`.
+    pub fn new(status: DaemonStatus, state: PathBuf) -> Self {
+        Self { status: Arc::new(Mutex::new(status)), state: Arc::new(state) }
+    }
+
+    /// Changes the report and writes it. A report that can't be written is no reason to stop.
+    pub fn update(&self, change: impl FnOnce(&mut DaemonStatus)) {
+        let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut status);
+        if let Err(error) = status.write(&self.state) {
+            tracing::debug!(%error, "can't write the status file");
+        }
+    }
+
+    /// Says what a part is doing, in a few words.
+    pub fn say(&self, part: &str, words: impl Into<String>) {
+        let words = words.into();
+        self.update(|status| {
+            status.parts.insert(part.to_owned(), words);
+        });
+    }
+}

@@ -1,0 +1,134 @@
+//! What can go wrong with the history, in words for people.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// An error of the history room.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// libgit2 refused.
+    #[error("can't {doing} in `{}`: {}", dir.display(), source.message())]
+    Git {
+        /// What was tried, as a verb phrase.
+        doing: String,
+        /// The repository.
+        dir: PathBuf,
+        /// libgit2's own words.
+        source: git2::Error,
+    },
+    /// The operating system refused.
+    #[error("can't {doing} `{}`: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's own words.
+        source: std::io::Error,
+    },
+    /// Another process has held the history for too long.
+    #[error("the history `{}` has been in use by another process for {seconds} s; try again", dir.display())]
+    Busy {
+        /// The repository.
+        dir: PathBuf,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// There is no snapshot yet.
+    #[error("there is no snapshot yet")]
+    Empty,
+    /// The time lies before everything that is known.
+    #[error("`{asked}` is before the first snapshot, which was taken {first}")]
+    BeforeFirst {
+        /// The time that was asked for.
+        asked: String,
+        /// The first snapshot's time.
+        first: String,
+    },
+    /// Neither a revision nor a time.
+    #[error(
+        "`{0}` is neither a snapshot's id nor a time; try `yesterday 18:00`, `2 hours ago`, RFC 3339, or an id that `history` shows"
+    )]
+    UnknownPoint(String),
+    /// Several snapshots begin so.
+    #[error("`{0}` is the beginning of more than one snapshot's id; give more characters")]
+    Ambiguous(String),
+    /// The path isn't one inside the vault.
+    #[error("`{path}` is not a path inside the vault: {reason}")]
+    Outside {
+        /// As given.
+        path: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The path isn't in that snapshot.
+    #[error("`{path}` is not in the snapshot {at}")]
+    NotInSnapshot {
+        /// As given.
+        path: String,
+        /// The snapshot's short id.
+        at: String,
+    },
+    /// An object's content is damaged or missing.
+    #[error("the history is damaged: object {id} can't be read ({detail}); `git -C {} fsck` says more", dir.display())]
+    Damaged {
+        /// The repository.
+        dir: PathBuf,
+        /// The object.
+        id: String,
+        /// libgit2's own words.
+        detail: String,
+    },
+    /// The vault's folder isn't there.
+    #[error("the vault `{}` is not there (not mounted?); nothing was recorded", .0.display())]
+    VaultGone(PathBuf),
+    /// The vault room refused.
+    #[error(transparent)]
+    Vault(#[from] crate::vault::VaultError),
+    /// The editing engine refused.
+    #[error("can't write `{path}`: {reason}")]
+    Edit {
+        /// The note.
+        path: String,
+        /// The engine's words.
+        reason: String,
+    },
+    /// A setting is wrong.
+    #[error("`[history] {key}`: `{value}` is no valid pattern: {reason}")]
+    Pattern {
+        /// `include` or `exclude`.
+        key: &'static str,
+        /// The pattern.
+        value: String,
+        /// Why.
+        reason: String,
+    },
+    /// `[history] enabled = false`.
+    #[error("snapshots are turned off (`[history] enabled = false`)")]
+    Disabled,
+    /// The user's own git could not do it.
+    #[error("`git {command}` failed: {detail}")]
+    Remote {
+        /// The git command.
+        command: String,
+        /// The last lines that it printed.
+        detail: String,
+    },
+    /// No git is installed, or it could not be started.
+    #[error(
+        "`git` could not be started: {0}; install git to use `[history] remote` (everything else works without it)"
+    )]
+    NoGit(std::io::Error),
+}
+
+/// The history room's result.
+pub type Result<T, E = HistoryError> = std::result::Result<T, E>;
+
+impl HistoryError {
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { doing, path, source }
+    }
+}

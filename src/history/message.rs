@@ -1,0 +1,194 @@
+//! Commit messages: a subject in words, the reason, and trailers that programs read.
+//!
+//! The form is git's own (`git interpret-trailers`), so a plain `git log` reads well and other tools
+//! can filter by `Actor:` or `Reminder:`. Rendering and parsing are pure and inverse to each other.
+
+use crate::vault::Why;
+
+/// The trailer that says who wrote.
+pub const ACTOR: &str = "Actor";
+/// The trailer that names a note that the commit touched; once a note, at most [`NAMED`] times.
+pub const NOTE: &str = "Note";
+/// The trailer that stands for all notes where there are too many to name, with their number.
+pub const ALL_NOTES: &str = "Notes";
+/// As many notes are named.
+pub const NAMED: usize = 50;
+/// The trailer that marks many deletions at once, with their number.
+pub const BULK_DELETION: &str = "Bulk-Deletion";
+/// The trailer that names the commit that an undo took back.
+pub const UNDOES: &str = "Undoes";
+/// The trailer that a restore's commits carry: the snapshot that was restored from.
+pub const RESTORED_FROM: &str = "Restored-From";
+
+/// A commit message, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Message {
+    /// The first line.
+    pub subject: String,
+    /// The paragraphs between subject and trailers, if any.
+    pub body: Option<String>,
+    /// The trailers, in order.
+    pub trailers: Vec<(String, String)>,
+}
+
+impl Message {
+    /// The message that `why` asks for, with `Actor:` first and a `Note:` for each path.
+    pub fn new<'a>(why: &Why, notes: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut trailers = vec![(ACTOR.to_owned(), why.actor.as_str().to_owned())];
+        let ours = |key: &str| [ACTOR, NOTE, ALL_NOTES].iter().any(|own| own.eq_ignore_ascii_case(key));
+        trailers.extend(why.trailers.iter().filter(|(key, _)| !ours(key)).cloned());
+        let notes: Vec<&str> = notes.into_iter().collect();
+        if notes.len() > NAMED {
+            trailers.push((ALL_NOTES.to_owned(), notes.len().to_string()));
+        }
+        trailers.extend(notes.iter().take(NAMED).map(|path| (NOTE.to_owned(), quoted(path))));
+        let subject = one_line(&why.subject);
+        let subject = if subject.is_empty() { "changed notes".to_owned() } else { subject };
+        Self { subject, body: why.body.clone(), trailers }
+    }
+
+    /// The value of the first trailer named `key`.
+    pub fn trailer(&self, key: &str) -> Option<&str> {
+        self.trailers.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
+    }
+
+    /// The values of all trailers named `key`.
+    pub fn all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
+        self.trailers.iter().filter(move |(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v.as_str())
+    }
+
+    /// The notes that it names.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        self.all(NOTE).map(|value| match value.strip_prefix('"') {
+            Some(_) => serde_json::from_str(value).unwrap_or_else(|_| value.to_owned()),
+            None => value.to_owned(),
+        })
+    }
+
+    /// The actor's name; `human` where a foreign commit names none.
+    pub fn actor(&self) -> &str {
+        self.trailer(ACTOR).unwrap_or("human")
+    }
+
+    /// The text of the commit message.
+    pub fn render(&self) -> String {
+        let mut out = one_line(&self.subject);
+        out.push('\n');
+        let body = self.body.as_deref().map(clean).unwrap_or_default();
+        let body = body.trim();
+        if !body.is_empty() {
+            out.push('\n');
+            out.push_str(body);
+            out.push('\n');
+        }
+        if !self.trailers.is_empty() {
+            out.push('\n');
+            for (key, value) in &self.trailers {
+                out.push_str(&format!("{key}: {}\n", one_line(value)));
+            }
+        }
+        out
+    }
+
+    /// Takes a commit message apart. Trailers are the last paragraph, where every line is one.
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim_end_matches('\n');
+        let (subject, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let rest = rest.trim_matches('\n');
+        let (body, last) = match rest.rfind("\n\n") {
+            Some(at) => (&rest[..at], &rest[at + 2..]),
+            None => ("", rest),
+        };
+        let trailers: Option<Vec<_>> = last.lines().map(trailer).collect();
+        let (body, trailers) = match trailers {
+            Some(trailers) => (body, trailers),
+            None => (rest, Vec::new()),
+        };
+        let body = body.trim_matches('\n');
+        Self { subject: subject.to_owned(), body: (!body.is_empty()).then(|| body.to_owned()), trailers }
+    }
+}
+
+fn trailer(line: &str) -> Option<(String, String)> {
+    let (key, value) = line.split_once(": ").or_else(|| line.strip_suffix(':').map(|key| (key, "")))?;
+    let valid = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    valid.then(|| (key.to_owned(), value.to_owned()))
+}
+
+/// A path as a trailer's value; quoted where its ends would be lost.
+fn quoted(path: &str) -> String {
+    if path.trim() == path && !path.starts_with('"') {
+        return path.to_owned();
+    }
+    serde_json::to_string(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// One line without control characters: git's checks refuse NUL, and a line break would forge trailers.
+fn one_line(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    line.trim().to_owned()
+}
+
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vault::Actor;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_message_reads_well_and_comes_back() {
+        let why = Why {
+            actor: Actor::Scheduler,
+            subject: "fired: Call \"Mum\"".into(),
+            body: Some("It was 3 minutes late.".into()),
+            trailers: vec![("Reminder".into(), "rid_K5V4M2J9Q2ZP".into())],
+        };
+        let message = Message::new(&why, ["Reminders.md"]);
+        insta::assert_snapshot!(message.render(), @r#"
+        fired: Call "Mum"
+
+        It was 3 minutes late.
+
+        Actor: scheduler
+        Reminder: rid_K5V4M2J9Q2ZP
+        Note: Reminders.md
+        "#);
+        assert_eq!(Message::parse(&message.render()), message);
+    }
+
+    #[test]
+    fn a_body_without_trailers_stays_a_body() {
+        let message = Message::parse("by hand\n\nI wrote this\nmyself\n");
+        assert_eq!(message.body.as_deref(), Some("I wrote this\nmyself"));
+        assert_eq!(message.actor(), "human");
+    }
+
+    #[test]
+    fn a_subject_can_not_forge_a_trailer() {
+        let why = Why {
+            actor: Actor::Mcp,
+            subject: "hello\n\nActor: human\0".into(),
+            body: None,
+            trailers: vec![("Reminder".into(), "x\nActor: human".into())],
+        };
+        let parsed = Message::parse(&Message::new(&why, []).render());
+        assert_eq!(parsed.actor(), "mcp");
+        assert_eq!(parsed.trailers.len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn rendering_and_parsing_are_inverse(
+            subject in "[a-z:\" ]{1,30}[a-z]", body in proptest::option::of("[a-z]{3,9} [a-z]{2,9}"),
+            values in proptest::collection::vec("[!-~]{0,20}", 1..4)
+        ) {
+            let trailers = values.into_iter().map(|v| ("Reminder".to_owned(), v)).collect();
+            let message = Message { subject: subject.trim().to_owned(), body, trailers };
+            prop_assert_eq!(Message::parse(&message.render()), message);
+        }
+    }
+}

@@ -1,0 +1,581 @@
+//! Taking snapshots: the whole vault, some paths, or one write of the agent.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use git2::{ObjectType, Oid};
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use super::entries::{Entries, Entry, EntryFile};
+use super::error::{HistoryError, Result};
+use super::message::{BULK_DELETION, Message, RESTORED_FROM};
+use super::object::{FileState, Mode, Sink};
+use super::pending::{self, PendingRestore};
+use super::scan::{LeftOut, Scan, Scanner};
+use super::select::{Selection, Verdict};
+use super::store::{Lock, Store, TreeChange, empty_tree, failpoint};
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::vault::{Actor, Change, ChangeObserver, NotePath, Vault, Why};
+
+/// As many deletions at once are a commit of their own, flagged.
+const BULK: usize = 20;
+
+/// The history of one vault.
+pub struct History {
+    store: Mutex<Store>,
+    vault: Vault,
+    selection: Selection,
+    zone: TimeZone,
+    clock: Arc<dyn Clock>,
+    dir: PathBuf,
+    /// Commits that this value made: a write that is told again after a crash is none of them.
+    mine: Mutex<HashSet<Oid>>,
+    /// While a restore writes: its files are one commit in the end, not one each.
+    pub(crate) restoring: AtomicBool,
+}
+
+/// What becomes of many deletions at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Deletions {
+    /// More than 20 and more than a tenth of the known files, or all of them, wait for a person's word.
+    #[default]
+    Hold,
+    /// The person has said that they are meant.
+    Accept,
+}
+
+/// Deletions that wait for a person's word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// Since when, RFC 3339.
+    pub since: jiff::Timestamp,
+    /// How many files are known.
+    pub known: usize,
+    /// The files that are gone from the vault and still in the last snapshot.
+    pub deleted: Vec<String>,
+}
+
+/// What a snapshot did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Snapshot {
+    /// The new commits' ids, oldest first; none where nothing had changed.
+    pub commits: Vec<String>,
+    /// How many files were added.
+    pub added: usize,
+    /// How many had changed.
+    pub changed: usize,
+    /// How many were deleted.
+    pub deleted: usize,
+    /// Deletions that were not recorded and wait for a person's word.
+    pub held: Option<Held>,
+    /// What was looked at and left out.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl std::fmt::Debug for History {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("History").field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
+impl History {
+    /// Opens the history of `vault` in the state directory, making it where there is none.
+    ///
+    /// # Errors
+    /// The repository can't be made or opened, or a pattern in the settings is wrong.
+    pub fn open(vault: &Vault, settings: &Settings, state: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
+        let dir = state.join("history.git");
+        let selection = Selection::new(settings)?;
+        let store = Store::open(&dir)?;
+        let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
+        Ok(Self {
+            store: Mutex::new(store),
+            vault: vault.clone(),
+            selection,
+            zone,
+            clock,
+            dir,
+            mine: Mutex::default(),
+            restoring: AtomicBool::new(false),
+        })
+    }
+
+    /// The repository's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The vault that it keeps.
+    pub fn vault(&self) -> &Vault {
+        &self.vault
+    }
+
+    /// The zone that times are shown and read in.
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
+    /// The time.
+    pub fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+
+    /// Whether snapshots keep the file at `path`.
+    pub fn keeps(&self, path: &NotePath) -> bool {
+        self.selection.verdict(path.as_str()) == Verdict::Keep
+    }
+
+    pub(crate) fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// The agent's own notes, where ids live.
+    pub(crate) fn own_notes(&self) -> &[String] {
+        self.selection.own()
+    }
+
+    pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
+        // The store has no state that a panic could leave half-changed: it reads the disk anew.
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compares the whole vault with the last snapshot and commits what differs.
+    ///
+    /// # Errors
+    /// The vault isn't there, the history can't be written, or another process holds it too long.
+    pub fn snapshot_all(&self, deletions: Deletions) -> Result<Snapshot> {
+        let store = self.store();
+        let lock = store.lock()?;
+        let (head, base) = store.head_tree()?;
+        let file = EntryFile::new(&self.dir);
+        let mut entries = file.load();
+        let scanner = Scanner { store: &store, vault: &self.vault, selection: &self.selection, base };
+        let (mut scan, sink) = scanner.full(&entries)?;
+        failpoint("history::scanned");
+        let seen = std::mem::take(&mut scan.seen);
+        let done = self.commit_scan(&store, &lock, head, base, scan, sink, deletions)?;
+        pending::write_json(&self.dir.join("left-out.json"), &done.snapshot.left_out)?;
+        let stale = entries.tree != Some(done.tree) || !seen.is_empty() || entries.is_wasteful();
+        if stale {
+            self.learn(&store, &mut entries, seen, &done)?;
+            file.rewrite(&entries);
+        }
+        Ok(done.snapshot)
+    }
+
+    /// Compares the given paths with the last snapshot and commits what differs.
+    ///
+    /// # Errors
+    /// As [`History::snapshot_all`].
+    pub fn snapshot_paths(&self, paths: &BTreeSet<NotePath>, deletions: Deletions) -> Result<Snapshot> {
+        let store = self.store();
+        let lock = store.lock()?;
+        let (head, base) = store.head_tree()?;
+        let scanner = Scanner { store: &store, vault: &self.vault, selection: &self.selection, base };
+        let (mut scan, sink) = scanner.some(paths)?;
+        let mut seen = std::mem::take(&mut scan.seen);
+        let done = self.commit_scan(&store, &lock, head, base, scan, sink, deletions)?;
+        if done.held {
+            seen.retain(|(_, entry)| entry.is_some());
+        }
+        if !seen.is_empty() {
+            let seen = seen.iter().map(|(path, entry)| (path.as_str(), *entry));
+            EntryFile::new(&self.dir).append(seen, base, done.tree);
+        }
+        Ok(done.snapshot)
+    }
+
+    /// The entries after a full scan: exactly the files of the new tree.
+    fn learn(
+        &self,
+        store: &Store,
+        entries: &mut Entries,
+        seen: Vec<(String, Option<Entry>)>,
+        done: &Done,
+    ) -> Result<()> {
+        for (path, entry) in seen {
+            match entry {
+                Some(entry) => drop(entries.map.insert(path.into(), entry)),
+                None if done.held => {}
+                None => drop(entries.map.remove(path.as_str())),
+            }
+        }
+        // Files that are in the tree without having been read (held, excluded, in the cloud) are known
+        // by their content alone, so that no later walk takes the entries for the tree and misses them.
+        if entries.tree != Some(done.base) {
+            let files = store.files(done.tree)?;
+            entries.map.retain(|path, _| files.contains_key(&**path));
+            for (path, state) in files {
+                let same = entries.map.get(path.as_str()).is_some_and(|entry| entry.state == state);
+                if !same {
+                    entries.map.insert(path.into(), Entry { size: 0, mtime_ns: 0, inode: 0, state });
+                }
+            }
+        }
+        entries.tree = Some(done.tree);
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one snapshot's parts, called from two places")]
+    fn commit_scan<'s>(
+        &self,
+        store: &'s Store,
+        lock: &Lock,
+        head: Option<Oid>,
+        base: Oid,
+        mut scan: Scan,
+        sink: Sink<'s>,
+        deletions: Deletions,
+    ) -> Result<Done> {
+        let mut snapshot = Snapshot { left_out: std::mem::take(&mut scan.left_out), ..Snapshot::default() };
+        let held = self.hold(store, base, &scan, deletions)?;
+        if held.is_some() {
+            scan.deleted.clear();
+        }
+        let mut at = At { head, tree: base, sink: Some(sink) };
+        let restored = pending::load(&self.dir)?;
+        let targets = restored.as_ref().map(PendingRestore::targets).unwrap_or_default();
+        let (ours, theirs): (Vec<_>, Vec<_>) =
+            scan.changed.into_iter().chain(scan.deleted.into_iter().map(|path| (path, None))).partition(|(path, state)| targets.get(path.as_str()) == Some(state));
+        if let Some(restore) = restored.as_ref().filter(|_| !ours.is_empty()) {
+            self.commit(store, lock, &mut at, &ours, &restore.message(), &mut snapshot)?;
+        }
+        let (gone, kept): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|(_, state)| state.is_none());
+        if gone.len() >= BULK {
+            // What a sync tool deleted in one sweep stands alone, so that it can be brought back alone.
+            let facts = self.facts(store, at.tree, &kept)?;
+            self.commit(store, lock, &mut at, &kept, &human(&facts, head.is_none()), &mut snapshot)?;
+            self.commit(store, lock, &mut at, &gone, &bulk(&gone), &mut snapshot)?;
+        } else {
+            let all: Vec<TreeChange> = kept.into_iter().chain(gone).collect();
+            let facts = self.facts(store, at.tree, &all)?;
+            self.commit(store, lock, &mut at, &all, &human(&facts, head.is_none()), &mut snapshot)?;
+        }
+        if head.is_none() && snapshot.commits.is_empty() {
+            // Even an empty vault has a first snapshot, for restores to begin from.
+            self.commit_always(store, lock, &mut at, &human(&[], true), &mut snapshot)?;
+        }
+        let is_held = held.is_some();
+        pending::keep_or_remove(&self.dir.join("held.json"), held.as_ref())?;
+        snapshot.held = held;
+        Ok(Done { snapshot, base, tree: at.tree, held: is_held })
+    }
+
+    fn hold(&self, store: &Store, base: Oid, scan: &Scan, deletions: Deletions) -> Result<Option<Held>> {
+        if deletions == Deletions::Accept || scan.deleted.is_empty() {
+            return Ok(None);
+        }
+        let known = match scan.known {
+            Some(known) => known,
+            None if scan.deleted.len() > BULK => store.files(base)?.len(),
+            // A few deletions can only be all of them in a tiny vault.
+            None => store.count_up_to(base, scan.deleted.len() + 1)?,
+        };
+        let gone = scan.deleted.len();
+        let added =
+            scan.changed.iter().any(|(path, _)| store.file(base, path).is_ok_and(|old| old.is_none()));
+        let everything = gone == known && !added;
+        let many = gone > BULK && gone * 10 > known;
+        let since = self.held()?.map_or_else(|| self.clock.now(), |held| held.since);
+        Ok((everything || many).then(|| Held { since, known, deleted: scan.deleted.clone() }))
+    }
+
+    /// Deletions that wait for a person's word, if any.
+    ///
+    /// # Errors
+    /// The note about them can't be read.
+    pub fn held(&self) -> Result<Option<Held>> {
+        pending::read_json(&self.dir.join("held.json"))
+    }
+
+    /// What the last full snapshot left out.
+    ///
+    /// # Errors
+    /// The list can't be read.
+    pub fn left_out(&self) -> Result<Vec<LeftOut>> {
+        Ok(pending::read_json(&self.dir.join("left-out.json"))?.unwrap_or_default())
+    }
+
+    /// For each change, whether the path is new, changed or gone, and what its content was.
+    fn facts(&self, store: &Store, tree: Oid, changes: &[TreeChange]) -> Result<Vec<Fact>> {
+        changes
+            .iter()
+            .map(|(path, new)| Ok(Fact { path: path.clone(), old: store.file(tree, path)?, new: *new }))
+            .collect()
+    }
+
+    fn commit<'s>(
+        &self,
+        store: &'s Store,
+        lock: &Lock,
+        at: &mut At<'s>,
+        changes: &[TreeChange],
+        message: &Message,
+        snapshot: &mut Snapshot,
+    ) -> Result<()> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        for fact in self.facts(store, at.tree, changes)? {
+            match (fact.old, fact.new) {
+                (None, Some(_)) => snapshot.added += 1,
+                (Some(_), Some(_)) => snapshot.changed += 1,
+                (_, None) => snapshot.deleted += 1,
+            }
+        }
+        let mut sink = at.sink.take().map_or_else(|| store.sink(0), Ok)?;
+        let tree = store.update_tree(at.tree, changes, &mut sink)?;
+        at.sink = Some(sink);
+        if tree == at.tree {
+            return Ok(());
+        }
+        at.tree = tree;
+        self.commit_always(store, lock, at, message, snapshot)
+    }
+
+    fn commit_always<'s>(
+        &self,
+        store: &'s Store,
+        lock: &Lock,
+        at: &mut At<'s>,
+        message: &Message,
+        snapshot: &mut Snapshot,
+    ) -> Result<()> {
+        let sink = at.sink.take().map_or_else(|| store.sink(0), Ok)?;
+        let id = store.commit_tree(lock, at.head, at.tree, message, self.clock.now(), &self.zone, sink)?;
+        self.mine.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        at.head = Some(id);
+        snapshot.commits.push(id.to_string());
+        Ok(())
+    }
+
+    /// Commits one write of the agent; what a person had changed before it is a commit of its own first.
+    /// Bears being told the same write again after a crash.
+    ///
+    /// # Errors
+    /// The history can't be written, or another process holds it too long.
+    pub fn record(&self, change: &Change<'_>) -> Result<()> {
+        let path = self.real_path(change.path);
+        let size = change.after.map_or(0, <[u8]>::len) as u64;
+        let grouped = change.why.actor == Actor::Restore && self.restoring.load(Ordering::SeqCst);
+        if grouped || self.selection.verdict(path.as_str()) != Verdict::Keep {
+            return Ok(());
+        }
+        if self.selection.is_too_large(path.as_str(), size) {
+            tracing::warn!(note = %path, size, "larger than `[history] max_file_bytes`; not kept in history");
+            return Ok(());
+        }
+        let store = self.store();
+        let lock = store.lock()?;
+        let (head, base) = store.head_tree()?;
+        let message = Message::new(change.why, [path.as_str()]);
+        let known = store.file(base, path.as_str())?;
+        let mut sink = store.sink(0)?;
+        let mode = match known {
+            Some(FileState { mode: Mode::Executable, .. }) => Mode::Executable,
+            _ => Mode::File,
+        };
+        let mut state = |bytes: Option<&[u8]>| {
+            let blob = bytes.map(|bytes| sink.write(ObjectType::Blob, bytes)).transpose()?;
+            Ok::<_, HistoryError>(blob.map(|id| FileState { id, mode }))
+        };
+        let (before, after) = (state(change.before)?, state(change.after)?);
+        if known == after && self.is_told_again(&store, head, &message)? {
+            return Ok(());
+        }
+        let mut at = At { head, tree: base, sink: Some(sink) };
+        let mut snapshot = Snapshot::default();
+        if known == after && known != before && self.was_overtaken(&store, head, path.as_str(), before, after)? {
+            // A snapshot came between the write and this word about it, and took the write for a
+            // person's. The content is kept already; who it was, and why, is said now.
+            return self.commit_always(&store, &lock, &mut at, &message, &mut snapshot);
+        }
+        if known != before {
+            let fact = Fact { path: path.to_string(), old: known, new: before };
+            let changes = [(path.to_string(), before)];
+            self.commit(&store, &lock, &mut at, &changes, &human(&[fact], head.is_none()), &mut snapshot)?;
+        }
+        self.commit(&store, &lock, &mut at, &[(path.to_string(), after)], &message, &mut snapshot)?;
+        let entry = after.and_then(|state| {
+            let stat = self.vault.stat(&path).ok()??;
+            // Whoever wrote after the agent did it now: never trust this without a second look.
+            Some(Entry::new(&stat, state, 0))
+        });
+        EntryFile::new(&self.dir).append([(path.as_str(), entry)], base, at.tree);
+        Ok(())
+    }
+
+    /// Whether a recent commit that another run made says the same: the write was told before a crash.
+    fn is_told_again(&self, store: &Store, head: Option<Oid>, message: &Message) -> Result<bool> {
+        let mine = self.mine.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = head;
+        for _ in 0..64 {
+            let Some(id) = next.filter(|id| !mine.contains(id)) else { break };
+            let commit = store.commit(id)?;
+            if commit.message == *message {
+                return Ok(true);
+            }
+            next = commit.parent;
+        }
+        Ok(false)
+    }
+
+    /// Whether one of the last commits made exactly this change of the note.
+    fn was_overtaken(
+        &self,
+        store: &Store,
+        head: Option<Oid>,
+        path: &str,
+        before: Option<FileState>,
+        after: Option<FileState>,
+    ) -> Result<bool> {
+        let mut next = head;
+        for _ in 0..8 {
+            let Some(id) = next else { break };
+            let commit = store.commit(id)?;
+            let old = commit.parent.map(|parent| store.commit(parent)).transpose()?.map(|parent| parent.tree);
+            let (old, new) = (store.file(tree_or_empty(old), path)?, store.file(commit.tree, path)?);
+            if old != new {
+                return Ok(commit.message.actor() == "human" && old == before && new == after);
+            }
+            next = commit.parent;
+        }
+        Ok(false)
+    }
+
+    /// Where the note really lies, links resolved: that is the path that snapshots know.
+    fn real_path(&self, path: &NotePath) -> NotePath {
+        std::fs::canonicalize(self.vault.absolute(path))
+            .ok()
+            .and_then(|real| NotePath::new(real.strip_prefix(self.vault.root()).ok()?.to_str()?).ok())
+            .unwrap_or_else(|| path.clone())
+    }
+
+    /// What is being restored right now, or was when a restore was interrupted.
+    ///
+    /// # Errors
+    /// The note about it can't be read.
+    pub fn pending_restore(&self) -> Result<Option<PendingRestore>> {
+        pending::load(&self.dir)
+    }
+}
+
+impl ChangeObserver for History {
+    fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Ok(self.record(change)?)
+    }
+}
+
+/// Where a run of commits stands.
+struct At<'r> {
+    head: Option<Oid>,
+    tree: Oid,
+    sink: Option<Sink<'r>>,
+}
+
+struct Done {
+    snapshot: Snapshot,
+    base: Oid,
+    tree: Oid,
+    held: bool,
+}
+
+struct Fact {
+    path: String,
+    old: Option<FileState>,
+    new: Option<FileState>,
+}
+
+/// The message for what people changed: one note by its name, a move as one, more by their numbers.
+fn human(facts: &[Fact], first: bool) -> Message {
+    let mut added: BTreeMap<&str, FileState> = BTreeMap::new();
+    let mut gone: Vec<(&str, FileState)> = Vec::new();
+    let mut changed = Vec::new();
+    for fact in facts {
+        match (fact.old, fact.new) {
+            (None, Some(new)) => drop(added.insert(&fact.path, new)),
+            (Some(old), None) => gone.push((&fact.path, old)),
+            _ => changed.push(fact.path.as_str()),
+        }
+    }
+    let mut moved = Vec::new();
+    gone.retain(|(from, old)| {
+        let to = added.iter().find(|(_, new)| new.id == old.id).map(|(to, _)| *to);
+        if let Some(to) = to {
+            added.remove(to);
+            moved.push((*from, to));
+        }
+        to.is_none()
+    });
+    let count = added.len() + gone.len() + changed.len() + moved.len();
+    let words: Vec<String> = changed
+        .iter()
+        .map(|path| format!("changed {path}"))
+        .chain(added.keys().map(|path| format!("added {path}")))
+        .chain(gone.iter().map(|(path, _)| format!("deleted {path}")))
+        .chain(moved.iter().map(|(from, to)| format!("moved {from} to {to}")))
+        .collect();
+    let numbers: Vec<String> =
+        [(changed.len(), "changed"), (added.len(), "added"), (gone.len(), "deleted"), (moved.len(), "moved")]
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, word)| format!("{n} {word}"))
+            .collect();
+    let (subject, body) = match count {
+        _ if first => (format!("first snapshot: {count} {}", plural(count, "file")), None),
+        1 => (words.join(""), None),
+        _ => {
+            let more = words.len().saturating_sub(20);
+            let mut body = words[..words.len() - more].join("\n");
+            if more > 0 {
+                body.push_str(&format!("\nand {more} more"));
+            }
+            (format!("{count} notes: {}", numbers.join(", ")), Some(body))
+        }
+    };
+    let notes = facts.iter().map(|fact| fact.path.as_str());
+    Message::new(&Why { actor: Actor::Human, subject, body, trailers: Vec::new() }, notes)
+}
+
+fn bulk(gone: &[TreeChange]) -> Message {
+    let count = gone.len();
+    let why = Why {
+        actor: Actor::Human,
+        subject: format!("{count} notes deleted at once"),
+        body: Some(
+            "Many files went in one sweep, as a sync tool does it. `restore` brings them back.".into(),
+        ),
+        trailers: vec![(BULK_DELETION.into(), count.to_string())],
+    };
+    Message::new(&why, gone.iter().map(|(path, _)| path.as_str()))
+}
+
+pub(crate) fn plural(count: usize, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// The message of a commit that holds what a restore wrote.
+pub(crate) fn restored(subject: &str, from: &str, paths: &[&str]) -> Message {
+    let why = Why {
+        actor: Actor::Restore,
+        subject: subject.to_owned(),
+        body: None,
+        trailers: vec![(RESTORED_FROM.into(), from.to_owned())],
+    };
+    Message::new(&why, paths.iter().copied())
+}
+
+impl Snapshot {
+    /// Whether nothing had changed.
+    pub fn is_empty(&self) -> bool {
+        self.commits.is_empty() && self.held.is_none()
+    }
+}
+
+pub(crate) fn tree_or_empty(tree: Option<Oid>) -> Oid {
+    tree.unwrap_or_else(empty_tree)
+}

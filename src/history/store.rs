@@ -1,0 +1,530 @@
+//! The bare repository: opened alone, locked between processes, read and committed to.
+//!
+//! It is an ordinary git repository with one branch, `main`, one commit after the other. It never reads
+//! the system's or the user's git configuration, has no index and no work tree, and knows nothing of
+//! the vault's own `.git`. A commit is durable before the branch points at it.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::Duration;
+
+use git2::{ObjectType, Oid, Repository};
+use jiff::{Timestamp, tz::TimeZone};
+
+use super::error::{HistoryError, Result};
+use super::message::Message;
+use super::object::{FileState, Mode, Sink, TreeEntries, TreeNode};
+
+pub(crate) const BRANCH: &str = "refs/heads/main";
+
+/// How long another process is waited for.
+const LOCK_PATIENCE: Duration = Duration::from_secs(30);
+
+/// More changed files than this go into a pack instead of loose objects.
+const PACK_FROM: usize = 1_000;
+
+/// The opened repository.
+pub(crate) struct Store {
+    repo: Repository,
+    dir: PathBuf,
+}
+
+/// One change of a tree: the new state of a path, `None` to remove it.
+pub(crate) type TreeChange = (String, Option<FileState>);
+
+/// A commit's facts, without its tree's content.
+#[derive(Debug, Clone)]
+pub struct Commit {
+    /// Its id.
+    pub id: Oid,
+    /// The commit before it.
+    pub parent: Option<Oid>,
+    /// What the vault looked like.
+    pub tree: Oid,
+    /// When it was made.
+    pub time: Timestamp,
+    /// Subject, reason, trailers.
+    pub message: Message,
+}
+
+/// A path that differs between two trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathChange {
+    /// Vault-relative.
+    pub path: String,
+    /// Before; `None` where it was added.
+    pub old: Option<FileState>,
+    /// After; `None` where it was deleted.
+    pub new: Option<FileState>,
+}
+
+/// Held while the branch may move; released when dropped.
+#[derive(Debug)]
+pub(crate) struct Lock(#[expect(dead_code, reason = "holds the lock until it is dropped")] File);
+
+impl Store {
+    /// Opens the repository at `dir`, making it where there is none.
+    pub(crate) fn open(dir: &Path) -> Result<Self> {
+        leave_user_settings_alone();
+        if !dir.join("HEAD").exists() {
+            Self::create(dir)?;
+        }
+        let repo = Repository::open_bare(dir).map_err(|source| HistoryError::Git {
+            doing: "open the history".into(),
+            dir: dir.to_owned(),
+            source,
+        })?;
+        Ok(Self { repo, dir: dir.to_owned() })
+    }
+
+    /// Made under another name and moved into place, so that a kill leaves none or a whole one.
+    fn create(dir: &Path) -> Result<()> {
+        let parent = dir.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(parent).map_err(HistoryError::io("create", parent))?;
+        let new = parent.join(format!(".history-{}.new", std::process::id()));
+        let _ = std::fs::remove_dir_all(&new);
+        let git =
+            |source| HistoryError::Git { doing: "create the history".into(), dir: dir.to_owned(), source };
+        let mut options = git2::RepositoryInitOptions::new();
+        options.bare(true).external_template(false).initial_head("main").mkpath(true);
+        options.description("vault-agent: snapshots of a vault");
+        let repo = Repository::init_opts(&new, &options).map_err(git)?;
+        let set = |key, value| repo.config().and_then(|mut config| config.set_str(key, value)).map_err(git);
+        set("core.fsyncObjectFiles", "true")?;
+        // Bounds on packing, so that a large vault is packed in little memory.
+        set("pack.windowMemory", "4m")?;
+        set("pack.deltaCacheSize", "8m")?;
+        set("pack.threads", "1")?;
+        set("gc.auto", "0")?;
+        drop(repo);
+        failpoint("history::created");
+        match std::fs::rename(&new, dir) {
+            Ok(()) => sync_dir(parent),
+            // Another process was first.
+            Err(_) if dir.join("HEAD").exists() => drop(std::fs::remove_dir_all(&new)),
+            Err(error) => return Err(HistoryError::io("create", dir)(error)),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn repo(&self) -> &Repository {
+        &self.repo
+    }
+
+    /// Waits for other processes, at most [`LOCK_PATIENCE`].
+    pub(crate) fn lock(&self) -> Result<Lock> {
+        let path = self.dir.join("vault-agent.lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(HistoryError::io("lock", &path))?;
+        let mut pause = Duration::from_millis(1);
+        let mut waited = Duration::ZERO;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Lock(file)),
+                Err(TryLockError::WouldBlock) if waited < LOCK_PATIENCE => {
+                    std::thread::sleep(pause);
+                    waited += pause;
+                    pause = (pause * 2).min(Duration::from_millis(100));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(HistoryError::Busy {
+                        dir: self.dir.clone(),
+                        seconds: LOCK_PATIENCE.as_secs(),
+                    });
+                }
+                Err(TryLockError::Error(error)) => return Err(HistoryError::io("lock", &path)(error)),
+            }
+        }
+    }
+
+    pub(crate) fn git(&self, doing: impl Into<String>) -> impl FnOnce(git2::Error) -> HistoryError {
+        let (doing, dir) = (doing.into(), self.dir.clone());
+        move |source| HistoryError::Git { doing, dir, source }
+    }
+
+    pub(crate) fn damaged(&self, id: Oid) -> impl FnOnce(git2::Error) -> HistoryError {
+        let dir = self.dir.clone();
+        move |error| HistoryError::Damaged { dir, id: id.to_string(), detail: error.message().to_owned() }
+    }
+
+    /// The newest commit.
+    pub(crate) fn head(&self) -> Result<Option<Oid>> {
+        match self.repo.refname_to_id(BRANCH) {
+            Ok(id) => Ok(Some(id)),
+            Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(self.git("read the branch `main`")(error)),
+        }
+    }
+
+    /// The newest commit's tree; the empty tree's id where there is no commit.
+    pub(crate) fn head_tree(&self) -> Result<(Option<Oid>, Oid)> {
+        match self.head()? {
+            Some(head) => Ok((Some(head), self.commit(head)?.tree)),
+            None => Ok((None, empty_tree())),
+        }
+    }
+
+    /// A commit's facts, parsed from its bytes.
+    pub(crate) fn commit(&self, id: Oid) -> Result<Commit> {
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        self.commit_from(&odb, id)
+    }
+
+    pub(crate) fn commit_from(&self, odb: &git2::Odb<'_>, id: Oid) -> Result<Commit> {
+        let object = odb.read(id).map_err(self.damaged(id))?;
+        parse_commit(id, object.data()).ok_or_else(|| HistoryError::Damaged {
+            dir: self.dir.clone(),
+            id: id.to_string(),
+            detail: "not a commit".into(),
+        })
+    }
+
+    /// The content of a file.
+    pub(crate) fn blob(&self, id: Oid) -> Result<Vec<u8>> {
+        let blob = self.repo.find_blob(id).map_err(self.damaged(id))?;
+        Ok(blob.content().to_owned())
+    }
+
+    fn tree(&self, id: Oid) -> Result<TreeEntries> {
+        if id == empty_tree() {
+            return Ok(TreeEntries::default());
+        }
+        let tree = self.repo.find_tree(id).map_err(self.damaged(id))?;
+        Ok(TreeEntries::read(&tree))
+    }
+
+    /// The file at `path` in a tree.
+    pub(crate) fn file(&self, tree: Oid, path: &str) -> Result<Option<FileState>> {
+        Ok(match self.node(tree, path)? {
+            Some(TreeNode::File(file)) => Some(file),
+            _ => None,
+        })
+    }
+
+    /// The file or folder at `path` in a tree.
+    pub(crate) fn node(&self, tree: Oid, path: &str) -> Result<Option<TreeNode>> {
+        let mut at = tree;
+        if at == empty_tree() {
+            return Ok(None);
+        }
+        let mut parts = path.split('/').peekable();
+        while let Some(part) = parts.next() {
+            let folder = self.repo.find_tree(at).map_err(self.damaged(at))?;
+            let Some(entry) = folder.get_name_bytes(part.as_bytes()) else { return Ok(None) };
+            let is_folder = entry.kind() == Some(ObjectType::Tree);
+            if parts.peek().is_none() {
+                return Ok(if is_folder {
+                    Some(TreeNode::Folder(entry.id()))
+                } else {
+                    Mode::from_raw(entry.filemode())
+                        .map(|mode| TreeNode::File(FileState { id: entry.id(), mode }))
+                });
+            }
+            if !is_folder {
+                return Ok(None);
+            }
+            at = entry.id();
+        }
+        Ok(None)
+    }
+
+    /// Every file of a tree, by path.
+    pub(crate) fn files(&self, tree: Oid) -> Result<BTreeMap<String, FileState>> {
+        let mut out = BTreeMap::new();
+        if tree != empty_tree() {
+            self.collect(tree, "", &mut |path, state| { out.insert(path, state); })?;
+        }
+        Ok(out)
+    }
+
+    /// The paths of the files at or under `path` in a tree.
+    pub(crate) fn files_under(&self, tree: Oid, path: &str) -> Result<Vec<String>> {
+        let mut out = Vec::new();
+        match self.node(tree, path)? {
+            Some(TreeNode::File(_)) => out.push(path.to_owned()),
+            Some(TreeNode::Folder(id)) => {
+                self.collect(id, &format!("{path}/"), &mut |path, _| out.push(path))?
+            }
+            None => {}
+        }
+        Ok(out)
+    }
+
+    fn collect(&self, tree: Oid, prefix: &str, take: &mut impl FnMut(String, FileState)) -> Result<()> {
+        let folder = self.repo.find_tree(tree).map_err(self.damaged(tree))?;
+        for entry in folder.iter() {
+            let path = format!("{prefix}{}", String::from_utf8_lossy(entry.name_bytes()));
+            match entry.kind() {
+                Some(ObjectType::Tree) => self.collect(entry.id(), &format!("{path}/"), take)?,
+                _ => {
+                    if let Some(mode) = Mode::from_raw(entry.filemode()) {
+                        take(path, FileState { id: entry.id(), mode });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The paths that differ between two trees, ordered; equal folders are not entered.
+    pub(crate) fn changes(&self, old: Oid, new: Oid) -> Result<Vec<PathChange>> {
+        let mut out = Vec::new();
+        self.compare(Some(old), Some(new), "", &mut out)?;
+        out.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(out)
+    }
+
+    fn compare(
+        &self,
+        old: Option<Oid>,
+        new: Option<Oid>,
+        prefix: &str,
+        out: &mut Vec<PathChange>,
+    ) -> Result<()> {
+        if old == new {
+            return Ok(());
+        }
+        let read = |id: Option<Oid>| id.map_or(Ok(TreeEntries::default()), |id| self.tree(id));
+        for (name, old, new) in TreeEntries::differences(&read(old)?, &read(new)?) {
+            let path = format!("{prefix}{}", String::from_utf8_lossy(&name));
+            let folders = [old, new].map(|node| match node {
+                Some(TreeNode::Folder(id)) => Some(id),
+                _ => None,
+            });
+            let files = [old, new].map(|node| match node {
+                Some(TreeNode::File(file)) => Some(file),
+                _ => None,
+            });
+            if files[0] != files[1] {
+                out.push(PathChange { path: path.clone(), old: files[0], new: files[1] });
+            }
+            self.compare(folders[0], folders[1], &format!("{path}/"), out)?;
+        }
+        Ok(())
+    }
+
+    /// Where objects for a snapshot of `changed` files go.
+    pub(crate) fn sink(&self, changed: usize) -> Result<Sink<'_>> {
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        Ok(if changed >= PACK_FROM { Sink::pack(odb, &self.dir) } else { Sink::loose(odb, &self.dir) })
+    }
+
+    /// The tree that `base` becomes with `changes`. A folder that ends up empty goes; a file gives way
+    /// to a folder of its name and the other way round.
+    pub(crate) fn update_tree(&self, base: Oid, changes: &[TreeChange], sink: &mut Sink<'_>) -> Result<Oid> {
+        let mut sorted: Vec<(&str, Option<FileState>)> =
+            changes.iter().map(|(p, s)| (p.as_str(), *s)).collect();
+        sorted.sort_by(|a, b| a.0.cmp(b.0));
+        Ok(self.update_folder(Some(base), &sorted, sink)?.unwrap_or_else(empty_tree))
+    }
+
+    fn update_folder(
+        &self,
+        base: Option<Oid>,
+        changes: &[(&str, Option<FileState>)],
+        sink: &mut Sink<'_>,
+    ) -> Result<Option<Oid>> {
+        let mut entries = base.map_or(Ok(TreeEntries::default()), |base| self.tree(base))?;
+        let mut folders: BTreeMap<&str, Vec<(&str, Option<FileState>)>> = BTreeMap::new();
+        let mut files = Vec::new();
+        for (path, state) in changes {
+            match path.split_once('/') {
+                Some((folder, rest)) => folders.entry(folder).or_default().push((rest, *state)),
+                None => files.push((*path, *state)),
+            }
+        }
+        // Removals first: a name may change from file to folder in one snapshot.
+        for (name, _) in files.iter().filter(|(_, state)| state.is_none()) {
+            if entries.is_file(name.as_bytes()) {
+                entries.set(name.as_bytes(), None);
+            }
+        }
+        for (name, inside) in folders {
+            let base = entries.folder(name.as_bytes());
+            let only_removals = inside.iter().all(|(_, state)| state.is_none());
+            if base.is_none() && only_removals {
+                continue;
+            }
+            let folder = self.update_folder(base, &inside, sink)?;
+            entries.set(name.as_bytes(), folder.map(TreeNode::Folder));
+        }
+        for (name, state) in files {
+            if let Some(state) = state {
+                entries.set(name.as_bytes(), Some(TreeNode::File(state)));
+            }
+        }
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        sink.write(ObjectType::Tree, &entries.encode()).map(Some)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a commit")]
+    /// Writes a commit of `tree` after `parent` and moves the branch to it. The lock must be held.
+    pub(crate) fn commit_tree(
+        &self,
+        lock: &Lock,
+        parent: Option<Oid>,
+        tree: Oid,
+        message: &Message,
+        at: Timestamp,
+        zone: &TimeZone,
+        mut sink: Sink<'_>,
+    ) -> Result<Oid> {
+        if tree == empty_tree() {
+            sink.write(ObjectType::Tree, b"")?;
+        }
+        let bytes = encode_commit(parent.as_slice(), tree, message, at, zone);
+        let id = sink.write(ObjectType::Commit, &bytes)?;
+        sink.finish()?;
+        failpoint("history::objects-written");
+        self.move_branch(lock, id)?;
+        failpoint("history::branch-moved");
+        Ok(id)
+    }
+
+    /// Makes `id` the newest commit. The lock must be held.
+    pub(crate) fn move_branch(&self, _lock: &Lock, id: Oid) -> Result<()> {
+        self.repo
+            .reference(BRANCH, id, true, "snapshot")
+            .map(drop)
+            .map_err(self.git("move the branch `main`"))
+    }
+
+    /// A commit after `past` that also keeps `own` reachable.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a commit")]
+    pub(crate) fn join(
+        &self,
+        lock: &Lock,
+        past: Oid,
+        own: Oid,
+        tree: Oid,
+        message: &Message,
+        at: Timestamp,
+        zone: &TimeZone,
+    ) -> Result<()> {
+        let bytes = encode_commit(&[past, own], tree, message, at, zone);
+        let id = self.sink(0)?.write(ObjectType::Commit, &bytes)?;
+        self.move_branch(lock, id)
+    }
+
+    /// Whether `old` is `new` or one of its ancestors.
+    pub(crate) fn is_ancestor(&self, old: Oid, new: Oid) -> Result<bool> {
+        Ok(old == new
+            || self.repo.graph_descendant_of(new, old).map_err(self.git("compare two histories"))?)
+    }
+
+    /// Looks at the disk anew, where another process has packed or fetched.
+    pub(crate) fn refresh(&self) -> Result<()> {
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        odb.refresh().map_err(self.git("read the objects anew"))
+    }
+
+    /// How many files a tree has, counted up to `limit`.
+    pub(crate) fn count_up_to(&self, tree: Oid, limit: usize) -> Result<usize> {
+        if tree == empty_tree() {
+            return Ok(0);
+        }
+        let mut count = 0;
+        let mut folders = vec![tree];
+        while let Some(id) = folders.pop() {
+            let folder = self.repo.find_tree(id).map_err(self.damaged(id))?;
+            for entry in folder.iter() {
+                match entry.kind() {
+                    Some(ObjectType::Tree) => folders.push(entry.id()),
+                    _ => count += 1,
+                }
+                if count >= limit {
+                    return Ok(count);
+                }
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// The id of a tree without entries.
+pub(crate) fn empty_tree() -> Oid {
+    const EMPTY: [u8; 20] = [
+        0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb,
+        0xee, 0x49, 0x04,
+    ];
+    Oid::from_bytes(&EMPTY).unwrap_or_else(|_| Oid::ZERO_SHA1)
+}
+
+/// The author is the actor, so that a plain `git log` shows who it was.
+fn encode_commit(parents: &[Oid], tree: Oid, message: &Message, at: Timestamp, zone: &TimeZone) -> Vec<u8> {
+    let offset = zone.to_offset(at).seconds() / 60;
+    let sign = if offset < 0 { '-' } else { '+' };
+    let (hours, minutes) = (offset.abs() / 60, offset.abs() % 60);
+    let who = format!(
+        "{name} <{name}@vault-agent.invalid> {} {sign}{hours:02}{minutes:02}",
+        at.as_second().max(0),
+        name = message.actor(),
+    );
+    let parents: String = parents.iter().map(|id| format!("parent {id}\n")).collect();
+    format!("tree {tree}\n{parents}author {who}\ncommitter {who}\n\n{}", message.render()).into_bytes()
+}
+
+fn parse_commit(id: Oid, bytes: &[u8]) -> Option<Commit> {
+    let split = memchr::memmem::find(bytes, b"\n\n")?;
+    let head = std::str::from_utf8(&bytes[..split]).ok()?;
+    let (mut tree, mut parent, mut seconds) = (None, None, None);
+    for line in head.lines() {
+        match line.split_once(' ') {
+            Some(("tree", hex)) => tree = Oid::from_str(hex).ok(),
+            Some(("parent", hex)) if parent.is_none() => parent = Oid::from_str(hex).ok(),
+            Some(("committer", who)) => {
+                seconds = who.rsplit(' ').nth(1).and_then(|seconds| seconds.parse::<i64>().ok());
+            }
+            _ => {}
+        }
+    }
+    Some(Commit {
+        id,
+        parent,
+        tree: tree?,
+        time: Timestamp::from_second(seconds?).ok()?,
+        message: Message::parse(&String::from_utf8_lossy(&bytes[split + 2..])),
+    })
+}
+
+/// Makes libgit2 find no configuration but the repository's own, and bounds its memory.
+fn leave_user_settings_alone() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        #[expect(unsafe_code, reason = "libgit2's options are global and have no safe setter")]
+        // SAFETY: the options are global variables of libgit2, which only this room uses; every use
+        // comes after `Store::open`, which runs this to its end first (`Once`), so nothing reads them
+        // while they are written.
+        unsafe {
+            use git2::ConfigLevel::{Global, ProgramData, System, XDG};
+            for level in [System, Global, XDG, ProgramData] {
+                let _ = git2::opts::set_search_path(level, "");
+            }
+            let _ = git2::opts::set_cache_max_size(8 << 20);
+            let _ = git2::opts::set_mwindow_size(1 << 20);
+            let _ = git2::opts::set_mwindow_mapped_limit(16 << 20);
+        }
+        // Our own tree and commit bytes are right by construction, and what they name was just written.
+        git2::opts::strict_object_creation(false);
+    });
+}
+
+/// Makes a renamed or created name durable; a file system that can't is left alone.
+pub(crate) fn sync_dir(dir: &Path) {
+    if let Ok(dir) = File::open(dir) {
+        let _ = dir.sync_all();
+    }
+}
+
+/// A place where a test may end the process.
+pub(crate) fn failpoint(name: &'static str) {
+    fail::eval(name, |_| std::process::abort());
+}

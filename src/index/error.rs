@@ -1,0 +1,86 @@
+//! What can go wrong with the index, in a person's words.
+
+use std::path::{Path, PathBuf};
+
+use crate::vault::VaultError;
+
+/// Why the index could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The cache directory can't be used.
+    #[error("can't use the cache `{path}`: {source}; free space or permissions there, or set `VAULT_AGENT_CACHE_DIR`", path = path.display())]
+    Cache {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// SQLite failed.
+    #[error("the index's database failed: {0}; `vault-agent reindex` rebuilds it")]
+    Database(#[from] rusqlite::Error),
+    /// tantivy failed.
+    #[error("the index's full text failed: {0}; `vault-agent reindex` rebuilds it")]
+    FullText(#[from] tantivy::TantivyError),
+    /// A stored row or file isn't what was written.
+    #[error("the index is damaged ({0}); `vault-agent reindex` rebuilds it")]
+    Torn(String),
+    /// The vault can't be read.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The vault is there but empty, and the index isn't.
+    #[error("the vault `{root}` has no notes, but the index knows {known}; is its disk mounted? the index was left as it is (`vault-agent reindex` empties it on purpose)", root = root.display())]
+    VaultEmpty {
+        /// The vault's folder.
+        root: PathBuf,
+        /// How many files the index knows.
+        known: u64,
+    },
+    /// Another process is writing the index.
+    #[error("another process is writing the index; try again when it has finished")]
+    Busy,
+    /// The person stopped it.
+    #[error("stopped; the index is as it was before, run `vault-agent reindex` again to start over")]
+    Interrupted,
+}
+
+impl IndexError {
+    /// An error of the cache at `path`.
+    pub fn cache(path: &Path, source: std::io::Error) -> Self {
+        Self::Cache { path: path.to_owned(), source }
+    }
+
+    /// Whether the cache itself is damaged, so that building it anew helps.
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, TypeMismatch, Unknown};
+        match self {
+            Self::Torn(_) | Self::FullText(_) => !self.is_full_or_read_only(),
+            Self::Database(rusqlite::Error::SqliteFailure(error, _)) => {
+                matches!(error.code, DatabaseCorrupt | NotADatabase | TypeMismatch | Unknown)
+            }
+            Self::Database(
+                rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::QueryReturnedNoRows
+                | rusqlite::Error::IntegralValueOutOfRange(..),
+            ) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the cache's disk is what fails: full, read-only or not ours.
+    pub fn is_full_or_read_only(&self) -> bool {
+        use rusqlite::ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
+        match self {
+            Self::Cache { .. } => true,
+            Self::Database(rusqlite::Error::SqliteFailure(error, _)) => {
+                matches!(error.code, CannotOpen | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure)
+            }
+            Self::FullText(tantivy::TantivyError::IoError(error)) => {
+                use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
+                matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | StorageFull)
+            }
+            Self::FullText(tantivy::TantivyError::OpenWriteError(_)) => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Follow-ups: add, list, mark done or cancelled. The note `COMMITMENTS.md` is the only place where
+//! they are; delivery is [`crate::deliver`]'s work.
+
+use jiff::{Timestamp, tz::TimeZone};
+use serde::Serialize;
+
+use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentsFile, Precision, Status};
+use crate::reminders::rfc3339;
+use crate::schedule::Zone;
+use crate::vault::{Actor, EditError, Editor, NotePath, Operation, Plan, Vault, VaultError, Why};
+
+/// The follow-ups of a vault.
+#[derive(Debug, Clone, Copy)]
+pub struct Ledger<'a> {
+    /// Reads the note.
+    pub vault: &'a Vault,
+    /// Writes the note.
+    pub editor: &'a Editor,
+    /// The note.
+    pub path: &'a NotePath,
+    /// The zone whose days count the ids.
+    pub zone: &'a Zone,
+}
+
+/// A follow-up to add.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// What was promised.
+    pub text: String,
+    /// When it is due; without it, it waits to be done by hand.
+    pub due: Option<Timestamp>,
+    /// How exactly its time is meant: a hint for the wording.
+    pub precision: Option<Precision>,
+    /// Where it is told: `channel:ID`, `thread:ID`, `user:ID`.
+    pub scope: Option<String>,
+    /// The turn that it came from.
+    pub source: Option<String>,
+}
+
+/// A follow-up as answers show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// Its id.
+    pub id: String,
+    /// `pending`, `delivered` or `cancelled`.
+    pub status: String,
+    /// When it is due, RFC 3339.
+    pub due: Option<String>,
+    /// `precise` or `soft`.
+    pub precision: Option<String>,
+    /// Where it is told.
+    pub scope: Option<String>,
+    /// The turn that it came from.
+    pub source: Option<String>,
+    /// What was promised.
+    pub text: String,
+    /// The line of its first `---`, from 1.
+    pub line: usize,
+}
+
+/// A follow-up was not added or changed; the note is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitmentError {
+    /// No block has that id.
+    #[error("no follow-up in `{path}` has the id `{id}`")]
+    NoSuchId {
+        /// The note.
+        path: NotePath,
+        /// What was asked for.
+        id: String,
+    },
+    /// Several blocks have that id.
+    #[error(
+        "the id `{id}` stands in more than one block of `{path}` (lines {lines:?}); give one of them another"
+    )]
+    Disputed {
+        /// The note.
+        path: NotePath,
+        /// The id.
+        id: String,
+        /// Where the blocks begin.
+        lines: Vec<usize>,
+    },
+    /// It isn't waiting any more.
+    #[error("the follow-up `{id}` is {status} already")]
+    NotPending {
+        /// The id.
+        id: String,
+        /// Its status.
+        status: Status,
+    },
+    /// The text is blank.
+    #[error("a follow-up needs words: what is to be done?")]
+    Empty,
+    /// The block would not read back as it is meant.
+    #[error("`{path}` would not read back with this follow-up: {reason}")]
+    Unreadable {
+        /// The note.
+        path: NotePath,
+        /// Why.
+        reason: String,
+    },
+    /// The block changed between reading and writing.
+    #[error("the follow-up `{0}` was changed in the meantime; nothing was written")]
+    Changed(String),
+    /// The note can't be read.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The note can't be written.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+}
+
+impl Ledger<'_> {
+    /// The note's follow-ups; a missing note has none.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn read(&self) -> Result<CommitmentsFile, CommitmentError> {
+        match self.vault.read(self.path) {
+            Err(VaultError::NotFound(_)) => Ok(CommitmentsFile::default()),
+            bytes => Ok(commitment::parse(&bytes?)),
+        }
+    }
+
+    /// Adds a follow-up at the end of the note, with the next id of the local day.
+    ///
+    /// # Errors
+    /// The text is blank, the block would not read back, or the note can't be written.
+    pub fn add(&self, draft: &Draft, now: Timestamp, actor: Actor) -> Result<Listed, CommitmentError> {
+        if draft.text.trim().is_empty() {
+            return Err(CommitmentError::Empty);
+        }
+        let (_, planned) = self.planned(&self.bytes()?, draft, now);
+        let planned = planned?;
+        let subject = format!("promised: {}", planned.text.lines().next().unwrap_or_default());
+        let why = Why::new(actor, subject).trailer("Commitment", planned.id.clone());
+        // Worked out again from the newest bytes, should they be others by now.
+        let mut written = Err(CommitmentError::Changed(planned.id));
+        self.editor.edit_with(self.path, &why, |bytes| {
+            let (operations, listed) = self.planned(bytes, draft, now);
+            written = listed;
+            Plan::Operations(operations)
+        })?;
+        written
+    }
+
+    /// What adds a draft to these bytes, and how it then reads.
+    fn planned(
+        &self,
+        bytes: &[u8],
+        draft: &Draft,
+        now: Timestamp,
+    ) -> (Vec<Operation>, Result<Listed, CommitmentError>) {
+        let file = commitment::parse(bytes);
+        let id = commitment::next_id(&file, self.zone.tz().to_datetime(now).date());
+        let whole_second = Timestamp::from_second(now.as_second()).unwrap_or(now);
+        let commitment = Commitment {
+            id: id.clone(),
+            status: Status::Pending,
+            precision: draft.precision,
+            due: draft.due,
+            scope: draft.scope.clone(),
+            created: Some(whole_second),
+            source: draft.source.clone(),
+            text: draft.text.clone(),
+        };
+        let blank_line = if bytes.is_empty() || bytes.ends_with(b"\n\n") || bytes.ends_with(b"\n\r\n") {
+            ""
+        } else {
+            "\n"
+        };
+        let operations =
+            vec![Operation::Append { text: format!("{blank_line}{}", commitment.to_block()).into_bytes() }];
+        let (after, _) = crate::vault::apply(&operations, bytes);
+        let read = commitment::parse(&after);
+        let Some(block) = read.find(&id) else {
+            let reason =
+                read.findings.last().map_or("its end is inside a comment or a code block", |f| &f.reason);
+            let error = CommitmentError::Unreadable { path: self.path.clone(), reason: reason.to_owned() };
+            return (Vec::new(), Err(error));
+        };
+        (operations, Ok(listed(block, self.zone.tz())))
+    }
+
+    /// All follow-ups in the order of the note; only those that wait, unless `all`.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn list(&self, all: bool) -> Result<Vec<Listed>, CommitmentError> {
+        let file = self.read()?;
+        let shown = file.blocks.iter().filter(|block| all || block.commitment.status == Status::Pending);
+        Ok(shown.map(|block| listed(block, self.zone.tz())).collect())
+    }
+
+    /// Those that wait and are due at `now`, in the order of the note.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn due(&self, now: Timestamp) -> Result<Vec<Listed>, CommitmentError> {
+        let is_due = |commitment: &Commitment| {
+            commitment.status == Status::Pending && commitment.due.is_some_and(|due| due <= now)
+        };
+        let file = self.read()?;
+        let due = file.blocks.iter().filter(|block| is_due(&block.commitment));
+        Ok(due.map(|block| listed(block, self.zone.tz())).collect())
+    }
+
+    /// Marks a waiting follow-up as delivered or cancelled: its status changes and no other byte.
+    ///
+    /// # Errors
+    /// There is none with the id, it doesn't wait any more, or the note can't be written.
+    pub fn set(&self, id: &str, to: Status, actor: Actor) -> Result<Listed, CommitmentError> {
+        let file = self.read()?;
+        let blocks: Vec<&CommitmentBlock> =
+            file.blocks.iter().filter(|block| block.commitment.id == id).collect();
+        let block = match blocks.as_slice() {
+            [] => return Err(CommitmentError::NoSuchId { path: self.path.clone(), id: id.to_owned() }),
+            [block] => block,
+            many => {
+                let lines = many.iter().map(|block| block.line).collect();
+                return Err(CommitmentError::Disputed { path: self.path.clone(), id: id.to_owned(), lines });
+            }
+        };
+        if block.commitment.status != Status::Pending {
+            return Err(CommitmentError::NotPending { id: id.to_owned(), status: block.commitment.status });
+        }
+        let subject = format!("{to}: {}", block.commitment.text.lines().next().unwrap_or_default());
+        let why = Why::new(actor, subject).trailer("Commitment", id);
+        let mut set = false;
+        self.editor.edit_with(self.path, &why, |bytes| {
+            let after = commitment::set_status(bytes, id, Status::Pending, to);
+            set = after.is_some();
+            after.map_or_else(|| Plan::Operations(Vec::new()), Plan::Bytes)
+        })?;
+        if !set {
+            return Err(CommitmentError::Changed(id.to_owned()));
+        }
+        Ok(Listed { status: to.to_string(), ..listed(block, self.zone.tz()) })
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, CommitmentError> {
+        match self.vault.read(self.path) {
+            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
+            bytes => Ok(bytes?),
+        }
+    }
+}
+
+fn listed(block: &CommitmentBlock, tz: &TimeZone) -> Listed {
+    let commitment = &block.commitment;
+    Listed {
+        id: commitment.id.clone(),
+        status: commitment.status.to_string(),
+        due: commitment.due.map(|due| rfc3339(due, tz)),
+        precision: commitment.precision.map(|precision| precision.to_string()),
+        scope: commitment.scope.clone(),
+        source: commitment.source.clone(),
+        text: commitment.text.clone(),
+        line: block.line,
+    }
+}

@@ -1,0 +1,151 @@
+//! From single events to what is worth telling: changes are gathered until they pause, a rescan
+//! stands for everything. Pure; time is an argument.
+
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
+
+use super::{WatchEvent, WatchTimes};
+use crate::vault::NotePath;
+
+/// What has been seen and not told yet.
+#[derive(Debug)]
+pub(super) struct Collector {
+    times: WatchTimes,
+    dirty: BTreeSet<NotePath>,
+    first: Option<Instant>,
+    last: Option<Instant>,
+    rescan: Option<String>,
+    last_rescan: Instant,
+    is_gone: bool,
+}
+
+impl Collector {
+    pub(super) fn new(times: WatchTimes, now: Instant) -> Self {
+        Self {
+            times,
+            dirty: BTreeSet::new(),
+            first: None,
+            last: None,
+            rescan: None,
+            last_rescan: now,
+            is_gone: false,
+        }
+    }
+
+    /// A note or a folder has changed, come or gone.
+    pub(super) fn dirty(&mut self, path: NotePath, now: Instant) {
+        self.dirty.insert(path);
+        self.first.get_or_insert(now);
+        self.last = Some(now);
+    }
+
+    /// Events may be missing: everything has to be looked at.
+    pub(super) fn rescan(&mut self, why: impl Into<String>) {
+        self.rescan.get_or_insert_with(|| why.into());
+    }
+
+    /// Not everything can be watched: look at everything once a minute.
+    pub(super) fn limit(&mut self) {
+        self.times.rescan_every = self.times.rescan_every.min(Duration::from_secs(60));
+    }
+
+    /// The vault has vanished; what was seen of it is void.
+    pub(super) fn gone(&mut self) {
+        self.is_gone = true;
+        self.dirty.clear();
+        (self.first, self.last, self.rescan) = (None, None, None);
+    }
+
+    /// The vault is there again.
+    pub(super) fn back(&mut self) {
+        self.is_gone = false;
+        self.rescan("the vault is there again");
+    }
+
+    /// What is to be told at `now`.
+    pub(super) fn take(&mut self, now: Instant) -> Option<WatchEvent> {
+        if self.is_gone {
+            return None;
+        }
+        if now.duration_since(self.last_rescan) >= self.times.rescan_every {
+            self.rescan("it is time for a full look");
+        }
+        if let Some(why) = self.rescan.take() {
+            self.last_rescan = now;
+            self.dirty.clear();
+            (self.first, self.last) = (None, None);
+            return Some(WatchEvent::Rescan(why));
+        }
+        let (first, last) = (self.first?, self.last?);
+        if now.duration_since(last) < self.times.settle && now.duration_since(first) < self.times.settle * 5 {
+            return None;
+        }
+        (self.first, self.last) = (None, None);
+        Some(WatchEvent::Dirty(std::mem::take(&mut self.dirty)))
+    }
+
+    /// How long nothing will have to be told if nothing happens.
+    pub(super) fn idle_for(&self, now: Instant) -> Duration {
+        let until = |at: Instant| at.saturating_duration_since(now);
+        let mut idle = self.times.presence_every.min(until(self.last_rescan + self.times.rescan_every));
+        if let (Some(first), Some(last)) = (self.first, self.last) {
+            idle = idle.min(until(last + self.times.settle)).min(until(first + self.times.settle * 5));
+        }
+        idle.max(Duration::from_millis(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> NotePath {
+        NotePath::new(name).unwrap()
+    }
+
+    #[test]
+    fn changes_are_gathered_until_they_pause_but_not_for_ever() {
+        let start = Instant::now();
+        let at = |millis: u64| start + Duration::from_millis(millis);
+        let mut collector = Collector::new(WatchTimes::default(), start);
+        collector.dirty(path("a.md"), at(0));
+        assert_eq!(collector.take(at(40)), None);
+        collector.dirty(path("b.md"), at(40));
+        assert_eq!(collector.take(at(60)), None);
+        assert_eq!(
+            collector.take(at(90)),
+            Some(WatchEvent::Dirty(BTreeSet::from([path("a.md"), path("b.md")])))
+        );
+        assert_eq!(collector.take(at(1_000)), None);
+        for millis in (1_000..1_250).step_by(10) {
+            collector.dirty(path("a.md"), at(millis));
+        }
+        assert!(collector.take(at(1_251)).is_some());
+    }
+
+    #[test]
+    fn a_rescan_stands_for_everything_and_comes_every_hour() {
+        let start = Instant::now();
+        let mut collector = Collector::new(WatchTimes::default(), start);
+        collector.dirty(path("a.md"), start);
+        collector.rescan("overflow");
+        assert_eq!(collector.take(start), Some(WatchEvent::Rescan("overflow".into())));
+        assert_eq!(collector.take(start + Duration::from_secs(60)), None);
+        let hour = start + Duration::from_secs(3_600);
+        assert!(matches!(collector.take(hour), Some(WatchEvent::Rescan(_))));
+        assert_eq!(collector.take(hour), None);
+    }
+
+    #[test]
+    fn nothing_is_told_of_a_vault_that_is_gone() {
+        let start = Instant::now();
+        let mut collector = Collector::new(WatchTimes::default(), start);
+        collector.gone();
+        collector.dirty(path("a.md"), start);
+        assert_eq!(collector.take(start + Duration::from_secs(7_200)), None);
+        collector.back();
+        assert!(matches!(collector.take(start + Duration::from_secs(7_201)), Some(WatchEvent::Rescan(_))));
+    }
+}

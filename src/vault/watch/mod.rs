@@ -1,0 +1,350 @@
+//! What changes in the vault, told soon and never relied upon.
+//!
+//! Events say that something may have changed, not what: whoever hears [`WatchEvent::Dirty`] reads the
+//! note and compares. Folders are watched, not files, so that a save by rename or exchange is seen
+//! like any other. A new folder is watched first and walked then, because what is written into it at
+//! once has no event. Where events may have been missed (the queue overflowed, a folder was moved,
+//! an hour has gone by) a rescan is asked for. A vault that vanishes is told as such and never as
+//! the removal of its notes.
+//!
+//! Two tiers of errors: that a folder can't be watched is told and rescans come every minute; only
+//! [`Watcher::start`] can fail.
+
+mod collect;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    os::unix::fs::MetadataExt,
+    path::Path,
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use notify::{
+    Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
+    event::{CreateKind, ModifyKind, RemoveKind},
+};
+
+use self::collect::Collector;
+use super::{NotePath, Vault, VaultError, WalkOptions, conflict};
+
+/// Something that may have happened in the vault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WatchEvent {
+    /// These notes, or folders, may have changed, come or gone.
+    Dirty(BTreeSet<NotePath>),
+    /// Anything may have changed, for the reason given.
+    Rescan(String),
+    /// The vault's folder is not there any more, or its disk is unmounted.
+    VaultGone,
+    /// It is there again; a [`WatchEvent::Rescan`] follows.
+    VaultBack,
+    /// Watching does not work as it should.
+    Error(String),
+}
+
+/// How long things take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WatchTimes {
+    /// Changes are told when there have been no more for so long, or after five times as long.
+    pub settle: Duration,
+    /// A rescan comes at least so often.
+    pub rescan_every: Duration,
+    /// How often it is checked that the vault is there.
+    pub presence_every: Duration,
+}
+
+impl Default for WatchTimes {
+    fn default() -> Self {
+        Self {
+            settle: Duration::from_millis(50),
+            rescan_every: Duration::from_secs(3_600),
+            presence_every: Duration::from_secs(1),
+        }
+    }
+}
+
+/// A watcher at work, until dropped.
+#[derive(Debug)]
+pub struct Watcher {
+    stop: Sender<Message>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A watcher could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// The vault can't be listed.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The system gives no watches.
+    #[error("the vault can't be watched: {0}")]
+    Notify(#[from] notify::Error),
+    /// The system gives no threads.
+    #[error("the vault can't be watched: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+enum Message {
+    Event(notify::Result<Event>),
+    Stop,
+}
+
+impl Watcher {
+    /// Watches `vault` and calls `on` from a thread of its own, with the usual [`WatchTimes`]. When
+    /// it returns, every later change will be told.
+    pub fn start(vault: &Vault, on: impl FnMut(WatchEvent) + Send + 'static) -> Result<Self, WatchError> {
+        Self::start_with(vault, WatchTimes::default(), on)
+    }
+
+    /// As [`Watcher::start`], with other times.
+    pub fn start_with(
+        vault: &Vault,
+        times: WatchTimes,
+        on: impl FnMut(WatchEvent) + Send + 'static,
+    ) -> Result<Self, WatchError> {
+        let (sender, receiver) = channel();
+        let mut watch = Watch {
+            vault: vault.clone(),
+            sender: sender.clone(),
+            watcher: None,
+            folders: BTreeMap::new(),
+            identity: identity(vault.root()),
+            collector: Collector::new(times, Instant::now()),
+            is_limited: false,
+            times,
+            on: Box::new(on),
+        };
+        watch.watch_all()?;
+        let thread =
+            std::thread::Builder::new().name("vault-watch".to_owned()).spawn(move || watch.run(&receiver))?;
+        Ok(Self { stop: sender, thread: Some(thread) })
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        // The thread may have ended by itself; then there is nothing to stop.
+        drop(self.stop.send(Message::Stop));
+        if let Some(thread) =
+            self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
+        {
+            drop(thread.join());
+        }
+    }
+}
+
+type Identity = (u64, u64);
+
+fn identity(folder: &Path) -> Option<Identity> {
+    fs::metadata(folder).ok().filter(fs::Metadata::is_dir).map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+struct Watch {
+    vault: Vault,
+    sender: Sender<Message>,
+    watcher: Option<RecommendedWatcher>,
+    /// The folders that are watched, each with what it was when its watch was set.
+    folders: BTreeMap<NotePath, Identity>,
+    /// The vault's folder, `None` while it is gone.
+    identity: Option<Identity>,
+    collector: Collector,
+    is_limited: bool,
+    times: WatchTimes,
+    on: Box<dyn FnMut(WatchEvent) + Send>,
+}
+
+impl Watch {
+    fn run(mut self, receiver: &Receiver<Message>) {
+        let mut looked = Instant::now();
+        loop {
+            let mut next = receiver.recv_timeout(self.collector.idle_for(Instant::now()));
+            let mut folders_changed = false;
+            loop {
+                match next {
+                    Ok(Message::Event(event)) => folders_changed |= self.take_in(event),
+                    Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                    Err(RecvTimeoutError::Timeout) => break,
+                }
+                next = receiver.try_recv().map_err(|_| RecvTimeoutError::Timeout);
+            }
+            if folders_changed && self.identity.is_some() {
+                self.follow_folders(false);
+            }
+            if looked.elapsed() >= self.times.presence_every || folders_changed {
+                looked = Instant::now();
+                self.check_presence();
+            }
+            if let Some(event) = self.collector.take(Instant::now()) {
+                (self.on)(event);
+            }
+        }
+    }
+
+    /// Notes what an event says; `true` if folders have come, gone or moved.
+    fn take_in(&mut self, event: notify::Result<Event>) -> bool {
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => {
+                self.collector.rescan(format!("watching failed: {error}"));
+                return true;
+            }
+        };
+        if event.need_rescan() {
+            self.collector.rescan("the system's queue of changes overflowed");
+            return true;
+        }
+        if matches!(event.kind, EventKind::Access(_)) {
+            return false;
+        }
+        let mut folders = matches!(
+            event.kind,
+            EventKind::Create(CreateKind::Folder) | EventKind::Remove(RemoveKind::Folder)
+        );
+        let renamed = matches!(event.kind, EventKind::Modify(ModifyKind::Name(_)) | EventKind::Create(_));
+        for path in &event.paths {
+            let Some(path) = self.note_path(path) else { continue };
+            let is_folder =
+                self.folders.contains_key(&path) || renamed && self.vault.absolute(&path).is_dir();
+            folders |= is_folder
+                && !matches!(event.kind, EventKind::Modify(ModifyKind::Metadata(_) | ModifyKind::Data(_)));
+            if !is_folder {
+                self.collector.dirty(path, Instant::now());
+            }
+        }
+        folders
+    }
+
+    /// The path in the vault that an event is about; none for what is hidden or temporary.
+    fn note_path(&self, path: &Path) -> Option<NotePath> {
+        let inside = path.strip_prefix(self.vault.root()).ok()?.to_str()?;
+        let path = NotePath::new(inside).ok()?;
+        (!path.is_hidden() && !conflict::is_temporary(path.file_name())).then_some(path)
+    }
+
+    /// Sets a watch on every folder, from nothing.
+    fn watch_all(&mut self) -> Result<(), WatchError> {
+        self.folders.clear();
+        self.watcher = None;
+        let sender = self.sender.clone();
+        // If the thread has ended, nobody wants the event.
+        let handler = move |event| drop(sender.send(Message::Event(event)));
+        let mut watcher = RecommendedWatcher::new(handler, Config::default().with_follow_symlinks(false))?;
+        let mode =
+            if cfg!(target_os = "linux") { RecursiveMode::NonRecursive } else { RecursiveMode::Recursive };
+        watcher.watch(self.vault.root(), mode)?;
+        self.watcher = Some(watcher);
+        self.is_limited = false;
+        self.follow_folders(true);
+        Ok(())
+    }
+
+    /// Watches the folders that are new and no longer those that are gone. Notes in a new folder are
+    /// dirty; that a folder is gone asks for a rescan.
+    fn follow_folders(&mut self, is_first: bool) {
+        let options = WalkOptions { extensions: Vec::new(), ..WalkOptions::default() };
+        // A folder may appear in a new folder while that is being watched; a few rounds settle it.
+        for round in 0..10 {
+            let Ok(walk) = self.vault.walk(&options) else { return };
+            let there: BTreeMap<NotePath, Identity> = walk
+                .folders
+                .into_iter()
+                .map(|folder| (folder.path, (folder.stat.dev, folder.stat.inode)))
+                .collect();
+            let gone: Vec<NotePath> = self
+                .folders
+                .iter()
+                .filter(|(path, id)| there.get(*path) != Some(*id))
+                .map(|(path, _)| path.clone())
+                .collect();
+            for path in &gone {
+                self.folders.remove(path);
+                if cfg!(target_os = "linux")
+                    && let Some(watcher) = &mut self.watcher
+                {
+                    // Its watch is gone with it already where it was deleted.
+                    drop(watcher.unwatch(&self.vault.absolute(path)));
+                }
+                self.collector.rescan(format!("the folder `{path}` was moved or removed"));
+            }
+            let new: Vec<(NotePath, Identity)> =
+                there.into_iter().filter(|(path, _)| !self.folders.contains_key(path)).collect();
+            let now = Instant::now();
+            // On the first round of all nobody has been promised anything yet.
+            if round > 0 || !is_first {
+                let is_in_new = |path: &NotePath| {
+                    path.parent().is_some_and(|parent| new.iter().any(|(new, _)| *new == parent))
+                };
+                walk.entries.into_iter().filter(|entry| is_in_new(&entry.path)).for_each(|entry| {
+                    self.collector.dirty(entry.path, now);
+                });
+            }
+            if new.is_empty() {
+                return;
+            }
+            for (path, id) in new {
+                self.watch_folder(&path);
+                self.folders.insert(path, id);
+            }
+        }
+    }
+
+    fn watch_folder(&mut self, path: &NotePath) {
+        if !cfg!(target_os = "linux") || self.is_limited {
+            return;
+        }
+        let Some(watcher) = &mut self.watcher else { return };
+        let Err(error) = watcher.watch(&self.vault.absolute(path), RecursiveMode::NonRecursive) else {
+            return;
+        };
+        if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) {
+            self.is_limited = true;
+            self.collector.limit();
+            (self.on)(WatchEvent::Error(
+                "the system allows no more watched folders, so changes are looked for once a minute; raise it with `sysctl fs.inotify.max_user_watches=524288`".to_owned(),
+            ));
+        } else if self.vault.absolute(path).is_dir() {
+            (self.on)(WatchEvent::Error(format!("the folder `{path}` can't be watched: {error}")));
+        }
+    }
+
+    /// Notices that the vault has vanished, has come back, or has been replaced by another folder.
+    fn check_presence(&mut self) {
+        let now = identity(self.vault.root());
+        // The empty folder that an unmounted disk leaves behind is not the vault.
+        let is_stub = |id: Identity| {
+            self.identity != Some(id)
+                && fs::read_dir(self.vault.root()).is_ok_and(|mut items| items.next().is_none())
+        };
+        let now = now.filter(|id| !is_stub(*id));
+        if now == self.identity {
+            return;
+        }
+        match (self.identity, now) {
+            (Some(_), None) => {
+                self.identity = None;
+                self.watcher = None;
+                self.folders.clear();
+                self.collector.gone();
+                (self.on)(WatchEvent::VaultGone);
+            }
+            (was, Some(id)) => {
+                if let Err(error) = self.watch_all() {
+                    // Tried again at the next look.
+                    tracing::debug!(%error, "the vault is there again but can't be watched yet");
+                    return;
+                }
+                self.identity = Some(id);
+                if was.is_none() {
+                    (self.on)(WatchEvent::VaultBack);
+                    self.collector.back();
+                } else {
+                    self.collector.rescan("another folder stands in the vault's place");
+                }
+            }
+            (None, None) => {}
+        }
+    }
+}

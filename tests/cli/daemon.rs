@@ -1,0 +1,199 @@
+//! `run`: the real daemon over a real folder, with a frozen clock, so that nothing waits for a minute.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use crate::support::TestVault;
+
+/// A daemon, and the lines that it says.
+struct Daemon {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Daemon {
+    fn start(vault: &TestVault, args: &[&str]) -> Self {
+        let mut child = vault.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = mpsc::channel();
+        let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let second = sender.clone();
+        std::thread::spawn(move || {
+            BufReader::new(out).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
+        });
+        std::thread::spawn(move || {
+            BufReader::new(err).lines().map_while(Result::ok).for_each(|line| drop(second.send(line)));
+        });
+        Self { child, lines }
+    }
+
+    /// Waits for a line with `part`; the limit is only for a daemon that hangs.
+    fn hear(&self, part: &str) -> String {
+        let mut heard = String::new();
+        let limit = Instant::now() + Duration::from_secs(30);
+        while let Ok(line) = self.lines.recv_timeout(limit.saturating_duration_since(Instant::now())) {
+            if line.contains(part) {
+                return line;
+            }
+            heard += &line;
+            heard.push('\n');
+        }
+        panic!("{part:?} never came; heard:\n{heard}");
+    }
+
+    fn kill(mut self) -> Vec<String> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.lines.iter().collect()
+    }
+
+    /// SIGTERM; gives the exit code, how long it took and what was still said.
+    fn terminate(mut self) -> (Option<i32>, Duration, Vec<String>) {
+        let at = Instant::now();
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let status = self.child.wait().unwrap();
+        (status.code(), at.elapsed(), self.lines.iter().collect())
+    }
+}
+
+/// Waits until a note reads as wanted; the limit is only for what never happens.
+fn until(vault: &TestVault, note: &str, wanted: impl Fn(&str) -> bool) -> String {
+    let limit = Instant::now() + Duration::from_secs(30);
+    loop {
+        let text = vault.read(note);
+        if wanted(&text) {
+            return text;
+        }
+        assert!(Instant::now() < limit, "{note} never became as wanted:\n{text}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+const DUE: &str = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n";
+
+#[test]
+fn what_is_due_at_the_start_fires() {
+    let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{DUE}"));
+    let daemon = Daemon::start(&vault, &["run"]);
+    daemon.hear("Pay the rent");
+    let (code, took, _) = daemon.terminate();
+    assert_eq!(code, Some(0));
+    assert!(took < Duration::from_secs(5), "stopping took {took:?}");
+}
+
+#[test]
+fn a_line_that_is_due_when_it_is_written_fires_at_once() {
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\nhello\n");
+    let daemon = Daemon::start(&vault, &["run"]);
+    daemon.hear("watching");
+    wait_for_status(&vault);
+    vault.write("Reminders.md", format!("hello\n{DUE}"));
+    daemon.hear("Pay the rent");
+    daemon.kill();
+}
+
+#[test]
+fn an_empty_folder_becomes_a_vault() {
+    let vault = TestVault::new("//- now: 2026-12-01T09:28:30Z\n");
+    let dir = vault.home().join("fresh");
+    let daemon = Daemon::start(&vault, &["run", "--vault", dir.to_str().unwrap()]);
+    daemon.hear("made a new vault");
+    daemon.hear("watching");
+    daemon.kill();
+    assert!(dir.join("Reminders.md").is_file());
+}
+
+#[test]
+fn the_second_daemon_is_told_of_the_first() {
+    let vault = TestVault::new("//- /Reminders.md\nhello\n");
+    let daemon = Daemon::start(&vault, &["run"]);
+    daemon.hear("watching");
+    wait_for_status(&vault);
+    let second = vault.run(&["run"]);
+    assert_eq!(second.code, 1);
+    assert!(
+        second.stderr.contains("another daemon serves this vault already (process "),
+        "{}",
+        second.stderr
+    );
+    let status = vault.run(&["--json", "status"]).json();
+    assert_eq!(status["running"], true);
+    daemon.kill();
+    assert_eq!(vault.run(&["--json", "status"]).json()["running"], false);
+}
+
+#[test]
+fn after_a_kill_nothing_comes_twice() {
+    let mut vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{DUE}"));
+    let first = Daemon::start(&vault, &["run"]);
+    first.hear("Pay the rent");
+    // The journal has it as sent as soon as the status counts it; the note is not still yet.
+    until_fired(&vault, 1);
+    first.kill();
+    assert_eq!(vault.read("Reminders.md"), DUE);
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:31:00Z@20");
+    let second = Daemon::start(&vault, &["run"]);
+    second.hear("watching");
+    until(&vault, "Reminders.md", |text| !text.contains("Pay the rent"));
+    let said = second.kill();
+    assert!(!said.iter().any(|line| line.contains("Pay the rent")), "{said:?}");
+}
+
+/// The main job of the product, twenty times as fast as life.
+#[test]
+fn a_new_vault_fires_its_sample_and_a_line_of_a_person() {
+    let mut vault = TestVault::new("");
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:28:30Z@20");
+    let dir = vault.path("fresh");
+    let daemon = Daemon::start(&vault, &["run", "--vault", dir.to_str().unwrap()]);
+    daemon.hear("watching");
+    let own = "- [ ] date=2026-12-01 time=09:31 recur=daily msg=\"water the plants\"\n";
+    let note = "fresh/Reminders.md";
+    until(&vault, note, |text| text.contains("alive"));
+    let text = vault.read(note);
+    vault.write(note, text + own);
+    daemon.hear("Your vault is alive");
+    daemon.hear("2026-12-01 09:31 water the plants");
+    let text = until(&vault, note, |text| text.contains("date=2026-12-02 time=09:31 recur=daily"));
+    assert!(!text.contains("alive"), "the sample's line is gone:\n{text}");
+    assert!(text.contains("id=rid_"), "the person's line has its id:\n{text}");
+    daemon.kill();
+}
+
+#[test]
+fn changed_settings_are_taken_on_and_wrong_ones_are_refused() {
+    let vault = TestVault::new(
+        "//- now: 2026-07-01T09:30:00Z\n//- /Reminders.md\nhello\n//- /vault-agent.toml\ntimezone = \"Europe/London\"\n",
+    );
+    let daemon = Daemon::start(&vault, &["run"]);
+    wait_for_status(&vault);
+    vault.write("vault-agent.toml", "timezon = \"UTC\"\n");
+    daemon.hear("the changed settings are refused");
+    // 09:30 is past in UTC, and an hour ahead in London's summer time it is past too; 10:00 is not in UTC.
+    vault.write("vault-agent.toml", "timezone = \"Asia/Tokyo\"\n");
+    vault.write("Reminders.md", "- [ ] date=2026-07-01 time=18:30 recur=none msg=\"tea in Tokyo\"\n");
+    daemon.hear("tea in Tokyo");
+    daemon.kill();
+}
+
+fn wait_for_status(vault: &TestVault) {
+    let limit = Instant::now() + Duration::from_secs(30);
+    while !report(vault).contains("\"last_pass\":\"") {
+        assert!(Instant::now() < limit, "the daemon never made a pass");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn until_fired(vault: &TestVault, count: u32) {
+    let limit = Instant::now() + Duration::from_secs(30);
+    while !report(vault).contains(&format!("\"fired\":{count}")) {
+        assert!(Instant::now() < limit, "the status never counted {count}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn report(vault: &TestVault) -> String {
+    std::fs::read_to_string(vault.state().join("status.json")).unwrap_or_default()
+}

@@ -1,0 +1,116 @@
+//! The documents that must say what the program does: README, command reference, CI.
+
+use std::path::Path;
+
+use crate::support::TestVault;
+
+fn file(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap_or_default()
+}
+
+/// The help of every command, in the order of the tree.
+fn reference(vault: &TestVault) -> String {
+    let mut out = String::from(
+        "# Commands\n\nThis page is what `--help` says. `UPDATE_DOCS=1 cargo test --test cli` writes it anew; the test fails where it differs.\n",
+    );
+    let mut todo = vec![Vec::<String>::new()];
+    while let Some(path) = todo.pop() {
+        let mut args: Vec<&str> = path.iter().map(String::as_str).collect();
+        args.push("--help");
+        let help = vault.run(&args).ok().stdout;
+        out.push_str(&format!(
+            "\n## {}\n\n```text\n{}\n```\n",
+            format!("vault-agent {}", path.join(" ")).trim_end(),
+            help.trim_end()
+        ));
+        let commands =
+            help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+        let names: Vec<_> = commands
+            .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|name| *name != "help")
+            .map(str::to_owned)
+            .collect();
+        todo.extend(names.into_iter().rev().map(|name| path.iter().cloned().chain([name]).collect()));
+    }
+    out
+}
+
+#[test]
+fn the_command_reference_is_what_help_says() {
+    let vault = TestVault::new("");
+    let now = reference(&vault);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &now).unwrap();
+    }
+    assert!(file("docs/commands.md") == now, "docs/commands.md is old: UPDATE_DOCS=1 cargo test --test cli");
+}
+
+#[test]
+fn the_readme_gives_the_two_commands_and_ci_runs_the_second() {
+    let readme = file("README.md");
+    assert!(readme.contains("cargo run --release -- run --vault "));
+    let tests =
+        readme.lines().filter_map(|line| line.split(" #").next()).any(|line| line.trim() == "cargo test");
+    assert!(tests, "the README's test command");
+    assert!(
+        file(".ci/run").lines().any(|line| line == "cargo test"),
+        ".ci/run must run the README's own command"
+    );
+}
+
+#[test]
+fn every_command_that_the_readme_names_exists() {
+    let vault = TestVault::new("");
+    let help = vault.run(&["--help"]).ok().stdout;
+    for line in file("README.md").lines().filter(|line| line.starts_with("vault-agent ")) {
+        let command = line.split_whitespace().nth(1).unwrap();
+        assert!(help.contains(&format!("\n  {command}")), "{line}");
+    }
+}
+
+#[test]
+fn every_setting_is_explained_in_the_template() {
+    let vault = TestVault::new("");
+    // Each commented default, uncommented, must be understood and be the default.
+    let template = file("vault-template/vault-agent.toml");
+    let all: String = template
+        .lines()
+        .map(|line| match line.strip_prefix('#') {
+            Some(rest) if !rest.starts_with(' ') => format!("{rest}\n"),
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    vault.write("vault-agent.toml", &all);
+    let run = vault.run(&["status"]);
+    assert_ne!(run.code, 2, "{}", run.stderr);
+    // And each setting that the code knows must stand there.
+    let code = file("src/config/settings.rs");
+    let fields = code.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
+    let keys = fields.map(|(key, _)| key).filter(|key| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+    for key in keys {
+        let stands = all.contains(&format!("\n{key} = ")) || all.contains(&format!("[{key}]"));
+        assert!(stands || key == "api_base", "`{key}` is not explained in the template");
+    }
+}
+
+#[test]
+fn the_example_settings_are_understood() {
+    let vault = TestVault::new("");
+    vault.write("vault-agent.toml", file("examples/vault-agent.toml"));
+    assert_ne!(vault.run(&["status"]).code, 2);
+}
+
+#[test]
+fn the_example_crontab_and_units_call_commands_that_exist() {
+    let vault = TestVault::new("");
+    let help = vault.run(&["--help"]).ok().stdout;
+    for (example, command) in [
+        ("examples/crontab", "tick"),
+        ("examples/vault-agent.service", "run"),
+        ("examples/md.vault-agent.plist", "run"),
+    ] {
+        assert!(file(example).contains(command) && help.contains(&format!("\n  {command}")), "{example}");
+    }
+}

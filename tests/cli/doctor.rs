@@ -1,0 +1,57 @@
+//! `doctor`: each finding with its mend.
+
+use serde_json::Value;
+
+use crate::support::TestVault;
+
+fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
+    report.as_array().unwrap().iter().find(|check| check["check"] == name).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn a_sound_vault_has_only_the_daemon_to_start() {
+    let vault =
+        TestVault::new("//- /Reminders.md\n- [ ] date=2026-12-03 time=08:00 recur=none msg=\"Bins\"\n");
+    let report = vault.run(&["--json", "doctor"]).ok().json();
+    for name in ["settings", "directories", "deliveries", "notes", "vault"] {
+        assert_eq!(check(&report, name)["status"], "ok", "{report}");
+    }
+    assert_eq!(check(&report, "daemon")["status"], "warn");
+}
+
+#[test]
+fn near_misses_and_conflict_copies_are_shown_with_their_mend() {
+    let vault = TestVault::new(
+        "//- /Reminders.md\n- [ ] date=2026-02-30 time=08:00 recur=none msg=\"x\"\n\
+         //- /Reminders.sync-conflict-20261201-101500-ABCDEFG.md\nx\n",
+    );
+    let run = vault.run(&["doctor"]);
+    assert!(run.stdout.contains("Reminders.md:1:"), "{}", run.stdout);
+    assert!(run.stdout.contains("conflict copy"), "{}", run.stdout);
+    assert!(run.stdout.contains("-> "), "{}", run.stdout);
+}
+
+#[test]
+fn broken_settings_fail_and_say_where() {
+    let vault = TestVault::new("//- /vault-agent.toml\ntimezone = 5\n");
+    let run = vault.run(&["--json", "doctor"]);
+    assert_eq!(run.code, 1);
+    let report = run.json();
+    assert_eq!(check(&report, "settings")["status"], "fail");
+    assert!(check(&report, "settings")["detail"].as_str().unwrap().contains("vault-agent.toml:1:12"));
+}
+
+#[test]
+fn a_merge_conflict_is_an_error_that_names_the_line() {
+    let vault = TestVault::new("//- /Reminders.md\nhello\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n");
+    let run = vault.run(&["doctor"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stdout.contains("Reminders.md:2: a merge conflict begins here"), "{}", run.stdout);
+}
+
+#[test]
+fn zone_data_that_will_differ_is_said() {
+    let vault = TestVault::new("//- zone: America/Vancouver\n");
+    let report = vault.run(&["--json", "doctor"]).json();
+    assert_eq!(check(&report, "time zone")["status"], "warn", "{report}");
+}

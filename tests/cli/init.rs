@@ -1,0 +1,48 @@
+//! `init` and what it promises: everything is there, nothing is overwritten.
+
+use crate::support::TestVault;
+
+#[test]
+fn a_new_vault_has_its_sample_two_minutes_ahead() {
+    let vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
+    let dir = vault.home().join("New Vault");
+    let run = vault.run(&["init", dir.to_str().unwrap()]).ok();
+    assert!(run.stdout.contains("created Reminders.md"), "{}", run.stdout);
+    assert!(run.stderr.contains("vault-agent run --vault '[HOME]/New Vault'"), "{}", run.stderr);
+    let reminders = std::fs::read_to_string(dir.join("Reminders.md")).unwrap();
+    let line = reminders.lines().find(|line| line.starts_with("- [ ]")).unwrap();
+    assert!(line.starts_with("- [ ] date=2026-07-01 time=10:30 recur=none msg="), "{line}");
+    assert!(dir.join(".obsidian/snippets/vault-agent-logs.css").is_file());
+}
+
+#[test]
+fn the_template_has_nothing_to_complain_of() {
+    let vault = TestVault::new("");
+    let dir = vault.home().join("v");
+    let _ = vault.run(&["init", dir.to_str().unwrap()]).ok();
+    let run = vault.run(&["--vault", dir.to_str().unwrap(), "--json", "check"]).ok();
+    assert_eq!(run.json(), serde_json::json!([]));
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let vault = TestVault::new("//- /MEMORY.md\nmine\n//- /Reminders.md\nmy own\n");
+    let run = vault.run(&["init", "."]).ok();
+    assert!(run.stdout.contains("kept    MEMORY.md"), "{}", run.stdout);
+    assert_eq!(vault.read("MEMORY.md"), "mine\n");
+    assert_eq!(vault.read("Reminders.md"), "my own\n");
+    assert!(vault.has("Welcome.md"));
+    let before = vault.tree();
+    let again = vault.run(&["--json", "init", "."]).ok().json();
+    assert_eq!(again["created"], serde_json::json!([]));
+    assert_eq!(vault.tree(), before);
+}
+
+#[test]
+fn a_file_in_the_place_of_the_folder_is_an_error() {
+    let vault = TestVault::new("//- /note.md\nhello\n");
+    let run = vault.run(&["init", "note.md"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("can't make the folder `note.md`"), "{}", run.stderr);
+    assert_eq!(vault.read("note.md"), "hello\n");
+}

@@ -1,0 +1,12 @@
+//! The command line as a person meets it: the real binary over a hermetic vault.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod basics;
+mod daemon;
+mod docs;
+mod doctor;
+mod init;
+mod status;

@@ -1,0 +1,42 @@
+//! `status` without a daemon: what comes next, what waits.
+
+use crate::support::TestVault;
+
+const FIXTURE: &str = r#"
+//- now: 2026-12-01T09:30:00Z
+//- /Reminders.md
+- [ ] date=2026-12-03 time=08:00 recur=none msg="Bins" id=rid_AAAAAAAAAAAA
+- [ ] date=2026-01-01 time=10:00 recur=daily msg="Stretch" id=rid_BBBBBBBBBBBB
+- [x] date=2026-12-02 time=08:00 recur=none msg="asleep"
+- [ ] date=2026-12-02 time=08:00 recur=none msg="no id yet"
+"#;
+
+#[test]
+fn the_next_reminders_are_in_their_order() {
+    let vault = TestVault::new(FIXTURE);
+    insta::assert_snapshot!(vault.run(&["status"]).shown(), @r"
+    exit 0
+    --- stdout
+    daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`
+    next
+      2026-12-01T10:00:00+00:00  rid_[ID]  Stretch
+      2026-12-02T08:00:00+00:00  no id yet         no id yet
+      2026-12-03T08:00:00+00:00  rid_[ID]  Bins
+    ");
+}
+
+#[test]
+fn json_is_one_document() {
+    let vault = TestVault::new(FIXTURE);
+    let status = vault.run(&["--json", "status", "--count", "1"]).ok().json();
+    assert_eq!(status["running"], false);
+    assert_eq!(status["next"][0]["id"], "rid_BBBBBBBBBBBB");
+    assert_eq!(status["next"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn another_machine_that_fires_is_named() {
+    let vault = TestVault::new("//- /vault-agent.toml\n[schedule]\nhost = \"some-other-host\"\n");
+    let run = vault.run(&["status"]);
+    assert!(run.stdout.contains("firing    no: `some-other-host`"), "{}", run.stdout);
+}

@@ -1,0 +1,311 @@
+//! The commands as a person and a program see them.
+
+use serde_json::{Value, json};
+
+use crate::support::{TestVault, without_random};
+
+/// 2026-12-01 09:30 in London.
+fn vault(reminders: &str) -> TestVault {
+    TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{reminders}"))
+}
+
+/// The document without what differs from run to run.
+fn steady(mut value: Value) -> String {
+    if let Some(took) = value.get_mut("took_ms") {
+        *took = 0.into();
+    }
+    without_random(&value.to_string())
+}
+
+#[test]
+fn remind_add_prints_the_exact_line() {
+    let vault = vault("# Reminders\n");
+    let run = vault.run(&["remind", "add", "tomorrow 9am", "Call \"Mum\"", "--recur", "weekly"]);
+    insta::assert_snapshot!(without_random(&run.shown()), @r#"
+    exit 0
+    --- stdout
+    - [ ] date=2026-12-02 time=09:00 recur=weekly msg="Call \"Mum\"" id=rid_[ID]
+    "#);
+    assert_eq!(vault.read("Reminders.md"), format!("# Reminders\n{}", run.stdout));
+    let run = vault.run(&["--json", "remind", "add", "in 20 minutes", "Tea"]).ok();
+    let added = run.json();
+    assert_eq!(vault.read("Reminders.md").lines().last().unwrap(), added["line_text"].as_str().unwrap());
+    assert!(added["line_text"].as_str().unwrap().ends_with(&format!("id={}", added["id"].as_str().unwrap())));
+}
+
+#[test]
+fn remind_add_makes_the_note() {
+    let vault = TestVault::new("");
+    let run = vault.run(&["remind", "add", "2026-12-01 09:31", "Tea"]).ok();
+    assert_eq!(vault.read("Reminders.md"), run.stdout);
+}
+
+#[test]
+fn remind_add_refuses_what_makes_no_reminder() {
+    let vault = vault("mine\n");
+    let shown: Vec<String> = [
+        ["remind", "add", "2020-01-01 09:00", "x"],
+        ["remind", "add", "someday", "x"],
+        ["remind", "add", "tomorrow", " "],
+        ["remind", "add", "tomorrow", "two\nlines"],
+    ]
+    .iter()
+    .map(|args| vault.run(args).shown())
+    .chain([vault.run(&["remind", "add", "tomorrow", "x", "--recur", "dayly"]).shown()])
+    .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    exit 2
+    --- stderr
+    error: `2020-01-01 09:00` is in the past: that is 2020-01-01 09:00, and it is 2026-12-01 09:30 now
+    hint: write it as `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `17:00` or `1 april 8:15`
+
+    exit 2
+    --- stderr
+    error: can't read `someday` as a time: `someday` means nothing here
+    hint: write it as `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `17:00` or `1 april 8:15`
+
+    exit 2
+    --- stderr
+    error: that is no message for a reminder: it is empty
+
+    exit 2
+    --- stderr
+    error: that is no message for a reminder: it holds a line break, and a reminder is one line of text
+
+    exit 2
+    --- stderr
+    error: `dayly` is not a recurrence: one of `none`, `daily`, `weekly`, `monthly`; did you mean `daily`?
+    ");
+    assert_eq!(vault.read("Reminders.md"), "mine\n");
+    vault.write("Reminders.md", "```\nopen\n");
+    let run = vault.run(&["remind", "add", "tomorrow", "x"]);
+    insta::assert_snapshot!(run.shown(), @r"
+    exit 1
+    --- stderr
+    error: `Reminders.md` ends inside a comment, a code block or its frontmatter, where a reminder would never fire; close that first
+    ");
+}
+
+const LINES: &str = "\
+- [ ] date=2026-12-02 time=09:30 recur=none msg=\"One\" id=rid_AAAAAAAAAAAA
+- [ ] time=01:30 date=2027-03-28 recur=daily id=rid_BBBBBBBBBBBB  msg=\"Gap\" ^block
+- [ ] date=2026-02-28 time=08:00 recur=monthly day=31 msg=\"Rent\"
+- [x] date=2026-02-28 time=08:00 recur=monthly msg=\"Ticked\"
+";
+
+#[test]
+fn remind_list() {
+    let vault = vault(LINES);
+    insta::assert_snapshot!(vault.run(&["remind", "list"]).shown(), @r"
+    exit 0
+    --- stdout
+    rid_[ID]  2026-12-02 09:30  once     One
+    rid_[ID]  2027-03-28 01:30  daily    Gap
+    (no id yet)       2026-02-28 08:00  monthly  Rent
+    ");
+    let listed = vault.run(&["remind", "list", "--json"]).ok().json();
+    insta::assert_snapshot!(listed, @r#"[{"date":"2026-12-02","day":null,"id":"rid_AAAAAAAAAAAA","line":1,"msg":"One","next":"2026-12-02T09:30:00+00:00","recur":"none","time":"09:30"},{"date":"2027-03-28","day":null,"id":"rid_BBBBBBBBBBBB","line":2,"msg":"Gap","next":"2027-03-28T02:00:00+01:00","recur":"daily","time":"01:30"},{"date":"2026-02-28","day":31,"id":null,"line":3,"msg":"Rent","next":"2026-12-31T08:00:00+00:00","recur":"monthly","time":"08:00"}]"#);
+}
+
+#[test]
+fn remind_preview() {
+    let vault = vault(LINES);
+    let args = ["remind", "preview", "rid_BBBBBBBBBBBB", "--count", "2", "--json"];
+    assert_eq!(
+        vault.run(&args).ok().json(),
+        json!([{"id": "rid_BBBBBBBBBBBB", "msg": "Gap", "occurrences": ["2027-03-28T02:00:00+01:00", "2027-03-29T01:30:00+01:00"]}])
+    );
+    let args =
+        ["remind", "preview", "--json", "--from", "2026-12-02 09:30", "--until", "2027-02-28T08:00:00Z"];
+    let all = vault.run(&args).ok().json();
+    assert_eq!(all[0]["occurrences"], json!(["2026-12-02T09:30:00+00:00"]));
+    assert_eq!(all[1]["occurrences"], json!([]));
+    assert_eq!(
+        all[2]["occurrences"],
+        json!(["2026-12-31T08:00:00+00:00", "2027-01-31T08:00:00+00:00", "2027-02-28T08:00:00+00:00"])
+    );
+}
+
+#[test]
+fn remind_edit_and_rm_change_one_line() {
+    let vault = vault(LINES);
+    let run = vault.run(&["--json", "remind", "edit", "rid_BBBBBBBBBBBB", "--when", "2027-04-01 10:15"]).ok();
+    let line = "- [ ] time=10:15 date=2027-04-01 recur=daily id=rid_BBBBBBBBBBBB  msg=\"Gap\" ^block";
+    assert_eq!(run.json(), json!({"id": "rid_BBBBBBBBBBBB", "line_text": line}));
+    let run = vault
+        .run(&["remind", "edit", "rid_BBBBBBBBBBBB", "--message", "Mind the gap", "--recur", "none"])
+        .ok();
+    assert_eq!(
+        run.stdout,
+        "- [ ] date=2027-04-01 time=10:15 recur=none msg=\"Mind the gap\" id=rid_BBBBBBBBBBBB ^block\n"
+    );
+    let run = vault.run(&["remind", "rm", "rid_AAAAAAAAAAAA"]).ok();
+    assert_eq!(run.stdout, LINES.split_inclusive('\n').next().unwrap());
+    let rest: String = LINES.split_inclusive('\n').skip(2).collect();
+    assert_eq!(
+        vault.read("Reminders.md"),
+        format!(
+            "- [ ] date=2027-04-01 time=10:15 recur=none msg=\"Mind the gap\" id=rid_BBBBBBBBBBBB ^block\n{rest}"
+        )
+    );
+    insta::assert_snapshot!(vault.run(&["remind", "rm", "rid_BBBBBBBBBBBX"]).shown(), @r"
+    exit 1
+    --- stderr
+    error: no reminder in `Reminders.md` has the id `rid_[ID]`; did you mean `rid_[ID]`?
+    hint: `vault-agent remind list` shows all ids
+    ");
+    insta::assert_snapshot!(vault.run(&["remind", "edit", "rid_BBBBBBBBBBBB"]).shown(), @r"
+    exit 2
+    --- stderr
+    error: nothing to change: give a time, a message or a recurrence
+    ");
+}
+
+#[test]
+fn an_id_in_two_lines_is_nobodys() {
+    let two = "- [ ] date=2026-12-02 time=09:30 recur=none msg=\"One\" id=rid_AAAAAAAAAAAA\n- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Two\" id=rid_AAAAAAAAAAAA\n";
+    let vault = vault(two);
+    insta::assert_snapshot!(vault.run(&["remind", "rm", "rid_AAAAAAAAAAAA"]).shown(), @r#"
+    exit 1
+    --- stderr
+    error: the id `rid_[ID]` stands in more than one line of `Reminders.md`:
+      line 1: - [ ] date=2026-12-02 time=09:30 recur=none msg="One" id=rid_[ID]
+      line 2: - [ ] date=2026-12-02 time=09:30 recur=none msg="Two" id=rid_[ID]
+    hint: delete ` id=…` from one of the lines; it gets an id of its own
+    "#);
+    assert_eq!(vault.read("Reminders.md"), two);
+}
+
+#[test]
+fn tick_prints_what_fires() {
+    let vault = vault(
+        "- [ ] date=2026-12-01 time=09:00 recur=daily msg=\"Pills\"\n- [ ] date=x time=09:00 recur=none msg=\"y\"\n",
+    );
+    insta::assert_snapshot!(vault.run(&["tick", "--dry-run"]).shown(), @r"
+    exit 0
+    --- stdout
+    would fire: 2026-12-01T09:00:00+00:00 Pills (rid_[ID])
+    --- stderr
+    Reminders.md:2:12: `x` is not a date as YYYY-MM-DD; write year, month and day with hyphens, such as `date=2026-12-01`
+    ");
+    insta::assert_snapshot!(vault.run(&["tick"]).shown(), @r"
+    exit 0
+    --- stdout
+    2026-12-01 09:00 Pills (due 09:00, 30 min late; next Wed 2 Dec 09:00)
+    --- stderr
+    Reminders.md:2:12: `x` is not a date as YYYY-MM-DD; write year, month and day with hyphens, such as `date=2026-12-01`
+    ");
+    insta::assert_snapshot!(vault.run(&["tick"]).shown(), @"exit 0");
+    let run = vault.run(&["tick", "--json", "--now", "2026-12-03T09:00:01Z"]).ok();
+    insta::assert_snapshot!(steady(run.json()), @r#"{"dry_run":false,"failed":[],"fired":[{"due":"2026-12-03T09:00:00+00:00","id":"rid_[ID]","kind":"reminder","late_seconds":1,"missed":1,"next":"2026-12-04","text":"Pills"}],"ids_added":[],"near_misses":[],"now":"2026-12-03T09:00:01+00:00","problems":[],"read_only":null,"removed_again":[],"took_ms":0,"waiting":0}"#);
+    insta::assert_snapshot!(without_random(&run.stderr), @"2026-12-03 09:00 Pills (1 earlier one folded in; next Fri 4 Dec 09:00)");
+    assert_eq!(
+        without_random(&vault.read("Reminders.md")),
+        "- [ ] date=2026-12-04 time=09:00 recur=daily msg=\"Pills\" id=rid_[ID]\n- [ ] date=x time=09:00 recur=none msg=\"y\"\n"
+    );
+    insta::assert_snapshot!(vault.run(&["tick", "--now", "soon"]).shown(), @r"
+    exit 2
+    --- stderr
+    error: `soon` is no instant
+    hint: write `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`
+    ");
+}
+
+#[test]
+fn check_shows_lines_that_look_meant() {
+    let vault = vault(
+        "- [ ] date=2026-12-01 time=24:00 recur=none msg=\"y\"\nplain\n- [ ] date=2026-12-01\u{a0}time=09:00 recur=none msg=\"y\"\n",
+    );
+    vault.write("COMMITMENTS.md", "---\nid: c-1\nstatus: maybe\ndue: 2026-12-01T09:30:00Z\n---\nHello\n");
+    let run = vault.run(&["check"]);
+    insta::assert_snapshot!(run.shown(), @r"
+    exit 1
+    --- stdout
+    Reminders.md:1:28: `24:00` is not a time of day: the day ends at 23:59; write `time=00:00` with the date of the next day
+    Reminders.md:3:22: there is a no-break space (U+00A0) where a space should be; replace it with a plain space
+    COMMITMENTS.md:3:9: unknown status: `maybe` is not one of `pending`, `delivered`, `cancelled`; write `status: pending`
+    --- stderr
+    3 lines need a look
+    ");
+    let run = vault.run(&["check", "--json", "Reminders.md"]);
+    assert_eq!(run.code, 1);
+    assert_eq!((&run.json()[0]["line"], &run.json()[1]["line"]), (&json!(1), &json!(3)));
+    vault.write("Reminders.md", "");
+    let _ = vault.run(&["check", "Reminders.md"]).ok();
+    assert_eq!(vault.run(&["check", "../elsewhere.md"]).code, 2);
+    assert_eq!(vault.run(&["check", "missing.md"]).code, 1);
+}
+
+#[test]
+fn commitments_are_added_listed_and_ended() {
+    let vault = TestVault::new("//- /COMMITMENTS.md\n# Follow-ups");
+    let added = vault.run(&[
+        "commitment",
+        "add",
+        "in 20 minutes",
+        "Ask Kyle",
+        "--scope",
+        "channel:42",
+        "--precision",
+        "soft",
+    ]);
+    insta::assert_snapshot!(added.shown(), @r"
+    exit 0
+    --- stdout
+    c-2026-12-01-001  pending    2026-12-01T09:50:00+00:00  Ask Kyle
+    ");
+    let _ = vault.run(&["commitment", "add", "tomorrow", "Second\n---\nid: x\n---\nfake"]).ok();
+    insta::assert_snapshot!(vault.read("COMMITMENTS.md"), @r"
+    # Follow-ups
+
+    ---
+    id: c-2026-12-01-001
+    status: pending
+    precision: soft
+    due: 2026-12-01T09:50:00Z
+    scope: channel:42
+    created: 2026-12-01T09:30:00Z
+    ---
+    Ask Kyle
+
+    ---
+    id: c-2026-12-01-002
+    status: pending
+    due: 2026-12-02T09:00:00Z
+    created: 2026-12-01T09:30:01Z
+    ---
+    Second
+    ***
+    id: x
+    ---
+    fake
+    ");
+    assert_eq!(vault.run(&["commitment", "list", "--json"]).ok().json().as_array().unwrap().len(), 2);
+    let _ = vault.run(&["commitment", "cancel", "c-2026-12-01-002"]).ok();
+    let done = vault.run(&["--json", "commitment", "done", "c-2026-12-01-001"]).ok().json();
+    assert_eq!((&done["id"], &done["status"]), (&json!("c-2026-12-01-001"), &json!("delivered")));
+    insta::assert_snapshot!(vault.run(&["commitment", "list"]).shown(), @r"
+    exit 0
+    --- stdout
+    no follow-ups wait in `COMMITMENTS.md`
+    ");
+    let shown = [
+        vault.run(&["commitment", "done", "c-2026-12-01-001"]).shown(),
+        vault.run(&["commitment", "done", "c-9"]).shown(),
+        vault.run(&["commitment", "add", "tomorrow", "x", "--scope", "dm:4"]).shown(),
+    ];
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    exit 1
+    --- stderr
+    error: the follow-up `c-2026-12-01-001` is delivered already
+
+    exit 1
+    --- stderr
+    error: no follow-up in `COMMITMENTS.md` has the id `c-9`
+    hint: `vault-agent commitment list --all` shows all ids
+
+    exit 2
+    --- stderr
+    error: `dm:4` is no scope: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows
+    ");
+}

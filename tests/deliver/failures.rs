@@ -1,0 +1,244 @@
+//! Places that don't answer, can't be reached, or refuse.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use vault_agent::deliver::{self, Mode};
+
+use crate::world::{Fault, Place, World, id, line};
+
+const NOW: &str = "2026-12-01T09:30:00Z";
+
+fn secs(seconds: i64) -> SignedDuration {
+    SignedDuration::from_secs(seconds)
+}
+
+fn one() -> World {
+    World::new(NOW, &line("2026-12-01", "09:30", "none", "Call", &id('A')))
+}
+
+#[test]
+fn a_lost_answer_is_sent_again_with_its_nonce_and_arrives_once() {
+    let mut world = one();
+    world.place.fault(Fault::LostAnswer);
+    let report = world.tick();
+    assert_eq!((report.fired.len(), report.failed.len()), (0, 1));
+    assert!(!world.read().is_empty(), "the line stays until it was delivered");
+    let again = report.again.unwrap();
+    assert!(world.tick().fired.is_empty(), "not before its time");
+    world.clock.set(again);
+    assert_eq!(world.tick().fired.len(), 1);
+    assert_eq!(world.place.texts().len(), 1);
+    assert_eq!(*world.place.attempts.lock().unwrap(), 2, "the nonce made it one message");
+    assert_eq!(world.read(), "");
+}
+
+#[test]
+fn another_reminder_that_says_the_same_is_not_taken_for_it() {
+    let twins = line("2026-12-01", "09:30", "none", "Call", &id('A'))
+        + &line("2026-12-01", "09:30", "none", "Call", &id('B'));
+    let mut world = World::new(NOW, &twins);
+    world.place.fault(Fault::None);
+    world.place.fault(Fault::Nothing);
+    world.tick();
+    world.later(secs(600)).tick();
+    assert_eq!(world.place.texts(), ["Reminder: Call", "Reminder: Call"]);
+    assert_eq!(world.read(), "");
+}
+
+#[test]
+fn a_sure_failure_after_a_lost_answer_leaves_the_doubt() {
+    let mut world = one();
+    world.place.fault(Fault::LostAnswer);
+    world.place.fault(Fault::Unreachable(None));
+    world.tick();
+    world.later(secs(10)).tick();
+    // By now it would be part of a digest, under another nonce, were it not known to be on its way.
+    let more: String =
+        "BCDE".chars().map(|c| line("2026-12-01", "09:31", "none", &c.to_string(), &id(c))).collect();
+    world.write(world.read() + &more);
+    let report = world.later(secs(3600)).tick();
+    assert_eq!(report.fired.len(), 5);
+    let texts = world.place.texts();
+    assert_eq!(texts.iter().filter(|text| text.contains("Call")).count(), 1, "{texts:#?}");
+}
+
+#[test]
+fn later_than_the_nonce_is_known_the_place_is_asked_first() {
+    for (fault, attempts) in [(Fault::LostAnswer, 1), (Fault::Nothing, 2)] {
+        let mut world = one();
+        world.place.fault(fault);
+        world.tick();
+        let report = world.later(secs(600)).tick();
+        assert_eq!(report.fired.len(), 1);
+        assert_eq!(report.fired[0].late_seconds, 600);
+        assert_eq!(world.place.texts().len(), 1);
+        assert_eq!(*world.place.attempts.lock().unwrap(), attempts);
+    }
+}
+
+#[test]
+fn an_unreachable_place_is_tried_less_and_less_often() {
+    let mut world = one();
+    let mut waits = Vec::new();
+    for _ in 0..10 {
+        world.place.fault(Fault::Unreachable(None));
+        let report = world.tick();
+        assert_eq!(report.failed.len(), 1);
+        let again = report.again.unwrap();
+        waits.push(world.clock_now().duration_until(again).as_secs());
+        world.clock.set(again);
+    }
+    for (attempt, wait) in waits.iter().enumerate() {
+        let expected = (5i64 << attempt).min(600);
+        assert!((expected * 8 / 10 - 1..=expected * 12 / 10 + 1).contains(wait), "{waits:?}");
+    }
+    assert_eq!(world.tick().fired.len(), 1);
+    assert_eq!(world.place.texts().len(), 1);
+    assert!(world.place.texts()[0].contains("late"));
+}
+
+#[test]
+fn a_place_that_asks_for_a_pause_gets_it_for_all() {
+    let many: String =
+        "ABC".chars().map(|c| line("2026-12-01", "09:30", "none", &c.to_string(), &id(c))).collect();
+    let mut world = World::new(NOW, &many);
+    world.place.fault(Fault::Unreachable(Some(Duration::from_secs(40))));
+    let report = world.tick();
+    assert_eq!(*world.place.attempts.lock().unwrap(), 1);
+    assert!(report.again.unwrap() >= world.clock_now() + secs(40));
+    let report = world.later(secs(45)).tick();
+    assert_eq!(report.fired.len(), 3);
+    assert_eq!(world.place.texts(), ["Reminder: A", "Reminder: B", "Reminder: C"]);
+}
+
+#[test]
+fn a_refused_thread_falls_back_to_the_configured_channel_then_to_the_console() {
+    let mut world = World::new(NOW, "");
+    let block = "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:30:00Z\nscope: thread:7\n---\nHello\n";
+    std::fs::write(world.commitments_path(), block).unwrap();
+    world.place.refuses.lock().unwrap().push("thread:7".parse().ok());
+    assert_eq!(world.tick().fired.len(), 1);
+    assert_eq!(world.place.arrived.lock().unwrap()[0].scope, None);
+    let refusals = world.journal().refusals("settings 1").unwrap();
+    assert_eq!(
+        (refusals[0].place.as_str(), refusals[0].reason.as_str()),
+        ("place thread:7", "unknown channel")
+    );
+
+    std::fs::write(world.commitments_path(), block.replace("09:30", "09:31")).unwrap();
+    world.place.refuses.lock().unwrap().push(None);
+    let console = Place::new("console", world.clock.clone());
+    world.fallback = Some(console.clone());
+    assert_eq!(world.later(secs(60)).tick().fired.len(), 1);
+    assert_eq!(console.texts(), ["Follow-up: Hello"]);
+    assert_eq!(world.journal().refusals("settings 1").unwrap().len(), 2);
+}
+
+#[test]
+fn what_every_place_refused_waits_for_other_settings() {
+    let mut world = one();
+    world.place.refuses.lock().unwrap().push(None);
+    let report = world.tick();
+    assert_eq!((report.fired.len(), report.failed.len()), (0, 1));
+    assert!(world.later(secs(3600)).tick().failed.is_empty(), "no retry loop");
+    assert_eq!(*world.place.attempts.lock().unwrap(), 1);
+    assert!(!world.read().is_empty());
+    assert_eq!(world.journal().open_deliveries().unwrap()[0].state, "failed");
+    world.place.refuses.lock().unwrap().clear();
+    world.settings.notifiers = "settings 2".to_owned();
+    assert_eq!(world.tick().fired.len(), 1);
+    assert_eq!(world.read(), "");
+}
+
+#[test]
+fn a_long_text_comes_in_chunks_each_once() {
+    let long = "word ".repeat(900);
+    let mut world = World::new(NOW, &line("2026-12-01", "09:30", "none", long.trim(), &id('A')));
+    world.place.fault(Fault::LostAnswer);
+    world.tick();
+    world.place.fault(Fault::None);
+    world.place.fault(Fault::Unreachable(None));
+    world.later(secs(10)).tick();
+    world.write("");
+    let report = world.later(secs(30)).tick();
+    assert_eq!(report.fired.len(), 1, "what was begun is finished, though its line is gone");
+    let texts = world.place.texts();
+    assert_eq!(texts.len(), 3);
+    assert_eq!(texts.join(" ").split_whitespace().count(), 901);
+}
+
+#[test]
+fn a_line_deleted_before_its_retry_does_not_fire() {
+    let mut world = one();
+    world.place.fault(Fault::Unreachable(None));
+    world.tick();
+    world.write("");
+    assert_eq!(world.journal().open_deliveries().unwrap().len(), 1);
+    assert!(world.later(secs(60)).tick().fired.is_empty());
+    assert!(world.place.texts().is_empty());
+    assert!(world.journal().open_deliveries().unwrap().is_empty(), "nothing waits for it any more");
+}
+
+#[test]
+fn a_recurring_one_that_was_sent_but_not_moved_is_not_counted_as_missed() {
+    let text = line("2026-12-01", "09:30", "daily", "Pills", &id('A'));
+    let mut world = World::new(NOW, &text);
+    world.tick();
+    // The rewrite is undone by an old copy, and nobody looks for three days.
+    world.write(&text);
+    let report = world.at("2026-12-04T10:00:00Z").tick();
+    assert_eq!((report.fired[0].missed, report.fired[0].due.as_str()), (2, "2026-12-04T09:30:00+00:00"));
+}
+
+#[test]
+fn a_clock_put_back_before_an_attempt_does_not_hold_it_up() {
+    let mut world = one();
+    world.at("2027-06-01T09:30:00Z").place.fault(Fault::Unreachable(None));
+    world.tick();
+    assert_eq!(world.at("2026-12-01T09:31:00Z").tick().fired.len(), 1);
+}
+
+#[test]
+fn a_confirmation_is_sent_once_with_the_exact_line() {
+    let mut world = World::new(NOW, "");
+    let exact = line("2026-12-09", "09:30", "none", "Call", &id('A'));
+    deliver::confirm(&world.journal(), "added", exact.trim_end(), world.clock_now()).unwrap();
+    world.place.fault(Fault::LostAnswer);
+    world.tick();
+    world.later(secs(20)).tick();
+    world.later(secs(20)).tick();
+    assert_eq!(world.place.texts(), [format!("added:\n```\n{exact}```")]);
+}
+
+#[test]
+fn two_passes_at_once_send_each_once() {
+    let many: String = (0..40)
+        .map(|n| {
+            line(
+                "2026-12-01",
+                "09:30",
+                "none",
+                &format!("N{n}"),
+                &format!("AAAAAAAAAA{}{}", (b'A' + n / 26) as char, (b'A' + n % 26) as char),
+            )
+        })
+        .collect();
+    let world = World::new(NOW, &many);
+    let worlds: Vec<World> = (0..4)
+        .map(|_| {
+            let mut twin = World::new(NOW, "");
+            twin.place = world.place.clone();
+            twin.root = Some(world.dir.path().to_owned());
+            twin
+        })
+        .collect();
+    let threads: Vec<_> = worlds
+        .into_iter()
+        .map(|mut world| std::thread::spawn(move || world.pass(Mode::Tick).fired.len()))
+        .collect();
+    let fired: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    assert_eq!(fired, 40);
+    assert_eq!(*world.place.attempts.lock().unwrap(), 40);
+    assert_eq!(world.read(), "");
+}

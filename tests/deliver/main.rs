@@ -1,0 +1,13 @@
+//! Delivery end to end: passes over real files with a real journal, a clock that is set by hand and a
+//! notifier that remembers what it took.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod commands;
+mod crashes;
+mod failures;
+mod kill;
+mod passes;
+mod simulation;
+mod world;

@@ -1,0 +1,316 @@
+//! What a pass does when nothing goes wrong.
+
+use jiff::SignedDuration;
+use vault_agent::deliver::Mode;
+
+use crate::support::without_random;
+use crate::world::{World, id, line};
+
+const NOW: &str = "2026-12-01T09:30:20Z";
+
+#[test]
+fn a_one_off_fires_and_its_line_goes() {
+    let text = format!("# Mine\n\n{}keep\n", line("2026-12-01", "09:30", "none", "Call", &id('A')));
+    let mut world = World::new(NOW, &text);
+    let report = world.tick();
+    let mut json = serde_json::to_value(&report).unwrap();
+    json["took_ms"] = 0.into();
+    insta::assert_snapshot!(json, @r#"{"dry_run":false,"failed":[],"fired":[{"due":"2026-12-01T09:30:00+00:00","id":"rid_AAAAAAAAAAAA","kind":"reminder","late_seconds":20,"missed":0,"next":null,"text":"Call"}],"ids_added":[],"near_misses":[],"now":"2026-12-01T09:30:20+00:00","problems":[],"read_only":null,"removed_again":[],"took_ms":0,"waiting":0}"#);
+    assert_eq!(world.read(), "# Mine\n\nkeep\n");
+    assert_eq!(world.place.texts(), ["Reminder: Call"]);
+    assert!(world.tick().fired.is_empty());
+}
+
+#[test]
+fn a_recurring_one_moves_on_and_keeps_its_phase() {
+    let text = line("2026-11-17", "09:00", "weekly", "Bins", &id('A'));
+    let mut world = World::new(NOW, &text);
+    let report = world.tick();
+    assert_eq!(report.fired.len(), 1);
+    assert_eq!((report.fired[0].missed, report.fired[0].due.as_str()), (2, "2026-12-01T09:00:00+00:00"));
+    assert_eq!(report.fired[0].next.unwrap().to_string(), "2026-12-08");
+    assert_eq!(world.read(), line("2026-12-08", "09:00", "weekly", "Bins", &id('A')));
+    insta::assert_snapshot!(world.place.texts().join("\n"), @"Reminder: Bins (due 09:00, 30 min late; 2 earlier ones folded in; next Tue 8 Dec 09:00)");
+}
+
+#[test]
+fn a_month_that_lacks_the_day_is_remembered() {
+    let mut world =
+        World::new("2026-01-31T10:00:00Z", &line("2026-01-31", "09:00", "monthly", "Rent", &id('A')));
+    world.tick();
+    let february = "- [ ] date=2026-02-28 time=09:00 recur=monthly day=31 msg=\"Rent\" id=rid_AAAAAAAAAAAA\n";
+    assert_eq!(world.read(), february);
+    world.at("2026-02-28T09:00:00Z").tick();
+    assert_eq!(world.read(), line("2026-03-31", "09:00", "monthly", "Rent", &id('A')));
+}
+
+#[test]
+fn what_was_missed_comes_once_or_as_a_digest() {
+    let two = line("2026-12-01", "07:00", "none", "One", &id('A'))
+        + &line("2026-12-01", "06:00", "none", "Two", &id('B'));
+    let mut world = World::new(NOW, &two);
+    world.tick();
+    insta::assert_snapshot!(world.place.texts().join("\n---\n"), @r"
+    Reminder: Two (due 06:00, 3 h late)
+    ---
+    Reminder: One (due 07:00, 2 h 30 min late)
+    ");
+
+    let many: String = (0..5)
+        .map(|n| {
+            line("2026-12-01", &format!("0{}:00", 8 - n), "none", &format!("N{n}"), &id((b'A' + n) as char))
+        })
+        .collect();
+    let mut world = World::new(NOW, &(many + &line("2026-12-01", "09:29", "none", "On time", &id('X'))));
+    let report = world.tick();
+    assert_eq!(report.fired.len(), 6);
+    assert_eq!(world.read(), "");
+    insta::assert_snapshot!(world.place.texts().join("\n---\n"), @r"
+    5 were missed:
+    - N4 (due 04:00, 5 h late)
+    - N3 (due 05:00, 4 h late)
+    - N2 (due 06:00, 3 h late)
+    - N1 (due 07:00, 2 h 30 min late)
+    - N0 (due 08:00, 1 h 30 min late)
+    ---
+    Reminder: On time
+    ");
+}
+
+#[test]
+fn the_same_minute_comes_in_file_order() {
+    let text: String =
+        "CAB".chars().map(|c| line("2026-12-01", "09:30", "none", &c.to_string(), &id(c))).collect();
+    let mut world = World::new(NOW, &text);
+    let report = world.tick();
+    assert_eq!(world.place.texts(), ["Reminder: C", "Reminder: A", "Reminder: B"]);
+    assert_eq!(report.fired.iter().map(|fired| fired.text.as_str()).collect::<Vec<_>>(), ["C", "A", "B"]);
+}
+
+#[test]
+fn a_commitment_is_marked_and_no_other_byte_changes() {
+    let mut world = World::new(NOW, "");
+    let text = "# Follow-ups\n\n---\nid: c-2026-12-01-001\nstatus:  pending   # yes\ndue: 2026-12-01T09:30:00Z\nscope: thread:42\nx: y\n---\nRemind Kyle.\nTwice.\n\n---\nid: c-2026-12-01-002\nstatus: pending\ndue: 2026-12-01T09:31:00Z\n---\nLater.\n";
+    std::fs::write(world.commitments_path(), text).unwrap();
+    let report = world.tick();
+    assert_eq!(report.problems, Vec::<String>::new());
+    assert_eq!(report.fired.len(), 1);
+    assert_eq!(report.fired[0].id, "c-2026-12-01-001");
+    let after = std::fs::read_to_string(world.commitments_path()).unwrap();
+    assert_eq!(after, text.replacen("pending", "delivered", 1));
+    let arrived = world.place.arrived.lock().unwrap()[0].clone();
+    assert_eq!(arrived.text, "Follow-up: Remind Kyle.\nTwice.");
+    assert_eq!(arrived.scope.unwrap().to_string(), "thread:42");
+    drop(arrived);
+    assert!(world.tick().fired.is_empty());
+}
+
+#[test]
+fn ids_are_given_to_whole_lines_only() {
+    let text = line("2026-12-09", "09:30", "none", "Later", "")
+        + line("2026-12-10", "09:30", "none", "Typing", "").trim_end();
+    let mut world = World::new(NOW, &text);
+    let report = world.tick();
+    assert_eq!(report.ids_added.len(), 1);
+    assert_eq!(
+        without_random(&world.read()),
+        "- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Later\" id=rid_[ID]\n- [ ] date=2026-12-10 time=09:30 recur=none msg=\"Typing\""
+    );
+    let before = world.read();
+    assert!(world.tick().ids_added.is_empty());
+    assert_eq!(world.read(), before);
+}
+
+#[test]
+fn a_due_line_without_an_id_fires_at_once_and_gets_one_as_it_moves() {
+    let text =
+        line("2026-12-01", "09:30", "daily", "Pills", "") + &line("2026-12-01", "09:30", "none", "Once", "");
+    let mut world = World::new(NOW, &text);
+    let report = world.tick();
+    assert_eq!(report.fired.len(), 2);
+    assert!(report.fired.iter().all(|fired| fired.id.starts_with("rid_")));
+    assert_eq!(report.ids_added, [report.fired[0].id.clone()]);
+    assert_eq!(
+        without_random(&world.read()),
+        "- [ ] date=2026-12-02 time=09:30 recur=daily msg=\"Pills\" id=rid_[ID]\n"
+    );
+    // A stale buffer brings both lines back, without the id: nothing fires, and the id is the same.
+    world.later(SignedDuration::from_mins(1)).write(&text);
+    let again = world.tick();
+    assert!(again.fired.is_empty());
+    assert_eq!(again.removed_again.len(), 2);
+    assert!(world.read().contains(&report.ids_added[0]), "{}", world.read());
+    // A sync that merges instead has both lines.
+    let merged = world.read() + &text;
+    world.later(SignedDuration::from_mins(1)).write(&merged);
+    let rewritten = merged.lines().next().unwrap().to_owned() + "\n";
+    assert!(world.tick().fired.is_empty());
+    assert_eq!(world.read(), rewritten);
+}
+
+#[test]
+fn a_line_that_comes_back_goes_again_without_firing() {
+    let text = line("2026-12-01", "09:30", "none", "Call", &id('A'));
+    let mut world = World::new(NOW, &text);
+    assert_eq!(world.tick().fired.len(), 1);
+    world.later(SignedDuration::from_mins(2)).write(&text);
+    let report = world.tick();
+    assert!(report.fired.is_empty());
+    assert_eq!(report.removed_again, ["rid_AAAAAAAAAAAA"]);
+    assert_eq!(world.read(), "");
+    // With another date it is a new occurrence.
+    world.write(line("2026-12-01", "09:31", "none", "Call", &id('A')));
+    assert_eq!(world.tick().fired.len(), 1);
+    assert_eq!(world.place.texts().len(), 2);
+}
+
+#[test]
+fn words_that_changed_after_firing_stay_and_are_told_once() {
+    let mut world = World::new(NOW, &line("2026-12-01", "09:30", "none", "Call", &id('A')));
+    world.tick();
+    let changed = line("2026-12-01", "09:30", "none", "Call her", &id('A'));
+    world.write(&changed);
+    let report = world.tick();
+    assert!(report.fired.is_empty());
+    assert_eq!(report.near_misses.len(), 1);
+    insta::assert_snapshot!(report.near_misses[0].reason, @"this reminder was delivered already (`rid_AAAAAAAAAAAA@2026-12-01T09:30`), before its text was changed; it does not fire again");
+    assert_eq!(world.read(), changed);
+    assert!(world.tick().near_misses.is_empty());
+}
+
+#[test]
+fn identical_copies_fire_once_and_differing_ones_both() {
+    let same = line("2026-12-01", "09:30", "none", "Call", &id('A'));
+    let mut world = World::new(NOW, &(same.clone() + &same));
+    assert_eq!(world.tick().fired.len(), 1);
+    assert_eq!(world.read(), "");
+
+    let text = same.clone() + &line("2026-12-01", "09:30", "none", "Other", &id('A'));
+    let mut world = World::new(NOW, &text);
+    let report = world.tick();
+    assert_eq!(report.fired.len(), 2);
+    assert_eq!(report.near_misses.len(), 1);
+    assert_eq!(world.place.texts(), ["Reminder: Call", "Reminder: Other"]);
+    assert_eq!(world.read(), "");
+    world.write(&same);
+    assert!(world.tick().fired.is_empty());
+
+    let nameless = line("2026-12-01", "09:30", "none", "Call", "");
+    let mut world = World::new(NOW, &(nameless.clone() + &nameless));
+    assert_eq!(world.tick().fired.len(), 1);
+    assert_eq!(world.read(), "");
+}
+
+#[test]
+fn near_misses_are_told_once_and_again_when_made_again() {
+    let wrong = "- [ ] date=2026-12-01 time=25:00 recur=none msg=\"x\"\n";
+    let mut world = World::new(NOW, wrong);
+    assert_eq!(world.tick().near_misses.len(), 1);
+    assert!(world.tick().near_misses.is_empty());
+    world.write(format!("moved\n{wrong}"));
+    assert!(world.tick().near_misses.is_empty());
+    assert_eq!(world.read(), format!("moved\n{wrong}"));
+    world.write("");
+    world.tick();
+    world.write(wrong);
+    assert_eq!(world.tick().near_misses.len(), 1);
+}
+
+#[test]
+fn a_clock_that_goes_back_fires_nothing_again() {
+    let text = line("2026-12-01", "09:30", "daily", "Pills", &id('A'));
+    let mut world = World::new(NOW, &text);
+    assert_eq!(world.tick().fired.len(), 1);
+    for back in ["2026-12-01T09:29:00Z", "2026-12-01T09:31:00Z", "2026-11-01T09:31:00Z"] {
+        assert!(world.at(back).tick().fired.is_empty(), "{back}");
+    }
+    assert_eq!(world.at("2026-12-02T09:30:00Z").tick().fired.len(), 1);
+}
+
+#[test]
+fn a_dry_run_says_what_would_fire_and_leaves_no_trace() {
+    let text = line("2026-12-01", "09:30", "none", "Call", "") + "- [ ] date=x time=y recur=none msg=\"z\"\n";
+    let mut world = World::new(NOW, &text);
+    let report = world.pass(Mode::DryRun);
+    assert_eq!((report.fired.len(), report.near_misses.len(), report.dry_run), (1, 1, true));
+    assert_eq!(world.read(), text);
+    assert!(world.place.texts().is_empty());
+    let report = world.tick();
+    assert_eq!((report.fired.len(), report.near_misses.len()), (1, 1));
+}
+
+#[test]
+fn another_machine_fires() {
+    let text = line("2026-12-01", "09:30", "none", "Call", "") + "- [ ] date=x time=y recur=none msg=\"z\"\n";
+    let mut world = World::new(NOW, &text);
+    world.settings.read_only = vault_agent::deliver::pass::read_only(Some("tower"), "laptop");
+    let report = world.tick();
+    insta::assert_snapshot!(report.read_only.unwrap(), @"`tower` fires the reminders of this vault (`[schedule] host`), and this machine is `laptop`");
+    assert!(report.fired.is_empty() && report.ids_added.is_empty());
+    assert_eq!(report.near_misses.len(), 1);
+    assert_eq!(world.read(), text);
+    assert_eq!(vault_agent::deliver::pass::read_only(Some("Laptop"), "laptop"), None);
+}
+
+#[test]
+fn the_daemon_waits_until_the_note_is_still() {
+    let soon = line("2026-12-01", "09:30", "none", "Call", &id('A'));
+    let later = line("2026-12-09", "09:30", "none", "Later", "");
+    let mut world = World::new(NOW, &(soon.clone() + &later));
+    let report = world.pass(Mode::Daemon);
+    assert_eq!(report.fired.len(), 1, "firing waits for nothing");
+    assert_eq!(world.read(), soon.clone() + &later);
+    let again = report.again.expect("it has more to do");
+    assert_eq!(world.clock_now().duration_until(again), SignedDuration::from_secs(5));
+    // The person types on.
+    world.later(SignedDuration::from_secs(4)).write(soon.clone() + &later + "typing\n");
+    assert!(world.pass(Mode::Daemon).fired.is_empty());
+    world.later(SignedDuration::from_secs(4));
+    assert!(world.pass(Mode::Daemon).fired.is_empty());
+    assert!(world.read().starts_with(&soon));
+    world.later(SignedDuration::from_secs(1));
+    let report = world.pass(Mode::Daemon);
+    assert_eq!(report.ids_added.len(), 1);
+    assert_eq!(
+        without_random(&world.read()),
+        "- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Later\" id=rid_[ID]\ntyping\n"
+    );
+}
+
+#[test]
+fn a_note_that_is_never_still_is_rewritten_after_a_minute() {
+    let soon = line("2026-12-01", "09:30", "none", "Call", &id('A'));
+    let mut world = World::new(NOW, &soon);
+    for second in 0..20 {
+        world.pass(Mode::Daemon);
+        assert!(world.read().starts_with(&soon), "after {} s", second * 3);
+        world.later(SignedDuration::from_secs(3)).write(soon.clone() + &"x".repeat(second + 1));
+    }
+    world.pass(Mode::Daemon);
+    assert!(!world.read().starts_with(&soon));
+}
+
+#[test]
+fn what_cannot_be_read_is_told_and_the_rest_goes_on() {
+    let mut world = World::new(NOW, "");
+    std::fs::remove_file(world.path()).unwrap();
+    std::fs::create_dir(world.path()).unwrap();
+    std::fs::write(
+        world.commitments_path(),
+        "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:30:00Z\n---\nHello\n",
+    )
+    .unwrap();
+    let report = world.tick();
+    assert_eq!((report.fired.len(), report.problems.len()), (1, 1));
+    assert!(report.has_problem());
+    insta::assert_snapshot!(report.problems[0], @"`Reminders.md` is a folder, where a file should be; move it out of the way");
+}
+
+#[test]
+fn a_line_in_code_or_a_comment_never_fires() {
+    let due = line("2026-12-01", "09:30", "none", "Example", "");
+    let text = format!("```\n{due}```\n%%\n{due}%%\n<!--\n{due}-->\n- [x] {}", &due[6..]);
+    let mut world = World::new(NOW, &text);
+    assert!(world.tick().fired.is_empty());
+    assert_eq!(world.read(), text);
+}

@@ -1,0 +1,242 @@
+//! A vault, a clock, a notifier that behaves as Discord does, and passes over them.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use vault_agent::clock::{Clock, ManualClock};
+use vault_agent::deliver::{
+    Journal, Lookup, Memory, Mode, Notifier, Outgoing, Outlets, PassContext, PassReport, PassSettings, Scope,
+    SendOutcome, pass,
+};
+use vault_agent::schedule::{DigestRule, Zone};
+use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
+
+/// How long the place knows a nonce.
+const NONCE_WINDOW: SignedDuration = SignedDuration::from_mins(3);
+
+/// A message that arrived.
+#[derive(Debug, Clone)]
+pub struct Arrived {
+    pub at: Timestamp,
+    pub nonce: String,
+    pub text: String,
+    pub scope: Option<Scope>,
+    pub facts: Vec<(String, String)>,
+}
+
+/// What the place does with the next message, instead of taking it.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// Takes it.
+    None,
+    /// Takes it, and the answer is lost.
+    LostAnswer,
+    /// Does not take it, and says nothing either.
+    Nothing,
+    /// Surely does not take it.
+    Unreachable(Option<Duration>),
+}
+
+/// A place that deduplicates by nonce for a while and can be asked what it holds.
+#[derive(Debug)]
+pub struct Place {
+    pub name: &'static str,
+    pub clock: Arc<ManualClock>,
+    pub arrived: Mutex<Vec<Arrived>>,
+    pub faults: Mutex<VecDeque<Fault>>,
+    pub refuses: Mutex<Vec<Option<Scope>>>,
+    pub attempts: Mutex<usize>,
+}
+
+impl Place {
+    pub fn new(name: &'static str, clock: Arc<ManualClock>) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            clock,
+            arrived: Mutex::default(),
+            faults: Mutex::default(),
+            refuses: Mutex::default(),
+            attempts: Mutex::default(),
+        })
+    }
+
+    pub fn fault(&self, fault: Fault) {
+        self.faults.lock().unwrap().push_back(fault);
+    }
+
+    pub fn texts(&self) -> Vec<String> {
+        self.arrived.lock().unwrap().iter().map(|message| message.text.clone()).collect()
+    }
+
+    fn take(&self, message: &Outgoing) -> String {
+        let now = self.clock.now();
+        let mut arrived = self.arrived.lock().unwrap();
+        let known = arrived.iter().position(|known| {
+            known.nonce == message.nonce && known.at.duration_until(now).abs() <= NONCE_WINDOW
+        });
+        let index = known.unwrap_or_else(|| {
+            let facts = message.facts.iter().map(|fact| (fact.id.clone(), fact.local.to_string())).collect();
+            arrived.push(Arrived {
+                at: now,
+                nonce: message.nonce.clone(),
+                text: message.text.clone(),
+                scope: message.scope,
+                facts,
+            });
+            arrived.len() - 1
+        });
+        format!("m{index}")
+    }
+}
+
+#[async_trait]
+impl Notifier for Place {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    async fn send(&self, message: &Outgoing) -> SendOutcome {
+        *self.attempts.lock().unwrap() += 1;
+        if self.refuses.lock().unwrap().contains(&message.scope) {
+            return SendOutcome::Refused { reason: "unknown channel".to_owned() };
+        }
+        match self.faults.lock().unwrap().pop_front() {
+            None | Some(Fault::None) => SendOutcome::Sent { message_id: Some(self.take(message)) },
+            Some(Fault::LostAnswer) => {
+                self.take(message);
+                SendOutcome::Unknown { reason: "no answer".to_owned() }
+            }
+            Some(Fault::Nothing) => SendOutcome::Unknown { reason: "no answer".to_owned() },
+            Some(Fault::Unreachable(after)) => SendOutcome::Retry { after, reason: "unreachable".to_owned() },
+        }
+    }
+
+    async fn find(&self, message: &Outgoing, since: Timestamp) -> Lookup {
+        let arrived = self.arrived.lock().unwrap();
+        let found = arrived.iter().position(|known| {
+            known.at >= since && (known.nonce == message.nonce || known.text == message.text)
+        });
+        found.map_or(Lookup::NotFound, |index| Lookup::Found { message_id: format!("m{index}") })
+    }
+}
+
+/// All that passes need.
+pub struct World {
+    pub dir: tempfile::TempDir,
+    pub clock: Arc<ManualClock>,
+    pub place: Arc<Place>,
+    pub fallback: Option<Arc<Place>>,
+    pub settings: PassSettings,
+    pub memory: Memory,
+    /// Another world's folder, to be worked on by two.
+    pub root: Option<PathBuf>,
+}
+
+impl World {
+    /// A vault with these reminders, at an instant.
+    pub fn new(now: &str, reminders: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("vault")).unwrap();
+        std::fs::create_dir(dir.path().join("state")).unwrap();
+        let clock = Arc::new(ManualClock::new(now.parse().unwrap()));
+        let settings = PassSettings {
+            zone: Zone::get("Europe/London").unwrap(),
+            reminders: NotePath::new("Reminders.md").unwrap(),
+            commitments: NotePath::new("COMMITMENTS.md").unwrap(),
+            digest: DigestRule::default(),
+            read_only: None,
+            notifiers: "settings 1".to_owned(),
+        };
+        let place = Place::new("place", Arc::clone(&clock));
+        let world =
+            Self { dir, clock, place, fallback: None, settings, memory: Memory::default(), root: None };
+        world.write(reminders);
+        world
+    }
+
+    fn root(&self) -> PathBuf {
+        self.root.clone().unwrap_or_else(|| self.dir.path().to_owned())
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.root().join("vault/Reminders.md")
+    }
+
+    pub fn commitments_path(&self) -> PathBuf {
+        self.root().join("vault/COMMITMENTS.md")
+    }
+
+    pub fn state(&self) -> PathBuf {
+        self.root().join("state")
+    }
+
+    pub fn write(&self, reminders: impl AsRef<[u8]>) {
+        std::fs::write(self.path(), reminders).unwrap();
+    }
+
+    pub fn read(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.path()).unwrap()).into_owned()
+    }
+
+    pub fn at(&mut self, now: &str) -> &mut Self {
+        self.clock.set(now.parse().unwrap());
+        self
+    }
+
+    pub fn later(&mut self, by: SignedDuration) -> &mut Self {
+        self.clock.advance(by);
+        self
+    }
+
+    pub fn journal(&self) -> Journal {
+        Journal::open(&self.state()).unwrap()
+    }
+
+    /// One pass as a process of its own makes it.
+    pub fn pass(&mut self, mode: Mode) -> PassReport {
+        let vault = Vault::open(&self.root().join("vault")).unwrap();
+        let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
+        let editor = Editor::new(vault.clone(), &self.state(), clock, EditOptions::default());
+        editor.recover().unwrap();
+        let journal = self.journal();
+        let outlets = Outlets {
+            primary: Arc::clone(&self.place) as _,
+            fallback: self.fallback.as_ref().map(|place| Arc::clone(place) as _),
+        };
+        let context = PassContext {
+            vault: &vault,
+            editor: &editor,
+            journal: &journal,
+            outlets: &outlets,
+            clock: &*self.clock,
+            settings: &self.settings,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(pass(&context, &mut self.memory, mode)).unwrap()
+    }
+
+    pub fn tick(&mut self) -> PassReport {
+        self.pass(Mode::Tick)
+    }
+}
+
+/// A reminder line.
+pub fn line(date: &str, time: &str, recur: &str, msg: &str, id: &str) -> String {
+    let id = if id.is_empty() { String::new() } else { format!(" id=rid_{id}") };
+    format!("- [ ] date={date} time={time} recur={recur} msg=\"{msg}\"{id}\n")
+}
+
+/// An id that reads well in a test: `AAAAAAAAAAAA`.
+pub fn id(letter: char) -> String {
+    letter.to_string().repeat(12)
+}
+
+impl World {
+    pub fn clock_now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}

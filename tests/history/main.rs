@@ -1,0 +1,16 @@
+//! The history room, from outside: real folders, real repositories, git itself as the judge.
+#![cfg(feature = "history")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod agent;
+mod auditing;
+mod cli;
+mod crash;
+mod properties;
+mod remote;
+mod restoring;
+mod room;
+mod snapshots;
+mod undoing;

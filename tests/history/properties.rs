@@ -1,0 +1,153 @@
+//! Random histories: whatever people, agents and sync tools do, every point comes back byte for byte.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use vault_agent::history::{Deletions, PackPolicy};
+
+use crate::room::Room;
+
+/// Names that have broken other tools: spaces, emoji, both forms of é, a leading dash, 255 bytes.
+fn names() -> Vec<String> {
+    vec![
+        "plain.md".into(),
+        "with space.md".into(),
+        " leading and trailing .md".into(),
+        "-rf.md".into(),
+        "🦀 emoji/💡.md".into(),
+        "caf\u{e9}.md".into(),
+        "cafe\u{301}.md".into(),
+        "\"quoted\".md".into(),
+        "a:b?*|<>.md".into(),
+        "deep/er/and/deeper/x.md".into(),
+        "deep/er.md".into(),
+        "deep.md".into(),
+        format!("{}.md", "n".repeat(252)),
+        ".hidden/note.md".into(),
+        "Reminders.md".into(),
+        "%percent$dollar`tick.md".into(),
+    ]
+}
+
+#[derive(Debug, Clone)]
+enum Act {
+    Write(usize, Vec<u8>),
+    Agent(usize, String),
+    Delete(usize),
+    Rename(usize, usize),
+    Mode(usize),
+    Link(usize),
+    Snapshot,
+    Dirty,
+    Pack,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let name = || 0..names().len();
+    prop_oneof![
+        4 => (name(), proptest::collection::vec(any::<u8>(), 0..40)).prop_map(|(n, b)| Act::Write(n, b)),
+        3 => (name(), "[a-z]{1,8}").prop_map(|(n, t)| Act::Agent(n, t)),
+        1 => name().prop_map(Act::Delete),
+        1 => (name(), name()).prop_map(|(a, b)| Act::Rename(a, b)),
+        1 => name().prop_map(Act::Mode),
+        1 => name().prop_map(Act::Link),
+        3 => Just(Act::Snapshot),
+        2 => Just(Act::Dirty),
+        1 => Just(Act::Pack),
+    ]
+}
+
+/// The vault with contents, links and the right to execute.
+fn state(room: &Room) -> BTreeMap<String, (bool, Vec<u8>)> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &str| std::fs::symlink_metadata(room.root().join(path)).unwrap();
+    room.files()
+        .into_iter()
+        .map(|(path, bytes)| {
+            let metadata = mode(&path);
+            let executable = !metadata.is_symlink() && metadata.permissions().mode() & 0o100 != 0;
+            (path, (executable, bytes))
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 60, ..ProptestConfig::default() })]
+    #[test]
+    fn every_point_comes_back_byte_for_byte(acts in proptest::collection::vec(act(), 1..40)) {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let names = names();
+        let room = Room::new();
+        let mut points = vec![];
+        let mut dirty: Vec<String> = vec![];
+        for act in &acts {
+            match act {
+                Act::Write(name, bytes) => {
+                    let path = room.root().join(&names[*name]);
+                    let _ = std::fs::create_dir_all(path.parent().unwrap());
+                    let _ = std::fs::remove_file(&path);
+                    std::fs::write(&path, bytes).unwrap();
+                    dirty.push(names[*name].clone());
+                }
+                Act::Agent(name, text) => {
+                    room.tick();
+                    let why = crate::room::why(vault_agent::vault::Actor::Mcp, text);
+                    let op = vault_agent::vault::Operation::Append { text: text.as_bytes().to_vec() };
+                    // Refused where the file is empty or a dangling link: that is the engine's right.
+                    let _ = room.editor.edit(&crate::room::note(&names[*name]), &[op], &why);
+                }
+                Act::Delete(name) => {
+                    if std::fs::remove_file(room.root().join(&names[*name])).is_ok() {
+                        dirty.push(names[*name].clone());
+                    }
+                }
+                Act::Rename(from, to) => {
+                    let (from, to) = (&names[*from], &names[*to]);
+                    let target = room.root().join(to);
+                    let _ = std::fs::create_dir_all(target.parent().unwrap());
+                    if std::fs::rename(room.root().join(from), target).is_ok() {
+                        dirty.extend([from.clone(), to.clone()]);
+                    }
+                }
+                Act::Mode(name) => {
+                    let path = room.root().join(&names[*name]);
+                    if std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file()) {
+                        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+                        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode ^ 0o111)).unwrap();
+                        dirty.push(names[*name].clone());
+                    }
+                }
+                Act::Link(name) => {
+                    let path = room.root().join(&names[*name]);
+                    let _ = std::fs::create_dir_all(path.parent().unwrap());
+                    let _ = std::fs::remove_file(&path);
+                    symlink("plain.md", &path).unwrap();
+                    dirty.push(names[*name].clone());
+                }
+                Act::Snapshot | Act::Dirty => {
+                    room.tick();
+                    if matches!(act, Act::Dirty) {
+                        let paths = dirty.drain(..).map(|path| crate::room::note(&path)).collect();
+                        room.history.snapshot_paths(&paths, Deletions::Accept).unwrap();
+                    }
+                    // Whatever the dirty set missed (an agent's write in between), the full walk finds.
+                    room.history.snapshot_all(Deletions::Accept).unwrap();
+                    dirty.clear();
+                    points.push((room.history.newest().unwrap(), state(&room)));
+                }
+                Act::Pack => {
+                    let policy = PackPolicy { loose: 1, packs: 2, small_bytes: 1 << 20 };
+                    room.history.maintain_with(policy).unwrap();
+                }
+            }
+        }
+        room.fsck();
+        for (point, wanted) in points.iter().rev().chain(points.iter()) {
+            room.tick();
+            let report = room.history.restore(&room.editor, point, &[], true).unwrap();
+            prop_assert!(report.skipped.is_empty(), "{:?}", report.skipped);
+            prop_assert_eq!(&state(&room), wanted);
+        }
+        room.fsck();
+    }
+}

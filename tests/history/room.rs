@@ -1,0 +1,210 @@
+//! A vault with its history, editor and clock.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use vault_agent::clock::{Clock, ManualClock};
+use vault_agent::config::Settings;
+use vault_agent::history::{Deletions, Filter, History, Record, Snapshot};
+use vault_agent::vault::{Actor, EditOptions, Editor, NotePath, Operation, Vault, Why};
+
+pub struct Room {
+    pub temp: Place,
+    pub clock: Arc<ManualClock>,
+    pub settings: Settings,
+    pub history: Arc<History>,
+    pub editor: Editor,
+}
+
+/// The folder of a room.
+pub enum Place {
+    Own(tempfile::TempDir),
+    Others(PathBuf),
+}
+
+impl Place {
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Own(temp) => temp.path(),
+            Self::Others(path) => path,
+        }
+    }
+}
+
+pub fn note(path: &str) -> NotePath {
+    NotePath::new(path).unwrap()
+}
+
+pub fn why(actor: Actor, subject: &str) -> Why {
+    Why { actor, subject: subject.into(), body: None, trailers: Vec::new() }
+}
+
+impl Room {
+    pub fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join("vault")).unwrap();
+        let mut settings = Settings::default();
+        change(&mut settings);
+        let now: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
+        let clock = Arc::new(ManualClock::new(now));
+        let (history, editor) = open(temp.path(), &settings, &clock);
+        Self { temp: Place::Own(temp), clock, settings, history, editor }
+    }
+
+    /// A room that another process has made and will remove.
+    pub fn at(path: &Path) -> Self {
+        let settings = Settings::default();
+        let clock = Arc::new(ManualClock::new("2026-12-02T09:30:00Z".parse().unwrap()));
+        let (history, editor) = open(path, &settings, &clock);
+        Self { temp: Place::Others(path.to_owned()), clock, settings, history, editor }
+    }
+
+    /// As a new process would: everything opened anew.
+    pub fn reopen(&mut self) {
+        (self.history, self.editor) = open(self.temp.path(), &self.settings, &self.clock);
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.temp.path().join("vault")
+    }
+
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.root().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub fn remove(&self, path: &str) {
+        std::fs::remove_file(self.root().join(path)).unwrap();
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        String::from_utf8(std::fs::read(self.root().join(path)).unwrap()).unwrap()
+    }
+
+    pub fn has(&self, path: &str) -> bool {
+        self.root().join(path).exists()
+    }
+
+    pub fn tick(&self) {
+        self.clock.advance(SignedDuration::from_secs(60));
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        self.tick();
+        self.history.snapshot_all(Deletions::Hold).unwrap()
+    }
+
+    pub fn snapshot_of(&self, paths: &[&str]) -> Snapshot {
+        self.tick();
+        let paths: BTreeSet<NotePath> = paths.iter().map(|path| note(path)).collect();
+        self.history.snapshot_paths(&paths, Deletions::Hold).unwrap()
+    }
+
+    /// Appends as the agent does.
+    pub fn agent_appends(&self, path: &str, text: &str) {
+        self.tick();
+        let why = why(Actor::Mcp, &format!("saved: {}", text.trim()));
+        let report = self.editor.edit(&note(path), &[Operation::Append { text: text.into() }], &why).unwrap();
+        assert_eq!(report.warning, None);
+    }
+
+    pub fn log(&self) -> Vec<Record> {
+        self.history.records(&Filter::default()).unwrap()
+    }
+
+    pub fn subjects(&self) -> Vec<String> {
+        let line =
+            |record: &Record| format!("{}: {}", record.commit.message.actor(), record.commit.message.subject);
+        self.log().iter().map(line).collect()
+    }
+
+    /// Every regular file and link below the vault, with content.
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut out = BTreeMap::new();
+        collect(&self.root(), &self.root(), &mut out);
+        out
+    }
+
+    /// What a snapshot holds, by plain git's own reading.
+    pub fn git_tree(&self, revision: &str) -> BTreeMap<String, String> {
+        let out = self.git(&["ls-tree", "-r", "-z", "--full-tree", revision]);
+        out.split('\0')
+            .filter(|line| !line.is_empty())
+            .map(|line| {
+                let (meta, path) = line.split_once('\t').unwrap();
+                (path.to_owned(), meta.to_owned())
+            })
+            .collect()
+    }
+
+    pub fn git(&self, args: &[&str]) -> String {
+        let output = git_at(self.history.dir(), args).expect("git");
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    pub fn fsck(&self) {
+        fsck(self.history.dir());
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+fn open(temp: &Path, settings: &Settings, clock: &Arc<ManualClock>) -> (Arc<History>, Editor) {
+    let vault = Vault::open(&temp.join("vault")).unwrap();
+    let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
+    let state = temp.join("state");
+    let history = Arc::new(History::open(&vault, settings, &state, Arc::clone(&clock)).unwrap());
+    let editor = Editor::new(vault, &state, clock, EditOptions::default());
+    editor.set_observer(Arc::clone(&history) as _);
+    (history, editor)
+}
+
+fn collect(dir: &Path, root: &Path, out: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap()) {
+        let path = entry.path();
+        let kind = entry.file_type().unwrap();
+        let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        if name.contains(".vault-agent-") {
+            // What the editing engine keeps for a minute after a removal.
+            continue;
+        }
+        if kind.is_symlink() {
+            let target = std::fs::read_link(&path).unwrap();
+            out.insert(name, [b"-> ", target.to_str().unwrap().as_bytes()].concat());
+        } else if kind.is_dir() {
+            if entry.file_name() != ".git" {
+                collect(&path, root, out);
+            }
+        } else {
+            out.insert(name, std::fs::read(&path).unwrap());
+        }
+    }
+}
+
+/// `None` where there is no git on this machine.
+pub fn git_at(dir: &Path, args: &[&str]) -> Option<std::process::Output> {
+    let mut command = Command::new("git");
+    command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("LC_ALL", "C.UTF-8");
+    command.arg("--git-dir").arg(dir).args(args).output().ok()
+}
+
+/// Git's own strictest opinion; says so where there is no git to ask.
+pub fn fsck(dir: &Path) {
+    let Some(output) = git_at(dir, &["fsck", "--strict", "--full", "--no-dangling"]) else {
+        eprintln!("no git is installed, so its fsck was not asked");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("error"), "git fsck: {said}");
+}

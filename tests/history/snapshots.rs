@@ -1,0 +1,308 @@
+//! What a snapshot keeps, what it leaves out, and what waits for a person's word.
+
+use vault_agent::history::{Deletions, Filter};
+
+use crate::room::Room;
+
+#[test]
+fn a_snapshot_holds_every_note_and_nothing_happens_without_a_change() {
+    let room = Room::new();
+    room.write("a.md", "one\n");
+    room.write("sub/deep/b.md", "two\n");
+    room.write("image.png", "no");
+    let first = room.snapshot();
+    assert_eq!((first.added, first.changed, first.deleted), (2, 0, 0));
+    assert!(room.snapshot().is_empty());
+    room.write("a.md", "one!\n");
+    room.remove("sub/deep/b.md");
+    room.write("c.md", "three\n");
+    let second = room.snapshot();
+    assert_eq!((second.added, second.changed, second.deleted), (1, 1, 1));
+    assert_eq!(room.git_tree("main").keys().collect::<Vec<_>>(), ["a.md", "c.md"]);
+    insta::assert_debug_snapshot!(room.subjects(), @r#"
+    [
+        "human: 3 notes: 1 changed, 1 added, 1 deleted",
+        "human: first snapshot: 2 files",
+    ]
+    "#);
+    room.fsck();
+}
+
+#[test]
+fn a_plain_git_log_reads_well() {
+    let room = Room::new();
+    room.write("a.md", "one\n");
+    room.snapshot();
+    room.agent_appends("a.md", "two");
+    insta::assert_snapshot!(room.git(&["log", "--format=%an|%ad|%s%n%b", "--date=iso"]), @r"
+    mcp|2026-12-01 09:32:00 +0000|saved: two
+    Actor: mcp
+    Note: a.md
+
+    human|2026-12-01 09:31:00 +0000|first snapshot: 1 file
+    Actor: human
+    Note: a.md
+    ");
+}
+
+#[test]
+fn dirty_paths_cost_what_changed_and_see_folders_come_and_go() {
+    let room = Room::new();
+    room.write("a.md", "one\n");
+    room.write("x/1.md", "1\n");
+    room.write("x/2.md", "2\n");
+    room.snapshot();
+    std::fs::rename(room.root().join("x"), room.root().join("y")).unwrap();
+    room.write("a.md", "two\n");
+    let snapshot = room.snapshot_of(&["a.md", "x", "y"]);
+    assert_eq!((snapshot.added, snapshot.changed, snapshot.deleted), (2, 1, 2));
+    assert_eq!(room.git_tree("main").keys().collect::<Vec<_>>(), ["a.md", "y/1.md", "y/2.md"]);
+    assert!(room.snapshot().is_empty(), "the full walk finds nothing more");
+    assert!(room.subjects()[0].contains("2 moved"), "{:?}", room.subjects());
+    // A file where a folder was, and the other way round.
+    std::fs::remove_dir_all(room.root().join("y")).unwrap();
+    room.write("y", "");
+    room.write("y.md", "now a note");
+    room.remove("a.md");
+    room.write("a.md/inside.md", "now a folder");
+    room.snapshot_of(&["y", "y.md", "a.md"]);
+    assert_eq!(room.git_tree("main").keys().collect::<Vec<_>>(), ["a.md/inside.md", "y.md"]);
+    assert!(room.snapshot().is_empty());
+    room.fsck();
+}
+
+#[test]
+fn a_change_within_the_same_tick_of_the_clock_is_seen() {
+    let room = Room::new();
+    room.write("a.md", "one\n");
+    room.snapshot();
+    let path = room.root().join("a.md");
+    let stat = std::fs::metadata(&path).unwrap();
+    // Same length, same inode, same mtime: only the rule about fresh files can catch it.
+    std::fs::write(&path, "two\n").unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(stat.modified().unwrap()).unwrap();
+    assert_eq!(room.snapshot().changed, 1);
+}
+
+#[test]
+fn git_folders_trash_and_sync_files_are_never_kept_and_nested_repositories_are_plain_files() {
+    let room = Room::new();
+    for path in [
+        ".git/config.md",
+        "sub/.git/x.md",
+        ".trash/gone.md",
+        "a.md~",
+        ".syncthing.b.md.tmp",
+        ".stversions/v.md",
+    ] {
+        room.write(path, "no");
+    }
+    // A submodule is a folder with a `.git` file; a nested vault has its own `.obsidian`.
+    room.write("module/.git", "gitdir: ../.git/modules/module\n");
+    room.write("module/note.md", "yes");
+    room.write("sub/note.md", "yes");
+    room.write("nested/.obsidian/app.json", "{}");
+    room.write("nested/note.md", "yes");
+    room.write(".gitignore", "*.md\n");
+    room.write(".gitattributes", "* text eol=crlf\n");
+    room.write("crlf.md", "a\r\nb\n");
+    room.snapshot();
+    let kept: Vec<String> = room.git_tree("main").into_keys().collect();
+    assert_eq!(kept, ["crlf.md", "module/note.md", "nested/note.md", "sub/note.md"]);
+    let blob = room.history.read_at(&room.history.newest().unwrap().commit, "crlf.md").unwrap().unwrap();
+    assert_eq!(blob, b"a\r\nb\n");
+    assert!(
+        std::fs::read_dir(room.root().join(".git")).unwrap().count() == 1,
+        "the vault's own .git is untouched"
+    );
+    room.fsck();
+}
+
+#[test]
+fn what_is_left_out_is_listed_with_the_reason() {
+    let room = Room::with(|settings| {
+        settings.history.max_file_bytes = 10;
+        settings.history.include = vec!["**".into()];
+    });
+    room.write("small.md", "small");
+    room.write("large.md", "far too large");
+    room.write(".gitmodules", "x");
+    room.write(".cloud.md.icloud", "");
+    room.snapshot();
+    let left: Vec<_> =
+        room.history.left_out().unwrap().into_iter().map(|l| format!("{}: {}", l.path, l.reason)).collect();
+    insta::assert_debug_snapshot!(left, @r#"
+    [
+        "cloud.md: in the cloud, not on this disk",
+        ".gitmodules: git reserves this name",
+        "large.md: 13 bytes; `[history] max_file_bytes` is 10",
+    ]
+    "#);
+    assert_eq!(room.git_tree("main").keys().collect::<Vec<_>>(), ["small.md"]);
+    room.fsck();
+}
+
+#[test]
+fn a_note_that_moves_to_the_cloud_or_grows_too_large_is_not_deleted() {
+    let room = Room::with(|settings| settings.history.max_file_bytes = 10);
+    for path in ["a.md", "b.md"] {
+        room.write(path, "text");
+    }
+    room.snapshot();
+    room.remove("a.md");
+    room.write(".a.md.icloud", "");
+    room.write("b.md", "far too large now");
+    assert!(room.snapshot().is_empty());
+    assert_eq!(room.git_tree("main").len(), 2);
+}
+
+#[test]
+fn many_deletions_wait_for_a_persons_word_while_all_else_goes_on() {
+    let room = Room::new();
+    for number in 0..100 {
+        room.write(&format!("n/{number}.md"), "x");
+    }
+    room.write("live.md", "1");
+    room.snapshot();
+    for number in 0..21 {
+        room.remove(&format!("n/{number}.md"));
+    }
+    room.write("live.md", "2");
+    let snapshot = room.snapshot();
+    let held = snapshot.held.unwrap();
+    assert_eq!((held.known, held.deleted.len(), snapshot.changed, snapshot.deleted), (101, 21, 1, 0));
+    assert_eq!(room.git_tree("main").len(), 101);
+    assert!(room.history.held().unwrap().is_some());
+    // The agent goes on, and the next look still asks.
+    room.agent_appends("live.md", "3");
+    assert!(room.snapshot().held.is_some());
+    let done = room.history.snapshot_all(Deletions::Accept).unwrap();
+    assert_eq!((done.deleted, done.held), (21, None));
+    assert_eq!(room.history.held().unwrap(), None);
+    let newest = room.history.newest().unwrap().commit;
+    assert_eq!(newest.message.trailer("Bulk-Deletion"), Some("21"));
+    assert_eq!(newest.message.subject, "21 notes deleted at once");
+    assert!(room.snapshot().is_empty());
+    room.fsck();
+}
+
+#[test]
+fn an_empty_mount_point_is_not_an_empty_vault() {
+    let room = Room::new();
+    room.write("a.md", "x");
+    room.write("b.md", "x");
+    room.snapshot();
+    let away = room.temp.path().join("away");
+    std::fs::rename(room.root(), &away).unwrap();
+    assert!(room.history.snapshot_all(Deletions::Hold).unwrap_err().to_string().contains("not mounted"));
+    std::fs::create_dir(room.root()).unwrap();
+    assert!(room.snapshot().held.is_some());
+    assert!(room.snapshot_of(&["a.md", "b.md"]).held.is_some());
+    assert_eq!(room.git_tree("main").len(), 2);
+    std::fs::remove_dir(room.root()).unwrap();
+    std::fs::rename(away, room.root()).unwrap();
+    assert!(room.snapshot().is_empty());
+    assert_eq!(room.history.held().unwrap(), None);
+}
+
+#[test]
+fn a_few_deletions_are_ordinary_and_twenty_are_flagged() {
+    let room = Room::new();
+    for number in 0..400 {
+        room.write(&format!("{number}.md"), "x");
+    }
+    room.snapshot();
+    for number in 0..20 {
+        room.remove(&format!("{number}.md"));
+    }
+    room.write("new.md", "x");
+    let snapshot = room.snapshot();
+    assert_eq!((snapshot.held, snapshot.deleted, snapshot.added), (None, 20, 1));
+    assert_eq!(room.subjects()[..2], ["human: 20 notes deleted at once", "human: added new.md"]);
+}
+
+#[test]
+fn an_unreadable_folder_is_not_a_deleted_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let room = Room::new();
+    room.write("shut/a.md", "x");
+    room.write("b.md", "x");
+    room.snapshot();
+    let folder = room.root().join("shut");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0)).unwrap();
+    let readable = std::fs::read_dir(&folder).is_ok();
+    let snapshot = room.snapshot();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(snapshot.deleted, 0);
+    if readable {
+        eprintln!("the super-user reads everything, so this proves little here");
+    } else {
+        assert!(
+            snapshot.left_out.iter().any(|left| left.path.starts_with("shut")),
+            "{:?}",
+            snapshot.left_out
+        );
+    }
+}
+
+#[test]
+fn links_and_the_right_to_execute_are_kept() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let room = Room::new();
+    room.write("real.md", "x");
+    room.write("run.md", "x");
+    std::fs::set_permissions(room.root().join("run.md"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    symlink("real.md", room.root().join("link.md")).unwrap();
+    symlink("/etc", room.root().join("out")).unwrap();
+    symlink(".", room.root().join("loop.md")).unwrap();
+    room.snapshot();
+    let tree = room.git_tree("main");
+    assert!(tree["link.md"].starts_with("120000") && tree["run.md"].starts_with("100755"), "{tree:?}");
+    assert!(tree.contains_key("loop.md") && !tree.contains_key("out"));
+    // An edit through the link belongs to the note that it leads to.
+    room.agent_appends("link.md", "more");
+    assert_eq!(room.read("real.md"), "x\nmore\n");
+    assert!(room.git_tree("main")["link.md"].starts_with("120000"));
+    assert!(room.snapshot().is_empty());
+    room.fsck();
+}
+
+#[test]
+fn the_users_git_settings_have_no_say() {
+    let room = Room::new();
+    room.write("a.md", "x\r\n");
+    room.snapshot();
+    let config = std::fs::read_to_string(room.history.dir().join("config")).unwrap();
+    assert!(config.contains("fsyncObjectFiles = true") && !config.contains("user"), "{config}");
+    assert!(!room.history.dir().join("index").exists());
+}
+
+#[test]
+fn the_past_is_filtered_by_path_actor_time_words_and_id() {
+    let room = Room::new();
+    let line = r#"- [ ] date=2026-12-24 time=09:30 recur=none msg="Tree" id=rid_AAAAAAAAAAAA"#;
+    room.write("Reminders.md", format!("{line}\n"));
+    room.write("sub/a.md", "x");
+    room.snapshot();
+    room.agent_appends("sub/a.md", "by the agent");
+    room.write("Reminders.md", format!("{}\n", line.replace("09:30", "10:00")));
+    room.write("sub/b.md", "x");
+    room.snapshot();
+    room.agent_appends("other.md", "else");
+    let subjects = |filter: Filter| {
+        let records = room.history.records(&filter).unwrap();
+        records.into_iter().map(|record| record.commit.message.subject).collect::<Vec<_>>()
+    };
+    let filter = Filter::default;
+    assert_eq!(subjects(Filter { path: Some("sub".into()), ..filter() }).len(), 3);
+    assert_eq!(subjects(Filter { path: Some("sub/a.md".into()), ..filter() }).len(), 2);
+    assert_eq!(
+        subjects(Filter { actor: Some("mcp".into()), ..filter() }),
+        ["saved: else", "saved: by the agent"]
+    );
+    assert_eq!(subjects(Filter { grep: Some("BY THE".into()), ..filter() }), ["saved: by the agent"]);
+    assert_eq!(subjects(Filter { limit: Some(1), ..filter() }), ["saved: else"]);
+    assert_eq!(subjects(Filter { id: Some("rid_AAAAAAAAAAAA".into()), ..filter() }).len(), 2);
+    assert_eq!(subjects(Filter { since: Some(room.now()), ..filter() }), ["saved: else"]);
+}

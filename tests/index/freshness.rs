@@ -1,0 +1,178 @@
+//! Answers say how fresh they are; nothing makes them silently wrong.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use vault_agent::index::live::Follower;
+use vault_agent::index::{CheckedBy, Query};
+
+use super::vault::{TestVault, no_failpoints, show};
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what} took too long");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn without_a_daemon_every_query_sees_the_disk() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    let index = vault.index();
+    let count = |query: &str| index.search(&Query::new(query)).unwrap().hits.len();
+    assert_eq!((count("first"), count("third")), (1, 0));
+    vault.write("a.md", "third");
+    assert_eq!((count("first"), count("third")), (0, 1));
+    std::fs::remove_file(vault.path("a.md")).unwrap();
+    assert_eq!(count("third"), 0);
+    let answer = index.search(&Query::new("second")).unwrap();
+    assert_eq!(answer.freshness.checked_by, CheckedBy::Scan);
+    assert!(answer.freshness.complete && answer.freshness.warnings.is_empty());
+}
+
+#[test]
+fn a_follower_vouches_and_what_it_has_not_committed_is_read_directly() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    let index = Arc::new(vault.index());
+    let follower = Follower::start(Arc::clone(&index)).unwrap();
+    assert!(Follower::start(Arc::clone(&index)).is_err(), "one follower a vault");
+    until("the first look", || follower.following().following);
+    let other = vault.index();
+    let answer = other.search(&Query::new("first")).unwrap();
+    assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Daemon));
+    vault.write("a.md", "third");
+    follower.changed(["a.md".to_owned()]);
+    // At once, committed or not.
+    assert_eq!(other.search(&Query::new("third")).unwrap().hits.len(), 1);
+    until("the commit", || follower.following().behind == 0);
+    assert_eq!(other.search(&Query::new("third")).unwrap().freshness.read_directly, 0);
+    // A hit that changed although the watcher said nothing is found out by its stat.
+    vault.write("b.md", "fourth");
+    assert!(other.search(&Query::new("second")).unwrap().hits.is_empty());
+    follower.rescan("test");
+    until("the second look", || follower.following().following);
+    assert_eq!(other.search(&Query::new("fourth")).unwrap().hits.len(), 1);
+    // A folder that was renamed.
+    vault.write("in/c.md", "fifth");
+    follower.changed(["in".to_owned()]);
+    until("the folder", || follower.following().behind == 0);
+    std::fs::rename(vault.path("in"), vault.path("out")).unwrap();
+    follower.changed(["in".to_owned(), "out".to_owned()]);
+    until("the renaming", || follower.following().behind == 0);
+    assert_eq!(show(&other.search(&Query::new("fifth")).unwrap()), ["out/c.md:1 paragraph fifth"]);
+    // A watcher that is blind is not trusted.
+    follower.unwatched("test");
+    until("the look", || follower.following().following);
+    vault.write("unseen.md", "sixth");
+    assert_eq!(other.search(&Query::new("sixth")).unwrap().hits.len(), 1);
+    drop(follower);
+    let answer = other.search(&Query::new("third")).unwrap();
+    assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
+}
+
+#[test]
+fn a_follower_survives_the_deletion_of_the_cache() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n");
+    let index = Arc::new(vault.index());
+    let follower = Follower::start(Arc::clone(&index)).unwrap();
+    until("the first look", || follower.following().following);
+    // The follower writes its word there meanwhile.
+    until("the deletion", || std::fs::remove_dir_all(vault.cache()).is_ok());
+    assert_eq!(index.search(&Query::new("first")).unwrap().hits.len(), 1);
+    vault.write("b.md", "second");
+    follower.changed(["b.md".to_owned()]);
+    until("following again", || follower.following().following && follower.following().behind == 0);
+    until("the new lock", || vault_agent::index::live::is_held(&vault.cache()));
+    assert_eq!(vault.find("second").len(), 1);
+}
+
+#[test]
+fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nfirst too\n");
+    let index = vault.index();
+    assert_eq!(index.search(&Query::new("first")).unwrap().hits.len(), 2);
+    std::fs::rename(vault.root(), vault.dir.path().join("away")).unwrap();
+    let answer = index.search(&Query::new("first")).unwrap();
+    assert_eq!((answer.hits.len(), answer.freshness.checked_by), (2, CheckedBy::Nobody));
+    assert!(
+        !answer.freshness.complete && answer.freshness.warnings[0].contains("not there"),
+        "{:?}",
+        answer.freshness
+    );
+    std::fs::create_dir(vault.root()).unwrap();
+    let answer = index.search(&Query::new("first")).unwrap();
+    assert_eq!(answer.hits.len(), 2);
+    assert!(answer.freshness.warnings[0].contains("no notes"), "{:?}", answer.freshness);
+    assert!(index.catch_up().is_err());
+    assert!(index.update(&["a.md".to_owned(), "b.md".to_owned()]).is_err());
+    // On purpose it is emptied.
+    index.reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
+    assert!(index.search(&Query::new("first")).unwrap().hits.is_empty());
+}
+
+#[test]
+fn a_damaged_old_or_deleted_cache_is_made_anew() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n");
+    let good = vault.find("first");
+    let damage: [&dyn Fn(); 6] = [
+        &|| {
+            std::fs::write(vault.cache().join("index.sqlite"), b"nonsense that is no database at all")
+                .unwrap()
+        },
+        &|| std::fs::write(vault.cache().join("index.sqlite"), b"").unwrap(),
+        &|| std::fs::remove_dir_all(vault.cache().join("tantivy")).unwrap(),
+        &|| {
+            for entry in std::fs::read_dir(vault.cache().join("tantivy")).unwrap() {
+                std::fs::write(entry.unwrap().path(), b"x").unwrap();
+            }
+        },
+        &|| std::fs::remove_dir_all(vault.cache()).unwrap(),
+        &|| {
+            let conn = rusqlite::Connection::open(vault.cache().join("index.sqlite")).unwrap();
+            conn.execute("UPDATE meta SET value = 'another version' WHERE key = 'schema'", []).unwrap();
+        },
+    ];
+    for damage in damage {
+        damage();
+        assert_eq!(vault.find("first"), good);
+    }
+    // Under an open index too.
+    let index = vault.index();
+    std::fs::remove_dir_all(vault.cache()).unwrap();
+    assert_eq!(show(&index.search(&Query::new("first")).unwrap()), good);
+}
+
+#[test]
+fn without_a_cache_the_notes_are_read() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst thing\n//- b.md\nsecond thing\n");
+    std::fs::write(vault.dir.path().join("file"), "").unwrap();
+    // A file where the cache's folder should be: nobody can write there, root neither.
+    let blocked = vault.index_at(&vault.dir.path().join("file/cache"));
+    let answer = blocked.search(&Query::new("thing")).unwrap();
+    let usual = vault.index().search(&Query::new("thing")).unwrap();
+    assert_eq!(answer.hits, usual.hits);
+    assert!(answer.freshness.warnings[0].contains("without a cache"), "{:?}", answer.freshness);
+    vault.write("c.md", "third thing");
+    assert_eq!(blocked.search(&Query::new("thing")).unwrap().hits.len(), 3);
+    assert!(blocked.catch_up().is_err());
+}
+
+#[test]
+fn an_interrupted_reindex_changes_nothing() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n");
+    let index = vault.index();
+    let before = index.search(&Query::new("first")).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    assert!(matches!(index.reindex(&|_| {}, &stop), Err(vault_agent::index::IndexError::Interrupted)));
+    assert_eq!(index.search(&Query::new("first")).unwrap(), before);
+    index.reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
+    assert_eq!(index.search(&Query::new("first")).unwrap().hits, before.hits);
+}

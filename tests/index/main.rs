@@ -1,0 +1,6 @@
+//! The index as its users see it: answers, freshness, healing.
+
+mod differential;
+mod freshness;
+mod queries;
+mod vault;

@@ -1,0 +1,154 @@
+//! What people type, and what they get.
+
+use super::vault::{TestVault, no_failpoints, show};
+use vault_agent::index::Query;
+
+fn vault() -> TestVault {
+    TestVault::of(
+        "//- notes/Kanban board.md\n---\naliases: [task wall]\ntags: [project/alpha]\n---\n# Boards\nCards run from left to right.\n\n## Colours\nA dark theme with a side bar. #ui\n\n- runs\n- running fast\n- snake_case_name and camelCase\n\
+//- notes/other.md\nThe theme is dark but the bar stands aside. [docs](https://docs.rs/tantivy)\n\n| city | müller |\n|---|---|\n| Zürich | 2026-11-20 |\n\
+//- notes/中文.md\n时间复杂度与空间。\n\nノート リンク 猫\n\
+//- MEMORY.md\n# Memory\n## Kyle\n- prefers TypeScript\n- [2026-05-08T14:00:00Z] dislikes mornings\n\
+//- daily/2026-11-20.md\n- 14:02 saw the dentist\n\
+//- Pinned.md\n- [[20260130T142355Z_0001#^01JGXYZ0000000000000000001]]\n\
+//- logs/discord-channel/7/20260130T142355Z_0001.md\n---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n\n> [!user] 2026-01-30T14:23:55Z Alice\n> What did we say about the dentist?\n\n^01JGXYZ0000000000000000001\n\n> [!recall]- 2026-01-30T14:23:56Z\n> dentist was recalled here\n\n^01JGXYZ0000000000000000002\n\n> [!agent] 2026-01-30T14:23:57Z Bot\n> Thursday.\n\n^01JGXYZ0000000000000000003\n",
+    )
+}
+
+#[test]
+fn words_phrases_prefixes_and_filters() {
+    let _gate = no_failpoints();
+    let vault = vault();
+    let index = vault.index();
+    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
+    // The exact form comes before the other forms of the word.
+    assert_eq!(find("running")[0], "notes/Kanban board.md:12 item running fast");
+    assert_eq!(find("running").len(), 3);
+    assert_eq!(find("\"side bar\""), ["notes/Kanban board.md:9 paragraph A dark theme with a side bar. #ui"]);
+    assert_eq!(
+        find("theme -\"side bar\""),
+        ["notes/other.md:1 paragraph The theme is dark but the bar stands aside. docs"]
+    );
+    assert_eq!(find("them*").len(), 2);
+    assert_eq!(find("typescript"), ["MEMORY.md:3 memory Kyle: prefers TypeScript"]);
+    assert_eq!(find("kyle kind:memory").len(), 2);
+    assert_eq!(
+        find("dentist after:2026-11"),
+        ["daily/2026-11-20.md:1 daily 2026-11-20 14:02 saw the dentist"]
+    );
+    assert_eq!(find("dentist before:2026-11").len(), 1);
+    assert_eq!(find("tag:ui").len(), 1);
+    assert_eq!(
+        find("dark tag:project"),
+        ["notes/Kanban board.md:9 paragraph A dark theme with a side bar. #ui"]
+    );
+    assert_eq!(find("dark section:colours").len(), 1);
+    assert_eq!(find("dark -section:colours").len(), 1);
+    assert_eq!(find("dark path:other").len(), 1);
+    assert_eq!(find("dark path:notes/*.md").len(), 2);
+    assert_eq!(find("task wall")[0].split(' ').next(), Some("notes/Kanban"));
+    // The title of a note counts for all of its blocks.
+    assert!(find("kanban cards")[0].contains("Cards run"));
+}
+
+#[test]
+fn other_scripts_identifiers_and_accents() {
+    let _gate = no_failpoints();
+    let vault = vault();
+    let index = vault.index();
+    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
+    assert_eq!(find("复杂度"), ["notes/中文.md:1 paragraph 时间复杂度与空间。"]);
+    assert_eq!(find("\"间复杂\"").len(), 1);
+    assert_eq!(find("猫").len(), 1);
+    assert_eq!(find("ﾉｰﾄ").len(), 1);
+    assert_eq!(find("zurich MULLER").len(), 2);
+    assert!(find("snake_case_name")[0].contains("snake_case_name"));
+    assert!(find("case")[0].contains("camelCase"));
+    assert_eq!(find("2026-11-20 kind:row"), ["notes/other.md:5 row Zürich | 2026-11-20"]);
+    assert_eq!(find("docs.rs/tantivy").len(), 1);
+}
+
+#[test]
+fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
+    let _gate = no_failpoints();
+    let vault = vault();
+    let index = vault.index();
+    let answer = index.search(&Query::new("dentist").scope("channel:7")).unwrap();
+    assert_eq!(answer.hits.len(), 1, "{:?}", show(&answer));
+    let hit = &answer.hits[0];
+    assert!(hit.pinned);
+    assert_eq!(
+        (hit.role, hit.author.as_deref(), hit.context_id.as_deref()),
+        (Some("user"), Some("Alice"), Some("7"))
+    );
+    assert_eq!(hit.timestamp, Some("2026-01-30T14:23:55Z".parse().unwrap()));
+    assert!(index.search(&Query::new("recalled here kind:turn")).unwrap().hits.is_empty());
+    assert_eq!(index.search(&Query::new("alice").scope("logs")).unwrap().hits.len(), 1);
+    assert_eq!(index.search(&Query::new("dentist").scope("memory")).unwrap().hits.len(), 1);
+}
+
+#[test]
+fn odd_queries_answer_at_once() {
+    let _gate = no_failpoints();
+    let vault = vault();
+    let index = vault.index();
+    for query in [
+        "",
+        " ",
+        "*",
+        "-",
+        "a",
+        "🙂",
+        "\"",
+        "()",
+        "tag:",
+        "before:never",
+        "\u{0}",
+        "NOT OR AND",
+        "path:**/**/**",
+    ] {
+        let _ = index.search(&Query::new(query)).unwrap();
+    }
+    let long = "dentist word ".repeat(8000);
+    let answer = index.search(&Query::new(long)).unwrap();
+    assert!(!answer.hits.is_empty() && !answer.notes.is_empty());
+    let answer = index.search(&Query::new("kind:nothing dentist")).unwrap();
+    assert_eq!(answer.hits.len(), 2);
+    assert!(answer.notes[0].contains("kind:nothing"));
+    assert!(index.search(&Query::new("dentist").limit(0)).unwrap().hits.is_empty());
+}
+
+#[test]
+fn odd_files_are_indexed_as_far_as_they_are_text() {
+    let _gate = no_failpoints();
+    let vault = TestVault::new();
+    let utf16: Vec<u8> = "\u{feff}Grüße aus sixteen".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    vault.write("utf16.md", utf16);
+    vault.write("latin #1 100%.md", b"Gr\xfc\xdfe aus latin");
+    vault.write("🙂/ü/#a %20?.md", "emoji folder");
+    vault.write("crlf.md", "one\r\n\r\ntwo needle\r\n");
+    vault.write("binary.md", [0u8, 1, 2, 3].repeat(50));
+    vault.write("broken.md", "---\ntags: [a\n  b: : c\n---\nbroken frontmatter body\n");
+    vault.write("note (conflicted copy 2026-01-01).md", "conflict");
+    vault.write("big.md", "big words here. ".repeat(400_000));
+    vault.write("list.md", (0..10_000).map(|n| format!("- item number x{n}\n")).collect::<String>());
+    vault.write(&format!("{}deep.md", "deep/".repeat(60)), "abyss");
+    vault.write("x.bin", "not a note");
+    let index = vault.index();
+    let find = |query: &str| show(&index.search(&Query::new(query).limit(3)).unwrap());
+    assert_eq!(find("grusse sixteen")[0], "utf16.md:1 paragraph Grüße aus sixteen");
+    assert_eq!(find("latin")[0], "latin #1 100%.md:1 paragraph Grüße aus latin");
+    assert_eq!(find("emoji")[0], "🙂/ü/#a %20?.md:1 paragraph emoji folder");
+    assert_eq!(find("needle"), ["crlf.md:3 paragraph two needle"]);
+    assert_eq!(find("x7777"), ["list.md:7778 item item number x7777"]);
+    assert_eq!(find("abyss").len(), 1);
+    assert_eq!(find("frontmatter body").len(), 1);
+    assert_eq!(find("big").len(), 3);
+    let stats = index.stats().unwrap();
+    assert_eq!((stats.files, stats.skipped), (8, 2));
+    assert!(stats.left_out["binary.md"].contains("not text"));
+    assert!(stats.left_out["note (conflicted copy 2026-01-01).md"].contains("conflict copy"));
+    assert_eq!(stats.by_kind["item"], 10_000);
+    let health = index.health();
+    assert!(health.iter().any(|finding| finding.detail.contains("broken.md")), "{health:?}");
+}
