@@ -217,7 +217,8 @@ impl History {
             // Asking for a restore is the person's word about what is gone: the present is what it is.
             // An empty folder, as on a new machine, has nothing that could be lost.
             self.snapshot_all(Deletions::Accept)?;
-            present = self.store().head_tree().and_then(|(_, tree)| self.store().files(tree))?;
+            let store = self.store();
+            present = store.files(store.head_tree()?.1)?;
         }
         let before = self.newest()?;
         let target = self.store().files(point.commit.tree)?;
@@ -480,7 +481,8 @@ fn clear_way(folder: &Path) {
         return;
     }
     let entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
-    let displaced = |name: &str| name.starts_with('.') && name.contains(".vault-agent-") && name.ends_with(".tmp");
+    let displaced =
+        |name: &str| name.starts_with('.') && name.contains(".vault-agent-") && name.ends_with(".tmp");
     for entry in &entries {
         if entry.path().is_dir() {
             clear_way(&entry.path());
