@@ -38,9 +38,9 @@ impl Part for HistoryPart {
             if let Some(snapshotter) = snapshotter.as_mut().filter(|_| !gone) {
                 let words = tokio::task::block_in_place(|| match snapshotter.run(clock.now()) {
                     Ok(None) => None,
-                    Ok(Some(snapshot)) if snapshot.held.is_some() => {
-                        Some("many notes are gone at once: nothing was taken; see `vault-agent doctor`".to_owned())
-                    }
+                    Ok(Some(snapshot)) if snapshot.held.is_some() => Some(
+                        "many notes are gone at once: nothing was taken; see `vault-agent doctor`".to_owned(),
+                    ),
                     Ok(Some(_)) => Some(format!("last snapshot {}", clock.now())),
                     Err(error) => {
                         tracing::warn!("no snapshot: {error}");
@@ -52,7 +52,9 @@ impl Part for HistoryPart {
             let wait = match snapshotter.as_ref().filter(|_| !gone) {
                 Some(snapshotter) => {
                     let until = clock.now().duration_until(snapshotter.next());
-                    clock.sleep(Duration::try_from(until).unwrap_or(Duration::ZERO)).max(Duration::from_millis(5))
+                    clock
+                        .sleep(Duration::try_from(until).unwrap_or(Duration::ZERO))
+                        .max(Duration::from_millis(5))
                 }
                 None => Duration::from_secs(60),
             };
@@ -63,7 +65,7 @@ impl Part for HistoryPart {
                     (Ok(Event::Changed(paths)), Some(snapshotter)) => {
                         snapshotter.dirty(paths.iter().cloned(), clock.now());
                     }
-                    (Ok(Event::Rescan(_) | Event::VaultBack) | Err(RecvError::Lagged(_)), Some(snapshotter)) => {
+                    (Ok(Event::Rescan(_) | Event::VaultBack | Event::Unwatched(_)) | Err(RecvError::Lagged(_)), Some(snapshotter)) => {
                         gone = false;
                         snapshotter.rescan(clock.now());
                     }

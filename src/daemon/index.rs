@@ -47,6 +47,7 @@ impl Part for IndexPart {
                 event = events.recv() => match event {
                     Ok(Event::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
                     Ok(Event::Rescan(why)) => follower.rescan(&why),
+                    Ok(Event::Unwatched(why)) => follower.unwatched(&why),
                     Ok(Event::VaultGone) => follower.vault_gone(),
                     Ok(Event::VaultBack) => follower.rescan("the vault is back"),
                     Ok(Event::Settings(changed)) if changed.settings.index != workspace.settings.index

@@ -6,6 +6,8 @@
 //! holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM, Ctrl-C) ends
 //! everything within a second, and needs no farewell: what is on disk is enough for the next start.
 
+#[cfg(feature = "discord")]
+mod discord;
 #[cfg(feature = "history")]
 mod history;
 #[cfg(feature = "index")]
@@ -97,6 +99,8 @@ fn parts() -> Vec<Box<dyn Part>> {
         Box::new(index::IndexPart),
         #[cfg(feature = "index")]
         Box::new(vectors::VectorsPart),
+        #[cfg(feature = "discord")]
+        Box::new(discord::DiscordPart),
     ]
 }
 

@@ -26,6 +26,8 @@ pub enum Event {
     VaultGone,
     /// It can be reached again.
     VaultBack,
+    /// Watching doesn't work as it should: changes may go unseen. Says why.
+    Unwatched(String),
     /// The settings changed and are in force: this is the vault with the new ones.
     Settings(Arc<Workspace>),
 }

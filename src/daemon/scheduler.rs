@@ -234,7 +234,8 @@ impl Scheduler {
             }
             WatchEvent::Error(error) => {
                 tracing::warn!("watching: {error}");
-                self.board.update(|status| status.watcher = error);
+                self.board.update(|status| status.watcher.clone_from(&error));
+                self.send(Event::Unwatched(error));
             }
         }
     }

@@ -43,7 +43,10 @@ impl LazyHistory {
 }
 
 impl ChangeObserver for LazyHistory {
-    fn changed(&self, change: &Change<'_>) -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    fn changed(
+        &self,
+        change: &Change<'_>,
+    ) -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self.get()?.changed(change)
     }
 }

@@ -483,7 +483,8 @@ fn clear_way(folder: &Path) {
         return;
     }
     let entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
-    let displaced = |name: &str| name.starts_with('.') && name.contains(".vault-agent-") && name.ends_with(".tmp");
+    let displaced =
+        |name: &str| name.starts_with('.') && name.contains(".vault-agent-") && name.ends_with(".tmp");
     for entry in &entries {
         if entry.path().is_dir() {
             clear_way(&entry.path());

@@ -267,7 +267,8 @@ impl Scanner<'_> {
     /// A symbolic link at `path`; it is kept as what it is and never followed.
     fn link(&self, path: &NotePath) -> Option<Candidate> {
         let metadata = std::fs::symlink_metadata(self.vault.absolute(path)).ok()?;
-        let stat = Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: 0, is_placeholder: false };
+        let stat =
+            Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: 0, is_placeholder: false };
         metadata.is_symlink().then(|| Candidate { path: path.clone(), stat, mode: Mode::Link })
     }
 

@@ -193,7 +193,11 @@ pub struct Lines(Vec<u32>);
 impl Lines {
     /// The line table of `text`.
     pub fn of(text: &str) -> Self {
-        Self(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect())
+        Self(
+            memchr::memchr_iter(b'\n', text.as_bytes())
+                .map(|at| u32::try_from(at).unwrap_or(u32::MAX))
+                .collect(),
+        )
     }
 
     /// The line, from 1, that the byte at `offset` stands in.

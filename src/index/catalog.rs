@@ -121,7 +121,8 @@ pub struct SegmentRow {
 
 /// Opens the database at `path` for reading and writing, making it if `create`.
 pub fn open(path: &Path, create: bool) -> Result<Connection, IndexError> {
-    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let mut flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     if create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
@@ -133,7 +134,8 @@ pub fn open(path: &Path, create: bool) -> Result<Connection, IndexError> {
 /// Opens the database of a cache that can't be written.
 pub fn open_immutable(path: &Path) -> Result<Connection, IndexError> {
     let text = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     Ok(Connection::open_with_flags(format!("file:{text}?immutable=1"), flags)?)
 }
 
@@ -145,7 +147,9 @@ pub fn in_memory() -> Result<Connection, IndexError> {
 fn prepare(conn: &Connection) -> Result<(), IndexError> {
     conn.busy_timeout(std::time::Duration::from_secs(10))?;
     // The cache is worth nothing: never wait for the disk.
-    conn.execute_batch("PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;")?;
+    conn.execute_batch(
+        "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 1000000;",
+    )?;
     conn.set_prepared_statement_cache_capacity(48);
     Ok(())
 }
@@ -169,7 +173,10 @@ pub fn set(conn: &Connection, key: &str, value: impl rusqlite::ToSql) -> Result<
 
 /// A value of `meta`.
 pub fn get<T: rusqlite::types::FromSql>(conn: &Connection, key: &str) -> Result<Option<T>, IndexError> {
-    Ok(conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()?)
+    Ok(conn
+        .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()?)
 }
 
 /// Writes the numbers of the index.
@@ -252,7 +259,8 @@ pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(),
 
 /// Numbers and paths of the files whose path begins with `prefix`.
 pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<(i64, String)>, IndexError> {
-    let mut find = conn.prepare_cached("SELECT id, path FROM files WHERE path >= ?1 AND path < ?2 ORDER BY path")?;
+    let mut find =
+        conn.prepare_cached("SELECT id, path FROM files WHERE path >= ?1 AND path < ?2 ORDER BY path")?;
     let end = format!("{prefix}\u{10ffff}");
     let rows = find.query_map([prefix, end.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -277,7 +285,8 @@ pub fn run_at(conn: &Connection, segment: i64, doc: u32) -> Result<RunRow, Index
 
 /// Where the runs of `segment` stand, by start: `(run, file, start, count)`.
 pub fn places(conn: &Connection, segment: i64) -> Result<Vec<(i64, i64, u32, u32)>, IndexError> {
-    let mut find = conn.prepare_cached("SELECT id, file, start, count FROM runs WHERE segment = ?1 ORDER BY start")?;
+    let mut find =
+        conn.prepare_cached("SELECT id, file, start, count FROM runs WHERE segment = ?1 ORDER BY start")?;
     let rows = find.query_map([segment], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -285,7 +294,8 @@ pub fn places(conn: &Connection, segment: i64) -> Result<Vec<(i64, i64, u32, u32
 /// The segments, oldest first.
 pub fn segments(conn: &Connection) -> Result<Vec<SegmentRow>, IndexError> {
     let mut find = conn.prepare_cached("SELECT id, uuid, docs FROM segments ORDER BY id")?;
-    let rows = find.query_map([], |row| Ok(SegmentRow { id: row.get(0)?, uuid: row.get(1)?, docs: row.get(2)? }))?;
+    let rows =
+        find.query_map([], |row| Ok(SegmentRow { id: row.get(0)?, uuid: row.get(1)?, docs: row.get(2)? }))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -366,8 +376,11 @@ pub fn put_run(conn: &Connection, run: &RunRow) -> Result<i64, IndexError> {
 
 /// Inserts a segment.
 pub fn put_segment(conn: &Connection, segment: &SegmentRow) -> Result<(), IndexError> {
-    conn.prepare_cached("INSERT INTO segments VALUES (?1, ?2, ?3)")?
-        .execute(params![segment.id, segment.uuid, segment.docs])?;
+    conn.prepare_cached("INSERT INTO segments VALUES (?1, ?2, ?3)")?.execute(params![
+        segment.id,
+        segment.uuid,
+        segment.docs
+    ])?;
     Ok(())
 }
 

@@ -32,7 +32,8 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
     totals.committed = now;
     let segment = match &delta.segment {
         Some(new) => {
-            let id: i64 = tx.query_row("SELECT coalesce(max(id), 0) + 1 FROM segments", [], |row| row.get(0))?;
+            let id: i64 =
+                tx.query_row("SELECT coalesce(max(id), 0) + 1 FROM segments", [], |row| row.get(0))?;
             catalog::put_segment(&tx, &SegmentRow { id, uuid: new.uuid.clone(), docs: new.docs })?;
             id
         }
@@ -40,8 +41,11 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
     };
     for run in &delta.hidden {
         tx.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute([run.id])?;
-        tx.prepare_cached("INSERT INTO dead VALUES (?1, ?2, ?3)")?
-            .execute(params![run.segment, run.start, run.count])?;
+        tx.prepare_cached("INSERT INTO dead VALUES (?1, ?2, ?3)")?.execute(params![
+            run.segment,
+            run.start,
+            run.count
+        ])?;
     }
     for (segment, terms) in &delta.gone {
         for (term, docs) in terms {
@@ -80,12 +84,18 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
 }
 
 /// Replaces the pins of a file.
-pub fn put_pins(conn: &Connection, file: i64, pins: &[(String, String)], clear: bool) -> Result<(), IndexError> {
+pub fn put_pins(
+    conn: &Connection,
+    file: i64,
+    pins: &[(String, String)],
+    clear: bool,
+) -> Result<(), IndexError> {
     if clear {
         conn.prepare_cached("DELETE FROM pins WHERE file = ?1")?.execute([file])?;
     }
     for (path, block_id) in pins {
-        conn.prepare_cached("INSERT INTO pins VALUES (?1, ?2, ?3)")?.execute(params![file, path, block_id])?;
+        conn.prepare_cached("INSERT INTO pins VALUES (?1, ?2, ?3)")?
+            .execute(params![file, path, block_id])?;
     }
     Ok(())
 }
@@ -164,7 +174,8 @@ pub fn merge(
     if next > 0 {
         let directory = SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?;
         let directory: Box<dyn tantivy::Directory> = Box::new(directory);
-        let index = tantivy::indexer::merge_filtered_segments(&segments, schema::settings(), filters, directory)?;
+        let index =
+            tantivy::indexer::merge_filtered_segments(&segments, schema::settings(), filters, directory)?;
         let new = segment::written(index)?;
         if new.docs != next {
             return Err(IndexError::Torn(format!("a merge of {next} documents gave {}", new.docs)));
@@ -240,7 +251,9 @@ pub fn sweep(conn: &Connection, root: &Path) -> Result<usize, IndexError> {
     for entry in std::fs::read_dir(root).map_err(|error| IndexError::cache(root, error))?.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if !listed.contains(name.split('.').next().unwrap_or_default()) && std::fs::remove_file(entry.path()).is_ok() {
+        if !listed.contains(name.split('.').next().unwrap_or_default())
+            && std::fs::remove_file(entry.path()).is_ok()
+        {
             removed += 1;
         }
     }

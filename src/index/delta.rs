@@ -153,13 +153,19 @@ impl Delta {
         let touched: HashSet<i64> = dead.keys().copied().collect();
         for seg in after.segs.iter_mut().filter(|seg| touched.contains(&seg.id)) {
             let max = seg.reader.max_doc();
-            let mut alive = seg.alive.clone().unwrap_or_else(|| tantivy::BitSet::with_max_value_and_full(max));
+            let mut alive =
+                seg.alive.clone().unwrap_or_else(|| tantivy::BitSet::with_max_value_and_full(max));
             for run in dead.remove(&seg.id).unwrap_or_default() {
                 for doc in run.start..run.start + run.count {
                     alive.remove(doc);
                 }
             }
-            *seg = Arc::new(Seg { id: seg.id, reader: seg.reader.clone(), alive: Some(alive), memory: Vec::new() });
+            *seg = Arc::new(Seg {
+                id: seg.id,
+                reader: seg.reader.clone(),
+                alive: Some(alive),
+                memory: Vec::new(),
+            });
         }
         after.hidden.extend(self.removed.iter().copied());
         after.hidden.extend(self.hidden.iter().map(|run| run.file));

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tantivy::directory::error::{DeleteError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
-    AntiCallToken, Directory, FileHandle, MmapDirectory, TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, Directory, FileHandle, MmapDirectory, TerminatingWrite, WatchCallback, WatchHandle,
+    WritePtr,
 };
 
 /// A folder of segment files, with a list of its own in memory.

@@ -217,7 +217,8 @@ impl Sets<'_> {
         let mut sets = self.none();
         for ((seg, set), now) in self.view.segs.iter().zip(&mut sets).zip(&self.sets) {
             if let (Some(times), _) = super::score::columns(&seg.reader)? {
-                for doc in each(now).filter(|doc| times.first(*doc).is_some_and(|time| range.contains(&time))) {
+                for doc in each(now).filter(|doc| times.first(*doc).is_some_and(|time| range.contains(&time)))
+                {
                     set.insert(doc);
                 }
             }
@@ -286,14 +287,17 @@ pub fn passes(syntax: &Syntax, analyzer: &mut Analyzer, block: &Block) -> bool {
     };
     syntax.items.iter().all(|item| if let Item::Phrase(phrase) = item { holds(phrase) } else { true })
         && syntax.not.iter().all(|item| match item {
-            Item::Words(words) | Item::Phrase(words) if terms::words(analyzer, words).len() != 1 => !holds(words),
+            Item::Words(words) | Item::Phrase(words) if terms::words(analyzer, words).len() != 1 => {
+                !holds(words)
+            }
             _ => true,
         })
         && syntax.filters.iter().all(|(filter, negative)| match filter {
             Filter::Section(words) => {
                 let section = block.section.as_deref().unwrap_or_default();
                 let there = terms::words(analyzer, section);
-                let all = terms::words(analyzer, words).iter().all(|w| there.iter().any(|t| t.stem == w.stem));
+                let all =
+                    terms::words(analyzer, words).iter().all(|w| there.iter().any(|t| t.stem == w.stem));
                 all != *negative
             }
             _ => true,

@@ -29,7 +29,8 @@ pub fn read(yaml: &str, offset: usize, note: &mut Note) {
         Ok(_) => {}
         Err(error) => {
             let line = error.location().map_or(1, |at| u32::try_from(at.line()).unwrap_or(1));
-            note.findings.push((line + 1, "the frontmatter is not valid YAML; it is searched as text".to_owned()));
+            note.findings
+                .push((line + 1, "the frontmatter is not valid YAML; it is searched as text".to_owned()));
             for line in yaml.lines() {
                 if let Some((key, value)) = line.split_once(':') {
                     let value = value.trim().trim_matches(['[', ']']);
@@ -41,7 +42,8 @@ pub fn read(yaml: &str, offset: usize, note: &mut Note) {
         }
     }
     if !yaml.trim().is_empty() {
-        let mut block = Block::new(Kind::Properties, offset, offset + yaml.trim_end().len(), yaml.trim_end().to_owned());
+        let mut block =
+            Block::new(Kind::Properties, offset, offset + yaml.trim_end().len(), yaml.trim_end().to_owned());
         block.time = note.time;
         note.blocks.push(block);
     }
@@ -104,7 +106,9 @@ mod tests {
 
     #[test]
     fn aliases_tags_title_and_date_are_fields() {
-        let note = header("---\naliases: [One, \"Two, too\"]\ntags:\n  - a/b\n  - '#c'\ntitle: T\ndate: 2026-11-20\n---\nx");
+        let note = header(
+            "---\naliases: [One, \"Two, too\"]\ntags:\n  - a/b\n  - '#c'\ntitle: T\ndate: 2026-11-20\n---\nx",
+        );
         assert_eq!(note.aliases, ["One", "Two, too"]);
         assert_eq!(note.tags, ["a/b", "c"]);
         assert_eq!((note.title.as_str(), note.time), ("T", instant("2026-11-20T00:00:00Z")));

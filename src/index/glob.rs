@@ -36,7 +36,8 @@ impl Pattern {
             return self.matches(path);
         }
         let path = fold(path);
-        path.strip_prefix(self.text.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        path.strip_prefix(self.text.trim_end_matches('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 
@@ -107,6 +108,8 @@ mod tests {
         assert!(fits("Notes", "my notes/x.md") && !fits("notes", "x.md"));
         assert!(fits("a*b*c", "aXbYbZc") && !fits("a*b", "a/b"));
         let covers = |pattern: &str, path: &str| Pattern::new(pattern).covers(path);
-        assert!(covers("archive/", "archive/x.md") && covers("a.md", "a.md") && !covers("arch", "archive/x.md"));
+        assert!(
+            covers("archive/", "archive/x.md") && covers("a.md", "a.md") && !covers("arch", "archive/x.md")
+        );
     }
 }

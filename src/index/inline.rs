@@ -6,12 +6,15 @@ use std::ops::Range;
 pub fn tags(text: &str, code: &[Range<usize>]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for at in memchr::memchr_iter(b'#', text.as_bytes()) {
-        let open = text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || matches!(c, '(' | ',' | ';'));
+        let open =
+            text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || matches!(c, '(' | ',' | ';'));
         if !open || code.iter().any(|range| range.contains(&at)) {
             continue;
         }
-        let tag: String =
-            text[at + 1..].chars().take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '/')).collect();
+        let tag: String = text[at + 1..]
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '/'))
+            .collect();
         let tag = tag.trim_end_matches('/');
         if tag.chars().any(|c| !c.is_ascii_digit()) && !found.iter().any(|known| known == tag) {
             found.push(tag.to_owned());
@@ -29,9 +32,16 @@ pub fn dates(text: &str) -> Vec<String> {
             continue;
         }
         let Some(candidate) = text.get(dash - 4..dash + 6) else { continue };
-        let digits = candidate.bytes().enumerate().all(|(i, b)| if i == 4 || i == 7 { b == b'-' } else { b.is_ascii_digit() });
+        let digits = candidate
+            .bytes()
+            .enumerate()
+            .all(|(i, b)| if i == 4 || i == 7 { b == b'-' } else { b.is_ascii_digit() });
         let ends = !bytes.get(dash + 6).is_some_and(u8::is_ascii_digit);
-        if digits && ends && candidate.parse::<jiff::civil::Date>().is_ok() && !found.iter().any(|d| d == candidate) {
+        if digits
+            && ends
+            && candidate.parse::<jiff::civil::Date>().is_ok()
+            && !found.iter().any(|d| d == candidate)
+        {
             found.push(candidate.to_owned());
         }
     }
@@ -109,7 +119,10 @@ mod tests {
 
     #[test]
     fn dates_are_real_ones() {
-        assert_eq!(dates("2026-11-20, 2026-02-30, 12026-11-20, v2026-11-201, x2025-01-02."), ["2026-11-20", "2025-01-02"]);
+        assert_eq!(
+            dates("2026-11-20, 2026-02-30, 12026-11-20, v2026-11-201, x2025-01-02."),
+            ["2026-11-20", "2025-01-02"]
+        );
     }
 
     #[test]
@@ -125,7 +138,9 @@ mod tests {
         let text = "One sentence here. Another one there! ".repeat(40);
         let cut = pieces(&text, 200);
         assert!(cut.iter().all(|range| range.len() <= 200));
-        assert!(cut[..cut.len() - 1].iter().all(|range| text[range.clone()].trim_end().ends_with(['.', '!'])));
+        assert!(
+            cut[..cut.len() - 1].iter().all(|range| text[range.clone()].trim_end().ends_with(['.', '!']))
+        );
         assert_eq!(cut.iter().map(|range| &text[range.clone()]).collect::<String>(), text);
         let wide = "字".repeat(500);
         assert_eq!(pieces(&wide, 100).iter().map(|r| &wide[r.clone()]).collect::<String>(), wide);

@@ -41,13 +41,15 @@ pub fn is_held(root: &Path) -> bool {
 /// The word of a living follower that knows the vault to be as committed but for some files.
 pub fn vouch(root: &Path) -> Option<Word> {
     let file = root.join("live");
-    let age = SystemTime::now().duration_since(std::fs::metadata(&file).ok()?.modified().ok()?).unwrap_or_default();
+    let age =
+        SystemTime::now().duration_since(std::fs::metadata(&file).ok()?.modified().ok()?).unwrap_or_default();
     if age > STALE || !is_held(root) {
         return None;
     }
     let text = std::fs::read_to_string(&file).ok()?;
     let mut lines = text.split('\n');
-    (lines.next() == Some("following")).then(|| Word { dirty: lines.filter(|l| !l.is_empty()).map(str::to_owned).collect() })
+    (lines.next() == Some("following"))
+        .then(|| Word { dirty: lines.filter(|l| !l.is_empty()).map(str::to_owned).collect() })
 }
 
 /// What a follower is doing, for `status`.
@@ -63,12 +65,25 @@ pub struct Following {
     pub committed: u64,
 }
 
+/// Whoever asks whether a follower lives holds the lock for an instant: more than one try.
+fn take_lock(root: &Path) -> Result<Lock, IndexError> {
+    for _ in 0..20 {
+        if let Some(lock) = Lock::try_take(&root.join("live.lock"))? {
+            return Ok(lock);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Err(IndexError::Busy)
+}
+
 #[derive(Debug, Default)]
 struct State {
     /// Changed, and nobody is at them.
     dirty: BTreeSet<String>,
     /// Changed, and being committed.
     working: BTreeSet<String>,
+    /// The watcher doesn't see everything, so nothing can be vouched for.
+    blind: bool,
     following: Following,
 }
 
@@ -107,7 +122,7 @@ impl Follower {
     /// Another process follows already, or the cache can't be used.
     pub fn start(index: Arc<Index>) -> Result<Self, IndexError> {
         let root = index.cache().to_owned();
-        let lock = Lock::try_take(&root.join("live.lock"))?.ok_or(IndexError::Busy)?;
+        let lock = take_lock(&root)?;
         let shared = Arc::new(Shared { index, root, state: Mutex::default(), stop: AtomicBool::new(false) });
         shared.publish();
         let (tasks, received) = mpsc::channel();
@@ -136,6 +151,16 @@ impl Follower {
         let _ = self.tasks.send(task);
     }
 
+    /// The watcher can't see every change: from now on others look at every file themselves.
+    pub fn unwatched(&self, why: &str) {
+        let mut state = self.shared.state();
+        state.blind = true;
+        state.following.error = Some(format!("not every change is seen: {why}"));
+        drop(state);
+        self.shared.publish();
+        self.rescan(why);
+    }
+
     /// The vault is not there at the moment; the index stays as it is, and says so.
     pub fn vault_gone(&self) {
         self.shared.state().following.following = false;
@@ -160,6 +185,7 @@ impl Follower {
 impl Drop for Follower {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.index.stop();
         let _ = self.tasks.send(Task::Changed);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -176,7 +202,8 @@ impl Shared {
     /// Tells other processes how things stand.
     fn publish(&self) {
         let state = self.state();
-        let mut text = String::from(if state.following.following { "following" } else { "catching up" });
+        let mut text =
+            String::from(if state.following.following && !state.blind { "following" } else { "catching up" });
         // A very long list is no help: others had better look themselves.
         if state.dirty.len() + state.working.len() > 1000 {
             text = "catching up".to_owned();
@@ -197,7 +224,9 @@ impl Shared {
         let mut state = self.state();
         match result {
             Ok(done) => {
-                state.following.error = None;
+                if !state.blind {
+                    state.following.error = None;
+                }
                 state.following.committed += (done.changed + done.removed) as u64;
                 true
             }
@@ -250,6 +279,9 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
                 state.working = std::mem::take(&mut state.dirty);
             }
             let whole = shared.note(shared.index.catch_up());
+            if let Ok(store) = shared.index.store() {
+                let _ = store.sweep();
+            }
             swept = Instant::now();
             let mut state = shared.state();
             let working = std::mem::take(&mut state.working);

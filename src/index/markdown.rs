@@ -104,7 +104,10 @@ impl Walk<'_> {
             Tag::BlockQuote(_) => self.quote(&range),
             Tag::Link { link_type, dest_url, .. } => self.link(link_type, &dest_url),
             Tag::Image { dest_url, link_type, .. } => {
-                self.link(if matches!(link_type, LinkType::WikiLink { .. }) { link_type } else { LinkType::Inline }, &dest_url);
+                self.link(
+                    if matches!(link_type, LinkType::WikiLink { .. }) { link_type } else { LinkType::Inline },
+                    &dest_url,
+                );
             }
             _ if self.callout.is_some() => self.newline(),
             Tag::Heading { .. } => self.open(Kind::Heading, range),
@@ -180,7 +183,9 @@ impl Walk<'_> {
                 }
             }
             TagEnd::Item | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::TableHead | TagEnd::TableRow => {
-                if tag == TagEnd::HtmlBlock && self.leaves.last().is_some_and(|leaf| leaf.kind != Kind::Paragraph) {
+                if tag == TagEnd::HtmlBlock
+                    && self.leaves.last().is_some_and(|leaf| leaf.kind != Kind::Paragraph)
+                {
                     return;
                 }
                 if let Some(leaf) = self.leaves.pop() {
@@ -225,7 +230,15 @@ impl Walk<'_> {
             && !leaf.text.trim().is_empty()
         {
             let kind = leaf.kind;
-            let rest = Leaf { kind, start: at, end: at, text: String::new(), extra: String::new(), links: Vec::new(), code: Vec::new() };
+            let rest = Leaf {
+                kind,
+                start: at,
+                end: at,
+                text: String::new(),
+                extra: String::new(),
+                links: Vec::new(),
+                code: Vec::new(),
+            };
             let said = std::mem::replace(leaf, rest);
             self.close(said, at);
         }
@@ -249,7 +262,9 @@ impl Walk<'_> {
     fn link(&mut self, kind: LinkType, target: &str) {
         let Some(leaf) = self.leaves.last_mut() else { return };
         let wiki = matches!(kind, LinkType::WikiLink { .. });
-        if matches!(kind, LinkType::WikiLink { has_pothole: true } | LinkType::Inline | LinkType::Reference) && !target.is_empty() {
+        if matches!(kind, LinkType::WikiLink { has_pothole: true } | LinkType::Inline | LinkType::Reference)
+            && !target.is_empty()
+        {
             if !leaf.extra.is_empty() {
                 leaf.extra.push(' ');
             }
@@ -316,7 +331,15 @@ impl Walk<'_> {
         }
     }
 
-    fn emit(&mut self, kind: Kind, at: Range<usize>, text: &str, leaf: &Leaf, tags: Vec<String>, id: Option<String>) {
+    fn emit(
+        &mut self,
+        kind: Kind,
+        at: Range<usize>,
+        text: &str,
+        leaf: &Leaf,
+        tags: Vec<String>,
+        id: Option<String>,
+    ) {
         let mut block = Block::new(kind, at.start, at.end, text.to_owned());
         self.lines.place(&mut block);
         block.section.clone_from(&self.section);
@@ -412,7 +435,8 @@ mod tests {
 
     #[test]
     fn callouts_are_whole_and_injected_ones_are_left_out() {
-        let text = "> [!tip]+ Title\n> body\n> > nested\n> - item\n\n> [!recall]- 3 memories\n> secret\n\nafter";
+        let text =
+            "> [!tip]+ Title\n> body\n> > nested\n> - item\n\n> [!recall]- 3 memories\n> secret\n\nafter";
         assert_eq!(show(text), ["callout 1-4 [-] Title/body/nested/item", "paragraph 9-9 [-] after"]);
     }
 
@@ -434,7 +458,10 @@ mod tests {
 
     #[test]
     fn html_gives_its_words_and_comments_none() {
-        assert_eq!(show("<div align=\"center\">\n<b>Hello</b> you\n<!-- hidden\n-->\n</div>\n"), ["paragraph 1-5 [-] Hello you"]);
+        assert_eq!(
+            show("<div align=\"center\">\n<b>Hello</b> you\n<!-- hidden\n-->\n</div>\n"),
+            ["paragraph 1-5 [-] Hello you"]
+        );
     }
 
     #[test]

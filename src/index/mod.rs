@@ -55,6 +55,7 @@ mod update;
 pub mod view;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use serde::Serialize;
@@ -199,11 +200,15 @@ pub struct Index {
     store: RwLock<Arc<store::Store>>,
     /// Without a cache: what was read last, and the listing that it belongs to.
     read: Mutex<Option<([u8; 32], Arc<view::View>)>>,
+    stopping: AtomicBool,
 }
 
 impl std::fmt::Debug for Index {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Index").field("vault", &self.vault.root()).field("cache", &self.root).finish_non_exhaustive()
+        f.debug_struct("Index")
+            .field("vault", &self.vault.root())
+            .field("cache", &self.root)
+            .finish_non_exhaustive()
     }
 }
 
@@ -213,7 +218,12 @@ impl Index {
     ///
     /// # Errors
     /// tantivy or SQLite fail in a way that making the cache anew doesn't mend.
-    pub fn open(vault: Vault, cache: &Path, options: Options, clock: Arc<dyn Clock>) -> Result<Self, IndexError> {
+    pub fn open(
+        vault: Vault,
+        cache: &Path,
+        options: Options,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, IndexError> {
         let store = store::Store::open(cache, &options.fingerprint())?;
         Ok(Self {
             vault,
@@ -222,6 +232,7 @@ impl Index {
             clock,
             store: RwLock::new(Arc::new(store)),
             read: Mutex::default(),
+            stopping: AtomicBool::new(false),
         })
     }
 
@@ -229,7 +240,12 @@ impl Index {
     ///
     /// # Errors
     /// As [`Index::open`]; the time zone is one that the settings have checked.
-    pub fn of(vault: Vault, settings: &crate::config::Settings, cache: &Path, clock: Arc<dyn Clock>) -> Result<Self, IndexError> {
+    pub fn of(
+        vault: Vault,
+        settings: &crate::config::Settings,
+        cache: &Path,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, IndexError> {
         let zone = jiff::tz::TimeZone::get(&settings.timezone).unwrap_or(jiff::tz::TimeZone::UTC);
         Self::open(vault, cache, Options::from_settings(settings, zone), clock)
     }
@@ -278,6 +294,11 @@ impl Index {
             }
             done => done,
         }
+    }
+
+    /// Lets a catching-up that is at work end early, with nothing half done.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
     }
 
     fn now_ns(&self) -> i64 {

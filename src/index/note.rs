@@ -149,7 +149,11 @@ pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, Stri
         block.time = block.time.or(note.time);
     }
     if !note.title.is_empty() {
-        parsed.head = std::iter::once(&note.title).chain(&note.aliases).map(String::as_str).collect::<Vec<_>>().join("\n");
+        parsed.head = std::iter::once(&note.title)
+            .chain(&note.aliases)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n");
     }
     Ok(parsed)
 }
@@ -178,7 +182,11 @@ fn turns(log: log::LogFile, context: Option<Arc<str>>) -> Parsed {
             continue;
         }
         let content = found.event.content;
-        let pieces = if content.len() > 4 * markdown::MOST { inline::pieces(&content, markdown::MOST) } else { vec![0..content.len()] };
+        let pieces = if content.len() > 4 * markdown::MOST {
+            inline::pieces(&content, markdown::MOST)
+        } else {
+            vec![0..content.len()]
+        };
         for piece in pieces {
             let text = content[piece].trim();
             if text.is_empty() {
@@ -314,7 +322,8 @@ fn plain(text: &str, note: &mut Note) {
             let words = &text[stretch.start + piece.start..stretch.start + piece.end];
             if !words.trim().is_empty() {
                 let from = stretch.start + piece.start;
-                let mut block = Block::new(Kind::Text, from, from + words.trim_end().len(), words.trim().to_owned());
+                let mut block =
+                    Block::new(Kind::Text, from, from + words.trim_end().len(), words.trim().to_owned());
                 lines.place(&mut block);
                 note.blocks.push(block);
             }
@@ -338,7 +347,12 @@ mod tests {
 
     fn show(path: &str, text: &str) -> Vec<String> {
         let parsed = parse(path, text.as_bytes(), &Options::default()).unwrap();
-        parsed.note.blocks.iter().map(|b| format!("{} {}-{} {}", b.kind, b.line, b.end_line, b.text.replace('\n', "/"))).collect()
+        parsed
+            .note
+            .blocks
+            .iter()
+            .map(|b| format!("{} {}-{} {}", b.kind, b.line, b.end_line, b.text.replace('\n', "/")))
+            .collect()
     }
 
     #[test]
@@ -355,7 +369,8 @@ mod tests {
 
     #[test]
     fn pins_name_what_they_pin() {
-        let parsed = parse("Pinned.md", b"- [[logs/t/1/a_0001#^01J]]\n- plain\n", &Options::default()).unwrap();
+        let parsed =
+            parse("Pinned.md", b"- [[logs/t/1/a_0001#^01J]]\n- plain\n", &Options::default()).unwrap();
         assert_eq!(parsed.pins, [("logs/t/1/a_0001".to_owned(), "01J".to_owned())]);
         assert!(parsed.note.blocks.iter().any(|b| b.kind == Kind::Pin && b.text == "plain"));
     }
@@ -366,14 +381,17 @@ mod tests {
 > [!user] 2026-01-30T14:23:55Z Alice\n> first\n> line\n\n^01JGXYZ0000000000000000001\n\n\
 > [!recall]- 2026-01-30T14:23:56Z\n> secret memory\n\n^01JGXYZ0000000000000000002\n\n\
 > [!agent] 2026-01-30T14:23:57Z Bot\n> answer\n\n^01JGXYZ0000000000000000003\n";
-        let parsed = parse("logs/discord-channel/7/20260130T142355Z_0001.md", text.as_bytes(), &Options::default()).unwrap();
+        let parsed =
+            parse("logs/discord-channel/7/20260130T142355Z_0001.md", text.as_bytes(), &Options::default())
+                .unwrap();
         let texts: Vec<&str> = parsed.note.blocks.iter().map(|b| b.text.as_str()).collect();
         assert_eq!(texts, ["first\nline", "answer"]);
         let turn = &parsed.note.blocks[0];
         assert_eq!((turn.line, turn.role, turn.context_id.as_deref()), (7, Some(Role::User), Some("7")));
         assert_eq!(turn.block_id.as_deref(), Some("01JGXYZ0000000000000000001"));
         let resume = parsed.resume.unwrap();
-        let more = format!("{text}\n> [!user] 2026-01-30T14:25:00Z Alice\n> more\n\n^01JGXYZ0000000000000000004\n");
+        let more =
+            format!("{text}\n> [!user] 2026-01-30T14:25:00Z Alice\n> more\n\n^01JGXYZ0000000000000000004\n");
         let appended = parse_appended(more.as_bytes(), &resume).unwrap();
         let all = parse("logs/x/7/a.md", more.as_bytes(), &Options::default()).unwrap();
         assert_eq!(appended.note.blocks.len(), 1);

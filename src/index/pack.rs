@@ -87,7 +87,8 @@ pub fn pack(blocks: &[Block]) -> Vec<u8> {
 pub fn unpack(bytes: &[u8]) -> Result<Vec<Block>, Torn> {
     let mut read = Read(bytes);
     let count = read.number()?;
-    let names = (0..read.number()?).map(|_| Ok(Arc::from(read.text()?))).collect::<Result<Vec<Arc<str>>, Torn>>()?;
+    let names =
+        (0..read.number()?).map(|_| Ok(Arc::from(read.text()?))).collect::<Result<Vec<Arc<str>>, Torn>>()?;
     let mut blocks = Vec::with_capacity(usize::try_from(count).map_err(|_| Torn)?.min(bytes.len()));
     let (mut line, mut start, mut time) = (0i64, 0i64, 0i64);
     for _ in 0..count {
@@ -197,23 +198,30 @@ mod tests {
     fn block() -> impl Strategy<Value = Block> {
         (
             (0..13usize, any::<u16>(), any::<u16>(), any::<u32>(), any::<u16>()),
-            (any::<Option<i64>>(), any::<Option<bool>>(), proptest::option::of("[a-c]{0,2}"), proptest::option::of(".{0,3}")),
+            (
+                any::<Option<i64>>(),
+                any::<Option<bool>>(),
+                proptest::option::of("[a-c]{0,2}"),
+                proptest::option::of(".{0,3}"),
+            ),
             (proptest::collection::vec(".{0,4}", 0..3), proptest::collection::vec("[a-z]", 0..3)),
         )
-            .prop_map(|((kind, line, lines, start, length), (time, role, section, id), (tags, links))| {
-                let mut block = Block::new(Kind::ALL[kind], 0, 0, String::new());
-                block.line = u32::from(line);
-                block.end_line = block.line + u32::from(lines);
-                block.start = start / 2;
-                block.end = block.start + u32::from(length);
-                block.time = time;
-                block.role = role.map(|user| if user { Role::User } else { Role::Tool });
-                block.section = section.map(Arc::from);
-                block.block_id = id;
-                block.tags = tags;
-                block.links = links;
-                block
-            })
+            .prop_map(
+                |((kind, line, lines, start, length), (time, role, section, id), (tags, links))| {
+                    let mut block = Block::new(Kind::ALL[kind], 0, 0, String::new());
+                    block.line = u32::from(line);
+                    block.end_line = block.line + u32::from(lines);
+                    block.start = start / 2;
+                    block.end = block.start + u32::from(length);
+                    block.time = time;
+                    block.role = role.map(|user| if user { Role::User } else { Role::Tool });
+                    block.section = section.map(Arc::from);
+                    block.block_id = id;
+                    block.tags = tags;
+                    block.links = links;
+                    block
+                },
+            )
     }
 
     proptest! {

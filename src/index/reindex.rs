@@ -68,7 +68,11 @@ impl Index {
     ///
     /// # Errors
     /// The vault isn't there, the cache can't be written, or it was stopped.
-    pub fn reindex(&self, progress: &(dyn Fn(Progress) + Sync), stop: &AtomicBool) -> Result<Reindexed, IndexError> {
+    pub fn reindex(
+        &self,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &AtomicBool,
+    ) -> Result<Reindexed, IndexError> {
         self.healing(|store| self.reindex_into(store, progress, stop, true))
     }
 
@@ -115,7 +119,11 @@ impl Work<'_> {
         let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
         let (rows, received) = mpsc::sync_channel(512);
         let mut made = Reindexed::default();
-        let mut totals = Totals { generation: generation + 1, committed: self.index.clock.now().as_second(), ..Totals::default() };
+        let mut totals = Totals {
+            generation: generation + 1,
+            committed: self.index.clock.now().as_second(),
+            ..Totals::default()
+        };
         std::thread::scope(|scope| -> Result<(), IndexError> {
             let workers: Vec<_> = (0..threads)
                 .map(|_| {
@@ -143,7 +151,8 @@ impl Work<'_> {
                 }
             }
             for worker in workers {
-                let done = worker.join().unwrap_or_else(|_| Err(IndexError::Torn("a worker failed".to_owned())));
+                let done =
+                    worker.join().unwrap_or_else(|_| Err(IndexError::Torn("a worker failed".to_owned())));
                 failure = failure.and(done);
             }
             failure
@@ -178,7 +187,10 @@ impl Work<'_> {
                 } else {
                     let (segment, builder) = match &mut open {
                         Some(open) => open,
-                        None => open.insert((self.segment.fetch_add(1, Ordering::Relaxed), SegmentBuilder::new(&target)?)),
+                        None => open.insert((
+                            self.segment.fetch_add(1, Ordering::Relaxed),
+                            SegmentBuilder::new(&target)?,
+                        )),
                     };
                     Some((*segment, builder.add(&file.path, &file.head, &file.tags, &note)?))
                 };
@@ -213,7 +225,12 @@ impl Work<'_> {
         };
         let skip = |file: FileRow, why| {
             let file = FileRow { skipped: Some(why), ..file };
-            Some(Change::Content { file, note: super::block::Note::default(), append: false, pins: Vec::new() })
+            Some(Change::Content {
+                file,
+                note: super::block::Note::default(),
+                append: false,
+                pins: Vec::new(),
+            })
         };
         let bytes = match scan::read(vault, options, path, stat) {
             Ok(bytes) => bytes,
@@ -241,7 +258,12 @@ fn close(open: Option<(i64, SegmentBuilder)>, rows: &mpsc::SyncSender<Row>) -> R
     Ok(())
 }
 
-fn gather(conn: &rusqlite::Connection, row: Row, made: &mut Reindexed, totals: &mut Totals) -> Result<(), IndexError> {
+fn gather(
+    conn: &rusqlite::Connection,
+    row: Row,
+    made: &mut Reindexed,
+    totals: &mut Totals,
+) -> Result<(), IndexError> {
     match row {
         Row::Segment(segment) => catalog::put_segment(conn, &segment),
         Row::File { file, run, pins } => {

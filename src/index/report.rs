@@ -87,7 +87,9 @@ impl Index {
                 blocks: view.totals.docs,
                 segments: view.segs.len(),
                 generation: view.totals.generation,
-                committed: jiff::Timestamp::from_second(view.totals.committed).ok().filter(|_| view.totals.committed > 0),
+                committed: jiff::Timestamp::from_second(view.totals.committed)
+                    .ok()
+                    .filter(|_| view.totals.committed > 0),
                 followed: live::is_held(&self.root),
                 index_bytes: folder_bytes(&self.root),
                 ..Stats::default()
@@ -108,11 +110,15 @@ impl Index {
                     count(file);
                 }
             })?;
-            for memory in view.segs.iter().flat_map(|seg| &seg.memory) {
+            // An appended log is there already.
+            let new =
+                |memory: &&view::MemoryRun| memory.file.id == 0 || view.hidden.contains(&memory.file.id);
+            for memory in view.segs.iter().flat_map(|seg| &seg.memory).filter(new) {
                 count(memory.file.clone());
             }
             for seg in &view.segs {
-                let alive = seg.alive.as_ref().map_or(u64::from(seg.reader.max_doc()), |alive| alive.len() as u64);
+                let alive =
+                    seg.alive.as_ref().map_or(u64::from(seg.reader.max_doc()), |alive| alive.len() as u64);
                 stats.dead_blocks += u64::from(seg.reader.max_doc()) - alive;
             }
             for kind in Kind::ALL {
@@ -124,7 +130,9 @@ impl Index {
                     stats.by_kind.insert(kind.as_str().to_owned(), blocks);
                 }
             }
-            stats.vectors = conn.query_row("SELECT count(*) FROM vectors", [], |row| row.get::<_, i64>(0))?.cast_unsigned();
+            stats.vectors = conn
+                .query_row("SELECT count(*) FROM vectors", [], |row| row.get::<_, i64>(0))?
+                .cast_unsigned();
             Ok(stats)
         })
     }
@@ -153,11 +161,22 @@ impl Index {
         found.push(Finding::new(
             "index",
             Severity::Ok,
-            format!("{} files, {} blocks, {:.1} MB, generation {}", stats.files, stats.blocks, stats.index_bytes as f64 / 1e6, stats.generation),
+            format!(
+                "{} files, {} blocks, {:.1} MB, generation {}",
+                stats.files,
+                stats.blocks,
+                stats.index_bytes as f64 / 1e6,
+                stats.generation
+            ),
             "",
         ));
         for (path, why) in &stats.left_out {
-            found.push(Finding::new("indexed files", Severity::Warn, format!("`{path}` is left out: {why}"), "see the reason"));
+            found.push(Finding::new(
+                "indexed files",
+                Severity::Warn,
+                format!("`{path}` is left out: {why}"),
+                "see the reason",
+            ));
         }
         let (conn, view) = store.snapshot()?;
         let mut broken = Vec::new();
@@ -167,18 +186,27 @@ impl Index {
                 broken.push(format!("`{}:{line}`: {why}", file.path));
             }
         })?;
-        found.extend(broken.into_iter().map(|detail| Finding::new("notes", Severity::Warn, detail, "mend that line")));
+        found.extend(
+            broken.into_iter().map(|detail| Finding::new("notes", Severity::Warn, detail, "mend that line")),
+        );
         self.broken_pins(&conn, &view, found)
     }
 
     /// Pins whose block isn't there any more.
-    fn broken_pins(&self, conn: &rusqlite::Connection, view: &view::View, found: &mut Vec<Finding>) -> Result<(), IndexError> {
+    fn broken_pins(
+        &self,
+        conn: &rusqlite::Connection,
+        view: &view::View,
+        found: &mut Vec<Finding>,
+    ) -> Result<(), IndexError> {
         let _ = view;
         for (path, id) in catalog::pins(conn)? {
             let mut there = false;
             for row in catalog::paths(conn, &path)?.into_iter().chain(by_name(conn, &path)?) {
                 for run in catalog::runs_of(conn, row.0)? {
-                    there |= view::unpack(&run)?.iter().any(|block| block.block_id.as_deref() == Some(id.as_str()));
+                    there |= view::unpack(&run)?
+                        .iter()
+                        .any(|block| block.block_id.as_deref() == Some(id.as_str()));
                 }
             }
             if !there {

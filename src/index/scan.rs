@@ -79,7 +79,11 @@ pub fn suspects(conn: &Connection, listing: Listing) -> Result<Vec<Suspect>, Ind
             None => suspects.push(Suspect { path: known.path.clone(), known: Some(known), stat: None }),
         }
     })?;
-    suspects.extend(files.map(|(path, stat)| Suspect { path: path.as_str().to_owned(), known: None, stat: Some(stat) }));
+    suspects.extend(files.map(|(path, stat)| Suspect {
+        path: path.as_str().to_owned(),
+        known: None,
+        stat: Some(stat),
+    }));
     Ok(suspects)
 }
 
@@ -94,7 +98,11 @@ pub fn suspects_at(
     for path in paths {
         let Ok(note) = NotePath::new(path) else { continue };
         match vault.stat(&note) {
-            Ok(Some(stat)) if !note.is_hidden() && options.takes(path) == Ok(true) && !conflict::is_temporary(note.file_name()) => {
+            Ok(Some(stat))
+                if !note.is_hidden()
+                    && options.takes(path) == Ok(true)
+                    && !conflict::is_temporary(note.file_name()) =>
+            {
                 let known = catalog::file(conn, path)?;
                 if !known.as_ref().is_some_and(|known| is_as_known(known, &stat)) {
                     suspects.insert(path.clone(), Suspect { path: path.clone(), known, stat: Some(stat) });
@@ -103,7 +111,8 @@ pub fn suspects_at(
             Ok(Some(_)) => {}
             Ok(None) => {
                 if let Some(known) = catalog::file(conn, path)? {
-                    suspects.insert(path.clone(), Suspect { path: path.clone(), known: Some(known), stat: None });
+                    suspects
+                        .insert(path.clone(), Suspect { path: path.clone(), known: Some(known), stat: None });
                 }
                 // It may have been a folder.
                 for (id, below) in catalog::paths(conn, &format!("{path}/"))? {
@@ -115,9 +124,12 @@ pub fn suspects_at(
                 }
             }
             Err(VaultError::NotAFile { .. }) => {
-                let options_under = WalkOptions { extensions: Vec::new(), under: Some(note), ..WalkOptions::default() };
+                let options_under =
+                    WalkOptions { extensions: Vec::new(), under: Some(note), ..WalkOptions::default() };
                 let Ok(walk) = vault.walk(&options_under) else { continue };
-                for entry in walk.entries.into_iter().filter(|entry| options.takes(entry.path.as_str()) == Ok(true)) {
+                for entry in
+                    walk.entries.into_iter().filter(|entry| options.takes(entry.path.as_str()) == Ok(true))
+                {
                     let known = catalog::file(conn, entry.path.as_str())?;
                     if !known.as_ref().is_some_and(|known| is_as_known(known, &entry.stat)) {
                         let path = entry.path.to_string();
@@ -128,7 +140,8 @@ pub fn suspects_at(
             Err(error @ (VaultError::Gone(_) | VaultError::Root { .. })) => return Err(error.into()),
             Err(_) => {
                 if let Some(known) = catalog::file(conn, path)? {
-                    suspects.insert(path.clone(), Suspect { path: path.clone(), known: Some(known), stat: None });
+                    suspects
+                        .insert(path.clone(), Suspect { path: path.clone(), known: Some(known), stat: None });
                 }
             }
         }
@@ -154,7 +167,8 @@ pub fn inspect(vault: &Vault, options: &Options, suspects: Vec<Suspect>, now: i6
         return suspects.into_iter().filter_map(|suspect| look(vault, options, suspect, now)).collect();
     }
     let next = AtomicUsize::new(0);
-    let slots: Vec<Mutex<Option<Suspect>>> = suspects.into_iter().map(|suspect| Mutex::new(Some(suspect))).collect();
+    let slots: Vec<Mutex<Option<Suspect>>> =
+        suspects.into_iter().map(|suspect| Mutex::new(Some(suspect))).collect();
     let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
     let mut found: Vec<(usize, Change)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
@@ -209,7 +223,8 @@ fn look(vault: &Vault, options: &Options, suspect: Suspect, now: i64) -> Option<
         let touched = FileRow { mtime: row.mtime, ctime: row.ctime, inode: row.inode, ..known.clone() };
         return (touched != *known).then_some(Change::Touched(touched));
     }
-    if let Some((known, resume)) = suspect.known.as_ref().and_then(|known| Some((known, known.resume.as_ref()?)))
+    if let Some((known, resume)) =
+        suspect.known.as_ref().and_then(|known| Some((known, known.resume.as_ref()?)))
         && options.is_log(&suspect.path)
         && bytes.len() as u64 > known.size
         && usize::try_from(known.size).is_ok_and(|old| *blake3::hash(&bytes[..old]).as_bytes() == known.hash)
@@ -231,7 +246,8 @@ pub fn content(row: FileRow, parsed: Parsed) -> Change {
         tags.push_str(tag);
         tags.push(' ');
     }
-    let findings: Vec<String> = parsed.note.findings.iter().map(|(line, why)| format!("{line}\t{why}")).collect();
+    let findings: Vec<String> =
+        parsed.note.findings.iter().map(|(line, why)| format!("{line}\t{why}")).collect();
     let file = FileRow {
         head: parsed.head,
         tags,
@@ -258,7 +274,9 @@ pub fn read(vault: &Vault, options: &Options, path: &NotePath, stat: &Stat) -> R
         return Err(Unread::Skip(VaultError::Placeholder(path.clone()).to_string()));
     }
     if conflict::is_conflict_copy(path.file_name()) {
-        return Err(Unread::Skip("it is a conflict copy; merge it with its original, then remove it".to_owned()));
+        return Err(Unread::Skip(
+            "it is a conflict copy; merge it with its original, then remove it".to_owned(),
+        ));
     }
     if stat.size > options.max_file_bytes {
         let megabytes = |bytes: u64| bytes as f64 / 1e6;

@@ -64,7 +64,11 @@ impl Fields {
 
     /// A term of the `text` or `head` field.
     pub fn term(field: Field, text: &str, stem: bool) -> Term {
-        if stem { Term::from_field_text(field, &format!("{STEM}{text}")) } else { Term::from_field_text(field, text) }
+        if stem {
+            Term::from_field_text(field, &format!("{STEM}{text}"))
+        } else {
+            Term::from_field_text(field, text)
+        }
     }
 
     /// The document of one block.
@@ -118,8 +122,24 @@ impl Counts {
 /// The tokenizers of the schema, counting into `counts`.
 pub fn tokenizers(counts: &Counts) -> TokenizerManager {
     let manager = TokenizerManager::new();
-    manager.register("words", Words { analyzer: Analyzer::new(), stems: false, count: Arc::clone(&counts.text), stream: Stream::default() });
-    manager.register("stems", Words { analyzer: Analyzer::new(), stems: true, count: Arc::clone(&counts.head), stream: Stream::default() });
+    manager.register(
+        "words",
+        Words {
+            analyzer: Analyzer::new(),
+            stems: false,
+            count: Arc::clone(&counts.text),
+            stream: Stream::default(),
+        },
+    );
+    manager.register(
+        "stems",
+        Words {
+            analyzer: Analyzer::new(),
+            stems: true,
+            count: Arc::clone(&counts.head),
+            stream: Stream::default(),
+        },
+    );
     manager.register("raw", RawTokenizer::default());
     // tantivy asks for one of this name for every field that isn't text.
     manager.register("default", RawTokenizer::default());
@@ -209,4 +229,3 @@ pub fn tie(path: &str, line: u32) -> u64 {
     high[4..].copy_from_slice(&hash.as_bytes()[..4]);
     u64::from_be_bytes(high) << 32 | u64::from(line)
 }
-

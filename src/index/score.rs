@@ -110,7 +110,8 @@ pub fn top(
     let unit = idf(1, view.totals.docs);
     let parts = clauses.iter().map(|clause| {
         let term = TermQuery::new(clause.term.clone(), IndexRecordOption::WithFreqs);
-        let boosted: Box<dyn Query> = Box::new(BoostQuery::new(Box::new(term), (clause.weight / unit) as f32));
+        let boosted: Box<dyn Query> =
+            Box::new(BoostQuery::new(Box::new(term), (clause.weight / unit) as f32));
         (Occur::Should, boosted)
     });
     let query = BooleanQuery::new(parts.collect());
@@ -122,7 +123,8 @@ pub fn top(
         let give = [fields.text, fields.head]
             .into_iter()
             .map(|field| {
-                let own = seg.reader.inverted_index(field)?.total_num_tokens() as f64 / f64::from(seg.reader.max_doc().max(1));
+                let own = seg.reader.inverted_index(field)?.total_num_tokens() as f64
+                    / f64::from(seg.reader.max_doc().max(1));
                 let mean = view.mean_length(fields, field);
                 Ok(if own > 0.0 { (own / mean).max(mean / own) } else { 1.0 })
             })
@@ -159,7 +161,13 @@ struct Best {
 
 impl Best {
     fn new(most: usize) -> Self {
-        Self { most, heap: std::collections::BinaryHeap::with_capacity(most + 1), threshold: 0.0, kept: Vec::new(), tidy_at: 4096 + most * 2 }
+        Self {
+            most,
+            heap: std::collections::BinaryHeap::with_capacity(most + 1),
+            threshold: 0.0,
+            kept: Vec::new(),
+            tidy_at: 4096 + most * 2,
+        }
     }
 
     fn push(&mut self, score: f32, at: DocRef) {
@@ -207,8 +215,9 @@ pub fn rescore(
         for clause in clauses {
             let field = clause.term.field();
             let inverted = reader.inverted_index(field)?;
-            let Some(mut postings) =
-                inverted.read_postings(&clause.term, IndexRecordOption::WithFreqs).map_err(tantivy::TantivyError::from)?
+            let Some(mut postings) = inverted
+                .read_postings(&clause.term, IndexRecordOption::WithFreqs)
+                .map_err(tantivy::TantivyError::from)?
             else {
                 continue;
             };
@@ -240,7 +249,9 @@ pub fn saturation(tf: f64, length: f64, mean: f64) -> f64 {
 }
 
 /// The time and tie columns of a segment.
-pub fn columns(reader: &tantivy::SegmentReader) -> Result<(Option<Column<i64>>, Option<Column<u64>>), IndexError> {
+pub fn columns(
+    reader: &tantivy::SegmentReader,
+) -> Result<(Option<Column<i64>>, Option<Column<u64>>), IndexError> {
     let fast = reader.fast_fields();
     Ok((fast.column_opt::<i64>("time")?, fast.column_opt::<u64>("tie")?))
 }

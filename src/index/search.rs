@@ -49,7 +49,11 @@ impl Index {
         for _ in 0..3 {
             let mut asked = Asked::new(query, &self.options);
             let found = asked.find(store, &conn, &view)?;
-            let stale = if freshness.checked_by == super::CheckedBy::Daemon { self.stale(&view, &found) } else { Vec::new() };
+            let stale = if freshness.checked_by == super::CheckedBy::Daemon {
+                self.stale(&view, &found)
+            } else {
+                Vec::new()
+            };
             if stale.is_empty() {
                 return asked.answer(&conn, found, freshness);
             }
@@ -69,7 +73,8 @@ impl Index {
             .iter()
             .filter(|hit| view.segs[hit.at.seg].id != 0 && seen.insert(hit.file.id))
             .filter(|hit| {
-                let stat = NotePath::new(&hit.file.path).ok().and_then(|path| self.vault.stat(&path).ok().flatten());
+                let stat =
+                    NotePath::new(&hit.file.path).ok().and_then(|path| self.vault.stat(&path).ok().flatten());
                 // A vault that isn't there says nothing about its files.
                 match stat {
                     Some(stat) => stat.size != hit.file.size || stat.mtime_ns != hit.file.mtime,
@@ -133,7 +138,14 @@ impl<'a> Asked<'a> {
             }
             None => Vec::new(),
         };
-        Self { query, syntax, prefixes, zone: &options.zone, analyzer: Analyzer::new(), stems: HashSet::new() }
+        Self {
+            query,
+            syntax,
+            prefixes,
+            zone: &options.zone,
+            analyzer: Analyzer::new(),
+            stems: HashSet::new(),
+        }
     }
 
     /// The best documents.
@@ -178,7 +190,12 @@ impl<'a> Asked<'a> {
         }
     }
 
-    fn answer(mut self, conn: &Connection, found: Vec<Found>, freshness: Freshness) -> Result<Answer, IndexError> {
+    fn answer(
+        mut self,
+        conn: &Connection,
+        found: Vec<Found>,
+        freshness: Freshness,
+    ) -> Result<Answer, IndexError> {
         let pins: HashSet<(String, String)> = catalog::pins(conn)?.into_iter().collect();
         let hits = found.into_iter().map(|found| {
             let block = found.block;
@@ -201,7 +218,12 @@ impl<'a> Asked<'a> {
                 pinned,
             }
         });
-        Ok(Answer { query: self.query.text.clone(), hits: hits.collect(), notes: self.syntax.notes, freshness })
+        Ok(Answer {
+            query: self.query.text.clone(),
+            hits: hits.collect(),
+            notes: self.syntax.notes,
+            freshness,
+        })
     }
 }
 

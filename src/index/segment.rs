@@ -67,7 +67,9 @@ impl SegmentBuilder {
     /// An empty segment at `target`.
     pub fn new(target: &Target) -> Result<Self, IndexError> {
         let directory: Box<dyn Directory> = match target {
-            Target::Disk(root) => Box::new(SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?),
+            Target::Disk(root) => {
+                Box::new(SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?)
+            }
             Target::Memory => Box::new(RamDirectory::create()),
         };
         let fields = Fields::new();
@@ -93,12 +95,23 @@ impl SegmentBuilder {
                 section = block.section.as_ref();
                 section_head = block_head(head, section.map(AsRef::as_ref));
             }
-            let document = self.fields.document(block, &section_head, &filters(block, tags), tie | u64::from(block.line));
+            let document = self.fields.document(
+                block,
+                &section_head,
+                &filters(block, tags),
+                tie | u64::from(block.line),
+            );
             self.writer.add_document(document)?;
             self.docs += 1;
         }
         let (text_terms, head_terms) = self.counts.take();
-        Ok(NewRun { start, count: self.docs - start, text_terms, head_terms, blocks: pack::pack(&note.blocks) })
+        Ok(NewRun {
+            start,
+            count: self.docs - start,
+            text_terms,
+            head_terms,
+            blocks: pack::pack(&note.blocks),
+        })
     }
 
     /// Documents so far.
@@ -185,7 +198,8 @@ impl SegmentFiles {
 /// Opens a freshly written segment for reading.
 pub fn read_new(segment: &NewSegment) -> Result<SegmentReader, IndexError> {
     let segments = segment.index.searchable_segments()?;
-    let first = segments.first().ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
+    let first =
+        segments.first().ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
     Ok(SegmentReader::open(first)?)
 }
 

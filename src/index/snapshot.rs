@@ -57,7 +57,10 @@ impl Index {
     ///
     /// # Errors
     /// As [`Index::search`], and what `work` says.
-    pub fn snapshot<T>(&self, work: impl Fn(&Snapshot<'_>) -> Result<T, IndexError>) -> Result<T, IndexError> {
+    pub fn snapshot<T>(
+        &self,
+        work: impl Fn(&Snapshot<'_>) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
         self.healing(|store| {
             let (conn, view, freshness) = self.fresh(store)?;
             work(&Snapshot { store, conn, view, options: &self.options, freshness })
@@ -73,15 +76,19 @@ impl Snapshot<'_> {
             Some(scope) => scope_prefixes(scope, self.options).unwrap_or_default(),
             None => Vec::new(),
         };
-        let inside = |path: &str| prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
-        let places: HashMap<i64, usize> = self.view.segs.iter().enumerate().map(|(n, seg)| (seg.id, n)).collect();
+        let inside = |path: &str| {
+            prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
+        };
+        let places: HashMap<i64, usize> =
+            self.view.segs.iter().enumerate().map(|(n, seg)| (seg.id, n)).collect();
         // Files in memory have no number of their own unless they replace a known one: give them negative ones.
         let mut files: Vec<(FileRow, Vec<(usize, catalog::RunRow)>)> = Vec::new();
         let common = if let [only] = &prefixes[..] { only.as_str() } else { "" };
         for (id, path) in catalog::paths(&self.conn, common)? {
             if inside(&path) && !self.view.hidden.contains(&id) {
                 let runs = catalog::runs_of(&self.conn, id)?;
-                let runs = runs.into_iter().filter_map(|run| Some((*places.get(&run.segment)?, run))).collect();
+                let runs =
+                    runs.into_iter().filter_map(|run| Some((*places.get(&run.segment)?, run))).collect();
                 files.push((catalog::file_by_id(&self.conn, id)?, runs));
             }
         }
@@ -151,8 +158,9 @@ impl Snapshot<'_> {
                 let term = Fields::term(self.store.fields.text, &word.stem, stem);
                 for (n, seg) in self.view.segs.iter().enumerate().filter(|(n, _)| wanted[*n].len() > 0) {
                     let inverted = seg.reader.inverted_index(term.field())?;
-                    let postings =
-                        inverted.read_postings(&term, IndexRecordOption::WithFreqs).map_err(tantivy::TantivyError::from)?;
+                    let postings = inverted
+                        .read_postings(&term, IndexRecordOption::WithFreqs)
+                        .map_err(tantivy::TantivyError::from)?;
                     let Some(mut postings) = postings else { continue };
                     let mut doc = postings.doc();
                     while doc != TERMINATED {
@@ -184,12 +192,18 @@ impl Snapshot<'_> {
 
     /// The `most` best blocks for `query` by BM25, best first, within a scope: the candidates of a
     /// ranking that goes on from there.
-    pub fn candidates(&self, query: &str, scope: Option<&str>, most: usize) -> Result<Vec<(f64, Stored, FileRow)>, IndexError> {
+    pub fn candidates(
+        &self,
+        query: &str,
+        scope: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<(f64, Stored, FileRow)>, IndexError> {
         let mut analyzer = Analyzer::new();
         let items = [Item::Words(query.to_owned())];
         let fields = &self.store.fields;
         let clauses: Vec<Clause> = terms::clauses(&self.view, &self.conn, fields, &mut analyzer, &items)?;
-        let prefixes = scope.map(|scope| scope_prefixes(scope, self.options).unwrap_or_default()).unwrap_or_default();
+        let prefixes =
+            scope.map(|scope| scope_prefixes(scope, self.options).unwrap_or_default()).unwrap_or_default();
         let setting = filter::Setting { zone: &self.options.zone, prefixes };
         let syntax = super::syntax::Syntax { items: items.to_vec(), ..Default::default() };
         let allowed = filter::allowed(&self.view, &self.conn, fields, &mut analyzer, &syntax, &setting)?;

@@ -95,17 +95,29 @@ impl Store {
                 wipe(root)?;
                 Self::open_writable(root, fingerprint)
             }
-            Err(error) if error.is_full_or_read_only() => match Self::open_read_only(root, fingerprint, &error) {
-                Ok(store) => Ok(store),
-                Err(_) => Self::in_memory(root, fingerprint, error.to_string()),
-            },
+            Err(error) if error.is_full_or_read_only() => {
+                match Self::open_read_only(root, fingerprint, &error) {
+                    Ok(store) => Ok(store),
+                    Err(_) => Self::in_memory(root, fingerprint, error.to_string()),
+                }
+            }
             Err(error) => Err(error),
         }
     }
 
-    fn with(root: &Path, fingerprint: &str, mode: Mode, files: Option<SegmentFiles>, conn: Connection) -> Result<Self, IndexError> {
+    fn with(
+        root: &Path,
+        fingerprint: &str,
+        mode: Mode,
+        files: Option<SegmentFiles>,
+        conn: Connection,
+    ) -> Result<Self, IndexError> {
         let fields = Fields::new();
-        let empty = Engine::create(tantivy::directory::RamDirectory::create(), fields.schema.clone(), schema::settings())?;
+        let empty = Engine::create(
+            tantivy::directory::RamDirectory::create(),
+            fields.schema.clone(),
+            schema::settings(),
+        )?;
         let searcher = empty.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?.searcher();
         Ok(Self {
             root: root.to_owned(),
@@ -123,7 +135,8 @@ impl Store {
 
     /// Whether the cache on disk is still the one that was opened; somebody may have deleted it.
     pub fn is_current(&self) -> bool {
-        matches!(self.mode, Mode::Memory(_)) || self.identity.is_some() && identity(&self.root) == self.identity
+        matches!(self.mode, Mode::Memory(_))
+            || self.identity.is_some() && identity(&self.root) == self.identity
     }
 
     fn open_writable(root: &Path, fingerprint: &str) -> Result<Self, IndexError> {
@@ -135,10 +148,11 @@ impl Store {
         let new = !database.exists();
         let conn = catalog::open(&database, true)?;
         if new {
-            conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 1000000;")?;
+            conn.execute_batch("PRAGMA journal_mode = WAL")?;
         }
         let known = if new { None } else { catalog::get::<String>(&conn, "schema").or_else(no_table)? };
-        let store = Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn)?;
+        let store =
+            Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn)?;
         if known.as_deref() != Some(fingerprint) {
             let _write = store.write_lock()?;
             let conn = store.conn()?;
@@ -335,7 +349,9 @@ fn boot_id() -> String {
 /// A database without our tables is one of another version.
 fn no_table(error: IndexError) -> Result<Option<String>, IndexError> {
     match error {
-        IndexError::Database(rusqlite::Error::SqliteFailure(failure, _)) if failure.code == rusqlite::ErrorCode::Unknown => {
+        IndexError::Database(rusqlite::Error::SqliteFailure(failure, _))
+            if failure.code == rusqlite::ErrorCode::Unknown =>
+        {
             Ok(None)
         }
         error => Err(error),

@@ -74,7 +74,9 @@ pub fn parse(query: &str) -> Syntax {
         }
         let item = if quoted {
             Item::Phrase(text.to_owned())
-        } else if let Some(stem) = text.strip_suffix('*').filter(|stem| stem.chars().any(char::is_alphanumeric)) {
+        } else if let Some(stem) =
+            text.strip_suffix('*').filter(|stem| stem.chars().any(char::is_alphanumeric))
+        {
             Item::Prefix(stem.to_owned())
         } else {
             Item::Words(text.to_owned())
@@ -170,7 +172,9 @@ mod tests {
 
     #[test]
     fn queries_are_taken_apart_as_people_write_them() {
-        let syntax = parse("dark \"side bar\" -light conf* path:notes/a tag:#X/Y -kind:code after:2026-11 -\"no way\"");
+        let syntax = parse(
+            "dark \"side bar\" -light conf* path:notes/a tag:#X/Y -kind:code after:2026-11 -\"no way\"",
+        );
         assert_eq!(
             syntax.items,
             [Item::Words("dark".into()), Item::Phrase("side bar".into()), Item::Prefix("conf".into())]

@@ -126,7 +126,13 @@ impl Found {
 }
 
 /// Adds the living words that begin with `prefix`.
-fn expand(view: &View, conn: &Connection, fields: &Fields, found: &mut Found, prefix: &str) -> Result<(), IndexError> {
+fn expand(
+    view: &View,
+    conn: &Connection,
+    fields: &Fields,
+    found: &mut Found,
+    prefix: &str,
+) -> Result<(), IndexError> {
     let mut words = prefixed(view, conn, fields.text, prefix)?;
     words.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     words.truncate(EXPANSIONS);
@@ -139,15 +145,24 @@ fn expand(view: &View, conn: &Connection, fields: &Fields, found: &mut Found, pr
 }
 
 /// The living exact forms that begin with `prefix`, and how many documents hold each.
-pub fn prefixed(view: &View, conn: &Connection, field: Field, prefix: &str) -> Result<Vec<(Term, u64)>, IndexError> {
+pub fn prefixed(
+    view: &View,
+    conn: &Connection,
+    field: Field,
+    prefix: &str,
+) -> Result<Vec<(Term, u64)>, IndexError> {
     let mut counts: HashMap<Vec<u8>, u64> = HashMap::new();
     if prefix.is_empty() || prefix.starts_with(STEM) {
         return Ok(Vec::new());
     }
     for seg in &view.segs {
         let inverted = seg.reader.inverted_index(field)?;
-        let mut stream =
-            inverted.terms().range().ge(prefix.as_bytes()).into_stream().map_err(tantivy::TantivyError::from)?;
+        let mut stream = inverted
+            .terms()
+            .range()
+            .ge(prefix.as_bytes())
+            .into_stream()
+            .map_err(tantivy::TantivyError::from)?;
         while stream.advance() && stream.key().starts_with(prefix.as_bytes()) {
             *counts.entry(stream.key().to_owned()).or_default() += u64::from(stream.value().doc_freq);
         }

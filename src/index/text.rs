@@ -252,7 +252,9 @@ fn class(c: char) -> Class {
     if c.is_ascii() {
         return match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' => Class::Word,
-            '_' | '-' | '.' | '/' | ':' | '@' | '\'' | '+' | '#' | '&' | '\\' | '~' | '=' | '%' => Class::Connector,
+            '_' | '-' | '.' | '/' | ':' | '@' | '\'' | '+' | '#' | '&' | '\\' | '~' | '=' | '%' => {
+                Class::Connector
+            }
             _ => Class::Other,
         };
     }
@@ -273,7 +275,11 @@ fn class(c: char) -> Class {
         | '\u{f900}'..='\u{faff}'
         | '\u{ff66}'..='\u{ff9d}'
         | '\u{20000}'..='\u{3ffff}' => {
-            if c.is_alphanumeric() || is_combining_mark(c) || c == '\u{30fc}' { Class::Spaceless } else { Class::Other }
+            if c.is_alphanumeric() || is_combining_mark(c) || c == '\u{30fc}' {
+                Class::Spaceless
+            } else {
+                Class::Other
+            }
         }
         c if c.is_alphanumeric() || is_combining_mark(c) => Class::Word,
         _ => Class::Other,
@@ -411,7 +417,10 @@ mod tests {
         assert_eq!(exact("2026-11-20 14:02"), ["2026", "11", "20", "2026-11-20", "14", "02", "14:02"]);
         assert_eq!(exact("src/index/mod.rs"), ["src", "index", "mod", "rs", "src/index/mod.rs"]);
         assert_eq!(exact("https://docs.rs/x."), ["https", "docs", "rs", "x", "https://docs.rs/x"]);
-        assert_eq!(exact("a -b c. 3.14, O'Brien"), ["a", "b", "c", "3", "14", "3.14", "o", "brien", "o'brien"]);
+        assert_eq!(
+            exact("a -b c. 3.14, O'Brien"),
+            ["a", "b", "c", "3", "14", "3.14", "o", "brien", "o'brien"]
+        );
     }
 
     #[test]
@@ -425,7 +434,18 @@ mod tests {
 
     #[test]
     fn odd_input_gives_no_panic() {
-        for text in ["", "'", "''s", "a'", "://", "\u{301}", "a\u{301}\u{301}'s", "#%+_-", "🙂emoji🙂", &"x".repeat(500)] {
+        for text in [
+            "",
+            "'",
+            "''s",
+            "a'",
+            "://",
+            "\u{301}",
+            "a\u{301}\u{301}'s",
+            "#%+_-",
+            "🙂emoji🙂",
+            &"x".repeat(500),
+        ] {
             let _ = exact(text);
         }
         assert_eq!(exact(&"é".repeat(100)).len(), 1);

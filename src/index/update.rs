@@ -1,5 +1,6 @@
 //! Bringing the index up to what is on disk, and views of what can't be committed.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use rusqlite::Connection;
@@ -66,10 +67,13 @@ impl Index {
         }
         let empty = super::catalog::totals(&*store.conn()?)?.files == 0;
         if empty && paths.len() > BATCH {
-            let made = self.reindex_into(store, &|_| {}, &std::sync::atomic::AtomicBool::new(false), wait)?;
+            let made = self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
             return Ok(Updated { looked_at: made.files, changed: made.files, removed: 0 });
         }
         for paths in paths.chunks(BATCH) {
+            if self.stopping.load(Ordering::Relaxed) {
+                return Err(IndexError::Interrupted);
+            }
             let lock = if wait { Some(store.write_lock()?) } else { store.try_write_lock()? };
             let Some(_writing) = lock else { return Err(IndexError::Busy) };
             let (conn, view) = store.snapshot()?;
@@ -108,7 +112,8 @@ impl Index {
 
     fn refuse_vanishing(&self, view: &View, changes: &[Change]) -> Result<(), IndexError> {
         let removed = changes.iter().filter(|change| matches!(change, Change::Removed(_))).count() as u64;
-        let added = changes.iter().any(|change| matches!(change, Change::Content { file, .. } if file.id == 0));
+        let added =
+            changes.iter().any(|change| matches!(change, Change::Content { file, .. } if file.id == 0));
         if removed > 1 && removed == view.totals.files && !added {
             // The last ones to go: is there really nothing else?
             let listed = scan::list(&self.vault, &self.options)?.files.len();
@@ -121,7 +126,10 @@ impl Index {
 
     /// A view that misses nothing on disk, and how it came about. The connection's open transaction is
     /// the view's own.
-    pub(super) fn fresh<'a>(&self, store: &'a Store) -> Result<(Pooled<'a>, Arc<View>, Freshness), IndexError> {
+    pub(super) fn fresh<'a>(
+        &self,
+        store: &'a Store,
+    ) -> Result<(Pooled<'a>, Arc<View>, Freshness), IndexError> {
         if let Mode::Memory(why) = &store.mode {
             return self.read_all(store, why);
         }
@@ -181,7 +189,10 @@ impl Index {
     fn scan(&self, conn: &Connection, view: &View) -> Result<Vec<Suspect>, IndexError> {
         let listing = scan::list(&self.vault, &self.options)?;
         if listing.files.is_empty() && view.totals.files > 0 {
-            return Err(IndexError::VaultEmpty { root: self.vault.root().to_owned(), known: view.totals.files });
+            return Err(IndexError::VaultEmpty {
+                root: self.vault.root().to_owned(),
+                known: view.totals.files,
+            });
         }
         scan::suspects(conn, listing)
     }
@@ -214,13 +225,19 @@ impl Index {
     }
 
     /// Reads the whole vault into memory, unless it was read before and nothing changed.
-    fn read_all<'a>(&self, store: &'a Store, why: &str) -> Result<(Pooled<'a>, Arc<View>, Freshness), IndexError> {
+    fn read_all<'a>(
+        &self,
+        store: &'a Store,
+        why: &str,
+    ) -> Result<(Pooled<'a>, Arc<View>, Freshness), IndexError> {
         let conn = store.conn()?;
         let listing = scan::list(&self.vault, &self.options)?;
         let mut hash = blake3::Hasher::new();
         for (path, stat) in &listing.files {
             hash.update(path.as_str().as_bytes());
-            for number in [stat.size, stat.inode, stat.mtime_ns.cast_unsigned(), stat.ctime_ns.cast_unsigned()] {
+            for number in
+                [stat.size, stat.inode, stat.mtime_ns.cast_unsigned(), stat.ctime_ns.cast_unsigned()]
+            {
                 hash.update(&number.to_le_bytes());
             }
         }

@@ -33,7 +33,10 @@ pub struct Seg {
 
 impl std::fmt::Debug for Seg {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Seg").field("id", &self.id).field("docs", &self.reader.max_doc()).finish_non_exhaustive()
+        f.debug_struct("Seg")
+            .field("id", &self.id)
+            .field("docs", &self.reader.max_doc())
+            .finish_non_exhaustive()
     }
 }
 
@@ -129,7 +132,8 @@ impl View {
             return Ok(0);
         }
         let key = term_key(term);
-        let dead = catalog::gone(conn, &key)?.saturating_add_signed(self.gone.get(&key).copied().unwrap_or(0));
+        let dead =
+            catalog::gone(conn, &key)?.saturating_add_signed(self.gone.get(&key).copied().unwrap_or(0));
         Ok(all.saturating_sub(dead))
     }
 
@@ -145,7 +149,8 @@ impl View {
         if seg.id == 0 {
             let next = seg.memory.partition_point(|memory| memory.run.start <= at.doc);
             let found = next.checked_sub(1).and_then(|n| seg.memory.get(n));
-            let found = found.ok_or_else(|| IndexError::Torn("a document in memory has no run".to_owned()))?;
+            let found =
+                found.ok_or_else(|| IndexError::Torn("a document in memory has no run".to_owned()))?;
             return Ok((found.file.clone(), found.run.clone()));
         }
         let run = catalog::run_at(conn, seg.id, at.doc)?;
@@ -153,7 +158,12 @@ impl View {
     }
 
     /// The block of a document with its text, and its file.
-    pub fn resolve(&self, conn: &Connection, fields: &Fields, at: DocRef) -> Result<(FileRow, Block), IndexError> {
+    pub fn resolve(
+        &self,
+        conn: &Connection,
+        fields: &Fields,
+        at: DocRef,
+    ) -> Result<(FileRow, Block), IndexError> {
         let (file, run) = self.run(conn, at)?;
         let mut block = unpack(&run)?
             .into_iter()

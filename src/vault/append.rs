@@ -10,11 +10,12 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, Mode, OFlags};
 
+use super::create::{rename_new, temp_name, write_temp};
 use super::editor::lock;
 use super::own::OwnWrite;
-use super::{Actor, EditError, Editor, NotePath, VaultError, Why};
+use super::{EditError, Editor, NotePath, VaultError};
 
 /// How often a note may be replaced under an append before that is an error.
 const TRIES: usize = 8;
@@ -30,12 +31,10 @@ impl Editor {
             let (file, stat) = match self.vault().open_file(path, OFlags::RDWR | OFlags::APPEND) {
                 Ok(opened) => opened,
                 Err(error) if error.is_not_found() => {
-                    let whole = [header, bytes].concat();
-                    match self.create(path, &whole, &Why::new(Actor::Discord, format!("began `{path}`"))) {
-                        Ok(_) => return Ok(()),
-                        Err(EditError::Exists(_)) => continue,
-                        Err(error) => return Err(error),
+                    if self.begin(path, &[header, bytes].concat())? {
+                        return Ok(());
                     }
+                    continue;
                 }
                 Err(error) => return Err(error.into()),
             };
@@ -62,6 +61,23 @@ impl Editor {
             }
         }
         Err(EditError::Busy { path: path.clone(), waited: std::time::Duration::ZERO })
+    }
+    /// Makes the note with its first bytes, whole or not at all; `false` if there is one by now. History isn't told:
+    /// an `undo` is for edits, not for what was said.
+    fn begin(&self, path: &NotePath, bytes: &[u8]) -> Result<bool, EditError> {
+        let wrong = |step| move |source| EditError::Write { path: path.clone(), step, source };
+        self.vault().create_parents(path)?;
+        let place = self.vault().locate(path)?;
+        let temp = temp_name(&place.name).map_err(wrong("naming a temporary file"))?;
+        let written = write_temp(&place.dir, &temp, bytes, Mode::from_raw_mode(0o666))
+            .and_then(|file| file.sync_all())
+            .and_then(|()| rename_new(&place.dir, &temp, &place.name));
+        if !matches!(written, Ok(true)) {
+            let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
+        }
+        let named = written.map_err(wrong("writing it"))?;
+        rustix::fs::fsync(&place.dir).map_err(|error| wrong("syncing its folder")(error.into()))?;
+        Ok(named)
     }
 }
 

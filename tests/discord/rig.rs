@@ -1,6 +1,6 @@
 //! A bot in a vault of its own, against a Discord of our own.
 
-use super::fake::FakeDiscord;
+use crate::fake::FakeDiscord;
 use async_trait::async_trait;
 use jiff::civil;
 use secrecy::SecretString;
@@ -23,7 +23,6 @@ use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 pub const CHANNEL: u64 = 2000;
 pub const ALICE: u64 = 42;
 pub const MALLORY: u64 = 66;
-pub const BOT: u64 = 500;
 pub const LONG: Duration = Duration::from_secs(60);
 
 /// The daemon's part, as far as tests look at it.

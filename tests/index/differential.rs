@@ -50,8 +50,28 @@ enum Step {
 }
 
 const WORDS: [&str; 22] = [
-    "alpha", "beta", "gamma", "delta", "the", "quick", "running", "runs", "run", "dark", "theme", "omega", "复杂度",
-    "#x", "\n\n", "\n- ", "\n# ", "title", "note0", "[[alpha]]", "\n> ", "2026-01-03",
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "the",
+    "quick",
+    "running",
+    "runs",
+    "run",
+    "dark",
+    "theme",
+    "omega",
+    "复杂度",
+    "#x",
+    "\n\n",
+    "\n- ",
+    "\n# ",
+    "title",
+    "note0",
+    "[[alpha]]",
+    "\n> ",
+    "2026-01-03",
 ];
 
 fn words() -> impl Strategy<Value = Vec<u8>> {
@@ -138,7 +158,12 @@ fn take(vault: &TestVault, step: &Step, turns: &mut u32) {
             }
             let said = text(words).replace('\n', "\n> ");
             let (hour, minute) = (*turns / 60 % 24, *turns % 60);
-            append(&path, &format!("\n> [!user] 2026-01-03T{hour:02}:{minute:02}:00Z Alice\n> {said}\n\n^01JGXYZ{turns:019}\n"));
+            append(
+                &path,
+                &format!(
+                    "\n> [!user] 2026-01-03T{hour:02}:{minute:02}:00Z Alice\n> {said}\n\n^01JGXYZ{turns:019}\n"
+                ),
+            );
         }
         Step::Search | Step::Crash { .. } | Step::Merge => {}
     }

@@ -63,6 +63,11 @@ fn a_follower_vouches_and_what_it_has_not_committed_is_read_directly() {
     follower.changed(["in".to_owned(), "out".to_owned()]);
     until("the renaming", || follower.following().behind == 0);
     assert_eq!(show(&other.search(&Query::new("fifth")).unwrap()), ["out/c.md:1 paragraph fifth"]);
+    // A watcher that is blind is not trusted.
+    follower.unwatched("test");
+    until("the look", || follower.following().following);
+    vault.write("unseen.md", "sixth");
+    assert_eq!(other.search(&Query::new("sixth")).unwrap().hits.len(), 1);
     drop(follower);
     let answer = other.search(&Query::new("third")).unwrap();
     assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
@@ -94,7 +99,11 @@ fn an_emptied_or_unmounted_vault_forgets_nothing_and_says_so() {
     std::fs::rename(vault.root(), vault.dir.path().join("away")).unwrap();
     let answer = index.search(&Query::new("first")).unwrap();
     assert_eq!((answer.hits.len(), answer.freshness.checked_by), (2, CheckedBy::Nobody));
-    assert!(!answer.freshness.complete && answer.freshness.warnings[0].contains("not there"), "{:?}", answer.freshness);
+    assert!(
+        !answer.freshness.complete && answer.freshness.warnings[0].contains("not there"),
+        "{:?}",
+        answer.freshness
+    );
     std::fs::create_dir(vault.root()).unwrap();
     let answer = index.search(&Query::new("first")).unwrap();
     assert_eq!(answer.hits.len(), 2);
@@ -112,7 +121,10 @@ fn a_damaged_old_or_deleted_cache_is_made_anew() {
     let vault = TestVault::of("//- a.md\nfirst\n");
     let good = vault.find("first");
     let damage: [&dyn Fn(); 6] = [
-        &|| std::fs::write(vault.cache().join("index.sqlite"), b"nonsense that is no database at all").unwrap(),
+        &|| {
+            std::fs::write(vault.cache().join("index.sqlite"), b"nonsense that is no database at all")
+                .unwrap()
+        },
         &|| std::fs::write(vault.cache().join("index.sqlite"), b"").unwrap(),
         &|| std::fs::remove_dir_all(vault.cache().join("tantivy")).unwrap(),
         &|| {

@@ -25,14 +25,23 @@ fn words_phrases_prefixes_and_filters() {
     assert_eq!(find("running")[0], "notes/Kanban board.md:12 item running fast");
     assert_eq!(find("running").len(), 3);
     assert_eq!(find("\"side bar\""), ["notes/Kanban board.md:9 paragraph A dark theme with a side bar. #ui"]);
-    assert_eq!(find("theme -\"side bar\""), ["notes/other.md:1 paragraph The theme is dark but the bar stands aside. docs"]);
+    assert_eq!(
+        find("theme -\"side bar\""),
+        ["notes/other.md:1 paragraph The theme is dark but the bar stands aside. docs"]
+    );
     assert_eq!(find("them*").len(), 2);
     assert_eq!(find("typescript"), ["MEMORY.md:3 memory Kyle: prefers TypeScript"]);
     assert_eq!(find("kyle kind:memory").len(), 2);
-    assert_eq!(find("dentist after:2026-11"), ["daily/2026-11-20.md:1 daily 2026-11-20 14:02 saw the dentist"]);
+    assert_eq!(
+        find("dentist after:2026-11"),
+        ["daily/2026-11-20.md:1 daily 2026-11-20 14:02 saw the dentist"]
+    );
     assert_eq!(find("dentist before:2026-11").len(), 1);
     assert_eq!(find("tag:ui").len(), 1);
-    assert_eq!(find("dark tag:project"), ["notes/Kanban board.md:9 paragraph A dark theme with a side bar. #ui"]);
+    assert_eq!(
+        find("dark tag:project"),
+        ["notes/Kanban board.md:9 paragraph A dark theme with a side bar. #ui"]
+    );
     assert_eq!(find("dark section:colours").len(), 1);
     assert_eq!(find("dark -section:colours").len(), 1);
     assert_eq!(find("dark path:other").len(), 1);
@@ -68,7 +77,10 @@ fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
     assert_eq!(answer.hits.len(), 1, "{:?}", show(&answer));
     let hit = &answer.hits[0];
     assert!(hit.pinned);
-    assert_eq!((hit.role, hit.author.as_deref(), hit.context_id.as_deref()), (Some("user"), Some("Alice"), Some("7")));
+    assert_eq!(
+        (hit.role, hit.author.as_deref(), hit.context_id.as_deref()),
+        (Some("user"), Some("Alice"), Some("7"))
+    );
     assert_eq!(hit.timestamp, Some("2026-01-30T14:23:55Z".parse().unwrap()));
     assert!(index.search(&Query::new("recalled here kind:turn")).unwrap().hits.is_empty());
     assert_eq!(index.search(&Query::new("alice").scope("logs")).unwrap().hits.len(), 1);
@@ -80,7 +92,21 @@ fn odd_queries_answer_at_once() {
     let _gate = no_failpoints();
     let vault = vault();
     let index = vault.index();
-    for query in ["", " ", "*", "-", "a", "🙂", "\"", "()", "tag:", "before:never", "\u{0}", "NOT OR AND", "path:**/**/**"] {
+    for query in [
+        "",
+        " ",
+        "*",
+        "-",
+        "a",
+        "🙂",
+        "\"",
+        "()",
+        "tag:",
+        "before:never",
+        "\u{0}",
+        "NOT OR AND",
+        "path:**/**/**",
+    ] {
         let _ = index.search(&Query::new(query)).unwrap();
     }
     let long = "dentist word ".repeat(8000);

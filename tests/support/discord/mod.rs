@@ -16,7 +16,9 @@ mod schema;
 mod tls;
 pub mod world;
 
+#[allow(unused_imports)]
 pub use faults::{Fault, GatewayFault, Scope};
+#[allow(unused_imports)]
 pub use world::{Access, Record, World};
 
 use serde_json::{Value, json};

@@ -1,0 +1,126 @@
+//! `search`: blocks of the vault that a query is about, best first.
+
+use std::io::BufRead;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CommandError, CommandResult, Context, Status};
+use crate::index::{Answer, Hit, Index, IndexError, Query};
+
+/// Searches all notes, logs and memories.
+///
+/// Words find their other forms too; exact ones come first. "Phrases" in quotes, `-not`, `prefix*`, and
+/// `path:`, `tag:`, `section:`, `kind:`, `role:`, `before:2026-11-20`, `after:2026-11` narrow it down.
+/// Quote the whole query for the shell: 'theme -dark "side bar"'.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to look for.
+    #[arg(required_unless_present = "stdin")]
+    query: Vec<String>,
+    /// Only there: a folder or file, `logs`, `memory`, `daily`, `channel:ID` or `thread:ID`.
+    #[arg(long)]
+    scope: Option<String>,
+    /// At most so many hits.
+    #[arg(long, short = 'n', default_value_t = 10)]
+    limit: usize,
+    /// Reads one JSON query a line, `{"id","query","limit","scope"}`, and answers one a line, in order.
+    #[arg(long, conflicts_with = "query")]
+    stdin: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Line {
+    #[serde(default)]
+    id: serde_json::Value,
+    query: String,
+    limit: Option<usize>,
+    scope: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Reply {
+    id: serde_json::Value,
+    hits: Vec<Hit>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// Runs `search`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let index = context.workspace()?.index()?;
+    if args.stdin {
+        return lines(context, args, &index);
+    }
+    let query = Query { text: args.query.join(" "), scope: args.scope.clone(), limit: args.limit };
+    let answer = index.search(&query)?;
+    context.ui.json(&answer);
+    for word in answer.notes.iter().chain(&answer.freshness.warnings) {
+        context.ui.note(word);
+    }
+    show(context, &answer);
+    Ok(Status::Fine)
+}
+
+/// Answers queries from standard input until it ends.
+fn lines(context: &Context, args: &Args, index: &Index) -> CommandResult {
+    let mut status = Status::Fine;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let reply = match serde_json::from_str::<Line>(&line) {
+            Ok(asked) => reply(index, args, asked),
+            Err(error) => Reply { error: Some(format!("not a query: {error}")), ..Reply::default() },
+        };
+        if reply.error.is_some() {
+            status = Status::Problem;
+        }
+        context.ui.json_line(&reply);
+    }
+    Ok(status)
+}
+
+fn reply(index: &Index, args: &Args, asked: Line) -> Reply {
+    let query = Query {
+        text: asked.query,
+        scope: asked.scope.or_else(|| args.scope.clone()),
+        limit: asked.limit.unwrap_or(args.limit),
+    };
+    match index.search(&query) {
+        Ok(answer) => {
+            let notes = answer.notes.into_iter().chain(answer.freshness.warnings).collect();
+            Reply { id: asked.id, hits: answer.hits, notes, error: None }
+        }
+        Err(error) => Reply { id: asked.id, error: Some(error.to_string()), ..Reply::default() },
+    }
+}
+
+fn show(context: &Context, answer: &Answer) {
+    use anstyle::AnsiColor::{Cyan, Green};
+    let (path, dim) = (Green.on_default(), anstyle::Style::new().dimmed());
+    let head = Cyan.on_default();
+    for hit in &answer.hits {
+        let section =
+            hit.section.as_deref().map(|section| format!("  {head}{section}{head:#}")).unwrap_or_default();
+        let who = hit.author.as_deref().map(|author| format!("  {author}")).unwrap_or_default();
+        let when = hit
+            .timestamp
+            .map(|at| format!("  {dim}{}{dim:#}", at.strftime("%Y-%m-%d %H:%M")))
+            .unwrap_or_default();
+        let pin = if hit.pinned { "  (pinned)" } else { "" };
+        context.ui.line(format!("{path}{}{path:#}:{}{section}{who}{when}{pin}", hit.path, hit.line));
+        context.ui.line(format!("    {}", hit.snippet));
+    }
+    if answer.hits.is_empty() && !context.ui.json {
+        context.ui.note("nothing found");
+    }
+}
+
+impl From<IndexError> for CommandError {
+    fn from(error: IndexError) -> Self {
+        Self::problem(error)
+    }
+}
