@@ -29,5 +29,5 @@ pub use desktop::Desktop;
 pub use journal::{Journal, JournalError};
 pub use notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
 pub use outlets::Outlets;
-pub use restored::restored;
 pub use pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, pass};
+pub use restored::restored;

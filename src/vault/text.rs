@@ -64,12 +64,18 @@ pub(super) fn begins_line(bytes: &[u8], at: usize) -> bool {
 /// the right length: the lines of a file resemble each other, which makes a search for the bytes slow.
 pub(super) fn live_lines_equal_to<'a>(bytes: &'a [u8], target: &[u8]) -> Vec<Line<'a>> {
     let mut found: Vec<Line<'a>> = Vec::new();
-    let mut start = bom_len(bytes);
-    for end in memchr::memchr_iter(b'\n', &bytes[start..]).map(|at| at + bom_len(bytes)).chain([bytes.len()])
-    {
-        let is_long_enough = end - start == target.len() || end - start == target.len() + 1;
-        if is_long_enough && bytes[start..].starts_with(target) {
-            found.extend(Lines::from_offset(bytes, start, 0).next().filter(|line| line.text == target));
+    let body = bom_len(bytes);
+    let mut start = body;
+    // Where the last line that was not the target differed from it: most likely the next one does too.
+    let mut probe = 0;
+    for end in memchr::memchr_iter(b'\n', &bytes[body..]).map(|at| at + body).chain([bytes.len()]) {
+        let fits = end - start == target.len() || end - start == target.len() + 1;
+        if fits && target.get(probe).is_none_or(|byte| bytes[start + probe] == *byte) {
+            if bytes[start..].starts_with(target) {
+                found.extend(Lines::from_offset(bytes, start, 0).next().filter(|line| line.text == target));
+            } else {
+                probe = bytes[start..].iter().zip(target).take_while(|(have, want)| have == want).count();
+            }
         }
         start = end + 1;
     }
@@ -92,8 +98,7 @@ pub(super) enum Liveness {
 
 impl Liveness {
     pub(super) fn of(bytes: &[u8]) -> Self {
-        const MARKS: [&[u8]; 4] = [b"```", b"~~~", b"<!--", b"%%"];
-        if !starts_frontmatter(bytes) && MARKS.iter().all(|mark| memmem::find(bytes, mark).is_none()) {
+        if !starts_frontmatter(bytes) && !has_marks(bytes) {
             return Self::All;
         }
         Self::Dead(flagged_lines(bytes).filter(|(_, live)| !live).map(|(line, _)| line.start).collect())
@@ -106,6 +111,15 @@ impl Liveness {
             Self::Dead(dead) => !dead.contains(&start),
         }
     }
+}
+
+/// Whether anything in the text could open a fence or a comment. Two looks at the memory.
+fn has_marks(bytes: &[u8]) -> bool {
+    let is_mark = |at: usize| match bytes[at] {
+        b'%' => bytes[at..].starts_with(b"%%"),
+        mark => bytes[at..].starts_with(&[mark; 3]),
+    };
+    memchr::memchr3_iter(b'`', b'~', b'%', bytes).any(is_mark) || memmem::find(bytes, b"<!--").is_some()
 }
 
 fn starts_frontmatter(bytes: &[u8]) -> bool {

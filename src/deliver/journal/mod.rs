@@ -345,7 +345,10 @@ impl Journal {
     }
 
     /// One transaction that has the write lock from its start; committed to disk when it returns.
-    pub(super) fn write<T>(&self, f: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, JournalError> {
+    pub(super) fn write<T>(
+        &self,
+        f: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, JournalError> {
         let mut connection = self.connection();
         let run = || {
             let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -148,7 +148,7 @@ impl Planner<'_> {
     fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>, PassError> {
         let nameless = due.iter().any(|(line, _)| line.reminder.id.is_none());
         let mut taken: HashSet<ReminderId> =
-            if nameless { self.note.ids().map(|at| at.id).collect() } else { HashSet::new() };
+            if nameless { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
         let journal = self.context.journal;
         let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
         let mut new = Vec::new();

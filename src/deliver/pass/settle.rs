@@ -8,13 +8,13 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::notes::{Nameless, Notes};
-use super::plan::{Plan, Settle, Target};
+use super::plan::{Plan, Settle, Target, meaning};
 use super::{Memory, Mode, PassContext, PassError, PassReport};
 use crate::deliver::journal::{LineHash, State};
 use crate::deliver::notifier::MessageKind;
 use crate::format::commitment::{self, Status};
 use crate::format::id::ReminderId;
-use crate::format::reminder;
+use crate::format::reminder::{self, Parsed};
 use crate::reminders::{random_id, rfc3339};
 use crate::vault::{Actor, NotePath, OpOutcome, Operation, Why};
 
@@ -244,12 +244,16 @@ impl Writer<'_> {
         let mut new: Vec<(LineHash, String)> = Vec::new();
         let mut ids = Vec::with_capacity(lines.len());
         for line in lines {
-            let known = self.context.journal.name(&line.meaning)?.and_then(|id| id.parse().ok());
+            let Parsed::Reminder(reminder) = reminder::parse_line(&line.text) else {
+                unreachable!("it was read as a reminder from the same bytes");
+            };
+            let meaning = meaning(&reminder);
+            let known = self.context.journal.name(&meaning)?.and_then(|id| id.parse().ok());
             let id = match known.filter(|id| !taken.contains(id)) {
                 Some(id) => id,
                 None => {
                     let id = random_id(|id| taken.contains(id))?;
-                    new.push((line.meaning, id.to_string()));
+                    new.push((meaning, id.to_string()));
                     id
                 }
             };
