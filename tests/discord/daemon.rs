@@ -62,7 +62,8 @@ async fn the_daemon_answers_commands_and_questions() {
     let daemon = Daemon::start(&rig);
     rig.fake.connected().await;
     rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
-    let reply = rig.fake.reply(slash(ALICE, "remind", &[("when", "2031-01-01 09:00"), ("what", "Call Mum")])).await;
+    let reply =
+        rig.fake.reply(slash(ALICE, "remind", &[("when", "2031-01-01 09:00"), ("what", "Call Mum")])).await;
     let line = std::fs::read_to_string(rig.vault().join("Reminders.md")).unwrap();
     let line = line.lines().find(|line| line.contains("Call Mum")).unwrap().to_owned();
     assert_eq!(reply, format!("Added:\n```\n{line}\n```"));
@@ -70,7 +71,10 @@ async fn the_daemon_answers_commands_and_questions() {
     rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
     rig.wait_said(CHANNEL, 2).await;
     if cfg!(feature = "index") {
-        rig.wait("an answer from the notes", || rig.said(CHANNEL).iter().any(|s| s.contains("Friday at ten"))).await;
+        rig.wait("an answer from the notes", || {
+            rig.said(CHANNEL).iter().any(|s| s.contains("Friday at ten"))
+        })
+        .await;
     }
     println!("the daemon with the bot holds {} kB", daemon.memory());
 }
@@ -133,7 +137,8 @@ async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
 async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
     let rig = rig("discord").await;
     let soon = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::get("Europe/London").unwrap());
-    let line = format!("- [ ] date={} time=00:00 recur=none msg=\"still told\" id=rid_AAAAAAAAAAAA\n", soon.date());
+    let line =
+        format!("- [ ] date={} time=00:00 recur=none msg=\"still told\" id=rid_AAAAAAAAAAAA\n", soon.date());
     std::fs::write(rig.vault().join("Reminders.md"), line).unwrap();
     let out = rig.temp.path().join("out");
     let child = command(&rig, "wrong", &["run"])
@@ -142,9 +147,13 @@ async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
         .spawn()
         .unwrap();
     let daemon = Daemon(child);
-    rig.wait("the console", || std::fs::read_to_string(&out).is_ok_and(|text| text.contains("still told"))).await;
+    rig.wait("the console", || std::fs::read_to_string(&out).is_ok_and(|text| text.contains("still told")))
+        .await;
     let status = rig.temp.path().join("state/status.json");
-    rig.wait("the status", || std::fs::read_to_string(&status).is_ok_and(|text| text.contains("Reset Token"))).await;
+    rig.wait("the status", || {
+        std::fs::read_to_string(&status).is_ok_and(|text| text.contains("Reset Token"))
+    })
+    .await;
     drop(daemon);
     assert!(rig.fake.world().identifies <= 2, "a wrong token must not be tried over and over");
 }
