@@ -155,8 +155,28 @@ impl Workspace {
             NotifyKind::Desktop => Outlets { primary: Arc::new(deliver::Desktop), fallback: Some(console) },
             #[cfg(not(feature = "desktop"))]
             NotifyKind::Desktop => Outlets::only(console),
-            NotifyKind::Discord => Outlets::only(console),
+            NotifyKind::Discord => self.discord_outlets(console),
         }
+    }
+}
+
+impl Workspace {
+    /// The bot or webhook, with the console behind it; the console alone where neither can be used.
+    #[cfg(feature = "discord")]
+    fn discord_outlets(&self, console: Arc<dyn Notifier>) -> Outlets {
+        match crate::discord::setup::notifier(&self.settings.discord, self.vault.root()) {
+            Ok(primary) => Outlets { primary, fallback: Some(console) },
+            Err(error) => {
+                tracing::error!("{error}");
+                Outlets::only(console)
+            }
+        }
+    }
+
+    #[cfg(not(feature = "discord"))]
+    fn discord_outlets(&self, console: Arc<dyn Notifier>) -> Outlets {
+        tracing::error!("this build of vault-agent has no Discord; the console is told instead");
+        Outlets::only(console)
     }
 }
 

@@ -1,10 +1,9 @@
 //! `audit`: what the history proves.
 
-use std::str::FromStr;
-
 use super::snapshots::{open, refresh};
 use super::{CommandResult, Context, Status};
 use crate::deliver::Journal;
+use crate::deliver::journal::{State, key};
 use crate::history::{DeliveryRecord, audit};
 
 /// Proves from the history that logs only grew, that each write of the agent touched only what it says,
@@ -38,8 +37,9 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
     Ok(Status::Problem)
 }
 
-/// Whether the delivery journal knows of it; it may have been deleted since, which proves nothing.
-fn on_record(_journal: &Journal, record: &DeliveryRecord<'_>) -> Option<bool> {
-    let due = record.message.trailer("Due")?;
-    jiff::Timestamp::from_str(due).ok().map(|_| true)
+/// Whether the delivery journal says that it was delivered; a journal that was deleted since, or has
+/// forgotten it after years, proves nothing.
+fn on_record(journal: &Journal, record: &DeliveryRecord<'_>) -> Option<bool> {
+    let row = journal.row(&key(record.id, record.local, None)).ok()??;
+    Some(row.delivered.is_some() || matches!(row.state, State::Sent | State::Done))
 }

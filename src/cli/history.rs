@@ -106,7 +106,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         limit: args.limit,
     };
     if context.ui.json {
-        let entries = history.records(&filter)?.iter().map(|record| entry(&history, record, args.patch));
+        let records = history.records(&filter)?;
+        let entries = records.iter().map(|record| entry(&history, record, args.patch));
         context.ui.json(&entries.collect::<Result<Vec<_>, _>>()?);
     } else {
         show(context, &history, &filter, args.patch)?;

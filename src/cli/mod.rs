@@ -4,25 +4,39 @@
 //! returns a [`CommandResult`]. [`run`] parses, opens what the command needs and prints an error; it
 //! may be called more than once in one process.
 
+#[cfg(feature = "history")]
+mod audit;
 mod check;
 mod commitment;
 mod completions;
+#[cfg(feature = "history")]
+mod diff;
 mod doctor;
 mod error;
+#[cfg(feature = "history")]
+mod history;
 mod init;
 mod man;
 #[cfg(feature = "index")]
+mod recall;
+#[cfg(feature = "index")]
 mod reindex;
 mod remind;
+#[cfg(feature = "history")]
+mod restore;
 mod run;
 #[cfg(feature = "index")]
 mod search;
 mod service;
+#[cfg(feature = "history")]
+mod snapshots;
 #[cfg(feature = "index")]
 mod stats;
-mod status;
+pub(crate) mod status;
 mod tick;
 mod ui;
+#[cfg(feature = "history")]
+mod undo;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -71,9 +85,21 @@ enum Command {
     #[cfg(feature = "index")]
     Search(search::Args),
     #[cfg(feature = "index")]
+    Recall(recall::Args),
+    #[cfg(feature = "index")]
     Reindex(reindex::Args),
     #[cfg(feature = "index")]
     Stats(stats::Args),
+    #[cfg(feature = "history")]
+    History(history::Args),
+    #[cfg(feature = "history")]
+    Diff(diff::Args),
+    #[cfg(feature = "history")]
+    Restore(restore::Args),
+    #[cfg(feature = "history")]
+    Undo(undo::Args),
+    #[cfg(feature = "history")]
+    Audit(audit::Args),
     Status(status::Args),
     Doctor(doctor::Args),
     Service(service::Args),
@@ -159,18 +185,30 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
     match command {
         Command::Init(args) => init::run(context, args),
         Command::Run(args) => run::run(context, args),
+        Command::Tick(args) => tick::run(context, args),
+        Command::Remind(args) => remind::run(context, args),
+        Command::Commitment(args) => commitment::run(context, args),
+        Command::Check(args) => check::run(context, args),
         #[cfg(feature = "index")]
         Command::Search(args) => search::run(context, args),
+        #[cfg(feature = "index")]
+        Command::Recall(args) => recall::run(context, args),
         #[cfg(feature = "index")]
         Command::Reindex(args) => reindex::run(context, args),
         #[cfg(feature = "index")]
         Command::Stats(args) => stats::run(context, args),
+        #[cfg(feature = "history")]
+        Command::History(args) => history::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Diff(args) => diff::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Restore(args) => restore::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Undo(args) => undo::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Audit(args) => audit::run(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Doctor(args) => doctor::run(context, args),
-        Command::Tick(args) => tick::run(context, args),
-        Command::Check(args) => check::run(context, args),
-        Command::Remind(args) => remind::run(context, args),
-        Command::Commitment(args) => commitment::run(context, args),
         Command::Service(args) => service::run(context, args),
         Command::Completions(args) => completions::run(context, args),
         Command::Man(args) => man::run(context, args),

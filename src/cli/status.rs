@@ -41,10 +41,13 @@ struct Report {
 
 /// A reminder that will fire.
 #[derive(Debug, Serialize)]
-struct Coming {
-    id: Option<String>,
-    at: String,
-    msg: String,
+pub(crate) struct Coming {
+    /// Its id, once it has one.
+    pub id: Option<String>,
+    /// When, in the vault's zone.
+    pub at: String,
+    /// Its message.
+    pub msg: String,
     line: usize,
     #[serde(skip)]
     instant: Timestamp,
@@ -77,7 +80,8 @@ fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
     })
 }
 
-fn coming(workspace: &Workspace, count: usize) -> Result<Vec<Coming>, CommandError> {
+/// The next reminders, earliest first.
+pub(crate) fn coming(workspace: &Workspace, count: usize) -> Result<Vec<Coming>, CommandError> {
     let path = workspace.note(&workspace.settings.paths.reminders);
     let bytes = match workspace.vault.read(&path) {
         Ok(bytes) => bytes,

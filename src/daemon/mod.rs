@@ -6,10 +6,14 @@
 //! holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM, Ctrl-C) ends
 //! everything within a second, and needs no farewell: what is on disk is enough for the next start.
 
+#[cfg(feature = "discord")]
+mod discord;
 #[cfg(feature = "history")]
 mod history;
 #[cfg(feature = "index")]
 mod index;
+#[cfg(feature = "index")]
+mod vectors;
 mod lock;
 mod part;
 mod scheduler;
@@ -93,6 +97,10 @@ fn parts() -> Vec<Box<dyn Part>> {
         Box::new(history::HistoryPart),
         #[cfg(feature = "index")]
         Box::new(index::IndexPart),
+        #[cfg(feature = "index")]
+        Box::new(vectors::VectorsPart),
+        #[cfg(feature = "discord")]
+        Box::new(discord::DiscordPart),
     ]
 }
 

@@ -19,6 +19,7 @@ pub mod journal;
 pub mod notifier;
 mod outlets;
 pub mod pass;
+mod restored;
 pub mod split;
 
 pub use confirm::{confirm, notice};
@@ -29,3 +30,4 @@ pub use journal::{Journal, JournalError};
 pub use notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
 pub use outlets::Outlets;
 pub use pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, pass};
+pub use restored::restored;

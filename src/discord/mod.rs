@@ -1,1 +1,41 @@
-//! (see lib.rs)
+//! Discord: notifications that come once, commands, and the conversation as notes.
+//!
+//! Outward: [`notifier`] (a bot) and [`webhook`] send what `deliver` decides on, over [`http`]. Inward: [`gateway`]
+//! hears what happens, [`bot`] hands it to the lane of its channel, a lane stores it in the [`log`] first and acts then,
+//! and [`catchup`](self) reads from history whatever the gateway lost. Commands and buttons work on the vault through
+//! [`desk`]; questions go to a [`responder`]. Nothing said on Discord is kept anywhere but in the vault's logs; no
+//! token is ever printed; with `[discord] api_base` nothing leaves this machine.
+
+pub mod access;
+mod answer;
+pub mod bot;
+pub mod buttons;
+mod catchup;
+mod commands;
+pub mod cursors;
+pub mod desk;
+pub mod error;
+pub mod gateway;
+pub mod history;
+pub mod http;
+mod ingress;
+pub mod log;
+pub mod mentions;
+pub mod message;
+pub mod notifier;
+pub mod responder;
+pub mod setup;
+pub mod snowflake;
+pub mod typing;
+pub mod webhook;
+
+pub use access::Owners;
+pub use bot::{Parts, run};
+pub use desk::{Desk, Outside};
+pub use error::DiscordError;
+pub use gateway::GatewayStatus;
+pub use http::Api;
+pub use log::Logbook;
+pub use notifier::BotNotifier;
+pub use responder::{Memory, Recall, RecallResponder, Responder};
+pub use webhook::WebhookNotifier;

@@ -1,1 +1,128 @@
-//! (see lib.rs)
+//! Text to vectors.
+//!
+//! The built-in model ([`table`]) needs nothing: no file, no network, microseconds a text. Others stand
+//! behind one trait, [`Provider`], chosen by `[embed] provider`: a sentence model in a directory
+//! ([`local`]), Google, an OpenAI-compatible endpoint, Ollama ([`http`]). Whatever goes wrong with one of
+//! those is an [`EmbedError`]; search and recall go on with what there is. This room knows no note, no
+//! index and no ranking; vectors are kept by [`crate::recall::vectors`].
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::config::Settings;
+
+#[cfg(feature = "http")]
+pub mod http;
+pub mod local;
+pub mod provider;
+pub mod retry;
+pub mod table;
+mod unicode;
+pub mod wordpiece;
+
+pub use provider::{Builtin, open};
+pub use table::Table;
+
+/// What a text is to the model; some endpoints embed questions and passages differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A passage that is to be found.
+    Document,
+    /// A question that looks for passages.
+    Query,
+}
+
+/// A model that embeds texts.
+#[async_trait]
+pub trait Provider: Send + Sync + std::fmt::Debug {
+    /// The name under which this model's vectors are stored: provider, model and version. Vectors of
+    /// different names are never compared.
+    fn name(&self) -> &str;
+    /// The most texts that one call takes.
+    fn batch(&self) -> usize;
+    /// Embeds `texts`, one finite vector each, all of one dimension.
+    ///
+    /// # Errors
+    /// The model can't be reached, refuses, or answers something that isn't such vectors.
+    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError>;
+}
+
+/// Why texts could not be embedded.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum EmbedError {
+    /// Worth another try: a connection that failed, a time-out, 429, 5xx.
+    #[error("{provider} can't be reached: {reason}")]
+    Unreachable {
+        /// Which.
+        provider: String,
+        /// What happened.
+        reason: String,
+        /// How long it asked us to wait.
+        after: Option<Duration>,
+    },
+    /// The endpoint understood and said no.
+    #[error("{provider} refuses: {reason}")]
+    Refused {
+        /// Which.
+        provider: String,
+        /// Its words.
+        reason: String,
+    },
+    /// An answer that isn't vectors as asked: HTML, NaN, too few, another dimension.
+    #[error("{provider} answers with something else than vectors: {reason}")]
+    BadAnswer {
+        /// Which.
+        provider: String,
+        /// What was wrong.
+        reason: String,
+    },
+    /// The settings don't name a usable model.
+    #[error("{0}")]
+    Settings(String),
+}
+
+impl EmbedError {
+    /// Whether the same call may succeed later.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Self::Unreachable { .. })
+    }
+}
+
+/// Whether the settings ask for vectors at all.
+pub fn is_on(settings: &Settings) -> bool {
+    settings.embed.provider != "none"
+}
+
+/// Checks that `vectors` are what was asked for: `count` of them, finite, not all zero, of one dimension.
+///
+/// # Errors
+/// [`EmbedError::BadAnswer`] says what is wrong.
+pub fn check(provider: &str, vectors: &[Vec<f32>], count: usize) -> Result<(), EmbedError> {
+    let bad = |reason: String| Err(EmbedError::BadAnswer { provider: provider.to_owned(), reason });
+    if vectors.len() != count {
+        return bad(format!("{} vectors for {count} texts", vectors.len()));
+    }
+    let Some(first) = vectors.first() else { return Ok(()) };
+    if first.is_empty() {
+        return bad("a vector of dimension 0".to_owned());
+    }
+    for vector in vectors {
+        if vector.len() != first.len() {
+            return bad(format!("dimensions {} and {} in one answer", first.len(), vector.len()));
+        }
+        if let Some(at) = vector.iter().position(|x| !x.is_finite()) {
+            return bad(format!("`{}` at place {at} of a vector", vector[at]));
+        }
+    }
+    Ok(())
+}
+
+/// `text` cut to at most `most` bytes, at a character's boundary.
+pub fn cut(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

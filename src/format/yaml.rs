@@ -102,7 +102,8 @@ fn quoted(text: &str) -> String {
             '"' | '\\' => out.extend(['\\', c]),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
+            // `%%` and `<!--` would begin a comment that hides what comes after the head.
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '%' | '<') => {
                 out.push_str(&format!("\\u{:04x}", u32::from(c)));
             }
             c => out.push(c),

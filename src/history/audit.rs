@@ -53,8 +53,10 @@ pub struct AuditReport {
 /// What the audit asks about a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryRecord<'a> {
-    /// The reminder's id, where it had one.
-    pub id: Option<&'a str>,
+    /// The reminder's id.
+    pub id: &'a str,
+    /// The local date and time that it was due.
+    pub local: jiff::civil::DateTime,
     /// The commit's trailers.
     pub message: &'a Message,
 }
@@ -211,7 +213,8 @@ impl Judge<'_> {
                     continue;
                 }
                 let message = self.message().clone();
-                let record = DeliveryRecord { id: Some(id), message: &message };
+                let local = reminder.date.to_datetime(reminder.time);
+                let record = DeliveryRecord { id, local, message: &message };
                 let named = message.trailer("Delivery").is_some();
                 if !named || (self.delivered)(&record) == Some(false) {
                     let detail =

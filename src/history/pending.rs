@@ -4,6 +4,7 @@
 //! that it was the restore and not a person; and after a crash the next `restore` or `doctor` can
 //! finish the rest or take it back.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
@@ -63,10 +64,10 @@ impl StoredState {
 }
 
 impl PendingRestore {
-    /// Whether this state of this path is what the restore writes.
-    pub(crate) fn wants(&self, path: &str, state: Option<FileState>) -> bool {
-        let step = self.steps.iter().find(|step| step.path == path);
-        step.is_some_and(|step| step.after == state.map(StoredState::from))
+    /// The state that the restore gives to each of its files.
+    pub(crate) fn targets(&self) -> HashMap<&str, Option<FileState>> {
+        let target = |step: &PendingStep| step.after.as_ref().and_then(StoredState::state);
+        self.steps.iter().map(|step| (step.path.as_str(), target(step))).collect()
     }
 
     pub(crate) fn message(&self) -> Message {

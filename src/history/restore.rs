@@ -212,11 +212,16 @@ impl History {
         exact: bool,
     ) -> Result<RestoreReport> {
         self.finish_pending(editor, Interrupted::Finish)?;
-        // Asking for a restore is the person's word about what is gone: the present is what it is.
-        self.snapshot_all(Deletions::Accept)?;
+        let mut present = self.present()?;
+        if !present.is_empty() {
+            // Asking for a restore is the person's word about what is gone: the present is what it is.
+            // An empty folder, as on a new machine, has nothing that could be lost.
+            self.snapshot_all(Deletions::Accept)?;
+            let store = self.store();
+            present = store.files(store.head_tree()?.1)?;
+        }
         let before = self.newest()?;
         let target = self.store().files(point.commit.tree)?;
-        let present = self.store().files(before.commit.tree)?;
         let plan = plan(&target, &present, scopes, exact);
         let mut report = RestoreReport {
             from: point.commit.id.to_string(),

@@ -238,11 +238,10 @@ impl History {
         }
         let mut at = At { head, tree: base, sink: Some(sink) };
         let restored = pending::load(&self.dir)?;
+        let targets = restored.as_ref().map(PendingRestore::targets).unwrap_or_default();
         let (ours, theirs): (Vec<_>, Vec<_>) =
-            scan.changed.into_iter().chain(scan.deleted.into_iter().map(|path| (path, None))).partition(
-                |(path, state)| restored.as_ref().is_some_and(|restore| restore.wants(path, *state)),
-            );
-        if let Some(restore) = restored.filter(|_| !ours.is_empty()) {
+            scan.changed.into_iter().chain(scan.deleted.into_iter().map(|path| (path, None))).partition(|(path, state)| targets.get(path.as_str()) == Some(state));
+        if let Some(restore) = restored.as_ref().filter(|_| !ours.is_empty()) {
             self.commit(store, lock, &mut at, &ours, &restore.message(), &mut snapshot)?;
         }
         let (gone, kept): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|(_, state)| state.is_none());
@@ -390,6 +389,11 @@ impl History {
         }
         let mut at = At { head, tree: base, sink: Some(sink) };
         let mut snapshot = Snapshot::default();
+        if known == after && known != before && self.was_overtaken(&store, head, path.as_str(), before, after)? {
+            // A snapshot came between the write and this word about it, and took the write for a
+            // person's. The content is kept already; who it was, and why, is said now.
+            return self.commit_always(&store, &lock, &mut at, &message, &mut snapshot);
+        }
         if known != before {
             let fact = Fact { path: path.to_string(), old: known, new: before };
             let changes = [(path.to_string(), before)];
@@ -414,6 +418,29 @@ impl History {
             let commit = store.commit(id)?;
             if commit.message == *message {
                 return Ok(true);
+            }
+            next = commit.parent;
+        }
+        Ok(false)
+    }
+
+    /// Whether one of the last commits made exactly this change of the note.
+    fn was_overtaken(
+        &self,
+        store: &Store,
+        head: Option<Oid>,
+        path: &str,
+        before: Option<FileState>,
+        after: Option<FileState>,
+    ) -> Result<bool> {
+        let mut next = head;
+        for _ in 0..8 {
+            let Some(id) = next else { break };
+            let commit = store.commit(id)?;
+            let old = commit.parent.map(|parent| store.commit(parent)).transpose()?.map(|parent| parent.tree);
+            let (old, new) = (store.file(tree_or_empty(old), path)?, store.file(commit.tree, path)?);
+            if old != new {
+                return Ok(commit.message.actor() == "human" && old == before && new == after);
             }
             next = commit.parent;
         }

@@ -30,9 +30,14 @@ CREATE UNIQUE INDEX runs_place ON runs (segment, start);
 CREATE TABLE dead (segment INTEGER, start INTEGER, count INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
 CREATE TABLE gone (term BLOB, segment INTEGER, docs INTEGER NOT NULL, PRIMARY KEY (term, segment)) WITHOUT ROWID;
 CREATE TABLE pins (file INTEGER NOT NULL, path TEXT NOT NULL, block_id TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS vectors (
-  model TEXT, hash BLOB, status TEXT NOT NULL, vector BLOB, detail TEXT, PRIMARY KEY (model, hash)) WITHOUT ROWID;
 ";
+
+/// The vectors of blocks, one row for each model and different text (see `recall::vectors`).
+pub const VECTORS: &str = "CREATE TABLE IF NOT EXISTS vectors (
+  model TEXT NOT NULL, hash BLOB NOT NULL, status TEXT NOT NULL CHECK (status IN ('pending', 'ok', 'failed')),
+  attempts INTEGER NOT NULL DEFAULT 0, retry_at INTEGER NOT NULL DEFAULT 0, error TEXT, dimension INTEGER,
+  embedding BLOB, path TEXT NOT NULL, line INTEGER NOT NULL, timestamp INTEGER, role TEXT, context_id TEXT,
+  pinned INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (model, hash))";
 
 /// A known file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,6 +160,7 @@ pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
         conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
     }
     conn.execute_batch(TABLES)?;
+    conn.execute_batch(VECTORS)?;
     set(conn, "schema", fingerprint)?;
     set_totals(conn, &Totals::default())
 }

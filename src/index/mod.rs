@@ -46,7 +46,7 @@ pub mod score;
 mod search;
 pub mod segment;
 mod snapshot;
-mod snippet;
+pub mod snippet;
 pub mod store;
 pub mod syntax;
 pub mod terms;
@@ -68,7 +68,7 @@ pub use error::IndexError;
 pub use note::Options;
 pub use reindex::{Progress, Reindexed};
 pub use report::{Finding, Severity, Stats};
-pub use search::scope_prefixes;
+pub use search::{is_pinned, scope_prefixes};
 pub use snapshot::{Counted, Snapshot, Stored};
 pub use update::Updated;
 

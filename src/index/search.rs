@@ -228,7 +228,7 @@ impl<'a> Asked<'a> {
 }
 
 /// Whether a block is pinned: by its path, or by the note's name alone, as Obsidian shortens links.
-pub(super) fn is_pinned(pins: &HashSet<(String, String)>, path: &str, block_id: &str) -> bool {
+pub fn is_pinned(pins: &HashSet<(String, String)>, path: &str, block_id: &str) -> bool {
     if pins.is_empty() {
         return false;
     }

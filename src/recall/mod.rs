@@ -1,1 +1,31 @@
-//! (see lib.rs)
+//! From a question to the few memories that matter.
+//!
+//! [`Recall`] stands on the index: it keeps the ranking's own view of the vault's blocks ([`corpus`]) in
+//! step with it, answers [`Recall::search`] (what is asked for) and [`Recall::recall`] (what is given
+//! without asking), and looks after the vectors of models that cost something ([`reconcile`]).
+//!
+//! The ranking is pure: a [`question::Question`] and a [`corpus::Corpus`] give [`score::signals`], which
+//! the weights in [`signal`] turn into scores. The published formulas that it is measured against, and
+//! those that it uses, stand in [`formula`], each with its source. [`choose`] decides what is given and in
+//! what words.
+//!
+//! Memory is untrusted text: it is quoted, marked and bounded here, and never an instruction.
+
+pub mod choose;
+pub mod corpus;
+mod engine;
+pub mod formula;
+pub mod matrix;
+mod persist;
+mod postings;
+pub mod question;
+pub mod reconcile;
+pub mod score;
+mod search;
+pub mod signal;
+mod sync;
+pub mod text;
+pub mod vectors;
+
+pub use engine::{Recall, RecallError};
+pub use search::{Recalled, search};

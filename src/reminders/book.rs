@@ -117,7 +117,7 @@ impl Book<'_> {
         let next = next.ok_or(ReminderError::NothingToChange)?;
         let with = reminder::with_schedule(&line.text, next.local.date(), None, next.day);
         let operation = vault::Operation::ReplaceLine { line: line.text.clone(), with: with.clone() };
-        let id = line.reminder.id.clone().ok_or(ReminderError::NothingToChange)?;
+        let id = line.reminder.id.ok_or(ReminderError::NothingToChange)?;
         self.write(
             LinePlan { id, text: String::from_utf8_lossy(&with).into_owned(), operation },
             actor,

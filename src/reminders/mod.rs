@@ -21,7 +21,7 @@ use crate::format::reminder::RemindersFile;
 
 pub use book::{Book, Listed, Previewed, Written};
 pub use error::ReminderError;
-pub use findings::{IdAt, PlacedFinding, findings};
+pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
 pub use plan::{Changes, Draft, LinePlan, add, change, find, remove};
 pub use when::{WHEN_HINT, WhenError, parse_when};
 

@@ -51,7 +51,7 @@ pub fn add(draft: &Draft, id: ReminderId) -> Result<LinePlan, ReminderError> {
         recur: draft.recur,
         day: None,
         msg: draft.msg.clone(),
-        id: Some(id.clone()),
+        id: Some(id),
         block_id: None,
     };
     let text = checked_line(&reminder)?;
@@ -75,7 +75,7 @@ pub fn find<'f>(
         [first, rest @ ..] if rest.iter().all(|line| line.text == first.text) => Ok(first),
         [first, ..] => Err(ReminderError::Disputed {
             path: path.clone(),
-            id: first.reminder.id.clone().unwrap_or_else(|| unreachable!("it was found by its id")),
+            id: first.reminder.id.unwrap_or_else(|| unreachable!("it was found by its id")),
             lines: lines.iter().map(|line| (line.line, lossy(line))).collect(),
         }),
     }
@@ -87,7 +87,7 @@ pub fn find<'f>(
 /// The message can't stand in a line, or nothing is to be changed.
 pub fn change(line: &ReminderLine, changes: &Changes) -> Result<LinePlan, ReminderError> {
     let old = &line.reminder;
-    let Some(id) = old.id.clone() else { unreachable!("only lines with an id are changed") };
+    let Some(id) = old.id else { unreachable!("only lines with an id are changed") };
     let text = match changes {
         Changes { local: None, recur: None, msg: None } => return Err(ReminderError::NothingToChange),
         Changes { local: Some(local), recur: None, msg: None } => {
@@ -104,7 +104,7 @@ pub fn change(line: &ReminderLine, changes: &Changes) -> Result<LinePlan, Remind
                 recur,
                 day: old.day.filter(|_| changes.local.is_none() && recur == Recur::Monthly),
                 msg: changes.msg.clone().unwrap_or_else(|| old.msg.clone()),
-                id: Some(id.clone()),
+                id: Some(id),
                 block_id: old.block_id.clone(),
             })?
         }
@@ -115,7 +115,7 @@ pub fn change(line: &ReminderLine, changes: &Changes) -> Result<LinePlan, Remind
 
 /// The line taken out.
 pub fn remove(line: &ReminderLine) -> LinePlan {
-    let Some(id) = line.reminder.id.clone() else { unreachable!("only lines with an id are removed by it") };
+    let Some(id) = line.reminder.id else { unreachable!("only lines with an id are removed by it") };
     LinePlan { id, text: lossy(line), operation: Operation::DeleteLine { line: line.text.clone() } }
 }
 
@@ -150,5 +150,5 @@ fn nearest(file: &RemindersFile, id: &str) -> Option<ReminderId> {
         .map(|known| (strsim::damerau_levenshtein(&known.to_string().to_uppercase(), &upper), known))
         .filter(|(distance, _)| *distance <= 4)
         .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known.clone())
+        .map(|(_, known)| *known)
 }

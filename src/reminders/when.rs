@@ -158,10 +158,10 @@ impl Reader<'_> {
             match parse_duration(&pair.join(" ")).map_err(|_| wrong())? {
                 Interval::Seconds(more) => seconds += i64::from(more),
                 Interval::Days(more) => {
-                    span = span.try_days(add(span.get_days(), more)?).map_err(|_| wrong())?
+                    span = span.try_days(add(span.get_days(), more)?).map_err(|_| wrong())?;
                 }
                 Interval::Months(more) => {
-                    span = span.try_months(add(span.get_months(), more)?).map_err(|_| wrong())?
+                    span = span.try_months(add(span.get_months(), more)?).map_err(|_| wrong())?;
                 }
             }
         }
@@ -243,16 +243,13 @@ impl Reader<'_> {
         for word in &out {
             self.check_number(word)?;
         }
-        if let [.., day, hour] = out.as_slice() {
-            if hour.len() <= 2
-                && hour.parse::<u32>().is_ok()
-                && !is_month(day)
-                && !matches!(day.as_str(), "/" | "-")
-            {
-                return Err(
-                    self.not(format!("is `{hour}` an hour? write `{hour}:00`, `{hour}am` or `{hour}pm`"))
-                );
-            }
+        if let [.., day, hour] = out.as_slice()
+            && hour.len() <= 2
+            && hour.parse::<u32>().is_ok()
+            && !is_month(day)
+            && !matches!(day.as_str(), "/" | "-")
+        {
+            return Err(self.not(format!("is `{hour}` an hour? write `{hour}:00`, `{hour}am` or `{hour}pm`")));
         }
         if out.is_empty() {
             return Err(self.not("it names no day and no time"));
@@ -269,10 +266,8 @@ impl Reader<'_> {
             if !fits(hour, 23) || minute.len() != 2 || !fits(minute, 59) {
                 return Err(self.not(format!("there is no time `{word}`; the day has 00:00 to 23:59")));
             }
-        } else if let Ok(number) = word.parse::<u32>() {
-            if number > 31 && word.len() != 4 {
-                return Err(self.not(format!("`{word}` is no day, no hour and no year of four digits")));
-            }
+        } else if word.parse::<u32>().is_ok_and(|number| number > 31 && word.len() != 4) {
+            return Err(self.not(format!("`{word}` is no day, no hour and no year of four digits")));
         }
         Ok(())
     }
@@ -316,12 +311,15 @@ fn on_24_hours(time: &str, pm: bool) -> Option<String> {
 /// Makes `17 . 30` at the end of `words` the time that it is: `17:30`.
 fn join_dotted_time(words: &mut Vec<String>) {
     let is_number = |word: &String| word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit());
-    if let [.., hour, dot, minute] = words.as_slice() {
-        if dot == "." && is_number(hour) && is_number(minute) && minute.len() == 2 {
-            let time = format!("{hour}:{minute}");
-            words.truncate(words.len() - 3);
-            words.push(time);
-        }
+    if let [.., hour, dot, minute] = words.as_slice()
+        && dot == "."
+        && is_number(hour)
+        && is_number(minute)
+        && minute.len() == 2
+    {
+        let time = format!("{hour}:{minute}");
+        words.truncate(words.len() - 3);
+        words.push(time);
     }
 }
 

@@ -16,10 +16,11 @@ use rustix::{
 use super::{
     EditError, OpOutcome, Stat,
     conflict::OUR_MARK,
-    editor::{Attempt, EditReport, Editor, Task, lock},
+    editor::{Attempt, EditReport, Editor, Task, Was, lock},
     image::{Guard, Script},
     in_place::unchanged,
     journal::{JournalEntry, JournalLock, Kind},
+    plan::After,
     root::{Located, still_names},
 };
 
@@ -75,7 +76,7 @@ impl Editor {
             return Ok(Attempt::Raced);
         }
         let planned = (task.plan)(None);
-        let Some(after) = planned.after else {
+        let After::Bytes(after) = planned.after else {
             return Ok(Attempt::Done(unchanged(planned.outcomes, None)));
         };
         self.vault.create_parents(task.path)?;
@@ -125,7 +126,7 @@ impl Editor {
         journal.clear()?;
         Ok(Attempt::Done(EditReport {
             outcomes: planned.outcomes,
-            before: None,
+            was: Was::Missing,
             after,
             changed: true,
             removed: false,
@@ -186,10 +187,9 @@ impl Editor {
         let warning = self.finished(task.path, task.why, Some(before), None);
         fail_point!("vault::remove::told");
         journal.clear()?;
-        let before = Some(before.to_vec());
         Ok(Attempt::Done(EditReport {
             outcomes,
-            before,
+            was: Was::Bytes(before.to_vec()),
             after: Vec::new(),
             changed: true,
             removed: true,

@@ -6,7 +6,7 @@
 //! is there, [`Editor::follow_ups`](super::Editor::follow_ups) of any process of ours looks whether
 //! the old file has changed, and [merges](super::merge) the change into the note.
 
-use std::{fs::File, io, io::Write, path::PathBuf};
+use std::{fs::File, io, io::Write, path::PathBuf, time::Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::{
     Actor, EditError, NotePath, OpOutcome, Why,
     create::read_in,
-    editor::{Attempt, Editor, Planned, Task},
+    editor::{Attempt, Editor, GONE_FOR, Planned, Task},
     journal::JournalLock,
     lease,
     merge::carry_over,
+    plan::After,
 };
 
 /// How long a displaced file is kept after its last change.
@@ -173,7 +174,7 @@ impl Editor {
         let Some(theirs) = read_in(&place.dir, &*record.name).map_err(failed)? else { return Ok(()) };
         if theirs != record.base {
             let late = Why::new(Actor::Human, format!("late edit of {}", record.path));
-            let attempt = self.merge_late(journal, &record, &theirs, &late)?;
+            let attempt = self.merge_late(journal, &record, &theirs, &late, over)?;
             if !matches!(attempt, Attempt::Done(_)) {
                 return Ok(());
             }
@@ -198,13 +199,25 @@ impl Editor {
         record: &Record,
         theirs: &[u8],
         why: &Why,
+        is_over: bool,
     ) -> Result<Attempt, EditError> {
         let mut plan = |before: Option<&[u8]>| {
-            let merged = carry_over(&record.base, theirs, &record.ours, before.unwrap_or_default());
-            let after = (before.is_some() || !merged.is_empty()).then_some(merged);
+            let merged = match before {
+                Some(now) => carry_over(&record.base, theirs, &record.ours, now),
+                // Removed, and yet somebody writes to it: then it is wanted, as they have it.
+                None => theirs.to_vec(),
+            };
+            let after = match before {
+                Some(before) if before == merged => After::Same,
+                None if merged.is_empty() => After::Same,
+                _ => After::Bytes(merged),
+            };
             Planned { after, outcomes: vec![OpOutcome::Done], explicit: true }
         };
-        let mut task = Task { path: &record.path, why, plan: &mut plan, begun: std::time::Instant::now() };
+        // A note that is missing may be about to be made anew, but not for a whole minute.
+        let begun = Instant::now();
+        let begun = if is_over { begun.checked_sub(GONE_FOR).unwrap_or(begun) } else { begun };
+        let mut task = Task { path: &record.path, why, plan: &mut plan, begun };
         for _ in 0..5 {
             let attempt = match self.options.strategy {
                 super::EditStrategy::Swap => self.attempt_swap(&mut task, journal)?,

@@ -17,9 +17,10 @@ use jiff::Timestamp;
 use super::{
     Change, ChangeObserver, EditError, EditOptions, EditStrategy, FollowUps, NotePath, OpOutcome, Operation,
     QuietTracker, Vault, Why,
+    image::Script,
     journal::{Journal, JournalLock},
     own::{OwnWrite, OwnWrites},
-    plan,
+    plan::{self, After},
     refusal::{ConflictCopies, KnownLengths},
 };
 use crate::clock::Clock;
@@ -41,8 +42,6 @@ pub enum Plan {
 pub struct EditReport {
     /// What became of each operation, in order.
     pub outcomes: Vec<OpOutcome>,
-    /// The file's bytes before, `None` where there was none.
-    pub before: Option<Vec<u8>>,
     /// The file's bytes now; empty where it was removed.
     pub after: Vec<u8>,
     /// Whether anything was written. If not, the file was not touched.
@@ -51,9 +50,29 @@ pub struct EditReport {
     pub removed: bool,
     /// What went wrong after the file had been written, such as history being unable to keep it.
     pub warning: Option<String>,
+    pub(super) was: Was,
+}
+
+/// What a file was before it became what an [`EditReport`] says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Was {
+    Missing,
+    Same,
+    Bytes(Vec<u8>),
+    Changed(Script),
 }
 
 impl EditReport {
+    /// The file's bytes before, `None` where there was none. Large files aren't copied until asked for.
+    pub fn before(&self) -> Option<Vec<u8>> {
+        match &self.was {
+            Was::Missing => None,
+            Was::Same => Some(self.after.clone()),
+            Was::Bytes(bytes) => Some(bytes.clone()),
+            Was::Changed(script) => Some(script.backward(&self.after)),
+        }
+    }
+
     /// Whether every operation was done.
     pub fn all_done(&self) -> bool {
         self.outcomes.iter().all(|outcome| outcome.is_done())
@@ -62,7 +81,7 @@ impl EditReport {
 
 /// The bytes that an edit leads to.
 pub(super) struct Planned {
-    pub after: Option<Vec<u8>>,
+    pub after: After,
     pub outcomes: Vec<OpOutcome>,
     /// The caller has named the whole content it expects, so the rules about suspicious content
     /// don't apply.
@@ -100,7 +119,7 @@ pub struct Editor {
     pub(super) options: EditOptions,
     observer: RwLock<Option<Arc<dyn ChangeObserver>>>,
     journal: Mutex<Option<Journal>>,
-    own: Mutex<OwnWrites>,
+    pub(super) own: Mutex<OwnWrites>,
     pub(super) known: Mutex<KnownLengths>,
     pub(super) copies: Mutex<ConflictCopies>,
     follow_ups: Mutex<FollowUps>,
@@ -166,7 +185,7 @@ impl Editor {
             why,
             begun: Instant::now(),
             plan: &mut |before| {
-                let (after, outcomes) = plan::apply_to(ops, before);
+                let (after, outcomes) = plan::change_to(ops, before);
                 Planned { after, outcomes, explicit }
             },
         })
@@ -187,14 +206,15 @@ impl Editor {
             begun: Instant::now(),
             plan: &mut |before| match plan(before.unwrap_or_default()) {
                 Plan::Operations(ops) => {
-                    let (after, outcomes) = plan::apply_to(&ops, before);
+                    let (after, outcomes) = plan::change_to(&ops, before);
                     Planned { after, outcomes, explicit: false }
                 }
                 Plan::Bytes(bytes) if before.is_none() && bytes.is_empty() => {
-                    Planned { after: None, outcomes: Vec::new(), explicit: false }
+                    Planned { after: After::Same, outcomes: Vec::new(), explicit: false }
                 }
                 Plan::Bytes(bytes) => {
-                    Planned { after: Some(bytes), outcomes: vec![OpOutcome::Done], explicit: false }
+                    let after = if before == Some(&*bytes) { After::Same } else { After::Bytes(bytes) };
+                    Planned { after, outcomes: vec![OpOutcome::Done], explicit: false }
                 }
             },
         })
@@ -213,10 +233,12 @@ impl Editor {
             why,
             begun: Instant::now(),
             plan: &mut |before| match before {
-                Some(there) => Planned { after: Some(there.to_vec()), outcomes: Vec::new(), explicit: true },
-                None => {
-                    Planned { after: Some(bytes.to_vec()), outcomes: vec![OpOutcome::Done], explicit: true }
-                }
+                Some(_) => Planned { after: After::Same, outcomes: Vec::new(), explicit: true },
+                None => Planned {
+                    after: After::Bytes(bytes.to_vec()),
+                    outcomes: vec![OpOutcome::Done],
+                    explicit: true,
+                },
             },
         })?;
         if report.changed { Ok(report) } else { Err(EditError::Exists(path.clone())) }
@@ -355,6 +377,11 @@ impl Editor {
         }
         lock(&self.follow_ups).written(path, now);
         self.tell(path, why, before, after)
+    }
+
+    /// Whether anybody wants to be told of changes.
+    pub(super) fn is_observed(&self) -> bool {
+        self.observer.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Tells the observer of a change, and says what went wrong with that.

@@ -52,6 +52,33 @@ impl Script {
         }
     }
 
+    /// The change that replaces `range` of the old image by `with`.
+    pub(super) fn of_change(pre: &[u8], range: std::ops::Range<usize>, with: &[u8]) -> Self {
+        let inner = Self::between(&pre[range.clone()], with);
+        Self {
+            pre_len: pre.len(),
+            post_len: pre.len() - range.len() + with.len(),
+            at: range.start + inner.at,
+            old: inner.old,
+            new: inner.new,
+        }
+    }
+
+    /// Whether both images are the same.
+    pub(super) fn is_empty(&self) -> bool {
+        self.old.is_empty() && self.new.is_empty()
+    }
+
+    /// Turns the old image into the new one without a second copy of it.
+    pub(super) fn carry_out(&self, image: &mut Vec<u8>) {
+        image.splice(self.at..self.at + self.old.len(), self.new.iter().copied());
+    }
+
+    /// The old image made from the new one.
+    pub(super) fn backward(&self, post: &[u8]) -> Vec<u8> {
+        [&post[..self.at], &self.old, &post[self.at + self.new.len()..]].concat()
+    }
+
     /// The new image made from the old one.
     pub(super) fn forward(&self, pre: &[u8]) -> Option<Vec<u8>> {
         let end = self.at.checked_add(self.old.len())?;

@@ -14,10 +14,11 @@ use rustix::fs::OFlags;
 
 use super::{
     EditError, NotePath, Stat, VaultError,
-    editor::{Attempt, EditReport, Editor, Task},
+    editor::{Attempt, EditReport, Editor, Task, Was},
     image::{Guard, Script},
     journal::{JournalEntry, JournalLock, Kind},
     lease::{Grant, Lease},
+    plan::After,
 };
 
 impl Editor {
@@ -49,21 +50,30 @@ impl Editor {
         let size = file.metadata().map_err(|error| VaultError::io(task.path, error))?.len();
         let before = self.vault.read_open(task.path, &file, size)?;
         let planned = (task.plan)(Some(&before));
-        if planned.after.as_deref() == Some(before.as_slice()) {
+        if planned.after == After::Same {
             return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
         }
         self.check_content(task, &planned, &before, &stat)?;
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
-        let Some(after) = planned.after else {
-            let attempt = self.remove(task, journal, &place, &before, Some(&stat), planned.outcomes);
-            drop(lease);
-            return attempt;
+        let (script, whole) = match planned.after {
+            After::Missing | After::Same => {
+                let attempt = self.remove(task, journal, &place, &before, Some(&stat), planned.outcomes);
+                drop(lease);
+                return attempt;
+            }
+            After::Bytes(after) => (Script::between(&before, &after), Some(after)),
+            After::Change(script) => (script, None),
         };
         fail_point!("vault::in-place::planned");
 
-        let script = Script::between(&before, &after);
         let guard = Guard::of(&script, &before);
+        let after = whole.unwrap_or_else(|| {
+            // The one copy of a large file is changed, not made anew; the script leads back.
+            let mut bytes = before;
+            script.carry_out(&mut bytes);
+            bytes
+        });
         let entry = JournalEntry {
             kind: Kind::InPlace,
             path: task.path.clone(),
@@ -79,7 +89,7 @@ impl Editor {
         fail_point!("vault::in-place::journalled");
         self.expect_own(task.path, &after);
         if let Err(source) = write_script(&file, script, &after) {
-            if take_back(&file, script, &before) {
+            if take_back(&file, script, &after) {
                 journal.clear()?;
             }
             return Err(EditError::Write { path: task.path.clone(), step: "writing", source });
@@ -96,13 +106,14 @@ impl Editor {
             return Ok(Attempt::Raced);
         }
         fail_point!("vault::in-place::released");
+        let before = if self.is_observed() { script.backward(&after) } else { Vec::new() };
         let warning = self.finished(task.path, task.why, Some(&before), Some(&after));
         fail_point!("vault::in-place::told");
         journal.clear()?;
         fail_point!("vault::in-place::cleared");
         Ok(Attempt::Done(EditReport {
             outcomes: planned.outcomes,
-            before: Some(before),
+            was: Was::Changed(entry.script),
             after,
             changed: true,
             removed: false,
@@ -139,7 +150,7 @@ impl Editor {
     ) -> Result<Attempt, EditError> {
         let before = self.vault.read(task.path)?;
         let planned = (task.plan)(Some(&before));
-        if planned.after.as_deref() == Some(before.as_slice()) {
+        if planned.after == After::Same {
             return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
         }
         Err(error)
@@ -158,9 +169,16 @@ impl Editor {
 }
 
 /// The report of an edit that had nothing to do.
-pub(super) fn unchanged(outcomes: Vec<super::OpOutcome>, before: Option<Vec<u8>>) -> EditReport {
-    let after = before.clone().unwrap_or_default();
-    EditReport { outcomes, before, after, changed: false, removed: false, warning: None }
+pub(super) fn unchanged(outcomes: Vec<super::OpOutcome>, now: Option<Vec<u8>>) -> EditReport {
+    let was = if now.is_some() { Was::Same } else { Was::Missing };
+    EditReport {
+        outcomes,
+        was,
+        after: now.unwrap_or_default(),
+        changed: false,
+        removed: false,
+        warning: None,
+    }
 }
 
 /// Makes sure that a growing file finds room before its first byte changes.
@@ -205,7 +223,8 @@ fn torn() -> bool {
 }
 
 /// Puts the old bytes back after a write that failed.
-fn take_back(file: &File, script: &Script, before: &[u8]) -> bool {
+fn take_back(file: &File, script: &Script, after: &[u8]) -> bool {
+    let before = script.backward(after);
     let restored = file
         .write_all_at(&before[script.at..], script.at as u64)
         .and_then(|()| file.set_len(before.len() as u64))

@@ -5,20 +5,29 @@
 //! both changes stand; where they have changed the same place, the late version stands, followed by
 //! what others than we have added there.
 
+use std::{borrow::Cow, ops::Range};
+
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// A replacement of lines `old` of the base by lines `new` of the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hunk {
-    old: std::ops::Range<usize>,
-    new: std::ops::Range<usize>,
+    old: Range<usize>,
+    new: Range<usize>,
 }
 
-fn lines(bytes: &[u8]) -> Vec<&[u8]> {
-    bytes.split_inclusive(|byte| *byte == b'\n').collect()
+/// The lines with their terminators; a last one without gets one, so that adding after it is no
+/// change of it.
+fn lines(bytes: &[u8]) -> Vec<Cow<'_, [u8]>> {
+    let mut lines: Vec<Cow<'_, [u8]>> =
+        bytes.split_inclusive(|byte| *byte == b'\n').map(Cow::Borrowed).collect();
+    if let Some(last) = lines.last_mut().filter(|last| !last.ends_with(b"\n")) {
+        last.to_mut().push(b'\n');
+    }
+    lines
 }
 
-fn hunks(base: &[&[u8]], other: &[&[u8]]) -> Vec<Hunk> {
+fn hunks(base: &[Cow<'_, [u8]>], other: &[Cow<'_, [u8]>]) -> Vec<Hunk> {
     capture_diff_slices(Algorithm::Myers, base, other)
         .iter()
         .filter(|op| !matches!(op, DiffOp::Equal { .. }))
@@ -27,87 +36,97 @@ fn hunks(base: &[&[u8]], other: &[&[u8]]) -> Vec<Hunk> {
 }
 
 /// Brings what changed from `base` to `late` into `now`. `ours` is what we had put in the base's
-/// place: lines that only it brought give way where a person changed the same place.
+/// place: lines that it brought in a line's stead give way where a person changed the same line.
 pub(super) fn carry_over(base: &[u8], late: &[u8], ours: &[u8], now: &[u8]) -> Vec<u8> {
     if now == base || now == late {
         return late.to_vec();
     }
+    let ends = late.is_empty() || late.ends_with(b"\n") || now.ends_with(b"\n") && now != base;
     let (base, late, ours, now) = (lines(base), lines(late), lines(ours), lines(now));
     let (in_late, in_now) = (hunks(&base, &late), hunks(&base, &now));
     let (mut left, mut right) = (in_late.as_slice(), in_now.as_slice());
     let mut merged: Vec<&[u8]> = Vec::with_capacity(now.len() + late.len());
     let mut at = 0;
-    while let Some(start) =
-        [left.first(), right.first()].into_iter().flatten().map(|hunk| hunk.old.start).min()
-    {
-        merged.extend(&base[at..start]);
-        // One region of the base that holds every change which touches another in it.
-        let mut end = start;
-        let (mut of_late, mut of_now) = (0, 0);
-        loop {
-            let before = (of_late, of_now);
-            while left.get(of_late).is_some_and(|hunk| hunk.old.start <= end) {
-                end = end.max(left[of_late].old.end);
-                of_late += 1;
-            }
-            while right.get(of_now).is_some_and(|hunk| hunk.old.start <= end) {
-                end = end.max(right[of_now].old.end);
-                of_now += 1;
-            }
-            if before == (of_late, of_now) {
-                break;
-            }
-        }
-        let region = start..end;
+    while let Some(region) = region(left, right) {
+        let of_late = left.partition_point(|hunk| is_in(hunk, &region));
+        let of_now = right.partition_point(|hunk| is_in(hunk, &region));
+        merged.extend(base[at..region.start].iter().map(|line| &**line));
         let late_side = side(&base, &late, &left[..of_late], &region);
         let now_side = side(&base, &now, &right[..of_now], &region);
-        let base_side = &base[region.clone()];
-        if late_side == base_side || late_side == now_side {
+        if of_late == 0 {
             merged.extend(now_side);
-        } else {
-            merged.extend(&late_side);
-            if now_side != base_side {
-                merged.extend(now_side.iter().filter(|line| {
-                    !late_side.contains(line) && !base_side.contains(line) && !ours.contains(line)
-                }));
+        } else if of_now == 0 {
+            // Carried over before, and the two changes were taken for one then?
+            let is_there = region.is_empty()
+                && in_now
+                    .iter()
+                    .filter(|hunk| hunk.old.end == region.start || hunk.old.start == region.end)
+                    .any(|hunk| {
+                        now[hunk.new.clone()].windows(late_side.len()).any(|lines| lines == late_side)
+                    });
+            if !is_there {
+                merged.extend(late_side);
             }
+        } else {
+            let base_side = &base[region.clone()];
+            let is_others = |line: &&[u8]| {
+                !late_side.contains(line)
+                    && !base_side.iter().any(|other| other == line)
+                    && (region.is_empty() || !ours.iter().any(|other| other == line))
+            };
+            merged.extend(&late_side);
+            merged.extend(now_side.iter().filter(|line| is_others(line)));
         }
-        at = end;
+        at = region.end;
         left = &left[of_late..];
         right = &right[of_now..];
     }
-    merged.extend(&base[at..]);
-    join(&merged)
+    merged.extend(base[at..].iter().map(|line| &**line));
+    let mut bytes = merged.concat();
+    if !ends && bytes.ends_with(b"\n") {
+        bytes.pop();
+    }
+    bytes
+}
+
+/// The next part of the base that a change of either side, or several that overlap, stand for.
+fn region(left: &[Hunk], right: &[Hunk]) -> Option<Range<usize>> {
+    let first = [left.first(), right.first()]
+        .into_iter()
+        .flatten()
+        .min_by_key(|hunk| (hunk.old.start, hunk.old.end))?;
+    let mut region = first.old.clone();
+    loop {
+        let end = left.iter().chain(right).filter(|hunk| is_in(hunk, &region)).map(|hunk| hunk.old.end).max();
+        match end {
+            Some(end) if end > region.end => region.end = end,
+            _ => return Some(region),
+        }
+    }
+}
+
+/// Whether a change is one of those that a region stands for: it begins in it, or both only insert at
+/// the same place.
+fn is_in(hunk: &Hunk, region: &Range<usize>) -> bool {
+    hunk.old.start < region.end || hunk.old == *region
 }
 
 /// The lines that stand in place of `region` of the base on the side that `hunks` lead to.
 fn side<'a>(
-    base: &[&'a [u8]],
-    other: &[&'a [u8]],
+    base: &'a [Cow<'_, [u8]>],
+    other: &'a [Cow<'_, [u8]>],
     hunks: &[Hunk],
-    region: &std::ops::Range<usize>,
+    region: &Range<usize>,
 ) -> Vec<&'a [u8]> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<&[u8]> = Vec::new();
     let mut at = region.start;
     for hunk in hunks {
-        lines.extend(&base[at..hunk.old.start]);
-        lines.extend(&other[hunk.new.clone()]);
+        lines.extend(base[at..hunk.old.start].iter().map(|line| &**line));
+        lines.extend(other[hunk.new.clone()].iter().map(|line| &**line));
         at = hunk.old.end;
     }
-    lines.extend(&base[at..region.end]);
+    lines.extend(base[at..region.end].iter().map(|line| &**line));
     lines
-}
-
-/// The lines as a file: one that had no newline because it was last gets one where it no longer is.
-fn join(lines: &[&[u8]]) -> Vec<u8> {
-    let mut bytes: Vec<u8> = Vec::new();
-    for line in lines {
-        if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-            bytes.push(b'\n');
-        }
-        bytes.extend_from_slice(line);
-    }
-    bytes
 }
 
 #[cfg(test)]
@@ -133,7 +152,7 @@ mod tests {
         assert_eq!(merged("a\nb\n", "a2\nb\n", "a id\nb\n", "a id\nb\n"), "a2\nb\n");
         assert_eq!(
             merged("a\nb\n", "a\nb\nlate\n", "a\nb\nours\n", "a\nb\nours\nother\n"),
-            "a\nb\nlate\nother\n"
+            "a\nb\nlate\nours\nother\n"
         );
     }
 
@@ -141,6 +160,11 @@ mod tests {
     fn carrying_over_twice_is_carrying_over_once() {
         let (base, late, ours) = ("a\nb\nc\n", "a\nb\nnew\nc\nlast\n", "b\nc\n");
         let once = merged(base, late, ours, ours);
+        assert_eq!(merged(base, late, ours, &once), once);
+        // Where the two changes touch.
+        let (base, late, ours) = ("a\nb\nc\n", "a\nb\nnew\nc\n", "a\nc\n");
+        let once = merged(base, late, ours, ours);
+        assert_eq!(once, "a\nnew\nc\n");
         assert_eq!(merged(base, late, ours, &once), once);
     }
 

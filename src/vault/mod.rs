@@ -9,6 +9,7 @@
 //! Never here: what a reminder or a memory means. Only [`plan`] asks the formats which lines are
 //! live and where a commitment's status stands.
 
+mod append;
 pub mod conflict;
 mod create;
 mod displaced;

@@ -8,11 +8,11 @@
 //! Targets are looked for among live lines only: what stands in a fenced code block, a comment or
 //! the frontmatter is an example or somebody's own affair, however much it looks like a reminder.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use serde::{Deserialize, Serialize};
 
-use super::text;
+use super::{image::Script, text};
 use crate::format::{
     commitment::{self, Status},
     lines::{Line, live_lines},
@@ -121,7 +121,7 @@ pub fn apply(ops: &[Operation], bytes: &[u8]) -> (Vec<u8>, Vec<OpOutcome>) {
 
 /// As [`apply`], for a file that may be missing before (`None`) or afterwards.
 pub fn apply_to(ops: &[Operation], before: Option<&[u8]>) -> (Option<Vec<u8>>, Vec<OpOutcome>) {
-    let mut state: Option<Vec<u8>> = before.map(<[u8]>::to_vec);
+    let mut state: Option<Cow<'_, [u8]>> = before.map(Cow::Borrowed);
     let mut outcomes = Vec::with_capacity(ops.len());
     let mut rest = ops;
     while let Some(first) = rest.first() {
@@ -135,7 +135,7 @@ pub fn apply_to(ops: &[Operation], before: Option<&[u8]>) -> (Option<Vec<u8>>, V
             rest = &rest[1..];
         }
     }
-    (state, outcomes)
+    (state.map(Cow::into_owned), outcomes)
 }
 
 /// One replacement of bytes.
@@ -144,22 +144,22 @@ struct Splice {
     with: Vec<u8>,
 }
 
-fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
+fn step(op: &Operation, state: &mut Option<Cow<'_, [u8]>>) -> OpOutcome {
     match op {
         Operation::ReplaceAll { expect, with } => {
-            if *expect != *state {
+            if expect.as_deref() != state.as_deref() {
                 return OpOutcome::Dropped(if state.is_none() {
                     DropReason::Gone
                 } else {
                     DropReason::Changed
                 });
             }
-            *state = Some(with.clone());
+            *state = Some(Cow::Owned(with.clone()));
             return OpOutcome::Done;
         }
         Operation::RemoveFile { expect } => {
             return match state {
-                Some(now) if now == expect => {
+                Some(now) if **now == **expect => {
                     *state = None;
                     OpOutcome::Done
                 }
@@ -171,7 +171,7 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
             let now = state.as_deref().unwrap_or_default();
             return match commitment::set_status(now, id, *expect, *to) {
                 Some(after) => {
-                    *state = Some(after);
+                    *state = Some(Cow::Owned(after));
                     OpOutcome::Done
                 }
                 None => OpOutcome::Dropped(why_not(now, id)),
@@ -180,7 +180,19 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
         _ => {}
     }
     let now = state.as_deref().unwrap_or_default();
-    let splices = match op {
+    match splices_of(op, now) {
+        Some(Ok(splices)) => {
+            *state = Some(Cow::Owned(splice(now, &splices)));
+            OpOutcome::Done
+        }
+        Some(Err(reason)) => OpOutcome::Dropped(reason),
+        None => OpOutcome::Dropped(DropReason::Gone),
+    }
+}
+
+/// What an operation that doesn't concern the file as a whole replaces.
+fn splices_of(op: &Operation, now: &[u8]) -> Option<Result<Vec<Splice>, DropReason>> {
+    Some(match op {
         Operation::DeleteLine { line } => line_splices(now, line, None),
         Operation::ReplaceLine { line, with } => line_splices(now, line, Some(with)),
         Operation::Append { text } => Ok(vec![append(now, now.len(), text)]),
@@ -195,15 +207,59 @@ fn step(op: &Operation, state: &mut Option<Vec<u8>>) -> OpOutcome {
         }
         Operation::ReplaceAll { .. }
         | Operation::RemoveFile { .. }
-        | Operation::SetCommitmentStatus { .. } => Ok(Vec::new()),
-    };
-    match splices {
-        Ok(splices) => {
-            *state = Some(splice(now, &splices));
-            OpOutcome::Done
+        | Operation::SetCommitmentStatus { .. } => return None,
+    })
+}
+
+/// What is to become of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum After {
+    /// Nothing.
+    Same,
+    /// There is to be none.
+    Missing,
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// One change of what it is.
+    Change(Script),
+}
+
+/// As [`apply_to`], but telling a change apart from a whole new file where that saves copying it.
+pub(super) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (After, Vec<OpOutcome>) {
+    if let Some(now) = before {
+        if let [op] = ops {
+            match splices_of(op, now) {
+                Some(Ok(splices)) => return (one_change(now, &splices), vec![OpOutcome::Done]),
+                Some(Err(reason)) => return (After::Same, vec![OpOutcome::Dropped(reason)]),
+                None => {}
+            }
+        } else if ops.len() > 1 && line_batch(ops, now) == ops.len() {
+            let (splices, outcomes) = batch_splices(ops, now);
+            return (one_change(now, &splices), outcomes);
         }
-        Err(reason) => OpOutcome::Dropped(reason),
     }
+    let (after, outcomes) = apply_to(ops, before);
+    let after = match after {
+        after if after.as_deref() == before => After::Same,
+        Some(after) => After::Bytes(after),
+        None => After::Missing,
+    };
+    (after, outcomes)
+}
+
+/// Several replacements, in order, as one of what lies between the first and the last.
+fn one_change(now: &[u8], splices: &[Splice]) -> After {
+    let (Some(first), Some(last)) = (splices.first(), splices.last()) else { return After::Same };
+    let range = first.at.start..last.at.end;
+    let mut with = Vec::new();
+    let mut from = range.start;
+    for splice in splices {
+        with.extend_from_slice(&now[from..splice.at.start]);
+        with.extend_from_slice(&splice.with);
+        from = splice.at.end;
+    }
+    let script = Script::of_change(now, range, &with);
+    if script.is_empty() { After::Same } else { After::Change(script) }
 }
 
 /// Why the status of a commitment could not be changed.
@@ -262,8 +318,17 @@ fn line_batch(ops: &[Operation], bytes: &[u8]) -> usize {
 }
 
 /// Does many operations on lines in one pass.
-fn change_lines(ops: &[Operation], state: &mut Option<Vec<u8>>) -> Vec<OpOutcome> {
+fn change_lines(ops: &[Operation], state: &mut Option<Cow<'_, [u8]>>) -> Vec<OpOutcome> {
     let now = state.as_deref().unwrap_or_default();
+    let (splices, outcomes) = batch_splices(ops, now);
+    if !splices.is_empty() {
+        *state = Some(Cow::Owned(splice(now, &splices)));
+    }
+    outcomes
+}
+
+/// What a [batch](line_batch) replaces.
+fn batch_splices(ops: &[Operation], now: &[u8]) -> (Vec<Splice>, Vec<OpOutcome>) {
     let targets: std::collections::HashMap<&[u8], usize> = ops
         .iter()
         .enumerate()
@@ -277,10 +342,7 @@ fn change_lines(ops: &[Operation], state: &mut Option<Vec<u8>>) -> Vec<OpOutcome
             splices.push(line_splice(&line, line_target(&ops[index]).and_then(|(_, with)| with)));
         }
     }
-    if !splices.is_empty() {
-        *state = Some(splice(now, &splices));
-    }
-    outcomes
+    (splices, outcomes)
 }
 
 fn line_splice(line: &Line<'_>, with: Option<&[u8]>) -> Splice {

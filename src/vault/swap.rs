@@ -19,10 +19,11 @@ use rustix::{
 use super::{
     EditError, VaultError,
     create::{read_in, rename_new, temp_name, write_temp},
-    editor::{Attempt, EditReport, Editor, Task},
+    editor::{Attempt, EditReport, Editor, Task, Was},
     image::{Guard, Script},
     in_place::unchanged,
     journal::{JournalEntry, JournalLock, Kind},
+    plan::After,
     root::still_names,
 };
 
@@ -42,7 +43,7 @@ impl Editor {
         let failed = |step| move |source| EditError::Write { path: path.clone(), step, source };
         let before = self.vault.read_open(task.path, &file, stat.size)?;
         let planned = (task.plan)(Some(&before));
-        if planned.after.as_deref() == Some(before.as_slice()) {
+        if planned.after == After::Same {
             return Ok(Attempt::Done(unchanged(planned.outcomes, Some(before))));
         }
         if stat.mode & 0o222 == 0 {
@@ -58,8 +59,16 @@ impl Editor {
         self.check_content(task, &planned, &before, &stat)?;
         let place = self.vault.locate(task.path)?;
         self.check_copies(task, &place.dir)?;
-        let Some(after) = planned.after else {
-            return self.remove(task, journal, &place, &before, None, planned.outcomes);
+        let (script, after) = match planned.after {
+            After::Missing | After::Same => {
+                return self.remove(task, journal, &place, &before, None, planned.outcomes);
+            }
+            After::Bytes(after) => (Script::between(&before, &after), after),
+            After::Change(script) => {
+                let mut after = before.clone();
+                script.carry_out(&mut after);
+                (script, after)
+            }
         };
         fail_point!("vault::swap::planned");
 
@@ -71,7 +80,7 @@ impl Editor {
             kind: Kind::Swap { temp: temp.clone() },
             path: task.path.clone(),
             why: task.why.clone(),
-            script: Script::between(&before, &after),
+            script,
             guard: Guard::Whole(before.clone()),
         })?;
         fail_point!("vault::swap::journalled");
@@ -120,7 +129,7 @@ impl Editor {
         }
         Ok(Attempt::Done(EditReport {
             outcomes: planned.outcomes,
-            before: Some(before),
+            was: Was::Bytes(before),
             after,
             changed: true,
             removed: false,

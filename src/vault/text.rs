@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use crate::format::lines::{Line, Lines, LiveLines, bom_len, lines, live_lines};
+use crate::format::lines::{Line, Lines, LiveLines, bom_len, lines};
 
 /// The length of the line terminator at `at`, 0 where there is none.
 pub(super) fn terminator_at(bytes: &[u8], at: usize) -> usize {
@@ -60,16 +60,24 @@ pub(super) fn begins_line(bytes: &[u8], at: usize) -> bool {
     at == bom_len(bytes) || at > 0 && bytes[at - 1] == b'\n'
 }
 
-/// The live lines whose text is `target`. Searches for the bytes first, so that a large file costs
-/// little more than one look at its memory.
+/// The live lines whose text is `target`. Looks for the line ends first and compares only lines of
+/// the right length: the lines of a file resemble each other, which makes a search for the bytes slow.
 pub(super) fn live_lines_equal_to<'a>(bytes: &'a [u8], target: &[u8]) -> Vec<Line<'a>> {
-    if target.is_empty() {
-        return live_lines(bytes).filter(|line| line.text.is_empty()).collect();
-    }
     let mut found: Vec<Line<'a>> = Vec::new();
-    for start in memmem::find_iter(bytes, target).filter(|start| begins_line(bytes, *start)) {
-        let line = Lines::from_offset(bytes, start, 0).next().filter(|line| line.text == target);
-        found.extend(line);
+    let body = bom_len(bytes);
+    let mut start = body;
+    // Where the last line that was not the target differed from it: most likely the next one does too.
+    let mut probe = 0;
+    for end in memchr::memchr_iter(b'\n', &bytes[body..]).map(|at| at + body).chain([bytes.len()]) {
+        let fits = end - start == target.len() || end - start == target.len() + 1;
+        if fits && target.get(probe).is_none_or(|byte| bytes[start + probe] == *byte) {
+            if bytes[start..].starts_with(target) {
+                found.extend(Lines::from_offset(bytes, start, 0).next().filter(|line| line.text == target));
+            } else {
+                probe = bytes[start..].iter().zip(target).take_while(|(have, want)| have == want).count();
+            }
+        }
+        start = end + 1;
     }
     if let Some(last) = found.last() {
         // What follows the last candidate has no say, save where it ends the frontmatter.
@@ -90,8 +98,7 @@ pub(super) enum Liveness {
 
 impl Liveness {
     pub(super) fn of(bytes: &[u8]) -> Self {
-        const MARKS: [&[u8]; 4] = [b"```", b"~~~", b"<!--", b"%%"];
-        if !starts_frontmatter(bytes) && MARKS.iter().all(|mark| memmem::find(bytes, mark).is_none()) {
+        if !starts_frontmatter(bytes) && !has_marks(bytes) {
             return Self::All;
         }
         Self::Dead(flagged_lines(bytes).filter(|(_, live)| !live).map(|(line, _)| line.start).collect())
@@ -104,6 +111,15 @@ impl Liveness {
             Self::Dead(dead) => !dead.contains(&start),
         }
     }
+}
+
+/// Whether anything in the text could open a fence or a comment. Two looks at the memory.
+fn has_marks(bytes: &[u8]) -> bool {
+    let is_mark = |at: usize| match bytes[at] {
+        b'%' => bytes[at..].starts_with(b"%%"),
+        mark => bytes[at..].starts_with(&[mark; 3]),
+    };
+    memchr::memchr3_iter(b'`', b'~', b'%', bytes).any(is_mark) || memmem::find(bytes, b"<!--").is_some()
 }
 
 fn starts_frontmatter(bytes: &[u8]) -> bool {

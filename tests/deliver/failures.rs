@@ -34,6 +34,19 @@ fn a_lost_answer_is_sent_again_with_its_nonce_and_arrives_once() {
 }
 
 #[test]
+fn another_reminder_that_says_the_same_is_not_taken_for_it() {
+    let twins = line("2026-12-01", "09:30", "none", "Call", &id('A'))
+        + &line("2026-12-01", "09:30", "none", "Call", &id('B'));
+    let mut world = World::new(NOW, &twins);
+    world.place.fault(Fault::None);
+    world.place.fault(Fault::Nothing);
+    world.tick();
+    world.later(secs(600)).tick();
+    assert_eq!(world.place.texts(), ["Reminder: Call", "Reminder: Call"]);
+    assert_eq!(world.read(), "");
+}
+
+#[test]
 fn a_sure_failure_after_a_lost_answer_leaves_the_doubt() {
     let mut world = one();
     world.place.fault(Fault::LostAnswer);
@@ -161,8 +174,10 @@ fn a_line_deleted_before_its_retry_does_not_fire() {
     world.place.fault(Fault::Unreachable(None));
     world.tick();
     world.write("");
+    assert_eq!(world.journal().open_deliveries().unwrap().len(), 1);
     assert!(world.later(secs(60)).tick().fired.is_empty());
     assert!(world.place.texts().is_empty());
+    assert!(world.journal().open_deliveries().unwrap().is_empty(), "nothing waits for it any more");
 }
 
 #[test]

@@ -39,8 +39,6 @@ pub enum Fault {
     Nothing,
     /// Surely does not take it.
     Unreachable(Option<Duration>),
-    /// Never will.
-    Refuse,
 }
 
 /// A place that deduplicates by nonce for a while and can be asked what it holds.
@@ -114,7 +112,6 @@ impl Notifier for Place {
             }
             Some(Fault::Nothing) => SendOutcome::Unknown { reason: "no answer".to_owned() },
             Some(Fault::Unreachable(after)) => SendOutcome::Retry { after, reason: "unreachable".to_owned() },
-            Some(Fault::Refuse) => SendOutcome::Refused { reason: "forbidden".to_owned() },
         }
     }
 

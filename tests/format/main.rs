@@ -1,5 +1,11 @@
 //! The formats of a vault, held to their grammar: conformance vectors, sentences made from the ABNF files
 //! themselves, properties over arbitrary bytes, and the fuzz targets run briefly.
 
+mod abnf;
 mod commitment;
+mod fuzz;
+mod generator;
+mod grammar;
 mod reminder;
+mod speed;
+mod vectors;

@@ -59,6 +59,23 @@ fn being_told_again_after_a_crash_changes_nothing() {
 }
 
 #[test]
+fn a_snapshot_that_overtakes_the_word_about_a_write_takes_nothing_from_it() {
+    let room = Room::new();
+    room.write("a.md", "one\n");
+    room.snapshot();
+    room.write("a.md", "two\n");
+    room.snapshot();
+    let reason = why(Actor::Cli, "saved: two");
+    let path = note("a.md");
+    let change = Change { path: &path, before: Some(b"one\n"), after: Some(b"two\n"), why: &reason };
+    room.history.changed(&change).unwrap();
+    assert_eq!(room.subjects()[..2], ["cli: saved: two", "human: changed a.md"]);
+    assert_eq!(room.history.read_at(&room.log()[0].commit, "a.md").unwrap().unwrap(), b"two\n");
+    assert!(room.snapshot().is_empty());
+    room.fsck();
+}
+
+#[test]
 fn trailers_name_what_the_write_belongs_to() {
     let room = Room::new();
     room.snapshot();

@@ -5,7 +5,11 @@
 mod support;
 
 mod agent;
+mod auditing;
+mod cli;
+mod crash;
 mod properties;
+mod remote;
 mod restoring;
 mod room;
 mod snapshots;

@@ -12,11 +12,26 @@ use vault_agent::history::{Deletions, Filter, History, Record, Snapshot};
 use vault_agent::vault::{Actor, EditOptions, Editor, NotePath, Operation, Vault, Why};
 
 pub struct Room {
-    pub temp: tempfile::TempDir,
+    pub temp: Place,
     pub clock: Arc<ManualClock>,
     pub settings: Settings,
     pub history: Arc<History>,
     pub editor: Editor,
+}
+
+/// The folder of a room.
+pub enum Place {
+    Own(tempfile::TempDir),
+    Others(PathBuf),
+}
+
+impl Place {
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Own(temp) => temp.path(),
+            Self::Others(path) => path,
+        }
+    }
 }
 
 pub fn note(path: &str) -> NotePath {
@@ -40,7 +55,15 @@ impl Room {
         let now: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
         let clock = Arc::new(ManualClock::new(now));
         let (history, editor) = open(temp.path(), &settings, &clock);
-        Self { temp, clock, settings, history, editor }
+        Self { temp: Place::Own(temp), clock, settings, history, editor }
+    }
+
+    /// A room that another process has made and will remove.
+    pub fn at(path: &Path) -> Self {
+        let settings = Settings::default();
+        let clock = Arc::new(ManualClock::new("2026-12-02T09:30:00Z".parse().unwrap()));
+        let (history, editor) = open(path, &settings, &clock);
+        Self { temp: Place::Others(path.to_owned()), clock, settings, history, editor }
     }
 
     /// As a new process would: everything opened anew.

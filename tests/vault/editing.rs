@@ -43,7 +43,7 @@ fn an_edit_in_place_keeps_the_inode_and_a_swap_keeps_mode_owner_and_attributes()
 
         let report = room.editor.edit(&note(FILE), &[delete("b"), replace("c", "C id=1")], &why()).unwrap();
         assert!(report.changed && report.all_done());
-        assert_eq!(report.before.as_deref(), Some(&b"a\nb\nc\n"[..]));
+        assert_eq!(report.before().as_deref(), Some(&b"a\nb\nc\n"[..]));
         assert_eq!(report.after, b"a\nC id=1\n");
         assert_eq!(room.read(FILE), "a\nC id=1\n");
 
@@ -73,7 +73,7 @@ fn no_byte_changes_no_write() {
     assert!(!report.changed && !report.all_done());
     assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), long_ago);
     let report = room.editor.edit(&note("none.md"), &[delete("gone")], &why()).unwrap();
-    assert!(!report.changed && report.before.is_none());
+    assert!(!report.changed && report.before().is_none());
     assert_eq!(room.names(), [FILE]);
 }
 
@@ -81,7 +81,7 @@ fn no_byte_changes_no_write() {
 fn new_notes_are_created_with_their_folders_and_never_over_another() {
     let room = Room::new();
     let report = room.editor.edit(&note("logs/x/1.md"), &[append("hello")], &why()).unwrap();
-    assert!(report.changed && report.before.is_none());
+    assert!(report.changed && report.before().is_none());
     assert_eq!(room.read("logs/x/1.md"), "hello\n");
     room.editor.create(&note("logs/x/2.md"), b"", &why()).unwrap();
     assert_eq!(room.read("logs/x/2.md"), "");

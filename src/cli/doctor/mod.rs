@@ -5,6 +5,7 @@
 
 mod machine;
 mod notes;
+mod rooms;
 
 use serde::Serialize;
 
@@ -74,6 +75,12 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     let mut checks = vec![Check::ok("settings", "vault-agent.toml is understood")];
     checks.extend(machine::checks(workspace));
     checks.extend(notes::checks(workspace));
+    #[cfg(feature = "history")]
+    checks.extend(rooms::history(workspace));
+    #[cfg(feature = "index")]
+    checks.extend(rooms::index(workspace));
+    #[cfg(feature = "discord")]
+    checks.extend(rooms::discord(workspace));
     checks
 }
 

@@ -115,6 +115,9 @@ impl Journal {
     /// Gives back the deliveries of messages of which surely nothing was sent, so that the next pass
     /// looks at the file again. Confirmations stay.
     pub fn dissolve_unsent(&self) -> Result<(), JournalError> {
+        if !self.read(|tx| tx.query_row("SELECT EXISTS (SELECT 1 FROM messages)", [], |row| row.get(0)))? {
+            return Ok(());
+        }
         self.write(|tx| {
             let unsent = "SELECT key FROM messages WHERE EXISTS (SELECT 1 FROM deliveries WHERE message = messages.key)
                           AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'due')";

@@ -31,6 +31,10 @@ pub use problems::{OpenDelivery, Refusal};
 
 use super::notifier::Fact;
 
+/// In the place of the settings that a delivery failed with: the line was restored after its time, and
+/// nobody asked for it to fire.
+pub const RESTORED: &str = "restored";
+
 /// The file's name in the state directory.
 pub const FILE_NAME: &str = "deliveries.sqlite";
 
@@ -131,7 +135,7 @@ pub fn subject(id: &str, disputed: Option<&LineHash>) -> String {
 }
 
 /// The local due time as it stands in keys: `2026-12-01T09:30`, which sorts as time does.
-fn local_text(local: civil::DateTime) -> String {
+pub(super) fn local_text(local: civil::DateTime) -> String {
     local.strftime("%Y-%m-%dT%H:%M").to_string()
 }
 
@@ -151,7 +155,7 @@ impl LineHash {
         data_encoding::BASE32_NOPAD.encode(&self.0[..10])
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.0
     }
 }
@@ -298,6 +302,31 @@ impl Journal {
         })
     }
 
+    /// Forgets deliveries that are not on their way and whose line is gone.
+    pub fn forget_unsent<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<(), JournalError> {
+        self.write(|tx| {
+            let mut statement = tx.prepare_cached(
+                "DELETE FROM deliveries WHERE key = ?1 AND state IN ('due', 'failed') AND message IS NULL",
+            )?;
+            for key in keys {
+                statement.execute([key])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether a message of the place was counted for a delivery already. A lookup by text may find
+    /// the message of another reminder that says the same.
+    pub fn is_counted(&self, message_id: &str) -> Result<bool, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM deliveries WHERE delivered = ?1)
+                 OR EXISTS (SELECT 1 FROM chunks WHERE message_id = ?1)",
+            )?
+            .query_row([message_id], |row| row.get(0))
+        })
+    }
+
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -316,7 +345,10 @@ impl Journal {
     }
 
     /// One transaction that has the write lock from its start; committed to disk when it returns.
-    fn write<T>(&self, f: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, JournalError> {
+    pub(super) fn write<T>(
+        &self,
+        f: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, JournalError> {
         let mut connection = self.connection();
         let run = || {
             let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

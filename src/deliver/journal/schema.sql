@@ -16,7 +16,8 @@ CREATE TABLE deliveries (
     delivered    TEXT                           -- a sent one: the message's id, else its nonce
 ) STRICT;
 CREATE INDEX deliveries_subject ON deliveries (subject, local);
-CREATE INDEX deliveries_open ON deliveries (state) WHERE state <> 'done';
+CREATE INDEX deliveries_state ON deliveries (state);
+CREATE INDEX deliveries_message ON deliveries (message) WHERE message IS NOT NULL;
 
 -- A message that is on its way: its text stays the same on every attempt.
 CREATE TABLE messages (

@@ -16,6 +16,7 @@
 mod memory;
 mod notes;
 mod plan;
+pub(crate) use plan::meaning;
 mod report;
 mod send;
 mod settle;

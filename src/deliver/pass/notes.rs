@@ -7,15 +7,13 @@ use std::borrow::Cow;
 
 use jiff::{SignedDuration, Timestamp, civil};
 
-use super::plan::meaning;
 use super::{PassContext, PassReport, PassSettings};
 use crate::deliver::journal::LineHash;
 use crate::format::Finding;
 use crate::format::commitment::{self, CommitmentsFile};
-use crate::format::id::ReminderId;
 use crate::format::lines;
 use crate::format::reminder::{self, ReminderLine, Scanned};
-use crate::reminders::{self, IdAt, PlacedFinding};
+use crate::reminders::{self, IdAt, IdHashes, PlacedFinding};
 use crate::vault::{NotePath, VaultError};
 
 /// No zone's clock was ever put back by more: what is later on the clock than this is not due.
@@ -30,15 +28,13 @@ pub(super) struct ReminderNote {
     /// The lines without an id, in order.
     pub nameless: Vec<Nameless>,
     pub near_misses: Vec<Finding>,
-    /// Each line with an id, and where it begins.
-    ids: Vec<(ReminderId, usize)>,
+    ids: IdHashes,
 }
 
 /// A reminder without an id.
 #[derive(Debug)]
 pub(super) struct Nameless {
     pub text: Vec<u8>,
-    pub meaning: LineHash,
     pub terminated: bool,
 }
 
@@ -56,12 +52,8 @@ impl ReminderNote {
             };
             let terminated = !line.terminator.is_empty();
             match found.id {
-                Some(id) => note.ids.push((id, line.start)),
-                None => note.nameless.push(Nameless {
-                    text: line.text.to_vec(),
-                    meaning: meaning(&found.to_reminder()),
-                    terminated,
-                }),
+                Some(id) => note.ids.push(id),
+                None => note.nameless.push(Nameless { text: line.text.to_vec(), terminated }),
             }
             if found.date.to_datetime(found.time) <= horizon {
                 note.soon.push(ReminderLine {
@@ -77,9 +69,13 @@ impl ReminderNote {
         note
     }
 
-    /// All ids with their lines.
-    pub fn ids(&self) -> impl Iterator<Item = IdAt<'_>> + Clone {
-        self.ids.iter().map(|&(id, start)| IdAt::new(id, &self.bytes, start))
+    /// All ids with their lines; read again from the bytes, since most passes don't ask.
+    pub fn ids(&self) -> Vec<IdAt<'_>> {
+        let at = |found| match found {
+            Scanned::Reminder(line, found) => found.id.map(|id| IdAt::new(id, &self.bytes, line.start)),
+            Scanned::NearMiss(_) => None,
+        };
+        reminder::scan(&self.bytes).filter_map(at).collect()
     }
 }
 
@@ -120,7 +116,8 @@ impl Notes {
     pub fn findings(&self, settings: &PassSettings) -> Vec<PlacedFinding> {
         let mut out = Vec::new();
         if let Some(note) = &self.reminders {
-            out.extend(reminders::findings(&settings.reminders, &note.near_misses, note.ids()));
+            let ids = if note.ids.may_share() { note.ids() } else { Vec::new() };
+            out.extend(reminders::findings(&settings.reminders, &note.near_misses, ids.iter().copied()));
         }
         if let Some(note) = &self.commitments {
             let placed = |finding| PlacedFinding::new(&settings.commitments, finding);

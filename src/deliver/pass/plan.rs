@@ -26,6 +26,8 @@ pub(super) struct Plan {
     pub settles: Vec<Settle>,
     /// To be tried again at these instants.
     pub waiting: Vec<Timestamp>,
+    /// The keys of all that is due and not sent.
+    pub open: HashSet<String>,
     /// Lines of one-offs whose words were changed after they were sent: number and key.
     pub changed: Vec<(usize, String)>,
 }
@@ -43,7 +45,7 @@ pub(super) struct Fire {
 #[derive(Debug, Clone)]
 pub(super) struct Settle {
     pub key: String,
-    pub row: Row,
+    pub row: Box<Row>,
     pub target: Target,
 }
 
@@ -78,7 +80,7 @@ pub(super) fn plan(
 }
 
 /// What a reminder says, whatever the order of its fields and the white space between them.
-pub(super) fn meaning(reminder: &Reminder) -> LineHash {
+pub(crate) fn meaning(reminder: &Reminder) -> LineHash {
     LineHash::of(Reminder { block_id: None, ..reminder.clone() }.to_line().as_bytes())
 }
 
@@ -99,8 +101,8 @@ struct Identity {
 /// What is to be done about one due line.
 enum Verdict {
     Fire(Due, String),
-    Settle(String, Row),
-    Wait(Option<Timestamp>),
+    Settle(String, Box<Row>),
+    Wait(String, Option<Timestamp>),
     Changed(String),
 }
 
@@ -114,13 +116,12 @@ impl Planner<'_> {
         }
         let identities = self.identities(&due, assign)?;
         let disputed = self.disputed(&due);
-        let mut fired: HashSet<String> = HashSet::new();
         for ((line, due), identity) in due.into_iter().zip(identities) {
             let hash = meaning(&line.reminder);
             let is_disputed = line.reminder.id.is_some_and(|id| disputed.contains(&id));
             match self.verdict(&line.reminder, due, &identity, hash, is_disputed)? {
                 Verdict::Fire(due, key) => {
-                    if fired.insert(key.clone()) {
+                    if plan.open.insert(key.clone()) {
                         plan.fires.push(Fire {
                             key,
                             line: hash,
@@ -132,7 +133,10 @@ impl Planner<'_> {
                 Verdict::Settle(key, row) => {
                     plan.settles.push(Settle { key, row, target: self.target(line, &identity) });
                 }
-                Verdict::Wait(at) => plan.waiting.extend(at),
+                Verdict::Wait(key, at) => {
+                    plan.waiting.extend(at);
+                    plan.open.insert(key);
+                }
                 Verdict::Changed(key) => plan.changed.push((line.line, key)),
             }
         }
@@ -143,8 +147,8 @@ impl Planner<'_> {
     /// new one.
     fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>, PassError> {
         let nameless = due.iter().any(|(line, _)| line.reminder.id.is_none());
-        let taken: HashSet<ReminderId> =
-            if nameless { self.note.ids().map(|at| at.id).collect() } else { HashSet::new() };
+        let mut taken: HashSet<ReminderId> =
+            if nameless { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
         let journal = self.context.journal;
         let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
         let mut new = Vec::new();
@@ -161,13 +165,14 @@ impl Planner<'_> {
             }
             let known = journal.name(&hash)?.and_then(|id| id.parse::<ReminderId>().ok());
             let elsewhere = known.is_some_and(|id| taken.contains(&id));
-            if let Some(id) = known {
-                if !elsewhere || self.was_sent(id, &line.reminder, due)? {
-                    out.push(Identity { id, elsewhere });
-                    continue;
-                }
+            if let Some(id) = known
+                && (!elsewhere || self.was_sent(id, &line.reminder, due)?)
+            {
+                out.push(Identity { id, elsewhere });
+                continue;
             }
-            let id = random_id(|id| taken.contains(id) || names.values().any(|name| name == id))?;
+            let id = random_id(|id| taken.contains(id))?;
+            taken.insert(id);
             names.insert(hash, id);
             new.push((hash, id.to_string()));
             out.push(Identity { id, elsewhere: false });
@@ -221,7 +226,10 @@ impl Planner<'_> {
                     None => {
                         let key = key(sent);
                         let row = journal.row(&key)?;
-                        return Ok(row.map_or(Verdict::Wait(None), |row| Verdict::Settle(key, row)));
+                        return Ok(match row {
+                            Some(row) => Verdict::Settle(key, Box::new(row)),
+                            None => Verdict::Wait(key, None),
+                        });
                     }
                 }
             }
@@ -230,7 +238,7 @@ impl Planner<'_> {
         let row = journal.row(&key)?;
         Ok(match readiness(row, self.now, &self.context.settings.notifiers) {
             Readiness::Fire => Verdict::Fire(due, key),
-            Readiness::Wait(at) => Verdict::Wait(at),
+            Readiness::Wait(at) => Verdict::Wait(key, at),
             Readiness::Sent(row) if reminder.recur == Recur::None && !same_words(&row, hash, reminder) => {
                 Verdict::Changed(key)
             }
@@ -296,15 +304,16 @@ fn same_words(row: &Row, hash: LineHash, reminder: &Reminder) -> bool {
 enum Readiness {
     Fire,
     Wait(Option<Timestamp>),
-    Sent(Row),
+    Sent(Box<Row>),
 }
 
 fn readiness(row: Option<Row>, now: Timestamp, notifiers: &str) -> Readiness {
     let Some(row) = row else { return Readiness::Fire };
     match row.state {
-        State::Sent | State::Done => Readiness::Sent(row),
+        State::Sent | State::Done => Readiness::Sent(Box::new(row)),
         State::Sending => Readiness::Wait(row.retry.filter(|at| *at > now)),
         State::Failed if row.settings.as_deref() == Some(notifiers) => Readiness::Wait(None),
+        State::Failed if row.settings.as_deref() == Some(journal::RESTORED) => Readiness::Wait(None),
         State::Failed => Readiness::Fire,
         // A clock that was put back to before the attempt makes the wait meaningless.
         State::Due => match (row.retry, row.attempted) {
@@ -339,12 +348,15 @@ fn commitments(
         let marks = marks(context.journal, &commitment.id, utc, hash, disputed)?;
         let key = journal::key(&commitment.id, utc, marks.as_ref());
         match readiness(context.journal.row(&key)?, now, &context.settings.notifiers) {
-            Readiness::Wait(at) => plan.waiting.extend(at),
+            Readiness::Wait(at) => {
+                plan.waiting.extend(at);
+                plan.open.insert(key);
+            }
             Readiness::Sent(row) => {
                 let target = Target::Delivered { block: bytes.to_vec(), id: commitment.id.clone() };
                 plan.settles.push(Settle { key, row, target });
             }
-            Readiness::Fire if plan.fires.iter().any(|fire| fire.key == key) => {}
+            Readiness::Fire if !plan.open.insert(key.clone()) => {}
             Readiness::Fire => {
                 let scope = commitment.scope.as_deref().and_then(|scope| scope.parse().ok());
                 let fact = commitment_fact(context.settings, block, due, now);

@@ -213,11 +213,11 @@ impl<'c> Sender<'c> {
             if age.is_negative() || age >= NONCE_WINDOW {
                 let since = first.min(now).saturating_sub(LOOKUP_SKEW).unwrap_or(first);
                 match place.notifier.find(outgoing, since).await {
-                    Lookup::Found { message_id } => {
+                    Lookup::Found { message_id } if !self.context.journal.is_counted(&message_id)? => {
                         return Ok(SendOutcome::Sent { message_id: Some(message_id) });
                     }
                     Lookup::Later { reason, .. } => return Ok(SendOutcome::Unknown { reason }),
-                    Lookup::NotFound | Lookup::CannotAsk => {}
+                    Lookup::Found { .. } | Lookup::NotFound | Lookup::CannotAsk => {}
                 }
             }
         }

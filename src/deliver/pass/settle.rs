@@ -8,13 +8,13 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::notes::{Nameless, Notes};
-use super::plan::{Plan, Settle, Target};
+use super::plan::{Plan, Settle, Target, meaning};
 use super::{Memory, Mode, PassContext, PassError, PassReport};
 use crate::deliver::journal::{LineHash, State};
 use crate::deliver::notifier::MessageKind;
 use crate::format::commitment::{self, Status};
 use crate::format::id::ReminderId;
-use crate::format::reminder;
+use crate::format::reminder::{self, Parsed};
 use crate::reminders::{random_id, rfc3339};
 use crate::vault::{Actor, NotePath, OpOutcome, Operation, Why};
 
@@ -48,20 +48,24 @@ pub(super) fn settle(
 }
 
 /// Deliveries whose line is in the note no more (the person took it out, or an edit whose outcome was
-/// never noted did) are done.
+/// never noted did) are done; those that were never sent are forgotten.
 fn forget_gone(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -> Result<(), PassError> {
     let open: HashSet<&str> = plan.settles.iter().map(|settle| settle.key.as_str()).collect();
     let unsettled = context.journal.unsettled()?;
-    let gone = unsettled.iter().filter(|(key, row)| {
-        let was_read = match row.fact.kind {
-            MessageKind::Commitment => notes.commitments.is_some(),
-            _ => notes.reminders.is_some(),
-        };
-        was_read && !open.contains(key.as_str())
-    });
+    let was_read = |kind: MessageKind| match kind {
+        MessageKind::Commitment => notes.commitments.is_some(),
+        _ => notes.reminders.is_some(),
+    };
+    let gone = unsettled.iter().filter(|(key, row)| was_read(row.fact.kind) && !open.contains(key.as_str()));
     let gone: Vec<&str> = gone.map(|(key, _)| key.as_str()).collect();
     if !gone.is_empty() {
         context.journal.done(gone)?;
+    }
+    let unsent = context.journal.open_deliveries()?;
+    let gone = unsent.iter().filter(|row| was_read(row.fact.kind) && !plan.open.contains(&row.key));
+    let gone: Vec<&str> = gone.map(|row| row.key.as_str()).collect();
+    if !gone.is_empty() {
+        context.journal.forget_unsent(gone)?;
     }
     Ok(())
 }
@@ -236,16 +240,20 @@ impl Writer<'_> {
     fn ids_for(&self, lines: &[&Nameless], notes: &Notes) -> Result<Vec<ReminderId>, PassError> {
         let note = notes.reminders.as_ref();
         let mut taken: HashSet<ReminderId> =
-            note.into_iter().flat_map(|note| note.ids()).map(|at| at.id).collect();
+            note.into_iter().flat_map(super::notes::ReminderNote::ids).map(|at| at.id).collect();
         let mut new: Vec<(LineHash, String)> = Vec::new();
         let mut ids = Vec::with_capacity(lines.len());
         for line in lines {
-            let known = self.context.journal.name(&line.meaning)?.and_then(|id| id.parse().ok());
+            let Parsed::Reminder(reminder) = reminder::parse_line(&line.text) else {
+                unreachable!("it was read as a reminder from the same bytes");
+            };
+            let meaning = meaning(&reminder);
+            let known = self.context.journal.name(&meaning)?.and_then(|id| id.parse().ok());
             let id = match known.filter(|id| !taken.contains(id)) {
                 Some(id) => id,
                 None => {
                     let id = random_id(|id| taken.contains(id))?;
-                    new.push((line.meaning, id.to_string()));
+                    new.push((meaning, id.to_string()));
                     id
                 }
             };

@@ -1,0 +1,145 @@
+//! Fitting the weights: a listwise softmax over each question's candidates, cross-validated by conversation.
+
+use vault_agent::recall::corpus::{names_of, without_names};
+use vault_agent::recall::matrix::Probe;
+use vault_agent::recall::question::Question;
+use vault_agent::recall::score::{self, Candidates, Table, Vectors};
+use vault_agent::recall::signal::{NAMES, SIGNALS, Weights};
+
+use crate::data::Conversation;
+use crate::metrics::{self, Metrics};
+
+/// One question: the signals of every candidate.
+pub struct Row {
+    pub conversation: usize,
+    pub category: u8,
+    pub signals: Vec<[f32; SIGNALS]>,
+    pub evidence: Vec<usize>,
+}
+
+pub fn rows(conversations: &[Conversation]) -> Vec<Row> {
+    let table = vault_agent::embed::Table::builtin();
+    let mut out = Vec::new();
+    for (at, conversation) in conversations.iter().enumerate() {
+        let corpus = &conversation.corpus;
+        let candidates = Candidates::new(corpus, |_| true, |_| true);
+        let names = names_of(conversation.turns.iter().map(|(author, _)| author.as_str()));
+        for asked in &conversation.questions {
+            let question = Question::new(&asked.text, jiff::civil::date(2024, 6, 1));
+            let probe = Probe::new(&table.embed(&without_names(&asked.text, &names)));
+            let vectors = probe.as_ref().map(|probe| Vectors { matrix: &corpus.vectors, probe });
+            let mut sink = Table(vec![[0.0; SIGNALS]; corpus.len()]);
+            score::signals(corpus, &candidates, &question, vectors, &jiff::tz::TimeZone::UTC, &mut sink);
+            out.push(Row { conversation: at, category: asked.category, signals: sink.0, evidence: asked.evidence.clone() });
+        }
+    }
+    out
+}
+
+pub fn metrics_of(row: &Row, weights: &Weights) -> Metrics {
+    let scores: Vec<f32> = row.signals.iter().map(|signals| dot(signals, weights)).collect();
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+    metrics::of(&order, &row.evidence)
+}
+
+fn dot(a: &[f32; SIGNALS], b: &Weights) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Minimises the loss on `rows` over the signals that `used` marks, by accelerated gradient descent on
+/// signals brought to one spread.
+pub fn fit(rows: &[&Row], used: &[bool; SIGNALS], l2: f64) -> Weights {
+    let mut spread = [0.0_f64; SIGNALS];
+    let mut n = 0.0;
+    for row in rows {
+        for signals in &row.signals {
+            n += 1.0;
+            for (sum, x) in spread.iter_mut().zip(signals) {
+                *sum += f64::from(x * x);
+            }
+        }
+    }
+    let scale: Vec<f64> = spread.iter().map(|sum| 1.0 / (sum / n).sqrt().max(1e-6)).collect();
+    let (mut w, mut m, mut v) = ([0.0_f64; SIGNALS], [0.0_f64; SIGNALS], [0.0_f64; SIGNALS]);
+    for step in 1..=400 {
+        let weights: Weights = std::array::from_fn(|k| (w[k] * scale[k]) as f32);
+        let mut gradient = [0.0_f64; SIGNALS];
+        for row in rows {
+            add_gradient(row, &weights, &mut gradient);
+        }
+        let rate = 0.05 * (1.0 - f64::from(step) / 420.0);
+        for k in (0..SIGNALS).filter(|k| used[*k]) {
+            let g = gradient[k] * scale[k] / rows.len() as f64 + 2.0 * l2 * w[k] / rows.len() as f64;
+            m[k] = 0.9 * m[k] + 0.1 * g;
+            v[k] = 0.99 * v[k] + 0.01 * g * g;
+            let (mk, vk) = (m[k] / (1.0 - 0.9_f64.powi(step)), v[k] / (1.0 - 0.99_f64.powi(step)));
+            w[k] -= rate * mk / (vk.sqrt() + 1e-9);
+        }
+    }
+    std::array::from_fn(|k| (w[k] * scale[k]) as f32)
+}
+
+fn add_gradient(row: &Row, weights: &Weights, gradient: &mut [f64; SIGNALS]) {
+    let scores: Vec<f32> = row.signals.iter().map(|signals| dot(signals, weights)).collect();
+    let most = scores.iter().copied().fold(f32::MIN, f32::max);
+    let weight: Vec<f32> = scores.iter().map(|score| (score - most).exp()).collect();
+    let whole: f32 = weight.iter().sum();
+    let mut sum = [0.0_f32; SIGNALS];
+    for (signals, weight) in row.signals.iter().zip(&weight) {
+        if *weight > whole * 1e-6 {
+            let share = weight / whole;
+            for (sum, x) in sum.iter_mut().zip(signals) {
+                *sum += share * x;
+            }
+        }
+    }
+    let part = 1.0 / row.evidence.len() as f32;
+    for slot in &row.evidence {
+        for (sum, x) in sum.iter_mut().zip(&row.signals[*slot]) {
+            *sum -= part * x;
+        }
+    }
+    for (gradient, sum) in gradient.iter_mut().zip(sum) {
+        *gradient += f64::from(sum);
+    }
+}
+
+/// Each fold's metrics with weights that never saw its conversation.
+pub fn folds(rows: &[Row], used: &[bool; SIGNALS], l2: f64) -> Vec<Vec<Metrics>> {
+    let count = rows.iter().map(|row| row.conversation).max().map_or(0, |most| most + 1);
+    (0..count)
+        .map(|fold| {
+            let train: Vec<&Row> = rows.iter().filter(|row| row.conversation != fold).collect();
+            let weights = fit(&train, used, l2);
+            rows.iter().filter(|row| row.conversation == fold).map(|row| metrics_of(row, &weights)).collect()
+        })
+        .collect()
+}
+
+pub fn report(rows: &[Row]) {
+    let show = |name: &str, used: &[bool; SIGNALS], l2: f64| {
+        let folds = folds(rows, used, l2);
+        let each: Vec<String> = folds.iter().map(|fold| format!("{:.3}", metrics::mean(fold).r10)).collect();
+        let all: Vec<Metrics> = folds.into_iter().flatten().collect();
+        println!("{name:24} {} folds {} r10 {:.4}", metrics::line(&all), each.join(" "), metrics::mean(&all).r10);
+    };
+    let all = [true; SIGNALS];
+    for l2 in [0.3, 1.0, 3.0] {
+        show(&format!("all, l2 {l2}"), &all, l2);
+    }
+    if std::env::var_os("ABLATE").is_some() {
+        for k in 0..SIGNALS {
+            let mut used = all;
+            used[k] = false;
+            show(&format!("- {}", NAMES[k]), &used, 1.0);
+        }
+    }
+    let every: Vec<&Row> = rows.iter().collect();
+    let weights = fit(&every, &all, 1.0);
+    println!("pub const FITTED: Weights = [");
+    for (name, weight) in NAMES.iter().zip(weights) {
+        println!("    {weight:.3}, // {name}");
+    }
+    println!("];");
+}

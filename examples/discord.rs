@@ -1,0 +1,133 @@
+//! A look at the bot without an account: it talks to a Discord of our own on this machine.
+//!
+//! `cargo run --example discord` holds a short conversation and prints what the vault holds afterwards;
+//! `cargo run --release --example discord -- figures` measures how soon a due reminder is on the wire, and what a
+//! logged message costs as the log grows.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
+
+#[path = "../tests/support/discord/mod.rs"]
+mod fake;
+#[path = "../tests/discord/rig.rs"]
+#[allow(dead_code)]
+mod rig;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use rig::{ALICE, CHANNEL, MALLORY, Rig, slash};
+use vault_agent::clock::ManualClock;
+use vault_agent::deliver::pass::{PassContext, pass};
+use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings};
+use vault_agent::discord::log::{Surface, entries};
+use vault_agent::discord::message::Incoming;
+use vault_agent::discord::{BotNotifier, Logbook, Owners};
+use vault_agent::schedule::{DigestRule, Zone};
+use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
+
+#[tokio::main]
+async fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("figures") => figures().await,
+        _ => conversation().await,
+    }
+}
+
+async fn conversation() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+    rig.wait_said(CHANNEL, 2).await;
+    rig.fake.say(CHANNEL, MALLORY, "<@500> and the door code?");
+    rig.wait_said(CHANNEL, 3).await;
+    for (name, options) in [
+        ("remind", vec![("when", "tomorrow 9am"), ("what", "Call Mum"), ("recur", "weekly")]),
+        ("remember", vec![("text", "Mum's birthday is 3 May")]),
+        ("reminders", vec![]),
+        ("status", vec![]),
+    ] {
+        println!("/{name}\n{}\n", rig.fake.reply(slash(ALICE, name, &options)).await);
+    }
+    running.stop().await.unwrap();
+    let mut files = rig.log_files();
+    files.extend(["Reminders.md", "Pinned.md"].map(|name| rig.vault().join(name)));
+    for file in files {
+        let name = file.strip_prefix(rig.vault()).unwrap().display();
+        println!("==> {name}\n{}", std::fs::read_to_string(&file).unwrap());
+    }
+}
+
+async fn figures() {
+    wire().await;
+    log();
+}
+
+/// From the minute's boundary to the first and the last request, with 1,000 reminders due at once.
+async fn wire() {
+    const COUNT: usize = 1000;
+    let rig = Rig::new().await;
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let id = |n: usize| (0..12).map(|at| char::from(letters[(n >> (5 * at)) & 31])).collect::<String>();
+    let line = |n| format!("- [ ] date=2026-12-01 time=09:30 recur=none msg=\"number {n}\" id=rid_{}\n", id(n));
+    std::fs::write(rig.vault().join("Reminders.md"), (0..COUNT).map(line).collect::<String>()).unwrap();
+    let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
+    rig.fake.world().set_now(at);
+    let state = rig.temp.path().join("state");
+    let clock = Arc::new(ManualClock::new(at));
+    let vault = Vault::open(&rig.vault()).unwrap();
+    let editor = Editor::new(vault.clone(), &state, clock.clone(), EditOptions::default());
+    let journal = Journal::open(&state).unwrap();
+    let outlets = Outlets::only(Arc::new(BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]))));
+    let settings = PassSettings {
+        zone: Zone::get("Europe/London").unwrap(),
+        reminders: NotePath::new("Reminders.md").unwrap(),
+        commitments: NotePath::new("COMMITMENTS.md").unwrap(),
+        digest: DigestRule { over: 3, after: SignedDuration::from_hours(24) },
+        read_only: None,
+        notifiers: String::new(),
+    };
+    let context = PassContext {
+        vault: &vault,
+        editor: &editor,
+        journal: &journal,
+        outlets: &outlets,
+        clock: &*clock,
+        settings: &settings,
+    };
+    let begun = Instant::now();
+    let report = pass(&context, &mut Memory::default(), Mode::Tick).await.unwrap();
+    let records = rig.fake.requests("POST", "/messages");
+    let first = records.first().unwrap().at.duration_since(begun);
+    let last = records.last().unwrap().at.duration_since(begun);
+    println!("{COUNT} reminders due at once: first request answered after {first:?}, last after {last:?}");
+    println!("whole pass {:?}, {} told, {} failed", begun.elapsed(), report.fired.len(), report.failed.len());
+}
+
+/// What one logged message costs, first and last of 10,000.
+fn log() {
+    let temp = tempfile::tempdir().unwrap();
+    std::fs::create_dir(temp.path().join("vault")).unwrap();
+    let clock = Arc::new(vault_agent::clock::SystemClock);
+    let vault = Vault::open(&temp.path().join("vault")).unwrap();
+    let editor = Arc::new(Editor::new(vault, temp.path(), clock.clone(), EditOptions::default()));
+    let book = Logbook::new(editor, "logs", clock);
+    book.open(Surface::Channel, 1, None, |_| false).unwrap();
+    let base = vault_agent::discord::snowflake::first_at(Timestamp::now());
+    let mut spent: Vec<Duration> = vec![];
+    for n in 0..10_000u64 {
+        let value = serde_json::json!({ "id": (base + n).to_string(), "channel_id": "1", "content": "a message of usual length, as people write them",
+            "author": { "id": "42", "username": "alice" } });
+        let message = Incoming::from_json(&value).unwrap();
+        let begun = Instant::now();
+        book.record(1, &entries(&message, 500, None)).unwrap();
+        spent.push(begun.elapsed());
+    }
+    let median = |part: &[Duration]| {
+        let mut sorted = part.to_vec();
+        sorted.sort();
+        sorted[sorted.len() / 2]
+    };
+    let (first, last) = (median(&spent[1..101]), median(&spent[9_900..]));
+    println!("a logged message costs {first:?} among the first hundred, {last:?} among the last of 10,000 (median)");
+    println!("ratio {:.2}", last.as_secs_f64() / first.as_secs_f64());
+}

@@ -1,0 +1,97 @@
+//! Checks of what the rooms keep beside the notes: history, index, Discord.
+
+#[cfg(any(feature = "history", feature = "index", feature = "discord"))]
+use super::Check;
+
+/// At most so many files of one kind are shown.
+#[cfg(feature = "history")]
+const SHOWN: usize = 5;
+
+/// The history: what it left out, what waits for a person.
+#[cfg(feature = "history")]
+pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
+    let history = match workspace.history() {
+        Ok(Some(history)) => history,
+        Ok(None) => return vec![Check::ok("history", "turned off in the settings")],
+        Err(error) => {
+            let fix = "look at `history.git` in the state directory; moved away, a new history begins";
+            return vec![Check::fail("history", error.to_string(), fix)];
+        }
+    };
+    let mut checks = Vec::new();
+    match history.held() {
+        Ok(Some(held)) => checks.push(Check::warn(
+            "history",
+            format!("{} of {} files are gone since {}, too many to believe", held.deleted.len(), held.known, held.since),
+            "bring them back with `vault-agent restore`, or say that it is meant with `vault-agent history --accept-deletions`",
+        )),
+        Ok(None) => {}
+        Err(error) => checks.push(Check::warn("history", error.to_string(), "the next full snapshot writes it anew")),
+    }
+    if let Ok(Some(pending)) = history.pending_restore() {
+        let detail = format!("a restore of {} ({}) was interrupted", pending.from, pending.subject);
+        checks.push(Check::warn("history", detail, "finish it with `vault-agent restore`, or take it back with `--roll-back`"));
+    }
+    let left_out = history.left_out().unwrap_or_default();
+    checks.extend(left_out.iter().take(SHOWN).map(|file| {
+        let detail = format!("`{}` is not kept: {}", file.path, file.reason);
+        Check::warn("history", detail, "see `[history]` in vault-agent.toml, if it should be")
+    }));
+    if left_out.len() > SHOWN {
+        let more = format!("{} more files are not kept", left_out.len() - SHOWN);
+        checks.push(Check::warn("history", more, "see `[history]` in vault-agent.toml"));
+    }
+    if checks.is_empty() {
+        checks.push(Check::ok("history", format!("in {}", history.dir().display())));
+    }
+    checks
+}
+
+/// The index: how it is, what it skipped.
+#[cfg(feature = "index")]
+pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
+    use super::Outcome;
+    use crate::index::Severity;
+
+    let index = match workspace.index() {
+        Ok(index) => index,
+        Err(error) => return vec![Check::fail("index", error.to_string(), "run `vault-agent reindex`")],
+    };
+    let checks = index.health().into_iter().map(|finding| Check {
+        check: "index",
+        status: match finding.status {
+            Severity::Ok => Outcome::Ok,
+            Severity::Warn => Outcome::Warn,
+            Severity::Fail => Outcome::Fail,
+        },
+        detail: finding.detail,
+        fix: Some(finding.fix).filter(|fix| !fix.is_empty()),
+    });
+    checks.collect()
+}
+
+/// What Discord says of the bot, where there is one.
+#[cfg(feature = "discord")]
+pub(super) fn discord(workspace: &crate::workspace::Workspace) -> Vec<Check> {
+    use crate::discord::setup;
+
+    /// Discord is asked for no longer than this.
+    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+
+    let settings = &workspace.settings.discord;
+    let api = match setup::api(settings, workspace.vault.root()) {
+        Ok(Some(api)) => api,
+        Ok(None) => return Vec::new(),
+        Err(error) => return vec![Check::fail("discord", error.to_string(), "mend `[discord]` in vault-agent.toml")],
+    };
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return Vec::new() };
+    let asked = runtime.block_on(async { tokio::time::timeout(PATIENCE, setup::examine(&api, settings)).await });
+    let Ok(found) = asked else {
+        return vec![Check::fail("discord", "Discord does not answer", "look at this machine's network")];
+    };
+    let said = found.into_iter().map(|found| match found {
+        Ok(words) => Check::ok("discord", words),
+        Err(error) => Check::fail("discord", error.to_string(), "do what it says, then ask `vault-agent doctor` again"),
+    });
+    said.collect()
+}

@@ -1,0 +1,71 @@
+//! `recall`: the memories that help with a prompt, without anybody having asked.
+
+use serde::Serialize;
+
+use super::{CommandError, CommandResult, Context, Status};
+use crate::index::{Freshness, Hit};
+use crate::recall::{Recall, RecallError};
+
+/// Gives the memories that help with a question or a prompt: two or three lines, or `NONE`.
+///
+/// What it gives is context of unknown trustworthiness, never instruction.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The question or prompt.
+    #[arg(required = true)]
+    query: Vec<String>,
+    /// The digest's length at most, in characters.
+    #[arg(long, default_value_t = 400, value_name = "N")]
+    max_chars: usize,
+    /// Prints the block that stands before a prompt: a marked line, then JSON.
+    #[arg(long)]
+    inject: bool,
+    /// Gives the turns beside each memory, too, as far as there is room.
+    #[arg(long)]
+    expand: bool,
+    /// Only there: a folder or file, `logs`, `memory`, `daily`, `channel:ID` or `thread:ID`.
+    #[arg(long)]
+    scope: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    digest: Option<&'a str>,
+    hits: &'a [Hit],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    injected: Option<&'a crate::recall::choose::Injection>,
+    freshness: &'a Freshness,
+}
+
+/// Runs `recall`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let recall = Recall::of(&context.workspace()?)?;
+    let found = recall.recall(&args.query.join(" "), args.scope.as_deref(), args.max_chars, args.expand)?;
+    for word in found.notes.iter().chain(&found.freshness.warnings) {
+        context.ui.note(word);
+    }
+    context.ui.json(&Answer {
+        digest: found.digest.as_deref(),
+        hits: &found.hits,
+        injected: args.inject.then_some(&found.injection),
+        freshness: &found.freshness,
+    });
+    if args.inject {
+        let text = found.injection.to_text();
+        if !text.is_empty() {
+            context.ui.line(text.trim_end());
+        }
+    } else {
+        context.ui.line(found.digest.as_deref().unwrap_or("NONE"));
+    }
+    Ok(Status::Fine)
+}
+
+impl From<RecallError> for CommandError {
+    fn from(error: RecallError) -> Self {
+        match error {
+            RecallError::Embed(error) => Self::usage(error).hint("see `[embed]` in `vault-agent.toml`"),
+            RecallError::Index(error) => Self::problem(error),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The daemon's Discord bot: it runs where there is a token, and starts anew with other settings.
+//!
+//! What the bot can't do itself it asks the rest of the daemon for ([`Outside`]): a status, an undo, a
+//! confirmation. Files and databases are touched where the gateway doesn't wait for them. Whatever is
+//! wrong with Discord stands in `status` as one sentence; the daemon goes on with the console.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::civil;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::part::{Board, Event, Part};
+use super::status::DaemonStatus;
+use crate::cli::status::coming;
+use crate::deliver::{self, Fact, journal};
+use crate::discord::responder::{Memory, Recall};
+use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Parts, RecallResponder, setup};
+use crate::workspace::Workspace;
+
+/// The bot, where there is a token.
+#[derive(Debug)]
+pub struct DiscordPart;
+
+#[async_trait]
+impl Part for DiscordPart {
+    fn name(&self) -> &'static str {
+        "discord"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        mut workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        loop {
+            let shutdown = stop.child_token();
+            let bot = tokio::spawn(serve(Arc::clone(&workspace), board.clone(), shutdown.clone()));
+            let changed = next_settings(&workspace, &mut events, &stop).await;
+            shutdown.cancel();
+            // The bot's tasks end with their channel; one that hangs is left behind.
+            let _ = tokio::time::timeout(Duration::from_millis(500), bot).await;
+            match changed {
+                Some(changed) => workspace = changed,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// Waits for settings that concern the bot; none when the daemon stops.
+async fn next_settings(
+    workspace: &Arc<Workspace>,
+    events: &mut broadcast::Receiver<Event>,
+    stop: &CancellationToken,
+) -> Option<Arc<Workspace>> {
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = stop.cancelled() => return None,
+            event = events.recv() => event,
+        };
+        match event {
+            Ok(Event::Settings(changed)) if changed.settings != workspace.settings => return Some(changed),
+            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return None,
+        }
+    }
+}
+
+/// Runs the bot until `shutdown`, and says how it is.
+async fn serve(workspace: Arc<Workspace>, board: Board, shutdown: CancellationToken) {
+    let api = match setup::api(&workspace.settings.discord, workspace.vault.root()) {
+        Ok(Some(api)) => api,
+        Ok(None) => return,
+        Err(error) => return board.say("discord", error.to_string()),
+    };
+    let (status, mut seen) = watch::channel(GatewayStatus::Connecting);
+    let said = board.clone();
+    let watching = tokio::spawn(async move {
+        loop {
+            let words = words(&seen.borrow_and_update());
+            said.say("discord", words);
+            if seen.changed().await.is_err() {
+                return;
+            }
+        }
+    });
+    let result = crate::discord::run(parts(&workspace, api), status, shutdown).await;
+    let _ = watching.await;
+    if let Err(error) = result {
+        tracing::error!("Discord: {error}");
+        board.say("discord", error.to_string());
+    }
+}
+
+fn words(status: &GatewayStatus) -> String {
+    match status {
+        GatewayStatus::Connecting => "connecting".to_owned(),
+        GatewayStatus::Ready => "connected".to_owned(),
+        GatewayStatus::Degraded(error) => format!("connected, but: {error}"),
+        GatewayStatus::Stopped(error) => error.to_string(),
+    }
+}
+
+fn parts(workspace: &Arc<Workspace>, api: crate::discord::Api) -> Parts {
+    let recall: Arc<dyn Recall> = Arc::new(Remembering::new(Arc::clone(workspace)));
+    let paths = &workspace.settings.paths;
+    Parts {
+        api,
+        settings: workspace.settings.discord.clone(),
+        log: Logbook::new(Arc::clone(&workspace.editor), &paths.logs, Arc::clone(&workspace.clock)),
+        desk: Desk {
+            editor: Arc::clone(&workspace.editor),
+            reminders: workspace.note(&paths.reminders),
+            pinned: workspace.note(&paths.pinned),
+            zone: workspace.zone.clone(),
+            clock: Arc::clone(&workspace.clock),
+            recall: Arc::clone(&recall),
+            outside: Arc::new(Rest(Arc::clone(workspace))),
+        },
+        responder: Arc::new(RecallResponder::new(recall)),
+        clock: Arc::clone(&workspace.clock),
+        state: workspace.dirs.state.clone(),
+        sweep: Parts::SWEEP,
+        stall: None,
+    }
+}
+
+/// The vault's memory, opened with the first question.
+struct Remembering {
+    #[cfg_attr(not(feature = "index"), expect(dead_code, reason = "only the index remembers"))]
+    workspace: Arc<Workspace>,
+    #[cfg(feature = "index")]
+    recall: std::sync::Mutex<Option<Arc<crate::recall::Recall>>>,
+}
+
+impl Remembering {
+    fn new(workspace: Arc<Workspace>) -> Self {
+        Self {
+            workspace,
+            #[cfg(feature = "index")]
+            recall: std::sync::Mutex::default(),
+        }
+    }
+
+    #[cfg(feature = "index")]
+    fn open(&self) -> Result<Arc<crate::recall::Recall>, String> {
+        let mut opened = self.recall.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(recall) = &*opened {
+            return Ok(Arc::clone(recall));
+        }
+        let recall = crate::recall::Recall::of(&self.workspace).map_err(|error| error.to_string())?;
+        Ok(Arc::clone(opened.insert(Arc::new(recall))))
+    }
+}
+
+#[async_trait]
+impl Recall for Remembering {
+    #[cfg(feature = "index")]
+    async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Memory>, String> {
+        /// The characters that an answer may hold, well below one message.
+        const MOST_CHARS: usize = 1500;
+        let recall = self.open()?;
+        let query = query.to_owned();
+        let found = blocking(move || recall.recall(&query, None, MOST_CHARS, false).map_err(|error| error.to_string()));
+        let tz = self.workspace.zone.tz();
+        let memory = |hit: crate::index::Hit| Memory {
+            path: hit.path,
+            line: hit.line as usize,
+            when: hit.timestamp.map(|at| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string()),
+            text: hit.snippet,
+        };
+        Ok(found.await??.hits.into_iter().take(limit).map(memory).collect())
+    }
+
+    #[cfg(not(feature = "index"))]
+    async fn recall(&self, _: &str, _: usize) -> Result<Vec<Memory>, String> {
+        Err("this build of vault-agent has no index, so it can't recall".to_owned())
+    }
+}
+
+/// What the bot asks the rest of the daemon for.
+struct Rest(Arc<Workspace>);
+
+#[async_trait]
+impl Outside for Rest {
+    async fn status(&self) -> String {
+        let workspace = Arc::clone(&self.0);
+        blocking(move || describe(&workspace)).await.unwrap_or_else(|error| error)
+    }
+
+    #[cfg(feature = "history")]
+    async fn undo(&self) -> Result<String, String> {
+        let workspace = Arc::clone(&self.0);
+        blocking(move || undo(&workspace)).await?
+    }
+
+    #[cfg(not(feature = "history"))]
+    async fn undo(&self) -> Result<String, String> {
+        Err("this build of vault-agent keeps no history, so nothing can be undone".to_owned())
+    }
+
+    async fn confirm(&self, what: &str, line: &str) {
+        let (workspace, what, line) = (Arc::clone(&self.0), what.to_owned(), line.to_owned());
+        let queued = blocking(move || {
+            let journal = workspace.journal().map_err(|error| error.to_string())?;
+            deliver::confirm(&journal, &what, &line, workspace.clock.now()).map_err(|error| error.to_string())
+        });
+        if let Ok(Err(error)) | Err(error) = queued.await {
+            tracing::warn!("a change could not be confirmed: {error}");
+        }
+    }
+
+    async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact> {
+        let (workspace, key) = (Arc::clone(&self.0), journal::key(id, local, None));
+        let row = blocking(move || workspace.journal().and_then(|journal| journal.row(&key))).await;
+        Some(row.ok()?.ok()??.fact)
+    }
+}
+
+/// Runs what waits for files where nothing else waits for it.
+async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+    tokio::task::spawn_blocking(act).await.map_err(|error| format!("it went wrong inside: {error}"))
+}
+
+/// The words of `/status`.
+fn describe(workspace: &Workspace) -> String {
+    let mut lines = Vec::new();
+    if let Some(status) = DaemonStatus::read(&workspace.dirs.state) {
+        lines.push(format!("Running since {}, {} notifications so far.", status.started, status.fired));
+        lines.extend(status.last_error.iter().chain(&status.settings_error).map(|error| format!("Problem: {error}")));
+    }
+    match coming(workspace, 3) {
+        Ok(next) if next.is_empty() => lines.push("Nothing is scheduled.".to_owned()),
+        Ok(next) => lines.extend(next.iter().map(|reminder| format!("{}: {}", reminder.at, reminder.msg))),
+        Err(error) => lines.push(format!("The reminders can't be read: {error}")),
+    }
+    lines.join("\n")
+}
+
+/// Takes back the agent's last write.
+#[cfg(feature = "history")]
+fn undo(workspace: &Workspace) -> Result<String, String> {
+    let words = |error: crate::history::HistoryError| error.to_string();
+    let history = workspace.history().map_err(words)?.ok_or("the history is turned off in the settings")?;
+    history.snapshot_all(crate::history::Deletions::Hold).map_err(words)?;
+    let plan = history.plan_undo(1).map_err(words)?;
+    if let Some(conflict) = plan.conflicts.first() {
+        return Err(format!("`{}` was changed by you since ({}): nothing was undone", conflict.path, conflict.reason));
+    }
+    let Some(write) = plan.writes.first() else { return Err("there is nothing to undo".to_owned()) };
+    let subject = write.commit.message.subject.clone();
+    let report = history.undo(&workspace.editor, &plan).map_err(words)?;
+    if let Some(path) = report.skipped.first() {
+        return Err(format!("`{path}` was changed at this very moment and stays as it is; try again"));
+    }
+    Ok(format!("Undid: {subject}"))
+}

@@ -1,0 +1,299 @@
+//! The bot: the gateway's events in, lanes for the conversations, catch-up, and commands.
+//!
+//! [`run`] owns all of it for as long as the daemon lives. It decides which channels are its own (the bound one, its
+//! threads, the owners' DMs), and hands everything said there to the lane of that channel ([`ingress`](super::ingress)).
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serenity::http::Route;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::access::Owners;
+use super::catchup;
+use super::commands;
+use super::cursors::Cursors;
+use super::desk::Desk;
+use super::error::DiscordError;
+use super::gateway::{Gateway, GatewayEvent, GatewayStatus};
+use super::http::Api;
+use super::ingress::{Item, Lane, Place};
+use super::log::{Logbook, Surface};
+use super::mentions::Identity;
+use super::message::{self, Incoming};
+use super::responder::Responder;
+use super::snowflake;
+use crate::clock::Clock;
+use crate::config;
+
+/// How often history is read though nothing seems to be missing: the library drops what it can't decode.
+const SWEEP: Duration = Duration::from_secs(10 * 60);
+
+/// What the bot is made of.
+pub struct Parts {
+    /// The way to Discord.
+    pub api: Api,
+    /// `[discord]` of the settings.
+    pub settings: config::Discord,
+    /// The logs.
+    pub log: Logbook,
+    /// What commands work on.
+    pub desk: Desk,
+    /// Who answers.
+    pub responder: Arc<dyn Responder>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The state directory.
+    pub state: PathBuf,
+    /// How often history is read though nothing seems to be missing; [`Parts::SWEEP`] unless a test says otherwise.
+    pub sweep: Duration,
+    /// How long the gateway may stand still before it is started anew; none for the default.
+    pub stall: Option<Duration>,
+}
+
+impl Parts {
+    /// The usual time between sweeps.
+    pub const SWEEP: Duration = SWEEP;
+}
+
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// What all tasks of the bot share.
+pub(super) struct Shared {
+    pub api: Api,
+    pub settings: config::Discord,
+    pub owners: Owners,
+    pub log: Logbook,
+    pub desk: Desk,
+    pub responder: Arc<dyn Responder>,
+    pub clock: Arc<dyn Clock>,
+    pub cursors: Cursors,
+    pub application: AtomicU64,
+    pub status: watch::Sender<GatewayStatus>,
+    identity: RwLock<Identity>,
+    started: Timestamp,
+    lanes: Mutex<HashMap<u64, mpsc::UnboundedSender<Item>>>,
+}
+
+impl Shared {
+    pub fn identity(&self) -> Identity {
+        self.identity.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn set_identity(&self, change: impl FnOnce(&mut Identity)) {
+        change(&mut self.identity.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Where the history of a channel begins that nothing is known of: now, or the beginning of a young thread.
+    pub fn born(&self, channel: u64) -> u64 {
+        let now = snowflake::first_at(self.started);
+        let made = snowflake::time_of(channel);
+        let young = self.started.duration_since(made) < SignedDuration::from_hours(24);
+        if young { channel.saturating_sub(1) } else { now }
+    }
+
+    /// The lane of a channel, if it has one.
+    pub fn lane(&self, channel: u64) -> Option<mpsc::UnboundedSender<Item>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(&channel).cloned()
+    }
+
+    /// The lane of a channel, which is made where it is missing.
+    pub fn open_lane(self: &Arc<Self>, channel: u64, place: Place) -> mpsc::UnboundedSender<Item> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        lanes.entry(channel).or_insert_with(|| Lane::start(self.clone(), channel, place)).clone()
+    }
+
+    /// What kind of place a channel object is to us; none where it is none of ours.
+    pub fn place_of(&self, channel: &serde_json::Value) -> Option<Place> {
+        let id = message::id(&channel["id"])?;
+        let title = channel["name"].as_str().map(str::to_owned);
+        match channel["type"].as_u64()? {
+            _ if Some(id) == self.settings.channel_id => Some(Place { surface: Surface::Channel, dm: false, title }),
+            1 => {
+                let person = &channel["recipients"][0];
+                let owner = message::id(&person["id"]).is_some_and(|user| self.owners.has(user));
+                let name = person["global_name"].as_str().or_else(|| person["username"].as_str()).unwrap_or("owner");
+                owner.then(|| Place { surface: Surface::Channel, dm: true, title: Some(format!("Messages with {name}")) })
+            }
+            10..=12 if message::id(&channel["parent_id"]) == self.settings.channel_id => {
+                Some(Place { surface: Surface::Thread, dm: false, title })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Runs the bot until `shutdown`; `status` tells how it is.
+///
+/// # Errors
+/// Only what a person has to mend. The caller goes on without the bot.
+pub async fn run(
+    parts: Parts,
+    status: watch::Sender<GatewayStatus>,
+    shutdown: CancellationToken,
+) -> Result<(), DiscordError> {
+    let (events_in, events) = mpsc::unbounded_channel();
+    let mut gateway = Gateway::new(parts.api.clone(), events_in, status.clone());
+    if let Some(stall) = parts.stall {
+        gateway = gateway.with_stall(stall);
+    }
+    let sweep = parts.sweep;
+    let shared = Arc::new(Shared {
+        owners: Owners::new(&parts.settings.owner_ids),
+        cursors: Cursors::load(&parts.state),
+        started: parts.clock.now(),
+        api: parts.api,
+        settings: parts.settings,
+        log: parts.log,
+        desk: parts.desk,
+        responder: parts.responder,
+        clock: parts.clock,
+        application: AtomicU64::new(0),
+        status,
+        identity: RwLock::default(),
+        lanes: Mutex::default(),
+    });
+    let bot = Bot { shared: shared.clone(), catch_up: catchup::start(shared.clone(), sweep), places: HashMap::new(), registered: false };
+    let result = tokio::select! {
+        result = gateway.run(shutdown) => result,
+        () = bot.listen(events) => Ok(()),
+    };
+    // Lanes end with their senders.
+    shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    result
+}
+
+struct Bot {
+    shared: Arc<Shared>,
+    catch_up: catchup::Trigger,
+    /// Channels that were asked about: whether they are ours.
+    places: HashMap<u64, bool>,
+    registered: bool,
+}
+
+/// What the listener waits for.
+enum Heard {
+    Event(GatewayEvent),
+    /// A channel was looked up for what waits for it.
+    Resolved(u64, Option<Place>, Vec<Item>),
+}
+
+impl Bot {
+    async fn listen(mut self, mut events: mpsc::UnboundedReceiver<GatewayEvent>) {
+        let (resolved_in, mut resolved) = mpsc::unbounded_channel();
+        loop {
+            let heard = tokio::select! {
+                Some(event) = events.recv() => Heard::Event(event),
+                Some((id, place, items)) = resolved.recv() => Heard::Resolved(id, place, items),
+                else => return,
+            };
+            match heard {
+                Heard::Event(event) => self.take(event, &resolved_in),
+                Heard::Resolved(id, place, items) => {
+                    self.places.insert(id, place.is_some());
+                    let Some(place) = place else { continue };
+                    let lane = self.shared.open_lane(id, place);
+                    for item in items {
+                        let _ = lane.send(item);
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, event: GatewayEvent, resolved: &mpsc::UnboundedSender<(u64, Option<Place>, Vec<Item>)>) {
+        match event {
+            GatewayEvent::Ready { user, application } => {
+                self.shared.set_identity(|identity| identity.user = user);
+                self.shared.application.store(application, Ordering::Relaxed);
+                self.catch_up.now();
+                // READY comes again with each new session; the commands are registered once a process.
+                if !std::mem::replace(&mut self.registered, true) {
+                    tokio::spawn(commands::register(self.shared.clone()));
+                }
+            }
+            GatewayEvent::Resumed => self.catch_up.now(),
+            GatewayEvent::Message(message) => {
+                let (channel, stranger) = (message.channel, self.is_strangers_dm(&message));
+                if !stranger {
+                    self.give(channel, Item::Message(message), resolved);
+                }
+            }
+            // An edit without an instant is Discord adding a preview.
+            GatewayEvent::Edited { channel, id, content, at: Some(at), .. } => {
+                self.give_known(channel, Item::Edited { id, content, at });
+            }
+            GatewayEvent::Edited { .. } => {}
+            GatewayEvent::Deleted { channel, ids } => {
+                for id in ids {
+                    self.give_known(channel, Item::Deleted { id });
+                }
+            }
+            GatewayEvent::Thread { id, parent, name } => {
+                if parent.is_some() && parent == self.shared.settings.channel_id {
+                    self.places.insert(id, true);
+                    let place = Place { surface: Surface::Thread, dm: false, title: Some(name) };
+                    let fresh = self.shared.lane(id).is_none();
+                    let lane = self.shared.open_lane(id, place);
+                    if fresh {
+                        // What was said before the lane was there.
+                        let _ = lane.send(Item::CatchUp { done: tokio::sync::oneshot::channel().0 });
+                    }
+                }
+            }
+            GatewayEvent::Interaction(interaction) => {
+                tokio::spawn(commands::handle(self.shared.clone(), *interaction));
+            }
+        }
+    }
+
+    fn is_strangers_dm(&self, message: &Incoming) -> bool {
+        let known = self.shared.lane(message.channel).is_some();
+        let ours = message.author.id == self.shared.identity().user || self.shared.owners.has(message.author.id);
+        message.guild.is_none() && !known && !ours
+    }
+
+    fn give_known(&self, channel: u64, item: Item) {
+        if let Some(lane) = self.shared.lane(channel) {
+            let _ = lane.send(item);
+        }
+    }
+
+    /// To the channel's lane; a channel that nothing is known of is looked up first.
+    fn give(
+        &mut self,
+        channel: u64,
+        item: Item,
+        resolved: &mpsc::UnboundedSender<(u64, Option<Place>, Vec<Item>)>,
+    ) {
+        if let Some(lane) = self.shared.lane(channel) {
+            let _ = lane.send(item);
+            return;
+        }
+        if self.places.get(&channel) == Some(&false) {
+            return;
+        }
+        let (shared, resolved) = (self.shared.clone(), resolved.clone());
+        tokio::spawn(async move {
+            let route = Route::Channel { channel_id: channel.into() };
+            let answer = shared.api.get(route, vec![]).await;
+            match answer {
+                Ok(found) => {
+                    let place = shared.place_of(&found);
+                    let _ = resolved.send((channel, place, vec![item]));
+                }
+                // The next catch-up brings it, if it is ours.
+                Err(error) => tracing::debug!(channel, %error, "a channel could not be looked up"),
+            }
+        });
+    }
+}

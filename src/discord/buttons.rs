@@ -1,0 +1,222 @@
+//! The buttons under a notification: Done, Snooze, and Skip next for what comes again.
+//!
+//! A button's id holds all that is needed to act on it after any restart: the action, the reminder's id, the local
+//! time that it was due, and the nonce of the notification, which also lets a look-back tell two notifications with the
+//! same words apart. What the reminder said comes from the delivery journal, else from the note, else from the message
+//! that the button hangs on. Pressing twice does nothing twice.
+
+use jiff::civil;
+use jiff::{SignedDuration, ToSpan};
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+use crate::deliver::{MessageKind, Outgoing, compose};
+use crate::format::reminder::Recur;
+
+/// The version of the ids; a press on a button of another version is answered with words.
+const VERSION: &str = "va1";
+
+/// What a button does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// It is done: nothing more of this one.
+    Done,
+    /// Again in ten minutes.
+    TenMinutes,
+    /// Again in an hour.
+    Hour,
+    /// Again tomorrow at nine.
+    Tomorrow,
+    /// The next occurrence is left out.
+    Skip,
+}
+
+const ALL: [(Action, &str, &str, u8); 5] = [
+    (Action::Done, "done", "Done", 3),
+    (Action::TenMinutes, "10m", "Snooze 10 min", 2),
+    (Action::Hour, "1h", "1 h", 2),
+    (Action::Tomorrow, "9am", "tomorrow 9:00", 2),
+    (Action::Skip, "skip", "Skip next", 2),
+];
+
+/// A button that was pressed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Press {
+    /// What it does.
+    pub action: Action,
+    /// The reminder's or follow-up's id.
+    pub id: String,
+    /// When that was due, local.
+    pub due: civil::DateTime,
+}
+
+/// The rows of buttons for a message; none for a chunk that isn't the last, and for what isn't about one thing.
+pub fn rows(message: &Outgoing) -> Vec<Value> {
+    let [fact] = message.facts.as_slice() else { return vec![] };
+    let about = matches!(message.kind, MessageKind::Reminder | MessageKind::Commitment);
+    let safe = fact.id.len() <= 40 && fact.id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    if !about || !safe || message.chunk + 1 != message.chunks {
+        return vec![];
+    }
+    let due = fact.local.strftime("%Y-%m-%dT%H%M");
+    let buttons: Vec<Value> = ALL
+        .iter()
+        .filter(|(action, ..)| *action != Action::Skip || fact.recurring)
+        .map(|(_, word, label, style)| {
+            let custom_id = format!("{VERSION}:{word}:{}:{due}:{}", fact.id, message.nonce);
+            json!({ "type": 2, "style": style, "label": label, "custom_id": custom_id })
+        })
+        .collect();
+    vec![json!({ "type": 1, "components": buttons })]
+}
+
+/// Reads a button's id.
+pub fn parse(custom_id: &str) -> Option<Press> {
+    let mut parts = custom_id.split(':');
+    if parts.next()? != VERSION {
+        return None;
+    }
+    let word = parts.next()?;
+    let (action, ..) = ALL.iter().find(|(_, known, ..)| *known == word)?;
+    let id = parts.next()?.to_owned();
+    let due = civil::DateTime::strptime("%Y-%m-%dT%H%M", parts.next()?).ok()?;
+    Some(Press { action: *action, id, due })
+}
+
+/// What a press led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pressed {
+    /// What happened, in words.
+    pub words: String,
+    /// The exact line of the note that it is about, if there is one.
+    pub line: Option<String>,
+    /// Whether the note was changed, so that the change has to be confirmed.
+    pub changed: bool,
+}
+
+/// Does what a button says. `msg` is what the reminder said.
+///
+/// # Errors
+/// A sentence on why it can't be done.
+pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
+    let words = |error: crate::reminders::ReminderError| error.to_string();
+    let now = desk.clock.now();
+    let again = |local: civil::DateTime| {
+        let written = desk.add(local, Recur::None, msg).map_err(words)?;
+        let today = desk.zone.tz().to_datetime(now).date();
+        let when = compose::moment(local, today);
+        Ok(Pressed { words: format!("Snoozed until {when}"), line: Some(written.line_text), changed: true })
+    };
+    match press.action {
+        Action::Done => done(desk, press),
+        Action::TenMinutes => again(local_after(desk, SignedDuration::from_mins(10))),
+        Action::Hour => again(local_after(desk, SignedDuration::from_hours(1))),
+        Action::Tomorrow => {
+            let today = desk.zone.tz().to_datetime(now).date();
+            let tomorrow = today.checked_add(1.day()).map_err(|error| error.to_string())?;
+            again(tomorrow.at(9, 0, 0, 0))
+        }
+        Action::Skip => {
+            let written = desk.skip(&press.id).map_err(words)?;
+            Ok(Pressed { words: "Skipped the next one".to_owned(), line: Some(written.line_text), changed: true })
+        }
+    }
+}
+
+fn done(desk: &Desk, press: &Press) -> Result<Pressed, String> {
+    let words = |error: crate::reminders::ReminderError| error.to_string();
+    let fine = |line| Pressed { words: "Done".to_owned(), line, changed: false };
+    let Some(line) = desk.line(&press.id).map_err(words)? else { return Ok(fine(None)) };
+    let text = String::from_utf8_lossy(&line.text).into_owned();
+    let reminder = &line.reminder;
+    // The line goes by itself once it is quiet; only one that was moved to another time stays.
+    if reminder.recur == Recur::None && reminder.date.to_datetime(reminder.time) == press.due {
+        let written = desk.remove(&press.id).map_err(words)?;
+        return Ok(Pressed { words: "Done, removed".to_owned(), line: Some(written.line_text), changed: true });
+    }
+    Ok(fine(Some(text)))
+}
+
+/// The local time so much later, on the whole minute after.
+fn local_after(desk: &Desk, by: SignedDuration) -> civil::DateTime {
+    let at = desk.clock.now().saturating_add(by).unwrap_or(jiff::Timestamp::MAX);
+    let local = desk.zone.tz().to_datetime(at);
+    let whole = local.date().at(local.hour(), local.minute(), 0, 0);
+    if whole < local { whole.checked_add(1.minute()).unwrap_or(whole) } else { whole }
+}
+
+/// What a notification said of the reminder, from the message's own text: without the opening word and the remark.
+pub fn msg_of(content: &str) -> String {
+    let text = content.strip_prefix("Reminder: ").or_else(|| content.strip_prefix("Follow-up: ")).unwrap_or(content);
+    let remark = text.rfind(" (").filter(|at| {
+        let rest = &text[at + 2..];
+        rest.ends_with(')') && ["due ", "next ", "1 earlier ", "2 earlier "].iter().any(|known| rest.starts_with(known))
+            || rest.contains(" earlier ones folded in")
+    });
+    remark.map_or(text, |at| &text[..at]).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deliver::Fact;
+
+    fn outgoing(recurring: bool) -> Outgoing {
+        let local: civil::DateTime = "2026-12-01T09:30".parse().unwrap();
+        let fact = Fact {
+            kind: MessageKind::Reminder,
+            id: "rid_K5V4M2J9Q2ZP".into(),
+            local,
+            due: local.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp(),
+            late_seconds: 0,
+            missed: 0,
+            msg: "Call".into(),
+            recurring,
+            next: None,
+        };
+        Outgoing {
+            key: "k".into(),
+            nonce: "N".repeat(25),
+            chunk: 0,
+            chunks: 1,
+            kind: MessageKind::Reminder,
+            text: "Reminder: Call".into(),
+            scope: None,
+            facts: vec![fact],
+        }
+    }
+
+    #[test]
+    fn every_button_reads_back_and_fits() {
+        for recurring in [false, true] {
+            let rows = rows(&outgoing(recurring));
+            let buttons = rows[0]["components"].as_array().unwrap();
+            assert_eq!(buttons.len(), if recurring { 5 } else { 4 });
+            for button in buttons {
+                let id = button["custom_id"].as_str().unwrap();
+                assert!(id.len() <= 100, "{id}");
+                let press = parse(id).unwrap();
+                assert_eq!((press.id.as_str(), press.due.to_string().as_str()), ("rid_K5V4M2J9Q2ZP", "2026-12-01T09:30:00"));
+            }
+        }
+        assert_eq!(parse("va2:done:x:2026-12-01T0930:N"), None);
+    }
+
+    #[test]
+    fn only_the_last_chunk_about_one_thing_has_buttons() {
+        let mut message = outgoing(false);
+        message.chunks = 2;
+        assert!(rows(&message).is_empty());
+        message.chunk = 1;
+        assert_eq!(rows(&message).len(), 1);
+        message.facts.push(message.facts[0].clone());
+        assert!(rows(&message).is_empty());
+    }
+
+    #[test]
+    fn the_words_of_a_reminder_come_out_of_its_notification() {
+        assert_eq!(msg_of("Reminder: Call \"Mum\" (mobile)"), "Call \"Mum\" (mobile)");
+        assert_eq!(msg_of("Reminder: Call (due 09:00, 3 h late; 2 earlier ones folded in)"), "Call");
+        assert_eq!(msg_of("Follow-up: Ask (next Tue 8 Dec 09:00)"), "Ask");
+    }
+}

@@ -1,0 +1,68 @@
+//! Up to which message each channel's history is known to be whole.
+//!
+//! A file in the state directory, and only a convenience: without it the logs say where to begin.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// The cursors of all channels.
+#[derive(Debug)]
+pub struct Cursors {
+    path: PathBuf,
+    known: Mutex<BTreeMap<u64, u64>>,
+}
+
+impl Cursors {
+    /// Those of the state directory; none where the file is missing or broken.
+    pub fn load(state: &Path) -> Self {
+        let path = state.join("discord-cursors.json");
+        let read = std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Self { path, known: Mutex::new(read.unwrap_or_default()) }
+    }
+
+    /// A channel's.
+    pub fn get(&self, channel: u64) -> Option<u64> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&channel).copied()
+    }
+
+    /// The channels that have one.
+    pub fn channels(&self) -> Vec<u64> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
+    }
+
+    /// Moves a channel's forward.
+    pub fn set(&self, channel: u64, to: u64) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = known.get(&channel).copied();
+        if now.is_some_and(|now| now >= to) {
+            return;
+        }
+        known.insert(channel, to);
+        if let Err(error) = self.write(&known) {
+            tracing::warn!(path = %self.path.display(), %error, "the place reached in Discord's history can't be kept");
+        }
+    }
+
+    fn write(&self, known: &BTreeMap<u64, u64>) -> std::io::Result<()> {
+        let beside = self.path.with_extension("json.new");
+        std::fs::write(&beside, serde_json::to_vec(known)?)?;
+        std::fs::rename(&beside, &self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_only_moves_forward_and_survives() {
+        let dir = tempfile::tempdir().unwrap();
+        let cursors = Cursors::load(dir.path());
+        cursors.set(1, 10);
+        cursors.set(1, 5);
+        assert_eq!(Cursors::load(dir.path()).get(1), Some(10));
+        std::fs::write(dir.path().join("discord-cursors.json"), "{").unwrap();
+        assert_eq!(Cursors::load(dir.path()).get(1), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! What commands and buttons work on: the vault, through the same operations as the command line.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::civil;
+
+use super::responder::Recall;
+use crate::clock::Clock;
+use crate::deliver::Fact;
+use crate::format::pinned::Target;
+use crate::format::reminder::Recur;
+use crate::memory::pins;
+use crate::reminders::{Book, Draft, Listed, ReminderError, Written, parse_when};
+use crate::schedule::Zone;
+use crate::vault::{Actor, Editor, NotePath};
+
+/// What the daemon can do that the bot only passes on.
+#[async_trait]
+pub trait Outside: Send + Sync {
+    /// The words of `/status`.
+    async fn status(&self) -> String;
+    /// Takes back the agent's last change; what was undone, in a sentence.
+    ///
+    /// # Errors
+    /// A sentence on why not.
+    async fn undo(&self) -> Result<String, String>;
+    /// Confirms a change on the notifier, with the exact line as it stands in the note.
+    async fn confirm(&self, what: &str, line: &str);
+    /// What the delivery journal knows of a notification: its fact, by the reminder's id and local due time.
+    async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact>;
+}
+
+/// The vault as commands see it. Everything here blocks for a moment on files.
+#[derive(Clone)]
+pub struct Desk {
+    /// Writes notes, and reads them.
+    pub editor: Arc<Editor>,
+    /// The note of reminders.
+    pub reminders: NotePath,
+    /// The note of pins.
+    pub pinned: NotePath,
+    /// The vault's zone.
+    pub zone: Zone,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// A search of the memory.
+    pub recall: Arc<dyn Recall>,
+    /// The rest of the daemon.
+    pub outside: Arc<dyn Outside>,
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").field("reminders", &self.reminders).finish_non_exhaustive()
+    }
+}
+
+impl Desk {
+    fn book(&self) -> Book<'_> {
+        Book { vault: self.editor.vault(), editor: &self.editor, path: &self.reminders, zone: &self.zone }
+    }
+
+    /// The local time that a phrase means.
+    ///
+    /// # Errors
+    /// What is wrong with it, and an example.
+    pub fn when(&self, text: &str) -> Result<civil::DateTime, String> {
+        parse_when(text, self.clock.now(), &self.zone).map_err(|error| error.to_string())
+    }
+
+    /// All reminders.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn list(&self) -> Result<Vec<Listed>, ReminderError> {
+        self.book().list(self.clock.now())
+    }
+
+    /// Adds a reminder; one that stands there just so already is that one.
+    ///
+    /// # Errors
+    /// The message can't stand in a line, or the note can't be written.
+    pub fn add(&self, local: civil::DateTime, recur: Recur, msg: &str) -> Result<Written, ReminderError> {
+        let msg = msg.split_whitespace().collect::<Vec<_>>().join(" ");
+        let book = self.book();
+        let same = |line: &&crate::format::reminder::ReminderLine| {
+            let r = &line.reminder;
+            r.date.to_datetime(r.time) == local && r.recur == recur && r.msg == msg
+        };
+        if let Some(line) = book.read()?.reminders.iter().find(same)
+            && let Some(id) = &line.reminder.id
+        {
+            let line_text = String::from_utf8_lossy(&line.text).into_owned();
+            return Ok(Written { id: id.to_string(), line_text });
+        }
+        book.add(&Draft { local, recur, msg }, Actor::Discord)
+    }
+
+    /// Removes a reminder.
+    ///
+    /// # Errors
+    /// There is none, several lines have the id, or the note can't be written.
+    pub fn remove(&self, id: &str) -> Result<Written, ReminderError> {
+        self.book().remove(id, Actor::Discord)
+    }
+
+    /// Moves a recurring reminder past its next occurrence.
+    ///
+    /// # Errors
+    /// As [`Desk::remove`], or there is no occurrence after the next.
+    pub fn skip(&self, id: &str) -> Result<Written, ReminderError> {
+        self.book().skip_next(id, self.clock.now(), Actor::Discord)
+    }
+
+    /// The line of a reminder, if it stands in the note.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn line(&self, id: &str) -> Result<Option<crate::format::reminder::ReminderLine>, ReminderError> {
+        let file = self.book().read()?;
+        Ok(file.reminders.into_iter().find(|line| line.reminder.id.as_ref().is_some_and(|i| i.to_string() == id)))
+    }
+
+    /// Pins words, a log's block, or both; the bullet as it stands.
+    ///
+    /// # Errors
+    /// There is nothing to pin, or the note can't be written.
+    pub fn pin(&self, text: &str, link: Option<&str>) -> Result<String, pins::PinError> {
+        let target = link.map(|link| {
+            let (path, block) = link.split_once("#^").unwrap_or((link, ""));
+            Target {
+                path: path.to_owned(),
+                block_id: (!block.is_empty()).then(|| block.to_owned()),
+                heading: None,
+            }
+        });
+        pins::pin(&self.editor, &self.pinned, text, target.as_ref(), Actor::Discord)
+    }
+
+    /// Unpins; the bullet as it stood.
+    ///
+    /// # Errors
+    /// No pin or several are meant, or the note can't be written.
+    pub fn unpin(&self, text: &str) -> Result<String, pins::PinError> {
+        pins::unpin(&self.editor, &self.pinned, text, Actor::Discord)
+    }
+
+    /// All pins.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn pins(&self) -> Result<Vec<pins::Pin>, pins::PinError> {
+        pins::list(&self.editor, &self.pinned)
+    }
+}

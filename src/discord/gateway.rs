@@ -1,0 +1,340 @@
+//! The gateway: one supervised serenity client, whose events are turned into [`GatewayEvent`]s and handed on.
+//!
+//! Nothing here decides anything about a message. The supervisor asks `GET /gateway` itself and sets the address
+//! explicitly (serenity would otherwise fall back to the real gateway with the token), checks the host, ends on a
+//! final close code with a sentence, restarts a client that stands still, and can be stopped at any moment, which
+//! serenity alone can't before its first connection. What serenity loses (events in a zombie connection, events that
+//! it can't decode) is brought back by `catchup`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serenity::all::{ClientBuilder, ConnectionStage, Event, GatewayIntents, Interaction, RawEventHandler};
+use serenity::gateway::GatewayError;
+use serenity::http::Route;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::error::{ApiError, DiscordError};
+use super::http::{Api, is_loopback_address};
+use super::message::Incoming;
+
+/// What the gateway tells.
+#[derive(Debug)]
+pub enum GatewayEvent {
+    /// A new session: anything may have been missed.
+    Ready {
+        /// The bot's user id.
+        user: u64,
+        /// The bot's application.
+        application: u64,
+    },
+    /// The old session goes on; missed events were replayed, as far as they could be decoded.
+    Resumed,
+    /// A message was written.
+    Message(Box<Incoming>),
+    /// A message was edited; None where only an embed or the like changed.
+    Edited {
+        /// Its channel.
+        channel: u64,
+        /// Its id.
+        id: u64,
+        /// Who wrote it, where Discord says so.
+        author: Option<u64>,
+        /// Its text now.
+        content: String,
+        /// When.
+        at: Option<Timestamp>,
+    },
+    /// Messages were deleted.
+    Deleted {
+        /// Their channel.
+        channel: u64,
+        /// Their ids.
+        ids: Vec<u64>,
+    },
+    /// A thread was made or changed.
+    Thread {
+        /// Its id.
+        id: u64,
+        /// The channel that it belongs to.
+        parent: Option<u64>,
+        /// Its name.
+        name: String,
+    },
+    /// A command, a button, or a command being typed.
+    Interaction(Box<Interaction>),
+}
+
+/// How the connection is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GatewayStatus {
+    /// Not connected yet, or again.
+    Connecting,
+    /// Events come.
+    Ready,
+    /// Events come, but a person has to mend something.
+    Degraded(DiscordError),
+    /// It can't go on without a person.
+    Stopped(DiscordError),
+}
+
+/// How long a client may be without a connection before it is started anew.
+const STALL: Duration = Duration::from_secs(180);
+const LONGEST_PAUSE: Duration = Duration::from_secs(120);
+
+/// The supervisor of the connection.
+#[derive(Debug)]
+pub struct Gateway {
+    api: Api,
+    events: mpsc::UnboundedSender<GatewayEvent>,
+    status: watch::Sender<GatewayStatus>,
+    stall: Duration,
+}
+
+/// A runtime that may be dropped anywhere: what runs on it is left behind, not waited for.
+struct Own(Option<tokio::runtime::Runtime>);
+
+impl Own {
+    fn handle(&self) -> tokio::runtime::Handle {
+        self.0.as_ref().map_or_else(tokio::runtime::Handle::current, |runtime| runtime.handle().clone())
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Why one client ended.
+enum End {
+    Shutdown,
+    Stalled,
+    Failed(DiscordError),
+}
+
+impl Gateway {
+    /// A supervisor that hands events to `events`.
+    pub fn new(api: Api, events: mpsc::UnboundedSender<GatewayEvent>, status: watch::Sender<GatewayStatus>) -> Self {
+        Self { api, events, status, stall: STALL }
+    }
+
+    /// With another limit on how long a client may stand still, for tests.
+    #[must_use]
+    pub fn with_stall(mut self, stall: Duration) -> Self {
+        self.stall = stall;
+        self
+    }
+
+    /// Stays connected until `shutdown`.
+    ///
+    /// # Errors
+    /// Only what a person has to mend: everything else is tried again.
+    pub async fn run(self, shutdown: CancellationToken) -> Result<(), DiscordError> {
+        let mut pause = Duration::from_secs(1);
+        loop {
+            let _ = self.status.send(GatewayStatus::Connecting);
+            let begun = tokio::time::Instant::now();
+            let end = self.client(&shutdown).await;
+            let reason = match end {
+                End::Shutdown => return Ok(()),
+                End::Failed(error) if !error.is_transient() => {
+                    let _ = self.status.send(GatewayStatus::Stopped(error.clone()));
+                    return Err(error);
+                }
+                End::Failed(error) => error.to_string(),
+                End::Stalled => "the connection stood still".to_owned(),
+            };
+            if begun.elapsed() > Duration::from_secs(300) {
+                pause = Duration::from_secs(1);
+            }
+            tracing::warn!(%reason, again_in_s = pause.as_secs(), "the gateway is started anew");
+            tokio::select! {
+                () = shutdown.cancelled() => return Ok(()),
+                () = tokio::time::sleep(pause) => {}
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn client(&self, shutdown: &CancellationToken) -> End {
+        let url = tokio::select! {
+            () = shutdown.cancelled() => return End::Shutdown,
+            url = self.address() => match url {
+                Ok(url) => url,
+                Err(error) => return End::Failed(error),
+            },
+        };
+        // serenity spawns tasks that nothing ends before the first connection: they get a runtime that can be dropped.
+        let runtime = match tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("discord-gateway")
+            .enable_all()
+            .build()
+        {
+            Ok(runtime) => Own(Some(runtime)),
+            Err(error) => return End::Failed(DiscordError::SetUp(error.to_string())),
+        };
+        let handler = Handler { events: self.events.clone(), status: self.status.clone() };
+        let builder = ClientBuilder::new_with_http(self.api.fresh_serenity(), intents()).raw_event_handler(handler);
+        let (manager_out, manager) = tokio::sync::oneshot::channel();
+        let mut task = runtime.handle().spawn(async move {
+            let mut client = builder.await?;
+            *client.ws_url.lock().await = url;
+            let _ = manager_out.send(Arc::clone(&client.shard_manager));
+            client.start().await
+        });
+        let end = tokio::select! {
+            () = shutdown.cancelled() => End::Shutdown,
+            done = &mut task => match done {
+                Ok(Ok(())) => End::Stalled,
+                Ok(Err(error)) => End::Failed(gateway_problem(error)),
+                Err(error) => End::Failed(DiscordError::Unreachable(error.to_string())),
+            },
+            () = self.stands_still(manager) => End::Stalled,
+        };
+        task.abort();
+        end
+    }
+
+    /// Where the gateway is, by Discord's own word, and a host that may have the token.
+    async fn address(&self) -> Result<String, DiscordError> {
+        let answer = self.api.get(Route::Gateway, vec![]).await.map_err(|error| match error {
+            ApiError::Refused { status: 401, .. } => DiscordError::WrongToken,
+            other => DiscordError::Unreachable(other.to_string()),
+        })?;
+        let url = answer["url"].as_str().unwrap_or_default();
+        checked_address(url, self.api.is_local())
+    }
+
+    /// Returns once no shard has been connected for too long.
+    async fn stands_still(
+        &self,
+        manager: tokio::sync::oneshot::Receiver<Arc<serenity::all::ShardManager>>,
+    ) {
+        let mut since = tokio::time::Instant::now();
+        let tick = (self.stall / 10).max(Duration::from_millis(20));
+        let manager = tokio::time::timeout(self.stall, manager).await;
+        let Ok(Ok(manager)) = manager else { return };
+        while since.elapsed() < self.stall {
+            tokio::time::sleep(tick).await;
+            let runners = manager.runners.lock().await;
+            if runners.values().any(|runner| runner.stage == ConnectionStage::Connected) {
+                since = tokio::time::Instant::now();
+            }
+        }
+    }
+}
+
+/// What the bot asks to be told of; the content of messages is privileged.
+fn intents() -> GatewayIntents {
+    GatewayIntents::GUILDS
+        | GatewayIntents::GUILD_MESSAGES
+        | GatewayIntents::DIRECT_MESSAGES
+        | GatewayIntents::MESSAGE_CONTENT
+}
+
+/// The gateway's address, if its host may be dialled.
+fn checked_address(url: &str, local: bool) -> Result<String, DiscordError> {
+    let bad = |why| DiscordError::BadGateway(url.to_owned(), why);
+    let parsed = reqwest::Url::parse(url).map_err(|_| bad("no address"))?;
+    let host = parsed.host_str();
+    match local {
+        true if parsed.scheme() != "ws" || !is_loopback_address(host) => Err(bad("not on this machine")),
+        false if parsed.scheme() != "wss" => Err(bad("not encrypted")),
+        false if !host.is_some_and(|host| host == "discord.gg" || host.ends_with(".discord.gg")) => {
+            Err(bad("not one of Discord's"))
+        }
+        // serenity appends `?v=10`.
+        _ if parsed.query().is_some() => Err(bad("an address with a query")),
+        _ => Ok(url.to_owned()),
+    }
+}
+
+fn gateway_problem(error: serenity::Error) -> DiscordError {
+    match error {
+        serenity::Error::Gateway(GatewayError::InvalidAuthentication) => DiscordError::WrongToken,
+        serenity::Error::Gateway(GatewayError::DisallowedGatewayIntents) => DiscordError::MissingIntent,
+        serenity::Error::Gateway(GatewayError::InvalidGatewayIntents) => DiscordError::Rejected(4013),
+        serenity::Error::Gateway(GatewayError::InvalidShardData) => DiscordError::Rejected(4010),
+        serenity::Error::Gateway(GatewayError::OverloadedShard) => DiscordError::Rejected(4011),
+        other => DiscordError::Unreachable(format!("the gateway: {other}")),
+    }
+}
+
+struct Handler {
+    events: mpsc::UnboundedSender<GatewayEvent>,
+    status: watch::Sender<GatewayStatus>,
+}
+
+#[async_trait]
+impl RawEventHandler for Handler {
+    async fn raw_event(&self, _: serenity::all::Context, event: Event) {
+        if matches!(event, Event::Ready(_) | Event::Resumed(_)) {
+            let _ = self.status.send(GatewayStatus::Ready);
+        }
+        if let Some(event) = translate(event) {
+            let _ = self.events.send(event);
+        }
+    }
+}
+
+fn translate(event: Event) -> Option<GatewayEvent> {
+    Some(match event {
+        Event::Ready(event) => GatewayEvent::Ready {
+            user: event.ready.user.id.get(),
+            application: event.ready.application.id.get(),
+        },
+        Event::Resumed(_) => GatewayEvent::Resumed,
+        Event::MessageCreate(event) => GatewayEvent::Message(Box::new(Incoming::from_serenity(&event.message)?)),
+        Event::MessageUpdate(event) => GatewayEvent::Edited {
+            channel: event.channel_id.get(),
+            id: event.id.get(),
+            author: event.author.map(|user| user.id.get()),
+            content: event.content?,
+            at: event.edited_timestamp.and_then(|at| at.to_string().parse().ok()),
+        },
+        Event::MessageDelete(event) => {
+            GatewayEvent::Deleted { channel: event.channel_id.get(), ids: vec![event.message_id.get()] }
+        }
+        Event::MessageDeleteBulk(event) => GatewayEvent::Deleted {
+            channel: event.channel_id.get(),
+            ids: event.ids.iter().map(|id| id.get()).collect(),
+        },
+        Event::ThreadCreate(event) => thread(&event.thread),
+        Event::ThreadUpdate(event) => thread(&event.thread),
+        Event::InteractionCreate(event) => GatewayEvent::Interaction(Box::new(event.interaction)),
+        _ => return None,
+    })
+}
+
+fn thread(thread: &serenity::all::GuildChannel) -> GatewayEvent {
+    GatewayEvent::Thread {
+        id: thread.id.get(),
+        parent: thread.parent_id.map(serenity::all::ChannelId::get),
+        name: thread.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_right_hosts_get_the_token() {
+        for good in ["wss://gateway.discord.gg", "wss://gateway-us-east1-b.discord.gg/"] {
+            assert!(checked_address(good, false).is_ok(), "{good}");
+            assert!(checked_address(good, true).is_err(), "{good}");
+        }
+        for bad in ["ws://gateway.discord.gg", "wss://discord.gg.example.com", "wss://evildiscord.gg", "", "wss://"] {
+            assert!(checked_address(bad, false).is_err(), "{bad}");
+        }
+        assert!(checked_address("ws://127.0.0.1:80", true).is_ok());
+        assert!(checked_address("ws://127.0.0.1:80?x=1", true).is_err());
+    }
+}

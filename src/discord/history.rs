@@ -1,0 +1,66 @@
+//! A channel's history, page by page.
+//!
+//! Discord answers a page newest first, even where `after` asks for what comes next; one message that can't be read
+//! must not cost the page. A page that isn't full is the last.
+
+use serde_json::Value;
+use serenity::http::Route;
+
+use super::error::ApiError;
+use super::http::Api;
+use super::message::{self, Incoming};
+
+/// How many messages a page holds at most.
+const FULL: usize = 100;
+
+/// A page of history, oldest first.
+#[derive(Debug)]
+pub struct Page {
+    /// Its messages.
+    pub messages: Vec<Incoming>,
+    /// The newest id on it.
+    pub last: Option<u64>,
+    /// Where the next page begins; none where this was the last.
+    pub next: Option<u64>,
+}
+
+/// The messages that come next after the id `after`.
+///
+/// # Errors
+/// As the API's. Without the permission to read history Discord answers an empty page, and no error.
+pub async fn page(api: &Api, channel: u64, after: u64) -> Result<Page, ApiError> {
+    let route = Route::ChannelMessages { channel_id: channel.into() };
+    let params = vec![("limit", FULL.to_string()), ("after", after.to_string())];
+    let answer = api.get(route, params).await?;
+    read(&answer, after).ok_or_else(|| ApiError::Unknown("the answer is no page of history".to_owned()))
+}
+
+fn read(answer: &Value, after: u64) -> Option<Page> {
+    let items = answer.as_array()?;
+    let mut messages: Vec<Incoming> = items.iter().filter_map(Incoming::from_json).collect();
+    messages.sort_by_key(|message| message.id);
+    messages.dedup_by_key(|message| message.id);
+    let newest = items.iter().filter_map(|item| message::id(&item["id"])).max();
+    let next = newest.filter(|newest| items.len() >= FULL && *newest > after);
+    Some(Page { messages, last: newest, next })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_odd_message_costs_neither_the_page_nor_the_way_on() {
+        let mut items: Vec<Value> = (1..100u64)
+            .rev()
+            .map(|id| json!({ "id": id.to_string(), "channel_id": "2", "author": { "id": "3" } }))
+            .collect();
+        items.insert(0, json!({ "id": "100", "author": 7 }));
+        let page = read(&json!(items), 0).unwrap();
+        assert_eq!(page.messages.len(), 99);
+        assert_eq!(page.messages[0].id, 1);
+        assert_eq!(page.next, Some(100));
+        assert!(read(&json!({ "message": "odd" }), 0).is_none());
+    }
+}

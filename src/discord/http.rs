@@ -1,0 +1,252 @@
+//! Discord's REST API: one request in, a JSON value or an honest error out.
+//!
+//! In production requests go through serenity with its rate limiter on. With `[discord] api_base`, which must be a
+//! loopback address, they go to that server alone: serenity's own rate limiter would ignore the base (0.12.5 builds
+//! limited requests without it), so there it is off, and the names of the real Discord resolve to a closed local port.
+//! Answers are read leniently; an answer that can't be read means that the request may have been done.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use serenity::http::{Http, HttpBuilder, HttpError, LightMethod, Request, Route};
+
+use super::error::{ApiError, DiscordError};
+
+/// The longest that one request may take, waiting for a rate limit included.
+const LIMIT: Duration = Duration::from_secs(60);
+/// The longest that Discord may take to answer.
+const ANSWER: Duration = Duration::from_secs(20);
+
+/// A way to Discord's REST API.
+#[derive(Clone)]
+pub struct Api {
+    http: Arc<Http>,
+    /// The client and base of a test server; none for the real Discord.
+    local: Option<(reqwest::Client, String)>,
+    authorization: SecretString,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api").field("local", &self.local.as_ref().map(|(_, base)| base)).finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    /// For a bot with this token; `base` is `[discord] api_base`.
+    ///
+    /// # Errors
+    /// `base` isn't on this machine.
+    pub fn new(token: Option<&SecretString>, base: Option<&str>) -> Result<Self, DiscordError> {
+        let mut builder = reqwest::Client::builder().connect_timeout(Duration::from_secs(10)).timeout(ANSWER);
+        let base = base.map(loopback).transpose()?;
+        if base.is_some() {
+            // Nothing behind this client can leave the machine, whatever URL it is given.
+            let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
+            builder = builder
+                .no_proxy()
+                .redirect(reqwest::redirect::Policy::none())
+                .resolve("discord.com", nowhere)
+                .resolve("localhost", nowhere);
+        }
+        let client = builder.build().map_err(|error| DiscordError::SetUp(error.without_url().to_string()))?;
+        Ok(Self::with(token, client, base))
+    }
+
+    /// For the real Discord's names through a client of the caller's, the rate limiter on: how a test with a resolver
+    /// and a certificate of its own reaches the code that production runs.
+    pub fn with_client(token: &SecretString, client: reqwest::Client) -> Self {
+        Self::with(Some(token), client, None)
+    }
+
+    fn with(token: Option<&SecretString>, client: reqwest::Client, base: Option<String>) -> Self {
+        let bare = token.map_or("", |token| token.expose_secret().trim());
+        let bare = bare.strip_prefix("Bot ").unwrap_or(bare);
+        let mut builder = HttpBuilder::new(bare).client(client.clone());
+        if let Some(base) = &base {
+            builder = builder.proxy(base.clone()).ratelimiter_disabled(true);
+        }
+        let authorization = if bare.is_empty() { String::new() } else { format!("Bot {bare}") };
+        let local = base.map(|base| (client, base));
+        Self { http: Arc::new(builder.build()), local, authorization: SecretString::from(authorization) }
+    }
+
+    /// A client of serenity's for the gateway, with connections of its own.
+    pub(super) fn fresh_serenity(&self) -> Http {
+        let bare = self.authorization.expose_secret().trim_start_matches("Bot ");
+        match &self.local {
+            Some((_, base)) => HttpBuilder::new(bare).proxy(base.clone()).ratelimiter_disabled(true).build(),
+            None => HttpBuilder::new(bare).build(),
+        }
+    }
+
+    /// Whether this leads to a test server on this machine.
+    pub fn is_local(&self) -> bool {
+        self.local.is_some()
+    }
+
+    /// A request without a body.
+    ///
+    /// # Errors
+    /// As [`ApiError`] tells them apart.
+    pub async fn get(&self, route: Route<'_>, params: Vec<(&'static str, String)>) -> Result<Value, ApiError> {
+        let params = (!params.is_empty()).then_some(params);
+        self.call(Request::new(route, LightMethod::Get).params(params)).await
+    }
+
+    /// A request with a JSON body.
+    ///
+    /// # Errors
+    /// As [`ApiError`] tells them apart.
+    pub async fn send(&self, method: LightMethod, route: Route<'_>, body: &Value) -> Result<Value, ApiError> {
+        let bytes = body.to_string().into_bytes();
+        self.call(Request::new(route, method).body(Some(bytes))).await
+    }
+
+    /// Any request.
+    ///
+    /// # Errors
+    /// As [`ApiError`] tells them apart.
+    pub async fn call(&self, request: Request<'_>) -> Result<Value, ApiError> {
+        let done = async {
+            let response = match &self.local {
+                Some((client, base)) => self.perform(client, base, request).await?,
+                None => self.http.request(request).await.map_err(from_serenity)?,
+            };
+            if response.status() == reqwest::StatusCode::NO_CONTENT {
+                return Ok(Value::Null);
+            }
+            let bytes = response.bytes().await.map_err(|error| ApiError::Unknown(words(error)))?;
+            serde_json::from_slice(&bytes).map_err(|_| ApiError::Unknown("its answer isn't JSON".to_owned()))
+        };
+        match tokio::time::timeout(LIMIT, done).await {
+            Ok(result) => result,
+            Err(_) => Err(ApiError::Unknown(format!("no answer in {} s", LIMIT.as_secs()))),
+        }
+    }
+
+    /// A request to the test server, keeping what serenity's error would lose: how long to wait.
+    async fn perform(
+        &self,
+        client: &reqwest::Client,
+        base: &str,
+        request: Request<'_>,
+    ) -> Result<reqwest::Response, ApiError> {
+        let built = request
+            .build(client, self.authorization.expose_secret(), Some(base))
+            .and_then(|built| Ok(built.build()?))
+            .map_err(from_serenity)?;
+        let response = client.execute(built).await.map_err(from_reqwest)?;
+        let status = response.status().as_u16();
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let body: Value = response.json().await.unwrap_or(Value::Null);
+        let after = body["retry_after"].as_f64().and_then(|s| Duration::try_from_secs_f64(s).ok());
+        Err(refused(status, body["code"].as_i64(), body["message"].as_str(), after))
+    }
+}
+
+/// The base of a test server, which must be on this machine.
+fn loopback(base: &str) -> Result<String, DiscordError> {
+    let refuse = || DiscordError::NotLoopback(base.to_owned());
+    let url = reqwest::Url::parse(base).map_err(|_| refuse())?;
+    if !matches!(url.scheme(), "http" | "https") || !is_loopback_address(url.host_str()) {
+        return Err(refuse());
+    }
+    if url.username() != "" || url.password().is_some() || url.query().is_some() {
+        return Err(refuse());
+    }
+    Ok(base.trim_end_matches('/').to_owned())
+}
+
+/// Whether a URL's host is a loopback address in numbers; a name could resolve to anything.
+pub fn is_loopback_address(host: Option<&str>) -> bool {
+    let host = host.unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn from_serenity(error: serenity::Error) -> ApiError {
+    match error {
+        serenity::Error::Http(HttpError::UnsuccessfulRequest(response)) => {
+            let error = response.error;
+            refused(response.status_code.as_u16(), i64::try_from(error.code).ok(), Some(&error.message), None)
+        }
+        serenity::Error::Http(HttpError::Request(error)) => from_reqwest(error),
+        serenity::Error::Http(HttpError::InvalidHeader(_)) => {
+            refused(401, None, Some("the token holds characters that no token has"), None)
+        }
+        // serenity reads a 429's headers before it hands the answer on: the request itself was refused.
+        serenity::Error::Http(HttpError::RateLimitI64F64 | HttpError::RateLimitUtf8) => {
+            ApiError::RateLimited { after: None }
+        }
+        _ => ApiError::Unknown("the library could not handle the answer".to_owned()),
+    }
+}
+
+fn from_reqwest(error: reqwest::Error) -> ApiError {
+    if error.is_connect() || error.is_builder() {
+        return ApiError::NotSent(words(error));
+    }
+    ApiError::Unknown(words(error))
+}
+
+/// An error's words down to its root, without the URL, which may hold a secret.
+fn words(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+fn refused(status: u16, code: Option<i64>, message: Option<&str>, after: Option<Duration>) -> ApiError {
+    match status {
+        429 => ApiError::RateLimited { after },
+        408 | 500..=599 => ApiError::Unknown(format!("status {status}")),
+        _ => ApiError::Refused {
+            status,
+            code: code.unwrap_or_default().max(0),
+            message: message.unwrap_or("no reason given").to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_numbers_of_this_machine_are_a_base() {
+        for good in ["http://127.0.0.1:80", "http://127.9.9.9/", "http://[::1]:3/"] {
+            assert!(loopback(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "https://discord.com",
+            "http://localhost:1",
+            "http://127.0.0.1.example.com",
+            "http://127.0.0.1@example.com/",
+            "http://10.0.0.1",
+            "ftp://127.0.0.1",
+            "http://127.0.0.1/?x=1",
+            "127.0.0.1:80",
+            "",
+        ] {
+            assert!(loopback(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_local_api_can_not_reach_discord() {
+        let api = Api::new(None, Some("http://127.0.0.1:1")).unwrap();
+        let (client, _) = api.local.as_ref().unwrap();
+        let error = client.get("https://discord.com/api/v10/gateway").send().await.unwrap_err();
+        assert!(error.is_connect(), "{error}");
+    }
+}

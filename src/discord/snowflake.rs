@@ -1,0 +1,116 @@
+//! Discord's ids as times, and the ids of log blocks that hold them.
+//!
+//! A message's id carries the millisecond in which it was made. The block of a message in the log gets a ULID made of
+//! nothing but that id: its time is the message's, and its random part holds the id itself and which of the message's
+//! events it is. So the log alone says which messages it holds, and no second store of "processed ids" exists.
+
+use jiff::Timestamp;
+use ulid::Ulid;
+
+/// Milliseconds from the Unix epoch to Discord's, the first instant of 2015.
+const EPOCH_MS: i64 = 1_420_070_400_000;
+
+/// When the thing with this id was made.
+pub fn time_of(id: u64) -> Timestamp {
+    Timestamp::from_millisecond(milliseconds(id)).unwrap_or(Timestamp::MAX)
+}
+
+/// The least id that something made at `at` can have; 0 before 2015.
+pub fn first_at(at: Timestamp) -> u64 {
+    u64::try_from(at.as_millisecond() - EPOCH_MS).map_or(0, |ms| ms << 22)
+}
+
+fn milliseconds(id: u64) -> i64 {
+    // 42 bits: always fits.
+    (id >> 22).cast_signed() + EPOCH_MS
+}
+
+/// Which event of a message's life a block tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// The message itself.
+    Message,
+    /// What hangs on it: the message that it answers, its files.
+    About,
+    /// An edit, told apart from others by a hash of what it became.
+    Edit(u16),
+    /// Its deletion.
+    Deletion,
+}
+
+const EDIT: u16 = 0x4000;
+const DELETION: u16 = 0x8000;
+
+impl Part {
+    /// The part for an edit at this instant that left this content.
+    pub fn edit(at: Timestamp, content: &str) -> Self {
+        let hash = blake3::hash(format!("{at}\n{content}").as_bytes());
+        let low = u16::from_le_bytes([hash.as_bytes()[0], hash.as_bytes()[1]]);
+        Self::Edit(low & (EDIT - 1))
+    }
+
+    fn bits(self) -> u16 {
+        match self {
+            Self::Message => 0,
+            Self::About => 1,
+            Self::Edit(hash) => EDIT | (hash & (EDIT - 1)),
+            Self::Deletion => DELETION,
+        }
+    }
+
+    fn from_bits(bits: u16) -> Option<Self> {
+        match bits {
+            0 => Some(Self::Message),
+            1 => Some(Self::About),
+            DELETION => Some(Self::Deletion),
+            edit if edit & !(EDIT - 1) == EDIT => Some(Self::Edit(edit & (EDIT - 1))),
+            _ => None,
+        }
+    }
+}
+
+/// The id of the block that tells of this part of message `id`.
+pub fn block_id(id: u64, part: Part) -> Ulid {
+    let random = (u128::from(id) << 16) | u128::from(part.bits());
+    Ulid::from_parts(milliseconds(id).unsigned_abs(), random)
+}
+
+/// The message and part that a block's id names, if it was made by [`block_id`].
+pub fn message_of(block: Ulid) -> Option<(u64, Part)> {
+    let random = block.random();
+    let id = u64::try_from(random >> 16).ok()?;
+    let part = Part::from_bits((random & 0xffff) as u16)?;
+    (milliseconds(id).unsigned_abs() == block.timestamp_ms()).then_some((id, part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_documented_example_has_its_documented_time() {
+        // https://discord.com/developers/docs/reference#snowflakes
+        assert_eq!(time_of(175_928_847_299_117_063).to_string(), "2016-04-30T11:18:25.796Z");
+    }
+
+    #[test]
+    fn a_foreign_ulid_names_no_message() {
+        assert_eq!(message_of("01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_block_id_gives_its_message_back(id in 1u64.., bits in 0u16..0x4000) {
+            for part in [Part::Message, Part::About, Part::Edit(bits), Part::Deletion] {
+                prop_assert_eq!(message_of(block_id(id, part)), Some((id, part)));
+            }
+        }
+
+        #[test]
+        fn ids_are_ordered_as_their_times(id in (1u64 << 22)..(1 << 62)) {
+            prop_assert!(first_at(time_of(id)) <= id);
+            prop_assert!(first_at(time_of(id)) + (1 << 22) > id);
+        }
+    }
+}

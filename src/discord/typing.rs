@@ -1,0 +1,44 @@
+//! The typing sign, over the whole time that an answer takes.
+//!
+//! A loop of our own: serenity's ends silently at the first failed request. Discord shows the sign for ten seconds, so
+//! it is renewed well before; errors cost nothing but one renewal; dropping the guard ends it on every way out.
+
+use std::time::Duration;
+
+use serde_json::json;
+use serenity::http::{LightMethod, Route};
+
+use super::http::Api;
+
+/// How often the sign is renewed.
+const EVERY: Duration = Duration::from_millis(7500);
+/// The longest that it is shown, should an answer hang.
+const LIMIT: Duration = Duration::from_secs(15 * 60);
+
+/// Shows the typing sign until it is dropped.
+#[derive(Debug)]
+pub struct Typing(tokio::task::JoinHandle<()>);
+
+impl Typing {
+    /// Starts at once.
+    pub fn start(api: Api, channel: u64) -> Self {
+        let show = async move {
+            loop {
+                let route = Route::ChannelTyping { channel_id: channel.into() };
+                if let Err(error) = api.send(LightMethod::Post, route, &json!({})).await {
+                    tracing::debug!(channel, %error, "the typing sign could not be shown");
+                }
+                tokio::time::sleep(EVERY).await;
+            }
+        };
+        Self(tokio::spawn(async move {
+            let _ = tokio::time::timeout(LIMIT, show).await;
+        }))
+    }
+}
+
+impl Drop for Typing {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,205 @@
+//! [`Recall`]: the index's other half, opened once and asked often.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard};
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+
+use super::corpus::{Corpus, names_of, without_names};
+use super::matrix::{Matrix, Probe};
+use super::score::Candidates;
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::embed::retry::{self, Backoff};
+use crate::embed::{self, EmbedError, Provider, Purpose, Table, table};
+use crate::index::{Index, IndexError};
+use crate::workspace::Workspace;
+
+/// A question doesn't wait longer than this for a model's endpoint.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Why recall could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RecallError {
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The settings' model.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+}
+
+impl From<rusqlite::Error> for RecallError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Index(IndexError::from(error))
+    }
+}
+
+/// Search and recall over one vault's index.
+#[derive(Debug)]
+pub struct Recall {
+    pub(super) index: Arc<Index>,
+    pub(super) settings: Settings,
+    pub(super) zone: TimeZone,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) file: PathBuf,
+    pub(super) state: RwLock<State>,
+    provider: OnceLock<Result<Option<Arc<dyn Provider>>, EmbedError>>,
+}
+
+/// What is kept between questions.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// The blocks.
+    pub corpus: Corpus,
+    /// Which state of the index they are of; none before the first question.
+    pub of: Option<Stamp>,
+    /// Slots that are not in the saved file.
+    pub unsaved: usize,
+    /// The vectors of the settings' model, by slot, where it isn't the built-in one.
+    pub model: Option<(String, Matrix)>,
+}
+
+/// A state of the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub generation: u64,
+    pub committed: i64,
+    pub docs: u64,
+}
+
+/// A question's vector and the matrix that it goes with.
+pub(super) struct Asked {
+    pub probe: Option<Probe>,
+    /// Whether it goes with the built-in vectors.
+    pub is_builtin: bool,
+    /// What a person should know.
+    pub warning: Option<String>,
+}
+
+impl Recall {
+    /// On a vault's index. Nothing is read yet.
+    pub fn new(index: Arc<Index>, settings: &Settings, clock: Arc<dyn Clock>) -> Self {
+        let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
+        let file = index.cache().join("recall.bin");
+        let state = RwLock::new(State { corpus: Corpus::new(), ..State::default() });
+        Self { index, settings: settings.clone(), zone, clock, file, state, provider: OnceLock::new() }
+    }
+
+    /// On a workspace's index, which is opened.
+    ///
+    /// # Errors
+    /// As [`Index::open`].
+    pub fn of(workspace: &Workspace) -> Result<Self, RecallError> {
+        let cache: &Path = &workspace.dirs.cache;
+        let index = Index::of(workspace.vault.clone(), &workspace.settings, cache, Arc::clone(&workspace.clock))?;
+        Ok(Self::new(Arc::new(index), &workspace.settings, Arc::clone(&workspace.clock)))
+    }
+
+    /// The index beneath.
+    pub fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    /// The settings' model; none where they say `none`.
+    ///
+    /// # Errors
+    /// The settings don't name a usable one.
+    pub fn provider(&self) -> Result<Option<Arc<dyn Provider>>, EmbedError> {
+        self.provider.get_or_init(|| embed::open(&self.settings, self.index.vault().root())).clone()
+    }
+
+    /// Whether the settings' model is the built-in one.
+    pub fn is_builtin(&self) -> bool {
+        self.settings.embed.provider == "builtin"
+    }
+
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The vector of a question, by the settings' model where it has vectors for nearly all of the scope
+    /// and can be reached, else by the built-in one.
+    pub(super) fn ask(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
+        let names = names_of(state.corpus.authors().iter().map(String::as_str));
+        let text = without_names(text, &names);
+        let builtin = |warning: Option<String>| Asked {
+            probe: Probe::new(&Table::builtin().embed(&text)),
+            is_builtin: true,
+            warning,
+        };
+        if !embed::is_on(&self.settings) {
+            return Asked { probe: None, is_builtin: true, warning: None };
+        }
+        if self.is_builtin() {
+            return builtin(None);
+        }
+        let provider = match self.provider() {
+            Ok(Some(provider)) => provider,
+            Ok(None) => return builtin(None),
+            Err(error) => return builtin(Some(format!("{error}; ranked with the built-in vectors"))),
+        };
+        let Some((name, matrix)) = state.model.as_ref().filter(|(name, _)| name == provider.name()) else {
+            return builtin(Some(format!("nothing is embedded by `{}` yet; ranked with the built-in vectors", provider.name())));
+        };
+        let (mut all, mut with) = (0_usize, 0_usize);
+        for slot in (0..candidates.is.len()).filter(|slot| candidates.is[*slot] && state.corpus.vectors.has(*slot)) {
+            all += 1;
+            with += usize::from(matrix.has(slot));
+        }
+        // Half-embedded memory would hide the other half.
+        if with * 20 < all * 19 {
+            let share = with * 100 / all.max(1);
+            return builtin(Some(format!("`{name}` has embedded {share} % so far; ranked with the built-in vectors")));
+        }
+        match wait_for(&*provider, text.into_owned()) {
+            Ok((vector, _)) if vector.len() == matrix.dimensions() => {
+                Asked { probe: Probe::new(&vector), is_builtin: false, warning: None }
+            }
+            Ok((vector, text)) => {
+                let (now, then) = (vector.len(), matrix.dimensions());
+                Asked {
+                    probe: Probe::new(&Table::builtin().embed(&text)),
+                    is_builtin: true,
+                    warning: Some(format!(
+                        "`{name}` answers with dimension {now}, its stored vectors have {then}; ranked with the built-in vectors"
+                    )),
+                }
+            }
+            Err((error, text)) => Asked {
+                probe: Probe::new(&Table::builtin().embed(&text)),
+                is_builtin: true,
+                warning: Some(format!("{error}; ranked with the built-in vectors")),
+            },
+        }
+    }
+}
+
+/// The name of the model whose vectors the corpus itself holds.
+pub const BUILTIN: &str = table::NAME;
+
+/// Embeds one question, whether or not the caller is inside an asynchronous runtime.
+fn wait_for(provider: &dyn Provider, text: String) -> Result<(Vec<f32>, String), (EmbedError, String)> {
+    let unreachable = |reason: &str| EmbedError::Unreachable {
+        provider: provider.name().to_owned(),
+        reason: reason.to_owned(),
+        after: None,
+    };
+    let texts = [text];
+    let ask = || -> Result<Vec<f32>, EmbedError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| unreachable(&error.to_string()))?;
+        let vectors = runtime.block_on(async {
+            let call = retry::embed(provider, &texts, Purpose::Query, Backoff::WAITING);
+            tokio::time::timeout(PATIENCE, call).await.unwrap_or_else(|_| Err(unreachable("no answer in time")))
+        })?;
+        vectors.into_iter().next().ok_or_else(|| unreachable("no vector"))
+    };
+    let answer = std::thread::scope(|scope| scope.spawn(ask).join());
+    let [text] = texts;
+    match answer.unwrap_or_else(|_| Err(unreachable("it failed"))) {
+        Ok(vector) => Ok((vector, text)),
+        Err(error) => Err((error, text)),
+    }
+}

@@ -1,0 +1,174 @@
+//! The published formulas, each with its source: kept as tested functions, measured beside our own
+//! ranking in `benches/recall.rs`, and used where they earn their place.
+//!
+//! Sources: the build plan of OpenClawdCode ("memory-lancedb-pro parity", with the code that it names) and
+//! the agent specification §6.4.
+
+/// Weighted fusion: `0.7 vector + 0.3 bm25`, both in 0..1; an exact match (`bm25 >= 0.75`) never falls
+/// below `0.92 bm25`; clamped to 0.1..1.
+pub fn weighted_fusion(vector: f64, bm25: f64) -> f64 {
+    let fused = 0.7 * vector + 0.3 * bm25;
+    let floor = if bm25 >= 0.75 { 0.92 * bm25 } else { 0.0 };
+    fused.max(floor).clamp(0.1, 1.0)
+}
+
+/// Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) with `k` 60: the sum over the lists of
+/// `1 / (60 + rank)`, ranks from 1, `None` where a list doesn't have it.
+pub fn reciprocal_rank(ranks: &[Option<usize>]) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "ranks are small")]
+    ranks.iter().flatten().map(|rank| 1.0 / (60.0 + *rank as f64)).sum()
+}
+
+/// How long a memory counts as fresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tier {
+    /// Who the user is: hardly fades.
+    Core,
+    /// The usual.
+    #[default]
+    Working,
+    /// Fades fast.
+    Peripheral,
+}
+
+impl Tier {
+    /// From a `[tier:: core]` field.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.trim() {
+            "core" => Some(Self::Core),
+            "working" => Some(Self::Working),
+            "peripheral" => Some(Self::Peripheral),
+            _ => None,
+        }
+    }
+
+    fn shape(self) -> f64 {
+        match self {
+            Self::Core => 0.8,
+            Self::Working => 1.0,
+            Self::Peripheral => 1.3,
+        }
+    }
+
+    fn floor(self) -> f64 {
+        match self {
+            Self::Core => 0.9,
+            Self::Working => 0.7,
+            Self::Peripheral => 0.5,
+        }
+    }
+}
+
+/// What a memory says about its own weight (inline fields of its bullet) and how it was used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// `[tier:: core|working|peripheral]`.
+    pub tier: Tier,
+    /// `[importance:: 0.8]`, 0..1.
+    pub importance: f64,
+    /// `[confidence:: 0.9]`, 0..1.
+    pub confidence: f64,
+    /// `[temporal:: dynamic]`: the fact may change.
+    pub is_dynamic: bool,
+    /// How often it was recalled.
+    pub uses: u32,
+    /// Mean days between uses.
+    pub gap_days: f64,
+    /// Days since it was last used, or made if it never was.
+    pub idle_days: f64,
+}
+
+impl Default for Standing {
+    fn default() -> Self {
+        Self {
+            tier: Tier::Working,
+            importance: 0.5,
+            confidence: 1.0,
+            is_dynamic: false,
+            uses: 0,
+            gap_days: 0.0,
+            idle_days: 0.0,
+        }
+    }
+}
+
+impl Standing {
+    /// A stretched exponential: half-life `30 d * exp(1.5 importance)` (a third for dynamic facts), shape
+    /// by tier. The half-life is exact for the working tier alone.
+    pub fn recency(&self) -> f64 {
+        let base = if self.is_dynamic { 10.0 } else { 30.0 };
+        let half_life = base * (1.5 * self.importance.clamp(0.0, 1.0)).exp();
+        (-(std::f64::consts::LN_2 / half_life) * self.idle_days.max(0.0).powf(self.tier.shape())).exp()
+    }
+
+    /// `1 - exp(-uses / 5)`, damped where the uses lie far apart.
+    pub fn frequency(&self) -> f64 {
+        let base = 1.0 - (-f64::from(self.uses) / 5.0).exp();
+        if self.uses > 1 { base * (0.5 + 0.5 * (-self.gap_days.max(0.0) / 30.0).exp()) } else { base }
+    }
+
+    /// `0.4 recency + 0.3 frequency + 0.3 importance * confidence`.
+    pub fn composite(&self) -> f64 {
+        let intrinsic = self.importance.clamp(0.0, 1.0) * self.confidence.clamp(0.0, 1.0);
+        0.4 * self.recency() + 0.3 * self.frequency() + 0.3 * intrinsic
+    }
+
+    /// What a search score is multiplied with: `0.3 + 0.7 max(tier floor, composite)`. (The original's
+    /// code takes the recency into the maximum, too; its own documentation, which we follow, doesn't.)
+    pub fn multiplier(&self) -> f64 {
+        (0.3 + 0.7 * self.tier.floor().max(self.composite())).clamp(0.3, 1.0)
+    }
+}
+
+/// The agent specification's recency: `exp(-age_days / 14)`.
+pub fn recency(age_days: f64) -> f64 {
+    (-age_days.max(0.0) / 14.0).exp()
+}
+
+/// The agent specification's score of a candidate: `0.7 sim + 0.2 recency - 0.1 diversity_penalty`, all
+/// in 0..1.
+pub fn relevance(similarity: f64, recency: f64, likeness_to_chosen: f64) -> f64 {
+    0.7 * similarity + 0.2 * recency - 0.1 * likeness_to_chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-3
+    }
+
+    #[test]
+    fn fusion_has_its_floor_and_its_bounds() {
+        assert!(near(weighted_fusion(0.5, 0.5), 0.5));
+        assert!(near(weighted_fusion(0.0, 0.8), 0.736));
+        assert!(near(weighted_fusion(1.0, 0.75), 0.925));
+        assert!(near(weighted_fusion(0.0, 0.0), 0.1));
+        assert!(near(reciprocal_rank(&[Some(1), None, Some(2)]), 1.0 / 61.0 + 1.0 / 62.0));
+    }
+
+    #[test]
+    fn decay_has_the_reference_values() {
+        let standing = |tier, idle_days| Standing { tier, idle_days, ..Standing::default() };
+        // importance 0.5: an effective half-life of 63.5 days, which is one only for the working tier.
+        assert!(near(standing(Tier::Working, 63.51).recency(), 0.5));
+        assert!(near(standing(Tier::Core, 179.5).recency(), 0.5));
+        assert!(near(standing(Tier::Peripheral, 24.35).recency(), 0.5));
+        let used = Standing { uses: 5, gap_days: 30.0, ..Standing::default() };
+        assert!(near(used.frequency(), 0.432_4));
+        assert!(near(Standing::default().composite(), 0.55));
+        assert!(near(standing(Tier::Core, 10_000.0).multiplier(), 0.93));
+        assert!(near(standing(Tier::Working, 10_000.0).multiplier(), 0.79));
+        assert!(near(standing(Tier::Peripheral, 10_000.0).multiplier(), 0.65));
+        let best = Standing { importance: 1.0, uses: 100, ..Standing::default() };
+        assert!(best.multiplier() > 0.99);
+    }
+
+    #[test]
+    fn the_specification_s_numbers() {
+        assert!(near(recency(14.0), 0.367_9));
+        assert!(near(recency(-3.0), 1.0));
+        assert!(near(relevance(1.0, 1.0, 1.0), 0.8));
+    }
+}

@@ -1,0 +1,597 @@
+//! From a question to a score for every block in scope: the signals, computed over the corpus.
+//!
+//! Sparse signals walk the postings of the question's terms; dense ones (vectors, shapes) pass once over
+//! the slots. All statistics (rarity, mean lengths, the spread of the cosines) are those of the blocks in
+//! scope, taken at the time of the question: nothing depends on what else the cache has seen.
+
+use super::corpus::{Corpus, NEVER, NOBODY};
+use super::matrix::{Matrix, Probe};
+use super::question::Question;
+use super::signal::{SIGNALS, Signal, Weights};
+use super::text::Shape;
+use jiff::tz::TimeZone;
+
+/// BM25's saturation and length normalisation (Robertson; Lucene's defaults).
+pub const K1: f32 = 1.2;
+/// See [`K1`].
+pub const B: f32 = 0.75;
+
+/// A turn's neighbours count in its text with these weights: offset of the neighbour, weight.
+const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
+/// How much a term in a neighbouring turn counts as covered.
+const NEAR: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
+/// The same where the turn before (offset −1) is a question, and where it isn't.
+const ANSWER: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.5), (0, 1.0), (1, 0.4), (2, 0.2)];
+const ANSWER_TO_QUESTION: f32 = 0.9;
+/// The region fades linearly to zero at eight turns, and ends after six.
+const REGION: i32 = 6;
+/// What a near word counts beside the word itself.
+const NEAR_WORD: f32 = 0.8;
+/// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
+const MOST_IDF: f32 = 5.5;
+
+/// What signals are written to.
+pub trait Sink {
+    /// Adds `value` of `signal` to `slot`.
+    fn add(&mut self, signal: Signal, slot: u32, value: f32);
+}
+
+/// Weighted sums, one a slot, and beside them the two signals that tell a find from a guess.
+#[derive(Debug)]
+pub struct Scores {
+    weights: Weights,
+    /// The score of each slot.
+    pub of: Vec<f32>,
+    /// [`Signal::SoftNear`] of each slot.
+    pub soft: Vec<f32>,
+    /// [`Signal::Vector`] of each slot.
+    pub vector: Vec<f32>,
+}
+
+impl Scores {
+    /// All zero.
+    pub fn new(weights: Weights, slots: usize) -> Self {
+        Self { weights, of: vec![0.0; slots], soft: vec![0.0; slots], vector: vec![0.0; slots] }
+    }
+}
+
+impl Sink for Scores {
+    #[inline]
+    fn add(&mut self, signal: Signal, slot: u32, value: f32) {
+        self.of[slot as usize] += self.weights[signal as usize] * value;
+        match signal {
+            Signal::SoftNear => self.soft[slot as usize] += value,
+            Signal::Vector => self.vector[slot as usize] = value,
+            _ => {}
+        }
+    }
+}
+
+impl Scores {
+    /// The `most` best slots that are candidates, best first; equals in the order of path and line.
+    pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
+        let mut slots: Vec<u32> = (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot).collect();
+        let order = |a: &u32, b: &u32| {
+            let place = |slot: u32| (&corpus.file_at(slot).path, corpus.line[slot as usize]);
+            self.of[*b as usize].total_cmp(&self.of[*a as usize]).then_with(|| place(*a).cmp(&place(*b)))
+        };
+        if slots.len() > most && most > 0 {
+            slots.select_nth_unstable_by(most - 1, order);
+        }
+        slots.truncate(most);
+        slots.sort_unstable_by(order);
+        slots
+    }
+
+    /// How sure a slot is to be about the question, 0 to 1: calibrated (`signal::SURE`) on questions whose
+    /// answer is in the memory and on others whose answer is not.
+    pub fn sureness(&self, slot: u32) -> f64 {
+        let [base, soft, vector] = super::signal::SURE;
+        let sum = base + soft * f64::from(self.soft[slot as usize]) + vector * f64::from(self.vector[slot as usize]);
+        1.0 / (1.0 + (-sum).exp())
+    }
+}
+
+/// Every signal of every slot, for fitting weights.
+#[derive(Debug)]
+pub struct Table(pub Vec<[f32; SIGNALS]>);
+
+impl Sink for Table {
+    fn add(&mut self, signal: Signal, slot: u32, value: f32) {
+        self.0[slot as usize][signal as usize] += value;
+    }
+}
+
+/// The blocks that a question may be answered from: one flag a slot, and their statistics.
+#[derive(Debug)]
+pub struct Candidates {
+    /// Whether each slot is one.
+    pub is: Vec<bool>,
+    /// How many are.
+    pub count: usize,
+    mean_length: f32,
+    mean_window: f32,
+    sessions: usize,
+    mean_session: f32,
+}
+
+impl Candidates {
+    /// The living slots of the notes that `file` takes, less those that `slot` refuses.
+    pub fn new(corpus: &Corpus, file: impl Fn(&str) -> bool, slot: impl Fn(u32) -> bool) -> Self {
+        let mut this = Self {
+            is: vec![false; corpus.len()],
+            count: 0,
+            mean_length: 0.0,
+            mean_window: 0.0,
+            sessions: 0,
+            mean_session: 0.0,
+        };
+        let (mut length, mut window) = (0_u64, 0.0_f64);
+        for note in corpus.files().iter().filter(|note| note.alive && file(&note.path)) {
+            let mut any = false;
+            for at in note.slots.clone().filter(|at| slot(*at)) {
+                this.is[at as usize] = true;
+                this.count += 1;
+                any = true;
+                length += u64::from(corpus.length[at as usize]);
+                window += f64::from(window_length(corpus, at));
+            }
+            this.sessions += usize::from(any);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "means need no more")]
+        {
+            let count = this.count.max(1) as f64;
+            this.mean_length = (length as f64 / count).max(1e-9) as f32;
+            this.mean_window = (window / count).max(1e-9) as f32;
+            this.mean_session = (length as f64 / this.sessions.max(1) as f64).max(1e-9) as f32;
+        }
+        this
+    }
+}
+
+/// The slot `offset` places beside `slot` in the same note, where it exists.
+fn beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
+    let at = slot.checked_add_signed(offset)?;
+    (corpus.file_of.get(at as usize)? == &corpus.file_of[slot as usize]).then_some(at)
+}
+
+fn is_turn(corpus: &Corpus, slot: u32) -> bool {
+    corpus.shape[slot as usize].has(Shape::TURN)
+}
+
+fn window_length(corpus: &Corpus, slot: u32) -> f32 {
+    let own = f32::from(corpus.length[slot as usize]);
+    if !is_turn(corpus, slot) {
+        return own;
+    }
+    WINDOW
+        .iter()
+        .filter_map(|(offset, weight)| Some(weight * f32::from(corpus.length[beside(corpus, slot, *offset)? as usize])))
+        .sum()
+}
+
+fn answers(corpus: &Corpus, slot: u32) -> bool {
+    is_turn(corpus, slot)
+        && beside(corpus, slot, -1).is_some_and(|before| corpus.shape[before as usize].has(Shape::QUESTION))
+}
+
+/// Lucene's BM25 idf of a term in `df` of `n` documents.
+pub fn idf(df: f32, n: f32) -> f32 {
+    (1.0 + (n - df + 0.5) / (df + 0.5)).ln()
+}
+
+/// BM25 of one term.
+pub fn bm25(tf: f32, idf: f32, length: f32, mean: f32) -> f32 {
+    idf * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
+}
+
+/// Values of some slots, reset cheaply: what one term leaves before it is added up.
+struct Scratch {
+    value: Vec<f32>,
+    touched: Vec<u32>,
+}
+
+impl Scratch {
+    fn new(slots: usize) -> Self {
+        Self { value: vec![0.0; slots], touched: Vec::new() }
+    }
+
+    fn add(&mut self, slot: u32, value: f32) {
+        let at = &mut self.value[slot as usize];
+        if *at == 0.0 {
+            self.touched.push(slot);
+        }
+        *at += value;
+    }
+
+    fn raise(&mut self, slot: u32, value: f32) {
+        let at = &mut self.value[slot as usize];
+        if *at == 0.0 {
+            self.touched.push(slot);
+        }
+        *at = at.max(value);
+    }
+
+    fn drain(&mut self, mut each: impl FnMut(u32, f32)) {
+        for slot in self.touched.drain(..) {
+            let value = std::mem::take(&mut self.value[slot as usize]);
+            each(slot, value);
+        }
+    }
+}
+
+/// The vectors to compare with: a matrix with one row a slot, and the question's own.
+#[derive(Debug, Clone, Copy)]
+pub struct Vectors<'a> {
+    /// Rows by slot.
+    pub matrix: &'a Matrix,
+    /// The question's vector.
+    pub probe: &'a Probe,
+}
+
+/// Computes all signals of `question` over `candidates` into `sink`.
+pub fn signals(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    question: &Question,
+    vectors: Option<Vectors<'_>>,
+    zone: &TimeZone,
+    sink: &mut impl Sink,
+) {
+    let speakers = speakers(corpus, candidates, question);
+    let before = lexical(corpus, candidates, question, &speakers, sink);
+    for (slot, value) in before {
+        sink.add(Signal::AnswersMatch, slot, value);
+    }
+    if let Some(vectors) = vectors {
+        semantic(corpus, candidates, vectors, sink);
+    }
+    shapes(corpus, candidates, question, &speakers, sink);
+    dates(corpus, candidates, question, zone, sink);
+}
+
+/// The speakers in scope: all their names' words, and those whom the question names.
+struct Speakers {
+    names: Vec<String>,
+    named: Vec<u32>,
+}
+
+fn speakers(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Speakers {
+    let mut ids: Vec<u32> = Vec::new();
+    let mut last = NOBODY;
+    for (slot, author) in corpus.author.iter().enumerate() {
+        if *author != last && *author != NOBODY && candidates.is[slot] {
+            last = *author;
+            if !ids.contains(author) {
+                ids.push(*author);
+            }
+        }
+    }
+    let asked = |name: &str| name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part));
+    let mut named: Vec<u32> = ids.iter().copied().filter(|id| asked(corpus.author_name(*id))).collect();
+    if named.len() == ids.len() {
+        named.clear();
+    }
+    let names = ids.iter().flat_map(|id| corpus.author_name(*id).split(' ').map(str::to_owned)).collect();
+    Speakers { names, named }
+}
+
+/// All signals from words. Returns, for each answer to a matching question, how well that matches.
+fn lexical(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    question: &Question,
+    speakers: &Speakers,
+    sink: &mut impl Sink,
+) -> Vec<(u32, f32)> {
+    #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+    let (n, sessions) = (candidates.count as f32, candidates.sessions as f32);
+    let mut scratch = Scratch::new(corpus.len());
+    let mut own = Scratch::new(corpus.len());
+    let mut session = Scratch::new(corpus.files().len());
+    let mut session_bm25 = Scratch::new(corpus.files().len());
+    let mut session_cover = Scratch::new(corpus.files().len());
+    // Sums over the terms, in the order of the question; their wholes are known only at the end.
+    let (mut all, mut without_names, mut soft_all, mut best_window, mut best_session) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    let mut parts: Vec<(Signal, u32, f32)> = Vec::new();
+    let mut pair_whole = 0.0;
+    let mut last: Option<(Vec<(u32, f32)>, f32)> = None;
+    for asked in &question.asked {
+        let is_name = speakers.names.iter().any(|name| *name == asked.word);
+        let mut found: Vec<(u32, f32)> = Vec::new();
+        corpus.each(&asked.term, |slot, tf| {
+            if candidates.is[slot as usize] {
+                found.push((slot, f32::from(tf)));
+            }
+        });
+        #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+        let rarity = idf(found.len() as f32, n);
+        if !found.is_empty() {
+            all += rarity;
+            for (slot, tf) in &found {
+                own.add(*slot, bm25(*tf, rarity, f32::from(corpus.length[*slot as usize]), candidates.mean_length));
+                parts.push((Signal::Cover, *slot, rarity));
+                spread(corpus, candidates, *slot, &NEAR, |at, weight| scratch.raise(at, weight));
+            }
+            scratch.drain(|slot, value| parts.push((Signal::CoverNear, slot, rarity * value)));
+            // BM25 of the window: the term's weighted count in it, its rarity among windows.
+            for (slot, tf) in &found {
+                spread(corpus, candidates, *slot, &WINDOW, |at, weight| scratch.add(at, weight * tf));
+            }
+            #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+            let window_rarity = idf(scratch.touched.len() as f32, n);
+            best_window += window_rarity * (K1 + 1.0);
+            scratch.drain(|slot, tf| {
+                let value = bm25(tf, window_rarity, window_length(corpus, slot), candidates.mean_window);
+                parts.push((Signal::Window, slot, value));
+            });
+            for (slot, tf) in &found {
+                session.add(corpus.file_of[*slot as usize], *tf);
+            }
+            #[expect(clippy::cast_precision_loss, reason = "counts of notes")]
+            let session_rarity = idf(session.touched.len() as f32, sessions);
+            best_session += session_rarity * (K1 + 1.0);
+            session.drain(|file, tf| {
+                let length = session_length(corpus, file);
+                session_bm25.add(file, bm25(tf, session_rarity, length, candidates.mean_session));
+                if !is_name {
+                    session_cover.add(file, rarity);
+                }
+            });
+        }
+        if is_name {
+            continue;
+        }
+        if !found.is_empty() {
+            without_names += rarity;
+            for (slot, _) in &found {
+                answer_spread(corpus, candidates, *slot, |at, weight| scratch.raise(at, weight));
+            }
+            scratch.drain(|slot, value| parts.push((Signal::CoverAnswer, slot, rarity * value)));
+            for (slot, _) in &found {
+                region_spread(corpus, candidates, *slot, |at, weight| scratch.raise(at, weight));
+            }
+            scratch.drain(|slot, value| parts.push((Signal::Region, slot, rarity * value)));
+            // Pairs: this term and the one before it in the question, in one turn or one and its answer.
+            for (slot, _) in &found {
+                scratch.raise(*slot, 1.0);
+                if let Some(after) = turn_beside(corpus, candidates, *slot, 1) {
+                    scratch.raise(after, 0.6);
+                }
+            }
+            let mut here: Vec<(u32, f32)> = Vec::new();
+            scratch.drain(|slot, value| here.push((slot, value)));
+            here.sort_unstable_by_key(|(slot, _)| *slot);
+            if let Some((before, before_rarity)) = &last {
+                let weight = rarity.min(*before_rarity);
+                pair_whole += weight;
+                let mut at = 0;
+                for (slot, value) in &here {
+                    while before.get(at).is_some_and(|(other, _)| other < slot) {
+                        at += 1;
+                    }
+                    if let Some((_, other)) = before.get(at).filter(|(other, _)| other == slot) {
+                        parts.push((Signal::Pairs, *slot, weight * value * other));
+                    }
+                }
+            }
+            last = Some((here, rarity));
+        }
+        // Near words: the best match in the block counts.
+        let soft_rarity = rarity.min(MOST_IDF);
+        soft_all += soft_rarity;
+        for (slot, _) in &found {
+            scratch.raise(*slot, 1.0);
+        }
+        for (near, likeness) in &asked.near {
+            corpus.each(near, |slot, _| {
+                if candidates.is[slot as usize] {
+                    scratch.raise(slot, NEAR_WORD * likeness);
+                }
+            });
+        }
+        let mut matched: Vec<(u32, f32)> = Vec::with_capacity(scratch.touched.len());
+        scratch.drain(|slot, value| matched.push((slot, value)));
+        for (slot, value) in &matched {
+            parts.push((Signal::Soft, *slot, soft_rarity * value));
+            spread(corpus, candidates, *slot, &NEAR, |at, weight| scratch.raise(at, weight * value));
+        }
+        scratch.drain(|slot, value| parts.push((Signal::SoftNear, slot, soft_rarity * value)));
+    }
+    for (signal, slot, value) in parts {
+        let whole = match signal {
+            Signal::Window => best_window,
+            Signal::Cover | Signal::CoverNear => all,
+            Signal::Pairs => pair_whole,
+            Signal::Soft | Signal::SoftNear => soft_all,
+            _ => without_names,
+        };
+        sink.add(signal, slot, value / whole);
+    }
+    let mut per_session = |from: &mut Scratch, signal: Signal, whole: f32| {
+        from.drain(|file, value| {
+            for slot in corpus.files()[file as usize].slots.clone().filter(|slot| candidates.is[*slot as usize]) {
+                sink.add(signal, slot, value / whole);
+            }
+        });
+    };
+    per_session(&mut session_bm25, Signal::Session, best_session);
+    per_session(&mut session_cover, Signal::CoverSession, without_names);
+    let mut before = Vec::new();
+    let best = all * (K1 + 1.0);
+    own.drain(|slot, value| {
+        if let Some(after) = turn_beside(corpus, candidates, slot, 1)
+            && corpus.shape[slot as usize].has(Shape::QUESTION)
+        {
+            before.push((after, value / best));
+        }
+    });
+    before
+}
+
+fn session_length(corpus: &Corpus, file: u32) -> f32 {
+    let slots = corpus.files()[file as usize].slots.clone();
+    #[expect(clippy::cast_precision_loss, reason = "a note's words")]
+    let length = corpus.length[slots.start as usize..slots.end as usize].iter().map(|x| u32::from(*x)).sum::<u32>() as f32;
+    length
+}
+
+/// The candidate turn `offset` places beside a turn.
+fn turn_beside(corpus: &Corpus, candidates: &Candidates, slot: u32, offset: i32) -> Option<u32> {
+    let at = beside(corpus, slot, offset)?;
+    (is_turn(corpus, slot) && is_turn(corpus, at) && candidates.is[at as usize]).then_some(at)
+}
+
+/// Calls `each` with the blocks in whose window `slot` stands: itself, and for turns those beside it.
+fn spread(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    slot: u32,
+    window: &[(i32, f32)],
+    mut each: impl FnMut(u32, f32),
+) {
+    for (offset, weight) in window {
+        if *offset == 0 {
+            each(slot, *weight);
+        } else if let Some(at) = turn_beside(corpus, candidates, slot, -offset) {
+            each(at, *weight);
+        }
+    }
+}
+
+fn answer_spread(corpus: &Corpus, candidates: &Candidates, slot: u32, mut each: impl FnMut(u32, f32)) {
+    spread(corpus, candidates, slot, &ANSWER, |at, weight| {
+        let answers = at == slot + 1 && corpus.shape[slot as usize].has(Shape::QUESTION);
+        each(at, if answers { ANSWER_TO_QUESTION } else { weight });
+    });
+}
+
+fn region_spread(corpus: &Corpus, candidates: &Candidates, slot: u32, mut each: impl FnMut(u32, f32)) {
+    each(slot, 1.0);
+    if !is_turn(corpus, slot) {
+        return;
+    }
+    for offset in (-REGION..=REGION).filter(|offset| *offset != 0) {
+        if let Some(at) = turn_beside(corpus, candidates, slot, offset) {
+            #[expect(clippy::cast_precision_loss, reason = "at most 6")]
+            each(at, 1.0 - offset.abs() as f32 / 8.0);
+        }
+    }
+}
+
+/// The cosines, standardised over the candidates that have a vector.
+fn semantic(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>, sink: &mut impl Sink) {
+    let mut cosines = Vec::new();
+    vectors.matrix.cosines(vectors.probe, 0..corpus.len().min(vectors.matrix.len()), &mut cosines);
+    let (mut count, mut sum, mut squares) = (0_u32, 0.0_f64, 0.0_f64);
+    for (slot, cosine) in cosines.iter().enumerate() {
+        if candidates.is[slot] && vectors.matrix.has(slot) {
+            count += 1;
+            sum += f64::from(*cosine);
+            squares += f64::from(*cosine) * f64::from(*cosine);
+        }
+    }
+    if count == 0 {
+        return;
+    }
+    let mean = sum / f64::from(count);
+    let spread = (squares / f64::from(count) - mean * mean).max(0.0).sqrt() + 1e-9;
+    let (mean, scale) = (mean as f32, (1.0 / spread.max(1e-4)) as f32);
+    for (slot, cosine) in cosines.iter().enumerate() {
+        if !candidates.is[slot] || !vectors.matrix.has(slot) {
+            continue;
+        }
+        let value = (cosine - mean) * scale;
+        let slot = u32::try_from(slot).unwrap_or(u32::MAX);
+        sink.add(Signal::Vector, slot, value);
+        if !is_turn(corpus, slot) {
+            continue;
+        }
+        if let Some(before) = turn_beside(corpus, candidates, slot, -1) {
+            sink.add(Signal::VectorAfter, before, value);
+        }
+        if let Some(after) = turn_beside(corpus, candidates, slot, 1) {
+            sink.add(Signal::VectorBefore, after, value);
+            if corpus.shape[slot as usize].has(Shape::QUESTION) {
+                sink.add(Signal::AnswersVector, after, value);
+            }
+        }
+    }
+}
+
+/// Signals from what a block is, not from what it is about.
+fn shapes(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    question: &Question,
+    speakers: &Speakers,
+    sink: &mut impl Sink,
+) {
+    let wants = question.wants;
+    for (index, shape) in corpus.shape.iter().enumerate() {
+        if !candidates.is[index] {
+            continue;
+        }
+        let slot = u32::try_from(index).unwrap_or(u32::MAX);
+        sink.add(Signal::Rich, slot, (f32::from(corpus.distinct[index]) + 1.0).ln());
+        if !shape.has(Shape::TURN) {
+            continue;
+        }
+        let named = !speakers.named.is_empty() && speakers.named.contains(&corpus.author[index]);
+        if named {
+            sink.add(Signal::Speaker, slot, 1.0);
+            sink.add(Signal::SpeakerFirst, slot, shape.flag(Shape::FIRST_PERSON));
+        }
+        sink.add(Signal::IsQuestion, slot, shape.flag(Shape::QUESTION));
+        sink.add(Signal::Asks, slot, shape.flag(Shape::ASKS));
+        sink.add(Signal::Answers, slot, f32::from(u8::from(answers(corpus, slot))));
+        sink.add(Signal::Time, slot, shape.flag(Shape::TIME));
+        sink.add(Signal::First, slot, shape.flag(Shape::FIRST_PERSON));
+        sink.add(Signal::Quote, slot, shape.flag(Shape::QUOTE));
+        sink.add(Signal::You, slot, shape.flag(Shape::YOU) + shape.flag(Shape::YOU_MORE));
+        sink.add(Signal::Opening, slot, shape.flag(Shape::OPENING));
+        if wants.time {
+            sink.add(Signal::TimeWanted, slot, shape.flag(Shape::TIME));
+        }
+        if wants.number {
+            sink.add(Signal::NumberWanted, slot, shape.flag(Shape::NUMBER));
+        }
+        if wants.name {
+            sink.add(Signal::NameWanted, slot, shape.flag(Shape::PROPER));
+        }
+        if wants.past {
+            sink.add(Signal::PastWanted, slot, shape.flag(Shape::PAST) + shape.flag(Shape::PAST_MORE));
+        }
+        if wants.reason {
+            sink.add(Signal::ReasonWanted, slot, shape.flag(Shape::REASON));
+        }
+        if wants.place {
+            sink.add(Signal::PlaceWanted, slot, shape.flag(Shape::PLACE));
+        }
+    }
+}
+
+/// The days that the question names against the blocks' own.
+fn dates(corpus: &Corpus, candidates: &Candidates, question: &Question, zone: &TimeZone, sink: &mut impl Sink) {
+    if question.dates.is_empty() {
+        return;
+    }
+    let (mut last_time, mut last_fit) = (NEVER, 0.0);
+    for (index, time) in corpus.time.iter().enumerate() {
+        if !candidates.is[index] || *time == NEVER {
+            continue;
+        }
+        // Neighbours share their day nearly always; quarter hours are exact for every zone.
+        let quarter = time.div_euclid(900);
+        if quarter != last_time {
+            last_time = quarter;
+            last_fit = jiff::Timestamp::from_second(*time).map_or(0.0, |at| {
+                let date = at.to_zoned(zone.clone()).date();
+                question.dates.iter().map(|named| named.fit(date)).fold(0.0, f32::max)
+            });
+        }
+        if last_fit > 0.0 {
+            sink.add(Signal::Date, u32::try_from(index).unwrap_or(u32::MAX), last_fit);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Adding to the end of a note that is only ever added to, such as a transcript, without reading it.
+//!
+//! The general way to change a note reads and journals it whole, which would make the ten-thousandth
+//! message dearer than the first. Here the kernel puts the bytes at the end (`O_APPEND`), so nobody
+//! else's bytes can be written over; a torn write is cut off again; and if the note was replaced
+//! meanwhile, the bytes are added to the one that bears the name now. History takes such notes with
+//! the next snapshot.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+
+use super::create::{rename_new, temp_name, write_temp};
+use super::editor::lock;
+use super::own::OwnWrite;
+use super::{EditError, Editor, NotePath, VaultError};
+
+/// How often a note may be replaced under an append before that is an error.
+const TRIES: usize = 8;
+
+impl Editor {
+    /// Adds `bytes` at the end of a note, on a line of their own; a note that doesn't exist begins with `header`.
+    /// The cost doesn't grow with the note. On return the bytes are on disk.
+    ///
+    /// # Errors
+    /// The note can't be written, or is replaced all the time; it then holds no part of `bytes` from this call.
+    pub fn append(&self, path: &NotePath, header: &[u8], bytes: &[u8]) -> Result<(), EditError> {
+        for _ in 0..TRIES {
+            let (file, stat) = match self.vault().open_file(path, OFlags::RDWR | OFlags::APPEND) {
+                Ok(opened) => opened,
+                Err(error) if error.is_not_found() => {
+                    if self.begin(path, &[header, bytes].concat())? {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let wrong = |step, source| EditError::Write { path: path.clone(), step, source };
+            let broken = ends_within_a_line(&file, stat.size).map_err(|error| VaultError::io(path, error))?;
+            let added = if broken { [b"\n", bytes].concat() } else { bytes.to_vec() };
+            if let Err(error) = (&file).write_all(&added) {
+                // Only bytes of this call stand behind the old end, unless someone else appended too.
+                let now = file.metadata().map_or(u64::MAX, |meta| meta.len());
+                if now < stat.size + added.len() as u64 {
+                    let _ = file.set_len(stat.size);
+                }
+                return Err(wrong("adding to it", error));
+            }
+            file.sync_data().map_err(|error| wrong("saving it", error))?;
+            if self.still_here(path, &file, &stat)? {
+                if let Ok(Some(stat)) = self.vault().stat(path) {
+                    lock(&self.own).record(path, OwnWrite::Stat(stat));
+                }
+                return Ok(());
+            }
+        }
+        Err(EditError::Busy { path: path.clone(), waited: std::time::Duration::ZERO })
+    }
+    /// Makes the note with its first bytes, whole or not at all; `false` if there is one by now. History isn't told:
+    /// an `undo` is for edits, not for what was said.
+    fn begin(&self, path: &NotePath, bytes: &[u8]) -> Result<bool, EditError> {
+        let wrong = |step| move |source| EditError::Write { path: path.clone(), step, source };
+        self.vault().create_parents(path)?;
+        let place = self.vault().locate(path)?;
+        let temp = temp_name(&place.name).map_err(wrong("naming a temporary file"))?;
+        let written = write_temp(&place.dir, &temp, bytes, Mode::from_raw_mode(0o666))
+            .and_then(|file| file.sync_all())
+            .and_then(|()| rename_new(&place.dir, &temp, &place.name));
+        if !matches!(written, Ok(true)) {
+            let _ = rustix::fs::unlinkat(&place.dir, &*temp, AtFlags::empty());
+        }
+        let named = written.map_err(wrong("writing it"))?;
+        rustix::fs::fsync(&place.dir).map_err(|error| wrong("syncing its folder")(error.into()))?;
+        Ok(named)
+    }
+}
+
+fn ends_within_a_line(file: &File, size: u64) -> io::Result<bool> {
+    let mut last = [b'\n'];
+    if size > 0 {
+        file.read_exact_at(&mut last, size - 1)?;
+    }
+    Ok(last != [b'\n'])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::clock::SystemClock;
+    use crate::vault::{EditOptions, Vault};
+
+    fn set_up() -> (tempfile::TempDir, Editor, NotePath) {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("vault");
+        std::fs::create_dir(&root).unwrap();
+        let vault = Vault::open(&root).unwrap();
+        let editor = Editor::new(vault, temp.path(), Arc::new(SystemClock), EditOptions::default());
+        (temp, editor, NotePath::new("logs/a/b.md").unwrap())
+    }
+
+    #[test]
+    fn a_note_begins_with_its_header_and_grows() {
+        let (_temp, editor, path) = set_up();
+        editor.append(&path, b"head\n", b"one\n").unwrap();
+        editor.append(&path, b"head\n", b"two\n").unwrap();
+        assert_eq!(editor.vault().read(&path).unwrap(), b"head\none\ntwo\n");
+    }
+
+    #[test]
+    fn a_torn_last_line_is_ended_first() {
+        let (_temp, editor, path) = set_up();
+        editor.append(&path, b"", b"torn").unwrap();
+        editor.append(&path, b"", b"two\n").unwrap();
+        assert_eq!(editor.vault().read(&path).unwrap(), b"torn\ntwo\n");
+    }
+
+    #[test]
+    fn what_others_append_meanwhile_stays() {
+        let (temp, editor, path) = set_up();
+        editor.append(&path, b"", b"0\n").unwrap();
+        let file = temp.path().join("vault/logs/a/b.md");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    let mut other = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+                    other.write_all(b"theirs\n").unwrap();
+                }
+            });
+            for _ in 0..50 {
+                editor.append(&path, b"", b"ours\n").unwrap();
+            }
+        });
+        let text = String::from_utf8(editor.vault().read(&path).unwrap()).unwrap();
+        assert_eq!(text.lines().filter(|line| *line == "theirs").count(), 200);
+        assert_eq!(text.lines().filter(|line| *line == "ours").count(), 50);
+    }
+}

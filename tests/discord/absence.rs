@@ -1,0 +1,225 @@
+//! The gateway fails, the process dies, hours pass: nothing said is lost, nothing is answered twice.
+
+use super::fake::{Access, Fault, GatewayFault};
+use super::rig::*;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use vault_agent::clock::ManualClock;
+use vault_agent::discord::{DiscordError, GatewayStatus};
+
+/// A rig whose bot and server live by one clock that only the test moves.
+async fn clocked(at: &str) -> (Rig, Arc<ManualClock>) {
+    let mut rig = Rig::new().await;
+    let now: Timestamp = at.parse().unwrap();
+    let clock = Arc::new(ManualClock::new(now));
+    rig.clock = clock.clone();
+    rig.fake.world().set_now(now);
+    (rig, clock)
+}
+
+fn advance(rig: &Rig, clock: &ManualClock, by: SignedDuration) {
+    use vault_agent::clock::Clock;
+    clock.advance(by);
+    rig.fake.world().set_now(clock.now());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_way_to_lose_the_connection_loses_no_message() {
+    let rig = Rig::new().await;
+    rig.fake.world().heartbeat_ms = 400;
+    let running = rig.run().await;
+    let mut wanted = vec![];
+    for fault in [
+        GatewayFault::Reconnect,
+        GatewayFault::Close(1000),
+        GatewayFault::Close(4000),
+        GatewayFault::Cut,
+        GatewayFault::Invalid(true),
+        GatewayFault::Invalid(false),
+        GatewayFault::Zombie,
+    ] {
+        let text = format!("during {fault:?}");
+        rig.fake.gateway(fault);
+        rig.fake.say(CHANNEL, ALICE, &text);
+        wanted.push(text);
+        rig.wait_said(CHANNEL, wanted.len()).await;
+    }
+    assert_eq!(rig.said(CHANNEL), wanted);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hours_of_flapping_lose_nothing_and_keep_the_order() {
+    let (rig, clock) = clocked("2026-11-20T10:00:00Z").await;
+    let running = rig.run().await;
+    let mut wanted = vec![];
+    for minute in 0..120 {
+        advance(&rig, &clock, SignedDuration::from_mins(1));
+        let fault = [GatewayFault::Cut, GatewayFault::Reconnect, GatewayFault::Close(4000), GatewayFault::Lose];
+        rig.fake.gateway(fault[minute % 4].clone());
+        for part in 0..2 {
+            let text = format!("minute {minute} {part}");
+            rig.fake.say(CHANNEL, ALICE, &text);
+            wanted.push(text);
+        }
+        if minute % 10 == 9 {
+            // Lost events come with the next session.
+            rig.fake.gateway(GatewayFault::Cut);
+            rig.wait_said(CHANNEL, wanted.len()).await;
+        }
+    }
+    assert_eq!({ let mut said = rig.said(CHANNEL); said.sort(); said }, { let mut w = wanted.clone(); w.sort(); w });
+    let ids: Vec<_> = rig.events(CHANNEL).iter().map(|b| b.event.id.clone().unwrap()).collect();
+    let unique: std::collections::BTreeSet<_> = ids.iter().collect();
+    assert_eq!(unique.len(), ids.len(), "an event was logged twice");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_messages_are_caught_up_with_in_order() {
+    let rig = Rig::new().await;
+    rig.fake.say(CHANNEL, ALICE, "before the first run");
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "first");
+    rig.wait_said(CHANNEL, 1).await;
+    drop(running);
+    let wanted: Vec<String> = (0..1000).map(|n| format!("message {n}")).collect();
+    for text in &wanted {
+        rig.fake.say(CHANNEL, ALICE, text);
+    }
+    let begun = Instant::now();
+    let running = rig.run().await;
+    rig.wait_said(CHANNEL, 1001).await;
+    println!("1000 messages caught up with in {:?}", begun.elapsed());
+    assert_eq!(rig.said(CHANNEL)[1..], wanted);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_day_away_all_is_logged_and_only_what_is_fresh_is_answered() {
+    let (mut rig, clock) = clocked("2026-11-20T10:00:00Z").await;
+    rig.responder = Arc::new(Slow(Duration::ZERO));
+    rig.fake.world().add_thread(3000, CHANNEL, "side", false);
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> one");
+    rig.wait_said(CHANNEL, 2).await;
+    drop(running);
+    let mut wanted = vec!["<@500> one".to_owned(), "heard: one".to_owned()];
+    for hour in 0..24 {
+        advance(&rig, &clock, SignedDuration::from_hours(1));
+        for n in 0..10 {
+            let text = format!("<@500> hour {hour} message {n}");
+            rig.fake.say(CHANNEL, ALICE, &text);
+            wanted.push(text);
+        }
+    }
+    rig.fake.say(3000, ALICE, "in the thread");
+    rig.fake.world().channel_mut(3000).archived = true;
+    advance(&rig, &clock, SignedDuration::from_mins(5));
+    let running = rig.run().await;
+    rig.wait_said(CHANNEL, wanted.len() + 10).await;
+    let said = rig.said(CHANNEL);
+    assert_eq!(said[..wanted.len()], wanted);
+    let answers: Vec<String> = (0..10).map(|n| format!("heard: hour 23 message {n}")).collect();
+    assert_eq!(said[wanted.len()..], answers);
+    rig.wait_said(3000, 1).await;
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_that_was_logged_but_not_answered_before_a_crash_is_answered_once() {
+    let mut rig = Rig::new().await;
+    rig.responder = Arc::new(Slow(Duration::from_secs(30)));
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> hello?");
+    rig.wait_said(CHANNEL, 1).await;
+    drop(running);
+    rig.responder = Arc::new(Slow(Duration::ZERO));
+    // Even where the state directory's file is gone: the log says what was seen.
+    for round in 0..3 {
+        if round == 1 {
+            std::fs::remove_file(rig.temp.path().join("state/discord-cursors.json")).unwrap();
+        }
+        let running = rig.run().await;
+        rig.wait_said(CHANNEL, 2).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        drop(running);
+    }
+    assert_eq!(rig.said(CHANNEL), ["<@500> hello?", "heard: hello?"]);
+    assert_eq!(rig.fake.messages(CHANNEL).len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_whose_answer_was_lost_is_one_message() {
+    let mut rig = Rig::new().await;
+    rig.responder = Arc::new(Slow(Duration::ZERO));
+    let running = rig.run().await;
+    rig.fake.fault("POST", "/messages", Fault::LoseAnswer, 2);
+    rig.fake.say(CHANNEL, ALICE, "<@500> hi");
+    rig.wait_said(CHANNEL, 2).await;
+    rig.wait("the last attempt", || rig.fake.requests("POST", "/messages").len() >= 3).await;
+    assert_eq!(rig.fake.messages(CHANNEL).len(), 2);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_history_that_fails_is_read_again() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    drop(running);
+    for n in 0..150 {
+        rig.fake.say(CHANNEL, ALICE, &format!("m{n}"));
+    }
+    rig.fake.fault("GET", "/messages", Fault::Garbage, 1);
+    rig.fake.fault("GET", "/messages", Fault::DropRequest, 1);
+    rig.fake.fault("GET", "/messages", Fault::Status(500, json!({})), 1);
+    let running = rig.start();
+    rig.wait_said(CHANNEL, 150).await;
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn final_refusals_are_one_clear_sentence_each() {
+    let mut rig = Rig::new().await;
+    rig.token = Some("wrong".into());
+    assert_eq!(rig.start().end().await, Err(DiscordError::WrongToken));
+    rig.token = None;
+    rig.fake.world().message_content_enabled = false;
+    let running = rig.start();
+    let status = running.status.clone();
+    assert_eq!(running.end().await, Err(DiscordError::MissingIntent));
+    assert_eq!(*status.borrow(), GatewayStatus::Stopped(DiscordError::MissingIntent));
+    rig.fake.world().message_content_enabled = true;
+    rig.fake.world().channel_mut(CHANNEL).access = Access::Hidden;
+    let running = rig.start();
+    let mut status = running.status.clone();
+    let degraded = GatewayStatus::Degraded(DiscordError::MissingPermission(CHANNEL));
+    tokio::time::timeout(LONG, status.wait_for(|s| *s == degraded)).await.unwrap().unwrap();
+    running.stop().await.unwrap();
+    rig.fake.world().ws_url = "wss://gateway.discord.gg".into();
+    let running = rig.start();
+    let Err(DiscordError::BadGateway(..)) = running.end().await else { panic!("a foreign gateway was accepted") };
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_stops_at_once_even_before_a_first_connection_and_comes_back_after_an_outage() {
+    let mut rig = Rig::new().await;
+    rig.stall = Some(Duration::from_millis(1500));
+    rig.fake.gateway(GatewayFault::Outage);
+    let running = rig.start();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let begun = Instant::now();
+    running.stop().await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    rig.fake.fault("GET", "/gateway", Fault::Status(500, json!({})), 1);
+    let running = rig.start();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    rig.fake.heal();
+    rig.fake.connected().await;
+    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
+    rig.fake.say(CHANNEL, ALICE, "back");
+    rig.wait_said(CHANNEL, 1).await;
+    running.stop().await.unwrap();
+}

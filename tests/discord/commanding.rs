@@ -1,0 +1,179 @@
+//! Slash commands, buttons, and what is offered while somebody types.
+
+use super::rig::*;
+use jiff::{Timestamp, civil};
+use serde_json::{Value, json};
+use vault_agent::deliver::{Fact, MessageKind, Notifier, Outgoing, SendOutcome, notifier::nonce};
+use vault_agent::discord::{BotNotifier, Owners};
+
+fn reminders(rig: &Rig) -> String {
+    std::fs::read_to_string(rig.vault().join("Reminders.md")).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    let fake = &rig.fake;
+    let options = [("when", "2030-12-01 09:30"), ("what", "Call \"Mum\" `now`"), ("recur", "weekly")];
+    let reply = fake.reply(slash(ALICE, "remind", &options)).await;
+    let line = reminders(&rig).lines().last().unwrap().to_owned();
+    assert!(line.starts_with("- [ ] date=2030-12-01 time=09:30 recur=weekly msg=\"Call \\\"Mum\\\" `now`\" id=rid_"), "{line}");
+    assert_eq!(reply, format!("Added:\n```\n{line}\n```"));
+    assert_eq!(*rig.daemon.confirmed.lock().unwrap(), [format!("Added: {line}")]);
+    let reply = fake.reply(slash(ALICE, "remind", &[("when", "yesterdayish"), ("what", "x")])).await;
+    assert!(reply.starts_with("That didn't work:"), "{reply}");
+    let reply = fake.reply(slash(ALICE, "reminders", &[])).await;
+    assert!(reply.contains("Call \"Mum\""), "{reply}");
+    let id = line.split("id=").nth(1).unwrap().to_owned();
+    let offered = fake.interact(typing(ALICE, "unremind", "reminder", "mum")).await;
+    assert_eq!(offered["callback"]["data"]["choices"][0]["value"], json!(id));
+    let offered = fake.interact(typing(ALICE, "remind", "when", "in 2 hours")).await;
+    assert_eq!(offered["callback"]["data"]["choices"][0]["value"], json!("in 2 hours"));
+    let reply = fake.reply(slash(ALICE, "unremind", &[("reminder", &id)])).await;
+    assert_eq!(reply, format!("Removed:\n```\n{line}\n```"));
+    assert!(!reminders(&rig).contains("Mum"));
+    let reply = fake.reply(slash(MALLORY, "reminders", &[])).await;
+    assert_eq!(reply, "Only the owner of this vault may use me.");
+    let offered = fake.interact(typing(MALLORY, "unremind", "reminder", "")).await;
+    assert_eq!(offered["callback"]["data"]["choices"], json!([]));
+    for callback in fake.requests("POST", "/callback") {
+        let flags = &callback.body["data"]["flags"];
+        assert!(callback.body["type"] == json!(8) || *flags == json!(64), "{}", callback.body);
+    }
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pins_are_made_from_words_and_messages_and_taken_out() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    let fake = &rig.fake;
+    let reply = fake.reply(slash(ALICE, "remember", &[("text", "Mum's birthday is 3 May")])).await;
+    assert_eq!(reply, "Pinned:\n```\n- Mum's birthday is 3 May\n```");
+    let id = fake.say(CHANNEL, ALICE, "the door code is 1234");
+    rig.wait_said(CHANNEL, 1).await;
+    let message = fake.messages(CHANNEL).pop().unwrap();
+    let menu = json!({ "type": 2, "user": ALICE, "channel": CHANNEL, "data": { "id": "900", "type": 3,
+        "name": "Remember", "target_id": id.to_string(), "resolved": { "messages": { id.to_string(): message } } } });
+    let reply = fake.reply(menu).await;
+    let block = rig.events(CHANNEL)[0].event.id.clone().unwrap();
+    assert!(reply.contains("- Alice: the door code is 1234 [[logs/discord-channel/2000/"), "{reply}");
+    assert!(reply.contains(&format!("#^{block}]]")), "{reply}");
+    let offered = fake.interact(typing(ALICE, "forget", "pin", "birthday")).await;
+    let value = offered["callback"]["data"]["choices"][0]["value"].as_str().unwrap().to_owned();
+    let reply = fake.reply(slash(ALICE, "forget", &[("pin", &value)])).await;
+    assert_eq!(reply, "No longer pinned:\n```\n- Mum's birthday is 3 May\n```");
+    let pinned = std::fs::read_to_string(rig.vault().join("Pinned.md")).unwrap();
+    assert_eq!(pinned.lines().filter(|l| l.starts_with("- ")).count(), 1);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_window_is_a_new_file_and_the_old_one_says_so() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "old");
+    rig.wait_said(CHANNEL, 1).await;
+    let reply = rig.fake.reply(slash(ALICE, "new", &[])).await;
+    assert!(reply.starts_with("A new window begins: `logs/discord-channel/2000/"), "{reply}");
+    rig.fake.say(CHANNEL, ALICE, "new");
+    rig.wait_said(CHANNEL, 2).await;
+    let files = rig.log_files();
+    assert_eq!(files.len(), 2);
+    let old = std::fs::read_to_string(&files[0]).unwrap();
+    assert!(old.contains("This window ended here") && !old.contains("> new"));
+    assert!(std::fs::read_to_string(&files[1]).unwrap().contains("> new"));
+    assert_eq!(rig.fake.reply(slash(ALICE, "status", &[])).await, "all is well");
+    assert_eq!(rig.fake.reply(slash(ALICE, "undo", &[])).await, "That didn't work: nothing to undo");
+    let reply = rig.fake.reply(slash(ALICE, "recall", &[("query", "dentist")])).await;
+    assert!(reply.contains("The dentist is on Friday"), "{reply}");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commands_are_written_once_and_again_only_when_they_changed() {
+    let rig = Rig::new().await;
+    for _ in 0..2 {
+        let running = rig.run().await;
+        rig.wait("registration", || !rig.fake.requests("GET", "/commands").is_empty()).await;
+        rig.wait("commands", || rig.fake.world().commands.len() == 10).await;
+        running.stop().await.unwrap();
+    }
+    assert_eq!(rig.fake.world().command_writes, 1);
+    rig.fake.world().commands.pop();
+    let running = rig.run().await;
+    rig.wait("registration", || rig.fake.world().command_writes == 2).await;
+    running.stop().await.unwrap();
+}
+
+async fn notify(rig: &Rig, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Value>) {
+    let local: civil::DateTime = "2026-11-20T09:30".parse().unwrap();
+    let fact = Fact {
+        kind: MessageKind::Reminder,
+        id: id.into(),
+        local,
+        due: Timestamp::now(),
+        late_seconds: 0,
+        missed: 0,
+        msg: msg.into(),
+        recurring,
+        next: None,
+    };
+    let message = Outgoing {
+        key: id.into(),
+        nonce: nonce(MessageKind::Reminder, id, 0, 0),
+        chunk: 0,
+        chunks: 1,
+        kind: MessageKind::Reminder,
+        text: format!("Reminder: {msg}"),
+        scope: None,
+        facts: vec![fact],
+    };
+    let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]));
+    let SendOutcome::Sent { message_id: Some(message) } = notifier.send(&message).await else { panic!("sent") };
+    let message: u64 = message.parse().unwrap();
+    let stored = rig.fake.world().channels[&CHANNEL].messages[&message].clone();
+    (message, stored["components"][0]["components"].as_array().unwrap().clone())
+}
+
+fn button(buttons: &[Value], label: &str) -> String {
+    let found = buttons.iter().find(|b| b["label"].as_str().unwrap().contains(label)).expect("a button");
+    found["custom_id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn buttons_work_after_a_restart_and_once() {
+    let rig = Rig::new().await;
+    let file = rig.vault().join("Reminders.md");
+    let weekly = "- [ ] date=2099-01-07 time=09:30 recur=weekly msg=\"Bins\" id=rid_AAAAAAAAAAAB";
+    let fired = "- [ ] date=2026-11-20 time=09:30 recur=none msg=\"Call\" id=rid_AAAAAAAAAAAA";
+    std::fs::write(&file, format!("{weekly}\n{fired}\n")).unwrap();
+    let (message, buttons) = notify(&rig, "Call", "rid_AAAAAAAAAAAA", false).await;
+    assert_eq!(buttons.len(), 4);
+    // The bot starts only now: nothing of the notification is in its memory.
+    let running = rig.run().await;
+    let stranger = rig.fake.reply(press(MALLORY, message, &button(&buttons, "Done"))).await;
+    assert_eq!(stranger, "Only the owner of this vault may use me.");
+    let snooze = button(&buttons, "tomorrow");
+    let first = rig.fake.reply(press(ALICE, message, &snooze)).await;
+    let again = rig.fake.reply(press(ALICE, message, &snooze)).await;
+    assert!(first.starts_with("Snoozed until "), "{first}");
+    assert_eq!(first, again);
+    let text = reminders(&rig);
+    let added: Vec<&str> = text.lines().filter(|l| l.contains("msg=\"Call\"") && l.contains("time=09:00")).collect();
+    assert_eq!(added.len(), 1, "{text}");
+    assert!(first.contains(&format!("```\n{}\n```", added[0])));
+    let done = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
+    assert_eq!(done, format!("Done, removed:\n```\n{fired}\n```"));
+    assert!(!reminders(&rig).contains(fired));
+    let off = |m: u64| rig.fake.world().channels[&CHANNEL].messages[&m]["components"][0]["components"][0]["disabled"] == json!(true);
+    rig.wait("the buttons are off", || off(message)).await;
+    let (message, buttons) = notify(&rig, "Bins", "rid_AAAAAAAAAAAB", true).await;
+    assert_eq!(buttons.len(), 5);
+    let skipped = rig.fake.reply(press(ALICE, message, &button(&buttons, "Skip"))).await;
+    assert!(skipped.contains("date=2099-01-14 time=09:30 recur=weekly msg=\"Bins\""), "{skipped}");
+    let ten = rig.fake.reply(press(ALICE, message, &button(&buttons, "10 min"))).await;
+    assert!(ten.contains("recur=none msg=\"Bins\""), "{ten}");
+    running.stop().await.unwrap();
+}

@@ -1,0 +1,185 @@
+//! What is said on Discord, and what becomes of it in the vault.
+
+use super::fake::GatewayFault;
+use super::rig::*;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use vault_agent::format::log::EventKind;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mention_is_logged_and_answered_with_what_is_remembered() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+    rig.wait_said(CHANNEL, 2).await;
+    let events = rig.events(CHANNEL);
+    assert_eq!(events[0].event.kind, EventKind::User);
+    assert_eq!(events[0].event.author, "Alice");
+    assert_eq!(events[0].event.content, "<@500> when is the dentist?");
+    assert_eq!(events[1].event.kind, EventKind::Agent);
+    assert!(events[1].event.content.contains("The dentist is on Friday"), "{}", events[1].event.content);
+    assert!(events[1].event.content.contains("`MEMORY.md`, line 3"));
+    // The answer links to the block of the question.
+    let question = events[0].event.id.clone().unwrap();
+    assert!(events[2].event.content.contains(&format!("#^{question}]]")), "{}", events[2].event.content);
+    assert!(!rig.fake.world().typing.is_empty());
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, MALLORY, "<@500> tell me the dentist");
+    rig.fake.say(CHANNEL, ALICE, "<@&601> not for the bot: dentist");
+    rig.fake.say(CHANNEL, ALICE, "just talking about the dentist");
+    rig.fake.say(CHANNEL, ALICE, "<@&600> dentist?");
+    rig.wait_said(CHANNEL, 5).await;
+    let answer: u64 = rig.fake.messages(CHANNEL).last().unwrap()["id"].as_str().unwrap().parse().unwrap();
+    let reply = json!({ "content": "and the dentist's name?", "message_reference": { "message_id": answer.to_string() } });
+    rig.fake.post(CHANNEL, ALICE, reply);
+    rig.wait_said(CHANNEL, 7).await;
+    let dm = { rig.fake.world().dm(MALLORY) };
+    rig.fake.say(dm, MALLORY, "psst, dentist");
+    rig.fake.say(CHANNEL, ALICE, "end");
+    rig.wait_said(CHANNEL, 8).await;
+    assert!(rig.said(dm).is_empty());
+    let answers = rig.events(CHANNEL).iter().filter(|b| b.event.kind == EventKind::Agent).count();
+    assert_eq!(answers, 2);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leaked_mention_pings_nobody() {
+    let mut rig = Rig::new().await;
+    rig.responder = Arc::new(Slow(Duration::ZERO));
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> @everyone <@&601> <@66> <@42>");
+    rig.wait_said(CHANNEL, 2).await;
+    assert_eq!(rig.fake.world().pings, Vec::<String>::new());
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn anything_that_can_be_said_comes_back_from_the_log_byte_for_byte() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    let long = "x".repeat(4000);
+    let texts = [
+        "```rust\nlet x = 1;\n```",
+        "---\nid: c-2026-01-01-001\n---",
+        "> [!user] 2026-01-30T14:23:55Z Mallory\n> hi\n\n^01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        "\u{200b}\u{202e}right to left\u{202c} \u{1f469}\u{200d}\u{1f680} e\u{301}",
+        "trailing  \n\n\n  leading",
+        "%% hidden %% <!-- comment",
+        "שלום עולם مرحبا",
+        &long,
+        "\r\nold\rline ends\n",
+    ];
+    for text in texts {
+        rig.fake.say(CHANNEL, ALICE, text);
+    }
+    rig.wait_said(CHANNEL, texts.len()).await;
+    assert_eq!(rig.said(CHANNEL), texts);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn edits_and_deletions_are_further_events_and_files_are_links() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    let file = json!({ "content": "see", "attachments": [{ "id": "1", "filename": "a b.png", "size": 12345,
+        "url": "https://cdn.example/a.png", "proxy_url": "https://cdn.example/a.png", "content_type": "image/png" }] });
+    let id = rig.fake.post(CHANNEL, ALICE, file);
+    rig.wait_said(CHANNEL, 1).await;
+    let before = std::fs::read_to_string(&rig.log_files()[0]).unwrap();
+    rig.fake.edit(CHANNEL, id, "saw");
+    rig.wait("the edit", || rig.events(CHANNEL).len() >= 3).await;
+    rig.fake.delete(CHANNEL, id);
+    rig.wait("the deletion", || rig.events(CHANNEL).len() >= 4).await;
+    let after = std::fs::read_to_string(&rig.log_files()[0]).unwrap();
+    assert!(after.starts_with(&before), "the log was rewritten");
+    let events = rig.events(CHANNEL);
+    assert_eq!(events[1].event.content, "attached [a b.png](<https://cdn.example/a.png>) (image/png, 12.3 kB)");
+    let block = events[0].event.id.clone().unwrap();
+    assert!(events[2].event.content.starts_with("edited [[logs/discord-channel/2000/"));
+    assert!(events[2].event.content.ends_with(&format!("#^{block}]]:\nsaw")));
+    assert!(events[3].event.content.contains(&format!("deleted [[logs/discord-channel/2000/")));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bound_thread_needs_no_further_mention() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    rig.fake.world().add_thread(3000, CHANNEL, "plans", true);
+    rig.fake.say(3000, ALICE, "unrelated dentist");
+    rig.fake.say(3000, ALICE, "<@500> the dentist?");
+    rig.wait_said(3000, 3).await;
+    rig.fake.say(3000, ALICE, "and the dentist again");
+    rig.wait_said(3000, 5).await;
+    let file = rig.log_files().into_iter().find(|f| f.to_string_lossy().contains("discord-thread/3000")).unwrap();
+    assert!(std::fs::read_to_string(file).unwrap().contains("title: plans"));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn typing_lasts_as_long_as_the_answer_takes() {
+    let mut rig = Rig::new().await;
+    rig.responder = Arc::new(Slow(Duration::from_secs(9)));
+    let running = rig.run().await;
+    // The sign may fail; the loop goes on.
+    rig.fake.fault("POST", "/typing", super::fake::Fault::refuse(500, 0, "oops"), 1);
+    let asked = std::time::Instant::now();
+    rig.fake.say(CHANNEL, ALICE, "<@500> think");
+    rig.wait("typing", || !rig.fake.requests("POST", "/typing").is_empty()).await;
+    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    rig.wait_said(CHANNEL, 2).await;
+    let shown = rig.fake.requests("POST", "/typing").len();
+    assert!(shown >= 2, "renewed {shown} times");
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(rig.fake.requests("POST", "/typing").len(), shown);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_lost_malformed_doubled_and_swapped_leave_one_log_in_order() {
+    let mut rig = Rig::new().await;
+    rig.sweep = Duration::from_millis(700);
+    let running = rig.run().await;
+    let mut wanted = vec![];
+    for round in 0..5 {
+        for fault in [GatewayFault::Lose, GatewayFault::Malform, GatewayFault::Double, GatewayFault::Swap] {
+            let text = format!("{round} {fault:?}");
+            rig.fake.gateway(fault);
+            rig.fake.say(CHANNEL, ALICE, &text);
+            wanted.push(text);
+        }
+        rig.fake.say(CHANNEL, ALICE, &format!("{round} end"));
+        wanted.push(format!("{round} end"));
+    }
+    rig.wait_said(CHANNEL, wanted.len()).await;
+    let mut said = rig.said(CHANNEL);
+    said.sort();
+    wanted.sort();
+    assert_eq!(said, wanted);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn swapped_and_doubled_events_are_in_order() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    let mut wanted = vec![];
+    for n in 0..20 {
+        rig.fake.gateway(if n % 4 == 0 { GatewayFault::Swap } else { GatewayFault::Double });
+        rig.fake.say(CHANNEL, ALICE, &format!("message {n}"));
+        wanted.push(format!("message {n}"));
+    }
+    rig.fake.say(CHANNEL, ALICE, "end");
+    wanted.push("end".into());
+    rig.wait_said(CHANNEL, wanted.len()).await;
+    assert_eq!(rig.said(CHANNEL), wanted);
+    running.stop().await.unwrap();
+}

@@ -1,0 +1,13 @@
+//! The bot against a Discord of our own, over real sockets, through serenity itself.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "../support/discord/mod.rs"]
+mod fake;
+mod rig;
+
+mod absence;
+mod commanding;
+mod conversation;
+mod notifying;
+mod once;
+mod smoke;

@@ -1,0 +1,206 @@
+//! The notifier, in every case that is known to go wrong.
+
+use super::fake::{Access, FakeDiscord, Fault, Scope as Limit};
+use super::rig::*;
+use jiff::{SignedDuration, Timestamp, civil};
+use secrecy::SecretString;
+use serde_json::json;
+use std::time::{Duration, Instant};
+use vault_agent::deliver::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome, notifier::nonce};
+use vault_agent::discord::{Api, BotNotifier, Owners, WebhookNotifier};
+
+fn notification(number: u32, text: &str) -> Outgoing {
+    let local: civil::DateTime = "2026-12-01T09:30".parse().unwrap();
+    let key = format!("rid_AAAAAAAAA{number:03}@2026-12-01T09:30");
+    let fact = Fact {
+        kind: MessageKind::Reminder,
+        id: format!("rid_AAAAAAAAA{number:03}"),
+        local,
+        due: Timestamp::now(),
+        late_seconds: 0,
+        missed: 0,
+        msg: text.into(),
+        recurring: false,
+        next: None,
+    };
+    let nonce = nonce(MessageKind::Reminder, &key, 0, 0);
+    let text = text.to_owned();
+    Outgoing { key, nonce, chunk: 0, chunks: 1, kind: MessageKind::Reminder, text, scope: None, facts: vec![fact] }
+}
+
+fn bot(fake: &FakeDiscord) -> BotNotifier {
+    let token = SecretString::from(fake.world().token.clone());
+    let api = Api::new(Some(&token), Some(&fake.api_base())).unwrap();
+    BotNotifier::new(api, Some(CHANNEL), Owners::new(&[ALICE]))
+}
+
+fn sent(outcome: &SendOutcome) -> bool {
+    matches!(outcome, SendOutcome::Sent { .. })
+}
+
+#[tokio::test]
+async fn what_may_have_arrived_is_unknown_and_the_second_attempt_makes_no_second_message() {
+    let fake = FakeDiscord::start().await;
+    let bot = bot(&fake);
+    let faults = [
+        Fault::LoseAnswer,
+        Fault::StatusAfter(502, json!({})),
+        Fault::StatusAfter(500, json!({ "message": "oops", "code": 0 })),
+        Fault::Garbage,
+        Fault::OddJson,
+    ];
+    for (number, fault) in (0u32..).zip(faults) {
+        let message = notification(number, &format!("reminder {number}"));
+        fake.fault("POST", "/messages", fault.clone(), 1);
+        let first = bot.send(&message).await;
+        assert!(matches!(first, SendOutcome::Unknown { .. }), "{fault:?}: {first:?}");
+        assert!(sent(&bot.send(&message).await), "{fault:?}");
+        assert_eq!(fake.messages(CHANNEL).len(), number as usize + 1, "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_surely_did_not_arrive_is_tried_again_or_refused_with_words() {
+    let fake = FakeDiscord::start().await;
+    let bot = bot(&fake);
+    let message = notification(1, "hello");
+    for (limit, after) in [(Limit::User, 1.5), (Limit::Global, 0.25), (Limit::Shared, 3.0)] {
+        fake.fault("POST", "/messages", Fault::RateLimited { scope: limit, retry_after: after }, 1);
+        let outcome = bot.send(&message).await;
+        let SendOutcome::Retry { after: Some(wait), .. } = outcome else { panic!("{limit:?}: {outcome:?}") };
+        assert_eq!(wait, Duration::from_secs_f64(after));
+    }
+    fake.fault("POST", "/messages", Fault::DropRequest, 1);
+    let outcome = bot.send(&message).await;
+    assert!(matches!(outcome, SendOutcome::Unknown { .. } | SendOutcome::Retry { .. }), "{outcome:?}");
+    for (access, word) in [
+        (Access::Missing, "channel_id"),
+        (Access::Hidden, "View Channel"),
+        (Access::NoSend, "Send Messages"),
+        (Access::DmRefused, "direct messages"),
+    ] {
+        fake.world().channel_mut(CHANNEL).access = access;
+        let outcome = bot.send(&message).await;
+        let SendOutcome::Refused { reason } = outcome else { panic!("{access:?}: {outcome:?}") };
+        assert!(reason.contains(word), "{access:?}: {reason}");
+    }
+    fake.world().channel_mut(CHANNEL).access = Access::Full;
+    fake.world().add_thread(3000, CHANNEL, "t", false);
+    fake.world().channel_mut(3000).locked = true;
+    let mut threaded = notification(2, "in a thread");
+    threaded.scope = Some(Scope::Thread(3000));
+    let outcome = bot.send(&threaded).await;
+    assert!(matches!(&outcome, SendOutcome::Refused { reason } if reason.contains("locked")), "{outcome:?}");
+    fake.world().channel_mut(3000).locked = false;
+    fake.world().channel_mut(3000).archived = true;
+    assert!(sent(&bot.send(&threaded).await), "posting unarchives");
+    assert!(fake.messages(CHANNEL).is_empty());
+    fake.world().token = "another".into();
+    let outcome = bot.send(&message).await;
+    assert!(matches!(&outcome, SendOutcome::Refused { reason } if reason.contains("Reset Token")), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn nobody_listening_is_surely_not_sent() {
+    let gone = { FakeDiscord::start().await.api_base() };
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let api = Api::new(Some(&SecretString::from("t")), Some(&gone)).unwrap();
+    let outcome = BotNotifier::new(api, Some(1), Owners::default()).send(&notification(1, "x")).await;
+    let SendOutcome::Retry { reason, .. } = outcome else { panic!("{outcome:?}") };
+    assert!(!reason.contains("127.0.0.1"), "an address may be a secret: {reason}");
+}
+
+#[tokio::test]
+async fn the_look_back_finds_its_own_message_and_no_other_with_the_same_words() {
+    for nonces in [true, false] {
+        let fake = FakeDiscord::start().await;
+        fake.world().nonce_in_history = nonces;
+        let bot = bot(&fake);
+        let (ours, twin) = (notification(1, "take the pill"), notification(2, "take the pill"));
+        let since = Timestamp::now();
+        assert!(sent(&bot.send(&twin).await));
+        for n in 0..250 {
+            fake.say(CHANNEL, ALICE, &format!("chatter {n}"));
+        }
+        fake.say(CHANNEL, ALICE, "take the pill");
+        assert_eq!(bot.find(&ours, since).await, Lookup::NotFound, "nonces in history: {nonces}");
+        assert!(sent(&bot.send(&ours).await));
+        assert!(matches!(bot.find(&ours, since).await, Lookup::Found { .. }));
+        let mut plain = notification(3, "a digest");
+        plain.kind = MessageKind::Digest;
+        assert!(sent(&bot.send(&plain).await));
+        assert!(matches!(bot.find(&plain, since).await, Lookup::Found { .. }));
+        let later = Timestamp::now() + SignedDuration::from_mins(10);
+        assert_eq!(bot.find(&plain, later).await, Lookup::NotFound);
+        fake.fault("GET", "/messages", Fault::Garbage, 1);
+        assert!(matches!(bot.find(&plain, since).await, Lookup::Later { .. }), "an odd page proves nothing");
+    }
+}
+
+#[tokio::test]
+async fn a_scope_names_the_place_and_nobody_else_is_pinged() {
+    let fake = FakeDiscord::start().await;
+    let bot = bot(&fake);
+    let mut message = notification(1, "<@42> @everyone @here <@&600> <@&601> <@66>");
+    message.scope = Some(Scope::User(ALICE));
+    assert!(sent(&bot.send(&message).await));
+    let dm = fake.world().dm(ALICE);
+    assert_eq!(fake.messages(dm).len(), 1);
+    assert_eq!(fake.world().pings, ["42"]);
+    let body = &fake.requests("POST", "/messages")[0].body;
+    assert_eq!(body["enforce_nonce"], json!(true));
+    assert_eq!(body["nonce"].as_str().unwrap().len(), 25);
+    // The DM channel is asked for once.
+    message.nonce = nonce(MessageKind::Reminder, "other", 0, 0);
+    assert!(sent(&bot.send(&message).await));
+    assert_eq!(fake.requests("POST", "/users/@me/channels").len(), 1);
+}
+
+#[tokio::test]
+async fn a_webhook_alone_sends_and_can_not_be_asked() {
+    let fake = FakeDiscord::start().await;
+    let address = SecretString::from("https://discord.com/api/webhooks/700/webhook-token");
+    let webhook = WebhookNotifier::new(&address, Some(&fake.api_base()), Owners::new(&[ALICE])).unwrap();
+    let message = notification(1, "hello @everyone");
+    assert!(sent(&webhook.send(&message).await));
+    assert_eq!(fake.world().pings, Vec::<String>::new());
+    assert_eq!(webhook.find(&message, Timestamp::now()).await, Lookup::CannotAsk);
+    fake.fault("POST", "/webhooks", Fault::LoseAnswer, 1);
+    assert!(matches!(webhook.send(&message).await, SendOutcome::Unknown { .. }));
+    let address = SecretString::from("https://discord.com/api/webhooks/700/another");
+    let webhook = WebhookNotifier::new(&address, Some(&fake.api_base()), Owners::default()).unwrap();
+    let SendOutcome::Refused { reason } = webhook.send(&message).await else { panic!("refused") };
+    assert!(reason.contains("Copy Webhook URL") && !reason.contains("another"), "{reason}");
+    assert!(!format!("{webhook:?}").contains("another"));
+}
+
+#[tokio::test]
+async fn with_the_rate_limiter_on_a_429_is_waited_for_with_the_same_nonce() {
+    let mut fake = FakeDiscord::start().await;
+    let address = fake.start_tls().await;
+    let token = SecretString::from(fake.world().token.clone());
+    let api = Api::with_client(&token, FakeDiscord::tls_client(address));
+    let bot = BotNotifier::new(api, Some(CHANNEL), Owners::default());
+    for (number, limit) in (0u32..).zip([Limit::User, Limit::Global, Limit::Shared]) {
+        fake.fault("POST", "/messages", Fault::RateLimited { scope: limit, retry_after: 1.0 }, 1);
+        let begun = Instant::now();
+        assert!(sent(&bot.send(&notification(number, "hello")).await), "{limit:?}");
+        assert!(begun.elapsed() >= Duration::from_secs(1), "{limit:?}: {:?}", begun.elapsed());
+    }
+    // A bucket's own headers are kept to, so that no 429 comes at all.
+    fake.world().rate = Some((5, Duration::from_secs(1)));
+    let before = fake.requests("POST", "/messages").len();
+    for number in 10..17 {
+        assert!(sent(&bot.send(&notification(number, "hello")).await));
+    }
+    let records = fake.requests("POST", "/messages");
+    let refused = records[before..].iter().filter(|r| r.status == 429).count();
+    assert!(refused <= 1, "{refused} refused");
+    assert_eq!(fake.messages(CHANNEL).len(), 3 + 7);
+    // 5xx comes back at once, unknown.
+    fake.fault("POST", "/messages", Fault::StatusAfter(500, json!({})), 1);
+    let message = notification(20, "hello");
+    assert!(matches!(bot.send(&message).await, SendOutcome::Unknown { .. }));
+    assert!(sent(&bot.send(&message).await));
+    assert_eq!(fake.messages(CHANNEL).len(), 3 + 8);
+}

@@ -1,0 +1,209 @@
+//! Every notification arrives exactly once: the pass is killed at each of its steps, and the real binary at random.
+
+use super::fake::{FakeDiscord, Fault};
+use super::rig::*;
+use jiff::{SignedDuration, Timestamp};
+use secrecy::SecretString;
+use serde_json::json;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use vault_agent::clock::ManualClock;
+use vault_agent::deliver::pass::{PassContext, pass};
+use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings};
+use vault_agent::discord::{Api, BotNotifier, Owners};
+use vault_agent::schedule::{DigestRule, Zone};
+use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
+
+/// So many reminders a round.
+const COUNT: usize = 40;
+
+/// And so many rounds with the real binary.
+const ROUNDS: usize = 8;
+
+fn write_reminders(dir: &std::path::Path, numbers: std::ops::Range<usize>, time: &str) {
+    let lines: String = numbers
+        .map(|n| format!("- [ ] date=2026-12-01 time={time} recur=none msg=\"number {n:03}.\" id=rid_{}\n", id(n)))
+        .collect();
+    std::fs::write(dir.join("Reminders.md"), lines).unwrap();
+}
+
+fn id(n: usize) -> String {
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    (0..12).map(|at| char::from(letters[(n >> (5 * at)) & 31])).collect()
+}
+
+/// How often each number was told, over all messages.
+fn told(fake: &FakeDiscord, count: usize) -> Vec<usize> {
+    let all = fake.texts(CHANNEL).join("\n");
+    (0..count).map(|n| all.matches(&format!("number {n:03}.")).count()).collect()
+}
+
+/// One pass in a task of its own, which may die of a failpoint.
+async fn one_pass(dir: std::path::PathBuf, api: Api, now: Timestamp) -> Result<(), String> {
+    let task = tokio::spawn(async move {
+        let clock = Arc::new(ManualClock::new(now));
+        let vault = Vault::open(&dir.join("vault")).unwrap();
+        let editor = Editor::new(vault.clone(), &dir.join("state"), clock.clone(), EditOptions::default());
+        editor.recover().unwrap();
+        let journal = Journal::open(&dir.join("state")).unwrap();
+        let outlets = Outlets::only(Arc::new(BotNotifier::new(api, Some(CHANNEL), Owners::new(&[ALICE]))));
+        let settings = PassSettings {
+            zone: Zone::get("Europe/London").unwrap(),
+            reminders: NotePath::new("Reminders.md").unwrap(),
+            commitments: NotePath::new("COMMITMENTS.md").unwrap(),
+            digest: DigestRule { over: 3, after: SignedDuration::from_hours(24) },
+            read_only: None,
+            notifiers: String::new(),
+        };
+        let context = PassContext {
+            vault: &vault,
+            editor: &editor,
+            journal: &journal,
+            outlets: &outlets,
+            clock: &*clock,
+            settings: &settings,
+        };
+        pass(&context, &mut Memory::default(), Mode::Tick).await.map(|_| ()).map_err(|error| error.to_string())
+    });
+    task.await.map_err(|error| error.to_string())?
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_at_each_step_every_notification_arrives_exactly_once() {
+    let points = [
+        "deliver::before-claim",
+        "deliver::after-claim",
+        "deliver::before-sending-row",
+        "deliver::before-send",
+        "deliver::after-send",
+        "deliver::before-sent-row",
+        "deliver::after-sent-row",
+        "deliver::before-rewrite",
+        "deliver::after-rewrite",
+    ];
+    let scenario = fail::FailScenario::setup();
+    std::panic::set_hook(Box::new(|info| {
+        if !info.to_string().contains("failpoint") {
+            eprintln!("{info}");
+        }
+    }));
+    // Within Discord's window the nonce protects; after it, the look-back.
+    for window in [Duration::from_secs(3600), Duration::ZERO] {
+        for point in points {
+            let rig = Rig::new().await;
+            let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
+            rig.fake.world().nonce_window = window;
+            rig.fake.world().nonce_in_history = point.len() % 2 == 0;
+            write_reminders(&rig.vault(), 0..COUNT, "09:30");
+            let mut now = at;
+            let mut crashes = 0;
+            loop {
+                rig.fake.world().set_now(now);
+                // Now and then the network fails too.
+                if crashes % 3 == 1 {
+                    rig.fake.fault("POST", "/messages", Fault::LoseAnswer, 1);
+                    rig.fake.fault("POST", "/messages", Fault::StatusAfter(503, json!({})), 1);
+                }
+                let calls = 3 + crashes % 7;
+                fail::cfg(point, if crashes < 8 { format!("{calls}*off->panic(failpoint)") } else { "off".into() }.as_str()).unwrap();
+                let result = one_pass(rig.temp.path().to_owned(), rig.api(), now).await;
+                crashes += 1;
+                // A zero window stands for "after the window": then so much time has passed too.
+                let step = if window.is_zero() { 150 } else { 20 };
+                now += SignedDuration::from_secs(step);
+                let left = std::fs::read_to_string(rig.vault().join("Reminders.md")).unwrap();
+                if result.is_ok() && crashes > 8 && left.is_empty() {
+                    break;
+                }
+                assert!(crashes < 60, "{point}: it never ends; left:\n{left}");
+            }
+            fail::remove(point);
+            assert_eq!(told(&rig.fake, COUNT), vec![1; COUNT], "{point}, window {window:?}");
+        }
+    }
+    drop(scenario);
+    let _ = std::panic::take_hook();
+}
+
+/// `tick` of the real binary.
+fn tick(rig: &Rig, now: Timestamp) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
+    command
+        .args(["tick", "--json", "--now", &now.to_string()])
+        .env("VAULT_AGENT_VAULT", rig.vault())
+        .env("VAULT_AGENT_STATE_DIR", rig.temp.path().join("state"))
+        .env("VAULT_AGENT_CACHE_DIR", rig.temp.path().join("cache"))
+        .env("DISCORD_TOKEN", rig.fake.world().token.clone())
+        .env_remove("FAILPOINTS")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_real_binary_killed_at_random_tells_each_of_hundreds_exactly_once() {
+    let rig = Rig::new().await;
+    let settings = format!(
+        "[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nowner_ids = [{ALICE}]\napi_base = \"{}\"\n",
+        rig.fake.api_base()
+    );
+    std::fs::write(rig.vault().join("vault-agent.toml"), settings).unwrap();
+    // Slow enough that a kill falls between a request and its answer.
+    rig.fake.fault("POST", "/messages", Fault::Slow(Duration::from_millis(3)), usize::MAX);
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below
+    };
+    let (mut kills, begun) = (0, Instant::now());
+    for round in 0..ROUNDS {
+        write_reminders(&rig.vault(), round * COUNT..(round + 1) * COUNT, &format!("{:02}:30", 9 + round));
+        let mut now: Timestamp = format!("2026-12-01T{:02}:30:00Z", 9 + round).parse().unwrap();
+        let mut left_to_kill = 6;
+        loop {
+            rig.fake.world().set_now(now);
+            let before = rig.fake.requests("POST", "/messages").len();
+            // Killed after a random number of requests and a random moment more, so that every step is hit.
+            let (requests, moment) = (random(10) as usize, Duration::from_micros(random(9000)));
+            let mut child = tick(&rig, now).spawn().unwrap();
+            let end = loop {
+                if let Some(status) = child.try_wait().unwrap() {
+                    break Some(status);
+                }
+                if left_to_kill > 0 && rig.fake.requests("POST", "/messages").len() >= before + requests {
+                    tokio::time::sleep(moment).await;
+                    child.kill().unwrap();
+                    child.wait().unwrap();
+                    (kills, left_to_kill) = (kills + 1, left_to_kill - 1);
+                    break None;
+                }
+                tokio::time::sleep(Duration::from_micros(300)).await;
+                assert!(begun.elapsed() < Duration::from_secs(400), "it never ends");
+            };
+            // Now and then so late that the nonce is no longer known, and the channel is read instead.
+            let late = random(3) == 0;
+            if late {
+                rig.fake.world().nonces.clear();
+            }
+            now += SignedDuration::from_secs(if late { 125 } else { 5 });
+            let left = std::fs::read_to_string(rig.vault().join("Reminders.md")).unwrap();
+            if end.is_some() && left.is_empty() {
+                break;
+            }
+        }
+    }
+    assert_eq!(told(&rig.fake, ROUNDS * COUNT), vec![1; ROUNDS * COUNT]);
+    println!("{} reminders, {kills} kills: each told exactly once ({:?})", ROUNDS * COUNT, begun.elapsed());
+    assert!(kills > ROUNDS, "{kills} kills are no proof");
+}
+
+#[test]
+fn a_token_never_shows() {
+    let token = SecretString::from("very-secret-token");
+    let api = Api::new(Some(&token), None).unwrap();
+    assert!(!format!("{api:?}").contains("secret"));
+}

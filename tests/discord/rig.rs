@@ -1,0 +1,269 @@
+//! A bot in a vault of its own, against a Discord of our own.
+
+use crate::fake::FakeDiscord;
+use async_trait::async_trait;
+use jiff::civil;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use vault_agent::clock::{Clock, SystemClock};
+use vault_agent::config;
+use vault_agent::deliver::Fact;
+use vault_agent::discord::responder::{Ask, Memory, Recall, RecallResponder, Responder};
+use vault_agent::discord::{self, Api, Desk, DiscordError, GatewayStatus, Logbook, Outside, Parts};
+use vault_agent::format::log::{self, LogBlock};
+use vault_agent::schedule::Zone;
+use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
+
+pub const CHANNEL: u64 = 2000;
+pub const ALICE: u64 = 42;
+pub const MALLORY: u64 = 66;
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// The daemon's part, as far as tests look at it.
+#[derive(Default)]
+pub struct Daemon {
+    pub confirmed: Mutex<Vec<String>>,
+    pub facts: Mutex<HashMap<String, Fact>>,
+}
+
+#[async_trait]
+impl Outside for Daemon {
+    async fn status(&self) -> String {
+        "all is well".into()
+    }
+    async fn undo(&self) -> Result<String, String> {
+        Err("nothing to undo".into())
+    }
+    async fn confirm(&self, what: &str, line: &str) {
+        self.confirmed.lock().unwrap().push(format!("{what}: {line}"));
+    }
+    async fn fact(&self, id: &str, _: civil::DateTime) -> Option<Fact> {
+        self.facts.lock().unwrap().get(id).cloned()
+    }
+}
+
+/// A memory that knows one thing.
+pub struct Dentist;
+
+#[async_trait]
+impl Recall for Dentist {
+    async fn recall(&self, query: &str, _: usize) -> Result<Vec<Memory>, String> {
+        let hit = Memory { path: "MEMORY.md".into(), line: 3, when: None, text: "The dentist is on Friday".into() };
+        Ok(if query.contains("dentist") { vec![hit] } else { vec![] })
+    }
+}
+
+/// Takes its time.
+pub struct Slow(pub Duration);
+
+#[async_trait]
+impl Responder for Slow {
+    async fn answer(&self, ask: &Ask) -> Result<Option<String>, String> {
+        tokio::time::sleep(self.0).await;
+        Ok(Some(format!("heard: {}", ask.text)))
+    }
+}
+
+pub struct Rig {
+    pub fake: Arc<FakeDiscord>,
+    pub temp: Arc<tempfile::TempDir>,
+    pub settings: config::Discord,
+    pub daemon: Arc<Daemon>,
+    pub responder: Arc<dyn Responder>,
+    pub sweep: Duration,
+    pub stall: Option<Duration>,
+    pub token: Option<String>,
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A bot that runs; dropping it cuts it off as a crash would.
+pub struct Running {
+    pub status: watch::Receiver<GatewayStatus>,
+    pub shutdown: CancellationToken,
+    task: tokio::task::JoinHandle<Result<(), DiscordError>>,
+}
+
+impl Running {
+    pub async fn stop(mut self) -> Result<(), DiscordError> {
+        self.shutdown.cancel();
+        tokio::time::timeout(LONG, &mut self.task).await.expect("it stops").expect("no panic")
+    }
+
+    pub async fn end(mut self) -> Result<(), DiscordError> {
+        tokio::time::timeout(LONG, &mut self.task).await.expect("it ends").expect("no panic")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Rig {
+    pub async fn new() -> Self {
+        Self::on(Arc::new(FakeDiscord::start().await))
+    }
+
+    pub fn on(fake: Arc<FakeDiscord>) -> Self {
+        let temp = Arc::new(tempfile::tempdir().unwrap());
+        for dir in ["vault", "state"] {
+            std::fs::create_dir(temp.path().join(dir)).unwrap();
+        }
+        let settings = config::Discord {
+            channel_id: Some(CHANNEL),
+            guild_id: Some(1000),
+            owner_ids: vec![ALICE],
+            api_base: Some(fake.api_base()),
+            ..config::Discord::default()
+        };
+        Self {
+            fake,
+            temp,
+            settings,
+            daemon: Arc::default(),
+            responder: Arc::new(RecallResponder::new(Arc::new(Dentist))),
+            sweep: Parts::SWEEP,
+            stall: None,
+            token: None,
+            clock: Arc::new(SystemClock),
+        }
+    }
+
+    pub fn vault(&self) -> PathBuf {
+        self.temp.path().join("vault")
+    }
+
+    pub fn api(&self) -> Api {
+        let token = self.token.clone().unwrap_or_else(|| self.fake.world().token.clone());
+        Api::new(Some(&SecretString::from(token)), Some(&self.fake.api_base())).unwrap()
+    }
+
+    pub fn editor(&self) -> Arc<Editor> {
+        let vault = Vault::open(&self.vault()).unwrap();
+        let state = self.temp.path().join("state");
+        Arc::new(Editor::new(vault, &state, self.clock.clone(), EditOptions::default()))
+    }
+
+    pub fn desk(&self) -> Desk {
+        Desk {
+            editor: self.editor(),
+            reminders: NotePath::new("Reminders.md").unwrap(),
+            pinned: NotePath::new("Pinned.md").unwrap(),
+            zone: Zone::get("Europe/London").unwrap(),
+            clock: self.clock.clone(),
+            recall: Arc::new(Dentist),
+            outside: self.daemon.clone(),
+        }
+    }
+
+    pub fn parts(&self) -> Parts {
+        Parts {
+            api: self.api(),
+            settings: self.settings.clone(),
+            log: Logbook::new(self.editor(), "logs", self.clock.clone()),
+            desk: self.desk(),
+            responder: self.responder.clone(),
+            clock: self.clock.clone(),
+            state: self.temp.path().join("state"),
+            sweep: self.sweep,
+            stall: self.stall,
+        }
+    }
+
+    /// Starts the bot and waits for nothing.
+    pub fn start(&self) -> Running {
+        let (status_in, status) = watch::channel(GatewayStatus::Connecting);
+        let shutdown = CancellationToken::new();
+        let task = tokio::spawn(discord::run(self.parts(), status_in, shutdown.clone()));
+        Running { status, shutdown, task }
+    }
+
+    /// Starts the bot and waits until it has caught up once.
+    pub async fn run(&self) -> Running {
+        let before = self.rounds();
+        let running = self.start();
+        self.fake.connected().await;
+        self.wait("a first round of catch-up", || self.rounds() > before && self.has_cursor(CHANNEL)).await;
+        running
+    }
+
+    fn rounds(&self) -> usize {
+        self.fake.requests("GET", "/messages").len()
+    }
+
+    fn has_cursor(&self, channel: u64) -> bool {
+        let file = self.temp.path().join("state/discord-cursors.json");
+        std::fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("\"{channel}\"")))
+    }
+
+    /// Waits for something that only files or requests show.
+    pub async fn wait(&self, what: &str, mut done: impl FnMut() -> bool) {
+        let end = tokio::time::Instant::now() + LONG;
+        while !done() {
+            assert!(tokio::time::Instant::now() < end, "waited in vain for: {what}\n{}", self.dump());
+            tokio::time::sleep(Duration::from_millis(15)).await;
+        }
+    }
+
+    fn dump(&self) -> String {
+        let logs: Vec<String> = self.log_files().iter().map(|f| std::fs::read_to_string(f).unwrap()).collect();
+        let text = logs.join("\n====\n");
+        text.chars().take(4000).collect()
+    }
+
+    /// All log files, in the order of their paths.
+    pub fn log_files(&self) -> Vec<PathBuf> {
+        let mut found = vec![];
+        let mut folders = vec![self.vault().join("logs")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                if entry.path().is_dir() { folders.push(entry.path()) } else { found.push(entry.path()) }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// All events of a channel's or thread's logs, in order.
+    pub fn events(&self, context: u64) -> Vec<LogBlock> {
+        let files = self.log_files().into_iter().filter(|f| f.to_string_lossy().contains(&format!("/{context}/")));
+        files.flat_map(|file| log::parse(&std::fs::read(file).unwrap()).blocks).collect()
+    }
+
+    /// What was said there by people and the bot, in order.
+    pub fn said(&self, context: u64) -> Vec<String> {
+        let spoken = |b: &LogBlock| matches!(b.event.kind, log::EventKind::User | log::EventKind::Agent);
+        self.events(context).into_iter().filter(spoken).map(|b| b.event.content).collect()
+    }
+
+    pub async fn wait_said(&self, context: u64, count: usize) {
+        self.wait(&format!("{count} logged messages"), || self.said(context).len() >= count).await;
+    }
+}
+
+/// A slash command as Discord sends it.
+pub fn slash(user: u64, name: &str, options: &[(&str, &str)]) -> Value {
+    let options: Vec<Value> =
+        options.iter().map(|(name, value)| json!({ "type": 3, "name": name, "value": value })).collect();
+    json!({ "type": 2, "user": user, "channel": CHANNEL,
+        "data": { "id": "900", "type": 1, "name": name, "options": options } })
+}
+
+/// A command while it is being typed.
+pub fn typing(user: u64, name: &str, focused: &str, typed: &str) -> Value {
+    json!({ "type": 4, "user": user, "channel": CHANNEL, "data": { "id": "900", "type": 1, "name": name,
+        "options": [{ "type": 3, "name": focused, "value": typed, "focused": true }] } })
+}
+
+/// A press on a button of a message.
+pub fn press(user: u64, message: u64, custom_id: &str) -> Value {
+    json!({ "type": 3, "user": user, "channel": CHANNEL, "message": message,
+        "data": { "component_type": 2, "custom_id": custom_id } })
+}

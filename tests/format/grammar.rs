@@ -1,0 +1,303 @@
+//! Grammar and parser can't drift apart: sentences made from the ABNF files parse as what they were made of,
+//! and near them nothing panics.
+//!
+//! Where a grammar can't say something (a date exists, a field stands once), the sentence is thrown away by a
+//! rule of this file's own, not by the parser under test.
+
+use jiff::{Timestamp, civil::DateTime};
+use vault_agent::format::{
+    commitment, daily, log, memory, pinned,
+    reminder::{self, Parsed},
+    routine, working,
+};
+
+use super::{
+    abnf::Grammar,
+    generator::{Generator, Sentence},
+};
+
+/// Checks `count` sentences of a rule that hold to what the grammar can't say.
+fn sentences(rule: &str, count: usize, holds: impl Fn(&Sentence) -> bool, check: impl Fn(&Sentence)) {
+    let grammar = Grammar::of_this_repository();
+    let mut generator = Generator::new(&grammar, 20_261_120);
+    let mut checked = 0;
+    for _ in 0..count * 2_000 {
+        let sentence = generator.sentence(rule);
+        if dates_exist(&sentence) && holds(&sentence) {
+            check(&sentence);
+            checked += 1;
+            if checked == count {
+                return;
+            }
+        }
+    }
+    panic!("only {checked} sentences of {rule} hold");
+}
+
+/// Every date of a sentence is in the calendar, and in the years where instants can be, too.
+fn dates_exist(sentence: &Sentence) -> bool {
+    sentence.all("date").iter().all(|date| {
+        let number = |range: std::ops::Range<usize>| date[range].parse::<u32>().unwrap();
+        let (year, month, day) = (number(0..4), number(5..7), number(8..10));
+        let leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+        let days = match month {
+            2 => 28 + u32::from(leap),
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        (1..9999).contains(&year) && day <= days
+    })
+}
+
+fn once(sentence: &Sentence, rules: &[&str]) -> bool {
+    rules.iter().all(|rule| sentence.all(rule).len() == 1)
+}
+
+fn at_most_once(sentence: &Sentence, rules: &[&str]) -> bool {
+    rules.iter().all(|rule| sentence.all(rule).len() <= 1)
+}
+
+/// What stands between the quotes, by the words of the grammar.
+fn unescaped(sentence: &Sentence) -> String {
+    let parts = sentence.all("msg-char");
+    let unescaped = parts.iter().map(|part| match *part {
+        "\\\"" => "\"",
+        "\\\\" => "\\",
+        other => other,
+    });
+    // A lone backslash and the escape after it may have met: `\` `x` is itself, `\` before `\"` is not.
+    unescaped.collect()
+}
+
+#[test]
+fn reminder_lines() {
+    let holds = |s: &Sentence| {
+        once(s, &["date-field", "time-field", "recur-field", "msg-field"])
+            && at_most_once(s, &["id-field", "day-field"])
+    };
+    sentences("reminder-line", 400, holds, |sentence| {
+        let Parsed::Reminder(read) = reminder::parse_line(sentence.text.as_bytes()) else {
+            panic!("{}: {:?}", sentence.text, reminder::parse_line(sentence.text.as_bytes()));
+        };
+        assert_eq!(Some(read.date.to_string().as_str()), sentence.first("date"));
+        assert_eq!(Some(read.time.strftime("%H:%M").to_string().as_str()), sentence.first("time"));
+        assert_eq!(Some(read.recur.name()), sentence.first("recur"));
+        assert_eq!(read.msg, unescaped(sentence), "{}", sentence.text);
+        assert_eq!(read.id.map(|id| id.to_string()).as_deref(), sentence.first("reminder-id"));
+        assert_eq!(read.day.map(|day| format!("day={day}")).as_deref(), sentence.first("day-field"));
+        assert_eq!(read.block_id.as_deref(), sentence.first("block-id"));
+    });
+}
+
+#[test]
+fn canonical_lines_are_written_as_they_were() {
+    sentences(
+        "canonical-line",
+        400,
+        |s| !s.text.contains('\\'),
+        |sentence| {
+            let Parsed::Reminder(read) = reminder::parse_line(sentence.text.as_bytes()) else {
+                panic!("{}", sentence.text);
+            };
+            assert_eq!(read.to_line(), sentence.text);
+        },
+    );
+}
+
+#[test]
+fn sentences_that_break_a_rule_are_no_reminders() {
+    let breaks = |s: &Sentence| {
+        let fields = ["date-field", "time-field", "recur-field", "msg-field"];
+        !once(s, &fields) || !at_most_once(s, &["id-field", "day-field"])
+    };
+    sentences("reminder-line", 400, breaks, |sentence| {
+        let read = reminder::parse_line(sentence.text.as_bytes());
+        assert!(matches!(read, Parsed::NearMiss { .. } | Parsed::Other), "{}: {read:?}", sentence.text);
+    });
+}
+
+#[test]
+fn commitments() {
+    let others = ["precision-entry", "due-entry", "scope-entry", "created-entry", "source-entry"];
+    let holds = |s: &Sentence| {
+        let text = s.first("text").unwrap_or_default();
+        once(s, &["id-entry", "status-entry"])
+            && at_most_once(s, &others)
+            && text.chars().any(|c| c.is_ascii_graphic())
+    };
+    sentences("commitment", 150, holds, |sentence| {
+        let file = commitment::parse(sentence.text.as_bytes());
+        assert_eq!(file.findings, [], "{}", sentence.text);
+        assert_eq!(file.blocks.len(), 1, "{}", sentence.text);
+        let (block, words) = (&file.blocks[0], |entry| sentence.within(entry, "word").concat());
+        let read = &block.commitment;
+        assert_eq!(vec![read.id.as_str()], words("id-entry"));
+        assert_eq!(read.source.as_deref().into_iter().collect::<Vec<_>>(), words("source-entry"));
+        assert_eq!(Some(read.status.name()), sentence.first("status"));
+        assert_eq!(read.scope.as_deref(), sentence.first("scope"));
+        let due = sentence.within("due-entry", "instant").concat();
+        assert_eq!(read.due, due.first().map(|due| due.parse::<Timestamp>().unwrap()));
+        assert_eq!(block.range, 0..sentence.text.len());
+        let to = commitment::Status::ALL.into_iter().find(|to| *to != read.status).unwrap();
+        let after = commitment::set_status(sentence.text.as_bytes(), &read.id, read.status, to).unwrap();
+        assert_eq!(commitment::parse(&after).blocks[0].commitment.status, to);
+    });
+}
+
+#[test]
+fn bullets_of_memory() {
+    let one = |s: &Sentence| !s.text.contains("--");
+    sentences("bullet", 300, one, |sentence| {
+        let file = memory::parse(sentence.text.as_bytes());
+        assert_eq!(file.bullets.len(), 1, "{}", sentence.text);
+        let bullet = &file.bullets[0];
+        assert_eq!(bullet.timestamp.as_deref(), sentence.first("timestamp"));
+        assert_eq!(bullet.fields.len(), sentence.all("inline-field").len(), "{}", sentence.text);
+    });
+    sentences(
+        "section-line",
+        100,
+        |s| s.first("name").is_some_and(|n| !n.trim().is_empty()),
+        |sentence| {
+            let file = memory::parse(sentence.text.as_bytes());
+            assert_eq!(file.sections[0].name, sentence.first("name").unwrap().trim());
+        },
+    );
+}
+
+#[test]
+fn bullets_of_a_day() {
+    sentences(
+        "daily-bullet",
+        200,
+        |_| true,
+        |sentence| {
+            let file = daily::parse(sentence.text.as_bytes());
+            assert_eq!(file.bullets.len(), 1, "{}", sentence.text);
+            let time = file.bullets[0].time.map(|time| time.strftime("%H:%M").to_string());
+            assert_eq!(time.as_deref(), sentence.first("time"), "{}", sentence.text);
+        },
+    );
+    sentences(
+        "daily-name",
+        100,
+        |_| true,
+        |sentence| {
+            let date = daily::date_of(&sentence.text).map(|date| date.to_string());
+            assert_eq!(date.as_deref(), sentence.first("date"));
+        },
+    );
+}
+
+#[test]
+fn pins() {
+    sentences(
+        "pinned-bullet",
+        300,
+        |_| true,
+        |sentence| {
+            let file = pinned::parse(sentence.text.as_bytes());
+            assert_eq!(file.bullets.len(), 1, "{}", sentence.text);
+            let target = &file.bullets[0].target;
+            assert_eq!(
+                target.as_ref().map(|t| t.path.as_str()),
+                sentence.first("link-path"),
+                "{}",
+                sentence.text
+            );
+            let block = sentence.within("link", "block-id").concat();
+            assert_eq!(target.as_ref().and_then(|t| t.block_id.as_deref()), block.first().copied());
+        },
+    );
+}
+
+#[test]
+fn working_memory() {
+    sentences(
+        "working",
+        150,
+        |_| true,
+        |sentence| {
+            let read = working::read(sentence.text.as_bytes()).unwrap_or_else(|| panic!("{}", sentence.text));
+            let instant = |rule| sentence.within(rule, "instant").concat()[0].parse::<Timestamp>().unwrap();
+            assert_eq!((read.updated, read.expires), (instant("updated"), instant("expires")));
+        },
+    );
+}
+
+#[test]
+fn logs() {
+    sentences(
+        "log",
+        150,
+        |_| true,
+        |sentence| {
+            let file = log::parse(sentence.text.as_bytes());
+            let header = file.header.unwrap_or_else(|| panic!("{}", sentence.text));
+            assert_eq!(Some(header.surface.as_str()), sentence.first("surface"));
+            assert_eq!(header.title.is_some(), sentence.text.contains("\ntitle: "));
+            let authors: Vec<_> = file.blocks.iter().map(|block| block.event.author.as_str()).collect();
+            let written = sentence.within("event", "author");
+            assert_eq!(
+                authors,
+                written.iter().map(|a| a.first().copied().unwrap_or_default()).collect::<Vec<_>>()
+            );
+            let contents: Vec<_> = file.blocks.iter().map(|block| block.event.content.clone()).collect();
+            let written = sentence.within("event", "content-line");
+            let written: Vec<String> = written
+                .iter()
+                .map(|lines| {
+                    lines.iter().map(|l| l[2..].trim_end_matches(['\r', '\n'])).collect::<Vec<_>>().join("\n")
+                })
+                .collect();
+            assert_eq!(contents, written);
+            assert!(file.blocks.is_empty() || file.end.offset == sentence.text.len());
+        },
+    );
+    let real = |s: &Sentence| {
+        s.first("window-start")
+            .is_some_and(|start| DateTime::strptime("%Y%m%dT%H%M%SZ", start).is_ok_and(|d| d.year() < 9999))
+    };
+    sentences("log-path", 100, real, |sentence| {
+        let path = log::LogPath::parse("logs", &format!("logs/{}", sentence.text)).unwrap();
+        assert_eq!(path.to_string(), sentence.text);
+    });
+}
+
+#[test]
+fn routines() {
+    sentences(
+        "routine",
+        200,
+        |_| true,
+        |sentence| {
+            let (read, findings) = routine::parse(sentence.text.as_bytes());
+            assert_eq!(findings, [], "{}", sentence.text);
+            let read = read.unwrap_or_else(|| panic!("{}", sentence.text));
+            assert_eq!(read.enabled, !sentence.text.contains("\nenabled: false"));
+            let written = sentence.first("schedule").unwrap();
+            assert_eq!(written.parse(), Ok(read.schedule));
+            assert_eq!(read.scope.as_deref(), sentence.first("routine-scope"));
+        },
+    );
+}
+
+#[test]
+fn near_a_sentence_nothing_panics() {
+    let grammar = Grammar::of_this_repository();
+    let mut generator = Generator::new(&grammar, 7);
+    let rules = ["reminder-line", "commitment", "memory-line", "pinned-bullet", "working", "log", "routine"];
+    for round in 0..400 {
+        let mut bytes = generator.sentence(rules[round % rules.len()]).text.into_bytes();
+        for _ in 0..generator.below(4) {
+            let at = generator.below(bytes.len() as u64 + 1) as usize;
+            match generator.below(4) {
+                0 => bytes.truncate(at),
+                1 => bytes.insert(at, generator.below(256) as u8),
+                2 if at < bytes.len() => bytes[at] ^= 1 << generator.below(8),
+                _ => bytes.extend_from_within(at..),
+            }
+        }
+        super::fuzz::everything(&bytes);
+    }
+}

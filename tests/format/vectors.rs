@@ -1,0 +1,259 @@
+//! Every conformance vector of `grammar/vectors/`.
+
+use std::path::PathBuf;
+
+use data_encoding::BASE64;
+use jiff::civil::{Date, Time};
+use serde_json::{Map, Value, json};
+use vault_agent::format::{
+    Finding, commitment, daily, log, memory, pinned,
+    reminder::{self, Parsed, Reminder},
+    working,
+};
+
+/// Runs `check` on every vector of a file; it returns what was expected and what came.
+fn each(file: &str, check: impl Fn(&Value, &[u8]) -> (Value, Value)) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("grammar/vectors").join(file);
+    let vectors: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    assert!(!vectors.is_empty());
+    for vector in vectors {
+        let input = match (&vector["input"], &vector["base64"]) {
+            (Value::String(text), _) => text.as_bytes().to_vec(),
+            (_, Value::String(text)) => BASE64.decode(text.as_bytes()).unwrap(),
+            _ => panic!("{vector} has no input"),
+        };
+        let (expected, found) = check(&vector, &input);
+        assert_eq!(found, expected, "{file}: {}\n{}", vector["name"], String::from_utf8_lossy(&input));
+    }
+}
+
+/// An object without what is null or empty.
+fn object<const N: usize>(pairs: [(&str, Value); N]) -> Value {
+    let kept = pairs.into_iter().filter(|(_, value)| !value.is_null() && *value != json!([]));
+    Value::Object(kept.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
+}
+
+fn places(findings: &[Finding]) -> Value {
+    findings.iter().map(|finding| json!([finding.line, finding.column])).collect()
+}
+
+fn clock(time: Time) -> String {
+    time.strftime("%H:%M").to_string()
+}
+
+fn reminder_value(reminder: &Reminder) -> Value {
+    object([
+        ("date", json!(reminder.date.to_string())),
+        ("time", json!(clock(reminder.time))),
+        ("recur", json!(reminder.recur)),
+        ("day", json!(reminder.day)),
+        ("msg", json!(reminder.msg)),
+        ("id", json!(reminder.id)),
+        ("block_id", json!(reminder.block_id)),
+    ])
+}
+
+#[test]
+fn reminder_lines() {
+    each("reminder-lines.json", |vector, input| {
+        let (key, found) = match reminder::parse_line(input) {
+            Parsed::Reminder(reminder) => {
+                assert_eq!(json!(reminder.to_line()), vector["canonical"], "{}", vector["name"]);
+                ("value", reminder_value(&reminder))
+            }
+            Parsed::NearMiss { column, reason, suggestion } => {
+                let mut found = json!({"column": column});
+                // The wording is given only where it is of interest.
+                if vector["near_miss"]["reason"].is_string() {
+                    found["reason"] = json!(reason);
+                    found["suggestion"] = json!(suggestion);
+                }
+                ("near_miss", found)
+            }
+            Parsed::Ticked => ("ticked", json!(true)),
+            Parsed::Other => ("other", json!(true)),
+        };
+        let expected =
+            ["value", "near_miss", "ticked", "other"].iter().find(|key| !vector[**key].is_null()).unwrap();
+        (json!([expected, vector[*expected]]), json!([key, found]))
+    });
+}
+
+#[test]
+fn reminder_files() {
+    each("reminder-files.json", |vector, input| {
+        let file = reminder::parse(input);
+        for line in &file.reminders {
+            assert_eq!(&input[line.start..line.start + line.text.len()], line.text, "{}", vector["name"]);
+        }
+        let reminders: Value =
+            file.reminders.iter().map(|line| json!([line.line, line.reminder.msg])).collect();
+        (json!([vector["reminders"], vector["near_misses"]]), json!([reminders, places(&file.near_misses)]))
+    });
+}
+
+#[test]
+fn reminder_edits() {
+    each("reminder-edits.json", |vector, input| {
+        let after = match &vector["with_id"] {
+            Value::String(id) => reminder::with_id(input, &id.parse().unwrap()),
+            _ => {
+                let new = &vector["with_schedule"];
+                let date: Date = new["date"].as_str().unwrap().parse().unwrap();
+                let time = new["time"].as_str().map(|time| time.parse().unwrap());
+                reminder::with_schedule(input, date, time, new["day"].as_i64().map(|day| day as i8))
+            }
+        };
+        (vector["output"].clone(), json!(String::from_utf8(after).unwrap()))
+    });
+}
+
+#[test]
+fn commitments() {
+    each("commitments.json", |vector, input| {
+        let file = commitment::parse(input);
+        let blocks: Vec<Value> = file
+            .blocks
+            .iter()
+            .map(|block| {
+                let c = &block.commitment;
+                object([
+                    ("line", json!(block.line)),
+                    ("end_line", json!(block.end_line)),
+                    ("id", json!(c.id)),
+                    ("status", json!(c.status)),
+                    ("precision", json!(c.precision)),
+                    ("due", json!(c.due)),
+                    ("scope", json!(c.scope)),
+                    ("created", json!(c.created)),
+                    ("source", json!(c.source)),
+                    ("text", json!(c.text)),
+                ])
+            })
+            .collect();
+        let mut expected = json!({"blocks": vector["blocks"], "findings": vector["findings"]});
+        let mut found = json!({"blocks": blocks, "findings": places(&file.findings)});
+        if let Some(edit) = vector["set_status"].as_object() {
+            let status = |key: &str| edit[key].as_str().unwrap().parse().unwrap();
+            let after =
+                commitment::set_status(input, edit["id"].as_str().unwrap(), status("expect"), status("to"));
+            expected["output"] = vector["output"].clone();
+            found["output"] = json!(after.map(|after| match String::from_utf8(after) {
+                Ok(text) => text,
+                Err(error) => format!("base64:{}", BASE64.encode(error.as_bytes())),
+            }));
+        }
+        (expected, found)
+    });
+}
+
+#[test]
+fn memories() {
+    each("memory.json", |vector, input| {
+        let bullets: Value = memory::parse(input)
+            .bullets
+            .iter()
+            .map(|bullet| {
+                object([
+                    ("line", json!(bullet.line)),
+                    ("end_line", json!(bullet.end_line)),
+                    ("section", json!(bullet.section)),
+                    ("timestamp", json!(bullet.timestamp)),
+                    ("text", json!(bullet.text)),
+                    ("fields", json!(bullet.fields)),
+                ])
+            })
+            .collect();
+        (vector["bullets"].clone(), bullets)
+    });
+}
+
+#[test]
+fn days() {
+    each("daily.json", |vector, input| {
+        let bullets: Value = daily::parse(input)
+            .bullets
+            .iter()
+            .map(|bullet| {
+                object([
+                    ("line", json!(bullet.line)),
+                    ("end_line", json!(bullet.end_line)),
+                    ("time", json!(bullet.time.map(clock))),
+                    ("text", json!(bullet.text)),
+                ])
+            })
+            .collect();
+        (vector["bullets"].clone(), bullets)
+    });
+}
+
+#[test]
+fn pins() {
+    each("pinned.json", |vector, input| {
+        let bullets: Value = pinned::parse(input)
+            .bullets
+            .iter()
+            .map(|bullet| {
+                let target = bullet.target.as_ref().map(|target| {
+                    object([
+                        ("path", json!(target.path)),
+                        ("block_id", json!(target.block_id)),
+                        ("heading", json!(target.heading)),
+                    ])
+                });
+                object([
+                    ("line", json!(bullet.line)),
+                    ("end_line", json!(bullet.end_line)),
+                    ("text", json!(bullet.text)),
+                    ("target", json!(target)),
+                ])
+            })
+            .collect();
+        (vector["bullets"].clone(), bullets)
+    });
+}
+
+#[test]
+fn working_memory() {
+    each("working.json", |vector, input| {
+        let found = working::parse(input, vector["now"].as_str().unwrap().parse().unwrap());
+        let found = found.map(|w| json!({"updated": w.updated, "expires": w.expires, "text": w.text}));
+        (vector["value"].clone(), json!(found))
+    });
+}
+
+#[test]
+fn logs() {
+    each("logs.json", |vector, input| {
+        let file = log::parse(input);
+        let events: Vec<Value> = file
+            .blocks
+            .iter()
+            .map(|block| {
+                let event = &block.event;
+                json!({
+                    "line": block.line, "end_line": block.end_line, "kind": event.kind, "at": event.at,
+                    "author": event.author, "content": event.content, "id": event.id,
+                })
+            })
+            .collect();
+        let header = file.header.as_ref().map(|header| {
+            json!({
+                "surface": header.surface, "context_id": header.context_id,
+                "started": header.started, "title": header.title,
+            })
+        });
+        if vector["written"] == true {
+            let mut written = file.header.as_ref().map(log::render_header).unwrap_or_default();
+            written.extend(file.blocks.iter().map(|block| log::render_event(&block.event)));
+            let read = log::parse(written.as_bytes());
+            let events =
+                |file: &log::LogFile| file.blocks.iter().map(|b| b.event.clone()).collect::<Vec<_>>();
+            assert_eq!((events(&read), &read.header), (events(&file), &file.header));
+            if vector["header"].is_null() {
+                assert_eq!(written.as_bytes(), input, "{}", vector["name"]);
+            }
+        }
+        (json!([vector["header"], vector["events"]]), json!([header, events]))
+    });
+}

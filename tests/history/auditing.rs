@@ -1,0 +1,100 @@
+//! What the history proves, and how it says what it doesn't.
+
+use vault_agent::history::{AuditReport, audit};
+use vault_agent::vault::{Actor, Operation, Why};
+
+use crate::room::{Room, note, why};
+
+const TREE: &str = r#"- [ ] date=2026-12-01 time=09:30 recur=none msg="Tree" id=rid_AAAAAAAAAAAA"#;
+const CALL: &str = r#"- [ ] date=2026-12-02 time=09:30 recur=none msg="Call" id=rid_BBBBBBBBBBBB"#;
+
+fn room() -> Room {
+    let room = Room::new();
+    room.write("Reminders.md", format!("# R\n{TREE}\n{CALL}\n"));
+    room.write("logs/discord-channel/1/20260130T142355Z_0001.md", "one\ntwo\n");
+    room.snapshot();
+    room
+}
+
+fn judged(room: &Room) -> AuditReport {
+    audit(&room.history, &room.settings.paths, &|_| None).unwrap()
+}
+
+fn said(room: &Room) -> Vec<String> {
+    judged(room).violations.iter().map(|v| format!("{} {}:{} {}", v.rule, v.path, v.line, v.detail)).collect()
+}
+
+fn scheduler(trailers: &[(&str, &str)]) -> Why {
+    let trailers = trailers.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    Why { trailers, ..why(Actor::Scheduler, "fired: Tree") }
+}
+
+fn fires(room: &Room, operations: &[Operation], trailers: &[(&str, &str)]) {
+    room.tick();
+    let report = room.editor.edit(&note("Reminders.md"), operations, &scheduler(trailers)).unwrap();
+    assert!(report.all_done());
+}
+
+#[test]
+fn an_honest_history_passes() {
+    let room = room();
+    let delete = Operation::DeleteLine { line: TREE.into() };
+    fires(&room, &[delete], &[("Reminder", "rid_AAAAAAAAAAAA"), ("Due", "2026-12-01T09:30:00+00:00"), ("Delivery", "1")]);
+    room.agent_appends("logs/discord-channel/1/20260130T142355Z_0001.md", "three");
+    room.write("Reminders.md", format!("# R\n{}\n", CALL.replace("09:30", "10:00")));
+    room.snapshot();
+    let report = judged(&room);
+    assert_eq!(report.violations, []);
+    assert_eq!((report.commits, report.agent_commits), (4, 2));
+}
+
+#[test]
+fn a_log_that_did_not_only_grow_is_named_with_its_line() {
+    let room = room();
+    room.write("logs/discord-channel/1/20260130T142355Z_0001.md", "one\nTWO\n");
+    room.snapshot();
+    let path = "logs/discord-channel/1/20260130T142355Z_0001.md";
+    assert_eq!(said(&room), [format!("append-only {path}:2 what was written in the log was changed")]);
+}
+
+#[test]
+fn a_one_off_that_vanished_needs_a_delivery() {
+    let room = room();
+    let delete = Operation::DeleteLine { line: TREE.into() };
+    fires(&room, &[delete], &[("Reminder", "rid_AAAAAAAAAAAA")]);
+    insta::assert_debug_snapshot!(said(&room), @r#"
+    [
+        "delivered Reminders.md:2 the scheduler removed `rid_AAAAAAAAAAAA`, and there is no delivery of it on record",
+    ]
+    "#);
+}
+
+#[test]
+fn a_write_that_touched_more_than_it_says_is_named() {
+    let room = room();
+    let operations =
+        [Operation::DeleteLine { line: TREE.into() }, Operation::ReplaceLine { line: b"# R".to_vec(), with: b"# X".to_vec() }];
+    fires(&room, &operations, &[("Reminder", "rid_AAAAAAAAAAAA"), ("Delivery", "1")]);
+    let said = said(&room);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].starts_with("only-what-it-says Reminders.md:1") && said[0].contains("`# R`"), "{said:?}");
+}
+
+#[test]
+fn ids_never_change() {
+    let room = room();
+    room.write("Reminders.md", format!("# R\n{TREE}\n{}\n", CALL.replace("rid_BBBBBBBBBBBB", "rid_CCCCCCCCCCCC")));
+    room.snapshot();
+    assert_eq!(said(&room), ["ids Reminders.md:3 the id `rid_BBBBBBBBBBBB` became `rid_CCCCCCCCCCCC`"]);
+}
+
+#[test]
+fn a_line_that_gains_its_id_is_no_stray() {
+    let room = Room::new();
+    let bare = r#"- [ ] date=2026-12-01 time=09:30 recur=none msg="Tree""#;
+    room.write("Reminders.md", format!("{bare}\n"));
+    room.snapshot();
+    let gains = Operation::ReplaceLine { line: bare.into(), with: TREE.into() };
+    fires(&room, &[gains], &[("Reminder", "rid_AAAAAAAAAAAA")]);
+    assert_eq!(said(&room), Vec::<String>::new());
+}

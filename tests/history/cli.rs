@@ -1,0 +1,140 @@
+//! The commands, as a person and a program meet them.
+
+use serde_json::Value;
+
+use crate::support::TestVault;
+
+fn vault() -> TestVault {
+    TestVault::new("//- zone: Europe/London\n//- /a.md\none\ntwo\n//- /sub/b.md\nb\n")
+}
+
+fn json(vault: &TestVault, args: &[&str]) -> Value {
+    let run = vault.run(&[&["--json"], args].concat());
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+}
+
+#[test]
+fn history_diff_restore_and_undo_in_a_row() {
+    let vault = vault();
+    let first = json(&vault, &["history"]);
+    assert_eq!(first[0]["subject"], "first snapshot: 3 files");
+    assert_eq!(first[0]["actor"], "human");
+    vault.write("a.md", "one\n2\n");
+    std::fs::remove_file(vault.path("sub/b.md")).unwrap();
+    let run = vault.run(&["diff", "a.md"]);
+    insta::assert_snapshot!(run.stdout, @r"
+    diff --git a/a.md b/a.md
+    --- a/a.md
+    +++ b/a.md
+    @@ -1,2 +1,2 @@
+     one
+    -two
+    +2
+    ");
+    let dry = vault.run(&["restore", "--dry-run", "a.md"]);
+    assert!(dry.stdout.contains("change a.md") && dry.stdout.contains("+two"), "{dry:?}");
+    assert_eq!(vault.read("a.md"), "one\n2\n");
+    let done = json(&vault, &["restore", "a.md"]);
+    assert_eq!((done["restored"][0].as_str(), vault.read("a.md").as_str()), (Some("a.md"), "one\ntwo\n"));
+    assert!(done["snapshot_before"].is_string() && done["from"].is_string());
+    assert!(!vault.has("sub/b.md"));
+    let undo = json(&vault, &["undo"]);
+    assert_eq!((undo["undone"].as_array().unwrap().len(), vault.read("a.md").as_str()), (1, "one\n2\n"));
+    let deleted = vault.run(&["restore", "sub/b.md"]);
+    assert_eq!((deleted.code, vault.read("sub/b.md").as_str()), (0, "b\n"), "{deleted:?}");
+    let log = vault.run(&["history", "--actor", "restore"]);
+    assert_eq!(log.stdout.lines().count(), 3, "{log:?}");
+    let patch = json(&vault, &["history", "--patch", "-n", "1"]);
+    assert!(patch[0]["patch"].as_str().unwrap().contains("+b"), "{patch}");
+    let audit = vault.run(&["audit"]);
+    assert_eq!(audit.code, 0, "{audit:?}");
+}
+
+#[test]
+fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
+    let vault = TestVault::new("//- now: 2026-12-01T09:00:00Z\n//- zone: Europe/London\n//- /Reminders.md\n# R\n");
+    let added = json(&vault, &["remind", "add", "2026-12-01 09:30", "Call"]);
+    let (id, line) = (added["id"].as_str().unwrap(), added["line_text"].as_str().unwrap());
+    assert_eq!(json(&vault, &["history", "--id", id]).as_array().unwrap().len(), 1);
+    let _ = vault.run(&["remind", "rm", id]).ok();
+    vault.set_now("2026-12-01T12:00:00Z");
+    let back = vault.run(&["restore", "--id", id]);
+    assert_eq!(back.code, 0, "{back:?}");
+    assert!(back.stderr.contains("don't fire"), "{back:?}");
+    assert!(vault.read("Reminders.md").contains(line));
+    let tick = json(&vault, &["tick"]);
+    assert_eq!(tick["fired"].as_array().unwrap().len(), 0, "{tick}");
+    assert!(vault.read("Reminders.md").contains(line), "and it stays");
+    assert_eq!(json(&vault, &["history", "--id", id]).as_array().unwrap().len(), 3);
+    let _ = vault.run(&["remind", "rm", id]).ok();
+    let _ = vault.run(&["restore", "--id", id, "--fire-missed"]).ok();
+    let tick = json(&vault, &["tick"]);
+    assert_eq!(tick["fired"].as_array().unwrap().len(), 1, "{tick}");
+}
+
+#[test]
+fn a_memory_line_comes_back_by_its_number() {
+    let vault = vault();
+    let _ = vault.run(&["history"]).ok();
+    vault.write("a.md", "one\n");
+    let _ = vault.run(&["restore", "--line", "a.md:2"]).ok();
+    assert_eq!(vault.read("a.md"), "one\ntwo\n");
+}
+
+#[test]
+fn wrong_use_is_said_with_what_to_do_and_changes_nothing() {
+    let vault = vault();
+    let _ = vault.run(&["history"]).ok();
+    let before = vault.tree();
+    for (args, code, words) in [
+        (&["restore", "--at", "1999-01-01"][..], 1, "is before the first snapshot"),
+        (&["restore", "--at", "soonish"], 2, "neither a snapshot's id nor a time"),
+        (&["restore", "../outside.md"], 2, "is not a path inside the vault"),
+        (&["restore", "--at", "HEAD", "nothing.md"], 1, "is not in the snapshot"),
+        (&["restore"], 2, "say what to go back to"),
+        (&["restore", "--line", "a.md"], 2, "names no line"),
+        (&["restore", "--id", "rid_AAAAAAAAAAAA"], 1, "Reminders.md"),
+        (&["restore", "--from-remote"], 2, "no remote is known"),
+        (&["history", "--actor", "nobody"], 2, "is no actor"),
+        (&["history", "--since", "whenever"], 2, "is no time"),
+        (&["undo", "0"], 2, "can't be taken back"),
+    ] {
+        let run = vault.run(args);
+        assert_eq!(run.code, code, "{args:?}: {run:?}");
+        assert!(run.stderr.contains(words), "{args:?}: {run:?}");
+    }
+    assert_eq!(vault.tree(), before);
+}
+
+#[test]
+fn deletions_in_bulk_ask_for_a_word() {
+    let mut fixture = String::from("//- zone: Europe/London\n");
+    for number in 0..60 {
+        fixture.push_str(&format!("//- /n/{number}.md\n{number}\n"));
+    }
+    let vault = TestVault::new(&fixture);
+    let _ = vault.run(&["history"]).ok();
+    std::fs::remove_dir_all(vault.path("n")).unwrap();
+    let asked = vault.run(&["history"]);
+    assert!(asked.stderr.contains("60 of 61 known files are gone"), "{asked:?}");
+    let back = vault.run(&["restore", "n", "--yes"]);
+    assert_eq!((back.code, vault.has("n/59.md")), (0, true), "{back:?}");
+    std::fs::remove_dir_all(vault.path("n")).unwrap();
+    let _ = vault.run(&["history", "--accept-deletions"]).ok();
+    assert!(!vault.run(&["history"]).stderr.contains("are gone"));
+}
+
+#[test]
+fn a_read_only_state_directory_is_a_clear_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let vault = vault();
+    std::fs::set_permissions(vault.state(), std::fs::Permissions::from_mode(0o500)).unwrap();
+    let writable = std::fs::write(vault.state().join("probe"), "").is_ok();
+    let run = vault.run(&["history"]);
+    std::fs::set_permissions(vault.state(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    if writable {
+        eprintln!("the super-user writes everywhere, so this proves little here");
+    } else {
+        assert!(run.code == 1 && run.stderr.contains("can't create"), "{run:?}");
+    }
+}

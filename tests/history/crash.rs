@@ -1,0 +1,172 @@
+//! Killed at every step: the repository is one that git accepts, the vault is whole, and the next
+//! command goes on from there.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use vault_agent::history::PackPolicy;
+
+use crate::room::{self, Room};
+use crate::support::TestVault;
+
+const SNAPSHOT_STEPS: [&str; 4] =
+    ["history::created", "history::scanned", "history::objects-written", "history::branch-moved"];
+const RESTORE_STEPS: [&str; 5] = [
+    "history::restore-noted",
+    "history::restore-step",
+    "history::objects-written",
+    "history::branch-moved",
+    "history::restore-committed",
+];
+
+fn vault() -> TestVault {
+    TestVault::new("//- zone: Europe/London\n//- /a.md\none\n//- /sub/b.md\ntwo\n//- /c.md\nthree\n")
+}
+
+fn repository(vault: &TestVault) -> PathBuf {
+    vault.state().join("history.git")
+}
+
+/// Whether plain git reads the same files from the newest snapshot as lie in the vault.
+fn snapshot_equals_vault(vault: &TestVault) {
+    let Some(listed) = room::git_at(&repository(vault), &["ls-tree", "-r", "-z", "--name-only", "main"]) else { return };
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let snapshot: BTreeMap<String, String> = listed
+        .split_terminator('\0')
+        .map(|path| {
+            let shown = room::git_at(&repository(vault), &["cat-file", "blob", &format!("main:{path}")]).unwrap();
+            (path.to_owned(), String::from_utf8(shown.stdout).unwrap())
+        })
+        .collect();
+    let mut there = vault.tree();
+    there.retain(|path, _| !path.contains(".vault-agent-"));
+    assert_eq!(snapshot, there);
+}
+
+#[test]
+fn a_snapshot_that_is_killed_at_any_step() {
+    for step in SNAPSHOT_STEPS {
+        for is_first in [true, false] {
+            let mut vault = vault();
+            if !is_first {
+                let _ = vault.run(&["history"]).ok();
+                vault.write("a.md", "changed\n");
+                std::fs::remove_file(vault.path("c.md")).unwrap();
+            }
+            let before = vault.tree();
+            vault.env("FAILPOINTS", &format!("{step}=return"));
+            let killed = vault.run(&["history"]);
+            assert!(killed.code != 0 || (step == "history::created" && !is_first), "{step}: {killed:?}");
+            vault.env("FAILPOINTS", "");
+            assert_eq!(vault.tree(), before, "{step}");
+            if repository(&vault).join("HEAD").exists() {
+                room::fsck(&repository(&vault));
+            }
+            let _ = vault.run(&["history"]).ok();
+            room::fsck(&repository(&vault));
+            snapshot_equals_vault(&vault);
+        }
+    }
+}
+
+#[test]
+fn a_restore_that_is_killed_at_any_step_is_finished_or_taken_back() {
+    for step in RESTORE_STEPS {
+        for finish in [true, false] {
+            let mut vault = vault();
+            let _ = vault.run(&["history"]).ok();
+            let old = vault.tree();
+            vault.write("a.md", "changed\n");
+            std::fs::remove_file(vault.path("sub/b.md")).unwrap();
+            let _ = vault.run(&["history"]).ok();
+            let new = vault.tree();
+            vault.env("FAILPOINTS", &format!("{step}=return"));
+            let killed = vault.run(&["restore", "--at", "HEAD~1", "--yes"]);
+            assert_ne!(killed.code, 0, "{step}: {killed:?}");
+            vault.env("FAILPOINTS", "");
+            room::fsck(&repository(&vault));
+            for (path, text) in vault.tree() {
+                let whole = old.get(&path) == Some(&text) || new.get(&path) == Some(&text);
+                assert!(whole, "{step}: `{path}` is torn: {text:?}");
+            }
+            let (args, wanted) = if finish {
+                (&["restore", "--at", "HEAD", "--yes"][..], &old)
+            } else {
+                (&["restore", "--roll-back"][..], &new)
+            };
+            let went_on = vault.run(args).ok();
+            let mut tree = vault.tree();
+            tree.retain(|path, _| !path.contains(".vault-agent-"));
+            assert_eq!(&tree, wanted, "{step}: {went_on:?}");
+            let _ = vault.run(&["history"]).ok();
+            room::fsck(&repository(&vault));
+            snapshot_equals_vault(&vault);
+        }
+    }
+}
+
+#[test]
+fn killed_at_no_step_in_particular() {
+    let vault = vault();
+    for number in 0..300 {
+        vault.write(&format!("n/{number}.md"), format!("note {number}\n"));
+    }
+    for round in 0..8_u64 {
+        vault.write("a.md", format!("round {round}\n"));
+        let mut child = vault.command(&["history"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(3 + round * 11));
+        // SIGKILL: nothing is tidied up.
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if repository(&vault).join("HEAD").exists() {
+            room::fsck(&repository(&vault));
+        }
+    }
+    let _ = vault.run(&["history"]).ok();
+    room::fsck(&repository(&vault));
+    snapshot_equals_vault(&vault);
+}
+
+const CHILD: &str = "VAULT_AGENT_TEST_PACKS";
+
+/// Run by the test below in a process of its own; nothing otherwise.
+#[test]
+fn a_child_that_packs() {
+    let Some(temp) = std::env::var_os(CHILD) else { return };
+    let scenario = fail::FailScenario::setup();
+    let room = Room::at(Path::new(&temp));
+    room.history.maintain_with(PackPolicy { loose: 1, packs: 1, small_bytes: 1 << 30 }).unwrap();
+    scenario.teardown();
+}
+
+#[test]
+fn packing_that_is_killed_loses_nothing() {
+    for step in ["history::packed", "history::joined"] {
+        let room = Room::new();
+        for turn in 0..4 {
+            room.write("a.md", format!("{turn}\n"));
+            room.write(&format!("{turn}.md"), "x");
+            room.snapshot();
+            if turn % 2 == 0 {
+                room.history.maintain_with(PackPolicy { loose: 1, packs: 99, small_bytes: 1 << 30 }).unwrap();
+            }
+        }
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "crash::a_child_that_packs"])
+            .env(CHILD, room.temp.path())
+            .env("FAILPOINTS", format!("{step}=return"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(!status.success(), "{step} was not reached");
+        room.fsck();
+        let report = room.history.maintain_with(PackPolicy { loose: 1, packs: 1, small_bytes: 1 << 30 }).unwrap();
+        assert!(report.joined > 0, "{report:?}");
+        room.fsck();
+        assert_eq!(room.log().len(), 4);
+        let first = room.history.point("HEAD~3").unwrap();
+        assert_eq!(room.history.read_at(&first.commit, "a.md").unwrap().unwrap(), b"0\n");
+    }
+}

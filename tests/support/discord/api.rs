@@ -1,0 +1,352 @@
+//! The API's endpoints, as far as the bot uses them: a request and the world in, an answer out.
+
+use super::faults::Scope;
+use super::world::{Access, Kind, World};
+use serde_json::{Value, json};
+
+pub struct Request<'a> {
+    pub method: &'a str,
+    pub path: &'a str,
+    pub query: &'a str,
+    pub authorization: &'a str,
+    pub body: &'a Value,
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Value,
+}
+
+impl Answer {
+    pub fn new(status: u16, body: Value) -> Self {
+        Self { status, headers: vec![], body }
+    }
+}
+
+fn ok(body: Value) -> Answer {
+    Answer::new(200, body)
+}
+
+fn error(status: u16, code: u64, message: &str) -> Answer {
+    Answer::new(status, json!({ "message": message, "code": code }))
+}
+
+impl Request<'_> {
+    fn param(&self, name: &str) -> Option<u64> {
+        let pairs = self.query.split('&').filter_map(|p| p.split_once('='));
+        pairs.filter(|(k, _)| *k == name).find_map(|(_, v)| v.parse().ok())
+    }
+}
+
+/// The answer, and the path's template in the API's description.
+pub fn answer(world: &mut World, request: &Request<'_>) -> (Answer, Option<&'static str>) {
+    let segments: Vec<&str> = request.path.split('/').filter(|s| !s.is_empty()).collect();
+    let id = |at: usize| segments.get(at).and_then(|s: &&str| s.parse::<u64>().ok()).unwrap_or_default();
+    let open = matches!(segments.first(), Some(&("interactions" | "webhooks" | "gateway")));
+    if !open && request.authorization != format!("Bot {}", world.token) {
+        return (Answer::new(401, json!({ "message": "401: Unauthorized", "code": 0 })), None);
+    }
+    match (request.method, segments.as_slice()) {
+        ("GET", ["gateway"]) => (ok(json!({ "url": world.ws_url })), Some("/gateway")),
+        ("GET", ["users", "@me"]) => {
+            let mut me = world.user(world.bot);
+            me["mfa_enabled"] = json!(false);
+            me["locale"] = json!("en-GB");
+            (ok(me), Some("/users/@me"))
+        }
+        ("POST", ["users", "@me", "channels"]) => (create_dm(world, request), Some("/users/@me/channels")),
+        ("GET", ["oauth2", "applications", "@me"]) => {
+            (ok(application(world)), Some("/oauth2/applications/@me"))
+        }
+        ("GET", ["channels", _]) => (get_channel(world, id(1)), Some("/channels/{channel_id}")),
+        ("POST", ["channels", _, "typing"]) => {
+            let refused = reach(world, id(1)).err();
+            let answer = refused.unwrap_or_else(|| {
+                world.typing.push((id(1), std::time::Instant::now()));
+                Answer::new(204, Value::Null)
+            });
+            (answer, Some("/channels/{channel_id}/typing"))
+        }
+        ("POST", ["channels", _, "messages"]) => {
+            (create_message(world, id(1), request), Some("/channels/{channel_id}/messages"))
+        }
+        ("GET", ["channels", _, "messages"]) => {
+            (history(world, id(1), request), Some("/channels/{channel_id}/messages"))
+        }
+        ("PATCH", ["channels", _, "messages", _]) => (
+            edit_message(world, id(1), id(3), request),
+            Some("/channels/{channel_id}/messages/{message_id}"),
+        ),
+        ("POST", ["channels", _, "threads"]) => {
+            (create_thread(world, id(1), request), Some("/channels/{channel_id}/threads"))
+        }
+        ("GET", ["guilds", _, "threads", "active"]) => {
+            let threads: Vec<u64> =
+                world.channels.values().filter(|c| c.kind == Kind::Thread && !c.archived).map(|c| c.id).collect();
+            let threads: Vec<Value> = threads.into_iter().map(|t| world.channel_json(t)).collect();
+            let body = json!({ "threads": threads, "members": [], "has_more": false });
+            (ok(body), Some("/guilds/{guild_id}/threads/active"))
+        }
+        ("GET", ["guilds", _, "roles"]) => {
+            let roles = json!([
+                world.role(world.guild, "@everyone", None),
+                world.role(world.bot_role, "Vault", Some(world.bot)),
+                world.role(world.other_role, "Friends", None),
+            ]);
+            (ok(roles), Some("/guilds/{guild_id}/roles"))
+        }
+        ("GET", ["guilds", _, "members", _]) => {
+            (ok(world.member(id(3))), Some("/guilds/{guild_id}/members/{user_id}"))
+        }
+        ("GET", ["applications", _, "guilds", _, "commands"]) => {
+            (ok(json!(world.commands)), Some("/applications/{application_id}/guilds/{guild_id}/commands"))
+        }
+        ("PUT", ["applications", _, "guilds", _, "commands"]) => (
+            put_commands(world, request),
+            Some("/applications/{application_id}/guilds/{guild_id}/commands"),
+        ),
+        ("GET", ["applications", _, "commands"]) => {
+            (ok(json!(world.commands)), Some("/applications/{application_id}/commands"))
+        }
+        ("PUT", ["applications", _, "commands"]) => {
+            (put_commands(world, request), Some("/applications/{application_id}/commands"))
+        }
+        ("POST", ["interactions", _, token, "callback"]) => (
+            callback(world, id(1), token, request),
+            Some("/interactions/{interaction_id}/{interaction_token}/callback"),
+        ),
+        ("PATCH", ["webhooks", _, token, "messages", "@original"]) => (
+            edit_original(world, token, request),
+            Some("/webhooks/{webhook_id}/{webhook_token}/messages/@original"),
+        ),
+        ("POST", ["webhooks", _, token]) => {
+            (execute_webhook(world, id(1), token, request), Some("/webhooks/{webhook_id}/{webhook_token}"))
+        }
+        _ => (error(404, 0, "404: Not Found"), None),
+    }
+}
+
+fn application(world: &World) -> Value {
+    let flags = if world.message_content_enabled { 1 << 19 } else { 0 };
+    json!({
+        "id": world.application.to_string(), "name": "Vault", "icon": null, "description": "", "type": null,
+        "verify_key": "0", "flags": flags, "flags_new": flags.to_string(), "redirect_uris": [],
+        "interactions_endpoint_url": null, "role_connections_verification_url": null, "owner": world.user(42),
+        "approximate_guild_count": 1, "approximate_user_install_count": 0,
+        "approximate_user_authorization_count": 0, "explicit_content_filter": 0, "team": null,
+        "eligible_oauth2_scopes": [], "bot_public": false, "bot_require_code_grant": false,
+    })
+}
+
+/// Whether the bot may see a channel at all.
+fn reach(world: &World, channel: u64) -> Result<Access, Answer> {
+    match world.channels.get(&channel).map(|c| c.access) {
+        None | Some(Access::Missing) => Err(error(404, 10003, "Unknown Channel")),
+        Some(Access::Hidden) => Err(error(403, 50001, "Missing Access")),
+        Some(access) => Ok(access),
+    }
+}
+
+fn get_channel(world: &World, channel: u64) -> Answer {
+    reach(world, channel).err().unwrap_or_else(|| ok(world.channel_json(channel)))
+}
+
+fn create_dm(world: &mut World, request: &Request<'_>) -> Answer {
+    let user = request.body["recipient_id"].as_str().and_then(|u| u.parse().ok()).unwrap_or_default();
+    if !world.users.contains_key(&user) {
+        return error(400, 50033, "Invalid Recipient(s)");
+    }
+    let id = world.dm(user);
+    ok(world.channel_json(id))
+}
+
+fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Answer {
+    match reach(world, channel) {
+        Err(refused) => return refused,
+        Ok(Access::NoSend) => return error(403, 50013, "Missing Permissions"),
+        Ok(Access::DmRefused) => return error(403, 50007, "Cannot send messages to this user"),
+        Ok(_) => {}
+    }
+    if world.channels[&channel].locked {
+        return error(403, 160_005, "Thread is locked");
+    }
+    if let Some(limited) = over_the_limit(world, channel) {
+        return limited;
+    }
+    let content = request.body["content"].as_str().unwrap_or_default();
+    if content.is_empty() {
+        return error(400, 50006, "Cannot send an empty message");
+    }
+    if content.encode_utf16().count() > 2000 {
+        return error(400, 50035, "Invalid Form Body: content must be 2000 or fewer in length");
+    }
+    let nonce = request.body["nonce"].as_str().map(str::to_owned);
+    let enforced = request.body["enforce_nonce"].as_bool() == Some(true);
+    let now = world.now_ms();
+    if let Some(nonce) = nonce.as_ref().filter(|_| enforced) {
+        if let Some((id, at)) = world.nonces.get(&(channel, nonce.clone())).copied() {
+            if now.saturating_sub(at) <= world.nonce_window.as_millis() as u64 {
+                return match world.channels[&channel].messages.get(&id) {
+                    Some(message) => ok(message.clone()),
+                    None => error(404, 10008, "Unknown Message"),
+                };
+            }
+        }
+    }
+    world.channel_mut(channel).archived = false;
+    world.count_pings(&content.to_owned(), request.body.get("allowed_mentions").filter(|a| !a.is_null()), false);
+    let message = world.message(channel, world.bot, request.body);
+    let id = world.store(message.clone(), true);
+    if let Some(nonce) = nonce.filter(|_| enforced) {
+        world.nonces.insert((channel, nonce), (id, now));
+    }
+    let mut answer = ok(message);
+    if let Some((limit, per)) = world.rate {
+        let used = world.sent_at.get(&channel).map_or(0, std::collections::VecDeque::len);
+        answer.headers = vec![
+            ("x-ratelimit-limit", limit.to_string()),
+            ("x-ratelimit-remaining", limit.saturating_sub(used).to_string()),
+            ("x-ratelimit-reset-after", format!("{:.3}", per.as_secs_f64())),
+            ("x-ratelimit-bucket", format!("messages-{channel}")),
+        ];
+    }
+    answer
+}
+
+fn over_the_limit(world: &mut World, channel: u64) -> Option<Answer> {
+    let (limit, per) = world.rate?;
+    let sent = world.sent_at.entry(channel).or_default();
+    let now = std::time::Instant::now();
+    while sent.front().is_some_and(|at| now.duration_since(*at) >= per) {
+        sent.pop_front();
+    }
+    if sent.len() >= limit {
+        let wait = per.saturating_sub(now.duration_since(*sent.front()?));
+        return Some(super::rest::limited(Scope::User, wait.as_secs_f64()));
+    }
+    sent.push_back(now);
+    None
+}
+
+fn history(world: &World, channel: u64, request: &Request<'_>) -> Answer {
+    match reach(world, channel) {
+        Err(refused) => return refused,
+        Ok(Access::NoHistory) => return ok(json!([])),
+        Ok(_) => {}
+    }
+    let limit = request.param("limit").unwrap_or(50).clamp(1, 100) as usize;
+    let messages = &world.channels[&channel].messages;
+    let mut page: Vec<Value> = match (request.param("after"), request.param("before")) {
+        (Some(after), _) => messages.range(after + 1..).take(limit).map(|(_, m)| m.clone()).collect(),
+        (None, Some(before)) => {
+            let mut page: Vec<_> = messages.range(..before).rev().take(limit).map(|(_, m)| m.clone()).collect();
+            page.reverse();
+            page
+        }
+        (None, None) => {
+            let mut page: Vec<_> = messages.values().rev().take(limit).cloned().collect();
+            page.reverse();
+            page
+        }
+    };
+    page.reverse();
+    ok(json!(page))
+}
+
+fn edit_message(world: &mut World, channel: u64, id: u64, request: &Request<'_>) -> Answer {
+    if let Err(refused) = reach(world, channel) {
+        return refused;
+    }
+    if world.channels[&channel].archived {
+        return error(400, 50083, "Thread is archived");
+    }
+    world.edit(channel, id, request.body).map_or_else(|| error(404, 10008, "Unknown Message"), ok)
+}
+
+fn create_thread(world: &mut World, parent: u64, request: &Request<'_>) -> Answer {
+    let id = world.snowflake();
+    world.add_thread(id, parent, request.body["name"].as_str().unwrap_or("thread"), true);
+    Answer::new(201, world.channel_json(id))
+}
+
+fn put_commands(world: &mut World, request: &Request<'_>) -> Answer {
+    world.command_writes += 1;
+    let mut commands = vec![];
+    for command in request.body.as_array().into_iter().flatten() {
+        let mut command = command.clone();
+        command["id"] = json!(world.snowflake().to_string());
+        command["version"] = json!(world.snowflake().to_string());
+        command["application_id"] = json!(world.application.to_string());
+        for (key, value) in [("type", json!(1)), ("description", json!("")), ("default_member_permissions", Value::Null)]
+        {
+            if command.get(key).is_none() {
+                command[key] = value;
+            }
+        }
+        commands.push(command);
+    }
+    world.commands = commands;
+    ok(json!(world.commands))
+}
+
+fn callback(world: &mut World, id: u64, token: &str, request: &Request<'_>) -> Answer {
+    let Some(interaction) = world.interactions.get_mut(&id).filter(|i| i.token == token) else {
+        return error(404, 10062, "Unknown interaction");
+    };
+    if interaction.callback.is_some() {
+        return error(400, 40060, "Interaction has already been acknowledged.");
+    }
+    interaction.callback = Some(request.body.clone());
+    let (kind, message, channel) = (request.body["type"].as_u64(), interaction.message, interaction.channel);
+    let content = request.body["data"]["content"].as_str().unwrap_or_default().to_owned();
+    world.count_pings(&content, request.body["data"].get("allowed_mentions"), true);
+    if kind == Some(7) {
+        world.edit(channel, message, &request.body["data"]);
+    }
+    Answer::new(204, Value::Null)
+}
+
+fn edit_original(world: &mut World, token: &str, request: &Request<'_>) -> Answer {
+    let content = request.body["content"].as_str().unwrap_or_default().to_owned();
+    if content.encode_utf16().count() > 2000 {
+        return error(400, 50035, "Invalid Form Body: content must be 2000 or fewer in length");
+    }
+    let Some(interaction) = world.interactions.values_mut().find(|i| i.token == token && i.callback.is_some()) else {
+        return error(404, 10015, "Unknown Webhook");
+    };
+    interaction.edited = Some(request.body.clone());
+    let channel = interaction.channel;
+    world.count_pings(&content, request.body.get("allowed_mentions"), true);
+    let message = world.message(channel, world.bot, request.body);
+    ok(message)
+}
+
+fn execute_webhook(world: &mut World, id: u64, token: &str, request: &Request<'_>) -> Answer {
+    if let Some(interaction) = world.interactions.values_mut().find(|i| i.token == token) {
+        let channel = interaction.channel;
+        interaction.followups.push(request.body.clone());
+        let message = world.message(channel, world.bot, request.body);
+        return ok(message);
+    }
+    let (webhook, secret, channel) = world.webhook.clone();
+    if webhook != id || secret != token {
+        return error(404, 10015, "Unknown Webhook");
+    }
+    let channel = request.param("thread_id").unwrap_or(channel);
+    if let Some(limited) = over_the_limit(world, channel) {
+        return limited;
+    }
+    let content = request.body["content"].as_str().unwrap_or_default().to_owned();
+    if content.is_empty() || content.encode_utf16().count() > 2000 {
+        return error(400, 50035, "Invalid Form Body");
+    }
+    world.count_pings(&content, request.body.get("allowed_mentions").filter(|a| !a.is_null()), true);
+    let mut body = request.body.clone();
+    body["webhook_id"] = json!(webhook.to_string());
+    let mut message = world.message(channel, webhook, &body);
+    message["author"]["bot"] = json!(true);
+    let message_id = world.store(message.clone(), true);
+    if request.query.contains("wait=true") { ok(world.channels[&channel].messages[&message_id].clone()) } else { Answer::new(204, Value::Null) }
+}
