@@ -40,6 +40,12 @@ pub struct Fields {
     pub tie: Field,
 }
 
+impl Default for Fields {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Fields {
     /// The schema.
     pub fn new() -> Self {
