@@ -263,7 +263,7 @@ impl<'a> Iterator for Scan<'a> {
     #[inline]
     fn fold<B, F: FnMut(B, Scanned<'a>) -> B>(mut self, init: B, mut f: F) -> B {
         let mut folded = init;
-        while let Some(line) = self.lines.next() {
+        for line in self.lines.by_ref() {
             if let Some(reminder) = canonical::reminder(line.text) {
                 folded = f(folded, Scanned::Reminder(line, reminder));
             } else if let Some(found) = other_than_canonical(line) {
