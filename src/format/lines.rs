@@ -208,7 +208,9 @@ impl<'a> Iterator for LiveLines<'a> {
     #[inline]
     fn next(&mut self) -> Option<Line<'a>> {
         loop {
-            if let (line, true) = self.next_any()? { return Some(line) }
+            if let (line, true) = self.next_any()? {
+                return Some(line);
+            }
         }
     }
 }
