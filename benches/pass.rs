@@ -4,6 +4,8 @@
 //!
 //! `cargo bench --bench pass`
 
+#![allow(clippy::print_stdout)]
+
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::sync::Arc;
