@@ -117,12 +117,19 @@ impl Shared {
         let id = message::id(&channel["id"])?;
         let title = channel["name"].as_str().map(str::to_owned);
         match channel["type"].as_u64()? {
-            _ if Some(id) == self.settings.channel_id => Some(Place { surface: Surface::Channel, dm: false, title }),
+            _ if Some(id) == self.settings.channel_id => {
+                Some(Place { surface: Surface::Channel, dm: false, title })
+            }
             1 => {
                 let person = &channel["recipients"][0];
                 let owner = message::id(&person["id"]).is_some_and(|user| self.owners.has(user));
-                let name = person["global_name"].as_str().or_else(|| person["username"].as_str()).unwrap_or("owner");
-                owner.then(|| Place { surface: Surface::Channel, dm: true, title: Some(format!("Messages with {name}")) })
+                let name =
+                    person["global_name"].as_str().or_else(|| person["username"].as_str()).unwrap_or("owner");
+                owner.then(|| Place {
+                    surface: Surface::Channel,
+                    dm: true,
+                    title: Some(format!("Messages with {name}")),
+                })
             }
             10..=12 if message::id(&channel["parent_id"]) == self.settings.channel_id => {
                 Some(Place { surface: Surface::Thread, dm: false, title })
@@ -162,7 +169,12 @@ pub async fn run(
         identity: RwLock::default(),
         lanes: Mutex::default(),
     });
-    let bot = Bot { shared: shared.clone(), catch_up: catchup::start(shared.clone(), sweep), places: HashMap::new(), registered: false };
+    let bot = Bot {
+        shared: shared.clone(),
+        catch_up: catchup::start(shared.clone(), sweep),
+        places: HashMap::new(),
+        registered: false,
+    };
     let result = tokio::select! {
         result = gateway.run(shutdown) => result,
         () = bot.listen(events) => Ok(()),
@@ -210,7 +222,11 @@ impl Bot {
         }
     }
 
-    fn take(&mut self, event: GatewayEvent, resolved: &mpsc::UnboundedSender<(u64, Option<Place>, Vec<Item>)>) {
+    fn take(
+        &mut self,
+        event: GatewayEvent,
+        resolved: &mpsc::UnboundedSender<(u64, Option<Place>, Vec<Item>)>,
+    ) {
         match event {
             GatewayEvent::Ready { user, application } => {
                 self.shared.set_identity(|identity| identity.user = user);
@@ -258,7 +274,8 @@ impl Bot {
 
     fn is_strangers_dm(&self, message: &Incoming) -> bool {
         let known = self.shared.lane(message.channel).is_some();
-        let ours = message.author.id == self.shared.identity().user || self.shared.owners.has(message.author.id);
+        let ours =
+            message.author.id == self.shared.identity().user || self.shared.owners.has(message.author.id);
         message.guild.is_none() && !known && !ours
     }
 

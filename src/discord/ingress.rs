@@ -101,7 +101,9 @@ impl Lane {
     fn open(&self) -> Result<(), LogError> {
         let bot = self.shared.identity();
         let title = self.place.title.as_deref();
-        self.shared.log.open(self.place.surface, self.id, title, |text| mentions::addresses_in_text(text, &bot))
+        self.shared
+            .log
+            .open(self.place.surface, self.id, title, |text| mentions::addresses_in_text(text, &bot))
     }
 
     /// What came in one moment: history first, then messages by id, then what happened to them.
@@ -154,7 +156,9 @@ impl Lane {
         loop {
             match write(self) {
                 Ok(value) => return value,
-                Err(error) => tracing::error!(channel = self.id, %error, "the log can't be written; trying again"),
+                Err(error) => {
+                    tracing::error!(channel = self.id, %error, "the log can't be written; trying again")
+                }
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(30));
@@ -179,7 +183,10 @@ impl Lane {
             }
             let answered = message.reply_to.and_then(|to| {
                 let in_batch = messages.iter().any(|m| m.id == to);
-                self.shared.log.link(self.id, to).or_else(|| if in_batch { self.shared.log.future_link(self.id, to) } else { None })
+                self.shared
+                    .log
+                    .link(self.id, to)
+                    .or_else(|| if in_batch { self.shared.log.future_link(self.id, to) } else { None })
             });
             firsts.push(Some(entries.len()));
             entries.extend(log::entries(message, bot, answered.as_deref()));
@@ -215,7 +222,10 @@ impl Lane {
         if !(spoken_to || bound || self.place.dm) {
             return;
         }
-        if self.is_stale(message) || self.shared.log.is_answered(self.id, message.id) || !self.asked.insert(message.id) {
+        if self.is_stale(message)
+            || self.shared.log.is_answered(self.id, message.id)
+            || !self.asked.insert(message.id)
+        {
             return;
         }
         if self.asked.len() > 10_000 {
@@ -250,7 +260,9 @@ impl Lane {
             let page = history::page(&self.shared.api, self.id, after).await?;
             // What is looked at again is either in the log, or was left out of it on purpose.
             let (again, missed): (Vec<_>, Vec<_>) = page.messages.into_iter().partition(|m| m.id <= cursor);
-            to_act.extend(again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m)));
+            to_act.extend(
+                again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m)),
+            );
             if !missed.is_empty() {
                 let new = self.until_written(|lane| lane.store(&missed)).await;
                 let first = !self.caught_up;

@@ -238,7 +238,9 @@ impl Store {
     pub(crate) fn files(&self, tree: Oid) -> Result<BTreeMap<String, FileState>> {
         let mut out = BTreeMap::new();
         if tree != empty_tree() {
-            self.collect(tree, "", &mut |path, state| { out.insert(path, state); })?;
+            self.collect(tree, "", &mut |path, state| {
+                out.insert(path, state);
+            })?;
         }
         Ok(out)
     }
