@@ -19,7 +19,7 @@ use super::catchup;
 use super::commands;
 use super::cursors::Cursors;
 use super::desk::Desk;
-use super::error::DiscordError;
+use super::error::{ApiError, DiscordError};
 use super::gateway::{Gateway, GatewayEvent, GatewayStatus};
 use super::http::Api;
 use super::ingress::{Item, Lane, Place};
@@ -112,6 +112,13 @@ impl Shared {
         lanes.entry(channel).or_insert_with(|| Lane::start(self.clone(), channel, place)).clone()
     }
 
+    /// Makes every lane wait for its history before it takes what is said now: a new session knows nothing of before.
+    pub fn hold_lanes(&self) {
+        for lane in self.lanes.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            let _ = lane.send(Item::Hold);
+        }
+    }
+
     /// What kind of place a channel object is to us; none where it is none of ours.
     pub fn place_of(&self, channel: &serde_json::Value) -> Option<Place> {
         let id = message::id(&channel["id"])?;
@@ -173,6 +180,7 @@ pub async fn run(
         shared: shared.clone(),
         catch_up: catchup::start(shared.clone(), sweep),
         places: HashMap::new(),
+        pending: HashMap::new(),
         registered: false,
     };
     let result = tokio::select! {
@@ -189,15 +197,19 @@ struct Bot {
     catch_up: catchup::Trigger,
     /// Channels that were asked about: whether they are ours.
     places: HashMap<u64, bool>,
+    /// What waits for the answer about its channel, in the order in which it came.
+    pending: HashMap<u64, Vec<Item>>,
     registered: bool,
 }
 
 /// What the listener waits for.
 enum Heard {
     Event(GatewayEvent),
-    /// A channel was looked up for what waits for it.
-    Resolved(u64, Option<Place>, Vec<Item>),
+    /// A channel was looked up: what it is to us, if that could be learned.
+    Resolved(u64, Result<Option<Place>, ApiError>),
 }
+
+type Resolved = mpsc::UnboundedSender<(u64, Result<Option<Place>, ApiError>)>;
 
 impl Bot {
     async fn listen(mut self, mut events: mpsc::UnboundedReceiver<GatewayEvent>) {
@@ -205,32 +217,43 @@ impl Bot {
         loop {
             let heard = tokio::select! {
                 Some(event) = events.recv() => Heard::Event(event),
-                Some((id, place, items)) = resolved.recv() => Heard::Resolved(id, place, items),
+                Some((id, place)) = resolved.recv() => Heard::Resolved(id, place),
                 else => return,
             };
             match heard {
                 Heard::Event(event) => self.take(event, &resolved_in),
-                Heard::Resolved(id, place, items) => {
-                    self.places.insert(id, place.is_some());
-                    let Some(place) = place else { continue };
-                    let lane = self.shared.open_lane(id, place);
-                    for item in items {
-                        let _ = lane.send(item);
-                    }
-                }
+                Heard::Resolved(id, place) => self.settle(id, place),
             }
         }
     }
 
-    fn take(
-        &mut self,
-        event: GatewayEvent,
-        resolved: &mpsc::UnboundedSender<(u64, Option<Place>, Vec<Item>)>,
-    ) {
+    /// Hands on what waited for the answer about its channel.
+    fn settle(&mut self, id: u64, place: Result<Option<Place>, ApiError>) {
+        let items = self.pending.remove(&id).unwrap_or_default();
+        let place = match place {
+            Ok(place) => place,
+            // The next catch-up brings it, if it is ours.
+            Err(error) => return tracing::debug!(channel = id, %error, "a channel could not be looked up"),
+        };
+        self.places.insert(id, place.is_some());
+        let Some(place) = place else { return };
+        let fresh = self.shared.lane(id).is_none();
+        let lane = self.shared.open_lane(id, place);
+        for item in items {
+            let _ = lane.send(item);
+        }
+        if fresh {
+            // What was said before the lane was there.
+            let _ = lane.send(Item::CatchUp { done: tokio::sync::oneshot::channel().0 });
+        }
+    }
+
+    fn take(&mut self, event: GatewayEvent, resolved: &Resolved) {
         match event {
             GatewayEvent::Ready { user, application } => {
                 self.shared.set_identity(|identity| identity.user = user);
                 self.shared.application.store(application, Ordering::Relaxed);
+                self.shared.hold_lanes();
                 self.catch_up.now();
                 // READY comes again with each new session; the commands are registered once a process.
                 if !std::mem::replace(&mut self.registered, true) {
@@ -286,12 +309,11 @@ impl Bot {
     }
 
     /// To the channel's lane; a channel that nothing is known of is looked up first.
-    fn give(
-        &mut self,
-        channel: u64,
-        item: Item,
-        resolved: &mpsc::UnboundedSender<(u64, Option<Place>, Vec<Item>)>,
-    ) {
+    fn give(&mut self, channel: u64, item: Item, resolved: &Resolved) {
+        if let Some(waiting) = self.pending.get_mut(&channel) {
+            waiting.push(item);
+            return;
+        }
         if let Some(lane) = self.shared.lane(channel) {
             let _ = lane.send(item);
             return;
@@ -299,18 +321,16 @@ impl Bot {
         if self.places.get(&channel) == Some(&false) {
             return;
         }
+        self.pending.insert(channel, vec![item]);
         let (shared, resolved) = (self.shared.clone(), resolved.clone());
         tokio::spawn(async move {
             let route = Route::Channel { channel_id: channel.into() };
-            let answer = shared.api.get(route, vec![]).await;
-            match answer {
-                Ok(found) => {
-                    let place = shared.place_of(&found);
-                    let _ = resolved.send((channel, place, vec![item]));
-                }
-                // The next catch-up brings it, if it is ours.
-                Err(error) => tracing::debug!(channel, %error, "a channel could not be looked up"),
-            }
+            let place = match shared.api.get(route, vec![]).await {
+                Ok(found) => Ok(shared.place_of(&found)),
+                Err(ApiError::Refused { .. }) => Ok(None),
+                Err(error) => Err(error),
+            };
+            let _ = resolved.send((channel, place));
         });
     }
 }

@@ -5,13 +5,18 @@
 
 use std::{fmt, str::FromStr};
 
+use super::swar;
+
 const PREFIX: &str = "rid_";
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 /// The length of an id in bytes.
 const LENGTH: usize = 16;
 
 /// The id of a reminder, such as `rid_K5V4M2J7Q2ZP`.
+///
+/// Aligned to words: ids are copied for every line that is read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(align(8))]
 pub struct ReminderId([u8; LENGTH]);
 
 impl ReminderId {
@@ -30,8 +35,10 @@ impl ReminderId {
     #[inline]
     pub fn from_bytes(bytes: &[u8]) -> Option<ReminderId> {
         let id: [u8; LENGTH] = bytes.try_into().ok()?;
-        let body = id.strip_prefix(PREFIX.as_bytes())?;
-        body.iter().all(|b| matches!(b, b'A'..=b'Z' | b'2'..=b'7')).then_some(ReminderId(id))
+        let good = id[..4] == *b"rid_"
+            && swar::is_base32(swar::eight(&id, 4))
+            && swar::is_base32(swar::eight(&id, 8));
+        good.then_some(ReminderId(id))
     }
 
     /// The id as text.

@@ -343,6 +343,8 @@ impl History {
             return self.write_link(editor, step, &path, &place, why);
         }
         match (step.before, step.after) {
+            // Gone already, as after an interruption.
+            (Some(_), None) if !self.vault().exists(&path) => {}
             (Some(before), None) => {
                 edit(editor, &path, Operation::RemoveFile { expect: content(before)? }, why)?;
                 remove_empty_parents(self.vault().root(), &place);
