@@ -5,13 +5,7 @@
 //! ```
 //!
 //! `FILE` (default `../shared/bench/locomo-dev.json`) stays where it is: its licence forbids to copy it here.
-#![allow(
-    missing_docs,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation
-)]
+#![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, clippy::cast_precision_loss, clippy::cast_possible_truncation)]
 
 #[path = "recall/data.rs"]
 mod data;

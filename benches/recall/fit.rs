@@ -30,12 +30,7 @@ pub fn rows(conversations: &[Conversation]) -> Vec<Row> {
             let vectors = probe.as_ref().map(|probe| Vectors { matrix: &corpus.vectors, probe });
             let mut sink = Table(vec![[0.0; SIGNALS]; corpus.len()]);
             score::signals(corpus, &candidates, &question, vectors, &jiff::tz::TimeZone::UTC, &mut sink);
-            out.push(Row {
-                conversation: at,
-                category: asked.category,
-                signals: sink.0,
-                evidence: asked.evidence.clone(),
-            });
+            out.push(Row { conversation: at, category: asked.category, signals: sink.0, evidence: asked.evidence.clone() });
         }
     }
     out
@@ -127,12 +122,7 @@ pub fn report(rows: &[Row]) {
         let folds = folds(rows, used, l2);
         let each: Vec<String> = folds.iter().map(|fold| format!("{:.3}", metrics::mean(fold).r10)).collect();
         let all: Vec<Metrics> = folds.into_iter().flatten().collect();
-        println!(
-            "{name:24} {} folds {} r10 {:.4}",
-            metrics::line(&all),
-            each.join(" "),
-            metrics::mean(&all).r10
-        );
+        println!("{name:24} {} folds {} r10 {:.4}", metrics::line(&all), each.join(" "), metrics::mean(&all).r10);
     };
     let all = [true; SIGNALS];
     for l2 in [0.3, 1.0, 3.0] {

@@ -184,7 +184,7 @@ impl Scheduler {
             StepKind::Steady | StepKind::Late(_) => {}
             StepKind::Skipped(step) => tracing::info!(?step, "the clock went forward"),
             StepKind::Missed(step) => {
-                tracing::info!(?step, "a long time went by: what was missed is told now")
+                tracing::info!(?step, "a long time went by: what was missed is told now");
             }
             StepKind::Backward(step) => tracing::info!(?step, "the clock went back; nothing fires twice"),
         }

@@ -70,8 +70,7 @@ impl Sink for Scores {
 impl Scores {
     /// The `most` best slots that are candidates, best first; equals in the order of path and line.
     pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
-        let mut slots: Vec<u32> =
-            (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot).collect();
+        let mut slots: Vec<u32> = (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot).collect();
         let order = |a: &u32, b: &u32| {
             let place = |slot: u32| (&corpus.file_at(slot).path, corpus.line[slot as usize]);
             self.of[*b as usize].total_cmp(&self.of[*a as usize]).then_with(|| place(*a).cmp(&place(*b)))
@@ -88,9 +87,7 @@ impl Scores {
     /// answer is in the memory and on others whose answer is not.
     pub fn sureness(&self, slot: u32) -> f64 {
         let [base, soft, vector] = super::signal::SURE;
-        let sum = base
-            + soft * f64::from(self.soft[slot as usize])
-            + vector * f64::from(self.vector[slot as usize]);
+        let sum = base + soft * f64::from(self.soft[slot as usize]) + vector * f64::from(self.vector[slot as usize]);
         1.0 / (1.0 + (-sum).exp())
     }
 }
@@ -169,9 +166,7 @@ fn window_length(corpus: &Corpus, slot: u32) -> f32 {
     }
     WINDOW
         .iter()
-        .filter_map(|(offset, weight)| {
-            Some(weight * f32::from(corpus.length[beside(corpus, slot, *offset)? as usize]))
-        })
+        .filter_map(|(offset, weight)| Some(weight * f32::from(corpus.length[beside(corpus, slot, *offset)? as usize])))
         .sum()
 }
 
@@ -272,9 +267,7 @@ fn speakers(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Sp
             }
         }
     }
-    let asked = |name: &str| {
-        name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
-    };
+    let asked = |name: &str| name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part));
     let mut named: Vec<u32> = ids.iter().copied().filter(|id| asked(corpus.author_name(*id))).collect();
     if named.len() == ids.len() {
         named.clear();
@@ -299,13 +292,12 @@ fn lexical(
     let mut session_bm25 = Scratch::new(corpus.files().len());
     let mut session_cover = Scratch::new(corpus.files().len());
     // Sums over the terms, in the order of the question; their wholes are known only at the end.
-    let (mut all, mut without_names, mut soft_all, mut best_window, mut best_session) =
-        (0.0, 0.0, 0.0, 0.0, 0.0);
+    let (mut all, mut without_names, mut soft_all, mut best_window, mut best_session) = (0.0, 0.0, 0.0, 0.0, 0.0);
     let mut parts: Vec<(Signal, u32, f32)> = Vec::new();
     let mut pair_whole = 0.0;
     let mut last: Option<(Vec<(u32, f32)>, f32)> = None;
     for asked in &question.asked {
-        let is_name = speakers.names.iter().any(|name| *name == asked.word);
+        let is_name = speakers.names.contains(&asked.word);
         let mut found: Vec<(u32, f32)> = Vec::new();
         corpus.each(&asked.term, |slot, tf| {
             if candidates.is[slot as usize] {
@@ -317,10 +309,7 @@ fn lexical(
         if !found.is_empty() {
             all += rarity;
             for (slot, tf) in &found {
-                own.add(
-                    *slot,
-                    bm25(*tf, rarity, f32::from(corpus.length[*slot as usize]), candidates.mean_length),
-                );
+                own.add(*slot, bm25(*tf, rarity, f32::from(corpus.length[*slot as usize]), candidates.mean_length));
                 parts.push((Signal::Cover, *slot, rarity));
                 spread(corpus, candidates, *slot, &NEAR, |at, weight| scratch.raise(at, weight));
             }
@@ -421,9 +410,7 @@ fn lexical(
     }
     let mut per_session = |from: &mut Scratch, signal: Signal, whole: f32| {
         from.drain(|file, value| {
-            for slot in
-                corpus.files()[file as usize].slots.clone().filter(|slot| candidates.is[*slot as usize])
-            {
+            for slot in corpus.files()[file as usize].slots.clone().filter(|slot| candidates.is[*slot as usize]) {
                 sink.add(signal, slot, value / whole);
             }
         });
@@ -445,9 +432,7 @@ fn lexical(
 fn session_length(corpus: &Corpus, file: u32) -> f32 {
     let slots = corpus.files()[file as usize].slots.clone();
     #[expect(clippy::cast_precision_loss, reason = "a note's words")]
-    let length =
-        corpus.length[slots.start as usize..slots.end as usize].iter().map(|x| u32::from(*x)).sum::<u32>()
-            as f32;
+    let length = corpus.length[slots.start as usize..slots.end as usize].iter().map(|x| u32::from(*x)).sum::<u32>() as f32;
     length
 }
 
@@ -587,13 +572,7 @@ fn shapes(
 }
 
 /// The days that the question names against the blocks' own.
-fn dates(
-    corpus: &Corpus,
-    candidates: &Candidates,
-    question: &Question,
-    zone: &TimeZone,
-    sink: &mut impl Sink,
-) {
+fn dates(corpus: &Corpus, candidates: &Candidates, question: &Question, zone: &TimeZone, sink: &mut impl Sink) {
     if question.dates.is_empty() {
         return;
     }

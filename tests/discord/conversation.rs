@@ -108,7 +108,7 @@ async fn edits_and_deletions_are_further_events_and_files_are_links() {
     let block = events[0].event.id.clone().unwrap();
     assert!(events[2].event.content.starts_with("edited [[logs/discord-channel/2000/"));
     assert!(events[2].event.content.ends_with(&format!("#^{block}]]:\nsaw")));
-    assert!(events[3].event.content.contains(&format!("deleted [[logs/discord-channel/2000/")));
+    assert!(events[3].event.content.contains(&"deleted [[logs/discord-channel/2000/".to_string()));
     running.stop().await.unwrap();
 }
 
