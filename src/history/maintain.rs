@@ -55,7 +55,7 @@ impl History {
     /// As [`History::maintain`].
     pub fn maintain_with(&self, policy: PackPolicy) -> Result<MaintenanceReport> {
         let store = self.store();
-        let _lock = store.lock()?;
+        let lock = store.lock()?;
         let mut report = MaintenanceReport::default();
         remove_leftovers(store.dir());
         let loose = loose_objects(store.dir())?;
@@ -82,7 +82,11 @@ impl History {
             }
             report.joined = small.len();
         }
-        drop(_lock);
+        if report != MaintenanceReport::default() {
+            // The log holds what is packed and durable now.
+            store.checkpoint(&lock)?;
+        }
+        drop(lock);
         if report != MaintenanceReport::default() {
             store.refresh()?;
         }

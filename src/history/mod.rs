@@ -30,6 +30,7 @@ mod snapshot;
 mod snapshotter;
 mod store;
 mod undo;
+mod wal;
 
 pub use audit::{AuditReport, Delivered, DeliveryRecord, Violation, audit};
 pub use diff::{DiffStyle, FileDiff, Stat as DiffStat, diff_stat, render as render_diff};

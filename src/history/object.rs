@@ -14,6 +14,7 @@ use git2::{ObjectType, Odb, Oid};
 use sha1::{Digest, Sha1};
 
 use super::error::{HistoryError, Result};
+use super::wal::Object;
 
 /// A pack is closed when its compressed bytes pass this.
 const PACK_BYTES: usize = 12 << 20;
@@ -21,7 +22,7 @@ const PACK_BYTES: usize = 12 << 20;
 /// Where new objects go.
 pub(crate) enum Sink<'r> {
     /// One file an object.
-    Loose(Odb<'r>, PathBuf),
+    Loose(Odb<'r>, PathBuf, Vec<Object>),
     /// Packs of bounded size.
     Pack(Box<PackSink<'r>>),
     /// Nowhere: only their ids are wanted.
@@ -30,7 +31,7 @@ pub(crate) enum Sink<'r> {
 
 impl<'r> Sink<'r> {
     pub(crate) fn loose(odb: Odb<'r>, dir: &Path) -> Self {
-        Self::Loose(odb, dir.to_owned())
+        Self::Loose(odb, dir.to_owned(), Vec::new())
     }
 
     pub(crate) fn pack(odb: Odb<'r>, dir: &Path) -> Self {
@@ -46,11 +47,15 @@ impl<'r> Sink<'r> {
 
     pub(crate) fn write(&mut self, kind: ObjectType, bytes: &[u8]) -> Result<Oid> {
         match self {
-            Self::Loose(odb, dir) => odb.write(kind, bytes).map_err(|source| HistoryError::Git {
-                doing: "write an object".into(),
-                dir: dir.clone(),
-                source,
-            }),
+            Self::Loose(odb, dir, written) => {
+                let id = odb.write(kind, bytes).map_err(|source| HistoryError::Git {
+                    doing: "write an object".into(),
+                    dir: dir.clone(),
+                    source,
+                })?;
+                written.push((kind, bytes.to_vec()));
+                Ok(id)
+            }
             Self::Pack(sink) => sink.write(kind, bytes),
             Self::Nowhere => Oid::hash_object(kind, bytes).map_err(|source| HistoryError::Git {
                 doing: "hash an object".into(),
@@ -60,7 +65,15 @@ impl<'r> Sink<'r> {
         }
     }
 
-    /// Makes everything written so far readable and durable.
+    /// The loose objects that were written, for the log that makes them durable.
+    pub(crate) fn take_written(&mut self) -> Vec<Object> {
+        match self {
+            Self::Loose(_, _, written) => std::mem::take(written),
+            Self::Pack(_) | Self::Nowhere => Vec::new(),
+        }
+    }
+
+    /// Makes everything written so far readable; packs are durable then, too.
     pub(crate) fn finish(&mut self) -> Result<()> {
         match self {
             Self::Loose(..) | Self::Nowhere => Ok(()),
@@ -112,6 +125,7 @@ impl PackSink<'_> {
             .map_err(HistoryError::io("write a pack into", &self.dir))?;
         pack.commit().map_err(|source| self.git(source))?;
         drop(pack);
+        sync_packs(&self.dir.join("objects/pack"));
         self.body.clear();
         self.count = 0;
         Ok(())
@@ -120,6 +134,16 @@ impl PackSink<'_> {
     fn git(&self, source: git2::Error) -> HistoryError {
         HistoryError::Git { doing: "write a pack".into(), dir: self.dir.clone(), source }
     }
+}
+
+/// Syncs the packs; what is durable already costs next to nothing.
+fn sync_packs(folder: &Path) {
+    for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if let Ok(file) = std::fs::File::open(file.path()) {
+            let _ = file.sync_all();
+        }
+    }
+    super::store::sync_dir(folder);
 }
 
 /// The variable-length type and size before a pack entry (gitformat-pack, "pack-*.pack files").

@@ -171,14 +171,14 @@ impl History {
         let lock = store.lock()?;
         store.refresh()?;
         let Some(head) = store.head()? else {
-            store.move_branch(&lock, fetched)?;
+            store.move_branch(&lock, fetched, &[])?;
             return Ok(fetched);
         };
         if store.is_ancestor(fetched, head)? {
             return Ok(fetched);
         }
         if store.is_ancestor(head, fetched)? {
-            store.move_branch(&lock, fetched)?;
+            store.move_branch(&lock, fetched, &[])?;
             return Ok(fetched);
         }
         let why = Why {

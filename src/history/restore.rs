@@ -257,7 +257,7 @@ impl History {
         let Some(restore) = pending::load(self.dir())? else { return Ok(None) };
         let steps = restore.steps.iter().map(|step| {
             let (before, after) = (step.before.as_ref(), step.after.as_ref());
-            let (before, after) = (before.and_then(|s| s.state()), after.and_then(|s| s.state()));
+            let (before, after) = (before.and_then(super::pending::StoredState::state), after.and_then(super::pending::StoredState::state));
             match what {
                 Interrupted::Finish => Step { path: step.path.clone(), before, after },
                 Interrupted::RollBack => Step { path: step.path.clone(), before: after, after: before },
@@ -343,6 +343,8 @@ impl History {
             return self.write_link(editor, step, &path, &place, why);
         }
         match (step.before, step.after) {
+            // Gone already, as after an interruption.
+            (Some(_), None) if !self.vault().exists(&path) => {}
             (Some(before), None) => {
                 edit(editor, &path, Operation::RemoveFile { expect: content(before)? }, why)?;
                 remove_empty_parents(self.vault().root(), &place);

@@ -4,6 +4,7 @@
 //! the system's or the user's git configuration, has no index and no work tree, and knows nothing of
 //! the vault's own `.git`. A commit is durable before the branch points at it.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::error::{HistoryError, Result};
 use super::message::Message;
+use super::wal::{self, Object, Wal};
 use super::object::{FileState, Mode, Sink, TreeEntries, TreeNode};
 
 pub(crate) const BRANCH: &str = "refs/heads/main";
@@ -29,6 +31,7 @@ const PACK_FROM: usize = 1_000;
 pub(crate) struct Store {
     repo: Repository,
     dir: PathBuf,
+    wal: RefCell<Wal>,
 }
 
 /// One change of a tree: the new state of a path, `None` to remove it.
@@ -76,7 +79,45 @@ impl Store {
             dir: dir.to_owned(),
             source,
         })?;
-        Ok(Self { repo, dir: dir.to_owned() })
+        let store = Self { repo, dir: dir.to_owned(), wal: RefCell::new(Wal::new(dir)) };
+        if store.wal.borrow().is_from_before() {
+            store.replay()?;
+        }
+        Ok(store)
+    }
+
+    /// After a power cut: what the log holds is written anew, since any of it may be torn.
+    fn replay(&self) -> Result<()> {
+        let lock = self.lock()?;
+        // Another process may have been quicker.
+        if !self.wal.borrow().is_from_before() {
+            return Ok(());
+        }
+        let records = self.wal.borrow().records()?;
+        for (kind, bytes) in records.iter().flat_map(|record| &record.objects) {
+            let id = Oid::hash_object(*kind, bytes).map_err(self.git("hash an object"))?;
+            let hex = id.to_string();
+            // libgit2 takes a file that is there for one that is whole.
+            let _ = std::fs::remove_file(self.dir.join("objects").join(&hex[..2]).join(&hex[2..]));
+        }
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        odb.refresh().map_err(self.git("read the objects anew"))?;
+        for (kind, bytes) in records.iter().flat_map(|record| &record.objects) {
+            odb.write(*kind, bytes).map_err(self.git("write an object"))?;
+        }
+        if let Some(last) = records.last() {
+            // The branch's file may be empty now, which libgit2 refuses to replace.
+            let _ = std::fs::remove_file(self.dir.join(BRANCH));
+            self.set_branch(last.head)?;
+        }
+        tracing::info!(records = records.len(), "the history was completed after an interruption");
+        self.checkpoint(&lock)
+    }
+
+    /// Makes everything durable and starts the log over. The lock must be held.
+    pub(crate) fn checkpoint(&self, _lock: &Lock) -> Result<()> {
+        wal::sync_everything(&self.dir)?;
+        self.wal.borrow_mut().reset()
     }
 
     /// Made under another name and moved into place, so that a kill leaves none or a whole one.
@@ -92,7 +133,8 @@ impl Store {
         options.description("vault-agent: snapshots of a vault");
         let repo = Repository::init_opts(&new, &options).map_err(git)?;
         let set = |key, value| repo.config().and_then(|mut config| config.set_str(key, value)).map_err(git);
-        set("core.fsyncObjectFiles", "true")?;
+        // Where there is a log, it is what makes objects durable, with one sync for all of them.
+        set("core.fsyncObjectFiles", if wal::is_supported() { "false" } else { "true" })?;
         // Bounds on packing, so that a large vault is packed in little memory.
         set("pack.windowMemory", "4m")?;
         set("pack.deltaCacheSize", "8m")?;
@@ -249,7 +291,7 @@ impl Store {
         match self.node(tree, path)? {
             Some(TreeNode::File(_)) => out.push(path.to_owned()),
             Some(TreeNode::Folder(id)) => {
-                self.collect(id, &format!("{path}/"), &mut |path, _| out.push(path))?
+                self.collect(id, &format!("{path}/"), &mut |path, _| out.push(path))?;
             }
             None => {}
         }
@@ -384,17 +426,28 @@ impl Store {
         let id = sink.write(ObjectType::Commit, &bytes)?;
         sink.finish()?;
         failpoint("history::objects-written");
-        self.move_branch(lock, id)?;
+        self.move_branch(lock, id, &sink.take_written())?;
         failpoint("history::branch-moved");
         Ok(id)
     }
 
-    /// Makes `id` the newest commit. The lock must be held.
-    pub(crate) fn move_branch(&self, _lock: &Lock, id: Oid) -> Result<()> {
-        self.repo
-            .reference(BRANCH, id, true, "snapshot")
-            .map(drop)
-            .map_err(self.git("move the branch `main`"))
+    /// Makes `id` the newest commit, durably, with the objects that were written for it. The lock must
+    /// be held.
+    pub(crate) fn move_branch(&self, lock: &Lock, id: Oid, objects: &[Object]) -> Result<()> {
+        if wal::is_supported() {
+            let mut wal = self.wal.borrow_mut();
+            wal.append(id, objects)?;
+            failpoint("history::logged");
+        }
+        self.set_branch(id)?;
+        if self.wal.borrow().is_full() {
+            self.checkpoint(lock)?;
+        }
+        Ok(())
+    }
+
+    fn set_branch(&self, id: Oid) -> Result<()> {
+        self.repo.reference(BRANCH, id, true, "snapshot").map(drop).map_err(self.git("move the branch `main`"))
     }
 
     /// A commit after `past` that also keeps `own` reachable.
@@ -410,8 +463,9 @@ impl Store {
         zone: &TimeZone,
     ) -> Result<()> {
         let bytes = encode_commit(&[past, own], tree, message, at, zone);
-        let id = self.sink(0)?.write(ObjectType::Commit, &bytes)?;
-        self.move_branch(lock, id)
+        let mut sink = self.sink(0)?;
+        let id = sink.write(ObjectType::Commit, &bytes)?;
+        self.move_branch(lock, id, &sink.take_written())
     }
 
     /// Whether `old` is `new` or one of its ancestors.
@@ -455,7 +509,7 @@ pub(crate) fn empty_tree() -> Oid {
         0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb,
         0xee, 0x49, 0x04,
     ];
-    Oid::from_bytes(&EMPTY).unwrap_or_else(|_| Oid::ZERO_SHA1)
+    Oid::from_bytes(&EMPTY).unwrap_or(Oid::ZERO_SHA1)
 }
 
 /// The author is the actor, so that a plain `git log` shows who it was.

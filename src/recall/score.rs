@@ -371,7 +371,7 @@ fn lexical(
     let mut pair_whole = 0.0;
     let mut last: Option<(Vec<(u32, f32)>, f32)> = None;
     for asked in &question.asked {
-        let is_name = speakers.names.iter().any(|name| *name == asked.word);
+        let is_name = speakers.names.contains(&asked.word);
         let mut found: Vec<(u32, f32)> = Vec::new();
         corpus.each(&asked.term, |slot, tf| {
             if candidates.is[slot as usize] {

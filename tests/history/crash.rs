@@ -10,12 +10,13 @@ use vault_agent::history::PackPolicy;
 use crate::room::{self, Room};
 use crate::support::TestVault;
 
-const SNAPSHOT_STEPS: [&str; 4] =
-    ["history::created", "history::scanned", "history::objects-written", "history::branch-moved"];
-const RESTORE_STEPS: [&str; 5] = [
+const SNAPSHOT_STEPS: [&str; 5] =
+    ["history::created", "history::scanned", "history::objects-written", "history::logged", "history::branch-moved"];
+const RESTORE_STEPS: [&str; 6] = [
     "history::restore-noted",
     "history::restore-step",
     "history::objects-written",
+    "history::logged",
     "history::branch-moved",
     "history::restore-committed",
 ];
