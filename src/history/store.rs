@@ -16,8 +16,8 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::error::{HistoryError, Result};
 use super::message::Message;
-use super::wal::{self, Object, Wal};
 use super::object::{FileState, Mode, Sink, TreeEntries, TreeNode};
+use super::wal::{self, Object, Wal};
 
 pub(crate) const BRANCH: &str = "refs/heads/main";
 
@@ -280,7 +280,9 @@ impl Store {
     pub(crate) fn files(&self, tree: Oid) -> Result<BTreeMap<String, FileState>> {
         let mut out = BTreeMap::new();
         if tree != empty_tree() {
-            self.collect(tree, "", &mut |path, state| { out.insert(path, state); })?;
+            self.collect(tree, "", &mut |path, state| {
+                out.insert(path, state);
+            })?;
         }
         Ok(out)
     }
@@ -447,7 +449,10 @@ impl Store {
     }
 
     fn set_branch(&self, id: Oid) -> Result<()> {
-        self.repo.reference(BRANCH, id, true, "snapshot").map(drop).map_err(self.git("move the branch `main`"))
+        self.repo
+            .reference(BRANCH, id, true, "snapshot")
+            .map(drop)
+            .map_err(self.git("move the branch `main`"))
     }
 
     /// A commit after `past` that also keeps `own` reachable.

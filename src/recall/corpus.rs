@@ -9,10 +9,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::matrix::Matrix;
 use super::postings::Postings;
 use super::text::{Shape, Terms, words};
 use super::vectors::{Hash, hash};
-use super::matrix::Matrix;
 use crate::embed::Table;
 use crate::index::Role;
 
@@ -68,8 +68,6 @@ pub struct Corpus {
     pub length: Vec<u16>,
     /// The length of each slot's window ([`super::score`]'s).
     pub window: Vec<f32>,
-    /// Different terms of each slot.
-    pub distinct: Vec<u16>,
     /// The shape of each slot.
     pub shape: Vec<Shape>,
     /// The author of each slot, [`NOBODY`] where it has none.
@@ -234,7 +232,6 @@ impl Corpus {
         self.line.push(passage.line);
         self.end_line.push(passage.end_line);
         self.length.push(u16::try_from(length).unwrap_or(u16::MAX));
-        self.distinct.push(u16::try_from(counts.len()).unwrap_or(u16::MAX));
         self.shape.push(shape);
         self.author.push(author);
         self.role.push(code(passage.role));
@@ -303,7 +300,14 @@ pub fn without_names<'t>(text: &'t str, names: &[String]) -> std::borrow::Cow<'t
         {
             out.push_str(text[kept..from].trim_end_matches([' ', ',']));
             let rest = &text[at..];
-            kept = at + if rest.starts_with("'s") { 2 } else if rest.starts_with("’s") { "’s".len() } else { 0 };
+            kept = at
+                + if rest.starts_with("'s") {
+                    2
+                } else if rest.starts_with("’s") {
+                    "’s".len()
+                } else {
+                    0
+                };
         }
     }
     if kept == 0 && out.is_empty() {

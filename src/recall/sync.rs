@@ -18,12 +18,15 @@ const FEW: usize = 48;
 /// Texts fetched at a time when everything is taken in.
 const STRETCH: usize = 4096;
 
+/// A note as it is now: its path, its version, its blocks with their texts.
+type Changed = (String, u64, Vec<(Stored, String)>);
+
 /// What is newer than the corpus.
 struct Changes {
     freshness: Freshness,
     stamp: Stamp,
     gone: Vec<String>,
-    notes: Vec<(String, u64, Vec<(Stored, String)>)>,
+    notes: Vec<Changed>,
     head: HashMap<i64, String>,
     /// In place of all else: everything, made anew.
     anew: Option<Corpus>,
@@ -109,7 +112,13 @@ impl State {
     }
 }
 
-fn put(corpus: &mut Corpus, path: &str, version: u64, blocks: &[(Stored, String)], heads: &HashMap<i64, String>) {
+fn put(
+    corpus: &mut Corpus,
+    path: &str,
+    version: u64,
+    blocks: &[(Stored, String)],
+    heads: &HashMap<i64, String>,
+) {
     let titles: Vec<String> = blocks
         .iter()
         .map(|(stored, _)| {
@@ -155,7 +164,12 @@ fn changes(snapshot: &Snapshot<'_>, state: &State) -> Result<Changes, IndexError
     let listed = if direct { Some(snapshot.blocks(None)?) } else { None };
     let mut known: HashMap<String, u64> = HashMap::new();
     if let Some((blocks, rows)) = &listed {
-        known.extend(blocks.iter().filter_map(|stored| rows.get(&stored.file)).map(|row| (row.path.clone(), version(row))));
+        known.extend(
+            blocks
+                .iter()
+                .filter_map(|stored| rows.get(&stored.file))
+                .map(|row| (row.path.clone(), version(row))),
+        );
     } else {
         catalog::each_file(snapshot.database(), |row| {
             if row.skipped.is_none() {

@@ -6,8 +6,8 @@
 #[allow(dead_code)]
 mod support;
 
-mod giving;
 #[cfg(feature = "http")]
 mod endpoints;
+mod giving;
 mod local;
 mod tokenizer;
