@@ -76,13 +76,8 @@ impl Scanner<'_> {
         }
         let options = WalkOptions { extensions: Vec::new(), hidden: true, under: None, exclude: trash() };
         let walk = self.vault.walk(&options)?;
-        let from_tree;
         let exact = entries.tree == Some(self.base);
-        if exact {
-            from_tree = BTreeMap::new();
-        } else {
-            from_tree = self.store.files(self.base)?;
-        }
+        let from_tree = if exact { BTreeMap::new() } else { self.store.files(self.base)? };
         let known = |path: &str| {
             if exact { entries.map.get(path).map(|entry| entry.state) } else { from_tree.get(path).copied() }
         };
