@@ -7,6 +7,8 @@
 //!
 //! Run with `cargo bench --bench parse`.
 
+#![allow(clippy::print_stdout, reason = "the figures are its output")]
+
 use std::{
     hint::black_box,
     path::Path,

@@ -134,7 +134,7 @@ fn needed(command: &CommandInteraction, name: &str) -> Result<String, String> {
 async fn dispatch(shared: &Shared, command: &CommandInteraction) -> Result<String, String> {
     match command.data.name.as_str() {
         "remind" => remind(shared, command).await,
-        "reminders" => blocking(shared, |desk| list(desk)).await,
+        "reminders" => blocking(shared, list).await,
         "unremind" => {
             let id = needed(command, "reminder")?;
             let removed =
@@ -207,7 +207,7 @@ fn list(desk: &Desk) -> Result<String, String> {
 
 async fn remember_message(shared: &Shared, command: &CommandInteraction) -> Result<String, String> {
     let messages = &command.data.resolved.messages;
-    let target = command.data.target_id.map(|id| id.get());
+    let target = command.data.target_id.map(serenity::all::TargetId::get);
     let message = messages.values().find(|message| Some(message.id.get()) == target);
     let message = message.and_then(Incoming::from_serenity).ok_or("Discord didn't say which message")?;
     let link = shared.log.link(message.channel, message.id);

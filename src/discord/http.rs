@@ -143,8 +143,9 @@ impl Api {
     ) -> Result<reqwest::Response, ApiError> {
         let built = request
             .build(client, self.authorization.expose_secret(), Some(base))
-            .and_then(|built| Ok(built.build()?))
-            .map_err(from_serenity)?;
+            .map_err(from_serenity)?
+            .build()
+            .map_err(from_reqwest)?;
         let response = client.execute(built).await.map_err(from_reqwest)?;
         let status = response.status().as_u16();
         if response.status().is_success() {

@@ -187,7 +187,7 @@ impl Lane {
             match write(self) {
                 Ok(value) => return value,
                 Err(error) => {
-                    tracing::error!(channel = self.id, %error, "the log can't be written; trying again")
+                    tracing::error!(channel = self.id, %error, "the log can't be written; trying again");
                 }
             }
             tokio::time::sleep(pause).await;

@@ -65,7 +65,7 @@ impl Check {
 pub fn run(context: &Context, _: &Args) -> CommandResult {
     let checks = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
         Ok(workspace) => examine(&workspace),
-        Err(error) => vec![settings_failure(error)],
+        Err(error) => vec![settings_failure(&error)],
     };
     context.ui.json(&checks);
     checks.iter().for_each(|check| show(context, check));
@@ -88,7 +88,7 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     checks
 }
 
-fn settings_failure(error: ConfigError) -> Check {
+fn settings_failure(error: &ConfigError) -> Check {
     let fix = error.suggestion.clone().unwrap_or_else(|| "mend the line that is named".to_owned());
     Check::fail("settings", error.to_string(), fix)
 }

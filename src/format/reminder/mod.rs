@@ -261,9 +261,9 @@ impl<'a> Iterator for Scan<'a> {
     /// The same without passing every reminder through one place in memory: what `for_each`, `count` and
     /// `collect` use.
     #[inline]
-    fn fold<B, F: FnMut(B, Scanned<'a>) -> B>(mut self, init: B, mut f: F) -> B {
+    fn fold<B, F: FnMut(B, Scanned<'a>) -> B>(self, init: B, mut f: F) -> B {
         let mut folded = init;
-        while let Some(line) = self.lines.next() {
+        for line in self.lines {
             if let Some(reminder) = canonical::reminder(line.text) {
                 folded = f(folded, Scanned::Reminder(line, reminder));
             } else if let Some(found) = other_than_canonical(line) {

@@ -187,19 +187,17 @@ fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Ans
     let nonce = request.body["nonce"].as_str().map(str::to_owned);
     let enforced = request.body["enforce_nonce"].as_bool() == Some(true);
     let now = world.now_ms();
-    if let Some(nonce) = nonce.as_ref().filter(|_| enforced) {
-        if let Some((id, at)) = world.nonces.get(&(channel, nonce.clone())).copied() {
-            if now.saturating_sub(at) <= world.nonce_window.as_millis() as u64 {
-                return match world.channels[&channel].messages.get(&id) {
-                    Some(message) => ok(message.clone()),
-                    None => error(404, 10008, "Unknown Message"),
-                };
-            }
-        }
+    let remembered = |at: u64| now.saturating_sub(at) <= world.nonce_window.as_millis() as u64;
+    let earlier = nonce.as_ref().filter(|_| enforced).and_then(|nonce| world.nonces.get(&(channel, nonce.clone())));
+    if let Some((id, _)) = earlier.filter(|(_, at)| remembered(*at)) {
+        return match world.channels[&channel].messages.get(id) {
+            Some(message) => ok(message.clone()),
+            None => error(404, 10008, "Unknown Message"),
+        };
     }
     world.channel_mut(channel).archived = false;
     world.count_pings(
-        &content.to_owned(),
+        content,
         request.body.get("allowed_mentions").filter(|a| !a.is_null()),
         false,
     );

@@ -6,6 +6,7 @@
 //!
 //! It never talks to anything but the sockets that it opened.
 
+#![allow(clippy::needless_pass_by_value)]
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, missing_docs)]
 
 mod api;
