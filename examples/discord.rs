@@ -68,7 +68,8 @@ async fn wire() {
     let rig = Rig::new().await;
     let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     let id = |n: usize| (0..12).map(|at| char::from(letters[(n >> (5 * at)) & 31])).collect::<String>();
-    let line = |n| format!("- [ ] date=2026-12-01 time=09:30 recur=none msg=\"number {n}\" id=rid_{}\n", id(n));
+    let line =
+        |n| format!("- [ ] date=2026-12-01 time=09:30 recur=none msg=\"number {n}\" id=rid_{}\n", id(n));
     std::fs::write(rig.vault().join("Reminders.md"), (0..COUNT).map(line).collect::<String>()).unwrap();
     let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
     rig.fake.world().set_now(at);
@@ -128,6 +129,8 @@ fn log() {
         sorted[sorted.len() / 2]
     };
     let (first, last) = (median(&spent[1..101]), median(&spent[9_900..]));
-    println!("a logged message costs {first:?} among the first hundred, {last:?} among the last of 10,000 (median)");
+    println!(
+        "a logged message costs {first:?} among the first hundred, {last:?} among the last of 10,000 (median)"
+    );
     println!("ratio {:.2}", last.as_secs_f64() / first.as_secs_f64());
 }

@@ -56,7 +56,7 @@ pub fn commitments(bytes: &[u8]) {
         for to in commitment::Status::ALL {
             match commitment::set_status(bytes, id, status, to) {
                 Some(after) => {
-                    assert_eq!(commitment::set_status(&after, id, to, status).as_deref(), Some(bytes))
+                    assert_eq!(commitment::set_status(&after, id, to, status).as_deref(), Some(bytes));
                 }
                 None => assert!(file.find(id).is_none()),
             }

@@ -1,7 +1,8 @@
 //! Fitting the weights: a listwise softmax over each question's candidates, cross-validated by conversation.
 
 use vault_agent::recall::corpus::{names_of, without_names};
-use vault_agent::recall::matrix::Probe;
+use vault_agent::recall::formula;
+use vault_agent::recall::matrix::{Matrix, Probe};
 use vault_agent::recall::question::Question;
 use vault_agent::recall::score::{self, Candidates, Table, Vectors};
 use vault_agent::recall::signal::{NAMES, SIGNALS, Weights};
@@ -14,33 +15,83 @@ pub struct Row {
     pub conversation: usize,
     pub category: u8,
     pub signals: Vec<[f32; SIGNALS]>,
+    pub bm25: Vec<f32>,
+    pub cosine: Vec<f32>,
     pub evidence: Vec<usize>,
 }
 
-pub fn rows(conversations: &[Conversation]) -> Vec<Row> {
-    let table = vault_agent::embed::Table::builtin();
+pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, builtin: bool) -> Vec<Row> {
     let mut out = Vec::new();
     for (at, conversation) in conversations.iter().enumerate() {
         let corpus = &conversation.corpus;
         let candidates = Candidates::new(corpus, |_| true, |_| true);
         let names = names_of(conversation.turns.iter().map(|(author, _)| author.as_str()));
+        let other = (!builtin).then(|| {
+            let vectors: Vec<Vec<f32>> = conversation.turns.iter().map(|(_, text)| embed(&without_names(text, &names))).collect();
+            let mut matrix = Matrix::new(vectors[0].len());
+            vectors.iter().for_each(|vector| matrix.push(vector));
+            matrix
+        });
+        let matrix = other.as_ref().unwrap_or(&corpus.vectors);
         for asked in &conversation.questions {
             let question = Question::new(&asked.text, jiff::civil::date(2024, 6, 1));
-            let probe = Probe::new(&table.embed(&without_names(&asked.text, &names)));
-            let vectors = probe.as_ref().map(|probe| Vectors { matrix: &corpus.vectors, probe });
+            let probe = Probe::new(&embed(&without_names(&asked.text, &names)));
+            let vectors = probe.as_ref().map(|probe| Vectors { matrix, probe });
             let mut sink = Table(vec![[0.0; SIGNALS]; corpus.len()]);
             score::signals(corpus, &candidates, &question, vectors, &jiff::tz::TimeZone::UTC, &mut sink);
-            out.push(Row { conversation: at, category: asked.category, signals: sink.0, evidence: asked.evidence.clone() });
+            let mut cosine = vec![0.0; corpus.len()];
+            if let Some(probe) = &probe {
+                matrix.cosines(probe, 0..corpus.len(), &mut cosine);
+            }
+            out.push(Row {
+                conversation: at,
+                category: asked.category,
+                signals: sink.0,
+                bm25: score::plain_bm25(corpus, &candidates, &question),
+                cosine,
+                evidence: asked.evidence.clone(),
+            });
         }
     }
     out
 }
 
 pub fn metrics_of(row: &Row, weights: &Weights) -> Metrics {
-    let scores: Vec<f32> = row.signals.iter().map(|signals| dot(signals, weights)).collect();
+    metrics_by(row, &row.signals.iter().map(|signals| dot(signals, weights)).collect::<Vec<_>>())
+}
+
+fn order(scores: &[f32]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
-    metrics::of(&order, &row.evidence)
+    order
+}
+
+pub fn metrics_by(row: &Row, scores: &[f32]) -> Metrics {
+    metrics::of(&order(scores), &row.evidence)
+}
+
+fn top(scores: &[f32]) -> f64 {
+    f64::from(scores.iter().copied().fold(1e-9, f32::max))
+}
+
+/// The published weighted sum; BM25 and cosine as shares of the best.
+pub fn published(row: &Row) -> Vec<f32> {
+    let (b, v) = (top(&row.bm25), top(&row.cosine));
+    let both = row.bm25.iter().zip(&row.cosine);
+    both.map(|(bm25, cosine)| formula::weighted_fusion(f64::from(cosine.max(0.0)) / v, f64::from(*bm25) / b) as f32).collect()
+}
+
+/// Reciprocal rank fusion of BM25 and cosine.
+pub fn reciprocal(row: &Row) -> Vec<f32> {
+    let ranks = |scores: &[f32], all: bool| {
+        let mut ranks = vec![None; scores.len()];
+        for (at, slot) in order(scores).into_iter().enumerate().take(1000) {
+            ranks[slot] = (all || scores[slot] > 0.0).then_some(at + 1);
+        }
+        ranks
+    };
+    let (b, v) = (ranks(&row.bm25, false), ranks(&row.cosine, true));
+    b.into_iter().zip(v).map(|(b, v)| formula::reciprocal_rank(&[b, v]) as f32).collect()
 }
 
 fn dot(a: &[f32; SIGNALS], b: &Weights) -> f32 {
@@ -125,8 +176,13 @@ pub fn report(rows: &[Row]) {
         println!("{name:24} {} folds {} r10 {:.4}", metrics::line(&all), each.join(" "), metrics::mean(&all).r10);
     };
     let all = [true; SIGNALS];
-    for l2 in [0.3, 1.0, 3.0] {
-        show(&format!("all, l2 {l2}"), &all, l2);
+    show("all", &all, 1.0);
+    let without = |names: &[&str]| -> [bool; SIGNALS] { std::array::from_fn(|k| !names.contains(&NAMES[k])) };
+    if let Ok(sets) = std::env::var("WITHOUT") {
+        for set in sets.split(';') {
+            let names: Vec<&str> = set.split(',').collect();
+            show(&format!("- {set}"), &without(&names), 1.0);
+        }
     }
     if std::env::var_os("ABLATE").is_some() {
         for k in 0..SIGNALS {

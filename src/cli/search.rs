@@ -5,7 +5,8 @@ use std::io::BufRead;
 use serde::{Deserialize, Serialize};
 
 use super::{CommandError, CommandResult, Context, Status};
-use crate::index::{Answer, Hit, Index, IndexError, Query};
+use crate::index::{Answer, Hit, IndexError, Query};
+use crate::recall::Recall;
 
 /// Searches all notes, logs and memories.
 ///
@@ -49,12 +50,12 @@ struct Reply {
 
 /// Runs `search`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let index = context.workspace()?.index()?;
+    let recall = Recall::of(&context.workspace()?)?;
     if args.stdin {
-        return lines(context, args, &index);
+        return lines(context, args, &recall);
     }
     let query = Query { text: args.query.join(" "), scope: args.scope.clone(), limit: args.limit };
-    let answer = index.search(&query)?;
+    let answer = recall.search(&query)?;
     context.ui.json(&answer);
     for word in answer.notes.iter().chain(&answer.freshness.warnings) {
         context.ui.note(word);
@@ -64,7 +65,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// Answers queries from standard input until it ends.
-fn lines(context: &Context, args: &Args, index: &Index) -> CommandResult {
+fn lines(context: &Context, args: &Args, recall: &Recall) -> CommandResult {
     let mut status = Status::Fine;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
@@ -72,7 +73,7 @@ fn lines(context: &Context, args: &Args, index: &Index) -> CommandResult {
             continue;
         }
         let reply = match serde_json::from_str::<Line>(&line) {
-            Ok(asked) => reply(index, args, asked),
+            Ok(asked) => reply(recall, args, asked),
             Err(error) => Reply { error: Some(format!("not a query: {error}")), ..Reply::default() },
         };
         if reply.error.is_some() {
@@ -83,13 +84,13 @@ fn lines(context: &Context, args: &Args, index: &Index) -> CommandResult {
     Ok(status)
 }
 
-fn reply(index: &Index, args: &Args, asked: Line) -> Reply {
+fn reply(recall: &Recall, args: &Args, asked: Line) -> Reply {
     let query = Query {
         text: asked.query,
         scope: asked.scope.or_else(|| args.scope.clone()),
         limit: asked.limit.unwrap_or(args.limit),
     };
-    match index.search(&query) {
+    match recall.search(&query) {
         Ok(answer) => {
             let notes = answer.notes.into_iter().chain(answer.freshness.warnings).collect();
             Reply { id: asked.id, hits: answer.hits, notes, error: None }

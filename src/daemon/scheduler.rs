@@ -119,7 +119,7 @@ impl Scheduler {
         self.last_pass = Some(Instant::now());
         tokio::select! {
             result = self.pass() => match result {
-                Ok(report) => self.tell(now, report),
+                Ok(report) => self.tell(now, &report),
                 Err(error) => {
                     tracing::error!("the pass could not be made: {error}");
                     let words = error.to_string();
@@ -150,7 +150,7 @@ impl Scheduler {
         Ok(deliver::pass(&context, &mut self.memory, Mode::Daemon).await?)
     }
 
-    fn tell(&mut self, now: Timestamp, report: PassReport) {
+    fn tell(&mut self, now: Timestamp, report: &PassReport) {
         self.again = report.again;
         for finding in &report.near_misses {
             self.ui.note(format!(
@@ -184,7 +184,7 @@ impl Scheduler {
             StepKind::Steady | StepKind::Late(_) => {}
             StepKind::Skipped(step) => tracing::info!(?step, "the clock went forward"),
             StepKind::Missed(step) => {
-                tracing::info!(?step, "a long time went by: what was missed is told now")
+                tracing::info!(?step, "a long time went by: what was missed is told now");
             }
             StepKind::Backward(step) => tracing::info!(?step, "the clock went back; nothing fires twice"),
         }

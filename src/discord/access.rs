@@ -27,7 +27,8 @@ impl Owners {
     /// Every message, edit and answer carries this: without it Discord lets `@everyone` and roles through.
     pub fn allowed_mentions(&self, text: &str) -> serde_json::Value {
         // Discord refuses ids in `users` that are doubled; those that the text doesn't name do nothing.
-        let mut named: Vec<u64> = self.0.iter().copied().filter(|id| text.contains(&format!("<@{id}>"))).collect();
+        let mut named: Vec<u64> =
+            self.0.iter().copied().filter(|id| text.contains(&format!("<@{id}>"))).collect();
         named.sort_unstable();
         named.dedup();
         let named: Vec<String> = named.iter().map(u64::to_string).collect();

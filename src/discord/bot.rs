@@ -19,7 +19,7 @@ use super::catchup;
 use super::commands;
 use super::cursors::Cursors;
 use super::desk::Desk;
-use super::error::DiscordError;
+use super::error::{ApiError, DiscordError};
 use super::gateway::{Gateway, GatewayEvent, GatewayStatus};
 use super::http::Api;
 use super::ingress::{Item, Lane, Place};
@@ -112,17 +112,31 @@ impl Shared {
         lanes.entry(channel).or_insert_with(|| Lane::start(self.clone(), channel, place)).clone()
     }
 
+    /// Makes every lane wait for its history before it takes what is said now: a new session knows nothing of before.
+    pub fn hold_lanes(&self) {
+        for lane in self.lanes.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            let _ = lane.send(Item::Hold);
+        }
+    }
+
     /// What kind of place a channel object is to us; none where it is none of ours.
     pub fn place_of(&self, channel: &serde_json::Value) -> Option<Place> {
         let id = message::id(&channel["id"])?;
         let title = channel["name"].as_str().map(str::to_owned);
         match channel["type"].as_u64()? {
-            _ if Some(id) == self.settings.channel_id => Some(Place { surface: Surface::Channel, dm: false, title }),
+            _ if Some(id) == self.settings.channel_id => {
+                Some(Place { surface: Surface::Channel, dm: false, title })
+            }
             1 => {
                 let person = &channel["recipients"][0];
                 let owner = message::id(&person["id"]).is_some_and(|user| self.owners.has(user));
-                let name = person["global_name"].as_str().or_else(|| person["username"].as_str()).unwrap_or("owner");
-                owner.then(|| Place { surface: Surface::Channel, dm: true, title: Some(format!("Messages with {name}")) })
+                let name =
+                    person["global_name"].as_str().or_else(|| person["username"].as_str()).unwrap_or("owner");
+                owner.then(|| Place {
+                    surface: Surface::Channel,
+                    dm: true,
+                    title: Some(format!("Messages with {name}")),
+                })
             }
             10..=12 if message::id(&channel["parent_id"]) == self.settings.channel_id => {
                 Some(Place { surface: Surface::Thread, dm: false, title })
@@ -162,7 +176,13 @@ pub async fn run(
         identity: RwLock::default(),
         lanes: Mutex::default(),
     });
-    let bot = Bot { shared: shared.clone(), catch_up: catchup::start(shared.clone(), sweep), places: HashMap::new(), registered: false };
+    let bot = Bot {
+        shared: shared.clone(),
+        catch_up: catchup::start(shared.clone(), sweep),
+        places: HashMap::new(),
+        pending: HashMap::new(),
+        registered: false,
+    };
     let result = tokio::select! {
         result = gateway.run(shutdown) => result,
         () = bot.listen(events) => Ok(()),
@@ -177,15 +197,19 @@ struct Bot {
     catch_up: catchup::Trigger,
     /// Channels that were asked about: whether they are ours.
     places: HashMap<u64, bool>,
+    /// What waits for the answer about its channel, in the order in which it came.
+    pending: HashMap<u64, Vec<Item>>,
     registered: bool,
 }
 
 /// What the listener waits for.
 enum Heard {
     Event(GatewayEvent),
-    /// A channel was looked up for what waits for it.
-    Resolved(u64, Option<Place>, Vec<Item>),
+    /// A channel was looked up: what it is to us, if that could be learned.
+    Resolved(u64, Result<Option<Place>, ApiError>),
 }
+
+type Resolved = mpsc::UnboundedSender<(u64, Result<Option<Place>, ApiError>)>;
 
 impl Bot {
     async fn listen(mut self, mut events: mpsc::UnboundedReceiver<GatewayEvent>) {
@@ -193,28 +217,43 @@ impl Bot {
         loop {
             let heard = tokio::select! {
                 Some(event) = events.recv() => Heard::Event(event),
-                Some((id, place, items)) = resolved.recv() => Heard::Resolved(id, place, items),
+                Some((id, place)) = resolved.recv() => Heard::Resolved(id, place),
                 else => return,
             };
             match heard {
                 Heard::Event(event) => self.take(event, &resolved_in),
-                Heard::Resolved(id, place, items) => {
-                    self.places.insert(id, place.is_some());
-                    let Some(place) = place else { continue };
-                    let lane = self.shared.open_lane(id, place);
-                    for item in items {
-                        let _ = lane.send(item);
-                    }
-                }
+                Heard::Resolved(id, place) => self.settle(id, place),
             }
         }
     }
 
-    fn take(&mut self, event: GatewayEvent, resolved: &mpsc::UnboundedSender<(u64, Option<Place>, Vec<Item>)>) {
+    /// Hands on what waited for the answer about its channel.
+    fn settle(&mut self, id: u64, place: Result<Option<Place>, ApiError>) {
+        let items = self.pending.remove(&id).unwrap_or_default();
+        let place = match place {
+            Ok(place) => place,
+            // The next catch-up brings it, if it is ours.
+            Err(error) => return tracing::debug!(channel = id, %error, "a channel could not be looked up"),
+        };
+        self.places.insert(id, place.is_some());
+        let Some(place) = place else { return };
+        let fresh = self.shared.lane(id).is_none();
+        let lane = self.shared.open_lane(id, place);
+        for item in items {
+            let _ = lane.send(item);
+        }
+        if fresh {
+            // What was said before the lane was there.
+            let _ = lane.send(Item::CatchUp { done: tokio::sync::oneshot::channel().0 });
+        }
+    }
+
+    fn take(&mut self, event: GatewayEvent, resolved: &Resolved) {
         match event {
             GatewayEvent::Ready { user, application } => {
                 self.shared.set_identity(|identity| identity.user = user);
                 self.shared.application.store(application, Ordering::Relaxed);
+                self.shared.hold_lanes();
                 self.catch_up.now();
                 // READY comes again with each new session; the commands are registered once a process.
                 if !std::mem::replace(&mut self.registered, true) {
@@ -258,7 +297,8 @@ impl Bot {
 
     fn is_strangers_dm(&self, message: &Incoming) -> bool {
         let known = self.shared.lane(message.channel).is_some();
-        let ours = message.author.id == self.shared.identity().user || self.shared.owners.has(message.author.id);
+        let ours =
+            message.author.id == self.shared.identity().user || self.shared.owners.has(message.author.id);
         message.guild.is_none() && !known && !ours
     }
 
@@ -269,12 +309,11 @@ impl Bot {
     }
 
     /// To the channel's lane; a channel that nothing is known of is looked up first.
-    fn give(
-        &mut self,
-        channel: u64,
-        item: Item,
-        resolved: &mpsc::UnboundedSender<(u64, Option<Place>, Vec<Item>)>,
-    ) {
+    fn give(&mut self, channel: u64, item: Item, resolved: &Resolved) {
+        if let Some(waiting) = self.pending.get_mut(&channel) {
+            waiting.push(item);
+            return;
+        }
         if let Some(lane) = self.shared.lane(channel) {
             let _ = lane.send(item);
             return;
@@ -282,18 +321,16 @@ impl Bot {
         if self.places.get(&channel) == Some(&false) {
             return;
         }
+        self.pending.insert(channel, vec![item]);
         let (shared, resolved) = (self.shared.clone(), resolved.clone());
         tokio::spawn(async move {
             let route = Route::Channel { channel_id: channel.into() };
-            let answer = shared.api.get(route, vec![]).await;
-            match answer {
-                Ok(found) => {
-                    let place = shared.place_of(&found);
-                    let _ = resolved.send((channel, place, vec![item]));
-                }
-                // The next catch-up brings it, if it is ours.
-                Err(error) => tracing::debug!(channel, %error, "a channel could not be looked up"),
-            }
+            let place = match shared.api.get(route, vec![]).await {
+                Ok(found) => Ok(shared.place_of(&found)),
+                Err(ApiError::Refused { .. }) => Ok(None),
+                Err(error) => Err(error),
+            };
+            let _ = resolved.send((channel, place));
         });
     }
 }

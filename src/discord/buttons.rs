@@ -54,7 +54,8 @@ pub struct Press {
 pub fn rows(message: &Outgoing) -> Vec<Value> {
     let [fact] = message.facts.as_slice() else { return vec![] };
     let about = matches!(message.kind, MessageKind::Reminder | MessageKind::Commitment);
-    let safe = fact.id.len() <= 40 && fact.id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    let safe =
+        fact.id.len() <= 40 && fact.id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     if !about || !safe || message.chunk + 1 != message.chunks {
         return vec![];
     }
@@ -118,7 +119,11 @@ pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
         }
         Action::Skip => {
             let written = desk.skip(&press.id).map_err(words)?;
-            Ok(Pressed { words: "Skipped the next one".to_owned(), line: Some(written.line_text), changed: true })
+            Ok(Pressed {
+                words: "Skipped the next one".to_owned(),
+                line: Some(written.line_text),
+                changed: true,
+            })
         }
     }
 }
@@ -132,7 +137,11 @@ fn done(desk: &Desk, press: &Press) -> Result<Pressed, String> {
     // The line goes by itself once it is quiet; only one that was moved to another time stays.
     if reminder.recur == Recur::None && reminder.date.to_datetime(reminder.time) == press.due {
         let written = desk.remove(&press.id).map_err(words)?;
-        return Ok(Pressed { words: "Done, removed".to_owned(), line: Some(written.line_text), changed: true });
+        return Ok(Pressed {
+            words: "Done, removed".to_owned(),
+            line: Some(written.line_text),
+            changed: true,
+        });
     }
     Ok(fine(Some(text)))
 }
@@ -147,10 +156,12 @@ fn local_after(desk: &Desk, by: SignedDuration) -> civil::DateTime {
 
 /// What a notification said of the reminder, from the message's own text: without the opening word and the remark.
 pub fn msg_of(content: &str) -> String {
-    let text = content.strip_prefix("Reminder: ").or_else(|| content.strip_prefix("Follow-up: ")).unwrap_or(content);
+    let text =
+        content.strip_prefix("Reminder: ").or_else(|| content.strip_prefix("Follow-up: ")).unwrap_or(content);
     let remark = text.rfind(" (").filter(|at| {
         let rest = &text[at + 2..];
-        rest.ends_with(')') && ["due ", "next ", "1 earlier ", "2 earlier "].iter().any(|known| rest.starts_with(known))
+        rest.ends_with(')')
+            && ["due ", "next ", "1 earlier ", "2 earlier "].iter().any(|known| rest.starts_with(known))
             || rest.contains(" earlier ones folded in")
     });
     remark.map_or(text, |at| &text[..at]).trim().to_owned()
@@ -196,7 +207,10 @@ mod tests {
                 let id = button["custom_id"].as_str().unwrap();
                 assert!(id.len() <= 100, "{id}");
                 let press = parse(id).unwrap();
-                assert_eq!((press.id.as_str(), press.due.to_string().as_str()), ("rid_K5V4M2J9Q2ZP", "2026-12-01T09:30:00"));
+                assert_eq!(
+                    (press.id.as_str(), press.due.to_string().as_str()),
+                    ("rid_K5V4M2J9Q2ZP", "2026-12-01T09:30:00")
+                );
             }
         }
         assert_eq!(parse("va2:done:x:2026-12-01T0930:N"), None);

@@ -118,10 +118,12 @@ async fn run_command(shared: &Shared, command: &CommandInteraction) {
 
 /// A command's text options by name.
 fn option(command: &CommandInteraction, name: &str) -> Option<String> {
-    command.data.options().into_iter().find(|option| option.name == name).and_then(|option| match option.value {
-        ResolvedValue::String(text) => Some(text.to_owned()),
-        ResolvedValue::Autocomplete { value, .. } => Some(value.to_owned()),
-        _ => None,
+    command.data.options().into_iter().find(|option| option.name == name).and_then(|option| {
+        match option.value {
+            ResolvedValue::String(text) => Some(text.to_owned()),
+            ResolvedValue::Autocomplete { value, .. } => Some(value.to_owned()),
+            _ => None,
+        }
     })
 }
 
@@ -132,23 +134,27 @@ fn needed(command: &CommandInteraction, name: &str) -> Result<String, String> {
 async fn dispatch(shared: &Shared, command: &CommandInteraction) -> Result<String, String> {
     match command.data.name.as_str() {
         "remind" => remind(shared, command).await,
-        "reminders" => blocking(shared, |desk| list(desk)).await,
+        "reminders" => blocking(shared, list).await,
         "unremind" => {
             let id = needed(command, "reminder")?;
             let removed =
-                blocking(shared, move |desk| desk.remove(id.trim()).map_err(|error| error.to_string())).await?;
+                blocking(shared, move |desk| desk.remove(id.trim()).map_err(|error| error.to_string()))
+                    .await?;
             shared.desk.outside.confirm("Removed", &removed.line_text).await;
             Ok(format!("Removed:\n{}", code(&removed.line_text)))
         }
         "remember" => {
             let text = needed(command, "text")?;
-            let bullet = blocking(shared, move |desk| desk.pin(&text, None).map_err(|error| error.to_string())).await?;
+            let bullet =
+                blocking(shared, move |desk| desk.pin(&text, None).map_err(|error| error.to_string()))
+                    .await?;
             Ok(format!("Pinned:\n{}", code(&bullet)))
         }
         definitions::REMEMBER_MESSAGE => remember_message(shared, command).await,
         "forget" => {
             let text = needed(command, "pin")?;
-            let bullet = blocking(shared, move |desk| desk.unpin(&text).map_err(|error| error.to_string())).await?;
+            let bullet =
+                blocking(shared, move |desk| desk.unpin(&text).map_err(|error| error.to_string())).await?;
             Ok(format!("No longer pinned:\n{}", code(&bullet)))
         }
         "recall" => {
@@ -158,7 +164,9 @@ async fn dispatch(shared: &Shared, command: &CommandInteraction) -> Result<Strin
         "new" => new_window(shared, command).await,
         "status" => Ok(shared.desk.outside.status().await),
         "undo" => shared.desk.outside.undo().await,
-        other => Err(format!("I don't know the command `{other}`; restart vault-agent to register the present ones")),
+        other => Err(format!(
+            "I don't know the command `{other}`; restart vault-agent to register the present ones"
+        )),
     }
 }
 
@@ -174,7 +182,8 @@ async fn blocking<T: Send + 'static>(
 async fn remind(shared: &Shared, command: &CommandInteraction) -> Result<String, String> {
     let (when, what) = (needed(command, "when")?, needed(command, "what")?);
     let recur = option(command, "recur").unwrap_or_else(|| "none".to_owned());
-    let recur: Recur = recur.parse().map_err(|_| format!("`{recur}` is none of none, daily, weekly, monthly"))?;
+    let recur: Recur =
+        recur.parse().map_err(|_| format!("`{recur}` is none of none, daily, weekly, monthly"))?;
     let written = blocking(shared, move |desk| {
         let local = desk.when(&when)?;
         desk.add(local, recur, &what).map_err(|error| error.to_string())
@@ -198,7 +207,7 @@ fn list(desk: &Desk) -> Result<String, String> {
 
 async fn remember_message(shared: &Shared, command: &CommandInteraction) -> Result<String, String> {
     let messages = &command.data.resolved.messages;
-    let target = command.data.target_id.map(|id| id.get());
+    let target = command.data.target_id.map(serenity::all::TargetId::get);
     let message = messages.values().find(|message| Some(message.id.get()) == target);
     let message = message.and_then(Incoming::from_serenity).ok_or("Discord didn't say which message")?;
     let link = shared.log.link(message.channel, message.id);
@@ -212,7 +221,8 @@ async fn remember_message(shared: &Shared, command: &CommandInteraction) -> Resu
     // What isn't in a log is pinned with its whole text.
     let words = if link.is_none() { format!("{}: {}", message.author.name, message.content) } else { words };
     let bullet =
-        blocking(shared, move |desk| desk.pin(&words, link.as_deref()).map_err(|error| error.to_string())).await?;
+        blocking(shared, move |desk| desk.pin(&words, link.as_deref()).map_err(|error| error.to_string()))
+            .await?;
     Ok(format!("Pinned:\n{}", code(&bullet)))
 }
 
@@ -236,9 +246,13 @@ async fn offer(shared: &Shared, command: &CommandInteraction) {
         token: &command.token,
         application: shared.application.load(Ordering::Relaxed),
     };
-    let choices = if shared.owners.has(command.user.id.get()) { choices(shared, command).await } else { vec![] };
-    let choices: Vec<Value> =
-        choices.into_iter().take(25).map(|(name, value)| json!({ "name": cut(&name, 100), "value": cut(&value, 100) })).collect();
+    let choices =
+        if shared.owners.has(command.user.id.get()) { choices(shared, command).await } else { vec![] };
+    let choices: Vec<Value> = choices
+        .into_iter()
+        .take(25)
+        .map(|(name, value)| json!({ "name": cut(&name, 100), "value": cut(&value, 100) }))
+        .collect();
     call.logged(call.callback(&json!({ "type": 8, "data": { "choices": choices } })).await);
 }
 
@@ -252,7 +266,12 @@ async fn choices(shared: &Shared, command: &CommandInteraction) -> Vec<(String, 
     match name.as_str() {
         "when" => {
             let mut phrases = vec![typed.clone()];
-            phrases.extend(["in 10 minutes", "in 1 hour", "tomorrow 9:00"].map(str::to_owned).into_iter().filter(|p| has(p)));
+            phrases.extend(
+                ["in 10 minutes", "in 1 hour", "tomorrow 9:00"]
+                    .map(str::to_owned)
+                    .into_iter()
+                    .filter(|p| has(p)),
+            );
             let meant = phrases.iter().filter_map(|phrase| {
                 let at = shared.desk.when(phrase).ok()?.strftime("%a %-d %b %Y %H:%M").to_string();
                 Some((format!("{phrase}: {at}"), phrase.clone()))
@@ -326,10 +345,8 @@ async fn disable(shared: &Shared, component: &ComponentInteraction, words: &str)
         }
     }
     let body = json!({ "components": rows, "allowed_mentions": { "parse": [] } });
-    let route = Route::ChannelMessage {
-        channel_id: component.message.channel_id,
-        message_id: component.message.id,
-    };
+    let route =
+        Route::ChannelMessage { channel_id: component.message.channel_id, message_id: component.message.id };
     if let Err(error) = shared.api.send(LightMethod::Patch, route, &body).await {
         tracing::debug!(%error, words, "the buttons could not be switched off");
     }

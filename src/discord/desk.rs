@@ -119,7 +119,10 @@ impl Desk {
     /// The note can't be read.
     pub fn line(&self, id: &str) -> Result<Option<crate::format::reminder::ReminderLine>, ReminderError> {
         let file = self.book().read()?;
-        Ok(file.reminders.into_iter().find(|line| line.reminder.id.as_ref().is_some_and(|i| i.to_string() == id)))
+        Ok(file
+            .reminders
+            .into_iter()
+            .find(|line| line.reminder.id.as_ref().is_some_and(|i| i.to_string() == id)))
     }
 
     /// Pins words, a log's block, or both; the bullet as it stands.

@@ -120,7 +120,11 @@ enum End {
 
 impl Gateway {
     /// A supervisor that hands events to `events`.
-    pub fn new(api: Api, events: mpsc::UnboundedSender<GatewayEvent>, status: watch::Sender<GatewayStatus>) -> Self {
+    pub fn new(
+        api: Api,
+        events: mpsc::UnboundedSender<GatewayEvent>,
+        status: watch::Sender<GatewayStatus>,
+    ) -> Self {
         Self { api, events, status, stall: STALL }
     }
 
@@ -181,7 +185,8 @@ impl Gateway {
             Err(error) => return End::Failed(DiscordError::SetUp(error.to_string())),
         };
         let handler = Handler { events: self.events.clone(), status: self.status.clone() };
-        let builder = ClientBuilder::new_with_http(self.api.fresh_serenity(), intents()).raw_event_handler(handler);
+        let builder =
+            ClientBuilder::new_with_http(self.api.fresh_serenity(), intents()).raw_event_handler(handler);
         let (manager_out, manager) = tokio::sync::oneshot::channel();
         let mut task = runtime.handle().spawn(async move {
             let mut client = builder.await?;
@@ -213,10 +218,7 @@ impl Gateway {
     }
 
     /// Returns once no shard has been connected for too long.
-    async fn stands_still(
-        &self,
-        manager: tokio::sync::oneshot::Receiver<Arc<serenity::all::ShardManager>>,
-    ) {
+    async fn stands_still(&self, manager: tokio::sync::oneshot::Receiver<Arc<serenity::all::ShardManager>>) {
         let mut since = tokio::time::Instant::now();
         let tick = (self.stall / 10).max(Duration::from_millis(20));
         let manager = tokio::time::timeout(self.stall, manager).await;
@@ -291,7 +293,9 @@ fn translate(event: Event) -> Option<GatewayEvent> {
             application: event.ready.application.id.get(),
         },
         Event::Resumed(_) => GatewayEvent::Resumed,
-        Event::MessageCreate(event) => GatewayEvent::Message(Box::new(Incoming::from_serenity(&event.message)?)),
+        Event::MessageCreate(event) => {
+            GatewayEvent::Message(Box::new(Incoming::from_serenity(&event.message)?))
+        }
         Event::MessageUpdate(event) => GatewayEvent::Edited {
             channel: event.channel_id.get(),
             id: event.id.get(),
@@ -331,7 +335,9 @@ mod tests {
             assert!(checked_address(good, false).is_ok(), "{good}");
             assert!(checked_address(good, true).is_err(), "{good}");
         }
-        for bad in ["ws://gateway.discord.gg", "wss://discord.gg.example.com", "wss://evildiscord.gg", "", "wss://"] {
+        for bad in
+            ["ws://gateway.discord.gg", "wss://discord.gg.example.com", "wss://evildiscord.gg", "", "wss://"]
+        {
             assert!(checked_address(bad, false).is_err(), "{bad}");
         }
         assert!(checked_address("ws://127.0.0.1:80", true).is_ok());

@@ -31,7 +31,9 @@ pub struct Api {
 
 impl std::fmt::Debug for Api {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Api").field("local", &self.local.as_ref().map(|(_, base)| base)).finish_non_exhaustive()
+        f.debug_struct("Api")
+            .field("local", &self.local.as_ref().map(|(_, base)| base))
+            .finish_non_exhaustive()
     }
 }
 
@@ -92,7 +94,11 @@ impl Api {
     ///
     /// # Errors
     /// As [`ApiError`] tells them apart.
-    pub async fn get(&self, route: Route<'_>, params: Vec<(&'static str, String)>) -> Result<Value, ApiError> {
+    pub async fn get(
+        &self,
+        route: Route<'_>,
+        params: Vec<(&'static str, String)>,
+    ) -> Result<Value, ApiError> {
         let params = (!params.is_empty()).then_some(params);
         self.call(Request::new(route, LightMethod::Get).params(params)).await
     }
@@ -137,8 +143,9 @@ impl Api {
     ) -> Result<reqwest::Response, ApiError> {
         let built = request
             .build(client, self.authorization.expose_secret(), Some(base))
-            .and_then(|built| Ok(built.build()?))
-            .map_err(from_serenity)?;
+            .map_err(from_serenity)?
+            .build()
+            .map_err(from_reqwest)?;
         let response = client.execute(built).await.map_err(from_reqwest)?;
         let status = response.status().as_u16();
         if response.status().is_success() {

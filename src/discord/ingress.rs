@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::access::{self, Standing};
 use super::answer;
@@ -24,6 +25,8 @@ use super::snowflake;
 
 /// How long a lane gathers before it takes what came in the order of the ids.
 const GATHER: Duration = Duration::from_millis(120);
+/// How long a lane waits for a catch-up before it takes what it has.
+const HELD: Duration = Duration::from_secs(30);
 /// The most messages that a lane takes at once.
 const BATCH: usize = 500;
 
@@ -36,6 +39,8 @@ pub(super) enum Item {
     Edited { id: u64, content: String, at: Timestamp },
     /// A message was deleted.
     Deleted { id: u64 },
+    /// Something may have been missed: wait for the catch-up that follows.
+    Hold,
     /// Read what may have been missed; says whether all of it was read.
     CatchUp { done: oneshot::Sender<bool> },
     /// End the window and begin the next; answers with the new file, or why not.
@@ -68,6 +73,8 @@ pub(super) struct Lane {
     asks: mpsc::UnboundedSender<Incoming>,
     /// Whether history has been read once since the process began.
     caught_up: bool,
+    /// Until when what is said waits for the history before it.
+    held: Option<Instant>,
 }
 
 impl Lane {
@@ -75,7 +82,8 @@ impl Lane {
     pub fn start(shared: Arc<Shared>, id: u64, place: Place) -> mpsc::UnboundedSender<Item> {
         let (sender, items) = mpsc::unbounded_channel();
         let asks = answer::worker(shared.clone(), id, sender.downgrade());
-        let lane = Self { shared, id, place, asked: HashSet::new(), asks, caught_up: false };
+        let held = Some(Instant::now() + HELD);
+        let lane = Self { shared, id, place, asked: HashSet::new(), asks, caught_up: false, held };
         tokio::spawn(lane.run(items));
         sender
     }
@@ -85,23 +93,46 @@ impl Lane {
             tracing::error!(channel = self.id, %error, "a log can't be read; trying again");
             tokio::time::sleep(Duration::from_secs(5)).await;
         }
-        while let Some(first) = items.recv().await {
-            let mut batch = vec![first];
+        let mut backlog = vec![];
+        loop {
+            let next = match self.held {
+                None => items.recv().await,
+                Some(until) => match tokio::time::timeout_at(until, items.recv()).await {
+                    Ok(next) => next,
+                    Err(_) => {
+                        self.held = None;
+                        self.take(std::mem::take(&mut backlog)).await;
+                        continue;
+                    }
+                },
+            };
+            let Some(next) = next else { return };
+            backlog.push(next);
             tokio::time::sleep(GATHER).await;
-            while batch.len() < BATCH {
+            while backlog.len() < BATCH {
                 match items.try_recv() {
-                    Ok(item) => batch.push(item),
+                    Ok(item) => backlog.push(item),
                     Err(_) => break,
                 }
             }
-            self.take(batch).await;
+            if backlog.iter().any(|item| matches!(item, Item::Hold)) {
+                backlog.retain(|item| !matches!(item, Item::Hold));
+                self.held = Some(Instant::now() + HELD);
+            }
+            let history = backlog.iter().any(|item| matches!(item, Item::CatchUp { .. }));
+            if self.held.is_none() || history {
+                self.held = None;
+                self.take(std::mem::take(&mut backlog)).await;
+            }
         }
     }
 
     fn open(&self) -> Result<(), LogError> {
         let bot = self.shared.identity();
         let title = self.place.title.as_deref();
-        self.shared.log.open(self.place.surface, self.id, title, |text| mentions::addresses_in_text(text, &bot))
+        self.shared
+            .log
+            .open(self.place.surface, self.id, title, |text| mentions::addresses_in_text(text, &bot))
     }
 
     /// What came in one moment: history first, then messages by id, then what happened to them.
@@ -115,6 +146,7 @@ impl Lane {
                 Item::Deleted { id } => changes.push((id, None)),
                 Item::CatchUp { done } => waiting.push(done),
                 Item::NewWindow { who, done } => windows.push((who, done)),
+                Item::Hold => {}
             }
         }
         if !waiting.is_empty() {
@@ -154,7 +186,9 @@ impl Lane {
         loop {
             match write(self) {
                 Ok(value) => return value,
-                Err(error) => tracing::error!(channel = self.id, %error, "the log can't be written; trying again"),
+                Err(error) => {
+                    tracing::error!(channel = self.id, %error, "the log can't be written; trying again");
+                }
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(30));
@@ -179,7 +213,10 @@ impl Lane {
             }
             let answered = message.reply_to.and_then(|to| {
                 let in_batch = messages.iter().any(|m| m.id == to);
-                self.shared.log.link(self.id, to).or_else(|| if in_batch { self.shared.log.future_link(self.id, to) } else { None })
+                self.shared
+                    .log
+                    .link(self.id, to)
+                    .or_else(|| if in_batch { self.shared.log.future_link(self.id, to) } else { None })
             });
             firsts.push(Some(entries.len()));
             entries.extend(log::entries(message, bot, answered.as_deref()));
@@ -215,7 +252,10 @@ impl Lane {
         if !(spoken_to || bound || self.place.dm) {
             return;
         }
-        if self.is_stale(message) || self.shared.log.is_answered(self.id, message.id) || !self.asked.insert(message.id) {
+        if self.is_stale(message)
+            || self.shared.log.is_answered(self.id, message.id)
+            || !self.asked.insert(message.id)
+        {
             return;
         }
         if self.asked.len() > 10_000 {
@@ -250,7 +290,9 @@ impl Lane {
             let page = history::page(&self.shared.api, self.id, after).await?;
             // What is looked at again is either in the log, or was left out of it on purpose.
             let (again, missed): (Vec<_>, Vec<_>) = page.messages.into_iter().partition(|m| m.id <= cursor);
-            to_act.extend(again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m)));
+            to_act.extend(
+                again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m)),
+            );
             if !missed.is_empty() {
                 let new = self.until_written(|lane| lane.store(&missed)).await;
                 let first = !self.caught_up;

@@ -112,7 +112,8 @@ impl Logbook {
     pub fn contexts(&self, surface: Surface) -> Vec<u64> {
         let folder = self.editor.vault().root().join(&self.logs).join(surface.as_str());
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut found: Vec<u64> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        let mut found: Vec<u64> =
+            entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
         found.sort_unstable();
         found
     }
@@ -175,7 +176,8 @@ impl Logbook {
 
     fn windows(&self, surface: Surface, id: u64) -> Vec<LogPath> {
         let folder = format!("{}/{}/{id}", self.logs, surface.as_str());
-        let entries = std::fs::read_dir(self.editor.vault().root().join(&folder)).into_iter().flatten().flatten();
+        let entries =
+            std::fs::read_dir(self.editor.vault().root().join(&folder)).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let mut windows: Vec<LogPath> =
             names.filter_map(|name| LogPath::parse(&self.logs, &format!("{folder}/{name}")).ok()).collect();
@@ -199,9 +201,12 @@ impl Logbook {
         let mut contexts = self.lock();
         let Some(context) = contexts.get_mut(&id) else { return Ok(vec![false; entries.len()]) };
         let mut fresh = BTreeSet::new();
-        let new: Vec<bool> =
-            entries.iter().map(|e| !context.holds(e.message, e.part) && fresh.insert((e.message, e.part))).collect();
-        let text: String = entries.iter().zip(&new).filter(|(_, new)| **new).map(|(entry, _)| render(entry)).collect();
+        let new: Vec<bool> = entries
+            .iter()
+            .map(|e| !context.holds(e.message, e.part) && fresh.insert((e.message, e.part)))
+            .collect();
+        let text: String =
+            entries.iter().zip(&new).filter(|(_, new)| **new).map(|(entry, _)| render(entry)).collect();
         if text.is_empty() {
             return Ok(new);
         }
@@ -256,7 +261,8 @@ impl Logbook {
 
     fn next_window(&self, id: u64, context: &Context) -> LogPath {
         let now = self.clock.now();
-        let started = now.round(Unit::Second).ok().filter(|rounded| *rounded <= now).unwrap_or_else(|| floor(now));
+        let started =
+            now.round(Unit::Second).ok().filter(|rounded| *rounded <= now).unwrap_or_else(|| floor(now));
         let surface = context.surface.as_str().to_owned();
         let last = context.windows.iter().filter(|w| w.started == started).map(|w| w.seq).max();
         LogPath { surface, context_id: id.to_string(), started, seq: last.unwrap_or(0) + 1 }

@@ -30,8 +30,10 @@ pub fn addresses_in_text(content: &str, bot: &Identity) -> bool {
 /// The text without the tokens that name the bot.
 pub fn strip(content: &str, bot: &Identity) -> String {
     let stripped = tokens(bot).fold(content.to_owned(), |text, token| text.replace(&token, " "));
-    let lines: Vec<String> =
-        stripped.lines().map(|line| line.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")).collect();
+    let lines: Vec<String> = stripped
+        .lines()
+        .map(|line| line.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" "))
+        .collect();
     lines.join("\n").trim().to_owned()
 }
 
@@ -78,6 +80,9 @@ mod tests {
     #[test]
     fn both_tokens_are_stripped() {
         let bot = Identity { user: 500, roles: vec![600] };
-        assert_eq!(strip("<@&600>  what about <@500> the dentist?\n  soon", &bot), "what about the dentist?\nsoon");
+        assert_eq!(
+            strip("<@&600>  what about <@500> the dentist?\n  soon", &bot),
+            "what about the dentist?\nsoon"
+        );
     }
 }

@@ -71,7 +71,8 @@ impl Incoming {
         let author = &value["author"];
         let reference = &value["message_reference"];
         // Type 1 is a forward, no answer.
-        let reply_to = if reference["type"].as_u64() == Some(1) { None } else { id(&reference["message_id"]) };
+        let reply_to =
+            if reference["type"].as_u64() == Some(1) { None } else { id(&reference["message_id"]) };
         Some(Self {
             id: id(&value["id"])?,
             channel: id(&value["channel_id"])?,

@@ -52,7 +52,11 @@ impl BotNotifier {
             (Some(Scope::Channel(id) | Scope::Thread(id)), ..) | (None, Some(id), _) => return Ok(id),
             (Some(Scope::User(id)), ..) | (None, None, Some(&id)) => id,
             (None, None, None) => {
-                return Err(ApiError::Refused { status: 400, code: 0, message: DiscordError::NoChannel.to_string() });
+                return Err(ApiError::Refused {
+                    status: 400,
+                    code: 0,
+                    message: DiscordError::NoChannel.to_string(),
+                });
             }
         };
         if let Some(known) = lock(&self.dms).get(&user) {
@@ -68,14 +72,21 @@ impl BotNotifier {
             return Ok(me);
         }
         let user = self.api.get(Route::UserMe, vec![]).await?;
-        let me = message::id(&user["id"]).ok_or_else(|| ApiError::Unknown("no user in the answer".to_owned()))?;
+        let me =
+            message::id(&user["id"]).ok_or_else(|| ApiError::Unknown("no user in the answer".to_owned()))?;
         *lock(&self.me) = Some(me);
         Ok(me)
     }
 
     async fn post(&self, message: &Outgoing) -> Result<Value, ApiError> {
         let channel = self.place(message.scope).await.map_err(before_posting)?;
-        self.api.send(LightMethod::Post, Route::ChannelMessages { channel_id: channel.into() }, &self.body(message)).await
+        self.api
+            .send(
+                LightMethod::Post,
+                Route::ChannelMessages { channel_id: channel.into() },
+                &self.body(message),
+            )
+            .await
     }
 
     fn body(&self, message: &Outgoing) -> Value {
@@ -143,7 +154,8 @@ fn refusal(status: u16, code: i64, message: &str) -> SendOutcome {
         // A nonce that was used for a message which somebody deleted: it did arrive.
         (404, 10008) => return SendOutcome::Sent { message_id: None },
         (_, 50007 | 50278) => {
-            "that person takes no direct messages from the bot: allow them in the server's privacy settings".to_owned()
+            "that person takes no direct messages from the bot: allow them in the server's privacy settings"
+                .to_owned()
         }
         (_, 160_005) => "the thread is locked: unlock it, or give the follow-up another scope".to_owned(),
         (403, _) => "the bot may not post there: allow its role `View Channel`, `Send Messages` and \

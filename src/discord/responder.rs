@@ -101,7 +101,12 @@ pub fn describe(found: &[Memory]) -> String {
     }
     let items = found.iter().map(|memory| {
         let when = memory.when.as_ref().map(|when| format!("{when}, ")).unwrap_or_default();
-        format!("- {}\n  -# {when}`{}`, line {}", one_line(&memory.text), memory.path.replace('`', "'"), memory.line)
+        format!(
+            "- {}\n  -# {when}`{}`, line {}",
+            one_line(&memory.text),
+            memory.path.replace('`', "'"),
+            memory.line
+        )
     });
     format!("From your notes (excerpts, found by search):\n{}", items.collect::<Vec<_>>().join("\n"))
 }
@@ -124,14 +129,23 @@ mod tests {
     }
 
     fn ask(text: &str) -> Ask {
-        Ask { text: text.into(), author: "Alice".into(), channel: 1, message: 2, block: "logs/a.md#^X".into() }
+        Ask {
+            text: text.into(),
+            author: "Alice".into(),
+            channel: 1,
+            message: 2,
+            block: "logs/a.md#^X".into(),
+        }
     }
 
     #[tokio::test]
     async fn an_answer_says_where_it_comes_from_and_leaves_the_question_out() {
-        let memory = |path: &str, text: &str| Memory { path: path.into(), line: 7, when: None, text: text.into() };
-        let found = vec![memory("logs/a.md", "when is the dentist?"), memory("MEMORY.md", "Dentist\n on Friday")];
-        let answer = RecallResponder::new(Arc::new(Fixed(found))).answer(&ask("when is the dentist?")).await.unwrap();
+        let memory =
+            |path: &str, text: &str| Memory { path: path.into(), line: 7, when: None, text: text.into() };
+        let found =
+            vec![memory("logs/a.md", "when is the dentist?"), memory("MEMORY.md", "Dentist\n on Friday")];
+        let answer =
+            RecallResponder::new(Arc::new(Fixed(found))).answer(&ask("when is the dentist?")).await.unwrap();
         insta::assert_snapshot!(answer.unwrap(), @r"
         From your notes (excerpts, found by search):
         - Dentist on Friday

@@ -67,10 +67,13 @@ impl Notifier for WebhookNotifier {
             "content": message.text,
             "allowed_mentions": { "parse": [], "users": self.owners.allowed_mentions(&message.text)["users"] },
         });
-        let request =
-            Request::new(route, LightMethod::Post).params(Some(params)).body(Some(body.to_string().into_bytes()));
+        let request = Request::new(route, LightMethod::Post)
+            .params(Some(params))
+            .body(Some(body.to_string().into_bytes()));
         match self.api.call(request).await {
-            Ok(answer) => SendOutcome::Sent { message_id: message::id(&answer["id"]).map(|id| id.to_string()) },
+            Ok(answer) => {
+                SendOutcome::Sent { message_id: message::id(&answer["id"]).map(|id| id.to_string()) }
+            }
             Err(ApiError::Refused { status: 401 | 404, .. }) => {
                 SendOutcome::Refused { reason: DiscordError::BadWebhook.to_string() }
             }

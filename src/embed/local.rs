@@ -122,7 +122,7 @@ impl Local {
         if config.hidden_act.as_deref().is_some_and(|act| act != "gelu") {
             return Err(wrong(format!("uses the activation `{}`; only `gelu` is known", config.hidden_act.unwrap_or_default())));
         }
-        if config.num_attention_heads == 0 || config.hidden_size % config.num_attention_heads != 0 {
+        if config.num_attention_heads == 0 || !config.hidden_size.is_multiple_of(config.num_attention_heads) {
             return Err(wrong("has a `config.json` whose heads don't divide its hidden size".to_owned()));
         }
         let words = Words::read(dir).map_err(wrong)?;

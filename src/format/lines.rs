@@ -208,9 +208,8 @@ impl<'a> Iterator for LiveLines<'a> {
     #[inline]
     fn next(&mut self) -> Option<Line<'a>> {
         loop {
-            match self.next_any()? {
-                (line, true) => return Some(line),
-                (_, false) => {}
+            if let (line, true) = self.next_any()? {
+                return Some(line);
             }
         }
     }

@@ -14,6 +14,7 @@ pub mod memory;
 pub mod pinned;
 pub mod reminder;
 pub mod routine;
+mod swar;
 pub mod working;
 mod yaml;
 

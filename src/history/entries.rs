@@ -245,6 +245,7 @@ mod tests {
         let stat = Stat {
             size: 1,
             mtime_ns: 10_000_000_000,
+            ctime_ns: 0,
             inode: 7,
             dev: 1,
             mode: 0o100_644,

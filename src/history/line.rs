@@ -22,7 +22,7 @@ pub fn put_line_back(current: &[u8], source: &[u8], target: &LineTarget) -> Opti
         LineTarget::Id(id) => old.iter().position(|line| has_id(line, id))?,
         LineTarget::Number(number) => number.checked_sub(1).filter(|at| *at < old.len())?,
     };
-    let end = at + 1 + continuation(&old[at], &old[at + 1..]);
+    let end = at + 1 + continuation(old[at], &old[at + 1..]);
     let block = &old[at..end];
     let mut text: Vec<Vec<u8>> = lines(current).into_iter().map(<[u8]>::to_vec).collect();
     let newline: &[u8] = if current.windows(2).any(|pair| pair == b"\r\n") { b"\r\n" } else { b"\n" };

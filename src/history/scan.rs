@@ -263,7 +263,7 @@ impl Scanner<'_> {
                 let Ok(path) = NotePath::new(&shown) else { return };
                 match self.link(&path) {
                     Some(candidate) if self.selection.verdict(&shown) == Verdict::Keep => {
-                        candidates.push(candidate)
+                        candidates.push(candidate);
                     }
                     _ => {}
                 }

@@ -310,7 +310,7 @@ impl Store {
         match self.node(tree, path)? {
             Some(TreeNode::File(_)) => out.push(path.to_owned()),
             Some(TreeNode::Folder(id)) => {
-                self.collect(id, &format!("{path}/"), &mut |path, _| out.push(path))?
+                self.collect(id, &format!("{path}/"), &mut |path, _| out.push(path))?;
             }
             None => {}
         }
@@ -528,7 +528,7 @@ pub(crate) fn empty_tree() -> Oid {
         0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb,
         0xee, 0x49, 0x04,
     ];
-    Oid::from_bytes(&EMPTY).unwrap_or_else(|_| Oid::ZERO_SHA1)
+    Oid::from_bytes(&EMPTY).unwrap_or(Oid::ZERO_SHA1)
 }
 
 /// The author is the actor, so that a plain `git log` shows who it was.

@@ -112,12 +112,19 @@ pub fn choose(view: &View, most: u64) -> Option<Vec<usize>> {
     }
     let mut full: Vec<_> = levels.into_iter().filter(|(_, segs)| segs.len() >= FAN).collect();
     full.sort_by_key(|(level, _)| *level);
-    // A full level takes the smaller ones with it.
+    // A full level takes the smaller ones with it, the smallest first, as far as they go.
     if let Some((level, _)) = full.first() {
-        let all: Vec<usize> = (0..view.segs.len())
+        let mut all: Vec<usize> = (0..view.segs.len())
             .filter(|n| view.segs[*n].id != 0 && living(*n).max(64).ilog2() / 2 <= *level)
             .collect();
-        if all.iter().map(|n| living(*n)).sum::<u64>() <= most {
+        all.sort_by_key(|n| (living(*n), *n));
+        let mut sum = 0;
+        all.retain(|n| {
+            sum += living(*n);
+            sum <= most
+        });
+        if all.len() >= FAN {
+            all.sort_unstable();
             return Some(all);
         }
     }

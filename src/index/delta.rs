@@ -35,11 +35,14 @@ pub enum Change {
     },
 }
 
+/// A row to write: the file, its new run, the blocks that it pins.
+pub type NewFile = (FileRow, Option<NewRun>, Vec<(String, String)>);
+
 /// A change of the index, ready to be committed or looked through.
 #[derive(Debug, Default)]
 pub struct Delta {
     /// Rows to write, with their new run and pins.
-    pub files: Vec<(FileRow, Option<NewRun>, Vec<(String, String)>)>,
+    pub files: Vec<NewFile>,
     /// Files to forget.
     pub removed: Vec<i64>,
     /// Runs that die.

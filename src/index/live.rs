@@ -24,7 +24,7 @@ const STALE: Duration = Duration::from_secs(10);
 /// Every file is looked at so often, whatever the watcher said.
 const SWEEP: Duration = Duration::from_secs(300);
 /// Merges of at most so many living documents, beside the following.
-const MERGE: u64 = 4_000_000;
+const MERGE: u64 = 2_000_000;
 
 /// What a daemon vouches for.
 #[derive(Debug, Clone, PartialEq, Eq)]

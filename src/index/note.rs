@@ -113,7 +113,7 @@ pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, Stri
         let log = log::parse(bytes);
         if !log.blocks.is_empty() || log.header.is_some() {
             let context = log.header.as_ref().map(|header| Arc::from(header.context_id.as_str()));
-            return Ok(turns(log, context));
+            return Ok(turns(log, context.as_ref()));
         }
     }
     let (text, encoding) = decode::decode(bytes).ok_or("it is not text")?;
@@ -164,11 +164,11 @@ pub fn parse_appended(bytes: &[u8], resume: &str) -> Option<Parsed> {
     let mut number = || parts.next()?.parse::<usize>().ok();
     let (offset, line, crlf) = (number()?, number()?, number()? == 1);
     let context = parts.next().filter(|context| !context.is_empty()).map(Arc::from);
-    Some(turns(log::parse_from(bytes, Resume { offset, line, crlf }), context))
+    Some(turns(log::parse_from(bytes, Resume { offset, line, crlf }), context.as_ref()))
 }
 
 /// A log's turns. What was injected or is about the conversation itself is left out.
-fn turns(log: log::LogFile, context: Option<Arc<str>>) -> Parsed {
+fn turns(log: log::LogFile, context: Option<&Arc<str>>) -> Parsed {
     let mut parsed = Parsed::default();
     for found in log.blocks {
         let role = match found.event.kind {
@@ -182,12 +182,8 @@ fn turns(log: log::LogFile, context: Option<Arc<str>>) -> Parsed {
             continue;
         }
         let content = found.event.content;
-        let pieces = if content.len() > 4 * markdown::MOST {
-            inline::pieces(&content, markdown::MOST)
-        } else {
-            vec![0..content.len()]
-        };
-        for piece in pieces {
+        let most = if content.len() > 4 * markdown::MOST { markdown::MOST } else { content.len() };
+        for piece in inline::pieces(&content, most) {
             let text = content[piece].trim();
             if text.is_empty() {
                 continue;
@@ -198,7 +194,7 @@ fn turns(log: log::LogFile, context: Option<Arc<str>>) -> Parsed {
             block.time = Some(found.event.at.as_second());
             block.role = Some(role);
             block.author = Some(Arc::from(found.event.author.as_str()));
-            block.context_id.clone_from(&context);
+            block.context_id = context.cloned();
             block.block_id.clone_from(&found.event.id);
             block.tags = inline::tags(text, &[]);
             block.dates = inline::dates(text);
@@ -207,7 +203,7 @@ fn turns(log: log::LogFile, context: Option<Arc<str>>) -> Parsed {
             parsed.note.blocks.push(block);
         }
     }
-    let (end, context) = (log.end, context.as_deref().unwrap_or_default());
+    let (end, context) = (log.end, context.map_or("", AsRef::as_ref));
     parsed.resume = Some(format!("{} {} {} {context}", end.offset, end.line, u8::from(end.crlf)));
     parsed
 }

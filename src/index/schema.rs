@@ -40,6 +40,12 @@ pub struct Fields {
     pub tie: Field,
 }
 
+impl Default for Fields {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Fields {
     /// The schema.
     pub fn new() -> Self {
@@ -102,7 +108,11 @@ pub fn stored(block: &Block) -> String {
 
 /// tantivy's settings for every segment.
 pub fn settings() -> IndexSettings {
-    IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() }
+    IndexSettings {
+        docstore_compress_dedicated_thread: false,
+        docstore_blocksize: 32_768,
+        ..IndexSettings::default()
+    }
 }
 
 /// How many terms a writer's documents have given so far, for the average lengths.
@@ -128,6 +138,7 @@ pub fn tokenizers(counts: &Counts) -> TokenizerManager {
             analyzer: Analyzer::new(),
             stems: false,
             count: Arc::clone(&counts.text),
+            last: String::new(),
             stream: Stream::default(),
         },
     );
@@ -137,6 +148,7 @@ pub fn tokenizers(counts: &Counts) -> TokenizerManager {
             analyzer: Analyzer::new(),
             stems: true,
             count: Arc::clone(&counts.head),
+            last: String::new(),
             stream: Stream::default(),
         },
     );
@@ -146,12 +158,18 @@ pub fn tokenizers(counts: &Counts) -> TokenizerManager {
     manager
 }
 
-/// The terms that a text gives in the `text` field (`stems` false) or the `head` field.
+/// The terms that a text gives in the `text` field (`stems` false) or, each once, the `head` field.
 pub fn terms(analyzer: &mut Analyzer, text: &str, stems: bool, emit: &mut dyn FnMut(&str)) {
     let mut marked = String::new();
+    let mut seen: Vec<String> = Vec::new();
     analyzer.terms(text, &mut |_, term, stem| {
         if stems {
-            emit(stem.unwrap_or(term));
+            // A heading that repeats the title says nothing more.
+            let term = stem.unwrap_or(term);
+            if !seen.iter().any(|known| known == term) {
+                seen.push(term.to_owned());
+                emit(term);
+            }
             return;
         }
         emit(term);
@@ -169,6 +187,7 @@ struct Words {
     analyzer: Analyzer,
     stems: bool,
     count: Arc<AtomicU64>,
+    last: String,
     stream: Stream,
 }
 
@@ -186,10 +205,18 @@ impl Tokenizer for Words {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> &'a mut Stream {
         let stream = &mut self.stream;
-        stream.text.clear();
-        stream.ends.clear();
         stream.next = 0;
         stream.token.position = usize::MAX;
+        // Blocks of one section have one head.
+        if self.stems && text == self.last {
+            self.count.fetch_add(stream.ends.len() as u64, Ordering::Relaxed);
+            return &mut self.stream;
+        }
+        if self.stems {
+            text.clone_into(&mut self.last);
+        }
+        stream.text.clear();
+        stream.ends.clear();
         let (all, ends) = (&mut stream.text, &mut stream.ends);
         terms(&mut self.analyzer, text, self.stems, &mut |term| {
             all.push_str(term);

@@ -248,10 +248,11 @@ pub fn saturation(tf: f64, length: f64, mean: f64) -> f64 {
     tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
 }
 
+/// A segment's times and ties.
+pub type Columns = (Option<Column<i64>>, Option<Column<u64>>);
+
 /// The time and tie columns of a segment.
-pub fn columns(
-    reader: &tantivy::SegmentReader,
-) -> Result<(Option<Column<i64>>, Option<Column<u64>>), IndexError> {
+pub fn columns(reader: &tantivy::SegmentReader) -> Result<Columns, IndexError> {
     let fast = reader.fast_fields();
     Ok((fast.column_opt::<i64>("time")?, fast.column_opt::<u64>("tie")?))
 }

@@ -4,6 +4,7 @@
 //! so a turn's neighbours are the blocks beside it, and a session is a file's blocks.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use tantivy::schema::IndexRecordOption;
 use tantivy::{BitSet, DocSet, TERMINATED, postings::Postings};
@@ -128,10 +129,13 @@ impl Snapshot<'_> {
         blocks
             .iter()
             .map(|at| {
-                if !open.contains_key(&at.seg) {
-                    open.insert(at.seg, Texts::open(&self.view.segs[at.seg].reader, &self.store.fields)?);
-                }
-                Ok(open[&at.seg].text(at.doc)?.0)
+                let texts = match open.entry(at.seg) {
+                    Entry::Occupied(texts) => texts.into_mut(),
+                    Entry::Vacant(place) => {
+                        place.insert(Texts::open(&self.view.segs[at.seg].reader, &self.store.fields)?)
+                    }
+                };
+                Ok(texts.text(at.doc)?.0)
             })
             .collect()
     }

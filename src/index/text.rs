@@ -37,7 +37,9 @@ pub enum Form {
 /// Turns text into terms; keeps buffers and a cache of stems, so use one for many texts.
 pub struct Analyzer {
     stemmer: Stemmer,
-    stems: HashMap<Box<str>, Option<Box<str>>, std::hash::BuildHasherDefault<Fnv>>,
+    /// Where in `cached` a word's stem is; 0 for a word that is its own.
+    stems: HashMap<Box<str>, u32, std::hash::BuildHasherDefault<WordHasher>>,
+    cached: Vec<Box<str>>,
     folded: String,
     piece: String,
 }
@@ -66,6 +68,7 @@ impl Analyzer {
         Self {
             stemmer: Stemmer::new(Algorithm::English),
             stems: HashMap::default(),
+            cached: vec![Box::default()],
             folded: String::new(),
             piece: String::new(),
         }
@@ -100,15 +103,24 @@ impl Analyzer {
         if word.len() < 3 || !word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'') {
             return None;
         }
-        if !self.stems.contains_key(word) {
-            if self.stems.len() >= CACHE {
-                self.stems.clear();
+        let at = match self.stems.get(word) {
+            Some(at) => *at,
+            None => {
+                if self.stems.len() >= CACHE {
+                    self.stems.clear();
+                    self.cached.truncate(1);
+                }
+                let stem = self.stemmer.stem(word);
+                let mut at = 0;
+                if stem != word && !stem.is_empty() {
+                    at = u32::try_from(self.cached.len()).unwrap_or(0);
+                    self.cached.push(stem.as_ref().into());
+                }
+                self.stems.insert(word.into(), at);
+                at
             }
-            let stem = self.stemmer.stem(word);
-            let differs = (stem != word && !stem.is_empty()).then(|| Box::from(stem.as_ref()));
-            self.stems.insert(word.into(), differs);
-        }
-        self.stems.get(word).and_then(Option::as_deref)
+        };
+        if at == 0 { None } else { self.cached.get(at as usize).map(AsRef::as_ref) }
     }
 
     /// A run of word characters with single connectors inside, from `start`; the position behind it.
@@ -173,7 +185,9 @@ impl Analyzer {
             emit(Form::Word, &folded, self.stem(&folded));
         }
         self.folded = folded;
-        if !apostrophe && raw.len() > 3 && humps(raw).nth(1).is_some() {
+        // Most words are not even worth the look.
+        let may = raw.len() > 3 && raw.bytes().skip(1).any(|b| b.is_ascii_uppercase() || b >= 0x80);
+        if !apostrophe && may && humps(raw).nth(1).is_some() {
             let mut piece = std::mem::take(&mut self.piece);
             for hump in humps(raw) {
                 fold_into(hump, &mut piece);
@@ -358,23 +372,28 @@ fn clip(word: &str) -> &str {
     &word[..end]
 }
 
-/// FNV-1a: short keys from notes on this machine; the standard hasher costs more than the stemming.
+/// A multiplicative hash: short keys from notes on this machine; the standard hasher costs more than the
+/// stemming.
 #[derive(Debug)]
-pub(super) struct Fnv(u64);
+pub(super) struct WordHasher(u64);
 
-impl Default for Fnv {
+impl Default for WordHasher {
     fn default() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 }
 
-impl std::hash::Hasher for Fnv {
+impl std::hash::Hasher for WordHasher {
     fn finish(&self) -> u64 {
         self.0
     }
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        // Eight bytes at a time, a multiplication each: words are short.
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0 ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.0 ^= self.0 >> 29;
         }
     }
 }

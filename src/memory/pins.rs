@@ -81,7 +81,8 @@ pub fn pin(
     let bullet = pinned::render_bullet(text, target);
     let wanted = parse(bullet.as_bytes()).pop().map(|pin| pin.text);
     let there = read(editor, path)?;
-    let same = |pin: &Pin| Some(&pin.text) == wanted.as_ref() || (target.is_some() && pin.target.as_ref() == target);
+    let same =
+        |pin: &Pin| Some(&pin.text) == wanted.as_ref() || (target.is_some() && pin.target.as_ref() == target);
     if let Some(known) = parse(&there).into_iter().find(same) {
         return Ok(String::from_utf8_lossy(&known.bytes).trim_end().to_owned());
     }
@@ -150,8 +151,12 @@ mod tests {
         let root = temp.path().join("vault");
         std::fs::create_dir(&root).unwrap();
         std::fs::write(root.join("Pinned.md"), text).unwrap();
-        let editor =
-            Editor::new(Vault::open(&root).unwrap(), temp.path(), Arc::new(SystemClock), EditOptions::default());
+        let editor = Editor::new(
+            Vault::open(&root).unwrap(),
+            temp.path(),
+            Arc::new(SystemClock),
+            EditOptions::default(),
+        );
         (temp, editor, NotePath::new("Pinned.md").unwrap())
     }
 
@@ -172,7 +177,10 @@ mod tests {
     #[test]
     fn what_is_not_clear_is_refused() {
         let (_temp, editor, path) = set_up("- one a\n- one b\n```\n- one in code\n```\n");
-        assert!(matches!(unpin(&editor, &path, "one", Actor::Cli), Err(PinError::Ambiguous { count: 2, .. })));
+        assert!(matches!(
+            unpin(&editor, &path, "one", Actor::Cli),
+            Err(PinError::Ambiguous { count: 2, .. })
+        ));
         assert!(matches!(unpin(&editor, &path, "two", Actor::Cli), Err(PinError::NoSuchPin(_))));
         assert!(matches!(pin(&editor, &path, " \n", None, Actor::Cli), Err(PinError::Empty)));
         assert_eq!(list(&editor, &path).unwrap().len(), 2);

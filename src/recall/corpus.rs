@@ -66,6 +66,8 @@ pub struct Corpus {
     pub end_line: Vec<u32>,
     /// Terms of each slot, for BM25's length.
     pub length: Vec<u16>,
+    /// The length of each slot's window ([`super::score`]'s).
+    pub window: Vec<f32>,
     /// Different terms of each slot.
     pub distinct: Vec<u16>,
     /// The shape of each slot.
@@ -184,6 +186,8 @@ impl Corpus {
             self.push(id, at == 0, &passage, &names, &mut counts, table);
         }
         let slots = first..u32::try_from(self.len()).unwrap_or(u32::MAX);
+        let windows: Vec<f32> = slots.clone().map(|slot| super::score::window_length(self, slot)).collect();
+        self.window.extend(windows);
         self.files.push(File { path: path.to_owned(), version, slots, alive: true });
         self.by_path.insert(path.to_owned(), id);
     }

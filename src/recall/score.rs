@@ -25,6 +25,8 @@ const ANSWER: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.5), (0, 1.0), (1, 0.4), (2, 0
 const ANSWER_TO_QUESTION: f32 = 0.9;
 /// The region fades linearly to zero at eight turns, and ends after six.
 const REGION: i32 = 6;
+/// The block alone.
+const ALONE: [(i32, f32); 1] = [(0, 1.0)];
 /// What a near word counts beside the word itself.
 const NEAR_WORD: f32 = 0.8;
 /// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
@@ -34,7 +36,19 @@ const MOST_IDF: f32 = 5.5;
 pub trait Sink {
     /// Adds `value` of `signal` to `slot`.
     fn add(&mut self, signal: Signal, slot: u32, value: f32);
+    /// The slots that are worth a closer look, once words and vectors have spoken; none means all.
+    fn shortlist(&mut self, _: &Candidates) -> Option<Vec<u32>> {
+        None
+    }
 }
+
+/// Beyond so many candidates, what a block is (not what it is about) is looked at only for the best
+/// [`SHORTLIST`] by words and vectors: the rest can't come to the top any more.
+const MANY: usize = 5000;
+const SHORTLIST: usize = 2000;
+/// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not
+/// in the blocks around.
+const COMMON: usize = 50;
 
 /// Weighted sums, one a slot, and beside them the two signals that tell a find from a guess.
 #[derive(Debug)]
@@ -46,12 +60,13 @@ pub struct Scores {
     pub soft: Vec<f32>,
     /// [`Signal::Vector`] of each slot.
     pub vector: Vec<f32>,
+    listed: Option<Vec<u32>>,
 }
 
 impl Scores {
     /// All zero.
     pub fn new(weights: Weights, slots: usize) -> Self {
-        Self { weights, of: vec![0.0; slots], soft: vec![0.0; slots], vector: vec![0.0; slots] }
+        Self { weights, of: vec![0.0; slots], soft: vec![0.0; slots], vector: vec![0.0; slots], listed: None }
     }
 }
 
@@ -65,12 +80,29 @@ impl Sink for Scores {
             _ => {}
         }
     }
+
+    fn shortlist(&mut self, candidates: &Candidates) -> Option<Vec<u32>> {
+        if candidates.count <= MANY {
+            return None;
+        }
+        let mut scored: Vec<(f32, u32)> =
+            self.of.iter().zip(&candidates.is).zip(0..).filter(|((_, is), _)| **is).map(|((score, _), slot)| (*score, slot)).collect();
+        scored.select_nth_unstable_by(SHORTLIST, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        scored.truncate(SHORTLIST);
+        let mut slots: Vec<u32> = scored.into_iter().map(|(_, slot)| slot).collect();
+        slots.sort_unstable();
+        self.listed = Some(slots.clone());
+        Some(slots)
+    }
 }
 
 impl Scores {
     /// The `most` best slots that are candidates, best first; equals in the order of path and line.
     pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
-        let mut slots: Vec<u32> = (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot).collect();
+        let mut slots: Vec<u32> = match &self.listed {
+            Some(listed) if most <= listed.len() => listed.clone(),
+            _ => (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot).collect(),
+        };
         let order = |a: &u32, b: &u32| {
             let place = |slot: u32| (&corpus.file_at(slot).path, corpus.line[slot as usize]);
             self.of[*b as usize].total_cmp(&self.of[*a as usize]).then_with(|| place(*a).cmp(&place(*b)))
@@ -134,7 +166,7 @@ impl Candidates {
                 this.count += 1;
                 any = true;
                 length += u64::from(corpus.length[at as usize]);
-                window += f64::from(window_length(corpus, at));
+                window += f64::from(corpus.window[at as usize]);
             }
             this.sessions += usize::from(any);
         }
@@ -159,7 +191,8 @@ fn is_turn(corpus: &Corpus, slot: u32) -> bool {
     corpus.shape[slot as usize].has(Shape::TURN)
 }
 
-fn window_length(corpus: &Corpus, slot: u32) -> f32 {
+/// The length of a block's window: its own and, for turns, its neighbours' by their weight.
+pub(super) fn window_length(corpus: &Corpus, slot: u32) -> f32 {
     let own = f32::from(corpus.length[slot as usize]);
     if !is_turn(corpus, slot) {
         return own;
@@ -183,6 +216,27 @@ pub fn idf(df: f32, n: f32) -> f32 {
 /// BM25 of one term.
 pub fn bm25(tf: f32, idf: f32, length: f32, mean: f32) -> f32 {
     idf * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
+}
+
+/// Plain BM25 of each slot, for the published formulas and as the measure of all else.
+pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Vec<f32> {
+    let mut out = vec![0.0; corpus.len()];
+    #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+    let n = candidates.count as f32;
+    for asked in &question.asked {
+        let mut found = Vec::new();
+        corpus.each(&asked.term, |slot, tf| {
+            if candidates.is[slot as usize] {
+                found.push((slot as usize, f32::from(tf)));
+            }
+        });
+        #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+        let rarity = idf(found.len() as f32, n);
+        for (slot, tf) in found {
+            out[slot] += bm25(tf, rarity, f32::from(corpus.length[slot]), candidates.mean_length);
+        }
+    }
+    out
 }
 
 /// Values of some slots, reset cheaply: what one term leaves before it is added up.
@@ -210,6 +264,12 @@ impl Scratch {
             self.touched.push(slot);
         }
         *at = at.max(value);
+    }
+
+    /// The largest value, or 1 where there is none.
+    fn most(&self) -> f32 {
+        let most = self.touched.iter().map(|slot| self.value[*slot as usize]).fold(0.0, f32::max);
+        if most > 0.0 { most } else { 1.0 }
     }
 
     fn drain(&mut self, mut each: impl FnMut(u32, f32)) {
@@ -246,8 +306,16 @@ pub fn signals(
     if let Some(vectors) = vectors {
         semantic(corpus, candidates, vectors, sink);
     }
-    shapes(corpus, candidates, question, &speakers, sink);
-    dates(corpus, candidates, question, zone, sink);
+    if !question.dates.is_empty() {
+        dates(corpus, candidates, question, zone, sink);
+    }
+    match sink.shortlist(candidates) {
+        Some(slots) => slots.iter().for_each(|slot| shape(corpus, *slot, question, &speakers, sink)),
+        None => {
+            let slots = (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot);
+            slots.for_each(|slot| shape(corpus, slot, question, &speakers, sink));
+        }
+    }
 }
 
 /// The speakers in scope: all their names' words, and those whom the question names.
@@ -292,12 +360,12 @@ fn lexical(
     let mut session_bm25 = Scratch::new(corpus.files().len());
     let mut session_cover = Scratch::new(corpus.files().len());
     // Sums over the terms, in the order of the question; their wholes are known only at the end.
-    let (mut all, mut without_names, mut soft_all, mut best_window, mut best_session) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    let (mut all, mut without_names, mut soft_all, mut best_window) = (0.0, 0.0, 0.0, 0.0);
     let mut parts: Vec<(Signal, u32, f32)> = Vec::new();
     let mut pair_whole = 0.0;
     let mut last: Option<(Vec<(u32, f32)>, f32)> = None;
     for asked in &question.asked {
-        let is_name = speakers.names.iter().any(|name| *name == asked.word);
+        let is_name = speakers.names.contains(&asked.word);
         let mut found: Vec<(u32, f32)> = Vec::new();
         corpus.each(&asked.term, |slot, tf| {
             if candidates.is[slot as usize] {
@@ -306,23 +374,22 @@ fn lexical(
         });
         #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
         let rarity = idf(found.len() as f32, n);
+        let is_common = candidates.count > MANY && found.len() * COMMON > candidates.count;
+        let reach = |window: &'static [(i32, f32)]| if is_common { &ALONE[..] } else { window };
         if !found.is_empty() {
             all += rarity;
             for (slot, tf) in &found {
                 own.add(*slot, bm25(*tf, rarity, f32::from(corpus.length[*slot as usize]), candidates.mean_length));
-                parts.push((Signal::Cover, *slot, rarity));
-                spread(corpus, candidates, *slot, &NEAR, |at, weight| scratch.raise(at, weight));
             }
-            scratch.drain(|slot, value| parts.push((Signal::CoverNear, slot, rarity * value)));
             // BM25 of the window: the term's weighted count in it, its rarity among windows.
             for (slot, tf) in &found {
-                spread(corpus, candidates, *slot, &WINDOW, |at, weight| scratch.add(at, weight * tf));
+                spread(corpus, candidates, *slot, reach(&WINDOW), |at, weight| scratch.add(at, weight * tf));
             }
             #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
             let window_rarity = idf(scratch.touched.len() as f32, n);
             best_window += window_rarity * (K1 + 1.0);
             scratch.drain(|slot, tf| {
-                let value = bm25(tf, window_rarity, window_length(corpus, slot), candidates.mean_window);
+                let value = bm25(tf, window_rarity, corpus.window[slot as usize], candidates.mean_window);
                 parts.push((Signal::Window, slot, value));
             });
             for (slot, tf) in &found {
@@ -330,7 +397,6 @@ fn lexical(
             }
             #[expect(clippy::cast_precision_loss, reason = "counts of notes")]
             let session_rarity = idf(session.touched.len() as f32, sessions);
-            best_session += session_rarity * (K1 + 1.0);
             session.drain(|file, tf| {
                 let length = session_length(corpus, file);
                 session_bm25.add(file, bm25(tf, session_rarity, length, candidates.mean_session));
@@ -345,11 +411,11 @@ fn lexical(
         if !found.is_empty() {
             without_names += rarity;
             for (slot, _) in &found {
-                answer_spread(corpus, candidates, *slot, |at, weight| scratch.raise(at, weight));
+                answer_spread(corpus, candidates, *slot, reach(&ANSWER), |at, weight| scratch.raise(at, weight));
             }
             scratch.drain(|slot, value| parts.push((Signal::CoverAnswer, slot, rarity * value)));
             for (slot, _) in &found {
-                region_spread(corpus, candidates, *slot, |at, weight| scratch.raise(at, weight));
+                region_spread(corpus, candidates, *slot, if is_common { 0 } else { REGION }, |at, weight| scratch.raise(at, weight));
             }
             scratch.drain(|slot, value| parts.push((Signal::Region, slot, rarity * value)));
             // Pairs: this term and the one before it in the question, in one turn or one and its answer.
@@ -390,24 +456,34 @@ fn lexical(
                 }
             });
         }
+        let reach = if candidates.count > MANY && scratch.touched.len() * COMMON > candidates.count { &ALONE[..] } else { &NEAR[..] };
         let mut matched: Vec<(u32, f32)> = Vec::with_capacity(scratch.touched.len());
         scratch.drain(|slot, value| matched.push((slot, value)));
         for (slot, value) in &matched {
-            parts.push((Signal::Soft, *slot, soft_rarity * value));
-            spread(corpus, candidates, *slot, &NEAR, |at, weight| scratch.raise(at, weight * value));
+            spread(corpus, candidates, *slot, reach, |at, weight| scratch.raise(at, weight * value));
         }
         scratch.drain(|slot, value| parts.push((Signal::SoftNear, slot, soft_rarity * value)));
     }
+    let (mut window, mut soft) = (Scratch::new(corpus.len()), Scratch::new(corpus.len()));
     for (signal, slot, value) in parts {
+        match signal {
+            Signal::Window => window.add(slot, value),
+            Signal::SoftNear => soft.add(slot, value),
+            _ => {}
+        }
         let whole = match signal {
             Signal::Window => best_window,
-            Signal::Cover | Signal::CoverNear => all,
             Signal::Pairs => pair_whole,
-            Signal::Soft | Signal::SoftNear => soft_all,
+            Signal::SoftNear => soft_all,
             _ => without_names,
         };
         sink.add(signal, slot, value / whole);
     }
+    for (mut from, signal) in [(window, Signal::WindowTop), (soft, Signal::SoftTop)] {
+        let most = from.most();
+        from.drain(|slot, value| sink.add(signal, slot, value / most));
+    }
+    let best_note = session_bm25.most();
     let mut per_session = |from: &mut Scratch, signal: Signal, whole: f32| {
         from.drain(|file, value| {
             for slot in corpus.files()[file as usize].slots.clone().filter(|slot| candidates.is[*slot as usize]) {
@@ -415,7 +491,7 @@ fn lexical(
             }
         });
     };
-    per_session(&mut session_bm25, Signal::Session, best_session);
+    per_session(&mut session_bm25, Signal::SessionTop, best_note);
     per_session(&mut session_cover, Signal::CoverSession, without_names);
     let mut before = Vec::new();
     let best = all * (K1 + 1.0);
@@ -459,19 +535,25 @@ fn spread(
     }
 }
 
-fn answer_spread(corpus: &Corpus, candidates: &Candidates, slot: u32, mut each: impl FnMut(u32, f32)) {
-    spread(corpus, candidates, slot, &ANSWER, |at, weight| {
+fn answer_spread(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    slot: u32,
+    window: &[(i32, f32)],
+    mut each: impl FnMut(u32, f32),
+) {
+    spread(corpus, candidates, slot, window, |at, weight| {
         let answers = at == slot + 1 && corpus.shape[slot as usize].has(Shape::QUESTION);
         each(at, if answers { ANSWER_TO_QUESTION } else { weight });
     });
 }
 
-fn region_spread(corpus: &Corpus, candidates: &Candidates, slot: u32, mut each: impl FnMut(u32, f32)) {
+fn region_spread(corpus: &Corpus, candidates: &Candidates, slot: u32, reach: i32, mut each: impl FnMut(u32, f32)) {
     each(slot, 1.0);
-    if !is_turn(corpus, slot) {
+    if reach == 0 || !is_turn(corpus, slot) {
         return;
     }
-    for offset in (-REGION..=REGION).filter(|offset| *offset != 0) {
+    for offset in (-reach..=reach).filter(|offset| *offset != 0) {
         if let Some(at) = turn_beside(corpus, candidates, slot, offset) {
             #[expect(clippy::cast_precision_loss, reason = "at most 6")]
             each(at, 1.0 - offset.abs() as f32 / 8.0);
@@ -497,6 +579,14 @@ fn semantic(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>, sink
     let mean = sum / f64::from(count);
     let spread = (squares / f64::from(count) - mean * mean).max(0.0).sqrt() + 1e-9;
     let (mean, scale) = (mean as f32, (1.0 / spread.max(1e-4)) as f32);
+    for note in corpus.files() {
+        let slots = note.slots.start as usize..(note.slots.end as usize).min(cosines.len());
+        let here = || slots.clone().filter(|slot| candidates.is[*slot] && vectors.matrix.has(*slot));
+        let most = here().map(|slot| cosines[slot]).fold(f32::MIN, f32::max);
+        for slot in here() {
+            sink.add(Signal::VectorSession, u32::try_from(slot).unwrap_or(u32::MAX), (most - mean) * scale);
+        }
+    }
     for (slot, cosine) in cosines.iter().enumerate() {
         if !candidates.is[slot] || !vectors.matrix.has(slot) {
             continue;
@@ -507,75 +597,59 @@ fn semantic(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>, sink
         if !is_turn(corpus, slot) {
             continue;
         }
-        if let Some(before) = turn_beside(corpus, candidates, slot, -1) {
-            sink.add(Signal::VectorAfter, before, value);
-        }
-        if let Some(after) = turn_beside(corpus, candidates, slot, 1) {
-            sink.add(Signal::VectorBefore, after, value);
-            if corpus.shape[slot as usize].has(Shape::QUESTION) {
-                sink.add(Signal::AnswersVector, after, value);
-            }
+        if corpus.shape[slot as usize].has(Shape::QUESTION)
+            && let Some(after) = turn_beside(corpus, candidates, slot, 1)
+        {
+            sink.add(Signal::AnswersVector, after, value);
         }
     }
 }
 
 /// Signals from what a block is, not from what it is about.
-fn shapes(
-    corpus: &Corpus,
-    candidates: &Candidates,
-    question: &Question,
-    speakers: &Speakers,
-    sink: &mut impl Sink,
-) {
+fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, sink: &mut impl Sink) {
     let wants = question.wants;
-    for (index, shape) in corpus.shape.iter().enumerate() {
-        if !candidates.is[index] {
-            continue;
-        }
-        let slot = u32::try_from(index).unwrap_or(u32::MAX);
-        sink.add(Signal::Rich, slot, (f32::from(corpus.distinct[index]) + 1.0).ln());
-        if !shape.has(Shape::TURN) {
-            continue;
-        }
-        let named = !speakers.named.is_empty() && speakers.named.contains(&corpus.author[index]);
-        if named {
-            sink.add(Signal::Speaker, slot, 1.0);
-            sink.add(Signal::SpeakerFirst, slot, shape.flag(Shape::FIRST_PERSON));
-        }
-        sink.add(Signal::IsQuestion, slot, shape.flag(Shape::QUESTION));
-        sink.add(Signal::Asks, slot, shape.flag(Shape::ASKS));
-        sink.add(Signal::Answers, slot, f32::from(u8::from(answers(corpus, slot))));
-        sink.add(Signal::Time, slot, shape.flag(Shape::TIME));
-        sink.add(Signal::First, slot, shape.flag(Shape::FIRST_PERSON));
-        sink.add(Signal::Quote, slot, shape.flag(Shape::QUOTE));
-        sink.add(Signal::You, slot, shape.flag(Shape::YOU) + shape.flag(Shape::YOU_MORE));
-        sink.add(Signal::Opening, slot, shape.flag(Shape::OPENING));
-        if wants.time {
-            sink.add(Signal::TimeWanted, slot, shape.flag(Shape::TIME));
-        }
-        if wants.number {
-            sink.add(Signal::NumberWanted, slot, shape.flag(Shape::NUMBER));
-        }
-        if wants.name {
-            sink.add(Signal::NameWanted, slot, shape.flag(Shape::PROPER));
-        }
-        if wants.past {
-            sink.add(Signal::PastWanted, slot, shape.flag(Shape::PAST) + shape.flag(Shape::PAST_MORE));
-        }
-        if wants.reason {
-            sink.add(Signal::ReasonWanted, slot, shape.flag(Shape::REASON));
-        }
-        if wants.place {
-            sink.add(Signal::PlaceWanted, slot, shape.flag(Shape::PLACE));
-        }
+    let index = slot as usize;
+    let shape = corpus.shape[index];
+    sink.add(Signal::Rich, slot, (f32::from(corpus.distinct[index]) + 1.0).ln());
+    if !shape.has(Shape::TURN) {
+        return;
+    }
+    let named = !speakers.named.is_empty() && speakers.named.contains(&corpus.author[index]);
+    if named {
+        sink.add(Signal::Speaker, slot, 1.0);
+        sink.add(Signal::SpeakerFirst, slot, shape.flag(Shape::FIRST_PERSON));
+    }
+    sink.add(Signal::IsQuestion, slot, shape.flag(Shape::QUESTION));
+    sink.add(Signal::Asks, slot, shape.flag(Shape::ASKS));
+    sink.add(Signal::Answers, slot, f32::from(u8::from(answers(corpus, slot))));
+    let asked = beside(corpus, slot, -1).is_some_and(|at| corpus.shape[at as usize].has(Shape::ASKS));
+    sink.add(Signal::AskedBefore, slot, f32::from(u8::from(asked)));
+    sink.add(Signal::Closing, slot, f32::from(u8::from(beside(corpus, slot, 2).is_none())));
+    sink.add(Signal::Quote, slot, shape.flag(Shape::QUOTE));
+    sink.add(Signal::You, slot, shape.flag(Shape::YOU) + shape.flag(Shape::YOU_MORE));
+    sink.add(Signal::Opening, slot, shape.flag(Shape::OPENING));
+    if wants.time {
+        sink.add(Signal::TimeWanted, slot, shape.flag(Shape::TIME));
+    }
+    if wants.number {
+        sink.add(Signal::NumberWanted, slot, shape.flag(Shape::NUMBER));
+    }
+    if wants.name {
+        sink.add(Signal::NameWanted, slot, shape.flag(Shape::PROPER));
+    }
+    if wants.past {
+        sink.add(Signal::PastWanted, slot, shape.flag(Shape::PAST) + shape.flag(Shape::PAST_MORE));
+    }
+    if wants.reason {
+        sink.add(Signal::ReasonWanted, slot, shape.flag(Shape::REASON));
+    }
+    if wants.place {
+        sink.add(Signal::PlaceWanted, slot, shape.flag(Shape::PLACE));
     }
 }
 
 /// The days that the question names against the blocks' own.
 fn dates(corpus: &Corpus, candidates: &Candidates, question: &Question, zone: &TimeZone, sink: &mut impl Sink) {
-    if question.dates.is_empty() {
-        return;
-    }
     let (mut last_time, mut last_fit) = (NEVER, 0.0);
     for (index, time) in corpus.time.iter().enumerate() {
         if !candidates.is[index] || *time == NEVER {

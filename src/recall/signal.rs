@@ -11,13 +11,8 @@
 pub enum Signal {
     /// BM25 of the block and, less, of its neighbours (−2 to +1) as one text, as a share of the best possible.
     Window,
-    /// BM25 of the whole note or conversation window among all.
-    Session,
-    /// The share of the question's terms, by rarity, that stand in the block.
-    Cover,
-    /// The same, with terms of neighbouring turns counting in part.
-    CoverNear,
-    /// The same without speakers' names, a question's terms counting nearly in full for its answer.
+    /// The share of the question's terms, by rarity and without speakers' names, that stand in the block or, in
+    /// part, in turns beside it; a question's terms count nearly in full for its answer.
     CoverAnswer,
     /// The same over six turns to either side, fading.
     Region,
@@ -25,16 +20,10 @@ pub enum Signal {
     CoverSession,
     /// Terms that stand side by side in the question and together in the block.
     Pairs,
-    /// As [`Signal::Cover`] without names, near words (the table's neighbours) counting in part.
-    Soft,
-    /// As [`Signal::CoverNear`] over near words.
+    /// As [`Signal::CoverAnswer`], near words (the table's neighbours) counting in part.
     SoftNear,
     /// Cosine of block and question, standardised over the candidates.
     Vector,
-    /// The cosine of the turn before. *Dialogue*, as all below.
-    VectorBefore,
-    /// The cosine of the turn after.
-    VectorAfter,
     /// The turn before is a question that matches.
     AnswersMatch,
     /// The turn before is a question near in meaning.
@@ -49,12 +38,8 @@ pub enum Signal {
     Asks,
     /// Answers: the turn before is a question.
     Answers,
-    /// Names a time.
-    Time,
     /// Names a time, and that is asked for.
     TimeWanted,
-    /// Speaks in the first person.
-    First,
     /// Has a number, and that is asked for.
     NumberWanted,
     /// Has a name, and that is asked for.
@@ -75,17 +60,27 @@ pub enum Signal {
     Rich,
     /// On a day that the question names.
     Date,
+    /// [`Signal::Window`] as a share of the best block's.
+    WindowTop,
+    /// BM25 of the whole note or conversation window among all, as a share of the best one's.
+    SessionTop,
+    /// [`Signal::SoftNear`] as a share of the best block's.
+    SoftTop,
+    /// The best cosine in the note, standardised. (Not for dialogues alone.)
+    VectorSession,
+    /// The turn before asks something, though it need not end so.
+    AskedBefore,
+    /// One of the last two turns of its window: goodbyes.
+    Closing,
 }
 
 /// How many signals there are.
-pub const SIGNALS: usize = Signal::Date as usize + 1;
+pub const SIGNALS: usize = Signal::Closing as usize + 1;
 
 /// The names, for tables.
+#[rustfmt::skip]
 pub const NAMES: [&str; SIGNALS] = [
-    "window", "session", "cover", "cover_near", "cover_answer", "region", "cover_session", "pairs", "soft",
-    "soft_near", "vector", "vector_before", "vector_after", "answers_match", "answers_vector", "speaker",
-    "speaker_first", "is_question", "asks", "answers", "time", "time_wanted", "first", "number_wanted",
-    "name_wanted", "quote", "past_wanted", "reason_wanted", "place_wanted", "you", "opening", "rich", "date",
+    "window", "cover_answer", "region", "cover_session", "pairs", "soft_near", "vector", "answers_match", "answers_vector", "speaker", "speaker_first", "is_question", "asks", "answers", "time_wanted", "number_wanted", "name_wanted", "quote", "past_wanted", "reason_wanted", "place_wanted", "you", "opening", "rich", "date", "window_top", "session_top", "soft_top", "vector_session", "asked_before", "closing",
 ];
 
 /// A weight for each signal.
@@ -94,12 +89,42 @@ pub type Weights = [f32; SIGNALS];
 /// The fitted weights.
 #[rustfmt::skip]
 pub const FITTED: Weights = [
-    -1.339, 3.878, -0.430, 0.328, 1.029, 3.223, -0.825, 0.235, -1.049, 4.025, 0.452, 0.033, 0.033, 2.338, 0.190, 0.510, 0.714, -0.304, -0.372, 0.198, 0.117, 2.057, 0.003, 1.213, 0.674, 0.690, 0.506, 0.293, 1.931, -0.123, 0.718, -0.205, 9.317,
+    -7.490, // window
+    0.467, // cover_answer
+    3.586, // region
+    -1.986, // cover_session
+    0.662, // pairs
+    1.486, // soft_near
+    0.280, // vector
+    3.219, // answers_match
+    0.162, // answers_vector
+    0.562, // speaker
+    0.648, // speaker_first
+    -0.326, // is_question
+    -0.264, // asks
+    -0.508, // answers
+    2.088, // time_wanted
+    1.275, // number_wanted
+    0.633, // name_wanted
+    0.622, // quote
+    0.483, // past_wanted
+    0.319, // reason_wanted
+    1.906, // place_wanted
+    -0.083, // you
+    0.889, // opening
+    -0.171, // rich
+    9.781, // date
+    2.883, // window_top
+    2.384, // session_top
+    0.581, // soft_top
+    0.379, // vector_session
+    0.887, // asked_before
+    0.293, // closing
 ];
 
 /// The logistic that turns a block's soft coverage and standardised cosine into how sure it is to be about
 /// the question: constant, weight of [`Signal::SoftNear`], weight of [`Signal::Vector`].
-pub const SURE: [f64; 3] = [-6.0, 7.0, 0.6];
+pub const SURE: [f64; 3] = [-5.978, 10.588, 0.470];
 
 /// Nothing below this is given without being asked for.
-pub const SURE_ENOUGH: f64 = 0.5;
+pub const SURE_ENOUGH: f64 = 0.32;

@@ -1,6 +1,8 @@
 //! Delivery end to end: passes over real files with a real journal, a clock that is set by hand and a
 //! notifier that remembers what it took.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
 #[path = "../support/mod.rs"]
 mod support;
 

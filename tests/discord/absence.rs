@@ -57,7 +57,8 @@ async fn two_hours_of_flapping_lose_nothing_and_keep_the_order() {
     let mut wanted = vec![];
     for minute in 0..120 {
         advance(&rig, &clock, SignedDuration::from_mins(1));
-        let fault = [GatewayFault::Cut, GatewayFault::Reconnect, GatewayFault::Close(4000), GatewayFault::Lose];
+        let fault =
+            [GatewayFault::Cut, GatewayFault::Reconnect, GatewayFault::Close(4000), GatewayFault::Lose];
         rig.fake.gateway(fault[minute % 4].clone());
         for part in 0..2 {
             let text = format!("minute {minute} {part}");
@@ -70,7 +71,18 @@ async fn two_hours_of_flapping_lose_nothing_and_keep_the_order() {
             rig.wait_said(CHANNEL, wanted.len()).await;
         }
     }
-    assert_eq!({ let mut said = rig.said(CHANNEL); said.sort(); said }, { let mut w = wanted.clone(); w.sort(); w });
+    assert_eq!(
+        {
+            let mut said = rig.said(CHANNEL);
+            said.sort();
+            said
+        },
+        {
+            let mut w = wanted.clone();
+            w.sort();
+            w
+        }
+    );
     let ids: Vec<_> = rig.events(CHANNEL).iter().map(|b| b.event.id.clone().unwrap()).collect();
     let unique: std::collections::BTreeSet<_> = ids.iter().collect();
     assert_eq!(unique.len(), ids.len(), "an event was logged twice");
@@ -200,7 +212,9 @@ async fn final_refusals_are_one_clear_sentence_each() {
     running.stop().await.unwrap();
     rig.fake.world().ws_url = "wss://gateway.discord.gg".into();
     let running = rig.start();
-    let Err(DiscordError::BadGateway(..)) = running.end().await else { panic!("a foreign gateway was accepted") };
+    let Err(DiscordError::BadGateway(..)) = running.end().await else {
+        panic!("a foreign gateway was accepted")
+    };
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

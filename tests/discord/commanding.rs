@@ -18,7 +18,12 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
     let options = [("when", "2030-12-01 09:30"), ("what", "Call \"Mum\" `now`"), ("recur", "weekly")];
     let reply = fake.reply(slash(ALICE, "remind", &options)).await;
     let line = reminders(&rig).lines().last().unwrap().to_owned();
-    assert!(line.starts_with("- [ ] date=2030-12-01 time=09:30 recur=weekly msg=\"Call \\\"Mum\\\" `now`\" id=rid_"), "{line}");
+    assert!(
+        line.starts_with(
+            "- [ ] date=2030-12-01 time=09:30 recur=weekly msg=\"Call \\\"Mum\\\" `now`\" id=rid_"
+        ),
+        "{line}"
+    );
     assert_eq!(reply, format!("Added:\n```\n{line}\n```"));
     assert_eq!(*rig.daemon.confirmed.lock().unwrap(), [format!("Added: {line}")]);
     let reply = fake.reply(slash(ALICE, "remind", &[("when", "yesterdayish"), ("what", "x")])).await;
@@ -131,7 +136,9 @@ async fn notify(rig: &Rig, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Va
         facts: vec![fact],
     };
     let notifier = BotNotifier::new(rig.api(), Some(CHANNEL), Owners::new(&[ALICE]));
-    let SendOutcome::Sent { message_id: Some(message) } = notifier.send(&message).await else { panic!("sent") };
+    let SendOutcome::Sent { message_id: Some(message) } = notifier.send(&message).await else {
+        panic!("sent")
+    };
     let message: u64 = message.parse().unwrap();
     let stored = rig.fake.world().channels[&CHANNEL].messages[&message].clone();
     (message, stored["components"][0]["components"].as_array().unwrap().clone())
@@ -161,13 +168,17 @@ async fn buttons_work_after_a_restart_and_once() {
     assert!(first.starts_with("Snoozed until "), "{first}");
     assert_eq!(first, again);
     let text = reminders(&rig);
-    let added: Vec<&str> = text.lines().filter(|l| l.contains("msg=\"Call\"") && l.contains("time=09:00")).collect();
+    let added: Vec<&str> =
+        text.lines().filter(|l| l.contains("msg=\"Call\"") && l.contains("time=09:00")).collect();
     assert_eq!(added.len(), 1, "{text}");
     assert!(first.contains(&format!("```\n{}\n```", added[0])));
     let done = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
     assert_eq!(done, format!("Done, removed:\n```\n{fired}\n```"));
     assert!(!reminders(&rig).contains(fired));
-    let off = |m: u64| rig.fake.world().channels[&CHANNEL].messages[&m]["components"][0]["components"][0]["disabled"] == json!(true);
+    let off = |m: u64| {
+        rig.fake.world().channels[&CHANNEL].messages[&m]["components"][0]["components"][0]["disabled"]
+            == json!(true)
+    };
     rig.wait("the buttons are off", || off(message)).await;
     let (message, buttons) = notify(&rig, "Bins", "rid_AAAAAAAAAAAB", true).await;
     assert_eq!(buttons.len(), 5);

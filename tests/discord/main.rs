@@ -8,6 +8,7 @@ mod rig;
 mod absence;
 mod commanding;
 mod conversation;
+mod daemon;
 mod notifying;
 mod once;
 mod smoke;

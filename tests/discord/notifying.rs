@@ -6,7 +6,9 @@ use jiff::{SignedDuration, Timestamp, civil};
 use secrecy::SecretString;
 use serde_json::json;
 use std::time::{Duration, Instant};
-use vault_agent::deliver::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome, notifier::nonce};
+use vault_agent::deliver::{
+    Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome, notifier::nonce,
+};
 use vault_agent::discord::{Api, BotNotifier, Owners, WebhookNotifier};
 
 fn notification(number: u32, text: &str) -> Outgoing {
@@ -25,7 +27,16 @@ fn notification(number: u32, text: &str) -> Outgoing {
     };
     let nonce = nonce(MessageKind::Reminder, &key, 0, 0);
     let text = text.to_owned();
-    Outgoing { key, nonce, chunk: 0, chunks: 1, kind: MessageKind::Reminder, text, scope: None, facts: vec![fact] }
+    Outgoing {
+        key,
+        nonce,
+        chunk: 0,
+        chunks: 1,
+        kind: MessageKind::Reminder,
+        text,
+        scope: None,
+        facts: vec![fact],
+    }
 }
 
 fn bot(fake: &FakeDiscord) -> BotNotifier {
@@ -97,7 +108,10 @@ async fn what_surely_did_not_arrive_is_tried_again_or_refused_with_words() {
     assert!(fake.messages(CHANNEL).is_empty());
     fake.world().token = "another".into();
     let outcome = bot.send(&message).await;
-    assert!(matches!(&outcome, SendOutcome::Refused { reason } if reason.contains("Reset Token")), "{outcome:?}");
+    assert!(
+        matches!(&outcome, SendOutcome::Refused { reason } if reason.contains("Reset Token")),
+        "{outcome:?}"
+    );
 }
 
 #[tokio::test]

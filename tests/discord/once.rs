@@ -23,7 +23,9 @@ const ROUNDS: usize = 8;
 
 fn write_reminders(dir: &std::path::Path, numbers: std::ops::Range<usize>, time: &str) {
     let lines: String = numbers
-        .map(|n| format!("- [ ] date=2026-12-01 time={time} recur=none msg=\"number {n:03}.\" id=rid_{}\n", id(n)))
+        .map(|n| {
+            format!("- [ ] date=2026-12-01 time={time} recur=none msg=\"number {n:03}.\" id=rid_{}\n", id(n))
+        })
         .collect();
     std::fs::write(dir.join("Reminders.md"), lines).unwrap();
 }
@@ -64,7 +66,10 @@ async fn one_pass(dir: std::path::PathBuf, api: Api, now: Timestamp) -> Result<(
             clock: &*clock,
             settings: &settings,
         };
-        pass(&context, &mut Memory::default(), Mode::Tick).await.map(|_| ()).map_err(|error| error.to_string())
+        pass(&context, &mut Memory::default(), Mode::Tick)
+            .await
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     });
     task.await.map_err(|error| error.to_string())?
 }
@@ -106,7 +111,12 @@ async fn killed_at_each_step_every_notification_arrives_exactly_once() {
                     rig.fake.fault("POST", "/messages", Fault::StatusAfter(503, json!({})), 1);
                 }
                 let calls = 3 + crashes % 7;
-                fail::cfg(point, if crashes < 8 { format!("{calls}*off->panic(failpoint)") } else { "off".into() }.as_str()).unwrap();
+                fail::cfg(
+                    point,
+                    if crashes < 8 { format!("{calls}*off->panic(failpoint)") } else { "off".into() }
+                        .as_str(),
+                )
+                .unwrap();
                 let result = one_pass(rig.temp.path().to_owned(), rig.api(), now).await;
                 crashes += 1;
                 // A zero window stands for "after the window": then so much time has passed too.

@@ -54,7 +54,8 @@ pub struct Dentist;
 #[async_trait]
 impl Recall for Dentist {
     async fn recall(&self, query: &str, _: usize) -> Result<Vec<Memory>, String> {
-        let hit = Memory { path: "MEMORY.md".into(), line: 3, when: None, text: "The dentist is on Friday".into() };
+        let hit =
+            Memory { path: "MEMORY.md".into(), line: 3, when: None, text: "The dentist is on Friday".into() };
         Ok(if query.contains("dentist") { vec![hit] } else { vec![] })
     }
 }
@@ -213,7 +214,8 @@ impl Rig {
     }
 
     fn dump(&self) -> String {
-        let logs: Vec<String> = self.log_files().iter().map(|f| std::fs::read_to_string(f).unwrap()).collect();
+        let logs: Vec<String> =
+            self.log_files().iter().map(|f| std::fs::read_to_string(f).unwrap()).collect();
         let text = logs.join("\n====\n");
         text.chars().take(4000).collect()
     }
@@ -233,7 +235,8 @@ impl Rig {
 
     /// All events of a channel's or thread's logs, in order.
     pub fn events(&self, context: u64) -> Vec<LogBlock> {
-        let files = self.log_files().into_iter().filter(|f| f.to_string_lossy().contains(&format!("/{context}/")));
+        let files =
+            self.log_files().into_iter().filter(|f| f.to_string_lossy().contains(&format!("/{context}/")));
         files.flat_map(|file| log::parse(&std::fs::read(file).unwrap()).blocks).collect()
     }
 

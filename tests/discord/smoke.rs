@@ -6,7 +6,8 @@ use serde_json::json;
 async fn a_message_goes_through_serenity_and_answers_fit_the_description() {
     let fake = FakeDiscord::start().await;
     let token = fake.world().token.clone();
-    let http = serenity::http::HttpBuilder::new(&token).proxy(fake.api_base()).ratelimiter_disabled(true).build();
+    let http =
+        serenity::http::HttpBuilder::new(&token).proxy(fake.api_base()).ratelimiter_disabled(true).build();
     let user = http.get_current_user().await.unwrap();
     assert_eq!(user.name, "vault");
     let body = json!({ "content": "hello", "nonce": "n1", "enforce_nonce": true });

@@ -64,7 +64,7 @@ impl Grammar {
         fn names<'n>(node: &'n Node, found: &mut Vec<&'n str>) {
             match node {
                 Node::Alternation(nodes) | Node::Concatenation(nodes) => {
-                    nodes.iter().for_each(|n| names(n, found))
+                    nodes.iter().for_each(|n| names(n, found));
                 }
                 Node::Repetition(_, _, node) => names(node, found),
                 Node::Rule(name) => found.push(name),

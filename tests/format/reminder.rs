@@ -88,6 +88,25 @@ proptest! {
         prop_assert_eq!(read(reminder.to_line().as_bytes()), reminder);
     }
 
+    /// Canonical lines are read in a short way of their own: a second space sends the same line the long way.
+    #[test]
+    fn both_ways_of_reading_agree(reminder in any_reminder(), at: prop::sample::Index, with in prop::option::of(any::<u8>())) {
+        let mut line = Reminder { day: None, block_id: None, ..reminder }.to_line().into_bytes();
+        if let Some(byte) = with {
+            let at = at.index(line.len());
+            line[at] = byte;
+        }
+        let long = [b"- [ ]  ", &line[6..]].concat();
+        let same_head = line.starts_with(b"- [ ] ") && line[6] != b' ';
+        if same_head {
+            let read = |line: &[u8]| match reminder::parse_line(line) {
+                Parsed::Reminder(reminder) => Some(reminder),
+                _ => None,
+            };
+            prop_assert_eq!(read(&line), read(&long));
+        }
+    }
+
     #[test]
     fn an_id_is_appended_and_nothing_else_changes(line in any_line(), random: [u8; 8]) {
         let before = read(line.as_bytes());

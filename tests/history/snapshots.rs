@@ -230,7 +230,7 @@ fn an_unreadable_folder_is_not_a_deleted_one() {
     room.write("b.md", "x");
     room.snapshot();
     let folder = room.root().join("shut");
-    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o0)).unwrap();
     let readable = std::fs::read_dir(&folder).is_ok();
     let snapshot = room.snapshot();
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();

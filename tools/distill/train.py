@@ -28,6 +28,7 @@ def main():
     ap.add_argument("--threads", type=int, default=1)
     ap.add_argument("--lr", type=float, default=2e-3)
     ap.add_argument("--batch", type=int, default=512)
+    ap.add_argument("--start", help="a table to go on from, instead of the tokens' own vectors (same dimension and teacher)")
     a = ap.parse_args()
     torch.set_num_threads(a.threads)
     torch.manual_seed(0)
@@ -48,7 +49,13 @@ def main():
     start *= (1e-3 / (1e-3 + p))[:, None]
     start[:999] *= 0.1  # [PAD], [unused..], [CLS], [SEP]: never in a text, save [UNK]
     bag = torch.nn.EmbeddingBag(len(vocab), a.dim, mode="sum", sparse=True)
-    bag.weight.data = torch.tensor(start, dtype=torch.float32)
+    bag.weight.data = torch.tensor(np.load(a.start) if a.start else start, dtype=torch.float32)
+    if a.start:
+        # The components must be those of the table: the projection that maps the teacher onto it best.
+        with torch.no_grad():
+            known = torch.stack([F.normalize(bag.weight[torch.from_numpy(x)].sum(0), dim=0) for x in tok[:20000]]).numpy()
+        basis = np.linalg.lstsq(teacher[:20000] - mean, known, rcond=None)[0].T
+        target = torch.tensor((teacher - mean) @ basis.T)
     optim = torch.optim.SparseAdam(bag.parameters(), lr=a.lr)
     held = len(texts) - 2000
     steps = a.epochs * (held // a.batch)

@@ -3,6 +3,8 @@
 //! Each check looks at one thing and says so even where all is well, so that a person sees what was
 //! looked at. A check never changes anything and never ends the others.
 
+#[cfg(feature = "discord")]
+mod discord;
 mod machine;
 mod notes;
 mod rooms;
@@ -63,7 +65,7 @@ impl Check {
 pub fn run(context: &Context, _: &Args) -> CommandResult {
     let checks = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
         Ok(workspace) => examine(&workspace),
-        Err(error) => vec![settings_failure(error)],
+        Err(error) => vec![settings_failure(&error)],
     };
     context.ui.json(&checks);
     checks.iter().for_each(|check| show(context, check));
@@ -75,6 +77,8 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     let mut checks = vec![Check::ok("settings", "vault-agent.toml is understood")];
     checks.extend(machine::checks(workspace));
     checks.extend(notes::checks(workspace));
+    #[cfg(feature = "discord")]
+    checks.extend(discord::checks(workspace));
     #[cfg(feature = "history")]
     checks.extend(rooms::history(workspace));
     #[cfg(feature = "index")]
@@ -84,7 +88,7 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     checks
 }
 
-fn settings_failure(error: ConfigError) -> Check {
+fn settings_failure(error: &ConfigError) -> Check {
     let fix = error.suggestion.clone().unwrap_or_else(|| "mend the line that is named".to_owned());
     Check::fail("settings", error.to_string(), fix)
 }

@@ -27,16 +27,34 @@ impl Journal {
         })
     }
 
-    /// Which of the `current` findings the person was not told of yet. With `remember` they count as
+    /// The stat of a note when a pass last found nothing to do or to say in it.
+    pub fn clean(&self, note: &str) -> Result<Option<String>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached("SELECT stat FROM clean WHERE note = ?1")?
+                .query_row([note], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    /// Notes that a pass found nothing to do or to say in a note with this stat.
+    pub fn set_clean(&self, note: &str, stat: &str) -> Result<(), JournalError> {
+        self.write(|tx| {
+            tx.execute("INSERT OR REPLACE INTO clean (note, stat) VALUES (?1, ?2)", params![note, stat])
+                .map(|_| ())
+        })
+    }
+
+    /// Which of the `current` findings in a note the person was not told of yet. With `remember` they count as
     /// told from now on, and those that are gone are forgotten: a mistake made again is told again.
     pub fn new_findings(
         &self,
+        note: &str,
         current: &BTreeSet<LineHash>,
         remember: bool,
     ) -> Result<BTreeSet<LineHash>, JournalError> {
         let known: BTreeSet<LineHash> = self.read(|tx| {
-            tx.prepare_cached("SELECT finding FROM reported")?
-                .query_map([], |row| row.get::<_, Vec<u8>>(0))?
+            tx.prepare_cached("SELECT finding FROM reported WHERE note = ?1")?
+                .query_map([note], |row| row.get::<_, Vec<u8>>(0))?
                 .filter_map(|bytes| bytes.map(|bytes| bytes.try_into().ok().map(LineHash)).transpose())
                 .collect()
         })?;
@@ -44,13 +62,14 @@ impl Journal {
         let gone: Vec<LineHash> = known.difference(current).copied().collect();
         if remember && !(new.is_empty() && gone.is_empty()) {
             self.write(|tx| {
-                let mut insert = tx.prepare_cached("INSERT OR IGNORE INTO reported VALUES (?1)")?;
+                let mut insert = tx.prepare_cached("INSERT OR IGNORE INTO reported VALUES (?1, ?2)")?;
                 for finding in &new {
-                    insert.execute([finding.bytes()])?;
+                    insert.execute(params![note, finding.bytes()])?;
                 }
-                let mut delete = tx.prepare_cached("DELETE FROM reported WHERE finding = ?1")?;
+                let mut delete =
+                    tx.prepare_cached("DELETE FROM reported WHERE note = ?1 AND finding = ?2")?;
                 for finding in &gone {
-                    delete.execute([finding.bytes()])?;
+                    delete.execute(params![note, finding.bytes()])?;
                 }
                 Ok(())
             })?;

@@ -53,7 +53,15 @@ CREATE TABLE names (
 
 -- Findings that the person has been told of.
 CREATE TABLE reported (
-    finding      BLOB PRIMARY KEY
+    note         TEXT NOT NULL,
+    finding      BLOB NOT NULL,
+    PRIMARY KEY (note, finding)
+) STRICT;
+
+-- Notes in which a pass found nothing to do or to say, and their stat at that time.
+CREATE TABLE clean (
+    note         TEXT PRIMARY KEY,
+    stat         TEXT NOT NULL
 ) STRICT;
 
 -- Places that refused a message for good, newest last; shown by `status` and `doctor`.

@@ -175,10 +175,23 @@ fn names_and_findings_are_remembered() {
     assert_eq!(journal.name(&a).unwrap().as_deref(), Some("rid_A"));
     assert_eq!(journal.name(&b).unwrap(), None);
     let set = |hashes: &[LineHash]| hashes.iter().copied().collect();
-    assert_eq!(journal.new_findings(&set(&[a, b]), true).unwrap().len(), 2);
-    assert_eq!(journal.new_findings(&set(&[a]), true).unwrap().len(), 0);
-    assert_eq!(journal.new_findings(&set(&[a, b]), false).unwrap(), set(&[b]), "it was gone in between");
-    assert_eq!(journal.new_findings(&set(&[a, b]), true).unwrap(), set(&[b]));
+    assert_eq!(journal.new_findings("R", &set(&[a, b]), true).unwrap().len(), 2);
+    assert_eq!(journal.new_findings("R", &set(&[a]), true).unwrap().len(), 0);
+    assert_eq!(journal.new_findings("R", &set(&[a, b]), false).unwrap(), set(&[b]), "it was gone in between");
+    assert_eq!(journal.new_findings("R", &set(&[a, b]), true).unwrap(), set(&[b]));
+}
+
+#[test]
+fn findings_of_one_note_are_not_those_of_another() {
+    let (_dir, journal) = journal();
+    let set = |hashes: &[LineHash]| hashes.iter().copied().collect();
+    let a = LineHash::of(b"a");
+    assert_eq!(journal.new_findings("R", &set(&[a]), true).unwrap().len(), 1);
+    assert_eq!(journal.new_findings("C", &set(&[]), true).unwrap().len(), 0);
+    assert_eq!(journal.new_findings("R", &set(&[a]), true).unwrap().len(), 0);
+    assert_eq!(journal.clean("R").unwrap(), None);
+    journal.set_clean("R", "1 2 3").unwrap();
+    assert_eq!(journal.clean("R").unwrap().as_deref(), Some("1 2 3"));
 }
 
 #[test]

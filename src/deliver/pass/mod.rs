@@ -129,7 +129,7 @@ pub async fn pass(
     let mut report = PassReport::new(now, context.settings.zone.tz());
     report.dry_run = mode == Mode::DryRun;
     let lock = if mode == Mode::DryRun { None } else { Some(lock(context.journal).await?) };
-    let notes = Notes::read(context, now, &mut report);
+    let notes = Notes::read(context, now, &mut report)?;
     let changed = if let Some(reason) = &context.settings.read_only {
         report.read_only = Some(reason.clone());
         if mode != Mode::DryRun {
@@ -144,9 +144,10 @@ pub async fn pass(
     } else {
         let plan = work(context, &notes, now, started, &mut report).await?;
         settle::settle(context, memory, mode, &notes, &plan, now, &mut report)?;
+        note_clean(context, &notes, &plan)?;
         plan.changed
     };
-    tell_findings(context, &notes, changed, mode, &mut report)?;
+    tell_findings(context, &notes, &changed, mode, &mut report)?;
     drop(lock);
     finish(started, &mut report);
     Ok(report)
@@ -213,19 +214,33 @@ async fn lock(journal: &Journal) -> Result<super::journal::PassLock, PassError> 
 fn tell_findings(
     context: &PassContext<'_>,
     notes: &Notes,
-    changed: Vec<(usize, String)>,
+    changed: &[(usize, String)],
     mode: Mode,
     report: &mut PassReport,
 ) -> Result<(), PassError> {
-    let mut all = notes.findings(context.settings);
-    all.extend(changed.into_iter().map(|(line, key)| delivered_already(context.settings, line, &key)));
-    let keys = notes.finding_keys(context.settings, &all);
-    let current = keys.iter().copied().collect();
-    // A note that can't be read just now has not lost its mistakes.
-    let whole = notes.reminders.is_some() && notes.commitments.is_some();
-    let new = context.journal.new_findings(&current, mode != Mode::DryRun && whole)?;
-    let told = keys.iter().zip(all).filter(|(key, _)| new.contains(key)).map(|(_, finding)| finding);
-    report.near_misses.extend(told);
+    for (path, mut found) in notes.findings(context.settings) {
+        if path == context.settings.reminders {
+            found.extend(changed.iter().map(|(line, key)| delivered_already(context.settings, *line, key)));
+        }
+        let keys = notes.finding_keys(context.settings, &found);
+        let current = keys.iter().copied().collect();
+        let new = context.journal.new_findings(path.as_str(), &current, mode != Mode::DryRun)?;
+        let told = keys.iter().zip(found).filter(|(key, _)| new.contains(key)).map(|(_, finding)| finding);
+        report.near_misses.extend(told);
+    }
+    Ok(())
+}
+
+/// Notes that there is nothing more to do in `Reminders.md` as it is: the next pass need not read its
+/// lines until a date has come or the file is another.
+fn note_clean(context: &PassContext<'_>, notes: &Notes, plan: &plan::Plan) -> Result<(), PassError> {
+    let Some(note) = notes.reminders.as_ref().filter(|note| note.was_read) else { return Ok(()) };
+    let idle = plan.settles.is_empty() && plan.open.is_empty() && plan.changed.is_empty();
+    if let Some(stat) =
+        note.stat.as_deref().filter(|_| idle && note.nameless.iter().all(|line| !line.terminated))
+    {
+        context.journal.set_clean(context.settings.reminders.as_str(), stat)?;
+    }
     Ok(())
 }
 

@@ -1,13 +1,16 @@
 //! The two notes as one pass reads them.
 //!
-//! `Reminders.md` may hold a hundred thousand lines of which one is due: only lines that may be due,
-//! and lines without an id, become values; of all others the pass keeps the id and the place.
+//! `Reminders.md` may hold a hundred thousand lines of which none is due. Every pass looks at the bytes
+//! for a date that has come; only if there is one, or the file is another than the one in which the
+//! last pass found nothing to do, are its lines read. Of these only those that may be due, and those
+//! without an id, become values.
 
 use std::borrow::Cow;
 
 use jiff::{SignedDuration, Timestamp, civil};
+use memchr::{memmem, memrchr};
 
-use super::{PassContext, PassReport, PassSettings};
+use super::{PassContext, PassError, PassReport, PassSettings};
 use crate::deliver::journal::LineHash;
 use crate::format::Finding;
 use crate::format::commitment::{self, CommitmentsFile};
@@ -23,12 +26,36 @@ const HORIZON: SignedDuration = SignedDuration::from_hours(48);
 #[derive(Debug, Default)]
 pub(super) struct ReminderNote {
     pub bytes: Vec<u8>,
+    /// The file's stat from before it was read.
+    pub stat: Option<String>,
+    /// Whether its lines were read; else nothing in it is due, and nothing in it is new.
+    pub was_read: bool,
     /// The lines that may be due, in order.
     pub soon: Vec<ReminderLine>,
     /// The lines without an id, in order.
     pub nameless: Vec<Nameless>,
     pub near_misses: Vec<Finding>,
     ids: IdHashes,
+}
+
+/// Whether a line of the note may be due, told from the dates in it alone: a due line says `date=` and
+/// a date that has come. May say yes where nothing is, never no where something is.
+fn may_be_due(bytes: &[u8], local_now: civil::DateTime) -> bool {
+    let horizon = local_now.saturating_add(HORIZON).date().to_string();
+    memmem::find_iter(bytes, b"date=").any(|at| {
+        let date = bytes.get(at + 5..at + 15).unwrap_or_default();
+        let is_date = date.len() == 10
+            && date.iter().enumerate().all(|(at, byte)| match at {
+                4 | 7 => *byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+        if is_date && date > horizon.as_bytes() {
+            return false;
+        }
+        let start = memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1);
+        // The first line may begin with a byte order mark.
+        start == 0 || bytes[start..].starts_with(b"- [ ] ")
+    })
 }
 
 /// A reminder without an id.
@@ -41,7 +68,7 @@ pub(super) struct Nameless {
 impl ReminderNote {
     fn read(bytes: Vec<u8>, local_now: civil::DateTime) -> Self {
         let horizon = local_now.saturating_add(HORIZON);
-        let mut note = Self::default();
+        let mut note = Self { was_read: true, ..Self::default() };
         for found in reminder::scan(&bytes) {
             let (line, found) = match found {
                 Scanned::NearMiss(finding) => {
@@ -95,8 +122,17 @@ pub(super) struct Notes {
 
 impl Notes {
     /// Reads both; what can't be read is told in the report.
-    pub fn read(context: &PassContext<'_>, now: Timestamp, report: &mut PassReport) -> Self {
+    pub fn read(
+        context: &PassContext<'_>,
+        now: Timestamp,
+        report: &mut PassReport,
+    ) -> Result<Self, PassError> {
         let settings = context.settings;
+        let stat = context.vault.stat(&settings.reminders).ok().flatten();
+        let stat = stat.map(|stat| {
+            format!("{} {} {} {} {}", stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, stat.dev)
+        });
+        let is_clean = stat.is_some() && context.journal.clean(settings.reminders.as_str())? == stat;
         let mut bytes = |path: &NotePath| match context.vault.read(path) {
             Ok(bytes) => Some(bytes),
             Err(VaultError::NotFound(_)) => Some(Vec::new()),
@@ -106,22 +142,30 @@ impl Notes {
             }
         };
         let local_now = settings.zone.tz().to_datetime(now);
-        let reminders = bytes(&settings.reminders).map(|bytes| ReminderNote::read(bytes, local_now));
+        let reminders = bytes(&settings.reminders).map(|bytes| {
+            let note = if is_clean && !may_be_due(&bytes, local_now) {
+                ReminderNote { bytes, ..ReminderNote::default() }
+            } else {
+                ReminderNote::read(bytes, local_now)
+            };
+            ReminderNote { stat, ..note }
+        });
         let commitments = bytes(&settings.commitments)
             .map(|bytes| CommitmentNote { parsed: commitment::parse(&bytes), bytes });
-        Self { reminders, commitments }
+        Ok(Self { reminders, commitments })
     }
 
-    /// All that is to be said about the notes.
-    pub fn findings(&self, settings: &PassSettings) -> Vec<PlacedFinding> {
+    /// All that is to be said about each note whose lines were read.
+    pub fn findings(&self, settings: &PassSettings) -> Vec<(NotePath, Vec<PlacedFinding>)> {
         let mut out = Vec::new();
-        if let Some(note) = &self.reminders {
+        if let Some(note) = self.reminders.as_ref().filter(|note| note.was_read) {
             let ids = if note.ids.may_share() { note.ids() } else { Vec::new() };
-            out.extend(reminders::findings(&settings.reminders, &note.near_misses, ids.iter().copied()));
+            let found = reminders::findings(&settings.reminders, &note.near_misses, ids.iter().copied());
+            out.push((settings.reminders.clone(), found));
         }
         if let Some(note) = &self.commitments {
             let placed = |finding| PlacedFinding::new(&settings.commitments, finding);
-            out.extend(note.parsed.findings.iter().map(placed));
+            out.push((settings.commitments.clone(), note.parsed.findings.iter().map(placed).collect()));
         }
         out
     }
@@ -145,5 +189,24 @@ impl Notes {
             LineHash::of(&[finding.path.as_bytes(), finding.reason.as_bytes(), line].join(&0))
         };
         findings.iter().map(key).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_that_has_come_is_seen_wherever_it_stands() {
+        let now = civil::date(2026, 12, 1).at(9, 30, 0, 0);
+        let may = |text: &str| may_be_due(text.as_bytes(), now);
+        assert!(may("- [ ] date=2026-12-01 time=09:30 recur=none msg=\"x\"\n"));
+        assert!(may("x\n- [ ] time=09:30 msg=\"x\" recur=none date=2020-01-01"));
+        assert!(may("- [ ] msg=\"date=2027-01-01\" date=2026-12-03 time=09:30 recur=none\n"));
+        assert!(may("\u{feff}- [ ] date=2026-12-01 time=09:30 recur=none msg=\"x\"\n"));
+        assert!(may("x\n- [ ] date=tomorrow"));
+        assert!(!may("- [ ] date=2026-12-04 time=09:30 recur=none msg=\"x\"\n"));
+        assert!(!may("x\n- [x] date=2026-12-01 time=09:30 recur=none msg=\"x\"\n"));
+        assert!(!may(""));
     }
 }

@@ -36,7 +36,9 @@ pub(super) fn settle(
         plan.settles.iter().partition(|settle| matches!(settle.target, Target::Delivered { .. }));
     let mut writer = Writer { context, memory, mode, now, report };
     if let Some(note) = &notes.reminders {
-        writer.observe(&context.settings.reminders, &note.bytes);
+        if note.was_read {
+            writer.observe(&context.settings.reminders, &note.bytes);
+        }
         writer.write_settled(&context.settings.reminders, &lines)?;
         writer.give_ids(&note.nameless, notes, &lines)?;
     }

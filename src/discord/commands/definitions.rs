@@ -20,12 +20,12 @@ fn all() -> Vec<Value> {
             "type": 3, "name": name, "description": description, "required": required, "autocomplete": autocomplete,
         })
     };
-    let command = |name: &str, description: &str, options: Vec<Value>| {
-        json!({ "type": 1, "name": name, "description": description, "options": options })
-    };
+    let command = |name: &str, description: &str, options: Vec<Value>| json!({ "type": 1, "name": name, "description": description, "options": options });
     let mut recur = text("recur", "Whether it comes again", false, false);
-    recur["choices"] = ["none", "daily", "weekly", "monthly"].map(|word| json!({ "name": word, "value": word })).into();
-    let when = text("when", "For example: tomorrow 9am, in 20 minutes, fri 17:00, 2026-12-01 09:30", true, true);
+    recur["choices"] =
+        ["none", "daily", "weekly", "monthly"].map(|word| json!({ "name": word, "value": word })).into();
+    let when =
+        text("when", "For example: tomorrow 9am, in 20 minutes, fri 17:00, 2026-12-01 09:30", true, true);
     vec![
         command("remind", "Adds a reminder", vec![when, text("what", "What it says", true, false), recur]),
         command("reminders", "Lists the reminders", vec![]),
@@ -76,7 +76,9 @@ async fn bring_up_to_date(shared: &Shared) -> Result<(), ApiError> {
 fn same(there: &Value, wanted: &[Value]) -> bool {
     let there = there.as_array().map(Vec::as_slice).unwrap_or_default();
     there.len() == wanted.len()
-        && wanted.iter().all(|ours| there.iter().any(|theirs| theirs["name"] == ours["name"] && covers(theirs, ours)))
+        && wanted
+            .iter()
+            .all(|ours| there.iter().any(|theirs| theirs["name"] == ours["name"] && covers(theirs, ours)))
 }
 
 /// Whether all that we say stands there too; what is false or empty may be left out.

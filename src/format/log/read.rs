@@ -34,7 +34,7 @@ pub fn parse_from(bytes: &[u8], resume: Resume) -> LogFile {
         let begins = quoted && !quoted_before;
         quoted_before = quoted;
         let Some((kind, at, author)) = (if begins { title(line) } else { None }) else { continue };
-        let Some((event, after)) = body(lines, kind, at, author) else { break };
+        let Some((event, after)) = body(lines, kind, at, &author) else { break };
         log.blocks.push(LogBlock {
             line: before.number,
             end_line: after.number - 1,
@@ -53,7 +53,7 @@ fn body<'a>(
     mut lines: Lines<'a>,
     kind: EventKind,
     at: Timestamp,
-    author: String,
+    author: &str,
 ) -> Option<(Event, Lines<'a>)> {
     let mut content: Vec<&[u8]> = Vec::new();
     let mut ahead = lines;
@@ -64,7 +64,7 @@ fn body<'a>(
     let event = |id| Event {
         kind,
         at,
-        author: author.clone(),
+        author: author.to_owned(),
         content: String::from_utf8_lossy(&content.join(&b'\n')).into_owned(),
         id,
     };

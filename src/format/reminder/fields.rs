@@ -221,8 +221,8 @@ fn check_id(value: &str) -> Check {
     }
     let why = match value.strip_prefix("rid_") {
         None => "it begins with `rid_`".to_owned(),
-        Some(body) => match body.chars().find(|c| !matches!(c, 'A'..='Z' | '2'..='7')) {
-            Some(c) => format!("`{}` isn't one of A-Z and 2-7", c.escape_debug()),
+        Some(body) => match body.chars().find(|c| !matches!(c, 'A'..='Z' | '0'..='9')) {
+            Some(c) => format!("`{}` isn't one of A-Z and 0-9", c.escape_debug()),
             None => format!("12 characters follow `rid_`, not {}", body.len()),
         },
     };

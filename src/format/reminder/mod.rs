@@ -6,6 +6,7 @@
 //! interest. [`with_id`] and [`with_schedule`] make the only two changes that are ever made to a line.
 //! The grammar is `grammar/reminder.abnf`.
 
+mod canonical;
 mod diagnose;
 mod edit;
 mod fields;
@@ -114,21 +115,19 @@ pub struct ReminderRef<'a> {
     msg: RawMsg<'a>,
 }
 
-/// A message as it stands between its quotes.
+/// A message as it stands between its quotes: UTF-8 without control characters, which was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RawMsg<'a> {
-    pub text: &'a str,
+    pub bytes: &'a [u8],
     pub has_backslash: bool,
 }
 
 impl<'a> ReminderRef<'a> {
     /// The message, unescaped.
     pub fn msg(&self) -> Cow<'a, str> {
-        if self.msg.has_backslash {
-            Cow::Owned(unescape(self.msg.text))
-        } else {
-            Cow::Borrowed(self.msg.text)
-        }
+        let raw =
+            std::str::from_utf8(self.msg.bytes).expect("a message is UTF-8, or its line is no reminder");
+        if self.msg.has_backslash { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) }
     }
 
     /// The same, owned.
@@ -233,33 +232,74 @@ pub enum Scanned<'a> {
 }
 
 /// The reminders and near misses of a file in order, borrowed from it: no allocation for a valid line.
-pub fn scan(bytes: &[u8]) -> impl Iterator<Item = Scanned<'_>> {
-    LiveLines::new(bytes).filter_map(|line| match parse_ref(line.text) {
-        Some(reminder) => Some(Scanned::Reminder(line, reminder)),
-        None => match diagnose::diagnose(line.text) {
-            Parsed::NearMiss { column, reason, suggestion } => {
-                Some(Scanned::NearMiss(Finding { line: line.number, column, reason, suggestion }))
+pub fn scan(bytes: &[u8]) -> Scan<'_> {
+    Scan { lines: LiveLines::new(bytes) }
+}
+
+/// Iterator over [`scan`].
+#[derive(Debug, Clone)]
+pub struct Scan<'a> {
+    lines: LiveLines<'a>,
+}
+
+impl<'a> Iterator for Scan<'a> {
+    type Item = Scanned<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Scanned<'a>> {
+        loop {
+            let line = self.lines.next()?;
+            if let Some(reminder) = canonical::reminder(line.text) {
+                return Some(Scanned::Reminder(line, reminder));
             }
-            _ => None,
-        },
-    })
+            if let Some(found) = other_than_canonical(line) {
+                return Some(found);
+            }
+        }
+    }
+
+    /// The same without passing every reminder through one place in memory: what `for_each`, `count` and
+    /// `collect` use.
+    #[inline]
+    fn fold<B, F: FnMut(B, Scanned<'a>) -> B>(self, init: B, mut f: F) -> B {
+        let mut folded = init;
+        for line in self.lines {
+            if let Some(reminder) = canonical::reminder(line.text) {
+                folded = f(folded, Scanned::Reminder(line, reminder));
+            } else if let Some(found) = other_than_canonical(line) {
+                folded = f(folded, found);
+            }
+        }
+        folded
+    }
+}
+
+#[inline(never)]
+fn other_than_canonical(line: Line<'_>) -> Option<Scanned<'_>> {
+    if let Some(reminder) = syntax::reminder(line.text) {
+        return Some(Scanned::Reminder(line, reminder));
+    }
+    match diagnose::diagnose(line.text) {
+        Parsed::NearMiss { column, reason, suggestion } => {
+            Some(Scanned::NearMiss(Finding { line: line.number, column, reason, suggestion }))
+        }
+        _ => None,
+    }
 }
 
 /// Everything in a file that is a reminder or looks like one.
 pub fn parse(bytes: &[u8]) -> RemindersFile {
     let mut file = RemindersFile::default();
-    for found in scan(bytes) {
-        match found {
-            Scanned::Reminder(line, reminder) => file.reminders.push(ReminderLine {
-                line: line.number,
-                start: line.start,
-                text: line.text.to_vec(),
-                terminated: !line.terminator.is_empty(),
-                reminder: reminder.to_reminder(),
-            }),
-            Scanned::NearMiss(finding) => file.near_misses.push(finding),
-        }
-    }
+    scan(bytes).for_each(|found| match found {
+        Scanned::Reminder(line, reminder) => file.reminders.push(ReminderLine {
+            line: line.number,
+            start: line.start,
+            text: line.text.to_vec(),
+            terminated: !line.terminator.is_empty(),
+            reminder: reminder.to_reminder(),
+        }),
+        Scanned::NearMiss(finding) => file.near_misses.push(finding),
+    });
     file
 }
 
@@ -274,7 +314,7 @@ pub fn parse_line(text: &[u8]) -> Parsed {
 /// The reminder on a line, borrowed, if the line is a valid one.
 #[inline]
 pub fn parse_ref(text: &[u8]) -> Option<ReminderRef<'_>> {
-    syntax::reminder(text)
+    canonical::reminder(text).or_else(|| syntax::reminder(text))
 }
 
 /// Why a text can't be a message.

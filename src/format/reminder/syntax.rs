@@ -31,7 +31,6 @@ pub(super) enum Field<'a> {
 pub(super) const HEAD: &[u8] = b"- [ ]";
 
 /// The reminder that a whole line is.
-#[inline]
 pub(super) fn reminder(line: &[u8]) -> Option<ReminderRef<'_>> {
     let mut rest = line.strip_prefix(HEAD)?;
     let (mut date, mut time, mut recur, mut day, mut msg, mut id) = (None, None, None, None, None, None);
@@ -161,18 +160,19 @@ fn msg(input: &[u8]) -> Parse<'_, RawMsg<'_>> {
         end += if matches!(body.get(end + 1), Some(b'"' | b'\\')) { 2 } else { 1 };
     }
     let raw = &body[..end];
-    let text = plain_text(raw).filter(|text| !text.is_empty()).ok_or(nom::Err::Error(()))?;
-    Ok((&body[end + 1..], RawMsg { text, has_backslash }))
+    if raw.is_empty() || !is_plain_text(raw) {
+        return Err(nom::Err::Error(()));
+    }
+    Ok((&body[end + 1..], RawMsg { bytes: raw, has_backslash }))
 }
 
-/// The bytes as text, if they are UTF-8 and hold no control character.
-#[inline]
-fn plain_text(raw: &[u8]) -> Option<&str> {
-    let (mut control, mut high) = (false, false);
-    for b in raw {
-        control |= *b < 0x20 || *b == 0x7f;
-        high |= *b >= 0x80;
-    }
-    let text = std::str::from_utf8(raw).ok()?;
-    (!control && !(high && text.chars().any(char::is_control))).then_some(text)
+/// Whether the bytes are UTF-8 without control characters.
+fn is_plain_text(raw: &[u8]) -> bool {
+    !raw.iter().any(u8::is_ascii_control) && is_text_without_c1(raw)
+}
+
+/// Whether the bytes are UTF-8 without the controls beyond ASCII, U+0080 to U+009F: C2 80 to C2 9F.
+pub(super) fn is_text_without_c1(raw: &[u8]) -> bool {
+    let is_control = |at: usize| raw.get(at + 1).is_some_and(|next| *next < 0xA0);
+    std::str::from_utf8(raw).is_ok() && !memchr::memchr_iter(0xC2, raw).any(is_control)
 }

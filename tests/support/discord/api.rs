@@ -75,16 +75,19 @@ pub fn answer(world: &mut World, request: &Request<'_>) -> (Answer, Option<&'sta
         ("GET", ["channels", _, "messages"]) => {
             (history(world, id(1), request), Some("/channels/{channel_id}/messages"))
         }
-        ("PATCH", ["channels", _, "messages", _]) => (
-            edit_message(world, id(1), id(3), request),
-            Some("/channels/{channel_id}/messages/{message_id}"),
-        ),
+        ("PATCH", ["channels", _, "messages", _]) => {
+            (edit_message(world, id(1), id(3), request), Some("/channels/{channel_id}/messages/{message_id}"))
+        }
         ("POST", ["channels", _, "threads"]) => {
             (create_thread(world, id(1), request), Some("/channels/{channel_id}/threads"))
         }
         ("GET", ["guilds", _, "threads", "active"]) => {
-            let threads: Vec<u64> =
-                world.channels.values().filter(|c| c.kind == Kind::Thread && !c.archived).map(|c| c.id).collect();
+            let threads: Vec<u64> = world
+                .channels
+                .values()
+                .filter(|c| c.kind == Kind::Thread && !c.archived)
+                .map(|c| c.id)
+                .collect();
             let threads: Vec<Value> = threads.into_iter().map(|t| world.channel_json(t)).collect();
             let body = json!({ "threads": threads, "members": [], "has_more": false });
             (ok(body), Some("/guilds/{guild_id}/threads/active"))
@@ -103,10 +106,9 @@ pub fn answer(world: &mut World, request: &Request<'_>) -> (Answer, Option<&'sta
         ("GET", ["applications", _, "guilds", _, "commands"]) => {
             (ok(json!(world.commands)), Some("/applications/{application_id}/guilds/{guild_id}/commands"))
         }
-        ("PUT", ["applications", _, "guilds", _, "commands"]) => (
-            put_commands(world, request),
-            Some("/applications/{application_id}/guilds/{guild_id}/commands"),
-        ),
+        ("PUT", ["applications", _, "guilds", _, "commands"]) => {
+            (put_commands(world, request), Some("/applications/{application_id}/guilds/{guild_id}/commands"))
+        }
         ("GET", ["applications", _, "commands"]) => {
             (ok(json!(world.commands)), Some("/applications/{application_id}/commands"))
         }
@@ -185,18 +187,20 @@ fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Ans
     let nonce = request.body["nonce"].as_str().map(str::to_owned);
     let enforced = request.body["enforce_nonce"].as_bool() == Some(true);
     let now = world.now_ms();
-    if let Some(nonce) = nonce.as_ref().filter(|_| enforced) {
-        if let Some((id, at)) = world.nonces.get(&(channel, nonce.clone())).copied() {
-            if now.saturating_sub(at) <= world.nonce_window.as_millis() as u64 {
-                return match world.channels[&channel].messages.get(&id) {
-                    Some(message) => ok(message.clone()),
-                    None => error(404, 10008, "Unknown Message"),
-                };
-            }
-        }
+    let remembered = |at: u64| now.saturating_sub(at) <= world.nonce_window.as_millis() as u64;
+    let earlier = nonce.as_ref().filter(|_| enforced).and_then(|nonce| world.nonces.get(&(channel, nonce.clone())));
+    if let Some((id, _)) = earlier.filter(|(_, at)| remembered(*at)) {
+        return match world.channels[&channel].messages.get(id) {
+            Some(message) => ok(message.clone()),
+            None => error(404, 10008, "Unknown Message"),
+        };
     }
     world.channel_mut(channel).archived = false;
-    world.count_pings(&content.to_owned(), request.body.get("allowed_mentions").filter(|a| !a.is_null()), false);
+    world.count_pings(
+        content,
+        request.body.get("allowed_mentions").filter(|a| !a.is_null()),
+        false,
+    );
     let message = world.message(channel, world.bot, request.body);
     let id = world.store(message.clone(), true);
     if let Some(nonce) = nonce.filter(|_| enforced) {
@@ -241,7 +245,8 @@ fn history(world: &World, channel: u64, request: &Request<'_>) -> Answer {
     let mut page: Vec<Value> = match (request.param("after"), request.param("before")) {
         (Some(after), _) => messages.range(after + 1..).take(limit).map(|(_, m)| m.clone()).collect(),
         (None, Some(before)) => {
-            let mut page: Vec<_> = messages.range(..before).rev().take(limit).map(|(_, m)| m.clone()).collect();
+            let mut page: Vec<_> =
+                messages.range(..before).rev().take(limit).map(|(_, m)| m.clone()).collect();
             page.reverse();
             page
         }
@@ -279,7 +284,8 @@ fn put_commands(world: &mut World, request: &Request<'_>) -> Answer {
         command["id"] = json!(world.snowflake().to_string());
         command["version"] = json!(world.snowflake().to_string());
         command["application_id"] = json!(world.application.to_string());
-        for (key, value) in [("type", json!(1)), ("description", json!("")), ("default_member_permissions", Value::Null)]
+        for (key, value) in
+            [("type", json!(1)), ("description", json!("")), ("default_member_permissions", Value::Null)]
         {
             if command.get(key).is_none() {
                 command[key] = value;
@@ -313,7 +319,9 @@ fn edit_original(world: &mut World, token: &str, request: &Request<'_>) -> Answe
     if content.encode_utf16().count() > 2000 {
         return error(400, 50035, "Invalid Form Body: content must be 2000 or fewer in length");
     }
-    let Some(interaction) = world.interactions.values_mut().find(|i| i.token == token && i.callback.is_some()) else {
+    let Some(interaction) =
+        world.interactions.values_mut().find(|i| i.token == token && i.callback.is_some())
+    else {
         return error(404, 10015, "Unknown Webhook");
     };
     interaction.edited = Some(request.body.clone());
@@ -348,5 +356,9 @@ fn execute_webhook(world: &mut World, id: u64, token: &str, request: &Request<'_
     let mut message = world.message(channel, webhook, &body);
     message["author"]["bot"] = json!(true);
     let message_id = world.store(message.clone(), true);
-    if request.query.contains("wait=true") { ok(world.channels[&channel].messages[&message_id].clone()) } else { Answer::new(204, Value::Null) }
+    if request.query.contains("wait=true") {
+        ok(world.channels[&channel].messages[&message_id].clone())
+    } else {
+        Answer::new(204, Value::Null)
+    }
 }

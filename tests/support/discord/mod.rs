@@ -6,6 +6,7 @@
 //!
 //! It never talks to anything but the sockets that it opened.
 
+#![allow(clippy::needless_pass_by_value)]
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, missing_docs)]
 
 mod api;
@@ -97,7 +98,12 @@ impl FakeDiscord {
 
     /// Makes the next `times` requests whose method and path match go wrong.
     pub fn fault(&self, method: &'static str, path: &str, fault: Fault, times: usize) {
-        self.shared.rules.lock().unwrap().push(faults::Rule { method, path: path.into(), fault, left: times });
+        self.shared.rules.lock().unwrap().push(faults::Rule {
+            method,
+            path: path.into(),
+            fault,
+            left: times,
+        });
     }
 
     /// Forgets all faults that are still to come.
@@ -132,8 +138,10 @@ impl FakeDiscord {
 
     /// Waits until a gateway session is ready.
     pub async fn connected(&self) {
-        self.until("a gateway session", Duration::from_secs(20), |w| w.sessions.values().any(|s| s.tx.is_some()))
-            .await;
+        self.until("a gateway session", Duration::from_secs(20), |w| {
+            w.sessions.values().any(|s| s.tx.is_some())
+        })
+        .await;
     }
 
     /// A person writes. Stored and dispatched like any message; returns its id.
@@ -175,7 +183,8 @@ impl FakeDiscord {
         let id = self.world().interact(interaction);
         let settled = |w: &World| {
             w.interactions.get(&id).is_some_and(|i| {
-                i.callback.as_ref().is_some_and(|c| !matches!(c["type"].as_u64(), Some(5 | 6))) || i.edited.is_some()
+                i.callback.as_ref().is_some_and(|c| !matches!(c["type"].as_u64(), Some(5 | 6)))
+                    || i.edited.is_some()
             })
         };
         self.until("an answer to the interaction", Duration::from_secs(20), settled).await;
@@ -187,7 +196,8 @@ impl FakeDiscord {
     /// The text that the person who used a command sees.
     pub async fn reply(&self, interaction: Value) -> String {
         let answer = self.interact(interaction).await;
-        let text = answer["edited"]["content"].as_str().or_else(|| answer["callback"]["data"]["content"].as_str());
+        let text =
+            answer["edited"]["content"].as_str().or_else(|| answer["callback"]["data"]["content"].as_str());
         text.unwrap_or_default().to_owned()
     }
 

@@ -29,11 +29,18 @@ async fn handle(
 ) -> Response {
     let path = uri.path().trim_start_matches("/api/v10").to_owned();
     let query = uri.query().unwrap_or_default().to_owned();
-    let body: Value = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap_or(Value::Null) };
-    let authorization = headers.get("authorization").and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
+    let body: Value =
+        if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap_or(Value::Null) };
+    let authorization =
+        headers.get("authorization").and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
     let fault = faults::take(&shared, method.as_str(), &path);
-    let request =
-        api::Request { method: method.as_str(), path: &path, query: &query, authorization: &authorization, body: &body };
+    let request = api::Request {
+        method: method.as_str(),
+        path: &path,
+        query: &query,
+        authorization: &authorization,
+        body: &body,
+    };
     let not_done = match &fault {
         Some(Fault::DropRequest) => Some(None),
         Some(Fault::Status(status, body)) => Some(Some(Answer::new(*status, body.clone()))),
@@ -90,7 +97,8 @@ fn break_connection() -> ! {
 
 pub fn limited(scope: Scope, retry_after: f64) -> Answer {
     let global = scope == Scope::Global;
-    let body = json!({ "message": "You are being rate limited.", "retry_after": retry_after, "global": global });
+    let body =
+        json!({ "message": "You are being rate limited.", "retry_after": retry_after, "global": global });
     let mut answer = Answer::new(429, body);
     let scope = match scope {
         Scope::User => "user",

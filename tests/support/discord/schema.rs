@@ -42,9 +42,13 @@ impl Schema {
     fn check(&self, method: &str, template: &str, part: &str, body: &Value) -> Option<String> {
         let pointer = format!("/paths/{}/{}/{part}", template.replace('/', "~1"), method.to_lowercase());
         let validator = self.validator(&pointer)?;
-        let errors: Vec<String> =
-            validator.iter_errors(body).take(3).map(|e| format!("{} at `{}`", e, e.instance_path())).collect();
-        (!errors.is_empty()).then(|| format!("{method} {template} ({part}): {}\n  body: {body}", errors.join("; ")))
+        let errors: Vec<String> = validator
+            .iter_errors(body)
+            .take(3)
+            .map(|e| format!("{} at `{}`", e, e.instance_path()))
+            .collect();
+        (!errors.is_empty())
+            .then(|| format!("{method} {template} ({part}): {}\n  body: {body}", errors.join("; ")))
     }
 
     fn validator(&self, pointer: &str) -> Option<Arc<jsonschema::Validator>> {

@@ -38,7 +38,8 @@ impl axum::serve::Listener for TlsListener {
 pub async fn serve(router: Router) -> (SocketAddr, tokio::task::JoinHandle<()>) {
     let certificate = CertificateDer::from_pem_slice(include_bytes!("tls/cert.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_slice(include_bytes!("tls/key.pem")).unwrap();
-    let config = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key).unwrap();
+    let config =
+        ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key).unwrap();
     let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = tcp.local_addr().unwrap();
     let listener = TlsListener { tcp, acceptor: TlsAcceptor::from(Arc::new(config)) };
@@ -50,5 +51,10 @@ pub async fn serve(router: Router) -> (SocketAddr, tokio::task::JoinHandle<()>) 
 
 pub fn client(address: SocketAddr) -> reqwest::Client {
     let root = reqwest::Certificate::from_pem(include_bytes!("tls/ca.pem")).unwrap();
-    reqwest::Client::builder().no_proxy().resolve("discord.com", address).add_root_certificate(root).build().unwrap()
+    reqwest::Client::builder()
+        .no_proxy()
+        .resolve("discord.com", address)
+        .add_root_certificate(root)
+        .build()
+        .unwrap()
 }

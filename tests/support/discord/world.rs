@@ -268,8 +268,12 @@ impl World {
     pub fn message(&mut self, channel: u64, author: u64, body: &Value) -> Value {
         let id = self.snowflake();
         let content = body["content"].as_str().unwrap_or_default();
-        let mentioned: Vec<Value> =
-            self.users.keys().filter(|u| content.contains(&format!("<@{u}>"))).map(|u| self.user(*u)).collect();
+        let mentioned: Vec<Value> = self
+            .users
+            .keys()
+            .filter(|u| content.contains(&format!("<@{u}>")))
+            .map(|u| self.user(*u))
+            .collect();
         let roles: Vec<String> = [self.bot_role, self.other_role]
             .iter()
             .filter(|r| content.contains(&format!("<@&{r}>")))
@@ -358,7 +362,9 @@ impl World {
             Some(allowed) => allowed["parse"].as_array().is_some_and(|p| p.iter().any(|k| k == kind)),
         };
         let listed = |key: &str, id: u64| {
-            allowed.and_then(|a| a[key].as_array()).is_some_and(|l| l.iter().any(|v| *v == json!(id.to_string())))
+            allowed
+                .and_then(|a| a[key].as_array())
+                .is_some_and(|l| l.iter().any(|v| *v == json!(id.to_string())))
         };
         if parse("everyone") && (content.contains("@everyone") || content.contains("@here")) {
             self.pings.push("@everyone".into());

@@ -1,0 +1,76 @@
+//! What a text and a question cost.
+
+use std::time::{Duration, Instant};
+
+use jiff::tz::TimeZone;
+use vault_agent::embed::Table;
+use vault_agent::recall::corpus::{Corpus, Passage};
+use vault_agent::recall::matrix::Probe;
+use vault_agent::recall::question::Question;
+use vault_agent::recall::score::{self, Candidates, Scores, Vectors};
+use vault_agent::recall::signal::FITTED;
+
+use crate::data::Conversation;
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+pub fn report(conversations: &[Conversation], blocks: usize) {
+    let table = Table::builtin();
+    let words: Vec<&str> = conversations[0].turns.iter().flat_map(|(_, text)| text.split_whitespace()).collect();
+    let texts: Vec<String> = words.chunks(50).map(|words| words.join(" ")).collect();
+    let times = texts.iter().map(|text| {
+        let start = Instant::now();
+        std::hint::black_box(table.embed(text));
+        start.elapsed()
+    });
+    println!("\nembedding 50 words: {:?}", median(times.collect()));
+
+    let mut corpus = Corpus::new();
+    let start = Instant::now();
+    'all: for copy in 0.. {
+        for conversation in conversations {
+            for (at, turns) in conversation.turns.chunks(24).enumerate() {
+                let passages = turns.iter().zip(1..).map(|((author, text), line)| Passage {
+                    line,
+                    end_line: line,
+                    is_turn: true,
+                    role: None,
+                    author: Some(author),
+                    time: Some(1_600_000_000 + 3600 * (copy * 100 + at as i64)),
+                    head: "",
+                    text,
+                });
+                corpus.put(&format!("logs/discord-channel/{}-{copy}/{at:04}.md", conversation.id), 0, passages);
+                if corpus.len() >= blocks {
+                    break 'all;
+                }
+            }
+        }
+    }
+    println!("{} blocks taken in: {:?}", corpus.len(), start.elapsed());
+    let (mut vectors_only, mut whole) = (Vec::new(), Vec::new());
+    let mut cosines = Vec::new();
+    for asked in conversations.iter().flat_map(|conversation| conversation.questions.iter().step_by(20)) {
+        let start = Instant::now();
+        let question = Question::new(&asked.text, jiff::civil::date(2024, 6, 1));
+        let probe = Probe::new(&table.embed(&asked.text)).unwrap();
+        let candidates = Candidates::new(&corpus, |_| true, |_| true);
+        let mut scores = Scores::new(FITTED, corpus.len());
+        let vectors = Vectors { matrix: &corpus.vectors, probe: &probe };
+        score::signals(&corpus, &candidates, &question, Some(vectors), &TimeZone::UTC, &mut scores);
+        std::hint::black_box(scores.best(&corpus, &candidates, 24));
+        whole.push(start.elapsed());
+        let start = Instant::now();
+        corpus.vectors.cosines(&probe, 0..corpus.len(), &mut cosines);
+        vectors_only.push(start.elapsed());
+    }
+    let least = |times: &[Duration]| times.iter().min().copied().unwrap_or_default();
+    let (all, vectors) = (least(&whole), least(&vectors_only));
+    println!(
+        "a question over {} blocks: median {:?} (least {all:?}); of it the vectors: {:?} ({vectors:?})",
+        corpus.len(), median(whole), median(vectors_only)
+    );
+}

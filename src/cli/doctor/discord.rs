@@ -1,0 +1,43 @@
+//! Checks of Discord, where a bot is set up: what the bot would find out, asked now.
+
+use std::time::Duration;
+
+use super::Check;
+use crate::discord::{DiscordError, setup};
+use crate::workspace::Workspace;
+
+/// The longest that all questions may take.
+const LIMIT: Duration = Duration::from_secs(15);
+
+pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let settings = &workspace.settings.discord;
+    // What is wrong with the secrets themselves is another check's to say.
+    let Ok(Some(api)) = setup::api(settings, workspace.vault.root()) else { return vec![] };
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+        return vec![];
+    };
+    let asked = runtime.block_on(async { tokio::time::timeout(LIMIT, setup::examine(&api, settings)).await });
+    let found = asked.unwrap_or_else(|_| {
+        vec![Err(DiscordError::Unreachable(format!("no answer within {} s", LIMIT.as_secs())))]
+    });
+    found
+        .into_iter()
+        .map(|found| found.map_or_else(|problem| failed(&problem), |fine| Check::ok("discord", fine)))
+        .collect()
+}
+
+/// A problem's sentence: what is wrong, then what to click where.
+fn failed(problem: &DiscordError) -> Check {
+    let words = problem.to_string();
+    if problem.is_transient() {
+        return Check::warn(
+            "discord",
+            words,
+            "it is tried again by itself; look at the network if it stays so",
+        );
+    }
+    match words.split_once(": ") {
+        Some((detail, fix)) => Check::fail("discord", detail, fix),
+        None => Check::fail("discord", words, "see [discord] in vault-agent.toml"),
+    }
+}

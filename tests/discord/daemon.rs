@@ -1,0 +1,159 @@
+//! The real binary as a daemon: it answers, it survives being killed while people talk, and it goes on without Discord.
+
+use super::fake::Access;
+use super::rig::*;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn command(rig: &Rig, token: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
+    command
+        .args(args)
+        .env("VAULT_AGENT_VAULT", rig.vault())
+        .env("VAULT_AGENT_STATE_DIR", rig.temp.path().join("state"))
+        .env("VAULT_AGENT_CACHE_DIR", rig.temp.path().join("cache"))
+        .env("DISCORD_TOKEN", token)
+        .env_remove("VAULT_AGENT_NOW")
+        .env_remove("FAILPOINTS")
+        .stdin(Stdio::null());
+    command
+}
+
+/// A daemon that is killed when it is dropped.
+struct Daemon(Child);
+
+impl Daemon {
+    fn start(rig: &Rig) -> Self {
+        let token = rig.fake.world().token.clone();
+        let child = command(rig, &token, &["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        Self(child.unwrap())
+    }
+
+    /// The memory in use, in kB.
+    fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
+        line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+async fn rig(notify: &str) -> Rig {
+    let rig = Rig::new().await;
+    let settings = format!(
+        "[notify]\nkind = \"{notify}\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
+         api_base = \"{}\"\n",
+        rig.fake.api_base()
+    );
+    std::fs::write(rig.vault().join("vault-agent.toml"), settings).unwrap();
+    std::fs::write(rig.vault().join("MEMORY.md"), "## Health\n- The dentist is on Friday at ten\n").unwrap();
+    rig
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_daemon_answers_commands_and_questions() {
+    let rig = rig("discord").await;
+    let daemon = Daemon::start(&rig);
+    rig.fake.connected().await;
+    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
+    let reply =
+        rig.fake.reply(slash(ALICE, "remind", &[("when", "2031-01-01 09:00"), ("what", "Call Mum")])).await;
+    let line = std::fs::read_to_string(rig.vault().join("Reminders.md")).unwrap();
+    let line = line.lines().find(|line| line.contains("Call Mum")).unwrap().to_owned();
+    assert_eq!(reply, format!("Added:\n```\n{line}\n```"));
+    assert!(!rig.fake.reply(slash(ALICE, "status", &[])).await.is_empty());
+    rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+    rig.wait_said(CHANNEL, 2).await;
+    if cfg!(feature = "index") {
+        rig.wait("an answer from the notes", || {
+            rig.said(CHANNEL).iter().any(|s| s.contains("Friday at ten"))
+        })
+        .await;
+    }
+    println!("the daemon with the bot holds {} kB", daemon.memory());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_once() {
+    let rig = rig("discord").await;
+    let mut wanted: Vec<String> = vec![];
+    let begun = Instant::now();
+    for round in 0..8u64 {
+        let daemon = Daemon::start(&rig);
+        rig.fake.connected().await;
+        for n in 0..25 {
+            let text = format!("round {round} message {n}");
+            rig.fake.say(CHANNEL, ALICE, &text);
+            wanted.push(text);
+            tokio::time::sleep(Duration::from_millis(3 + (round * 7 + n) % 11)).await;
+        }
+        if round == 0 {
+            rig.wait_said(CHANNEL, 1).await;
+        }
+        drop(daemon);
+        rig.fake.until("the session's end", LONG, |w| w.sessions.values().all(|s| s.tx.is_none())).await;
+    }
+    let daemon = Daemon::start(&rig);
+    let first = rig.said(CHANNEL).first().cloned().unwrap();
+    let from = wanted.iter().position(|text| *text == first).unwrap();
+    rig.wait_said(CHANNEL, wanted.len() - from).await;
+    assert_eq!(rig.said(CHANNEL), wanted[from..], "from message {from} on");
+    println!("{} messages over 8 kills in {:?}", wanted.len() - from, begun.elapsed());
+    drop(daemon);
+}
+
+fn doctor(rig: &Rig, token: &str) -> Output {
+    command(rig, token, &["doctor"]).output().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
+    let rig = rig("console").await;
+    let words = |output: &Output| {
+        let both = [output.stdout.clone(), output.stderr.clone()].concat();
+        String::from_utf8(both).unwrap()
+    };
+    let token = rig.fake.world().token.clone();
+    let fine = words(&doctor(&rig, &token));
+    assert!(fine.contains("Discord knows the bot as `vault`"), "{fine}");
+    assert!(fine.contains("the bound channel `assistant` can be read"), "{fine}");
+    rig.fake.world().message_content_enabled = false;
+    rig.fake.world().channel_mut(CHANNEL).access = Access::Hidden;
+    let output = doctor(&rig, &token);
+    let wrong = words(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(wrong.contains("Message Content Intent") && wrong.contains("Read Message History"), "{wrong}");
+    let wrong = words(&doctor(&rig, "another-token"));
+    assert!(wrong.contains("Reset Token") && !wrong.contains("another-token"), "{wrong}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_a_wrong_token_the_daemon_goes_on_with_the_console() {
+    let rig = rig("discord").await;
+    let soon = jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::get("Europe/London").unwrap());
+    let line =
+        format!("- [ ] date={} time=00:00 recur=none msg=\"still told\" id=rid_AAAAAAAAAAAA\n", soon.date());
+    std::fs::write(rig.vault().join("Reminders.md"), line).unwrap();
+    let out = rig.temp.path().join("out");
+    let child = command(&rig, "wrong", &["run"])
+        .stdout(std::fs::File::create(&out).unwrap())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let daemon = Daemon(child);
+    rig.wait("the console", || std::fs::read_to_string(&out).is_ok_and(|text| text.contains("still told")))
+        .await;
+    let status = rig.temp.path().join("state/status.json");
+    rig.wait("the status", || {
+        std::fs::read_to_string(&status).is_ok_and(|text| text.contains("Reset Token"))
+    })
+    .await;
+    drop(daemon);
+    assert!(rig.fake.world().identifies <= 2, "a wrong token must not be tried over and over");
+}

@@ -1,0 +1,104 @@
+//! Network providers against an endpoint that behaves in every wrong way.
+
+use std::sync::{Arc, Mutex};
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use vault_agent::config;
+use vault_agent::embed::http::Http;
+use vault_agent::embed::retry::{self, Backoff};
+use vault_agent::embed::{EmbedError, Provider, Purpose};
+
+type Script = Arc<Mutex<Vec<&'static str>>>;
+
+/// An endpoint that answers each request with the next word of the script, the last one for ever.
+async fn endpoint(script: &[&'static str]) -> (String, Arc<Mutex<Vec<Value>>>) {
+    let script: Script = Arc::new(Mutex::new(script.to_vec()));
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    let app = Router::new().fallback(move |Json(body): Json<Value>| {
+        let (script, seen) = (Arc::clone(&script), Arc::clone(&seen));
+        async move {
+            let n = body["input"].as_array().map_or(0, Vec::len);
+            seen.lock().unwrap().push(body);
+            let mut script = script.lock().unwrap();
+            let word = if script.len() > 1 { script.remove(0) } else { script[0] };
+            answer(word, n)
+        }
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    (url, asked)
+}
+
+fn answer(word: &str, n: usize) -> Response {
+    let data = |vector: Value, n: usize| {
+        let data: Vec<Value> = (0..n).rev().map(|i| json!({"index": i, "embedding": vector})).collect();
+        Json(json!({ "data": data })).into_response()
+    };
+    match word {
+        "good" => data(json!([0.6, 0.8]), n),
+        "few" => data(json!([0.6, 0.8]), n - 1),
+        "null" => data(json!([0.6, null]), n),
+        "huge" => data(json!([0.6, 1e300]), n),
+        "html" => "<html>login</html>".into_response(),
+        "limit" => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "0")], "slow down").into_response(),
+        "down" => (StatusCode::BAD_GATEWAY, "").into_response(),
+        _ => (StatusCode::UNAUTHORIZED, "no such key").into_response(),
+    }
+}
+
+fn provider(url: &str) -> Http {
+    let settings = config::Embed { provider: "openai".into(), url: Some(url.into()), ..config::Embed::default() };
+    Http::open(&settings, std::path::Path::new("/nowhere")).unwrap()
+}
+
+async fn embed(script: &[&'static str], tries: u32) -> Result<Vec<Vec<f32>>, EmbedError> {
+    let (url, _) = endpoint(script).await;
+    let backoff = Backoff { first: std::time::Duration::from_millis(1), most: std::time::Duration::from_millis(2), tries };
+    retry::embed(&provider(&url), &["a".into(), String::new()], Purpose::Document, backoff).await
+}
+
+#[tokio::test]
+async fn good_answers_are_taken_in_order_and_empty_texts_are_not_sent() {
+    let (url, asked) = endpoint(&["good"]).await;
+    let vectors = provider(&url).embed(&["a".into(), " ".into()], Purpose::Document).await.unwrap();
+    assert_eq!(vectors, [[0.6, 0.8], [0.6, 0.8]]);
+    assert_eq!(asked.lock().unwrap()[0]["input"], json!(["a", "-"]));
+}
+
+#[tokio::test]
+async fn what_may_pass_is_tried_again() {
+    assert!(embed(&["down", "limit", "good"], 5).await.is_ok());
+    let error = embed(&["down"], 3).await.unwrap_err();
+    assert!(matches!(&error, EmbedError::Unreachable { reason, .. } if reason.contains("502")), "{error}");
+    let dead = provider("http://127.0.0.1:9").embed(&["a".into()], Purpose::Query).await.unwrap_err();
+    assert!(dead.to_string().contains("can't be reached: no connection"), "{dead}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named_and_not_tried_again() {
+    for (word, part) in [
+        ("html", "`<html>login</html>`"),
+        ("few", "1 vectors for 2 texts"),
+        ("null", "`null` in a vector"),
+        ("huge", "`inf` at place 1"),
+        ("no", "status 401 Unauthorized: `no such key`"),
+    ] {
+        // A second try would be "good": it must not happen.
+        let error = embed(&[word, "good"], 5).await.unwrap_err().to_string();
+        assert!(error.contains(part), "{word}: {error}");
+    }
+}
+
+#[test]
+fn a_missing_key_is_a_setting_to_mend() {
+    let settings = config::Embed { provider: "google".into(), ..config::Embed::default() };
+    if std::env::var_os("GOOGLE_API_KEY").is_none() {
+        let error = Http::open(&settings, std::path::Path::new("/nowhere")).unwrap_err().to_string();
+        assert!(error.contains("set `GOOGLE_API_KEY`"), "{error}");
+    }
+}

@@ -1,0 +1,118 @@
+//! `recall` and `search` over a small vault.
+
+use crate::support::TestVault;
+
+const LOGS: &str = "\
+//- vault-agent.toml
+//- logs/discord-channel/7/20260801T090000Z_0001.md
+---
+surface: discord-channel
+context_id: \"7\"
+started: 2026-08-01T09:00:00Z
+---
+
+> [!user] 2026-08-01T09:00:00Z Ann
+> I adopted a kitten from the shelter yesterday, her name is Biscuit!
+
+^01K1J000000000000000000001
+
+> [!agent] 2026-08-01T09:00:30Z Pai
+> Congratulations! What did the vet say?
+
+^01K1J000000000000000000002
+
+> [!user] 2026-08-01T09:01:00Z Ann
+> She needs her vaccination in September.
+
+^01K1J000000000000000000003
+
+> [!tool]- 2026-08-01T09:01:10Z calendar
+> {\"kitten\": \"adopted kitten shelter vaccination\"}
+
+^01K1J000000000000000000004
+
+> [!user] 2026-08-01T09:02:00Z Ann
+> The dishwasher is leaking again.
+
+^01K1J000000000000000000005
+";
+
+fn vault(more: &str) -> TestVault {
+    TestVault::new(&format!("{LOGS}{more}"))
+}
+
+#[test]
+fn what_is_near_in_meaning_is_given() {
+    let vault = vault("");
+    let run = vault.run(&["recall", "Where did Ann get her cat?"]);
+    assert!(run.stdout.contains("kitten from the shelter"), "{}", run.stdout);
+    assert!(run.stdout.lines().count() <= 3 && run.stdout.trim_end().chars().count() <= 400);
+}
+
+#[test]
+fn nothing_is_given_where_nothing_helps() {
+    let vault = vault("");
+    for question in ["Which kubernetes ingress controller handles the wildcard certificate?", "", "x", "🎉🎉🎉"] {
+        let run = vault.run(&["recall", question]);
+        assert_eq!(run.stdout.trim(), "NONE", "{question}");
+    }
+    let json = vault.run(&["--json", "recall", "quarterly spreadsheet of the oil refinery"]).json();
+    assert!(json["digest"].is_null() && json["hits"].as_array().unwrap().is_empty());
+    let long = "kitten ".repeat(15_000);
+    assert!(vault.run(&["recall", &long]).stdout.contains("kitten"));
+}
+
+#[test]
+fn an_injection_is_marked_bounded_and_without_tools() {
+    let vault = vault("");
+    let run = vault.run(&["recall", "--inject", "When does the kitten need her vaccination?"]);
+    let json = run.stdout.strip_prefix("INJECTED_CONTEXT_RELEVANT_MEMORIES\n").expect("the mark comes first");
+    let json: serde_json::Value = serde_json::from_str(json).unwrap();
+    assert_eq!(json["budget_tokens_est"], 1000);
+    let memories = json["memories"].as_array().unwrap();
+    assert!(memories.iter().any(|memory| memory["excerpt"].as_str().unwrap().contains("vaccination in September")));
+    assert!(memories.iter().all(|memory| !memory["excerpt"].as_str().unwrap().contains('{')), "tools are not given");
+    assert!(memories[0]["path"].as_str().unwrap().starts_with("logs/") && memories[0]["line"].as_u64().unwrap() > 6);
+    assert_eq!(memories[0]["truncated"], false);
+    let expanded = vault.run(&["recall", "--inject", "--expand", "When does the kitten need her vaccination?"]);
+    assert!(expanded.stdout.contains("Pai: Congratulations!"), "{}", expanded.stdout);
+}
+
+#[test]
+fn pinned_memories_come_first() {
+    let vault = vault(
+        "//- Pinned.md\n- [[logs/discord-channel/7/20260801T090000Z_0001#^01K1J000000000000000000005]]\n",
+    );
+    let json = vault.run(&["--json", "recall", "--inject", "Where did Ann get her cat?"]).json();
+    let first = &json["injected"]["memories"][0];
+    assert!(first["excerpt"].as_str().unwrap().contains("dishwasher"), "{json}");
+    assert!(json["digest"].as_str().unwrap().contains("kitten"), "a digest is about the question");
+}
+
+#[test]
+fn the_cache_is_worth_nothing() {
+    let vault = vault("//- note.md\n# Pets\n\nBiscuit likes tuna.\n\n- the vet is in Mill Road\n");
+    let questions = ["Where did Ann get her cat?", "vet", "tuna", "Biscuit"];
+    let ask = || questions.map(|question| vault.run(&["--json", "search", question]).json()["hits"].clone());
+    let before = ask();
+    assert!(before[2].as_array().unwrap().iter().any(|hit| hit["path"] == "note.md"));
+    vault.write("other.md", "Tuna again\n");
+    let _ = ask();
+    std::fs::remove_file(vault.path("other.md")).unwrap();
+    assert_eq!(ask(), before, "a corpus that changed step by step ranks as before");
+    std::fs::remove_dir_all(vault.cache()).unwrap();
+    assert_eq!(ask(), before, "and so does one made anew");
+    std::fs::write(vault.cache().join("recall.bin"), b"vault-agent recall 1 torn").unwrap();
+    assert_eq!(ask(), before, "and beside a torn file");
+}
+
+#[test]
+fn settings_that_name_no_model_say_so_and_recall_goes_on() {
+    let vault = vault("");
+    vault.write("vault-agent.toml", "[embed]\nprovider = \"local:models/none\"\n");
+    let run = vault.run(&["recall", "Where did Ann get her cat?"]);
+    assert!(run.stdout.contains("kitten"), "{}", run.stdout);
+    assert!(run.stderr.contains("is no directory"), "{}", run.stderr);
+    vault.write("vault-agent.toml", "[embed]\nprovider = \"none\"\n");
+    assert!(vault.run(&["recall", "What is the kitten's name?"]).stdout.contains("Biscuit"));
+}
