@@ -258,7 +258,10 @@ impl History {
         let Some(restore) = pending::load(self.dir())? else { return Ok(None) };
         let steps = restore.steps.iter().map(|step| {
             let (before, after) = (step.before.as_ref(), step.after.as_ref());
-            let (before, after) = (before.and_then(super::pending::StoredState::state), after.and_then(super::pending::StoredState::state));
+            let (before, after) = (
+                before.and_then(super::pending::StoredState::state),
+                after.and_then(super::pending::StoredState::state),
+            );
             match what {
                 Interrupted::Finish => Step { path: step.path.clone(), before, after },
                 Interrupted::RollBack => Step { path: step.path.clone(), before: after, after: before },

@@ -177,7 +177,12 @@ impl Scanner<'_> {
         match self.vault.stat(path) {
             Ok(Some(stat)) => {
                 if self.takes(path, &stat, scan, &mut present) {
-                    candidates.push(Candidate { path: path.clone(), mode: mode_of(&stat), stat, known: None });
+                    candidates.push(Candidate {
+                        path: path.clone(),
+                        mode: mode_of(&stat),
+                        stat,
+                        known: None,
+                    });
                 }
                 // A file where a folder was.
                 self.gone_below(path, &present, scan)
