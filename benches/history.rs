@@ -100,16 +100,21 @@ fn life_of_one(temp: &Path, commits: usize) {
     let history = History::open(&vault, &Settings::default(), &temp.join("long-state"), clock()).unwrap();
     import_long_history(&history, commits);
     let filter = Filter { id: Some("rid_NEEDLE777777".into()), ..Filter::default() };
-    let took = median(5, || time(|| assert_eq!(history.records(&filter).unwrap().len(), commits.div_ceil(1_000))));
+    let took =
+        median(5, || time(|| assert_eq!(history.records(&filter).unwrap().len(), commits.div_ceil(1_000))));
     println!("history --id over {commits} commits: {took:?}");
     let path = Filter { path: Some("Reminders.md".into()), limit: Some(20), ..Filter::default() };
     println!("history Reminders.md, first page: {:?}", time(|| drop(history.records(&path).unwrap())));
-    let record = Why { actor: Actor::Scheduler, subject: "fired: x".into(), body: None, trailers: Vec::new() };
+    let record =
+        Why { actor: Actor::Scheduler, subject: "fired: x".into(), body: None, trailers: Vec::new() };
     let note = NotePath::new("Reminders.md").unwrap();
     let before = history.read_at(&history.newest().unwrap().commit, "Reminders.md").unwrap();
     let after = b"after".to_vec();
     let change = Change { path: &note, before: before.as_deref(), after: Some(&after), why: &record };
-    println!("one write of the agent after {commits} commits: {:?}", time(|| history.record(&change).unwrap()));
+    println!(
+        "one write of the agent after {commits} commits: {:?}",
+        time(|| history.record(&change).unwrap())
+    );
 }
 
 /// Commits as the agent makes them, through git's own fast-import where there is one: writing each with
@@ -129,7 +134,8 @@ fn import_long_history(history: &History, commits: usize) {
     for number in 0..commits {
         let at = number % 40;
         lines[at] = format!("- [ ] reminder {at} changed {number}");
-        let id = if number % 1_000 == 0 { "rid_NEEDLE777777".to_owned() } else { format!("rid_{number:012}") };
+        let id =
+            if number % 1_000 == 0 { "rid_NEEDLE777777".to_owned() } else { format!("rid_{number:012}") };
         let text = lines.join("\n") + "\n";
         let message = format!(
             "fired: number {number}\n\nActor: scheduler\nReminder: {id}\nDue: 2026-12-01T09:30:00Z\nDelivery: {number}\nNote: Reminders.md\n"
@@ -185,7 +191,10 @@ fn write_notes(root: &Path, count: usize) {
             seed ^= seed << 13;
             seed ^= seed >> 7;
             seed ^= seed << 17;
-            text.push_str(["tea ", "Anna ", "dentist ", "on Friday ", "the garden "][usize::try_from(seed % 5).unwrap()]);
+            text.push_str(
+                ["tea ", "Anna ", "dentist ", "on Friday ", "the garden "]
+                    [usize::try_from(seed % 5).unwrap()],
+            );
             text.push_str(&format!("{:x} ", seed % 65_536));
         }
         std::fs::write(path, text).unwrap();

@@ -96,7 +96,8 @@ fn is_path(history: &crate::history::History, workspace: &crate::workspace::Work
     let Ok(path) = super::snapshots::vault_path(workspace, typed) else { return false };
     let there = workspace.vault.root().join(&path).exists();
     let known = || {
-        let filter = crate::history::Filter { path: Some(path.clone()), limit: Some(1), ..Default::default() };
+        let filter =
+            crate::history::Filter { path: Some(path.clone()), limit: Some(1), ..Default::default() };
         history.records(&filter).is_ok_and(|records| !records.is_empty())
     };
     path.is_empty() || there || known()

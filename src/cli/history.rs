@@ -93,7 +93,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         text.as_ref().map(parse).transpose()
     };
     if let Some(actor) = args.actor.as_deref().filter(|actor| !ACTORS.contains(actor)) {
-        return Err(CommandError::usage(format!("`{actor}` is no actor")).hint(format!("one of {}", ACTORS.join(", "))));
+        return Err(CommandError::usage(format!("`{actor}` is no actor"))
+            .hint(format!("one of {}", ACTORS.join(", "))));
     }
     let path = args.path.as_deref().map(|path| vault_path(&workspace, path)).transpose()?;
     let filter = Filter {
@@ -144,7 +145,10 @@ fn entry(history: &History, record: &Record, patch: bool) -> Result<Entry, Comma
     let text = if patch {
         let mut text = String::new();
         for change in &record.changes {
-            text.push_str(&crate::history::render_diff(&history.file_diff(change)?, crate::history::DiffStyle::Plain));
+            text.push_str(&crate::history::render_diff(
+                &history.file_diff(change)?,
+                crate::history::DiffStyle::Plain,
+            ));
         }
         Some(text)
     } else {

@@ -7,7 +7,8 @@ use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver;
 use crate::format::reminder::{self, Reminder};
 use crate::history::{
-    FileDiff, Filter, History, HistoryError, Interrupted, LineTarget, Mode, Plan, Point, RestoreReport, put_line_back,
+    FileDiff, Filter, History, HistoryError, Interrupted, LineTarget, Mode, Plan, Point, RestoreReport,
+    put_line_back,
 };
 use crate::vault::{Actor, NotePath, Plan as EditPlan, VaultError, Why};
 use crate::workspace::Workspace;
@@ -130,7 +131,11 @@ impl Restore<'_> {
             };
             (report.restored, report.deleted) = (of(false), of(true));
             report.skipped.clone_from(&plan.blocked);
-            self.context.ui.json(&Document { report: &report, newer: &plan.newer, dry_run: self.args.dry_run });
+            self.context.ui.json(&Document {
+                report: &report,
+                newer: &plan.newer,
+                dry_run: self.args.dry_run,
+            });
             return Ok(Status::Fine);
         }
         if !self.may(&format!("restore {} files?", plan.steps.len())) {
@@ -156,11 +161,14 @@ impl Restore<'_> {
             return Ok(newest);
         }
         let [scope] = scopes else {
-            return Err(CommandError::usage("say what to go back to").hint("for example `--at \"yesterday 18:00\"`"));
+            return Err(
+                CommandError::usage("say what to go back to").hint("for example `--at \"yesterday 18:00\"`")
+            );
         };
         let filter = Filter { path: Some(scope.clone()), limit: Some(1), ..Filter::default() };
         let last = self.history.records(&filter)?.into_iter().next();
-        let last = last.ok_or_else(|| HistoryError::NotInSnapshot { path: scope.clone(), at: newest.short() })?;
+        let last =
+            last.ok_or_else(|| HistoryError::NotInSnapshot { path: scope.clone(), at: newest.short() })?;
         match last.commit.parent {
             Some(parent) => Ok(self.history.point(&parent.to_string())?),
             None => Ok(newest),
@@ -221,7 +229,9 @@ impl Restore<'_> {
         }
         if let Some(before) = report.snapshot_before.as_ref().filter(|_| report.snapshot_after.is_some()) {
             let short: String = before.chars().take(10).collect();
-            ui.note(format!("to take this back: `vault-agent restore --at {short} --exact`, or `vault-agent undo`"));
+            ui.note(format!(
+                "to take this back: `vault-agent restore --at {short} --exact`, or `vault-agent undo`"
+            ));
         }
         Ok(if report.skipped.is_empty() { Status::Fine } else { Status::Problem })
     }
@@ -236,7 +246,8 @@ impl Restore<'_> {
 
     /// Reminders that come back after their time don't fire, or do if asked: before they are written.
     fn hold_missed(&self, now: &[u8], then: &[u8]) -> Result<(), CommandError> {
-        let there: Vec<Reminder> = reminder::parse(now).reminders.into_iter().map(|line| line.reminder).collect();
+        let there: Vec<Reminder> =
+            reminder::parse(now).reminders.into_iter().map(|line| line.reminder).collect();
         let coming = reminder::parse(then).reminders.into_iter().map(|line| line.reminder);
         let mut past = 0;
         let mut journal = None;
@@ -250,7 +261,8 @@ impl Restore<'_> {
             past += usize::from(is_past.map_err(CommandError::problem)?);
         }
         if past > 0 {
-            let what = if self.args.fire_missed { "fire now" } else { "don't fire; `--fire-missed` lets them" };
+            let what =
+                if self.args.fire_missed { "fire now" } else { "don't fire; `--fire-missed` lets them" };
             self.context.ui.note(format!("{past} reminders come back after their time and {what}"));
         }
         Ok(())
@@ -260,8 +272,12 @@ impl Restore<'_> {
         let (point, source) = self.source_of(path, target, remote)?;
         let now = self.now(path)?;
         let missing = || match target {
-            LineTarget::Id(id) => CommandError::problem(format!("`{path}` has never had a line with the id `{id}`")),
-            LineTarget::Number(n) => CommandError::problem(format!("`{path}` had no line {n} at {}", point.short())),
+            LineTarget::Id(id) => {
+                CommandError::problem(format!("`{path}` has never had a line with the id `{id}`"))
+            }
+            LineTarget::Number(n) => {
+                CommandError::problem(format!("`{path}` had no line {n} at {}", point.short()))
+            }
         };
         let after = put_line_back(&now, &source, target).ok_or_else(missing)?;
         let mut report = RestoreReport { from: point.commit.id.to_string(), ..RestoreReport::default() };
@@ -293,7 +309,9 @@ impl Restore<'_> {
             why = why.trailer("Reminder", id.clone());
         }
         // Worked out again from the newest bytes: somebody may be typing.
-        let plan = |bytes: &[u8]| EditPlan::Bytes(put_line_back(bytes, &source, target).unwrap_or_else(|| bytes.to_vec()));
+        let plan = |bytes: &[u8]| {
+            EditPlan::Bytes(put_line_back(bytes, &source, target).unwrap_or_else(|| bytes.to_vec()))
+        };
         let edit = self.workspace.editor.edit_with(&note_path(path)?, &why, plan);
         edit.map_err(CommandError::problem)?;
         report.restored.push(path.to_owned());
@@ -309,7 +327,8 @@ impl Restore<'_> {
         target: &LineTarget,
         remote: Option<Point>,
     ) -> Result<(Point, Vec<u8>), CommandError> {
-        let missing = |point: &Point| HistoryError::NotInSnapshot { path: path.to_owned(), at: point.short() };
+        let missing =
+            |point: &Point| HistoryError::NotInSnapshot { path: path.to_owned(), at: point.short() };
         let named = match &self.args.at {
             Some(at) => Some(self.history.point(at)?),
             None => remote,
@@ -328,7 +347,8 @@ impl Restore<'_> {
         }
         let filter = Filter { path: Some(path.to_owned()), ..Filter::default() };
         for record in self.history.records(&filter)? {
-            let Some(old) = record.changes.iter().find(|change| change.path == path).and_then(|change| change.old)
+            let Some(old) =
+                record.changes.iter().find(|change| change.path == path).and_then(|change| change.old)
             else {
                 continue;
             };
@@ -345,13 +365,17 @@ impl Restore<'_> {
 }
 
 fn note_path(path: &str) -> Result<NotePath, CommandError> {
-    let outside = |error: crate::vault::PathError| HistoryError::Outside { path: path.into(), reason: error.to_string() };
+    let outside = |error: crate::vault::PathError| HistoryError::Outside {
+        path: path.into(),
+        reason: error.to_string(),
+    };
     NotePath::new(path).map_err(|error| outside(error).into())
 }
 
 fn line_place(text: &str) -> Result<(&str, usize), CommandError> {
     let place = text.rsplit_once(':').and_then(|(path, number)| Some((path, number.parse().ok()?)));
     place.filter(|(path, number)| !path.is_empty() && *number > 0).ok_or_else(|| {
-        CommandError::usage(format!("`{text}` names no line")).hint("give a path and a number, as in `--line MEMORY.md:12`")
+        CommandError::usage(format!("`{text}` names no line"))
+            .hint("give a path and a number, as in `--line MEMORY.md:12`")
     })
 }

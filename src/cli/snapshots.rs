@@ -18,11 +18,15 @@ impl From<HistoryError> for CommandError {
             | HistoryError::Ambiguous(_)
             | HistoryError::Outside { .. }
             | HistoryError::Pattern { .. } => Self::usage(&error),
-            HistoryError::Empty => Self::problem(&error).hint("`vault-agent run` takes snapshots; so does `history`"),
+            HistoryError::Empty => {
+                Self::problem(&error).hint("`vault-agent run` takes snapshots; so does `history`")
+            }
             HistoryError::NotInSnapshot { .. } => {
                 Self::problem(&error).hint("`vault-agent history PATH` shows when it was there")
             }
-            HistoryError::Disabled => Self::problem(&error).hint("set `[history] enabled = true` in `vault-agent.toml`"),
+            HistoryError::Disabled => {
+                Self::problem(&error).hint("set `[history] enabled = true` in `vault-agent.toml`")
+            }
             _ => Self::problem(&error),
         }
     }
@@ -38,7 +42,11 @@ pub(super) fn open(workspace: &Workspace) -> Result<Arc<History>, CommandError> 
 }
 
 /// Takes a snapshot of what people changed, where snapshots are on, and says what waits for a word.
-pub(super) fn refresh(context: &Context, workspace: &Workspace, history: &History) -> Result<(), CommandError> {
+pub(super) fn refresh(
+    context: &Context,
+    workspace: &Workspace,
+    history: &History,
+) -> Result<(), CommandError> {
     if !workspace.settings.history.enabled {
         return Ok(());
     }
@@ -56,7 +64,8 @@ pub(super) fn refresh(context: &Context, workspace: &Workspace, history: &Histor
 
 /// Paths as people type them, from the folder that they are in, as the vault names them.
 pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, CommandError> {
-    let outside = |reason: String| CommandError::from(HistoryError::Outside { path: typed.to_owned(), reason });
+    let outside =
+        |reason: String| CommandError::from(HistoryError::Outside { path: typed.to_owned(), reason });
     let typed_path = std::path::Path::new(typed);
     let root = workspace.vault.root();
     let inside = if typed_path.is_absolute() {
@@ -66,7 +75,9 @@ pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, C
         let here = std::env::current_dir().ok().and_then(|here| here.canonicalize().ok());
         let below = here.and_then(|here| Some(here.strip_prefix(root).ok()?.to_str()?.to_owned()));
         match below.filter(|below| !below.is_empty()) {
-            Some(below) => normal(&format!("{below}/{typed}")).ok_or_else(|| outside("it leaves the vault".into()))?,
+            Some(below) => {
+                normal(&format!("{below}/{typed}")).ok_or_else(|| outside("it leaves the vault".into()))?
+            }
             None => normal(typed).ok_or_else(|| outside("it leaves the vault".into()))?,
         }
     };
@@ -194,7 +205,10 @@ mod tests {
     fn distances_in_words() {
         let now: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
         let at = |seconds: i64| ago(now - SignedDuration::from_secs(seconds), now);
-        assert_eq!([at(1), at(119), at(7_200), at(90_000)], ["1 second ago", "1 minute ago", "2 hours ago", "1 day ago"]);
+        assert_eq!(
+            [at(1), at(119), at(7_200), at(90_000)],
+            ["1 second ago", "1 minute ago", "2 hours ago", "1 day ago"]
+        );
         assert_eq!(ago(now + SignedDuration::from_secs(5), now), "0 seconds ago");
     }
 }

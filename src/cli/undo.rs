@@ -27,7 +27,8 @@ struct Document<'a> {
 /// Runs `undo`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     if args.count == 0 {
-        return Err(CommandError::usage("`0` writes can't be taken back").hint("`undo` alone takes back the last one"));
+        return Err(CommandError::usage("`0` writes can't be taken back")
+            .hint("`undo` alone takes back the last one"));
     }
     let workspace = context.workspace()?;
     let history = open(&workspace)?;
@@ -60,7 +61,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.line(format!("undid: {}", write.commit.message.subject));
     }
     for path in &report.skipped {
-        context.ui.note(format!("`{path}` was changed at this very moment and stays as it is; run `undo` again"));
+        context
+            .ui
+            .note(format!("`{path}` was changed at this very moment and stays as it is; run `undo` again"));
     }
     let status = if report.skipped.is_empty() { Status::Fine } else { Status::Problem };
     context.ui.json(&Document { report, conflicts: &[] });

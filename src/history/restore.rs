@@ -167,7 +167,8 @@ impl History {
         for scope in scopes {
             let scope = std::slice::from_ref(scope);
             let known = target.keys().any(|path| within(path, scope));
-            if !known && !(exact && present.keys().any(|path| within(path, scope))) {
+            let newer = exact && present.keys().any(|path| within(path, scope));
+            if !known && !newer {
                 return Err(HistoryError::NotInSnapshot { path: scope[0].clone(), at: point.short() });
             }
         }
@@ -257,7 +258,10 @@ impl History {
         let Some(restore) = pending::load(self.dir())? else { return Ok(None) };
         let steps = restore.steps.iter().map(|step| {
             let (before, after) = (step.before.as_ref(), step.after.as_ref());
-            let (before, after) = (before.and_then(super::pending::StoredState::state), after.and_then(super::pending::StoredState::state));
+            let (before, after) = (
+                before.and_then(super::pending::StoredState::state),
+                after.and_then(super::pending::StoredState::state),
+            );
             match what {
                 Interrupted::Finish => Step { path: step.path.clone(), before, after },
                 Interrupted::RollBack => Step { path: step.path.clone(), before: after, after: before },

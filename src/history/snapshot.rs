@@ -239,8 +239,11 @@ impl History {
         let mut at = At { head, tree: base, sink: Some(sink) };
         let restored = pending::load(&self.dir)?;
         let targets = restored.as_ref().map(PendingRestore::targets).unwrap_or_default();
-        let (ours, theirs): (Vec<_>, Vec<_>) =
-            scan.changed.into_iter().chain(scan.deleted.into_iter().map(|path| (path, None))).partition(|(path, state)| targets.get(path.as_str()) == Some(state));
+        let (ours, theirs): (Vec<_>, Vec<_>) = scan
+            .changed
+            .into_iter()
+            .chain(scan.deleted.into_iter().map(|path| (path, None)))
+            .partition(|(path, state)| targets.get(path.as_str()) == Some(state));
         if let Some(restore) = restored.as_ref().filter(|_| !ours.is_empty()) {
             self.commit(store, lock, &mut at, &ours, &restore.message(), &mut snapshot)?;
         }
@@ -389,7 +392,10 @@ impl History {
         }
         let mut at = At { head, tree: base, sink: Some(sink) };
         let mut snapshot = Snapshot::default();
-        if known == after && known != before && self.was_overtaken(&store, head, path.as_str(), before, after)? {
+        if known == after
+            && known != before
+            && self.was_overtaken(&store, head, path.as_str(), before, after)?
+        {
             // A snapshot came between the write and this word about it, and took the write for a
             // person's. The content is kept already; who it was, and why, is said now.
             return self.commit_always(&store, &lock, &mut at, &message, &mut snapshot);

@@ -16,8 +16,8 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::error::{HistoryError, Result};
 use super::message::Message;
-use super::wal::{self, Object, Wal};
 use super::object::{FileState, Mode, Sink, TreeEntries, TreeNode};
+use super::wal::{self, Object, Wal};
 
 pub(crate) const BRANCH: &str = "refs/heads/main";
 
@@ -242,7 +242,8 @@ impl Store {
         }
         let mut lines = bytes[..split].split(|byte| *byte == b'\n');
         let parent = lines.find_map(|line| line.strip_prefix(b"parent "));
-        let parent = parent.and_then(|hex| std::str::from_utf8(hex).ok()).and_then(|hex| Oid::from_str(hex).ok());
+        let parent =
+            parent.and_then(|hex| std::str::from_utf8(hex).ok()).and_then(|hex| Oid::from_str(hex).ok());
         Ok(Some(parent))
     }
 
@@ -299,7 +300,9 @@ impl Store {
     pub(crate) fn files(&self, tree: Oid) -> Result<BTreeMap<String, FileState>> {
         let mut out = BTreeMap::new();
         if tree != empty_tree() {
-            self.collect(tree, "", &mut |path, state| { out.insert(path, state); })?;
+            self.collect(tree, "", &mut |path, state| {
+                out.insert(path, state);
+            })?;
         }
         Ok(out)
     }
@@ -466,7 +469,10 @@ impl Store {
     }
 
     fn set_branch(&self, id: Oid) -> Result<()> {
-        self.repo.reference(BRANCH, id, true, "snapshot").map(drop).map_err(self.git("move the branch `main`"))
+        self.repo
+            .reference(BRANCH, id, true, "snapshot")
+            .map(drop)
+            .map_err(self.git("move the branch `main`"))
     }
 
     /// A commit after `past` that also keeps `own` reachable.
@@ -582,6 +588,8 @@ fn leave_user_settings_alone() {
                 let _ = git2::opts::set_search_path(level, "");
             }
             let _ = git2::opts::set_cache_max_size(8 << 20);
+            // A folder of a few hundred notes is larger than what libgit2 remembers by itself.
+            let _ = git2::opts::set_cache_object_limit(ObjectType::Tree, 128 << 10);
             let _ = git2::opts::set_mwindow_size(1 << 20);
             let _ = git2::opts::set_mwindow_mapped_limit(16 << 20);
         }

@@ -39,7 +39,11 @@ fn fires(room: &Room, operations: &[Operation], trailers: &[(&str, &str)]) {
 fn an_honest_history_passes() {
     let room = room();
     let delete = Operation::DeleteLine { line: TREE.into() };
-    fires(&room, &[delete], &[("Reminder", "rid_AAAAAAAAAAAA"), ("Due", "2026-12-01T09:30:00+00:00"), ("Delivery", "1")]);
+    fires(
+        &room,
+        &[delete],
+        &[("Reminder", "rid_AAAAAAAAAAAA"), ("Due", "2026-12-01T09:30:00+00:00"), ("Delivery", "1")],
+    );
     room.agent_appends("logs/discord-channel/1/20260130T142355Z_0001.md", "three");
     room.write("Reminders.md", format!("# R\n{}\n", CALL.replace("09:30", "10:00")));
     room.snapshot();
@@ -72,8 +76,10 @@ fn a_one_off_that_vanished_needs_a_delivery() {
 #[test]
 fn a_write_that_touched_more_than_it_says_is_named() {
     let room = room();
-    let operations =
-        [Operation::DeleteLine { line: TREE.into() }, Operation::ReplaceLine { line: b"# R".to_vec(), with: b"# X".to_vec() }];
+    let operations = [
+        Operation::DeleteLine { line: TREE.into() },
+        Operation::ReplaceLine { line: b"# R".to_vec(), with: b"# X".to_vec() },
+    ];
     fires(&room, &operations, &[("Reminder", "rid_AAAAAAAAAAAA"), ("Delivery", "1")]);
     let said = said(&room);
     assert_eq!(said.len(), 2, "{said:?}");
@@ -83,7 +89,10 @@ fn a_write_that_touched_more_than_it_says_is_named() {
 #[test]
 fn ids_never_change() {
     let room = room();
-    room.write("Reminders.md", format!("# R\n{TREE}\n{}\n", CALL.replace("rid_BBBBBBBBBBBB", "rid_CCCCCCCCCCCC")));
+    room.write(
+        "Reminders.md",
+        format!("# R\n{TREE}\n{}\n", CALL.replace("rid_BBBBBBBBBBBB", "rid_CCCCCCCCCCCC")),
+    );
     room.snapshot();
     assert_eq!(said(&room), ["ids Reminders.md:3 the id `rid_BBBBBBBBBBBB` became `rid_CCCCCCCCCCCC`"]);
 }

@@ -52,7 +52,8 @@ fn history_diff_restore_and_undo_in_a_row() {
 
 #[test]
 fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
-    let vault = TestVault::new("//- now: 2026-12-01T09:00:00Z\n//- zone: Europe/London\n//- /Reminders.md\n# R\n");
+    let vault =
+        TestVault::new("//- now: 2026-12-01T09:00:00Z\n//- zone: Europe/London\n//- /Reminders.md\n# R\n");
     let added = json(&vault, &["remind", "add", "2026-12-01 09:30", "Call"]);
     let (id, line) = (added["id"].as_str().unwrap(), added["line_text"].as_str().unwrap());
     assert_eq!(json(&vault, &["history", "--id", id]).as_array().unwrap().len(), 1);

@@ -10,8 +10,13 @@ use vault_agent::history::PackPolicy;
 use crate::room::{self, Room};
 use crate::support::TestVault;
 
-const SNAPSHOT_STEPS: [&str; 5] =
-    ["history::created", "history::scanned", "history::objects-written", "history::logged", "history::branch-moved"];
+const SNAPSHOT_STEPS: [&str; 5] = [
+    "history::created",
+    "history::scanned",
+    "history::objects-written",
+    "history::logged",
+    "history::branch-moved",
+];
 const RESTORE_STEPS: [&str; 6] = [
     "history::restore-noted",
     "history::restore-step",
@@ -31,12 +36,16 @@ fn repository(vault: &TestVault) -> PathBuf {
 
 /// Whether plain git reads the same files from the newest snapshot as lie in the vault.
 fn snapshot_equals_vault(vault: &TestVault) {
-    let Some(listed) = room::git_at(&repository(vault), &["ls-tree", "-r", "-z", "--name-only", "main"]) else { return };
+    let Some(listed) = room::git_at(&repository(vault), &["ls-tree", "-r", "-z", "--name-only", "main"])
+    else {
+        return;
+    };
     let listed = String::from_utf8(listed.stdout).unwrap();
     let snapshot: BTreeMap<String, String> = listed
         .split_terminator('\0')
         .map(|path| {
-            let shown = room::git_at(&repository(vault), &["cat-file", "blob", &format!("main:{path}")]).unwrap();
+            let shown =
+                room::git_at(&repository(vault), &["cat-file", "blob", &format!("main:{path}")]).unwrap();
             (path.to_owned(), String::from_utf8(shown.stdout).unwrap())
         })
         .collect();
@@ -115,7 +124,8 @@ fn killed_at_no_step_in_particular() {
     }
     for round in 0..8_u64 {
         vault.write("a.md", format!("round {round}\n"));
-        let mut child = vault.command(&["history"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child =
+            vault.command(&["history"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(3 + round * 11));
         // SIGKILL: nothing is tidied up.
         child.kill().unwrap();
@@ -163,7 +173,8 @@ fn packing_that_is_killed_loses_nothing() {
             .unwrap();
         assert!(!status.success(), "{step} was not reached");
         room.fsck();
-        let report = room.history.maintain_with(PackPolicy { loose: 1, packs: 1, small_bytes: 1 << 30 }).unwrap();
+        let report =
+            room.history.maintain_with(PackPolicy { loose: 1, packs: 1, small_bytes: 1 << 30 }).unwrap();
         assert!(report.joined > 0, "{report:?}");
         room.fsck();
         assert_eq!(room.log().len(), 4);

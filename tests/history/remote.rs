@@ -74,6 +74,9 @@ fn without_git_or_a_remote_the_words_are_clear() {
     vault.env("PATH", "/nonexistent");
     let run = vault.run(&["restore", "--from-remote", "/nowhere"]);
     assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("`git` could not be started") && run.stderr.contains("install git"), "{run:?}");
+    assert!(
+        run.stderr.contains("`git` could not be started") && run.stderr.contains("install git"),
+        "{run:?}"
+    );
     let _ = vault.run(&["history"]).ok();
 }

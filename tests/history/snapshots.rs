@@ -326,7 +326,9 @@ fn what_a_power_cut_took_from_the_disk_comes_back_from_the_log() {
     std::fs::write(&log, bytes).unwrap();
     std::fs::write(dir.join("refs/heads/main"), "").unwrap();
     let mut emptied = 0;
-    for folder in std::fs::read_dir(dir.join("objects")).unwrap().flatten().filter(|f| f.file_name().len() == 2) {
+    for folder in
+        std::fs::read_dir(dir.join("objects")).unwrap().flatten().filter(|f| f.file_name().len() == 2)
+    {
         for object in std::fs::read_dir(folder.path()).unwrap().flatten() {
             std::fs::remove_file(object.path()).unwrap();
             if emptied % 2 == 0 {
@@ -338,7 +340,10 @@ fn what_a_power_cut_took_from_the_disk_comes_back_from_the_log() {
     assert!(emptied >= 9);
     room.reopen();
     room.fsck();
-    assert_eq!(room.subjects(), ["mcp: saved: agent", "human: changed a.md", "human: first snapshot: 1 file"]);
+    assert_eq!(
+        room.subjects(),
+        ["mcp: saved: agent", "human: changed a.md", "human: first snapshot: 1 file"]
+    );
     assert!(room.snapshot().is_empty());
     room.agent_appends("a.md", "goes on");
     room.fsck();
