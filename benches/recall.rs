@@ -1,7 +1,7 @@
 //! Recall measured: LoCoMo's questions against LoCoMo's conversations, turn by turn, and what it costs.
 //!
 //! ```text
-//! cargo bench --bench recall -- [--data FILE] [--model DIR] [--fit] [--speed] [--blocks N]
+//! cargo bench --bench recall -- [--data FILE] [--model DIR] [--fit] [--none] [--speed] [--blocks N]
 //! ```
 //!
 //! `FILE` (default `../shared/bench/locomo-dev.json`) stays where it is: its licence forbids to copy it here.
@@ -42,6 +42,11 @@ fn main() {
     let blocks = value("--blocks").and_then(|n| n.parse().ok()).unwrap_or(100_000);
     if args.iter().any(|arg| arg == "--speed") {
         speed::report(&conversations, blocks);
+        return;
+    }
+    if args.iter().any(|arg| arg == "--none") {
+        none::fit(&conversations);
+        none::report(&conversations);
         return;
     }
     let rows = fit::rows(&conversations, &|text| table.embed(text), true);

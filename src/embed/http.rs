@@ -125,7 +125,7 @@ impl Http {
                 let numbers = vector.as_array().ok_or_else(|| self.bad("a vector that is no list".to_owned()))?;
                 #[expect(clippy::cast_possible_truncation, reason = "vectors are kept as f32; what overflows is found by `check`")]
                 let number = |x: &Value| {
-                    x.as_f64().map(|x| x as f32).ok_or_else(|| self.bad(format!("`{}` in a vector", shown(&x.to_string()))))
+                    x.as_f64().map(|x| x as f32).ok_or_else(|| self.bad(format!("{} in a vector", shown(&x.to_string()))))
                 };
                 numbers.iter().map(number).collect()
             })

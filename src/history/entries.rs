@@ -167,6 +167,7 @@ impl Entries {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Record<'a> {
     Seen(&'a str, Entry),
     Gone(&'a str),

@@ -150,6 +150,11 @@ impl Corpus {
         self.postings.each(term, each);
     }
 
+    /// In how many slots `term` stands, dead ones included.
+    pub fn count(&self, term: &str) -> usize {
+        self.postings.count(term)
+    }
+
     /// The different authors' names, by number.
     pub fn authors(&self) -> &[String] {
         &self.authors

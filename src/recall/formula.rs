@@ -93,6 +93,27 @@ impl Default for Standing {
 }
 
 impl Standing {
+    /// From a memory's inline fields (`[importance:: 0.8]`, `[confidence:: 0.9]`, `[tier:: core]`,
+    /// `[temporal:: dynamic]`); `None` where it has none of them. Numbers outside 0..1 are ignored.
+    pub fn from_fields(text: &str, idle_days: f64) -> Option<Self> {
+        let mut standing = Self { idle_days, ..Self::default() };
+        let mut any = false;
+        for field in text.split('[').skip(1).filter_map(|rest| rest.split_once(']')).map(|(field, _)| field) {
+            let Some((key, value)) = field.split_once("::") else { continue };
+            let number = value.trim().parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+            match (key.trim(), number) {
+                ("importance", Some(number)) => standing.importance = number,
+                ("confidence", Some(number)) => standing.confidence = number,
+                ("tier", _) if Tier::parse(value).is_some() => standing.tier = Tier::parse(value).unwrap_or_default(),
+                ("temporal", _) if value.trim() == "dynamic" => standing.is_dynamic = true,
+                ("temporal", _) if value.trim() == "static" => {}
+                _ => continue,
+            }
+            any = true;
+        }
+        any.then_some(standing)
+    }
+
     /// A stretched exponential: half-life `30 d * exp(1.5 importance)` (a third for dynamic facts), shape
     /// by tier. The half-life is exact for the working tier alone.
     pub fn recency(&self) -> f64 {
@@ -163,6 +184,16 @@ mod tests {
         assert!(near(standing(Tier::Peripheral, 10_000.0).multiplier(), 0.65));
         let best = Standing { importance: 1.0, uses: 100, ..Standing::default() };
         assert!(best.multiplier() > 0.99);
+    }
+
+    #[test]
+    fn fields_are_read_from_the_bullet() {
+        let text = "Ann: [link] likes tea [importance:: 0.8] [tier:: core] [temporal:: dynamic] [mood:: 3]";
+        let standing = Standing::from_fields(text, 3.0).unwrap();
+        let expected =
+            Standing { tier: Tier::Core, importance: 0.8, is_dynamic: true, idle_days: 3.0, ..Standing::default() };
+        assert_eq!(standing, expected);
+        assert_eq!(Standing::from_fields("likes [tea:: green] [importance:: 7] [importance:: x", 0.0), None);
     }
 
     #[test]

@@ -105,6 +105,12 @@ impl Postings {
         }
     }
 
+    /// In how many slots `term` stands.
+    pub fn count(&self, term: &str) -> usize {
+        let base = self.base.find(term).map_or(0, |at| self.base.stretch(at).len());
+        base + self.ids.get(term).map_or(0, |id| self.added[*id as usize].0.len())
+    }
+
     /// Everything, for storing.
     pub fn to_flat(&self) -> Flat {
         let known = (0..self.base.ends.len()).map(|at| self.base.term(at));

@@ -69,7 +69,12 @@ pub struct Question {
 impl Question {
     /// Takes `text` apart; `today` is what "yesterday" counts from.
     pub fn new(text: &str, today: Date) -> Self {
-        let text = cut(text.trim(), LONGEST);
+        let whole = text.trim();
+        let mut text = cut(whole, LONGEST);
+        // A word cut in two is another word.
+        if text.len() < whole.len() {
+            text = text.rsplit_once(char::is_whitespace).map_or(text, |(before, _)| before);
+        }
         let mut all = Vec::new();
         words(text, |word| all.push(word.to_owned()));
         let (mut terms, table) = (Terms::new(), Table::builtin());

@@ -32,6 +32,10 @@ const NEAR_WORD: f32 = 0.8;
 /// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
 const MOST_IDF: f32 = 5.5;
 
+/// The usual mean and spread of the built-in model's cosines between a question and a memory's blocks, and for
+/// how many blocks they count.
+const USUAL: (f64, f64, f64) = (0.147, 0.1, 20.0);
+
 /// What signals are written to.
 pub trait Sink {
     /// Adds `value` of `signal` to `slot`.
@@ -49,8 +53,10 @@ const SHORTLIST: usize = 2000;
 /// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not
 /// in the blocks around.
 const COMMON: usize = 50;
+/// The same for the wide region around it.
+const RATHER_COMMON: usize = 400;
 
-/// Weighted sums, one a slot, and beside them the two signals that tell a find from a guess.
+/// Weighted sums, one a slot, and beside them the two measures that tell a find from a guess.
 #[derive(Debug)]
 pub struct Scores {
     weights: Weights,
@@ -375,6 +381,7 @@ fn lexical(
         #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
         let rarity = idf(found.len() as f32, n);
         let is_common = candidates.count > MANY && found.len() * COMMON > candidates.count;
+        let is_rather_common = candidates.count > MANY && found.len() * RATHER_COMMON > candidates.count;
         let reach = |window: &'static [(i32, f32)]| if is_common { &ALONE[..] } else { window };
         if !found.is_empty() {
             all += rarity;
@@ -415,7 +422,7 @@ fn lexical(
             }
             scratch.drain(|slot, value| parts.push((Signal::CoverAnswer, slot, rarity * value)));
             for (slot, _) in &found {
-                region_spread(corpus, candidates, *slot, if is_common { 0 } else { REGION }, |at, weight| scratch.raise(at, weight));
+                region_spread(corpus, candidates, *slot, if is_rather_common { 0 } else { REGION }, |at, weight| scratch.raise(at, weight));
             }
             scratch.drain(|slot, value| parts.push((Signal::Region, slot, rarity * value)));
             // Pairs: this term and the one before it in the question, in one turn or one and its answer.
@@ -450,6 +457,10 @@ fn lexical(
             scratch.raise(*slot, 1.0);
         }
         for (near, likeness) in &asked.near {
+            // A near word that stands everywhere tells nothing, and costs the most.
+            if candidates.count > MANY && corpus.count(near) * COMMON > corpus.len() {
+                continue;
+            }
             corpus.each(near, |slot, _| {
                 if candidates.is[slot as usize] {
                     scratch.raise(slot, NEAR_WORD * likeness);
@@ -576,8 +587,12 @@ fn semantic(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>, sink
     if count == 0 {
         return;
     }
-    let mean = sum / f64::from(count);
-    let spread = (squares / f64::from(count) - mean * mean).max(0.0).sqrt() + 1e-9;
+    // A few blocks have no spread to speak of: they are joined by as many usual ones as make one.
+    let (usual_mean, usual_spread, weight) = USUAL;
+    let count = f64::from(count) + weight;
+    let mean = (sum + weight * usual_mean) / count;
+    let usual_square = usual_spread * usual_spread + usual_mean * usual_mean;
+    let spread = ((squares + weight * usual_square) / count - mean * mean).max(0.0).sqrt();
     let (mean, scale) = (mean as f32, (1.0 / spread.max(1e-4)) as f32);
     for note in corpus.files() {
         let slots = note.slots.start as usize..(note.slots.end as usize).min(cosines.len());

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::choose::{self, Injection, Memory};
 use super::engine::{Recall, RecallError, State};
+use super::formula::Standing;
 use super::question::Question;
 use super::score::{self, Candidates, Scores, Vectors};
 use super::signal::{FITTED, SURE_ENOUGH};
@@ -34,6 +35,19 @@ pub struct Recalled {
     pub freshness: Freshness,
     /// What a person should know.
     pub notes: Vec<String>,
+}
+
+impl Recalled {
+    /// What a turn was given, as the text of a folded callout in its log: a link to each block, so that a
+    /// person sees it and Obsidian's backlinks count how often a memory serves. Empty where nothing was given.
+    pub fn links(&self) -> String {
+        let lines = self.hits.iter().map(|hit| {
+            let note = hit.path.strip_suffix(".md").unwrap_or(&hit.path);
+            let place = hit.block_id.as_ref().map_or_else(String::new, |id| format!("#^{id}"));
+            format!("- [[{note}{place}]] line {}", hit.line)
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// A block and how it ranks.
@@ -108,7 +122,7 @@ impl Recall {
             if (sure && ranked.sure >= SURE_ENOUGH * 0.5 && given(&hit) || hit.pinned)
                 && seen.insert((hit.path.clone(), hit.line))
             {
-                memories.push(memory(&state, &hit, ranked.sure));
+                memories.push(memory(&state, &hit, ranked.sure * self.standing(&hit)));
                 hits.push(hit);
             }
         }
@@ -167,6 +181,12 @@ impl Recall {
         let has_notes = (0..corpus.len()).any(|slot| candidates.is[slot] && !corpus.shape[slot].has(Shape::TURN | Shape::TOOL));
         let ranked = |slot: u32| Ranked { slot, score: f64::from(scores.of[slot as usize]), sure: scores.sureness(slot) };
         (best.into_iter().map(ranked).collect(), has_notes)
+    }
+
+    /// What a memory's own fields make of its similarity: 1 where it has none.
+    fn standing(&self, hit: &Hit) -> f64 {
+        let age = hit.timestamp.map_or(0.0, |at| self.clock.now().duration_since(at).as_secs_f64() / 86_400.0);
+        Standing::from_fields(&hit.text, age).map_or(1.0, |standing| standing.multiplier())
     }
 
     /// Adds the turns beside each memory to its text, as far as an injected memory has room.

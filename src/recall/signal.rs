@@ -122,9 +122,9 @@ pub const FITTED: Weights = [
     0.293, // closing
 ];
 
-/// The logistic that turns a block's soft coverage and standardised cosine into how sure it is to be about
-/// the question: constant, weight of [`Signal::SoftNear`], weight of [`Signal::Vector`].
-pub const SURE: [f64; 3] = [-5.978, 10.588, 0.470];
+/// The logistic that turns a block's soft coverage and its standardised cosine into how sure it is to be about the
+/// question: constant, weight of [`Signal::SoftNear`], weight of [`Signal::Vector`].
+pub const SURE: [f64; 3] = [-5.961, 11.093, 0.386];
 
 /// Nothing below this is given without being asked for.
-pub const SURE_ENOUGH: f64 = 0.32;
+pub const SURE_ENOUGH: f64 = 0.31;

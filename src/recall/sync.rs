@@ -18,12 +18,15 @@ const FEW: usize = 48;
 /// Texts fetched at a time when everything is taken in.
 const STRETCH: usize = 4096;
 
+/// A note: its path, its hash, and its blocks with their texts.
+type Note = (String, u64, Vec<(Stored, String)>);
+
 /// What is newer than the corpus.
 struct Changes {
     freshness: Freshness,
     stamp: Stamp,
     gone: Vec<String>,
-    notes: Vec<(String, u64, Vec<(Stored, String)>)>,
+    notes: Vec<Note>,
     head: HashMap<i64, String>,
     /// In place of all else: everything, made anew.
     anew: Option<Corpus>,

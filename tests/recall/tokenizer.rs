@@ -1,5 +1,6 @@
 //! The tokenizer against the reference implementation (`tokenizers` 0.23, all-MiniLM-L6-v2): texts and their
-//! token numbers in `tokens.json`, and the built-in table's own soundness.
+//! token numbers in `tokens.json`, and the built-in table's own soundness. One difference is meant: a text that
+//! says `[CLS]` is text here, not a special token.
 
 use vault_agent::embed::Table;
 use vault_agent::embed::wordpiece::{Vocabulary, tokens};
