@@ -8,7 +8,13 @@
 //! A conversation's own turns are the candidates of its questions. "Ours" is shown twice: with weights
 //! fitted on the other conversations only (the honest figure), and as the program ranks. `--model` adds a
 //! row with a sentence model from a directory; `--fit` prints weights anew; `--blocks` sizes the speed test.
-#![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, clippy::cast_precision_loss, clippy::cast_possible_truncation)]
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation
+)]
 
 #[path = "recall/data.rs"]
 mod data;
@@ -56,7 +62,9 @@ fn main() {
     }
     println!("| ranking | recall@5 | recall@10 | recall@20 | MRR | nDCG@10 |\n|---|---|---|---|---|---|");
     let show = |name: &str, all: &[Metrics]| println!("| {name} {}", line(all));
-    let by = |rank: fn(&Row) -> Vec<f32>| -> Vec<Metrics> { rows.iter().map(|row| fit::metrics_by(row, &rank(row))).collect() };
+    let by = |rank: fn(&Row) -> Vec<f32>| -> Vec<Metrics> {
+        rows.iter().map(|row| fit::metrics_by(row, &rank(row))).collect()
+    };
     show("BM25", &by(|row| row.bm25.clone()));
     show("vectors alone", &by(|row| row.cosine.clone()));
     show("published 0.7 vector + 0.3 BM25 with a floor", &by(fit::published));
@@ -74,10 +82,18 @@ fn main() {
     }
     #[cfg(feature = "index")]
     show("ours, through vault, index and search", &whole::measure(&conversations));
-    println!("\nrecall@10 by conversation, unseen: {}", folds.iter().map(|fold| format!("{:.3}", mean(fold).r10)).collect::<Vec<_>>().join(" "));
-    println!("\n| category | questions | recall@5 | recall@10 | recall@20 | MRR | nDCG@10 |\n|---|---|---|---|---|---|---|");
-    for (category, name) in [(1, "multi-hop"), (2, "temporal"), (3, "open-domain"), (4, "single-hop"), (5, "adversarial")] {
-        let of: Vec<Metrics> = rows.iter().zip(&unseen).filter(|(row, _)| row.category == category).map(|(_, m)| *m).collect();
+    println!(
+        "\nrecall@10 by conversation, unseen: {}",
+        folds.iter().map(|fold| format!("{:.3}", mean(fold).r10)).collect::<Vec<_>>().join(" ")
+    );
+    println!(
+        "\n| category | questions | recall@5 | recall@10 | recall@20 | MRR | nDCG@10 |\n|---|---|---|---|---|---|---|"
+    );
+    for (category, name) in
+        [(1, "multi-hop"), (2, "temporal"), (3, "open-domain"), (4, "single-hop"), (5, "adversarial")]
+    {
+        let of: Vec<Metrics> =
+            rows.iter().zip(&unseen).filter(|(row, _)| row.category == category).map(|(_, m)| *m).collect();
         println!("| {name} | {} {}", of.len(), line(&of));
     }
     none::report(&conversations);

@@ -27,7 +27,8 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
         let candidates = Candidates::new(corpus, |_| true, |_| true);
         let names = names_of(conversation.turns.iter().map(|(author, _)| author.as_str()));
         let other = (!builtin).then(|| {
-            let vectors: Vec<Vec<f32>> = conversation.turns.iter().map(|(_, text)| embed(&without_names(text, &names))).collect();
+            let vectors: Vec<Vec<f32>> =
+                conversation.turns.iter().map(|(_, text)| embed(&without_names(text, &names))).collect();
             let mut matrix = Matrix::new(vectors[0].len());
             vectors.iter().for_each(|vector| matrix.push(vector));
             matrix
@@ -78,7 +79,10 @@ fn top(scores: &[f32]) -> f64 {
 pub fn published(row: &Row) -> Vec<f32> {
     let (b, v) = (top(&row.bm25), top(&row.cosine));
     let both = row.bm25.iter().zip(&row.cosine);
-    both.map(|(bm25, cosine)| formula::weighted_fusion(f64::from(cosine.max(0.0)) / v, f64::from(*bm25) / b) as f32).collect()
+    both.map(|(bm25, cosine)| {
+        formula::weighted_fusion(f64::from(cosine.max(0.0)) / v, f64::from(*bm25) / b) as f32
+    })
+    .collect()
 }
 
 /// Reciprocal rank fusion of BM25 and cosine.
@@ -173,7 +177,12 @@ pub fn report(rows: &[Row]) {
         let folds = folds(rows, used, l2);
         let each: Vec<String> = folds.iter().map(|fold| format!("{:.3}", metrics::mean(fold).r10)).collect();
         let all: Vec<Metrics> = folds.into_iter().flatten().collect();
-        println!("{name:24} {} folds {} r10 {:.4}", metrics::line(&all), each.join(" "), metrics::mean(&all).r10);
+        println!(
+            "{name:24} {} folds {} r10 {:.4}",
+            metrics::line(&all),
+            each.join(" "),
+            metrics::mean(&all).r10
+        );
     };
     let all = [true; SIGNALS];
     show("all", &all, 1.0);

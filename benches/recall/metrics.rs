@@ -12,8 +12,13 @@ pub struct Metrics {
 
 /// Of one ranking, best first, looked at to depth 50.
 pub fn of(order: &[usize], evidence: &[usize]) -> Metrics {
-    let ranks: Vec<usize> =
-        order.iter().take(50).enumerate().filter(|(_, slot)| evidence.contains(slot)).map(|(at, _)| at + 1).collect();
+    let ranks: Vec<usize> = order
+        .iter()
+        .take(50)
+        .enumerate()
+        .filter(|(_, slot)| evidence.contains(slot))
+        .map(|(at, _)| at + 1)
+        .collect();
     let mut unique = evidence.to_vec();
     unique.sort_unstable();
     unique.dedup();
@@ -33,7 +38,13 @@ pub fn of(order: &[usize], evidence: &[usize]) -> Metrics {
 pub fn mean(all: &[Metrics]) -> Metrics {
     let n = all.len().max(1) as f64;
     let sum = |get: fn(&Metrics) -> f64| all.iter().map(get).sum::<f64>() / n;
-    Metrics { r5: sum(|m| m.r5), r10: sum(|m| m.r10), r20: sum(|m| m.r20), mrr: sum(|m| m.mrr), ndcg: sum(|m| m.ndcg) }
+    Metrics {
+        r5: sum(|m| m.r5),
+        r10: sum(|m| m.r10),
+        r20: sum(|m| m.r20),
+        mrr: sum(|m| m.mrr),
+        ndcg: sum(|m| m.ndcg),
+    }
 }
 
 pub fn line(all: &[Metrics]) -> String {

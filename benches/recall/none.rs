@@ -21,13 +21,18 @@ fn surest(conversation: &Conversation, candidates: &Candidates, text: &str) -> (
     let best = scores.best(corpus, candidates, 24);
     let surest = best.into_iter().max_by(|a, b| scores.sureness(*a).total_cmp(&scores.sureness(*b)));
     surest.map_or((0.0, 0.0, 0.0), |slot| {
-        (f64::from(scores.soft[slot as usize]), f64::from(scores.vector[slot as usize]), scores.sureness(slot))
+        (
+            f64::from(scores.soft[slot as usize]),
+            f64::from(scores.vector[slot as usize]),
+            scores.sureness(slot),
+        )
     })
 }
 
 /// For each question: with the answer in the memory, and with another conversation as the memory.
 fn samples(conversations: &[Conversation]) -> Vec<(usize, (f64, f64, f64), (f64, f64, f64))> {
-    let candidates: Vec<Candidates> = conversations.iter().map(|c| Candidates::new(&c.corpus, |_| true, |_| true)).collect();
+    let candidates: Vec<Candidates> =
+        conversations.iter().map(|c| Candidates::new(&c.corpus, |_| true, |_| true)).collect();
     let mut out = Vec::new();
     for (at, conversation) in conversations.iter().enumerate() {
         let other = (at + 1) % conversations.len();
@@ -44,7 +49,11 @@ pub fn report(conversations: &[Conversation]) {
     let n = samples.len() as f64;
     let kept = samples.iter().filter(|(_, own, _)| own.2 >= SURE_ENOUGH).count() as f64 / n;
     let none = samples.iter().filter(|(_, _, other)| other.2 < SURE_ENOUGH).count() as f64 / n;
-    println!("\nNONE at {SURE_ENOUGH}: {:.1} % of unanswerable questions, while {:.1} % of answerable ones keep their memory", none * 100.0, kept * 100.0);
+    println!(
+        "\nNONE at {SURE_ENOUGH}: {:.1} % of unanswerable questions, while {:.1} % of answerable ones keep their memory",
+        none * 100.0,
+        kept * 100.0
+    );
 }
 
 /// A logistic regression on the two signals, and the threshold where 92 % of the answerable are kept.
@@ -73,7 +82,8 @@ pub fn fit(conversations: &[Conversation]) {
     own.sort_by(f64::total_cmp);
     for keep in [0.90, 0.92, 0.94] {
         let threshold = own[((1.0 - keep) * own.len() as f64) as usize];
-        let none = samples.iter().filter(|(_, _, other)| sure(other) < threshold).count() as f64 / samples.len() as f64;
+        let none = samples.iter().filter(|(_, _, other)| sure(other) < threshold).count() as f64
+            / samples.len() as f64;
         println!("SURE {w:.3?}: keep {keep} at {threshold:.3}: NONE {none:.3}");
     }
 }

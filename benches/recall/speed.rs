@@ -19,7 +19,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 pub fn report(conversations: &[Conversation], blocks: usize) {
     let table = Table::builtin();
-    let words: Vec<&str> = conversations[0].turns.iter().flat_map(|(_, text)| text.split_whitespace()).collect();
+    let words: Vec<&str> =
+        conversations[0].turns.iter().flat_map(|(_, text)| text.split_whitespace()).collect();
     let texts: Vec<String> = words.chunks(50).map(|words| words.join(" ")).collect();
     let times = texts.iter().map(|text| {
         let start = Instant::now();
@@ -43,7 +44,11 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
                     head: "",
                     text,
                 });
-                corpus.put(&format!("logs/discord-channel/{}-{copy}/{at:04}.md", conversation.id), 0, passages);
+                corpus.put(
+                    &format!("logs/discord-channel/{}-{copy}/{at:04}.md", conversation.id),
+                    0,
+                    passages,
+                );
                 if corpus.len() >= blocks {
                     break 'all;
                 }
@@ -71,6 +76,8 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
     let (all, vectors) = (least(&whole), least(&vectors_only));
     println!(
         "a question over {} blocks: median {:?} (least {all:?}); of it the vectors: {:?} ({vectors:?})",
-        corpus.len(), median(whole), median(vectors_only)
+        corpus.len(),
+        median(whole),
+        median(vectors_only)
     );
 }

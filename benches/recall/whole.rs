@@ -43,9 +43,11 @@ pub fn measure(conversations: &[Conversation]) -> Vec<Metrics> {
     let mut out = Vec::new();
     for conversation in conversations {
         for asked in &conversation.questions {
-            let query = Query::new(&asked.text).scope(format!("logs/discord-channel/{}/", conversation.id)).limit(50);
+            let query =
+                Query::new(&asked.text).scope(format!("logs/discord-channel/{}/", conversation.id)).limit(50);
             let hits = recall.search(&query).unwrap().hits;
-            let order: Vec<usize> = hits.iter().filter_map(|hit| slots.get(&(hit.path.clone(), hit.line)).copied()).collect();
+            let order: Vec<usize> =
+                hits.iter().filter_map(|hit| slots.get(&(hit.path.clone(), hit.line)).copied()).collect();
             out.push(metrics::of(&order, &asked.evidence));
         }
     }

@@ -168,7 +168,9 @@ impl Recall for Remembering {
         const MOST_CHARS: usize = 1500;
         let recall = self.open()?;
         let query = query.to_owned();
-        let found = blocking(move || recall.recall(&query, None, MOST_CHARS, false).map_err(|error| error.to_string()));
+        let found = blocking(move || {
+            recall.recall(&query, None, MOST_CHARS, false).map_err(|error| error.to_string())
+        });
         let tz = self.workspace.zone.tz();
         let memory = |hit: crate::index::Hit| Memory {
             path: hit.path,
@@ -234,7 +236,9 @@ fn describe(workspace: &Workspace) -> String {
     let mut lines = Vec::new();
     if let Some(status) = DaemonStatus::read(&workspace.dirs.state) {
         lines.push(format!("Running since {}, {} notifications so far.", status.started, status.fired));
-        lines.extend(status.last_error.iter().chain(&status.settings_error).map(|error| format!("Problem: {error}")));
+        lines.extend(
+            status.last_error.iter().chain(&status.settings_error).map(|error| format!("Problem: {error}")),
+        );
     }
     match coming(workspace, 3) {
         Ok(next) if next.is_empty() => lines.push("Nothing is scheduled.".to_owned()),
@@ -252,7 +256,10 @@ fn undo(workspace: &Workspace) -> Result<String, String> {
     history.snapshot_all(crate::history::Deletions::Hold).map_err(words)?;
     let plan = history.plan_undo(1).map_err(words)?;
     if let Some(conflict) = plan.conflicts.first() {
-        return Err(format!("`{}` was changed by you since ({}): nothing was undone", conflict.path, conflict.reason));
+        return Err(format!(
+            "`{}` was changed by you since ({}): nothing was undone",
+            conflict.path, conflict.reason
+        ));
     }
     let Some(write) = plan.writes.first() else { return Err("there is nothing to undo".to_owned()) };
     let subject = write.commit.message.subject.clone();

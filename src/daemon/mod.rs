@@ -12,13 +12,13 @@ mod discord;
 mod history;
 #[cfg(feature = "index")]
 mod index;
-#[cfg(feature = "index")]
-mod vectors;
 mod lock;
 mod part;
 mod scheduler;
 mod status;
 mod ticker;
+#[cfg(feature = "index")]
+mod vectors;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -45,10 +45,15 @@ impl Http {
     /// The provider needs a key or an endpoint that isn't there.
     pub fn open(settings: &config::Embed, root: &Path) -> Result<Self, EmbedError> {
         let (api, model, url, variable) = match settings.provider.as_str() {
-            "google" => {
-                (Api::Google, "gemini-embedding-001", "https://generativelanguage.googleapis.com/v1beta", "GOOGLE_API_KEY")
+            "google" => (
+                Api::Google,
+                "gemini-embedding-001",
+                "https://generativelanguage.googleapis.com/v1beta",
+                "GOOGLE_API_KEY",
+            ),
+            "openai" => {
+                (Api::OpenAi, "text-embedding-3-small", "https://api.openai.com/v1", "OPENAI_API_KEY")
             }
-            "openai" => (Api::OpenAi, "text-embedding-3-small", "https://api.openai.com/v1", "OPENAI_API_KEY"),
             _ => (Api::Ollama, "nomic-embed-text", "http://127.0.0.1:11434", "OLLAMA_API_KEY"),
         };
         let wrong = |error: config::ConfigError| EmbedError::Settings(error.to_string());
@@ -88,7 +93,10 @@ impl Http {
                 format!("{}/embeddings", self.url),
                 json!({"model": self.model, "input": texts, "encoding_format": "float"}),
             ),
-            Api::Ollama => (format!("{}/api/embed", self.url), json!({"model": self.model, "input": texts, "truncate": true})),
+            Api::Ollama => (
+                format!("{}/api/embed", self.url),
+                json!({"model": self.model, "input": texts, "truncate": true}),
+            ),
         };
         let request = self.client.post(url).json(&body);
         match (&self.key, self.api) {
@@ -122,10 +130,16 @@ impl Http {
         found
             .into_iter()
             .map(|vector| {
-                let numbers = vector.as_array().ok_or_else(|| self.bad("a vector that is no list".to_owned()))?;
-                #[expect(clippy::cast_possible_truncation, reason = "vectors are kept as f32; what overflows is found by `check`")]
+                let numbers =
+                    vector.as_array().ok_or_else(|| self.bad("a vector that is no list".to_owned()))?;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "vectors are kept as f32; what overflows is found by `check`"
+                )]
                 let number = |x: &Value| {
-                    x.as_f64().map(|x| x as f32).ok_or_else(|| self.bad(format!("{} in a vector", shown(&x.to_string()))))
+                    x.as_f64()
+                        .map(|x| x as f32)
+                        .ok_or_else(|| self.bad(format!("{} in a vector", shown(&x.to_string()))))
                 };
                 numbers.iter().map(number).collect()
             })
@@ -150,7 +164,8 @@ impl Provider for Http {
     async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         let texts: Vec<&str> = texts.iter().map(|text| cut(text, MOST_BYTES)).collect();
         // An endpoint refuses an empty text; a space is embedded as nothing in particular.
-        let sent: Vec<&str> = texts.iter().map(|text| if text.trim().is_empty() { "-" } else { *text }).collect();
+        let sent: Vec<&str> =
+            texts.iter().map(|text| if text.trim().is_empty() { "-" } else { *text }).collect();
         let answer = self.request(&sent, purpose).send().await;
         let answer = answer.map_err(|error| self.unreachable(plain(&error), None))?;
         let status = answer.status();

@@ -99,12 +99,15 @@ impl Local {
     /// # Errors
     /// Something is missing or isn't a BERT model; the error names the file and what it lacks.
     pub fn open(dir: &Path) -> Result<Self, EmbedError> {
-        let wrong = |what: String| EmbedError::Settings(format!("the model directory `{}` {what}", dir.display()));
+        let wrong =
+            |what: String| EmbedError::Settings(format!("the model directory `{}` {what}", dir.display()));
         if !dir.is_dir() {
             return Err(wrong("is no directory".to_owned()));
         }
-        let missing: Vec<&str> =
-            ["config.json", "model.safetensors"].into_iter().filter(|name| !dir.join(name).is_file()).collect();
+        let missing: Vec<&str> = ["config.json", "model.safetensors"]
+            .into_iter()
+            .filter(|name| !dir.join(name).is_file())
+            .collect();
         let has_words = dir.join("vocab.txt").is_file() || dir.join("tokenizer.json").is_file();
         if !missing.is_empty() || !has_words {
             let mut missing: Vec<String> = missing.into_iter().map(|name| format!("`{name}`")).collect();
@@ -113,27 +116,37 @@ impl Local {
             }
             return Err(wrong(format!("lacks {}", missing.join(", "))));
         }
-        let read = |name: &str| std::fs::read(dir.join(name)).map_err(|error| wrong(format!("can't be read: `{name}`: {error}")));
-        let config: Config =
-            serde_json::from_slice(&read("config.json")?).map_err(|error| wrong(format!("has a `config.json` of another kind: {error}")))?;
+        let read = |name: &str| {
+            std::fs::read(dir.join(name)).map_err(|error| wrong(format!("can't be read: `{name}`: {error}")))
+        };
+        let config: Config = serde_json::from_slice(&read("config.json")?)
+            .map_err(|error| wrong(format!("has a `config.json` of another kind: {error}")))?;
         if config.model_type.as_deref().is_some_and(|kind| kind != "bert") {
-            return Err(wrong(format!("holds a `{}` model; only `bert` is known", config.model_type.unwrap_or_default())));
+            return Err(wrong(format!(
+                "holds a `{}` model; only `bert` is known",
+                config.model_type.unwrap_or_default()
+            )));
         }
         if config.hidden_act.as_deref().is_some_and(|act| act != "gelu") {
-            return Err(wrong(format!("uses the activation `{}`; only `gelu` is known", config.hidden_act.unwrap_or_default())));
+            return Err(wrong(format!(
+                "uses the activation `{}`; only `gelu` is known",
+                config.hidden_act.unwrap_or_default()
+            )));
         }
         if config.num_attention_heads == 0 || !config.hidden_size.is_multiple_of(config.num_attention_heads) {
             return Err(wrong("has a `config.json` whose heads don't divide its hidden size".to_owned()));
         }
         let words = Words::read(dir).map_err(wrong)?;
         let bytes = read("model.safetensors")?;
-        let tensors = SafeTensors::deserialize(&bytes).map_err(|error| wrong(format!("has a damaged `model.safetensors`: {error}")))?;
+        let tensors = SafeTensors::deserialize(&bytes)
+            .map_err(|error| wrong(format!("has a damaged `model.safetensors`: {error}")))?;
         let hash = blake3::hash(&bytes);
         let source = Source { tensors, prefix: "" }.with_prefix();
         let size = config.hidden_size;
         let model = || -> Result<Self, String> {
             let kinds = source.matrix("embeddings.token_type_embeddings.weight")?;
-            let layers = (0..config.num_hidden_layers).map(|at| source.layer(at)).collect::<Result<_, String>>()?;
+            let layers =
+                (0..config.num_hidden_layers).map(|at| source.layer(at)).collect::<Result<_, String>>()?;
             let name = dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             Ok(Self {
                 name: format!("local:{name}:{}", &hash.to_hex()[..12]),
@@ -149,7 +162,10 @@ impl Local {
         let model = model().map_err(wrong)?;
         let sane = model.word.ncols() == size
             && model.position.ncols() == size
-            && model.layers.iter().all(|layer| layer.query.weight.dim() == (size, size) && layer.narrow.weight.nrows() == size);
+            && model
+                .layers
+                .iter()
+                .all(|layer| layer.query.weight.dim() == (size, size) && layer.narrow.weight.nrows() == size);
         if !sane {
             return Err(wrong("has tensors whose sizes don't fit its `config.json`".to_owned()));
         }
@@ -221,11 +237,15 @@ impl Words {
             struct File {
                 model: Model,
             }
-            let text = std::fs::read_to_string(dir.join("tokenizer.json")).map_err(|error| format!("has an unreadable `tokenizer.json`: {error}"))?;
-            let file: File = serde_json::from_str(&text).map_err(|error| format!("has a `tokenizer.json` that is no WordPiece: {error}"))?;
+            let text = std::fs::read_to_string(dir.join("tokenizer.json"))
+                .map_err(|error| format!("has an unreadable `tokenizer.json`: {error}"))?;
+            let file: File = serde_json::from_str(&text)
+                .map_err(|error| format!("has a `tokenizer.json` that is no WordPiece: {error}"))?;
             file.model.vocab
         };
-        let special = |name: &str| pieces.get(name).copied().ok_or_else(|| format!("has a vocabulary without `{name}`"));
+        let special = |name: &str| {
+            pieces.get(name).copied().ok_or_else(|| format!("has a vocabulary without `{name}`"))
+        };
         let (unknown, first, last) = (special("[UNK]")?, special("[CLS]")?, special("[SEP]")?);
         Ok(Self { unknown, first, last, pieces })
     }
@@ -281,7 +301,8 @@ fn softmax(rows: &mut Array2<f32>) {
 fn gelu(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
-    let poly = t * (0.254_829_6 + t * (-0.284_496_74 + t * (1.421_413_7 + t * (-1.453_152 + t * 1.061_405_4))));
+    let poly =
+        t * (0.254_829_6 + t * (-0.284_496_74 + t * (1.421_413_7 + t * (-1.453_152 + t * 1.061_405_4))));
     let erf = (1.0 - poly * (-z * z).exp()).copysign(x);
     0.5 * x * (1.0 + erf)
 }
@@ -317,7 +338,9 @@ impl Source<'_> {
         };
         let pair = |b: &[u8]| u16::from_le_bytes([b[0], b[1]]);
         let numbers = match tensor.dtype() {
-            Dtype::F32 => bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
+            Dtype::F32 => {
+                bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+            }
             Dtype::F16 => bytes.chunks_exact(2).map(|b| half(pair(b))).collect(),
             Dtype::BF16 => bytes.chunks_exact(2).map(|b| f32::from_bits(u32::from(pair(b)) << 16)).collect(),
             other => return Err(format!("has the tensor `{name}` as {other:?}, not as floating point")),
@@ -328,7 +351,8 @@ impl Source<'_> {
     fn matrix(&self, name: &str) -> Result<Array2<f32>, String> {
         let (shape, numbers) = self.numbers(name)?;
         let dim = if let [rows, columns] = shape[..] { (rows, columns) } else { (0, 0) };
-        let matrix = Array2::from_shape_vec(dim, numbers).map_err(|_| format!("has the tensor `{name}` in the shape {shape:?}"))?;
+        let matrix = Array2::from_shape_vec(dim, numbers)
+            .map_err(|_| format!("has the tensor `{name}` in the shape {shape:?}"))?;
         if matrix.is_empty() { Err(format!("has an empty tensor `{name}`")) } else { Ok(matrix) }
     }
 
@@ -369,7 +393,9 @@ mod tests {
 
     #[test]
     fn gelu_is_exact_enough() {
-        for (x, y) in [(0.0, 0.0), (1.0, 0.841_344_7), (-1.0, -0.158_655_3), (3.0, 2.995_950_3), (-4.0, -0.000_126_685)] {
+        for (x, y) in
+            [(0.0, 0.0), (1.0, 0.841_344_7), (-1.0, -0.158_655_3), (3.0, 2.995_950_3), (-4.0, -0.000_126_685)]
+        {
             assert!((gelu(x) - y).abs() < 1e-6, "{x} {}", gelu(x));
         }
     }
@@ -380,7 +406,10 @@ mod tests {
         let error = Local::open(&dir.path().join("nowhere")).unwrap_err().to_string();
         assert!(error.ends_with("is no directory"), "{error}");
         let error = Local::open(dir.path()).unwrap_err().to_string();
-        assert!(error.ends_with("lacks `config.json`, `model.safetensors`, `vocab.txt` (or `tokenizer.json`)"), "{error}");
+        assert!(
+            error.ends_with("lacks `config.json`, `model.safetensors`, `vocab.txt` (or `tokenizer.json`)"),
+            "{error}"
+        );
         for name in ["config.json", "model.safetensors", "vocab.txt"] {
             std::fs::write(dir.path().join(name), "{}").unwrap();
         }

@@ -19,9 +19,11 @@ pub struct Backoff {
 
 impl Backoff {
     /// For a question that someone waits for: a second try soon, then give up.
-    pub const WAITING: Self = Self { first: Duration::from_millis(200), most: Duration::from_secs(1), tries: 2 };
+    pub const WAITING: Self =
+        Self { first: Duration::from_millis(200), most: Duration::from_secs(1), tries: 2 };
     /// For work in the background.
-    pub const BACKGROUND: Self = Self { first: Duration::from_secs(1), most: Duration::from_secs(60), tries: 5 };
+    pub const BACKGROUND: Self =
+        Self { first: Duration::from_secs(1), most: Duration::from_secs(60), tries: 5 };
 
     /// The pause before try number `tried + 1` after `error`, or `None` to give up. `jitter` in 0..1
     /// spreads the pause over its upper half.

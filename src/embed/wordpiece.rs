@@ -60,8 +60,11 @@ pub fn words(text: &str, mut emit: impl FnMut(&str)) {
                     continue;
                 }
                 for lower in part.to_lowercase() {
-                    let punctuation =
-                        if lower.is_ascii() { lower.is_ascii_punctuation() } else { within(&PUNCTUATION, lower) };
+                    let punctuation = if lower.is_ascii() {
+                        lower.is_ascii_punctuation()
+                    } else {
+                        within(&PUNCTUATION, lower)
+                    };
                     if punctuation {
                         flush(&mut word);
                         word.push(lower);

@@ -95,7 +95,10 @@ mod tests {
         let old = "# R\n- a id=rid_A\n- b id=rid_B\n- c id=rid_C\n";
         let id = |id: &str| LineTarget::Id(id.into());
         assert_eq!(back("# R\n- a id=rid_A\n- c id=rid_C\n", old, &id("rid_B")).as_deref(), Some(old));
-        assert_eq!(back("- c id=rid_C\n", old, &id("rid_B")).as_deref(), Some("- b id=rid_B\n- c id=rid_C\n"));
+        assert_eq!(
+            back("- c id=rid_C\n", old, &id("rid_B")).as_deref(),
+            Some("- b id=rid_B\n- c id=rid_C\n")
+        );
         assert_eq!(back("new", old, &id("rid_B")).as_deref(), Some("new\n- b id=rid_B\n"));
         assert_eq!(back("- B! id=rid_B\r\n", old, &id("rid_B")).as_deref(), Some("- b id=rid_B\r\n"));
         assert_eq!(back("x\n", old, &id("rid_X")), None);

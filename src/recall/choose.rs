@@ -42,7 +42,8 @@ pub struct Memory {
 pub fn order(memories: &[Memory], now: i64, most: usize) -> Vec<usize> {
     let mut left: Vec<usize> = (0..memories.len()).collect();
     left.sort_by(|a, b| memories[*b].similarity.total_cmp(&memories[*a].similarity).then(a.cmp(b)));
-    let (mut chosen, mut left): (Vec<usize>, Vec<usize>) = left.into_iter().partition(|at| memories[*at].pinned);
+    let (mut chosen, mut left): (Vec<usize>, Vec<usize>) =
+        left.into_iter().partition(|at| memories[*at].pinned);
     chosen.truncate(most);
     while chosen.len() < most && !left.is_empty() {
         // With nothing chosen yet the most similar one begins, whatever its age.
@@ -109,7 +110,9 @@ impl Injection {
                 let (excerpt, truncated) = excerpt(&memory.text, most);
                 Injected { path: memory.path.clone(), line: memory.line, excerpt, truncated }
             };
-            let cost = |one: &Injected| serde_json::to_string(one).map_or(usize::MAX, |text| text.chars().count() + 1);
+            let cost = |one: &Injected| {
+                serde_json::to_string(one).map_or(usize::MAX, |text| text.chars().count() + 1)
+            };
             let most = each * CHARS_PER_TOKEN;
             let frame = cost(&injected(0));
             let mut one = injected(most.min(left.saturating_sub(frame)));
@@ -156,7 +159,11 @@ pub fn excerpt(text: &str, most: usize) -> (String, bool) {
 }
 
 /// Two to three lines of at most `most` characters in all: when, who, what, and where it stands.
-pub fn digest<'m>(memories: impl Iterator<Item = &'m Memory>, most: usize, zone: &jiff::tz::TimeZone) -> Option<String> {
+pub fn digest<'m>(
+    memories: impl Iterator<Item = &'m Memory>,
+    most: usize,
+    zone: &jiff::tz::TimeZone,
+) -> Option<String> {
     let memories: Vec<&Memory> = memories.take(DIGEST_LINES).collect();
     let mut out = String::new();
     for (at, memory) in memories.iter().enumerate() {

@@ -9,10 +9,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::matrix::Matrix;
 use super::postings::Postings;
 use super::text::{Shape, Terms, words};
 use super::vectors::{Hash, hash};
-use super::matrix::Matrix;
 use crate::embed::Table;
 use crate::index::Role;
 
@@ -303,7 +303,14 @@ pub fn without_names<'t>(text: &'t str, names: &[String]) -> std::borrow::Cow<'t
         {
             out.push_str(text[kept..from].trim_end_matches([' ', ',']));
             let rest = &text[at..];
-            kept = at + if rest.starts_with("'s") { 2 } else if rest.starts_with("’s") { "’s".len() } else { 0 };
+            kept = at
+                + if rest.starts_with("'s") {
+                    2
+                } else if rest.starts_with("’s") {
+                    "’s".len()
+                } else {
+                    0
+                };
         }
     }
     if kept == 0 && out.is_empty() {

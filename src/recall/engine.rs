@@ -93,7 +93,8 @@ impl Recall {
     /// As [`Index::open`].
     pub fn of(workspace: &Workspace) -> Result<Self, RecallError> {
         let cache: &Path = &workspace.dirs.cache;
-        let index = Index::of(workspace.vault.clone(), &workspace.settings, cache, Arc::clone(&workspace.clock))?;
+        let index =
+            Index::of(workspace.vault.clone(), &workspace.settings, cache, Arc::clone(&workspace.clock))?;
         Ok(Self::new(Arc::new(index), &workspace.settings, Arc::clone(&workspace.clock)))
     }
 
@@ -141,17 +142,24 @@ impl Recall {
             Err(error) => return builtin(Some(format!("{error}; ranked with the built-in vectors"))),
         };
         let Some((name, matrix)) = state.model.as_ref().filter(|(name, _)| name == provider.name()) else {
-            return builtin(Some(format!("nothing is embedded by `{}` yet; ranked with the built-in vectors", provider.name())));
+            return builtin(Some(format!(
+                "nothing is embedded by `{}` yet; ranked with the built-in vectors",
+                provider.name()
+            )));
         };
         let (mut all, mut with) = (0_usize, 0_usize);
-        for slot in (0..candidates.is.len()).filter(|slot| candidates.is[*slot] && state.corpus.vectors.has(*slot)) {
+        for slot in
+            (0..candidates.is.len()).filter(|slot| candidates.is[*slot] && state.corpus.vectors.has(*slot))
+        {
             all += 1;
             with += usize::from(matrix.has(slot));
         }
         // Half-embedded memory would hide the other half.
         if with * 20 < all * 19 {
             let share = with * 100 / all.max(1);
-            return builtin(Some(format!("`{name}` has embedded {share} % so far; ranked with the built-in vectors")));
+            return builtin(Some(format!(
+                "`{name}` has embedded {share} % so far; ranked with the built-in vectors"
+            )));
         }
         match wait_for(&*provider, text.into_owned()) {
             Ok((vector, _)) if vector.len() == matrix.dimensions() => {
@@ -192,7 +200,9 @@ fn wait_for(provider: &dyn Provider, text: String) -> Result<(Vec<f32>, String),
         let runtime = runtime.map_err(|error| unreachable(&error.to_string()))?;
         let vectors = runtime.block_on(async {
             let call = retry::embed(provider, &texts, Purpose::Query, Backoff::WAITING);
-            tokio::time::timeout(PATIENCE, call).await.unwrap_or_else(|_| Err(unreachable("no answer in time")))
+            tokio::time::timeout(PATIENCE, call)
+                .await
+                .unwrap_or_else(|_| Err(unreachable("no answer in time")))
         })?;
         vectors.into_iter().next().ok_or_else(|| unreachable("no vector"))
     };

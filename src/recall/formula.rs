@@ -104,7 +104,9 @@ impl Standing {
             match (key.trim(), number) {
                 ("importance", Some(number)) => standing.importance = number,
                 ("confidence", Some(number)) => standing.confidence = number,
-                ("tier", _) if Tier::parse(value).is_some() => standing.tier = Tier::parse(value).unwrap_or_default(),
+                ("tier", _) if Tier::parse(value).is_some() => {
+                    standing.tier = Tier::parse(value).unwrap_or_default()
+                }
                 ("temporal", _) if value.trim() == "dynamic" => standing.is_dynamic = true,
                 ("temporal", _) if value.trim() == "static" => {}
                 _ => continue,
@@ -190,8 +192,13 @@ mod tests {
     fn fields_are_read_from_the_bullet() {
         let text = "Ann: [link] likes tea [importance:: 0.8] [tier:: core] [temporal:: dynamic] [mood:: 3]";
         let standing = Standing::from_fields(text, 3.0).unwrap();
-        let expected =
-            Standing { tier: Tier::Core, importance: 0.8, is_dynamic: true, idle_days: 3.0, ..Standing::default() };
+        let expected = Standing {
+            tier: Tier::Core,
+            importance: 0.8,
+            is_dynamic: true,
+            idle_days: 3.0,
+            ..Standing::default()
+        };
         assert_eq!(standing, expected);
         assert_eq!(Standing::from_fields("likes [tea:: green] [importance:: 7] [importance:: x", 0.0), None);
     }

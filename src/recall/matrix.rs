@@ -145,7 +145,8 @@ impl Matrix {
             out.resize(range.len(), 0.0);
             return;
         }
-        let rows = self.rows[range.start * self.dimensions..range.end * self.dimensions].chunks_exact(self.dimensions.max(1));
+        let rows = self.rows[range.start * self.dimensions..range.end * self.dimensions]
+            .chunks_exact(self.dimensions.max(1));
         let wide: Vec<i16> = probe.values.iter().map(|x| i16::from(*x)).collect();
         out.extend(rows.zip(&self.scales[range]).map(|(row, scale)| dot(&wide, row) * scale * probe.scale));
     }
@@ -171,7 +172,10 @@ fn dot(wide: &[i16], row: &[i8]) -> f32 {
             sums[lane] += i32::from(a[lane]) * i32::from(i16::from(b[lane]));
         }
     }
-    #[expect(clippy::cast_precision_loss, reason = "a sum of byte products stays below 2^24 for our dimensions")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a sum of byte products stays below 2^24 for our dimensions"
+    )]
     let total = (sums.iter().sum::<i32>() + rest) as f32;
     total
 }

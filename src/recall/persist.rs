@@ -70,7 +70,11 @@ fn write(corpus: &Corpus, options: &str, path: &Path) -> io::Result<()> {
     out.flush()
 }
 
-fn put<T, const N: usize>(out: &mut impl Write, items: &[T], bytes: impl Fn(&T) -> [u8; N]) -> io::Result<()> {
+fn put<T, const N: usize>(
+    out: &mut impl Write,
+    items: &[T],
+    bytes: impl Fn(&T) -> [u8; N],
+) -> io::Result<()> {
     out.write_all(&(items.len() as u64).to_le_bytes())?;
     let mut buffer = Vec::with_capacity(N * 8192);
     for chunk in items.chunks(8192) {
@@ -99,7 +103,11 @@ pub fn load(path: &Path, options: &str) -> Option<Corpus> {
     }
     let authors = String::from_utf8(take(&mut rest, |[x]: [u8; 1]| x)?).ok()?;
     let corpus = Corpus {
-        authors: if authors.is_empty() { Vec::new() } else { authors.split('\0').map(str::to_owned).collect() },
+        authors: if authors.is_empty() {
+            Vec::new()
+        } else {
+            authors.split('\0').map(str::to_owned).collect()
+        },
         file_of: take(&mut rest, u32::from_le_bytes)?,
         line: take(&mut rest, u32::from_le_bytes)?,
         end_line: take(&mut rest, u32::from_le_bytes)?,
@@ -123,10 +131,23 @@ pub fn load(path: &Path, options: &str) -> Option<Corpus> {
     let scales = take(&mut rest, f32::from_le_bytes)?;
     let rows = take(&mut rest, i8::from_le_bytes)?;
     let n = corpus.file_of.len();
-    let same = [corpus.line.len(), corpus.end_line.len(), corpus.length.len(), corpus.window.len(), corpus.distinct.len()]
-        .into_iter()
-        .chain([corpus.shape.len(), corpus.author.len(), corpus.time.len(), corpus.role.len(), corpus.hash.len(), scales.len()])
-        .all(|len| len == n);
+    let same = [
+        corpus.line.len(),
+        corpus.end_line.len(),
+        corpus.length.len(),
+        corpus.window.len(),
+        corpus.distinct.len(),
+    ]
+    .into_iter()
+    .chain([
+        corpus.shape.len(),
+        corpus.author.len(),
+        corpus.time.len(),
+        corpus.role.len(),
+        corpus.hash.len(),
+        scales.len(),
+    ])
+    .all(|len| len == n);
     let sound = same
         && rest.is_empty()
         && files.len() == ends.len()
@@ -157,7 +178,9 @@ mod tests {
 
     fn corpus() -> Corpus {
         let mut corpus = Corpus::new();
-        for (path, texts) in [("a.md", ["The dentist, Ann", "is closed?"]), ("b.md", ["x", ""]), ("a.md", ["anew", "y"])] {
+        for (path, texts) in
+            [("a.md", ["The dentist, Ann", "is closed?"]), ("b.md", ["x", ""]), ("a.md", ["anew", "y"])]
+        {
             let passages = texts.iter().zip(1..).map(|(text, line)| Passage {
                 line,
                 end_line: line,
@@ -182,7 +205,10 @@ mod tests {
         let loaded = load(&path, "utc").unwrap();
         assert_eq!(loaded.files(), corpus.files());
         assert_eq!(loaded.postings.to_flat(), corpus.postings.to_flat());
-        assert_eq!((&loaded.shape, &loaded.hash, &loaded.vectors), (&corpus.shape, &corpus.hash, &corpus.vectors));
+        assert_eq!(
+            (&loaded.shape, &loaded.hash, &loaded.vectors),
+            (&corpus.shape, &corpus.hash, &corpus.vectors)
+        );
         assert_eq!(loaded.file("a.md"), corpus.file("a.md"));
         assert!(load(&path, "other").is_none());
         let bytes = std::fs::read(&path).unwrap();

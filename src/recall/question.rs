@@ -109,7 +109,9 @@ impl Wants {
         let word = |at: usize| words.get(at).map_or("", String::as_str);
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
         let pair = |first: &[&str], second: &[&str]| {
-            words.windows(2).any(|pair| first.contains(&pair[0].as_str()) && second.contains(&pair[1].as_str()))
+            words
+                .windows(2)
+                .any(|pair| first.contains(&pair[0].as_str()) && second.contains(&pair[1].as_str()))
         };
         let (first, second) = (word(0), word(1));
         let named_time = ["day", "date", "month", "year"].contains(&second);
@@ -118,10 +120,13 @@ impl Wants {
                 || (first == "what" && named_time)
                 || (first == "how" && second == "long")
                 || (first == "since" && second == "when")
-                || (first == "in" && ["what", "which"].contains(&second) && ["month", "year"].contains(&word(2))),
+                || (first == "in"
+                    && ["what", "which"].contains(&second)
+                    && ["month", "year"].contains(&word(2))),
             number: pair(&["how"], &["many", "much", "often", "old"]),
             name: ["who", "where", "which", "what"].contains(&first),
-            place: has(&["where"]) || pair(&["which", "what"], &["city", "country", "state", "place", "town"]),
+            place: has(&["where"])
+                || pair(&["which", "what"], &["city", "country", "state", "place", "town"]),
             reason: has(&["why", "reason", "reasons", "feel", "feels", "meaning"])
                 || words.iter().any(|word| {
                     ["inspir", "symboli", "motivat", "describ"].iter().any(|stem| word.starts_with(stem))
@@ -132,7 +137,17 @@ impl Wants {
 }
 
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
     "december",
 ];
 
@@ -140,7 +155,8 @@ const MONTHS: [&str; 12] = [
 fn named_dates(words: &[String], today: Date) -> Vec<Named> {
     let mut out = Vec::new();
     let at = |index: usize| words.get(index).map(String::as_str);
-    let year = |index: usize| at(index).filter(|word| word.len() == 4).and_then(|word| word.parse::<i16>().ok());
+    let year =
+        |index: usize| at(index).filter(|word| word.len() == 4).and_then(|word| word.parse::<i16>().ok());
     let day = |word: Option<&str>| {
         let word = word?;
         let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -166,7 +182,8 @@ fn named_dates(words: &[String], today: Date) -> Vec<Named> {
             // "may" and "march" are verbs, too, unless a year or a preposition makes them a month.
             let year = year(index + 1);
             let led = before.and_then(at).is_some_and(|word| {
-                ["in", "of", "during", "since", "until", "by", "last", "this", "early", "late"].contains(&word)
+                ["in", "of", "during", "since", "until", "by", "last", "this", "early", "late"]
+                    .contains(&word)
             });
             if !["may", "march"].contains(&word.as_str()) || year.is_some() || led {
                 out.push(Named { year, month, day: None });

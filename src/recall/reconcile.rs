@@ -50,7 +50,8 @@ impl Recall {
                 break;
             }
             let mut texts = self.texts_of(&wanted)?;
-            let batch: Vec<(Hash, String)> = wanted.iter().filter_map(|(hash, ..)| Some((*hash, texts.remove(hash)?))).collect();
+            let batch: Vec<(Hash, String)> =
+                wanted.iter().filter_map(|(hash, ..)| Some((*hash, texts.remove(hash)?))).collect();
             let said: Vec<String> = batch.iter().map(|(_, text)| text.clone()).collect();
             let answer = retry::embed(&*provider, &said, Purpose::Document, Backoff::BACKGROUND).await;
             let answer = answer.and_then(|found| match (expected, found.first()) {
@@ -108,7 +109,8 @@ impl Recall {
         let mut known: HashSet<Hash> = HashSet::new();
         let mut pointers = Vec::new();
         let living = corpus.files().iter().filter(|file| file.alive);
-        for (file, slot) in living.flat_map(|file| file.slots.clone().map(move |slot| (file, slot as usize))) {
+        for (file, slot) in living.flat_map(|file| file.slots.clone().map(move |slot| (file, slot as usize)))
+        {
             if corpus.shape[slot].has(Shape::TOOL) || !known.insert(corpus.hash[slot]) {
                 continue;
             }
@@ -138,15 +140,21 @@ impl Recall {
             let mut out = Vec::new();
             let mut at = 0;
             while let Some((_, path, _)) = wanted.get(at) {
-                let lines: HashSet<u32> = wanted.iter().filter(|(_, other, _)| other == path).map(|(.., line)| *line).collect();
+                let lines: HashSet<u32> =
+                    wanted.iter().filter(|(_, other, _)| other == path).map(|(.., line)| *line).collect();
                 let (blocks, rows) = snapshot.blocks(Some(path))?;
                 let id = rows.values().find(|row| row.path == *path).map(|row| row.id);
                 let blocks: Vec<_> = blocks.into_iter().filter(|stored| Some(stored.file) == id).collect();
-                let authors: Vec<String> = blocks.iter().filter_map(|stored| stored.block.author.as_deref().map(str::to_owned)).collect();
+                let authors: Vec<String> = blocks
+                    .iter()
+                    .filter_map(|stored| stored.block.author.as_deref().map(str::to_owned))
+                    .collect();
                 let names = super::corpus::names_of(authors.iter().map(String::as_str));
                 let blocks: Vec<_> = blocks
                     .into_iter()
-                    .filter(|stored| lines.contains(&stored.block.line) && stored.block.role != Some(Role::Tool))
+                    .filter(|stored| {
+                        lines.contains(&stored.block.line) && stored.block.role != Some(Role::Tool)
+                    })
                     .map(|stored| stored.at)
                     .collect();
                 for text in snapshot.texts(&blocks)? {
@@ -166,7 +174,8 @@ impl Recall {
         let mut done = Reconciled::default();
         if store.is_writable() {
             let state = self.read();
-            let slots: HashMap<&Hash, usize> = state.corpus.hash.iter().enumerate().map(|(slot, hash)| (hash, slot)).collect();
+            let slots: HashMap<&Hash, usize> =
+                state.corpus.hash.iter().enumerate().map(|(slot, hash)| (hash, slot)).collect();
             let mut conn = store.conn()?;
             let tx = conn.transaction()?;
             for (hash, ..) in vectors::wanting(&tx, BUILTIN, i64::MAX - 1, usize::MAX)? {

@@ -91,8 +91,14 @@ impl Sink for Scores {
         if candidates.count <= MANY {
             return None;
         }
-        let mut scored: Vec<(f32, u32)> =
-            self.of.iter().zip(&candidates.is).zip(0..).filter(|((_, is), _)| **is).map(|((score, _), slot)| (*score, slot)).collect();
+        let mut scored: Vec<(f32, u32)> = self
+            .of
+            .iter()
+            .zip(&candidates.is)
+            .zip(0..)
+            .filter(|((_, is), _)| **is)
+            .map(|((score, _), slot)| (*score, slot))
+            .collect();
         scored.select_nth_unstable_by(SHORTLIST, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         scored.truncate(SHORTLIST);
         let mut slots: Vec<u32> = scored.into_iter().map(|(_, slot)| slot).collect();
@@ -125,7 +131,9 @@ impl Scores {
     /// answer is in the memory and on others whose answer is not.
     pub fn sureness(&self, slot: u32) -> f64 {
         let [base, soft, vector] = super::signal::SURE;
-        let sum = base + soft * f64::from(self.soft[slot as usize]) + vector * f64::from(self.vector[slot as usize]);
+        let sum = base
+            + soft * f64::from(self.soft[slot as usize])
+            + vector * f64::from(self.vector[slot as usize]);
         1.0 / (1.0 + (-sum).exp())
     }
 }
@@ -205,7 +213,9 @@ pub(super) fn window_length(corpus: &Corpus, slot: u32) -> f32 {
     }
     WINDOW
         .iter()
-        .filter_map(|(offset, weight)| Some(weight * f32::from(corpus.length[beside(corpus, slot, *offset)? as usize])))
+        .filter_map(|(offset, weight)| {
+            Some(weight * f32::from(corpus.length[beside(corpus, slot, *offset)? as usize]))
+        })
         .sum()
 }
 
@@ -341,7 +351,9 @@ fn speakers(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Sp
             }
         }
     }
-    let asked = |name: &str| name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part));
+    let asked = |name: &str| {
+        name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
+    };
     let mut named: Vec<u32> = ids.iter().copied().filter(|id| asked(corpus.author_name(*id))).collect();
     if named.len() == ids.len() {
         named.clear();
@@ -386,7 +398,10 @@ fn lexical(
         if !found.is_empty() {
             all += rarity;
             for (slot, tf) in &found {
-                own.add(*slot, bm25(*tf, rarity, f32::from(corpus.length[*slot as usize]), candidates.mean_length));
+                own.add(
+                    *slot,
+                    bm25(*tf, rarity, f32::from(corpus.length[*slot as usize]), candidates.mean_length),
+                );
             }
             // BM25 of the window: the term's weighted count in it, its rarity among windows.
             for (slot, tf) in &found {
@@ -418,11 +433,19 @@ fn lexical(
         if !found.is_empty() {
             without_names += rarity;
             for (slot, _) in &found {
-                answer_spread(corpus, candidates, *slot, reach(&ANSWER), |at, weight| scratch.raise(at, weight));
+                answer_spread(corpus, candidates, *slot, reach(&ANSWER), |at, weight| {
+                    scratch.raise(at, weight)
+                });
             }
             scratch.drain(|slot, value| parts.push((Signal::CoverAnswer, slot, rarity * value)));
             for (slot, _) in &found {
-                region_spread(corpus, candidates, *slot, if is_rather_common { 0 } else { REGION }, |at, weight| scratch.raise(at, weight));
+                region_spread(
+                    corpus,
+                    candidates,
+                    *slot,
+                    if is_rather_common { 0 } else { REGION },
+                    |at, weight| scratch.raise(at, weight),
+                );
             }
             scratch.drain(|slot, value| parts.push((Signal::Region, slot, rarity * value)));
             // Pairs: this term and the one before it in the question, in one turn or one and its answer.
@@ -467,7 +490,11 @@ fn lexical(
                 }
             });
         }
-        let reach = if candidates.count > MANY && scratch.touched.len() * COMMON > candidates.count { &ALONE[..] } else { &NEAR[..] };
+        let reach = if candidates.count > MANY && scratch.touched.len() * COMMON > candidates.count {
+            &ALONE[..]
+        } else {
+            &NEAR[..]
+        };
         let mut matched: Vec<(u32, f32)> = Vec::with_capacity(scratch.touched.len());
         scratch.drain(|slot, value| matched.push((slot, value)));
         for (slot, value) in &matched {
@@ -497,7 +524,9 @@ fn lexical(
     let best_note = session_bm25.most();
     let mut per_session = |from: &mut Scratch, signal: Signal, whole: f32| {
         from.drain(|file, value| {
-            for slot in corpus.files()[file as usize].slots.clone().filter(|slot| candidates.is[*slot as usize]) {
+            for slot in
+                corpus.files()[file as usize].slots.clone().filter(|slot| candidates.is[*slot as usize])
+            {
                 sink.add(signal, slot, value / whole);
             }
         });
@@ -519,7 +548,9 @@ fn lexical(
 fn session_length(corpus: &Corpus, file: u32) -> f32 {
     let slots = corpus.files()[file as usize].slots.clone();
     #[expect(clippy::cast_precision_loss, reason = "a note's words")]
-    let length = corpus.length[slots.start as usize..slots.end as usize].iter().map(|x| u32::from(*x)).sum::<u32>() as f32;
+    let length =
+        corpus.length[slots.start as usize..slots.end as usize].iter().map(|x| u32::from(*x)).sum::<u32>()
+            as f32;
     length
 }
 
@@ -559,7 +590,13 @@ fn answer_spread(
     });
 }
 
-fn region_spread(corpus: &Corpus, candidates: &Candidates, slot: u32, reach: i32, mut each: impl FnMut(u32, f32)) {
+fn region_spread(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    slot: u32,
+    reach: i32,
+    mut each: impl FnMut(u32, f32),
+) {
     each(slot, 1.0);
     if reach == 0 || !is_turn(corpus, slot) {
         return;
@@ -664,7 +701,13 @@ fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, s
 }
 
 /// The days that the question names against the blocks' own.
-fn dates(corpus: &Corpus, candidates: &Candidates, question: &Question, zone: &TimeZone, sink: &mut impl Sink) {
+fn dates(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    question: &Question,
+    zone: &TimeZone,
+    sink: &mut impl Sink,
+) {
     let (mut last_time, mut last_fit) = (NEVER, 0.0);
     for (index, time) in corpus.time.iter().enumerate() {
         if !candidates.is[index] || *time == NEVER {

@@ -13,7 +13,9 @@ use super::signal::{FITTED, SURE_ENOUGH};
 use super::text::Shape;
 use crate::index::syntax::{self, Item};
 use crate::index::text::Analyzer;
-use crate::index::{self, Answer, Freshness, Hit, IndexError, Query, Snapshot, Stored, is_pinned, scope_prefixes, snippet};
+use crate::index::{
+    self, Answer, Freshness, Hit, IndexError, Query, Snapshot, Stored, is_pinned, scope_prefixes, snippet,
+};
 
 /// Nobody needs more hits in one answer.
 const MOST_HITS: usize = 10_000;
@@ -75,7 +77,12 @@ impl Recall {
     pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
         let syntax = syntax::parse(crate::embed::cut(&query.text, super::question::LONGEST));
         let plain = syntax.items.iter().all(|item| matches!(item, Item::Words(_)))
-            && syntax == syntax::Syntax { items: syntax.items.clone(), notes: syntax.notes.clone(), ..Default::default() };
+            && syntax
+                == syntax::Syntax {
+                    items: syntax.items.clone(),
+                    notes: syntax.notes.clone(),
+                    ..Default::default()
+                };
         if !plain || syntax.items.is_empty() || query.limit == 0 {
             return Ok(self.index.search(query)?);
         }
@@ -91,7 +98,8 @@ impl Recall {
             wide.limit = limit.max(50);
             by_words = Some(self.index.search(&wide)?);
         }
-        let hits = self.index.snapshot(|snapshot| Finder::new(snapshot, &state, &query.text).hits(&ranked))?;
+        let hits =
+            self.index.snapshot(|snapshot| Finder::new(snapshot, &state, &query.text).hits(&ranked))?;
         let hits = match by_words {
             Some(answer) => merge(hits, answer.hits, limit),
             None => hits.into_iter().map(|(hit, _)| hit).collect(),
@@ -103,7 +111,13 @@ impl Recall {
     ///
     /// # Errors
     /// The index's; a model that fails is a note.
-    pub fn recall(&self, text: &str, scope: Option<&str>, most_chars: usize, expand: bool) -> Result<Recalled, RecallError> {
+    pub fn recall(
+        &self,
+        text: &str,
+        scope: Option<&str>,
+        most_chars: usize,
+        expand: bool,
+    ) -> Result<Recalled, RecallError> {
         let freshness = self.sync()?;
         let state = self.read();
         let mut notes = Vec::new();
@@ -116,7 +130,8 @@ impl Recall {
         let mut hits: Vec<Hit> = Vec::new();
         let mut memories: Vec<Memory> = Vec::new();
         let mut seen = HashSet::new();
-        let given = |hit: &Hit| !matches!(hit.kind, "heading" | "properties" | "pin") && hit.role != Some("tool");
+        let given =
+            |hit: &Hit| !matches!(hit.kind, "heading" | "properties" | "pin") && hit.role != Some("tool");
         for (hit, ranked) in found {
             // Beside a sure find, weaker ones may stand that are about as likely.
             if (sure && ranked.sure >= SURE_ENOUGH * 0.5 && given(&hit) || hit.pinned)
@@ -140,7 +155,8 @@ impl Recall {
         let chosen = || order.iter().map(|at| &memories[*at]);
         let injection = Injection::new(chosen(), budget.budget_tokens, budget.memory_tokens);
         // A digest is about the question: pins alone make none.
-        let relevant = order.iter().map(|at| &memories[*at]).filter(|memory| memory.similarity >= SURE_ENOUGH * 0.5);
+        let relevant =
+            order.iter().map(|at| &memories[*at]).filter(|memory| memory.similarity >= SURE_ENOUGH * 0.5);
         let digest = if sure { choose::digest(relevant, most_chars, &self.zone) } else { None };
         let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
         let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
@@ -148,7 +164,14 @@ impl Recall {
     }
 
     /// Ranks a scope's blocks; says whether blocks other than turns are among its candidates.
-    fn rank(&self, state: &State, text: &str, scope: Option<&str>, most: usize, notes: &mut Vec<String>) -> (Vec<Ranked>, bool) {
+    fn rank(
+        &self,
+        state: &State,
+        text: &str,
+        scope: Option<&str>,
+        most: usize,
+        notes: &mut Vec<String>,
+    ) -> (Vec<Ranked>, bool) {
         let today = self.clock.now().to_zoned(self.zone.clone()).date();
         let question = Question::new(text, today);
         let corpus = &state.corpus;
@@ -163,7 +186,9 @@ impl Recall {
             }
             None => Vec::new(),
         };
-        let inside = |path: &str| prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
+        let inside = |path: &str| {
+            prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
+        };
         let candidates = Candidates::new(corpus, inside, |_| true);
         if candidates.count == 0 {
             return (Vec::new(), false);
@@ -178,47 +203,59 @@ impl Recall {
         let mut scores = Scores::new(FITTED, corpus.len());
         score::signals(corpus, &candidates, &question, vectors, &self.zone, &mut scores);
         let best = scores.best(corpus, &candidates, most);
-        let has_notes = (0..corpus.len()).any(|slot| candidates.is[slot] && !corpus.shape[slot].has(Shape::TURN | Shape::TOOL));
-        let ranked = |slot: u32| Ranked { slot, score: f64::from(scores.of[slot as usize]), sure: scores.sureness(slot) };
+        let has_notes = (0..corpus.len())
+            .any(|slot| candidates.is[slot] && !corpus.shape[slot].has(Shape::TURN | Shape::TOOL));
+        let ranked = |slot: u32| Ranked {
+            slot,
+            score: f64::from(scores.of[slot as usize]),
+            sure: scores.sureness(slot),
+        };
         (best.into_iter().map(ranked).collect(), has_notes)
     }
 
     /// What a memory's own fields make of its similarity: 1 where it has none.
     fn standing(&self, hit: &Hit) -> f64 {
-        let age = hit.timestamp.map_or(0.0, |at| self.clock.now().duration_since(at).as_secs_f64() / 86_400.0);
+        let age =
+            hit.timestamp.map_or(0.0, |at| self.clock.now().duration_since(at).as_secs_f64() / 86_400.0);
         Standing::from_fields(&hit.text, age).map_or(1.0, |standing| standing.multiplier())
     }
 
     /// Adds the turns beside each memory to its text, as far as an injected memory has room.
     fn expand(&self, memories: &mut [Memory], order: &[usize]) -> Result<(), RecallError> {
         let room = self.settings.recall.memory_tokens * choose::CHARS_PER_TOKEN;
-        self.index.snapshot(|snapshot| {
-            let mut texts = Vec::new();
-            for at in order {
-                let memory = &memories[*at];
-                let blocks = blocks_of(snapshot, &memory.path)?;
-                let Some(here) = blocks.iter().position(|stored| stored.block.line == memory.line) else {
-                    texts.push(None);
-                    continue;
-                };
-                let range = here.saturating_sub(EXPANSION)..(here + EXPANSION + 1).min(blocks.len());
-                let said = snapshot.texts(&blocks[range.clone()].iter().map(|stored| stored.at).collect::<Vec<_>>())?;
-                let lines: Vec<String> = range.clone().zip(said).map(|(n, text)| {
-                    let who = blocks[n].block.author.as_deref();
-                    who.map_or(text.clone(), |who| format!("{who}: {text}"))
-                }).collect();
-                texts.push(Some(widest(&lines, here - range.start, room)));
-            }
-            Ok(texts)
-        })
-        .map(|texts| {
-            for (at, text) in order.iter().zip(texts) {
-                if let Some(text) = text {
-                    memories[*at].text = text;
-                    memories[*at].author = None;
+        self.index
+            .snapshot(|snapshot| {
+                let mut texts = Vec::new();
+                for at in order {
+                    let memory = &memories[*at];
+                    let blocks = blocks_of(snapshot, &memory.path)?;
+                    let Some(here) = blocks.iter().position(|stored| stored.block.line == memory.line) else {
+                        texts.push(None);
+                        continue;
+                    };
+                    let range = here.saturating_sub(EXPANSION)..(here + EXPANSION + 1).min(blocks.len());
+                    let said = snapshot
+                        .texts(&blocks[range.clone()].iter().map(|stored| stored.at).collect::<Vec<_>>())?;
+                    let lines: Vec<String> = range
+                        .clone()
+                        .zip(said)
+                        .map(|(n, text)| {
+                            let who = blocks[n].block.author.as_deref();
+                            who.map_or(text.clone(), |who| format!("{who}: {text}"))
+                        })
+                        .collect();
+                    texts.push(Some(widest(&lines, here - range.start, room)));
                 }
-            }
-        })?;
+                Ok(texts)
+            })
+            .map(|texts| {
+                for (at, text) in order.iter().zip(texts) {
+                    if let Some(text) = text {
+                        memories[*at].text = text;
+                        memories[*at].author = None;
+                    }
+                }
+            })?;
         Ok(())
     }
 }
@@ -226,7 +263,9 @@ impl Recall {
 /// The stretch of `lines` around `here` that fits `room` characters, growing by turns to either side.
 fn widest(lines: &[String], here: usize, room: usize) -> String {
     let (mut from, mut to) = (here, here + 1);
-    let fits = |from: usize, to: usize| lines[from..to].iter().map(|line| line.chars().count() + 1).sum::<usize>() <= room + 1;
+    let fits = |from: usize, to: usize| {
+        lines[from..to].iter().map(|line| line.chars().count() + 1).sum::<usize>() <= room + 1
+    };
     loop {
         let before = from > 0 && fits(from - 1, to);
         from -= usize::from(before);
@@ -240,7 +279,9 @@ fn widest(lines: &[String], here: usize, room: usize) -> String {
 
 fn memory(state: &State, hit: &Hit, similarity: f64) -> Memory {
     let corpus = &state.corpus;
-    let slot = corpus.file(&hit.path).and_then(|file| file.slots.clone().find(|slot| corpus.line[*slot as usize] == hit.line));
+    let slot = corpus
+        .file(&hit.path)
+        .and_then(|file| file.slots.clone().find(|slot| corpus.line[*slot as usize] == hit.line));
     Memory {
         path: hit.path.clone(),
         line: hit.line,
@@ -257,7 +298,8 @@ fn memory(state: &State, hit: &Hit, similarity: f64) -> Memory {
 /// blocks the index's; where both go on, the better score by the ranking's measure is next.
 fn merge(ranked: Vec<(Hit, Ranked)>, by_words: Vec<Hit>, limit: usize) -> Vec<Hit> {
     let place = |hit: &Hit| (hit.path.clone(), hit.line);
-    let known: HashMap<(String, u32), f64> = ranked.iter().map(|(hit, ranked)| (place(hit), ranked.score)).collect();
+    let known: HashMap<(String, u32), f64> =
+        ranked.iter().map(|(hit, ranked)| (place(hit), ranked.score)).collect();
     let lowest = ranked.iter().map(|(_, ranked)| ranked.score).fold(f64::MAX, f64::min);
     let mut words: Vec<(Hit, f64)> = by_words
         .into_iter()
@@ -337,7 +379,9 @@ impl<'a> Finder<'a> {
             let first = corpus.file_at(ranked.slot).slots.start;
             // Blocks and slots of a note are in the same order.
             let stored = notes[path].get((ranked.slot - first) as usize);
-            if let Some(stored) = stored.filter(|stored| stored.block.line == corpus.line[ranked.slot as usize]) {
+            if let Some(stored) =
+                stored.filter(|stored| stored.block.line == corpus.line[ranked.slot as usize])
+            {
                 found.push((path.to_owned(), stored.clone(), *ranked));
             }
         }
@@ -347,7 +391,9 @@ impl<'a> Finder<'a> {
         Ok(found
             .into_iter()
             .zip(texts)
-            .map(|((path, stored, ranked), text)| (maker.hit(path, stored, text, ranked.score, &pins), ranked))
+            .map(|((path, stored, ranked), text)| {
+                (maker.hit(path, stored, text, ranked.score, &pins), ranked)
+            })
             .collect())
     }
 
@@ -366,10 +412,17 @@ impl<'a> Finder<'a> {
         let mut hits = Vec::new();
         for path in wanted {
             let blocks = blocks_of(self.snapshot, &path)?;
-            let is = |stored: &Stored| stored.block.block_id.as_ref().is_some_and(|id| is_pinned(&pins, &path, id));
+            let is = |stored: &Stored| {
+                stored.block.block_id.as_ref().is_some_and(|id| is_pinned(&pins, &path, id))
+            };
             let blocks: Vec<Stored> = blocks.into_iter().filter(is).collect();
             let texts = self.snapshot.texts(&blocks.iter().map(|stored| stored.at).collect::<Vec<_>>())?;
-            hits.extend(blocks.into_iter().zip(texts).map(|(stored, text)| maker.hit(path.clone(), stored, text, 0.0, &pins)));
+            hits.extend(
+                blocks
+                    .into_iter()
+                    .zip(texts)
+                    .map(|(stored, text)| maker.hit(path.clone(), stored, text, 0.0, &pins)),
+            );
         }
         Ok(hits)
     }
@@ -391,7 +444,14 @@ impl Maker {
         Self { analyzer, stems }
     }
 
-    fn hit(&mut self, path: String, stored: Stored, text: String, score: f64, pins: &HashSet<(String, String)>) -> Hit {
+    fn hit(
+        &mut self,
+        path: String,
+        stored: Stored,
+        text: String,
+        score: f64,
+        pins: &HashSet<(String, String)>,
+    ) -> Hit {
         let block = stored.block;
         let pinned = block.block_id.as_ref().is_some_and(|id| is_pinned(pins, &path, id));
         Hit {

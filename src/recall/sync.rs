@@ -112,7 +112,13 @@ impl State {
     }
 }
 
-fn put(corpus: &mut Corpus, path: &str, version: u64, blocks: &[(Stored, String)], heads: &HashMap<i64, String>) {
+fn put(
+    corpus: &mut Corpus,
+    path: &str,
+    version: u64,
+    blocks: &[(Stored, String)],
+    heads: &HashMap<i64, String>,
+) {
     let titles: Vec<String> = blocks
         .iter()
         .map(|(stored, _)| {
@@ -158,7 +164,12 @@ fn changes(snapshot: &Snapshot<'_>, state: &State) -> Result<Changes, IndexError
     let listed = if direct { Some(snapshot.blocks(None)?) } else { None };
     let mut known: HashMap<String, u64> = HashMap::new();
     if let Some((blocks, rows)) = &listed {
-        known.extend(blocks.iter().filter_map(|stored| rows.get(&stored.file)).map(|row| (row.path.clone(), version(row))));
+        known.extend(
+            blocks
+                .iter()
+                .filter_map(|stored| rows.get(&stored.file))
+                .map(|row| (row.path.clone(), version(row))),
+        );
     } else {
         catalog::each_file(snapshot.database(), |row| {
             if row.skipped.is_none() {

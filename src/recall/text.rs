@@ -238,21 +238,64 @@ fn is_year(word: &str) -> bool {
 }
 
 const TIMES: &[&str] = &[
-    "ago", "april", "august", "days", "december", "february", "friday", "january", "july", "june", "last", "march",
-    "may", "monday", "month", "months", "next", "november", "october", "recently", "saturday", "september", "since",
-    "sunday", "thursday", "today", "tomorrow", "tonight", "tuesday", "wednesday", "week", "weekend", "weeks", "year",
-    "years", "yesterday",
+    "ago",
+    "april",
+    "august",
+    "days",
+    "december",
+    "february",
+    "friday",
+    "january",
+    "july",
+    "june",
+    "last",
+    "march",
+    "may",
+    "monday",
+    "month",
+    "months",
+    "next",
+    "november",
+    "october",
+    "recently",
+    "saturday",
+    "september",
+    "since",
+    "sunday",
+    "thursday",
+    "today",
+    "tomorrow",
+    "tonight",
+    "tuesday",
+    "wednesday",
+    "week",
+    "weekend",
+    "weeks",
+    "year",
+    "years",
+    "yesterday",
 ];
 const FIRST_PERSON: &[&str] = &["i", "me", "mine", "my", "our", "we"];
 const NUMBERS: &[&str] = &[
-    "couple", "dozen", "eight", "eleven", "few", "first", "five", "four", "nine", "once", "one", "second", "seven",
-    "several", "six", "ten", "third", "three", "twelve", "twice", "two",
+    "couple", "dozen", "eight", "eleven", "few", "first", "five", "four", "nine", "once", "one", "second",
+    "seven", "several", "six", "ten", "third", "three", "twelve", "twice", "two",
 ];
 const REASONS: &[&str] = &[
-    "because", "helps", "inspired", "makes", "means", "remind", "reminds", "since", "symbolises", "symbolizes",
+    "because",
+    "helps",
+    "inspired",
+    "makes",
+    "means",
+    "remind",
+    "reminds",
+    "since",
+    "symbolises",
+    "symbolizes",
 ];
-const PAST_VERBS: &[&str] =
-    &["bought", "did", "found", "gave", "got", "had", "lost", "made", "met", "saw", "started", "took", "was", "went", "were", "won"];
+const PAST_VERBS: &[&str] = &[
+    "bought", "did", "found", "gave", "got", "had", "lost", "made", "met", "saw", "started", "took", "was",
+    "went", "were", "won",
+];
 const YOU: &[&str] = &["you", "your", "yours"];
 
 #[cfg(test)]
@@ -267,7 +310,10 @@ mod tests {
 
     #[test]
     fn questions_keep_what_they_are_about() {
-        assert_eq!(terms("When did Caroline go to the support groups?"), ["carolin", "go", "support", "group"]);
+        assert_eq!(
+            terms("When did Caroline go to the support groups?"),
+            ["carolin", "go", "support", "group"]
+        );
         assert_eq!(terms("Grüße, naïve_name 42"), ["grüße", "naïv", "name", "42"]);
         assert_eq!(terms("東京都 に"), ["東京", "京都", "に"]);
         assert!(terms("🎉🎉 !?").is_empty());
@@ -279,7 +325,9 @@ mod tests {
         assert!(shape("What's up, Mel?").has(Shape::QUESTION));
         assert!(!shape("Hey Mel! How? I went home.").has(Shape::QUESTION | Shape::PROPER));
         let answer = shape("I moved to Lisbon two years ago and \"Dune\" was great");
-        for bit in [Shape::FIRST_PERSON, Shape::PLACE, Shape::PROPER, Shape::NUMBER, Shape::TIME, Shape::QUOTE] {
+        for bit in
+            [Shape::FIRST_PERSON, Shape::PLACE, Shape::PROPER, Shape::NUMBER, Shape::TIME, Shape::QUOTE]
+        {
             assert!(answer.has(bit), "{bit:b}");
         }
         assert!(answer.has(Shape::PAST_MORE));

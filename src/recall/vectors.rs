@@ -64,7 +64,16 @@ pub fn note(conn: &Connection, model: &str, pointers: &[Pointer<'_>]) -> rusqlit
          context_id = ?7, pinned = ?8 WHERE path != ?3 OR line != ?4 OR pinned != ?8",
     )?;
     for p in pointers {
-        insert.execute(params![model, p.hash, p.path, p.line, p.timestamp, p.role, p.context_id, p.pinned])?;
+        insert.execute(params![
+            model,
+            p.hash,
+            p.path,
+            p.line,
+            p.timestamp,
+            p.role,
+            p.context_id,
+            p.pinned
+        ])?;
     }
     Ok(())
 }
@@ -91,7 +100,12 @@ pub fn forget(conn: &Connection, model: &str, known: impl Fn(&Hash) -> bool) -> 
 }
 
 /// Up to `most` texts that want an embedding at `now` (seconds): never tried, or failed long enough ago.
-pub fn wanting(conn: &Connection, model: &str, now: i64, most: usize) -> rusqlite::Result<Vec<(Hash, String, u32)>> {
+pub fn wanting(
+    conn: &Connection,
+    model: &str,
+    now: i64,
+    most: usize,
+) -> rusqlite::Result<Vec<(Hash, String, u32)>> {
     let mut select = conn.prepare_cached(
         "SELECT hash, path, line FROM vectors WHERE model = ?1 AND status != 'ok' AND retry_at <= ?2
          ORDER BY path, line LIMIT ?3",
@@ -115,7 +129,13 @@ pub fn store(conn: &Connection, model: &str, hash: &Hash, vector: &[f32]) -> rus
 }
 
 /// Stores a row of a matrix as the embedding; an empty text's has no direction and stays without one.
-pub fn store_row(conn: &Connection, model: &str, hash: &Hash, matrix: &Matrix, row: usize) -> rusqlite::Result<()> {
+pub fn store_row(
+    conn: &Connection,
+    model: &str,
+    hash: &Hash,
+    matrix: &Matrix,
+    row: usize,
+) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "UPDATE vectors SET status = 'ok', error = NULL, dimension = ?3, embedding = ?4 WHERE model = ?1 AND hash = ?2",
     )?
@@ -148,7 +168,8 @@ pub fn dimension(conn: &Connection, model: &str) -> rusqlite::Result<Option<usiz
 /// How a model's rows stand.
 pub fn counts(conn: &Connection, model: &str) -> rusqlite::Result<Counts> {
     let mut counts = Counts::default();
-    let mut select = conn.prepare_cached("SELECT status, count(*) FROM vectors WHERE model = ?1 GROUP BY status")?;
+    let mut select =
+        conn.prepare_cached("SELECT status, count(*) FROM vectors WHERE model = ?1 GROUP BY status")?;
     let mut rows = select.query([model])?;
     while let Some(row) = rows.next()? {
         let count = row.get::<_, i64>(1)?.cast_unsigned();
@@ -165,8 +186,9 @@ pub fn counts(conn: &Connection, model: &str) -> rusqlite::Result<Counts> {
 pub fn load(conn: &Connection, model: &str) -> rusqlite::Result<(Matrix, HashMap<Hash, usize>)> {
     let dimension = dimension(conn, model)?.unwrap_or(0);
     let (mut matrix, mut places) = (Matrix::new(dimension), HashMap::new());
-    let mut select =
-        conn.prepare_cached("SELECT hash, embedding FROM vectors WHERE model = ?1 AND status = 'ok' AND dimension = ?2")?;
+    let mut select = conn.prepare_cached(
+        "SELECT hash, embedding FROM vectors WHERE model = ?1 AND status = 'ok' AND dimension = ?2",
+    )?;
     let mut rows = select.query(params![model, i64::try_from(dimension).unwrap_or(0)])?;
     while let Some(row) = rows.next()? {
         let hash: Hash = row.get(0)?;
@@ -182,7 +204,15 @@ mod tests {
     use super::*;
 
     fn pointer(text: &str, path: &'static str, line: u32) -> Pointer<'static> {
-        Pointer { hash: hash(text), path, line, timestamp: Some(5), role: Some("user"), context_id: Some("1"), pinned: false }
+        Pointer {
+            hash: hash(text),
+            path,
+            line,
+            timestamp: Some(5),
+            role: Some("user"),
+            context_id: Some("1"),
+            pinned: false,
+        }
     }
 
     #[test]

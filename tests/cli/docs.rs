@@ -88,7 +88,8 @@ fn every_setting_is_explained_in_the_template() {
     // And each setting that the code knows must stand there.
     let code = file("src/config/settings.rs");
     let fields = code.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
-    let keys = fields.map(|(key, _)| key).filter(|key| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+    let keys =
+        fields.map(|(key, _)| key).filter(|key| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
     for key in keys {
         let stands = all.contains(&format!("\n{key} = ")) || all.contains(&format!("[{key}]"));
         assert!(stands || key == "api_base", "`{key}` is not explained in the template");

@@ -52,13 +52,18 @@ fn answer(word: &str, n: usize) -> Response {
 }
 
 fn provider(url: &str) -> Http {
-    let settings = config::Embed { provider: "openai".into(), url: Some(url.into()), ..config::Embed::default() };
+    let settings =
+        config::Embed { provider: "openai".into(), url: Some(url.into()), ..config::Embed::default() };
     Http::open(&settings, std::path::Path::new("/nowhere")).unwrap()
 }
 
 async fn embed(script: &[&'static str], tries: u32) -> Result<Vec<Vec<f32>>, EmbedError> {
     let (url, _) = endpoint(script).await;
-    let backoff = Backoff { first: std::time::Duration::from_millis(1), most: std::time::Duration::from_millis(2), tries };
+    let backoff = Backoff {
+        first: std::time::Duration::from_millis(1),
+        most: std::time::Duration::from_millis(2),
+        tries,
+    };
     retry::embed(&provider(&url), &["a".into(), String::new()], Purpose::Document, backoff).await
 }
 

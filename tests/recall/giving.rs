@@ -54,7 +54,9 @@ fn what_is_near_in_meaning_is_given() {
 #[test]
 fn nothing_is_given_where_nothing_helps() {
     let vault = vault("");
-    for question in ["Which kubernetes ingress controller handles the wildcard certificate?", "", "x", "🎉🎉🎉"] {
+    for question in
+        ["Which kubernetes ingress controller handles the wildcard certificate?", "", "x", "🎉🎉🎉"]
+    {
         let run = vault.run(&["recall", question]);
         assert_eq!(run.stdout.trim(), "NONE", "{question}");
     }
@@ -72,11 +74,22 @@ fn an_injection_is_marked_bounded_and_without_tools() {
     let json: serde_json::Value = serde_json::from_str(json).unwrap();
     assert_eq!(json["budget_tokens_est"], 1000);
     let memories = json["memories"].as_array().unwrap();
-    assert!(memories.iter().any(|memory| memory["excerpt"].as_str().unwrap().contains("vaccination in September")));
-    assert!(memories.iter().all(|memory| !memory["excerpt"].as_str().unwrap().contains('{')), "tools are not given");
-    assert!(memories[0]["path"].as_str().unwrap().starts_with("logs/") && memories[0]["line"].as_u64().unwrap() > 6);
+    assert!(
+        memories
+            .iter()
+            .any(|memory| memory["excerpt"].as_str().unwrap().contains("vaccination in September"))
+    );
+    assert!(
+        memories.iter().all(|memory| !memory["excerpt"].as_str().unwrap().contains('{')),
+        "tools are not given"
+    );
+    assert!(
+        memories[0]["path"].as_str().unwrap().starts_with("logs/")
+            && memories[0]["line"].as_u64().unwrap() > 6
+    );
     assert_eq!(memories[0]["truncated"], false);
-    let expanded = vault.run(&["recall", "--inject", "--expand", "When does the kitten need her vaccination?"]);
+    let expanded =
+        vault.run(&["recall", "--inject", "--expand", "When does the kitten need her vaccination?"]);
     assert!(expanded.stdout.contains("Pai: Congratulations!"), "{}", expanded.stdout);
 }
 

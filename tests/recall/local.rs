@@ -19,7 +19,9 @@ fn tiny(dir: &std::path::Path) {
         let name = format!("encoder.layer.0.{name}");
         [(format!("{name}.weight"), vec![out, from]), (format!("{name}.bias"), vec![out])]
     };
-    for name in ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"] {
+    for name in
+        ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"]
+    {
         tensors.extend(linear(name, 4, 4));
     }
     tensors.extend(linear("intermediate.dense", 8, 4));
@@ -37,7 +39,10 @@ fn tiny(dir: &std::path::Path) {
             let value = ((i * 7 + n * 3) % 11) as f32 / 11.0 - 0.4;
             bytes.extend_from_slice(&value.to_le_bytes());
         }
-        head.insert(name.clone(), serde_json::json!({"dtype": "F32", "shape": shape, "data_offsets": [start, bytes.len()]}));
+        head.insert(
+            name.clone(),
+            serde_json::json!({"dtype": "F32", "shape": shape, "data_offsets": [start, bytes.len()]}),
+        );
     }
     let head = serde_json::to_string(&head).unwrap();
     let mut file = (head.len() as u64).to_le_bytes().to_vec();

@@ -1,13 +1,13 @@
 //! Recall and embeddings, from the outside: the program over small vaults, the tokenizer against the
 //! reference implementation, endpoints that misbehave.
 #![cfg(feature = "index")]
+#![allow(clippy::unwrap_used)]
 
 #[path = "../support/mod.rs"]
-#[allow(dead_code)]
 mod support;
 
-mod giving;
 #[cfg(feature = "http")]
 mod endpoints;
+mod giving;
 mod local;
 mod tokenizer;

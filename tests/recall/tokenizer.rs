@@ -28,6 +28,10 @@ fn the_table_is_whole() {
     assert!(table.embed("").iter().all(|x| *x == 0.0));
     let near: Vec<&str> = table.neighbours("dentist").map(|(word, _)| word).collect();
     assert!(near.contains(&"dental"), "{near:?}");
-    let like = |a: &str, b: &str| -> f32 { table.embed(a).iter().zip(table.embed(b)).map(|(x, y)| x * y).sum() };
-    assert!(like("She adopted a kitten", "They got a new cat") > like("She adopted a kitten", "The invoice is overdue") + 0.2);
+    let like =
+        |a: &str, b: &str| -> f32 { table.embed(a).iter().zip(table.embed(b)).map(|(x, y)| x * y).sum() };
+    assert!(
+        like("She adopted a kitten", "They got a new cat")
+            > like("She adopted a kitten", "The invoice is overdue") + 0.2
+    );
 }

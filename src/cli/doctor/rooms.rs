@@ -30,7 +30,11 @@ pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
     }
     if let Ok(Some(pending)) = history.pending_restore() {
         let detail = format!("a restore of {} ({}) was interrupted", pending.from, pending.subject);
-        checks.push(Check::warn("history", detail, "finish it with `vault-agent restore`, or take it back with `--roll-back`"));
+        checks.push(Check::warn(
+            "history",
+            detail,
+            "finish it with `vault-agent restore`, or take it back with `--roll-back`",
+        ));
     }
     let left_out = history.left_out().unwrap_or_default();
     checks.extend(left_out.iter().take(SHOWN).map(|file| {
@@ -82,16 +86,23 @@ pub(super) fn discord(workspace: &crate::workspace::Workspace) -> Vec<Check> {
     let api = match setup::api(settings, workspace.vault.root()) {
         Ok(Some(api)) => api,
         Ok(None) => return Vec::new(),
-        Err(error) => return vec![Check::fail("discord", error.to_string(), "mend `[discord]` in vault-agent.toml")],
+        Err(error) => {
+            return vec![Check::fail("discord", error.to_string(), "mend `[discord]` in vault-agent.toml")];
+        }
     };
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return Vec::new() };
-    let asked = runtime.block_on(async { tokio::time::timeout(PATIENCE, setup::examine(&api, settings)).await });
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+        return Vec::new();
+    };
+    let asked =
+        runtime.block_on(async { tokio::time::timeout(PATIENCE, setup::examine(&api, settings)).await });
     let Ok(found) = asked else {
         return vec![Check::fail("discord", "Discord does not answer", "look at this machine's network")];
     };
     let said = found.into_iter().map(|found| match found {
         Ok(words) => Check::ok("discord", words),
-        Err(error) => Check::fail("discord", error.to_string(), "do what it says, then ask `vault-agent doctor` again"),
+        Err(error) => {
+            Check::fail("discord", error.to_string(), "do what it says, then ask `vault-agent doctor` again")
+        }
     });
     said.collect()
 }

@@ -188,7 +188,8 @@ fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Ans
     let enforced = request.body["enforce_nonce"].as_bool() == Some(true);
     let now = world.now_ms();
     let remembered = |at: u64| now.saturating_sub(at) <= world.nonce_window.as_millis() as u64;
-    let earlier = nonce.as_ref().filter(|_| enforced).and_then(|nonce| world.nonces.get(&(channel, nonce.clone())));
+    let earlier =
+        nonce.as_ref().filter(|_| enforced).and_then(|nonce| world.nonces.get(&(channel, nonce.clone())));
     if let Some((id, _)) = earlier.filter(|(_, at)| remembered(*at)) {
         return match world.channels[&channel].messages.get(id) {
             Some(message) => ok(message.clone()),
@@ -196,11 +197,7 @@ fn create_message(world: &mut World, channel: u64, request: &Request<'_>) -> Ans
         };
     }
     world.channel_mut(channel).archived = false;
-    world.count_pings(
-        content,
-        request.body.get("allowed_mentions").filter(|a| !a.is_null()),
-        false,
-    );
+    world.count_pings(content, request.body.get("allowed_mentions").filter(|a| !a.is_null()), false);
     let message = world.message(channel, world.bot, request.body);
     let id = world.store(message.clone(), true);
     if let Some(nonce) = nonce.filter(|_| enforced) {
