@@ -184,7 +184,8 @@ impl Scanner<'_> {
                         known: None,
                     });
                 }
-                // A file where a folder was.
+                // It may stand where a folder was.
+                present.add(path.as_str());
                 self.gone_below(path, &present, scan)
             }
             Ok(None) | Err(VaultError::NotFound(_)) => self.gone_below(path, &present, scan),
@@ -219,11 +220,8 @@ impl Scanner<'_> {
 
     /// Everything that the last snapshot knows at or under `path` and that isn't present is gone.
     fn gone_below(&self, path: &NotePath, present: &Present, scan: &mut Scan) -> Result<()> {
-        let exists = self.vault.stat(path).is_ok_and(|stat| stat.is_some());
         for known in self.store.files_under(self.base, path.as_str())? {
-            let itself = known == path.as_str();
-            if present.covers(&known) || (itself && exists) || self.selection.verdict(&known) != Verdict::Keep
-            {
+            if present.covers(&known) || self.selection.verdict(&known) != Verdict::Keep {
                 continue;
             }
             scan.seen.push((known.clone(), None));

@@ -588,6 +588,8 @@ fn leave_user_settings_alone() {
                 let _ = git2::opts::set_search_path(level, "");
             }
             let _ = git2::opts::set_cache_max_size(8 << 20);
+            // A folder of a few hundred notes is larger than what libgit2 remembers by itself.
+            let _ = git2::opts::set_cache_object_limit(ObjectType::Tree, 128 << 10);
             let _ = git2::opts::set_mwindow_size(1 << 20);
             let _ = git2::opts::set_mwindow_mapped_limit(16 << 20);
         }
