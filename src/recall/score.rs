@@ -434,7 +434,7 @@ fn lexical(
             without_names += rarity;
             for (slot, _) in &found {
                 answer_spread(corpus, candidates, *slot, reach(&ANSWER), |at, weight| {
-                    scratch.raise(at, weight)
+                    scratch.raise(at, weight);
                 });
             }
             scratch.drain(|slot, value| parts.push((Signal::CoverAnswer, slot, rarity * value)));
