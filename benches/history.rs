@@ -88,8 +88,8 @@ fn main() {
     let walk = median(rounds, || time(|| assert!(history.snapshot_all(Deletions::Hold).unwrap().is_empty())));
     row("full walk, nothing changed (git status)", walk, status);
 
+    println!("peak memory up to here: {} MB", peak_memory());
     life_of_one(temp.path(), commits);
-    println!("peak memory of this process: {} MB", peak_memory());
 }
 
 /// `history --id` over many commits, packed as maintenance leaves them.
@@ -120,8 +120,16 @@ fn life_of_one(temp: &Path, commits: usize) {
 /// Commits as the agent makes them, through git's own fast-import where there is one: writing each with
 /// its syncs would measure the disk for minutes.
 fn import_long_history(history: &History, commits: usize) {
-    use std::fmt::Write;
-    let mut stream = String::new();
+    use std::io::Write;
+    let mut child = Command::new("git")
+        .arg("--git-dir")
+        .arg(history.dir())
+        .args(["fast-import", "--quiet", "--force"])
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("git, to make a long history");
+    let mut stdin = std::io::BufWriter::new(child.stdin.take().unwrap());
     let mut lines: Vec<String> = (0..40).map(|n| format!("- [ ] reminder {n}")).collect();
     for number in 0..commits {
         let at = number % 40;
@@ -133,21 +141,15 @@ fn import_long_history(history: &History, commits: usize) {
             "fired: number {number}\n\nActor: scheduler\nReminder: {id}\nDue: 2026-12-01T09:30:00Z\nDelivery: {number}\nNote: Reminders.md\n"
         );
         let when = 1_700_000_000 + number * 60;
-        let _ = write!(
-            stream,
+        write!(
+            stdin,
             "commit refs/heads/main\ncommitter scheduler <scheduler@vault-agent.invalid> {when} +0000\ndata {}\n{message}\nM 100644 inline Reminders.md\ndata {}\n{text}\n",
             message.len(),
             text.len()
-        );
+        )
+        .unwrap();
     }
-    let mut child = Command::new("git")
-        .arg("--git-dir")
-        .arg(history.dir())
-        .args(["fast-import", "--quiet", "--force"])
-        .stdin(std::process::Stdio::piped())
-        .spawn()
-        .expect("git, to make a long history");
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), stream.as_bytes()).unwrap();
+    drop(stdin);
     assert!(child.wait().unwrap().success());
 }
 

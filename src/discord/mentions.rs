@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn message(extra: serde_json::Value) -> Incoming {
+    fn message(extra: &serde_json::Value) -> Incoming {
         let mut value = json!({ "id": "1", "channel_id": "2", "author": { "id": "3" }, "content": "" });
         for (key, field) in extra.as_object().unwrap() {
             value[key] = field.clone();
@@ -66,14 +66,14 @@ mod tests {
             json!({ "content": "<@&600> hi" }),
             json!({ "message_reference": { "message_id": "9" }, "referenced_message": { "author": { "id": "500" } } }),
         ] {
-            assert!(addresses(&message(yes.clone()), &bot), "{yes}");
+            assert!(addresses(&message(&yes), &bot), "{yes}");
         }
         for no in [
             json!({ "content": "<@5000> <@&601> @Vault @everyone" }),
             json!({ "mention_roles": ["601"] }),
             json!({ "mentions": [{ "id": "42" }] }),
         ] {
-            assert!(!addresses(&message(no.clone()), &bot), "{no}");
+            assert!(!addresses(&message(&no), &bot), "{no}");
         }
     }
 

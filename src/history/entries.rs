@@ -83,7 +83,7 @@ impl EntryFile {
         while !rest.is_empty() {
             match decode(rest) {
                 Some((record, used)) => {
-                    entries.apply(record);
+                    entries.apply(&record);
                     rest = &rest[used..];
                 }
                 None => {
@@ -151,9 +151,9 @@ impl Entries {
         self.records > 2 * self.map.len() + 1_000
     }
 
-    fn apply(&mut self, record: Record<'_>) {
+    fn apply(&mut self, record: &Record<'_>) {
         self.records += 1;
-        match record {
+        match *record {
             Record::Seen(path, entry) => drop(self.map.insert(path.into(), entry)),
             Record::Gone(path) => drop(self.map.remove(path)),
             Record::Tree(from, to) => {
@@ -167,6 +167,7 @@ impl Entries {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Record<'a> {
     Seen(&'a str, Entry),
     Gone(&'a str),

@@ -86,27 +86,30 @@ pub(crate) fn has_id(line: &[u8], id: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn back(current: &str, source: &str, target: LineTarget) -> Option<String> {
-        put_line_back(current.as_bytes(), source.as_bytes(), &target).map(|b| String::from_utf8(b).unwrap())
+    fn back(current: &str, source: &str, target: &LineTarget) -> Option<String> {
+        put_line_back(current.as_bytes(), source.as_bytes(), target).map(|b| String::from_utf8(b).unwrap())
     }
 
     #[test]
     fn a_line_goes_back_beside_its_neighbours() {
         let old = "# R\n- a id=rid_A\n- b id=rid_B\n- c id=rid_C\n";
         let id = |id: &str| LineTarget::Id(id.into());
-        assert_eq!(back("# R\n- a id=rid_A\n- c id=rid_C\n", old, id("rid_B")).as_deref(), Some(old));
-        assert_eq!(back("- c id=rid_C\n", old, id("rid_B")).as_deref(), Some("- b id=rid_B\n- c id=rid_C\n"));
-        assert_eq!(back("new", old, id("rid_B")).as_deref(), Some("new\n- b id=rid_B\n"));
-        assert_eq!(back("- B! id=rid_B\r\n", old, id("rid_B")).as_deref(), Some("- b id=rid_B\r\n"));
-        assert_eq!(back("x\n", old, id("rid_X")), None);
-        assert_eq!(back("x\n", old, id("rid_")), None);
+        assert_eq!(back("# R\n- a id=rid_A\n- c id=rid_C\n", old, &id("rid_B")).as_deref(), Some(old));
+        assert_eq!(
+            back("- c id=rid_C\n", old, &id("rid_B")).as_deref(),
+            Some("- b id=rid_B\n- c id=rid_C\n")
+        );
+        assert_eq!(back("new", old, &id("rid_B")).as_deref(), Some("new\n- b id=rid_B\n"));
+        assert_eq!(back("- B! id=rid_B\r\n", old, &id("rid_B")).as_deref(), Some("- b id=rid_B\r\n"));
+        assert_eq!(back("x\n", old, &id("rid_X")), None);
+        assert_eq!(back("x\n", old, &id("rid_")), None);
     }
 
     #[test]
     fn a_bullet_comes_with_its_indented_lines() {
         let old = "## S\n- one\n  more\n- two\n";
-        assert_eq!(back("## S\n- two\n", old, LineTarget::Number(2)).as_deref(), Some(old));
-        assert_eq!(back(old, old, LineTarget::Number(2)).as_deref(), Some(old));
-        assert_eq!(back("", old, LineTarget::Number(9)), None);
+        assert_eq!(back("## S\n- two\n", old, &LineTarget::Number(2)).as_deref(), Some(old));
+        assert_eq!(back(old, old, &LineTarget::Number(2)).as_deref(), Some(old));
+        assert_eq!(back("", old, &LineTarget::Number(9)), None);
     }
 }

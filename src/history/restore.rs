@@ -167,7 +167,8 @@ impl History {
         for scope in scopes {
             let scope = std::slice::from_ref(scope);
             let known = target.keys().any(|path| within(path, scope));
-            if !known && !(exact && present.keys().any(|path| within(path, scope))) {
+            let newer = exact && present.keys().any(|path| within(path, scope));
+            if !known && !newer {
                 return Err(HistoryError::NotInSnapshot { path: scope[0].clone(), at: point.short() });
             }
         }

@@ -3,7 +3,7 @@
 //! Reads files, writes blobs, moves no branch. What can't be read is never taken for deleted: it keeps
 //! the state that the last snapshot knows, and is listed with the reason.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use git2::{ObjectType, Oid};
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,15 @@ struct Candidate {
     path: NotePath,
     stat: Stat,
     mode: Mode,
+    /// As the last snapshot holds it.
+    known: Option<FileState>,
+}
+
+/// A file of the last snapshot, with what is remembered of reading it.
+struct Known<'a> {
+    path: &'a str,
+    state: FileState,
+    entry: Option<&'a Entry>,
 }
 
 /// Looks at files for one snapshot.
@@ -77,56 +86,62 @@ impl Scanner<'_> {
         let options = WalkOptions { extensions: Vec::new(), hidden: true, under: None, exclude: trash() };
         let walk = self.vault.walk(&options)?;
         let from_tree;
-        let exact = entries.tree == Some(self.base);
-        if exact {
-            from_tree = BTreeMap::new();
+        let known: Vec<Known<'_>> = if entries.tree == Some(self.base) {
+            let known = entries.map.iter();
+            known.map(|(path, entry)| Known { path, state: entry.state, entry: Some(entry) }).collect()
         } else {
             from_tree = self.store.files(self.base)?;
-        }
-        let known = |path: &str| {
-            if exact { entries.map.get(path).map(|entry| entry.state) } else { from_tree.get(path).copied() }
+            let entry = |path: &String| entries.map.get(path.as_str());
+            from_tree.iter().map(|(path, state)| Known { path, state: *state, entry: entry(path) }).collect()
         };
-        let mut scan = Scan::default();
+        let mut scan = Scan { known: Some(known.len()), ..Scan::default() };
         let mut present = Present::default();
         let mut candidates = Vec::new();
+        let mut unseen = Vec::new();
+        // Both lists are sorted by path, so one walk through both finds every pair.
+        let mut rest = known.iter().peekable();
         for entry in walk.entries {
             let (path, stat) = (entry.path, entry.stat);
+            while let Some(gone) = rest.next_if(|known| known.path < path.as_str()) {
+                unseen.push(gone.path);
+            }
+            let before = rest.next_if(|known| known.path == path.as_str());
+            let mode = mode_of(&stat);
+            if let Some(Known { state, entry: Some(entry), .. }) = before
+                && entry.state == *state
+                && entry.proves(&stat, mode)
+                && !stat.is_placeholder
+            {
+                continue;
+            }
             if let Some(original) = stub_original(&path) {
                 if self.selection.verdict(original.as_str()) == Verdict::Keep {
                     present.not_here(&mut scan, original.as_str(), "in the cloud, not on this disk");
                 }
                 continue;
             }
-            if !self.takes(&path, &stat, &mut scan, &mut present) {
-                continue;
-            }
-            let mode = mode_of(&stat);
-            let proven = entries.map.get(path.as_str()).filter(|entry| entry.proves(&stat, mode));
-            match proven {
-                Some(entry) if known(path.as_str()) == Some(entry.state) => present.add(path.as_str()),
-                _ => candidates.push(Candidate { path, stat, mode }),
+            if self.takes(&path, &stat, &mut scan, &mut present) {
+                candidates.push(Candidate { path, stat, mode, known: before.map(|known| known.state) });
             }
         }
+        unseen.extend(rest.map(|known| known.path));
         for skipped in walk.skipped {
             self.skipped(&skipped.path, &skipped.reason, &mut scan, &mut present, &mut candidates);
         }
         let mut sink = open(candidates.len())?;
-        for candidate in candidates {
-            present.add(candidate.path.as_str());
-            self.read(&candidate, known(candidate.path.as_str()), &mut sink, &mut scan)?;
+        for mut candidate in candidates {
+            if candidate.mode == Mode::Link {
+                present.add(candidate.path.as_str());
+                let at = known.binary_search_by(|known| known.path.cmp(candidate.path.as_str()));
+                candidate.known = at.ok().map(|at| known[at].state);
+            }
+            self.read(&candidate, &mut sink, &mut scan)?;
         }
-        let mut gone = |path: &str| {
+        for path in unseen {
             if !present.covers(path) && self.selection.verdict(path) == Verdict::Keep {
                 scan.deleted.push(path.to_owned());
                 scan.seen.push((path.to_owned(), None));
             }
-        };
-        if exact {
-            entries.map.keys().for_each(|path| gone(path));
-            scan.known = Some(entries.map.len());
-        } else {
-            from_tree.keys().for_each(|path| gone(path));
-            scan.known = Some(from_tree.len());
         }
         Ok((scan, sink))
     }
@@ -142,9 +157,9 @@ impl Scanner<'_> {
             self.look(path, &mut scan, &mut candidates)?;
         }
         let mut sink = self.store.sink(candidates.len())?;
-        for candidate in candidates {
-            let known = self.store.file(self.base, candidate.path.as_str())?;
-            self.read(&candidate, known, &mut sink, &mut scan)?;
+        for mut candidate in candidates {
+            candidate.known = self.store.file(self.base, candidate.path.as_str())?;
+            self.read(&candidate, &mut sink, &mut scan)?;
         }
         scan.deleted.sort_unstable();
         scan.deleted.dedup();
@@ -162,9 +177,15 @@ impl Scanner<'_> {
         match self.vault.stat(path) {
             Ok(Some(stat)) => {
                 if self.takes(path, &stat, scan, &mut present) {
-                    candidates.push(Candidate { path: path.clone(), mode: mode_of(&stat), stat });
+                    candidates.push(Candidate {
+                        path: path.clone(),
+                        mode: mode_of(&stat),
+                        stat,
+                        known: None,
+                    });
                 }
-                // A file where a folder was.
+                // It may stand where a folder was.
+                present.add(path.as_str());
                 self.gone_below(path, &present, scan)
             }
             Ok(None) | Err(VaultError::NotFound(_)) => self.gone_below(path, &present, scan),
@@ -180,7 +201,7 @@ impl Scanner<'_> {
                     if self.takes(&entry.path, &entry.stat, scan, &mut present) {
                         present.add(entry.path.as_str());
                         let mode = mode_of(&entry.stat);
-                        candidates.push(Candidate { path: entry.path, mode, stat: entry.stat });
+                        candidates.push(Candidate { path: entry.path, mode, stat: entry.stat, known: None });
                     }
                 }
                 for skipped in walk.skipped {
@@ -199,11 +220,8 @@ impl Scanner<'_> {
 
     /// Everything that the last snapshot knows at or under `path` and that isn't present is gone.
     fn gone_below(&self, path: &NotePath, present: &Present, scan: &mut Scan) -> Result<()> {
-        let exists = self.vault.stat(path).is_ok_and(|stat| stat.is_some());
         for known in self.store.files_under(self.base, path.as_str())? {
-            let itself = known == path.as_str();
-            if present.covers(&known) || (itself && exists) || self.selection.verdict(&known) != Verdict::Keep
-            {
+            if present.covers(&known) || self.selection.verdict(&known) != Verdict::Keep {
                 continue;
             }
             scan.seen.push((known.clone(), None));
@@ -269,16 +287,10 @@ impl Scanner<'_> {
         let metadata = std::fs::symlink_metadata(self.vault.absolute(path)).ok()?;
         let stat =
             Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: 0, is_placeholder: false };
-        metadata.is_symlink().then(|| Candidate { path: path.clone(), stat, mode: Mode::Link })
+        metadata.is_symlink().then(|| Candidate { path: path.clone(), stat, mode: Mode::Link, known: None })
     }
 
-    fn read(
-        &self,
-        file: &Candidate,
-        known: Option<FileState>,
-        sink: &mut Sink<'_>,
-        scan: &mut Scan,
-    ) -> Result<()> {
+    fn read(&self, file: &Candidate, sink: &mut Sink<'_>, scan: &mut Scan) -> Result<()> {
         let path = &file.path;
         let read_at = i64::try_from(SystemClock.now().as_nanosecond()).unwrap_or(0);
         let bytes = match file.mode {
@@ -295,7 +307,7 @@ impl Scanner<'_> {
                 return Ok(());
             }
         };
-        if let Some(known) = known {
+        if let Some(known) = file.known {
             let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(self.store.git("hash a file"))?;
             if id == known.id && file.mode == known.mode {
                 scan.seen.push((path.to_string(), Some(Entry::new(&file.stat, known, read_at))));

@@ -227,6 +227,26 @@ impl Store {
         })
     }
 
+    /// The parent of a commit whose message `may` rules out; `None` where it doesn't.
+    pub(crate) fn skip_unless(
+        &self,
+        odb: &git2::Odb<'_>,
+        id: Oid,
+        may: impl FnOnce(&[u8]) -> bool,
+    ) -> Result<Option<Option<Oid>>> {
+        let object = odb.read(id).map_err(self.damaged(id))?;
+        let bytes = object.data();
+        let Some(split) = memchr::memmem::find(bytes, b"\n\n") else { return Ok(None) };
+        if may(&bytes[split + 1..]) {
+            return Ok(None);
+        }
+        let mut lines = bytes[..split].split(|byte| *byte == b'\n');
+        let parent = lines.find_map(|line| line.strip_prefix(b"parent "));
+        let parent =
+            parent.and_then(|hex| std::str::from_utf8(hex).ok()).and_then(|hex| Oid::from_str(hex).ok());
+        Ok(Some(parent))
+    }
+
     /// The content of a file.
     pub(crate) fn blob(&self, id: Oid) -> Result<Vec<u8>> {
         let blob = self.repo.find_blob(id).map_err(self.damaged(id))?;
@@ -568,6 +588,8 @@ fn leave_user_settings_alone() {
                 let _ = git2::opts::set_search_path(level, "");
             }
             let _ = git2::opts::set_cache_max_size(8 << 20);
+            // A folder of a few hundred notes is larger than what libgit2 remembers by itself.
+            let _ = git2::opts::set_cache_object_limit(ObjectType::Tree, 128 << 10);
             let _ = git2::opts::set_mwindow_size(1 << 20);
             let _ = git2::opts::set_mwindow_mapped_limit(16 << 20);
         }

@@ -19,8 +19,9 @@ use git2::{ObjectType, Oid};
 use super::error::{HistoryError, Result};
 
 const MAGIC: &[u8; 8] = b"vawal001";
-/// The magic and the boot id (RFC 9562 text).
-const HEAD: u64 = 8 + 36;
+/// The magic, the boot id (RFC 9562 text), and a random number that tells this log from the one before
+/// it, for a process that remembers where that one ended.
+const HEAD: u64 = 8 + 36 + 8;
 /// The length of a record and the hash of what follows.
 const RECORD_HEAD: u64 = 4 + 32;
 /// The log starts over beyond this, in bytes.
@@ -41,6 +42,8 @@ pub(crate) struct Wal {
     path: PathBuf,
     /// Where the last whole record ends, as far as this process has looked.
     end: u64,
+    /// The log that `end` belongs to.
+    generation: [u8; 8],
 }
 
 /// Whether this system has what the log needs.
@@ -55,7 +58,7 @@ fn boot_id() -> Option<[u8; 36]> {
 
 impl Wal {
     pub(crate) fn new(dir: &Path) -> Self {
-        Self { path: dir.join("wal"), end: 0 }
+        Self { path: dir.join("wal"), end: 0, generation: [0; 8] }
     }
 
     /// Whether the log was written before the machine was last started: its records must be replayed.
@@ -63,7 +66,7 @@ impl Wal {
         let mut head = [0; HEAD as usize];
         let read = File::open(&self.path).and_then(|file| file.read_exact_at(&mut head, 0));
         match (read, boot_id()) {
-            (Ok(()), Some(boot)) => head[..8] == *MAGIC && head[8..] != boot,
+            (Ok(()), Some(boot)) => head[..8] == *MAGIC && head[8..44] != boot,
             _ => false,
         }
     }
@@ -89,10 +92,17 @@ impl Wal {
             let length = file.metadata()?.len();
             if length < HEAD {
                 self.start(&mut file)?;
-            } else if length != self.end {
-                // Another process has written, or was killed while it did.
-                self.end = whole(&file, if length < self.end { HEAD } else { self.end.max(HEAD) }, length)?;
-                file.set_len(self.end)?;
+            } else {
+                let mut generation = [0; 8];
+                file.read_exact_at(&mut generation, HEAD - 8)?;
+                if generation != self.generation || length < self.end {
+                    (self.generation, self.end) = (generation, HEAD);
+                }
+                if length != self.end {
+                    // Another process has written, or was killed while it did.
+                    self.end = whole(&file, self.end, length)?;
+                    file.set_len(self.end)?;
+                }
             }
             let record = encode(head, objects);
             file.write_all_at(&record, self.end)?;
@@ -123,6 +133,8 @@ impl Wal {
         file.seek(SeekFrom::Start(0))?;
         file.write_all(MAGIC)?;
         file.write_all(&boot_id().unwrap_or([b'-'; 36]))?;
+        getrandom::fill(&mut self.generation).map_err(|error| std::io::Error::other(error.to_string()))?;
+        file.write_all(&self.generation)?;
         file.sync_all()?;
         self.end = HEAD;
         if let Some(dir) = self.path.parent() {
@@ -235,10 +247,24 @@ mod tests {
             let found = heads(&other);
             assert_eq!(found.last(), Some(&id("3")), "cut at {cut}");
             assert!(found.len() <= 2);
-            // Who has been here before follows what the other has written.
-            wal.append(id("4"), &[]).unwrap();
-            assert_eq!(heads(&wal).last(), Some(&id("4")), "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn two_processes_follow_each_other_across_a_new_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut one, mut other) = (Wal::new(dir.path()), Wal::new(dir.path()));
+        one.append(id("1"), &[(ObjectType::Blob, vec![b'x'; 90])]).unwrap();
+        other.append(id("2"), &[]).unwrap();
+        one.append(id("3"), &[]).unwrap();
+        assert_eq!(heads(&other), [id("1"), id("2"), id("3")]);
+        // The new log grows past where the old one ended.
+        other.reset().unwrap();
+        for size in [10, 200, 300] {
+            other.append(id("4"), &[(ObjectType::Blob, vec![b'y'; size])]).unwrap();
+        }
+        one.append(id("5"), &[]).unwrap();
+        assert_eq!(heads(&one), [id("4"), id("4"), id("4"), id("5")]);
     }
 
     #[test]

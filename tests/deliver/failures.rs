@@ -47,6 +47,18 @@ fn another_reminder_that_says_the_same_is_not_taken_for_it() {
 }
 
 #[test]
+fn a_clock_put_back_between_two_attempts_hides_neither() {
+    let mut world = one();
+    world.place.fault(Fault::Nothing);
+    world.place.fault(Fault::LostAnswer);
+    world.tick();
+    world.later(secs(-3600)).tick();
+    world.at("2026-12-01T09:41:00Z").tick();
+    assert_eq!(world.place.texts().len(), 1);
+    assert_eq!(world.read(), "");
+}
+
+#[test]
 fn a_sure_failure_after_a_lost_answer_leaves_the_doubt() {
     let mut world = one();
     world.place.fault(Fault::LostAnswer);

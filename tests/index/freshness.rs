@@ -123,7 +123,7 @@ fn a_damaged_old_or_deleted_cache_is_made_anew() {
     let damage: [&dyn Fn(); 6] = [
         &|| {
             std::fs::write(vault.cache().join("index.sqlite"), b"nonsense that is no database at all")
-                .unwrap()
+                .unwrap();
         },
         &|| std::fs::write(vault.cache().join("index.sqlite"), b"").unwrap(),
         &|| std::fs::remove_dir_all(vault.cache().join("tantivy")).unwrap(),

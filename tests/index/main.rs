@@ -1,4 +1,6 @@
 //! The index as its users see it: answers, freshness, healing.
+#![cfg(feature = "index")]
+#![allow(clippy::unwrap_used)]
 
 mod differential;
 mod freshness;

@@ -1,9 +1,9 @@
 //! Recall and embeddings, from the outside: the program over small vaults, the tokenizer against the
 //! reference implementation, endpoints that misbehave.
 #![cfg(feature = "index")]
+#![allow(clippy::unwrap_used)]
 
 #[path = "../support/mod.rs"]
-#[allow(dead_code)]
 mod support;
 
 #[cfg(feature = "http")]

@@ -294,7 +294,7 @@ fn insert_chunks(
 fn mark_sending(tx: &Transaction<'_>, key: &str, chunk: usize, now: Timestamp) -> rusqlite::Result<()> {
     let now = now.as_millisecond();
     tx.prepare_cached(
-        "UPDATE chunks SET state = 'sending', first_ms = coalesce(first_ms, ?3) WHERE message = ?1 AND chunk = ?2",
+        "UPDATE chunks SET state = 'sending', first_ms = min(coalesce(first_ms, ?3), ?3) WHERE message = ?1 AND chunk = ?2",
     )?
     .execute(params![key, number(chunk), now])?;
     tx.prepare_cached("UPDATE messages SET attempted_ms = ?2 WHERE key = ?1")?.execute(params![key, now])?;

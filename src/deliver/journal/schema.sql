@@ -39,7 +39,7 @@ CREATE TABLE chunks (
     nonce        TEXT NOT NULL,
     text         TEXT NOT NULL,
     state        TEXT NOT NULL CHECK (state IN ('due', 'sending', 'sent')),
-    first_ms     INTEGER,                       -- the first attempt with this nonce
+    first_ms     INTEGER,                       -- the earliest attempt with this nonce
     message_id   TEXT,
     PRIMARY KEY (message, chunk)
 ) STRICT;

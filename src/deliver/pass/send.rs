@@ -15,7 +15,7 @@ use crate::deliver::outlets::Place;
 const NONCE_WINDOW: SignedDuration = SignedDuration::from_mins(2);
 
 /// How far before the first attempt a lookup begins: clocks differ.
-const LOOKUP_SKEW: SignedDuration = SignedDuration::from_mins(2);
+const LOOKUP_SKEW: SignedDuration = SignedDuration::from_mins(10);
 
 /// A send that doesn't answer in this time has an unknown outcome.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
