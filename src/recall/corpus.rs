@@ -189,7 +189,8 @@ impl Corpus {
             self.push(id, at == 0, &passage, &names, &mut counts, table);
         }
         let slots = first..u32::try_from(self.len()).unwrap_or(u32::MAX);
-        let windows: Vec<f32> = slots.clone().map(|slot| super::score::window_length(self, slot)).collect();
+        let windows: Vec<f32> =
+            slots.clone().map(|slot| super::candidates::window_length(self, slot)).collect();
         self.window.extend(windows);
         self.files.push(File { path: path.to_owned(), version, slots, alive: true });
         self.by_path.insert(path.to_owned(), id);
