@@ -70,25 +70,24 @@ pub fn search(recall: &Recall, query: &Query) -> Result<Answer, RecallError> {
 
 impl Recall {
     /// Answers a query by words and meaning. A query with operators (phrases, filters, exclusions) is the
-    /// index's alone: who writes one wants exactly that.
+    /// index's alone: who writes one wants exactly that. A question (it ends with `?`) has none.
     ///
     /// # Errors
     /// The index's; a model that fails is a note in the answer.
     pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
         let syntax = syntax::parse(crate::embed::cut(&query.text, super::question::LONGEST));
-        let plain = syntax.items.iter().all(|item| matches!(item, Item::Words(_)))
-            && syntax
-                == syntax::Syntax {
-                    items: syntax.items.clone(),
-                    notes: syntax.notes.clone(),
-                    ..Default::default()
-                };
-        if !plain || syntax.items.is_empty() || query.limit == 0 {
+        let operators = syntax::Syntax { items: Vec::new(), notes: Vec::new(), ..syntax.clone() }
+            != syntax::Syntax::default()
+            || syntax.items.iter().any(|item| !matches!(item, Item::Words(_)));
+        // A question in words may quote a title; what looks like an operator in it is none.
+        let is_question = query.text.trim_end().ends_with('?') && query.text.split_whitespace().count() > 2;
+        let nothing = syntax.items.is_empty() || query.limit == 0;
+        if nothing || (operators && !is_question) {
             return Ok(self.index.search(query)?);
         }
         let freshness = self.sync()?;
         let state = self.read();
-        let mut notes = syntax.notes;
+        let mut notes = if is_question { Vec::new() } else { syntax.notes };
         let limit = query.limit.min(MOST_HITS);
         let (ranked, has_notes) = self.rank(&state, &query.text, query.scope.as_deref(), limit, &mut notes);
         // What stands in notes is the index's to rank by words; meaning adds what it did not find.
