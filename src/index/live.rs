@@ -116,7 +116,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Begins to follow: first a look at every file, then what [`Follower::event`] says. Returns at once.
+    /// Begins to follow: first a look at every file, then what [`Follower::changed`] says. Returns at once.
     ///
     /// # Errors
     /// Another process follows already, or the cache can't be used.

@@ -33,7 +33,7 @@ pub struct Snapshot<'a> {
     pub freshness: Freshness,
 }
 
-/// A block of a snapshot, without its text (see [`Snapshot::text`]).
+/// A block of a snapshot, without its text (see [`Snapshot::texts`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
     /// Names its document in this snapshot.
