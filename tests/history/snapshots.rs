@@ -72,6 +72,21 @@ fn dirty_paths_cost_what_changed_and_see_folders_come_and_go() {
 }
 
 #[test]
+fn folders_that_sort_apart_from_their_notes_are_walked_right() {
+    let room = Room::new();
+    for path in ["a/x.md", "a.md", "a b.md", "a b/y.md", "a-b.md", "a/b.md/z.md", "Z.md", "\u{e9}/n.md", ".obsidian/app.json"] {
+        room.write(path, path);
+    }
+    room.snapshot();
+    assert!(room.snapshot().is_empty());
+    room.write("a/x.md", "changed");
+    room.remove("a b/y.md");
+    let snapshot = room.snapshot();
+    assert_eq!((snapshot.added, snapshot.changed, snapshot.deleted), (0, 1, 1));
+    assert_eq!(room.git_tree("main").len(), 8);
+}
+
+#[test]
 fn a_change_within_the_same_tick_of_the_clock_is_seen() {
     let room = Room::new();
     room.write("a.md", "one\n");
