@@ -44,7 +44,8 @@ pub(crate) fn walk(vault: &Vault, exclude: &[NotePath]) -> Result<Walk> {
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MOST).min(folders.len());
+    let threads =
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MOST).min(folders.len());
     std::thread::scope(|scope| {
         for _ in 1..threads {
             scope.spawn(work);
