@@ -29,8 +29,12 @@ fn surest(conversation: &Conversation, candidates: &Candidates, text: &str) -> (
     })
 }
 
-/// For each question: with the answer in the memory, and with another conversation as the memory.
-fn samples(conversations: &[Conversation]) -> Vec<(usize, (f64, f64, f64), (f64, f64, f64))> {
+/// Of one question over one memory: the best soft match, the best cosine, the surest.
+type Surest = (f64, f64, f64);
+
+/// For each question its conversation, then how sure a find is with the answer in the memory, and with
+/// another conversation as the memory.
+fn samples(conversations: &[Conversation]) -> Vec<(usize, Surest, Surest)> {
     let candidates: Vec<Candidates> =
         conversations.iter().map(|c| Candidates::new(&c.corpus, |_| true, |_| true)).collect();
     let mut out = Vec::new();

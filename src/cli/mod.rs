@@ -143,7 +143,10 @@ impl Context {
     /// # Errors
     /// There is no vault, or its settings are wrong.
     pub fn workspace(&self) -> Result<Workspace, CommandError> {
-        Ok(Workspace::open(&self.vault_dir()?, Arc::clone(&self.clock))?)
+        let workspace = Workspace::open(&self.vault_dir()?, Arc::clone(&self.clock))?;
+        // Whoever types a command has the notes as they want them.
+        workspace.editor.count_as_settled(true);
+        Ok(workspace)
     }
 }
 

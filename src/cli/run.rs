@@ -15,6 +15,8 @@ pub struct Args {}
 pub fn run(context: &Context, _: &Args) -> CommandResult {
     let dir = context.vault_dir()?;
     let workspace = Arc::new(open_or_make(context, &dir)?);
+    // A note that shrinks while nobody types a command may be a save or a sync that went wrong.
+    workspace.editor.count_as_settled(false);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = runtime.block_on(async {
         let stop = daemon::stop_on_signals()?;

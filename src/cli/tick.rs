@@ -31,6 +31,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if let Some(text) = &args.now {
         let now = instant(text, &workspace)?;
         workspace = Workspace::open(&context.vault_dir()?, Arc::new(ManualClock::new(now)))?;
+        workspace.editor.count_as_settled(true);
     }
     let mode = if args.dry_run { Mode::DryRun } else { Mode::Tick };
     let report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;

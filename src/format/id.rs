@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn anything_else_is_no_id() {
         for text in
-            ["", "rid_", "rid_K5V4M2J9Q2ZP", "rid_k5v4m2j7q2zp", "RID_K5V4M2J7Q2ZP", "rid_K5V4M2J7Q2ZPA"]
+            ["", "rid_", "rid_K5V4M2J-Q2ZP", "rid_k5v4m2j7q2zp", "RID_K5V4M2J7Q2ZP", "rid_K5V4M2J7Q2ZPA"]
         {
             assert!(text.parse::<ReminderId>().is_err(), "{text}");
         }

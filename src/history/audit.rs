@@ -18,7 +18,27 @@ use super::point::short_id;
 use super::snapshot::History;
 use super::undo::{body, lines};
 use crate::config::Paths;
-use crate::format::reminder::{Recur, Reminder, parse};
+use crate::format::reminder::{Parsed, Recur, Reminder, parse, parse_line};
+
+/// The reminder on a line, with its terminator or without.
+fn reminder_of(line: &[u8]) -> Option<Reminder> {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    match parse_line(text.strip_suffix(b"\r").unwrap_or(text)) {
+        Parsed::Reminder(reminder) => Some(reminder),
+        _ => None,
+    }
+}
+
+/// Whether the line is a reminder that has no id yet.
+fn is_without_id(line: &[u8]) -> bool {
+    reminder_of(line).is_some_and(|reminder| reminder.id.is_none())
+}
+
+/// Whether both lines are one recurring reminder, before it had an id and after it moved on with one.
+fn is_moved(before: &[u8], after: &[u8]) -> bool {
+    let same = |a: &Reminder, b: &Reminder| a.msg == b.msg && a.recur == b.recur && a.time == b.time;
+    is_without_id(before) && reminder_of(before).zip(reminder_of(after)).is_some_and(|(a, b)| same(&a, &b))
+}
 
 /// One breach of a promise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -188,14 +208,24 @@ impl Judge<'_> {
         let about = |line: &[u8]| ids.iter().any(|id| super::line::has_id(line, id));
         let added: Vec<&[u8]> = changes.iter().filter(|c| c.0 == ChangeTag::Insert).map(|c| c.2).collect();
         let mut strays = Vec::new();
+        // A reminder that was due before it had an id was told with one that its line never bore.
+        let mut unwritten =
+            ids.iter().filter(|id| !changes.iter().any(|c| super::line::has_id(c.2, id))).count();
         for (tag, number, line) in &changes {
             // A line that gets its id has none before.
             let gains = *tag == ChangeTag::Delete
-                && added.iter().any(|new| about(new) && without_id(new) == without_id(line));
+                && added
+                    .iter()
+                    .any(|new| about(new) && (without_id(new) == without_id(line) || is_moved(line, new)));
             let is_blank = line.iter().all(u8::is_ascii_whitespace);
             let same_but_end = added.iter().any(|other| other == line)
                 && changes.iter().any(|c| c.0 == ChangeTag::Delete && c.2 == *line);
-            if !about(line) && !gains && !is_blank && !same_but_end {
+            if about(line) || gains || is_blank || same_but_end {
+                continue;
+            }
+            if *tag == ChangeTag::Delete && unwritten > 0 && is_without_id(line) {
+                unwritten -= 1;
+            } else {
                 strays.push((*number, String::from_utf8_lossy(line).into_owned()));
             }
         }

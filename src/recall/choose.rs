@@ -255,7 +255,7 @@ mod tests {
         let zone = jiff::tz::TimeZone::UTC;
         insta::assert_snapshot!(digest(memories.iter(), 200, &zone).unwrap(), @r"
         - 1970-01-01 Ann: The dentist is on Friday. (logs/x.md:7)
-        - 1970-01-01 Ann: word word word word word word word word word word word word word word word word word word word word… (logs/x.md:7)
+        - 1970-01-01 Ann: word word word word word word word word word word word word word word word word word word word word word word… (logs/x.md:7)
         ");
         assert_eq!(digest([].iter(), 200, &zone), None);
         assert_eq!(digest(memories.iter(), 3, &zone), None);

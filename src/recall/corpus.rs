@@ -68,8 +68,6 @@ pub struct Corpus {
     pub length: Vec<u16>,
     /// The length of each slot's window ([`super::score`]'s).
     pub window: Vec<f32>,
-    /// Different terms of each slot.
-    pub distinct: Vec<u16>,
     /// The shape of each slot.
     pub shape: Vec<Shape>,
     /// The author of each slot, [`NOBODY`] where it has none.
@@ -191,7 +189,8 @@ impl Corpus {
             self.push(id, at == 0, &passage, &names, &mut counts, table);
         }
         let slots = first..u32::try_from(self.len()).unwrap_or(u32::MAX);
-        let windows: Vec<f32> = slots.clone().map(|slot| super::score::window_length(self, slot)).collect();
+        let windows: Vec<f32> =
+            slots.clone().map(|slot| super::candidates::window_length(self, slot)).collect();
         self.window.extend(windows);
         self.files.push(File { path: path.to_owned(), version, slots, alive: true });
         self.by_path.insert(path.to_owned(), id);
@@ -234,7 +233,6 @@ impl Corpus {
         self.line.push(passage.line);
         self.end_line.push(passage.end_line);
         self.length.push(u16::try_from(length).unwrap_or(u16::MAX));
-        self.distinct.push(u16::try_from(counts.len()).unwrap_or(u16::MAX));
         self.shape.push(shape);
         self.author.push(author);
         self.role.push(code(passage.role));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
-use super::corpus::{Corpus, names_of, without_names};
+use super::corpus::{Corpus, NOBODY, names_of, without_names};
 use super::matrix::{Matrix, Probe};
 use super::score::Candidates;
 use crate::clock::Clock;
@@ -123,7 +123,14 @@ impl Recall {
     /// The vector of a question, by the settings' model where it has vectors for nearly all of the scope
     /// and can be reached, else by the built-in one.
     pub(super) fn ask(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
-        let names = names_of(state.corpus.authors().iter().map(String::as_str));
+        // Only the names of who speaks here: another conversation's Rose is a flower in this one.
+        let mut authors: Vec<u32> = Vec::new();
+        for (author, is) in state.corpus.author.iter().zip(&candidates.is) {
+            if *is && *author != NOBODY && !authors.contains(author) {
+                authors.push(*author);
+            }
+        }
+        let names = names_of(authors.iter().map(|author| state.corpus.author_name(*author)));
         let text = without_names(text, &names);
         let builtin = |warning: Option<String>| Asked {
             probe: Probe::new(&Table::builtin().embed(&text)),

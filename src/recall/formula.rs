@@ -105,7 +105,7 @@ impl Standing {
                 ("importance", Some(number)) => standing.importance = number,
                 ("confidence", Some(number)) => standing.confidence = number,
                 ("tier", _) if Tier::parse(value).is_some() => {
-                    standing.tier = Tier::parse(value).unwrap_or_default()
+                    standing.tier = Tier::parse(value).unwrap_or_default();
                 }
                 ("temporal", _) if value.trim() == "dynamic" => standing.is_dynamic = true,
                 ("temporal", _) if value.trim() == "static" => {}

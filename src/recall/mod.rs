@@ -11,6 +11,7 @@
 //!
 //! Memory is untrusted text: it is quoted, marked and bounded here, and never an instruction.
 
+mod candidates;
 pub mod choose;
 pub mod corpus;
 mod engine;
@@ -24,6 +25,7 @@ pub mod score;
 mod search;
 pub mod signal;
 mod sync;
+mod tally;
 pub mod text;
 pub mod vectors;
 

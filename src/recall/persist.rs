@@ -54,7 +54,6 @@ fn write(corpus: &Corpus, options: &str, path: &Path) -> io::Result<()> {
     put(&mut out, &corpus.end_line, |x| x.to_le_bytes())?;
     put(&mut out, &corpus.length, |x| x.to_le_bytes())?;
     put(&mut out, &corpus.window, |x| x.to_le_bytes())?;
-    put(&mut out, &corpus.distinct, |x| x.to_le_bytes())?;
     put(&mut out, &corpus.shape, |x| x.0.to_le_bytes())?;
     put(&mut out, &corpus.author, |x| x.to_le_bytes())?;
     put(&mut out, &corpus.time, |x| x.to_le_bytes())?;
@@ -113,7 +112,6 @@ pub fn load(path: &Path, options: &str) -> Option<Corpus> {
         end_line: take(&mut rest, u32::from_le_bytes)?,
         length: take(&mut rest, u16::from_le_bytes)?,
         window: take(&mut rest, f32::from_le_bytes)?,
-        distinct: take(&mut rest, u16::from_le_bytes)?,
         shape: take(&mut rest, |x| Shape(u16::from_le_bytes(x)))?,
         author: take(&mut rest, u32::from_le_bytes)?,
         time: take(&mut rest, i64::from_le_bytes)?,
@@ -131,23 +129,17 @@ pub fn load(path: &Path, options: &str) -> Option<Corpus> {
     let scales = take(&mut rest, f32::from_le_bytes)?;
     let rows = take(&mut rest, i8::from_le_bytes)?;
     let n = corpus.file_of.len();
-    let same = [
-        corpus.line.len(),
-        corpus.end_line.len(),
-        corpus.length.len(),
-        corpus.window.len(),
-        corpus.distinct.len(),
-    ]
-    .into_iter()
-    .chain([
-        corpus.shape.len(),
-        corpus.author.len(),
-        corpus.time.len(),
-        corpus.role.len(),
-        corpus.hash.len(),
-        scales.len(),
-    ])
-    .all(|len| len == n);
+    let same = [corpus.line.len(), corpus.end_line.len(), corpus.length.len(), corpus.window.len()]
+        .into_iter()
+        .chain([
+            corpus.shape.len(),
+            corpus.author.len(),
+            corpus.time.len(),
+            corpus.role.len(),
+            corpus.hash.len(),
+            scales.len(),
+        ])
+        .all(|len| len == n);
     let sound = same
         && rest.is_empty()
         && files.len() == ends.len()

@@ -4,20 +4,18 @@
 //! the slots. All statistics (rarity, mean lengths, the spread of the cosines) are those of the blocks in
 //! scope, taken at the time of the question: nothing depends on what else the cache has seen.
 
+use jiff::tz::TimeZone;
+
+pub use super::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
+use super::candidates::{WINDOW, answers, beside, is_turn, turn_beside};
 use super::corpus::{Corpus, NEVER, NOBODY};
 use super::matrix::{Matrix, Probe};
 use super::question::Question;
-use super::signal::{SIGNALS, Signal, Weights};
+use super::signal::Signal;
+use super::tally::{COMMON, MANY, RATHER_COMMON, Scratch};
+pub use super::tally::{Scores, Sink, Table};
 use super::text::Shape;
-use jiff::tz::TimeZone;
 
-/// BM25's saturation and length normalisation (Robertson; Lucene's defaults).
-pub const K1: f32 = 1.2;
-/// See [`K1`].
-pub const B: f32 = 0.75;
-
-/// A turn's neighbours count in its text with these weights: offset of the neighbour, weight.
-const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
 /// How much a term in a neighbouring turn counts as covered.
 const NEAR: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
 /// The same where the turn before (offset −1) is a question, and where it isn't.
@@ -35,266 +33,6 @@ const MOST_IDF: f32 = 5.5;
 /// The usual mean and spread of the built-in model's cosines between a question and a memory's blocks, and for
 /// how many blocks they count.
 const USUAL: (f64, f64, f64) = (0.147, 0.1, 20.0);
-
-/// What signals are written to.
-pub trait Sink {
-    /// Adds `value` of `signal` to `slot`.
-    fn add(&mut self, signal: Signal, slot: u32, value: f32);
-    /// The slots that are worth a closer look, once words and vectors have spoken; none means all.
-    fn shortlist(&mut self, _: &Candidates) -> Option<Vec<u32>> {
-        None
-    }
-}
-
-/// Beyond so many candidates, what a block is (not what it is about) is looked at only for the best
-/// [`SHORTLIST`] by words and vectors: the rest can't come to the top any more.
-const MANY: usize = 5000;
-const SHORTLIST: usize = 2000;
-/// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not
-/// in the blocks around.
-const COMMON: usize = 50;
-/// The same for the wide region around it.
-const RATHER_COMMON: usize = 400;
-
-/// Weighted sums, one a slot, and beside them the two measures that tell a find from a guess.
-#[derive(Debug)]
-pub struct Scores {
-    weights: Weights,
-    /// The score of each slot.
-    pub of: Vec<f32>,
-    /// [`Signal::SoftNear`] of each slot.
-    pub soft: Vec<f32>,
-    /// [`Signal::Vector`] of each slot.
-    pub vector: Vec<f32>,
-    listed: Option<Vec<u32>>,
-}
-
-impl Scores {
-    /// All zero.
-    pub fn new(weights: Weights, slots: usize) -> Self {
-        Self { weights, of: vec![0.0; slots], soft: vec![0.0; slots], vector: vec![0.0; slots], listed: None }
-    }
-}
-
-impl Sink for Scores {
-    #[inline]
-    fn add(&mut self, signal: Signal, slot: u32, value: f32) {
-        self.of[slot as usize] += self.weights[signal as usize] * value;
-        match signal {
-            Signal::SoftNear => self.soft[slot as usize] += value,
-            Signal::Vector => self.vector[slot as usize] = value,
-            _ => {}
-        }
-    }
-
-    fn shortlist(&mut self, candidates: &Candidates) -> Option<Vec<u32>> {
-        if candidates.count <= MANY {
-            return None;
-        }
-        let mut scored: Vec<(f32, u32)> = self
-            .of
-            .iter()
-            .zip(&candidates.is)
-            .zip(0..)
-            .filter(|((_, is), _)| **is)
-            .map(|((score, _), slot)| (*score, slot))
-            .collect();
-        scored.select_nth_unstable_by(SHORTLIST, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        scored.truncate(SHORTLIST);
-        let mut slots: Vec<u32> = scored.into_iter().map(|(_, slot)| slot).collect();
-        slots.sort_unstable();
-        self.listed = Some(slots.clone());
-        Some(slots)
-    }
-}
-
-impl Scores {
-    /// The `most` best slots that are candidates, best first; equals in the order of path and line.
-    pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
-        let mut slots: Vec<u32> = match &self.listed {
-            Some(listed) if most <= listed.len() => listed.clone(),
-            _ => (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot).collect(),
-        };
-        let order = |a: &u32, b: &u32| {
-            let place = |slot: u32| (&corpus.file_at(slot).path, corpus.line[slot as usize]);
-            self.of[*b as usize].total_cmp(&self.of[*a as usize]).then_with(|| place(*a).cmp(&place(*b)))
-        };
-        if slots.len() > most && most > 0 {
-            slots.select_nth_unstable_by(most - 1, order);
-        }
-        slots.truncate(most);
-        slots.sort_unstable_by(order);
-        slots
-    }
-
-    /// How sure a slot is to be about the question, 0 to 1: calibrated (`signal::SURE`) on questions whose
-    /// answer is in the memory and on others whose answer is not.
-    pub fn sureness(&self, slot: u32) -> f64 {
-        let [base, soft, vector] = super::signal::SURE;
-        let sum = base
-            + soft * f64::from(self.soft[slot as usize])
-            + vector * f64::from(self.vector[slot as usize]);
-        1.0 / (1.0 + (-sum).exp())
-    }
-}
-
-/// Every signal of every slot, for fitting weights.
-#[derive(Debug)]
-pub struct Table(pub Vec<[f32; SIGNALS]>);
-
-impl Sink for Table {
-    fn add(&mut self, signal: Signal, slot: u32, value: f32) {
-        self.0[slot as usize][signal as usize] += value;
-    }
-}
-
-/// The blocks that a question may be answered from: one flag a slot, and their statistics.
-#[derive(Debug)]
-pub struct Candidates {
-    /// Whether each slot is one.
-    pub is: Vec<bool>,
-    /// How many are.
-    pub count: usize,
-    mean_length: f32,
-    mean_window: f32,
-    sessions: usize,
-    mean_session: f32,
-}
-
-impl Candidates {
-    /// The living slots of the notes that `file` takes, less those that `slot` refuses.
-    pub fn new(corpus: &Corpus, file: impl Fn(&str) -> bool, slot: impl Fn(u32) -> bool) -> Self {
-        let mut this = Self {
-            is: vec![false; corpus.len()],
-            count: 0,
-            mean_length: 0.0,
-            mean_window: 0.0,
-            sessions: 0,
-            mean_session: 0.0,
-        };
-        let (mut length, mut window) = (0_u64, 0.0_f64);
-        for note in corpus.files().iter().filter(|note| note.alive && file(&note.path)) {
-            let mut any = false;
-            for at in note.slots.clone().filter(|at| slot(*at)) {
-                this.is[at as usize] = true;
-                this.count += 1;
-                any = true;
-                length += u64::from(corpus.length[at as usize]);
-                window += f64::from(corpus.window[at as usize]);
-            }
-            this.sessions += usize::from(any);
-        }
-        #[expect(clippy::cast_precision_loss, reason = "means need no more")]
-        {
-            let count = this.count.max(1) as f64;
-            this.mean_length = (length as f64 / count).max(1e-9) as f32;
-            this.mean_window = (window / count).max(1e-9) as f32;
-            this.mean_session = (length as f64 / this.sessions.max(1) as f64).max(1e-9) as f32;
-        }
-        this
-    }
-}
-
-/// The slot `offset` places beside `slot` in the same note, where it exists.
-fn beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
-    let at = slot.checked_add_signed(offset)?;
-    (corpus.file_of.get(at as usize)? == &corpus.file_of[slot as usize]).then_some(at)
-}
-
-fn is_turn(corpus: &Corpus, slot: u32) -> bool {
-    corpus.shape[slot as usize].has(Shape::TURN)
-}
-
-/// The length of a block's window: its own and, for turns, its neighbours' by their weight.
-pub(super) fn window_length(corpus: &Corpus, slot: u32) -> f32 {
-    let own = f32::from(corpus.length[slot as usize]);
-    if !is_turn(corpus, slot) {
-        return own;
-    }
-    WINDOW
-        .iter()
-        .filter_map(|(offset, weight)| {
-            Some(weight * f32::from(corpus.length[beside(corpus, slot, *offset)? as usize]))
-        })
-        .sum()
-}
-
-fn answers(corpus: &Corpus, slot: u32) -> bool {
-    is_turn(corpus, slot)
-        && beside(corpus, slot, -1).is_some_and(|before| corpus.shape[before as usize].has(Shape::QUESTION))
-}
-
-/// Lucene's BM25 idf of a term in `df` of `n` documents.
-pub fn idf(df: f32, n: f32) -> f32 {
-    (1.0 + (n - df + 0.5) / (df + 0.5)).ln()
-}
-
-/// BM25 of one term.
-pub fn bm25(tf: f32, idf: f32, length: f32, mean: f32) -> f32 {
-    idf * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
-}
-
-/// Plain BM25 of each slot, for the published formulas and as the measure of all else.
-pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Vec<f32> {
-    let mut out = vec![0.0; corpus.len()];
-    #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
-    let n = candidates.count as f32;
-    for asked in &question.asked {
-        let mut found = Vec::new();
-        corpus.each(&asked.term, |slot, tf| {
-            if candidates.is[slot as usize] {
-                found.push((slot as usize, f32::from(tf)));
-            }
-        });
-        #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
-        let rarity = idf(found.len() as f32, n);
-        for (slot, tf) in found {
-            out[slot] += bm25(tf, rarity, f32::from(corpus.length[slot]), candidates.mean_length);
-        }
-    }
-    out
-}
-
-/// Values of some slots, reset cheaply: what one term leaves before it is added up.
-struct Scratch {
-    value: Vec<f32>,
-    touched: Vec<u32>,
-}
-
-impl Scratch {
-    fn new(slots: usize) -> Self {
-        Self { value: vec![0.0; slots], touched: Vec::new() }
-    }
-
-    fn add(&mut self, slot: u32, value: f32) {
-        let at = &mut self.value[slot as usize];
-        if *at == 0.0 {
-            self.touched.push(slot);
-        }
-        *at += value;
-    }
-
-    fn raise(&mut self, slot: u32, value: f32) {
-        let at = &mut self.value[slot as usize];
-        if *at == 0.0 {
-            self.touched.push(slot);
-        }
-        *at = at.max(value);
-    }
-
-    /// The largest value, or 1 where there is none.
-    fn most(&self) -> f32 {
-        let most = self.touched.iter().map(|slot| self.value[*slot as usize]).fold(0.0, f32::max);
-        if most > 0.0 { most } else { 1.0 }
-    }
-
-    fn drain(&mut self, mut each: impl FnMut(u32, f32)) {
-        for slot in self.touched.drain(..) {
-            let value = std::mem::take(&mut self.value[slot as usize]);
-            each(slot, value);
-        }
-    }
-}
 
 /// The vectors to compare with: a matrix with one row a slot, and the question's own.
 #[derive(Debug, Clone, Copy)]
@@ -374,11 +112,12 @@ fn lexical(
     let (n, sessions) = (candidates.count as f32, candidates.sessions as f32);
     let mut scratch = Scratch::new(corpus.len());
     let mut own = Scratch::new(corpus.len());
+    let mut window = Scratch::new(corpus.len());
     let mut session = Scratch::new(corpus.files().len());
     let mut session_bm25 = Scratch::new(corpus.files().len());
     let mut session_cover = Scratch::new(corpus.files().len());
     // Sums over the terms, in the order of the question; their wholes are known only at the end.
-    let (mut all, mut without_names, mut soft_all, mut best_window) = (0.0, 0.0, 0.0, 0.0);
+    let (mut all, mut without_names, mut soft_all) = (0.0, 0.0, 0.0);
     let mut parts: Vec<(Signal, u32, f32)> = Vec::new();
     let mut pair_whole = 0.0;
     let mut last: Option<(Vec<(u32, f32)>, f32)> = None;
@@ -409,10 +148,9 @@ fn lexical(
             }
             #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
             let window_rarity = idf(scratch.touched.len() as f32, n);
-            best_window += window_rarity * (K1 + 1.0);
             scratch.drain(|slot, tf| {
                 let value = bm25(tf, window_rarity, corpus.window[slot as usize], candidates.mean_window);
-                parts.push((Signal::Window, slot, value));
+                window.add(slot, value);
             });
             for (slot, tf) in &found {
                 session.add(corpus.file_of[*slot as usize], *tf);
@@ -434,7 +172,7 @@ fn lexical(
             without_names += rarity;
             for (slot, _) in &found {
                 answer_spread(corpus, candidates, *slot, reach(&ANSWER), |at, weight| {
-                    scratch.raise(at, weight)
+                    scratch.raise(at, weight);
                 });
             }
             scratch.drain(|slot, value| parts.push((Signal::CoverAnswer, slot, rarity * value)));
@@ -502,25 +240,16 @@ fn lexical(
         }
         scratch.drain(|slot, value| parts.push((Signal::SoftNear, slot, soft_rarity * value)));
     }
-    let (mut window, mut soft) = (Scratch::new(corpus.len()), Scratch::new(corpus.len()));
     for (signal, slot, value) in parts {
-        match signal {
-            Signal::Window => window.add(slot, value),
-            Signal::SoftNear => soft.add(slot, value),
-            _ => {}
-        }
         let whole = match signal {
-            Signal::Window => best_window,
             Signal::Pairs => pair_whole,
             Signal::SoftNear => soft_all,
             _ => without_names,
         };
         sink.add(signal, slot, value / whole);
     }
-    for (mut from, signal) in [(window, Signal::WindowTop), (soft, Signal::SoftTop)] {
-        let most = from.most();
-        from.drain(|slot, value| sink.add(signal, slot, value / most));
-    }
+    let best_window = window.most();
+    window.drain(|slot, value| sink.add(Signal::WindowTop, slot, value / best_window));
     let best_note = session_bm25.most();
     let mut per_session = |from: &mut Scratch, signal: Signal, whole: f32| {
         from.drain(|file, value| {
@@ -552,12 +281,6 @@ fn session_length(corpus: &Corpus, file: u32) -> f32 {
         corpus.length[slots.start as usize..slots.end as usize].iter().map(|x| u32::from(*x)).sum::<u32>()
             as f32;
     length
-}
-
-/// The candidate turn `offset` places beside a turn.
-fn turn_beside(corpus: &Corpus, candidates: &Candidates, slot: u32, offset: i32) -> Option<u32> {
-    let at = beside(corpus, slot, offset)?;
-    (is_turn(corpus, slot) && is_turn(corpus, at) && candidates.is[at as usize]).then_some(at)
 }
 
 /// Calls `each` with the blocks in whose window `slot` stands: itself, and for turns those beside it.
@@ -662,7 +385,6 @@ fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, s
     let wants = question.wants;
     let index = slot as usize;
     let shape = corpus.shape[index];
-    sink.add(Signal::Rich, slot, (f32::from(corpus.distinct[index]) + 1.0).ln());
     if !shape.has(Shape::TURN) {
         return;
     }
@@ -678,7 +400,6 @@ fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, s
     sink.add(Signal::AskedBefore, slot, f32::from(u8::from(asked)));
     sink.add(Signal::Closing, slot, f32::from(u8::from(beside(corpus, slot, 2).is_none())));
     sink.add(Signal::Quote, slot, shape.flag(Shape::QUOTE));
-    sink.add(Signal::You, slot, shape.flag(Shape::YOU) + shape.flag(Shape::YOU_MORE));
     sink.add(Signal::Opening, slot, shape.flag(Shape::OPENING));
     if wants.time {
         sink.add(Signal::TimeWanted, slot, shape.flag(Shape::TIME));

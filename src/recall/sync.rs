@@ -18,15 +18,15 @@ const FEW: usize = 48;
 /// Texts fetched at a time when everything is taken in.
 const STRETCH: usize = 4096;
 
-/// A note: its path, its hash, and its blocks with their texts.
-type Note = (String, u64, Vec<(Stored, String)>);
+/// A note as it is now: its path, its version, its blocks with their texts.
+type Changed = (String, u64, Vec<(Stored, String)>);
 
 /// What is newer than the corpus.
 struct Changes {
     freshness: Freshness,
     stamp: Stamp,
     gone: Vec<String>,
-    notes: Vec<Note>,
+    notes: Vec<Changed>,
     head: HashMap<i64, String>,
     /// In place of all else: everything, made anew.
     anew: Option<Corpus>,

@@ -141,14 +141,10 @@ impl Shape {
     pub const REASON: u16 = 1 << 10;
     /// It names a place (a preposition before a capitalised word).
     pub const PLACE: u16 = 1 << 11;
-    /// It addresses the other one, once or more often.
-    pub const YOU: u16 = 1 << 12;
-    /// It does so more than once.
-    pub const YOU_MORE: u16 = 1 << 13;
     /// It is the first turn of its conversation window.
-    pub const OPENING: u16 = 1 << 14;
+    pub const OPENING: u16 = 1 << 12;
     /// It is a tool's call or result, which has no vector.
-    pub const TOOL: u16 = 1 << 15;
+    pub const TOOL: u16 = 1 << 13;
 
     /// Whether any of `bits` is set.
     pub fn has(self, bits: u16) -> bool {
@@ -173,7 +169,7 @@ impl Shape {
         if text.matches(['"', '“', '”']).count() >= 2 {
             bits |= Self::QUOTE;
         }
-        let (mut past, mut you, mut before) = (0, 0, Before::Start);
+        let (mut past, mut before) = (0, Before::Start);
         let mut lower = String::new();
         for word in text.split_whitespace() {
             let core = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -195,9 +191,6 @@ impl Shape {
             if is_one_of(plain, PAST_VERBS) || (plain.len() > 3 && plain.ends_with("ed")) {
                 past += 1;
             }
-            if is_one_of(plain, YOU) {
-                you += 1;
-            }
             let capital = core.chars().next().is_some_and(char::is_uppercase)
                 && core.chars().nth(1).is_some_and(char::is_lowercase);
             if capital && !is_name(plain) {
@@ -216,7 +209,6 @@ impl Shape {
             };
         }
         bits |= [0, Self::PAST, Self::PAST | Self::PAST_MORE][past.min(2)];
-        bits |= [0, Self::YOU, Self::YOU | Self::YOU_MORE][you.min(2)];
         Self(bits)
     }
 }
@@ -296,7 +288,6 @@ const PAST_VERBS: &[&str] = &[
     "bought", "did", "found", "gave", "got", "had", "lost", "made", "met", "saw", "started", "took", "was",
     "went", "were", "won",
 ];
-const YOU: &[&str] = &["you", "your", "yours"];
 
 #[cfg(test)]
 mod tests {
@@ -336,7 +327,7 @@ mod tests {
 
     #[test]
     fn word_lists_are_sorted() {
-        for list in [TIMES, FIRST_PERSON, NUMBERS, REASONS, PAST_VERBS, YOU] {
+        for list in [TIMES, FIRST_PERSON, NUMBERS, REASONS, PAST_VERBS] {
             assert!(list.is_sorted(), "{list:?}");
         }
     }

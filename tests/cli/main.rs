@@ -10,3 +10,5 @@ mod docs;
 mod doctor;
 mod init;
 mod status;
+#[cfg(feature = "history")]
+mod story;

@@ -1,0 +1,157 @@
+//! Where signals go: weighted sums when a question is answered, all of them when weights are fitted.
+
+use super::candidates::Candidates;
+use super::corpus::Corpus;
+use super::signal::{SIGNALS, Signal, Weights};
+
+/// What signals are written to.
+pub trait Sink {
+    /// Adds `value` of `signal` to `slot`.
+    fn add(&mut self, signal: Signal, slot: u32, value: f32);
+    /// The slots that are worth a closer look, once words and vectors have spoken; none means all.
+    fn shortlist(&mut self, _: &Candidates) -> Option<Vec<u32>> {
+        None
+    }
+}
+
+/// Beyond so many candidates, what a block is (not what it is about) is looked at only for the best
+/// [`SHORTLIST`] by words and vectors: the rest can't come to the top any more.
+pub(super) const MANY: usize = 5000;
+const SHORTLIST: usize = 2000;
+/// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not
+/// in the blocks around.
+pub(super) const COMMON: usize = 50;
+/// The same for the wide region around it.
+pub(super) const RATHER_COMMON: usize = 400;
+
+/// Weighted sums, one a slot, and beside them the two measures that tell a find from a guess.
+#[derive(Debug)]
+pub struct Scores {
+    weights: Weights,
+    /// The score of each slot.
+    pub of: Vec<f32>,
+    /// [`Signal::SoftNear`] of each slot.
+    pub soft: Vec<f32>,
+    /// [`Signal::Vector`] of each slot.
+    pub vector: Vec<f32>,
+    listed: Option<Vec<u32>>,
+}
+
+impl Scores {
+    /// All zero.
+    pub fn new(weights: Weights, slots: usize) -> Self {
+        Self { weights, of: vec![0.0; slots], soft: vec![0.0; slots], vector: vec![0.0; slots], listed: None }
+    }
+}
+
+impl Sink for Scores {
+    #[inline]
+    fn add(&mut self, signal: Signal, slot: u32, value: f32) {
+        self.of[slot as usize] += self.weights[signal as usize] * value;
+        match signal {
+            Signal::SoftNear => self.soft[slot as usize] += value,
+            Signal::Vector => self.vector[slot as usize] = value,
+            _ => {}
+        }
+    }
+
+    fn shortlist(&mut self, candidates: &Candidates) -> Option<Vec<u32>> {
+        if candidates.count <= MANY {
+            return None;
+        }
+        let mut scored: Vec<(f32, u32)> = self
+            .of
+            .iter()
+            .zip(&candidates.is)
+            .zip(0..)
+            .filter(|((_, is), _)| **is)
+            .map(|((score, _), slot)| (*score, slot))
+            .collect();
+        scored.select_nth_unstable_by(SHORTLIST, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        scored.truncate(SHORTLIST);
+        let mut slots: Vec<u32> = scored.into_iter().map(|(_, slot)| slot).collect();
+        slots.sort_unstable();
+        self.listed = Some(slots.clone());
+        Some(slots)
+    }
+}
+
+impl Scores {
+    /// The `most` best slots that are candidates, best first; equals in the order of path and line.
+    pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
+        let mut slots: Vec<u32> = match &self.listed {
+            Some(listed) if most <= listed.len() => listed.clone(),
+            _ => (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot).collect(),
+        };
+        let order = |a: &u32, b: &u32| {
+            let place = |slot: u32| (&corpus.file_at(slot).path, corpus.line[slot as usize]);
+            self.of[*b as usize].total_cmp(&self.of[*a as usize]).then_with(|| place(*a).cmp(&place(*b)))
+        };
+        if slots.len() > most && most > 0 {
+            slots.select_nth_unstable_by(most - 1, order);
+        }
+        slots.truncate(most);
+        slots.sort_unstable_by(order);
+        slots
+    }
+
+    /// How sure a slot is to be about the question, 0 to 1: calibrated (`signal::SURE`) on questions whose
+    /// answer is in the memory and on others whose answer is not.
+    pub fn sureness(&self, slot: u32) -> f64 {
+        let [base, soft, vector] = super::signal::SURE;
+        let sum = base
+            + soft * f64::from(self.soft[slot as usize])
+            + vector * f64::from(self.vector[slot as usize]);
+        1.0 / (1.0 + (-sum).exp())
+    }
+}
+
+/// Every signal of every slot, for fitting weights.
+#[derive(Debug)]
+pub struct Table(pub Vec<[f32; SIGNALS]>);
+
+impl Sink for Table {
+    fn add(&mut self, signal: Signal, slot: u32, value: f32) {
+        self.0[slot as usize][signal as usize] += value;
+    }
+}
+/// Values of some slots, reset cheaply: what one term leaves before it is added up.
+pub(super) struct Scratch {
+    pub value: Vec<f32>,
+    pub touched: Vec<u32>,
+}
+
+impl Scratch {
+    pub fn new(slots: usize) -> Self {
+        Self { value: vec![0.0; slots], touched: Vec::new() }
+    }
+
+    pub fn add(&mut self, slot: u32, value: f32) {
+        let at = &mut self.value[slot as usize];
+        if *at == 0.0 {
+            self.touched.push(slot);
+        }
+        *at += value;
+    }
+
+    pub fn raise(&mut self, slot: u32, value: f32) {
+        let at = &mut self.value[slot as usize];
+        if *at == 0.0 {
+            self.touched.push(slot);
+        }
+        *at = at.max(value);
+    }
+
+    /// The largest value, or 1 where there is none.
+    pub fn most(&self) -> f32 {
+        let most = self.touched.iter().map(|slot| self.value[*slot as usize]).fold(0.0, f32::max);
+        if most > 0.0 { most } else { 1.0 }
+    }
+
+    pub fn drain(&mut self, mut each: impl FnMut(u32, f32)) {
+        for slot in self.touched.drain(..) {
+            let value = std::mem::take(&mut self.value[slot as usize]);
+            each(slot, value);
+        }
+    }
+}
