@@ -31,6 +31,7 @@ mod snapshotter;
 mod store;
 mod undo;
 mod wal;
+mod wide;
 
 pub use audit::{AuditReport, Delivered, DeliveryRecord, Violation, audit};
 pub use diff::{DiffStyle, FileDiff, Stat as DiffStat, diff_stat, render as render_diff};

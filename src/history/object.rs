@@ -17,7 +17,7 @@ use super::error::{HistoryError, Result};
 use super::wal::Object;
 
 /// A pack is closed when its compressed bytes pass this.
-const PACK_BYTES: usize = 12 << 20;
+const PACK_BYTES: usize = 6 << 20;
 
 /// Where new objects go.
 pub(crate) enum Sink<'r> {

@@ -83,8 +83,7 @@ impl Scanner<'_> {
         if !self.vault.is_present() {
             return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
         }
-        let options = WalkOptions { extensions: Vec::new(), hidden: true, under: None, exclude: trash() };
-        let walk = self.vault.walk(&options)?;
+        let walk = super::wide::walk(self.vault, &trash())?;
         let from_tree;
         let known: Vec<Known<'_>> = if entries.tree == Some(self.base) {
             let known = entries.map.iter();

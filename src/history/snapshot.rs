@@ -248,16 +248,15 @@ impl History {
             self.commit(store, lock, &mut at, &ours, &restore.message(), &mut snapshot)?;
         }
         let (gone, kept): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|(_, state)| state.is_none());
-        if gone.len() >= BULK {
-            // What a sync tool deleted in one sweep stands alone, so that it can be brought back alone.
-            let facts = self.facts(store, at.tree, &kept)?;
-            self.commit(store, lock, &mut at, &kept, &human(&facts, head.is_none()), &mut snapshot)?;
-            self.commit(store, lock, &mut at, &gone, &bulk(&gone), &mut snapshot)?;
+        // What a sync tool deleted in one sweep stands alone, so that it can be brought back alone.
+        let (together, alone) = if gone.len() >= BULK {
+            (kept, gone)
         } else {
-            let all: Vec<TreeChange> = kept.into_iter().chain(gone).collect();
-            let facts = self.facts(store, at.tree, &all)?;
-            self.commit(store, lock, &mut at, &all, &human(&facts, head.is_none()), &mut snapshot)?;
-        }
+            (kept.into_iter().chain(gone).collect(), Vec::new())
+        };
+        let message = human(&self.facts(store, at.tree, &together)?, head.is_none());
+        self.commit(store, lock, &mut at, &together, &message, &mut snapshot)?;
+        self.commit(store, lock, &mut at, &alone, &bulk(&alone), &mut snapshot)?;
         if head.is_none() && snapshot.commits.is_empty() {
             // Even an empty vault has a first snapshot, for restores to begin from.
             self.commit_always(store, lock, &mut at, &human(&[], true), &mut snapshot)?;
@@ -323,8 +322,8 @@ impl History {
         if changes.is_empty() {
             return Ok(());
         }
-        for fact in self.facts(store, at.tree, changes)? {
-            match (fact.old, fact.new) {
+        for (path, new) in changes {
+            match (store.file(at.tree, path)?, new) {
                 (None, Some(_)) => snapshot.added += 1,
                 (Some(_), Some(_)) => snapshot.changed += 1,
                 (_, None) => snapshot.deleted += 1,

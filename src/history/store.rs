@@ -587,11 +587,12 @@ fn leave_user_settings_alone() {
             for level in [System, Global, XDG, ProgramData] {
                 let _ = git2::opts::set_search_path(level, "");
             }
-            let _ = git2::opts::set_cache_max_size(8 << 20);
+            let _ = git2::opts::set_cache_max_size(4 << 20);
             // A folder of a few hundred notes is larger than what libgit2 remembers by itself.
             let _ = git2::opts::set_cache_object_limit(ObjectType::Tree, 128 << 10);
-            let _ = git2::opts::set_mwindow_size(1 << 20);
-            let _ = git2::opts::set_mwindow_mapped_limit(16 << 20);
+            // The windows' size stays as it is: libgit2's indexer takes the end of a window for the end of
+            // what it has been given so far, and then finds "unexpected data at the end of the pack".
+            let _ = git2::opts::set_mwindow_mapped_limit(12 << 20);
         }
         // Our own tree and commit bytes are right by construction, and what they name was just written.
         git2::opts::strict_object_creation(false);

@@ -72,6 +72,31 @@ fn dirty_paths_cost_what_changed_and_see_folders_come_and_go() {
 }
 
 #[test]
+fn folders_that_sort_apart_from_their_notes_are_walked_right() {
+    let room = Room::new();
+    for path in [
+        "a/x.md",
+        "a.md",
+        "a b.md",
+        "a b/y.md",
+        "a-b.md",
+        "a/b.md/z.md",
+        "Z.md",
+        "\u{e9}/n.md",
+        ".obsidian/app.json",
+    ] {
+        room.write(path, path);
+    }
+    room.snapshot();
+    assert!(room.snapshot().is_empty());
+    room.write("a/x.md", "changed");
+    room.remove("a b/y.md");
+    let snapshot = room.snapshot();
+    assert_eq!((snapshot.added, snapshot.changed, snapshot.deleted), (0, 1, 1));
+    assert_eq!(room.git_tree("main").len(), 8);
+}
+
+#[test]
 fn a_change_within_the_same_tick_of_the_clock_is_seen() {
     let room = Room::new();
     room.write("a.md", "one\n");
@@ -346,5 +371,24 @@ fn what_a_power_cut_took_from_the_disk_comes_back_from_the_log() {
     );
     assert!(room.snapshot().is_empty());
     room.agent_appends("a.md", "goes on");
+    room.fsck();
+}
+
+#[test]
+fn a_first_snapshot_of_many_megabytes_is_whole() {
+    let room = Room::new();
+    let mut seed = 1_u64;
+    for number in 0..1_500 {
+        // Text that hardly compresses, so that several packs are filled.
+        let mut text = String::new();
+        for _ in 0..600 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            text.push_str(&format!("{:x}\n", seed >> 8));
+        }
+        room.write(&format!("{}/{number}.md", number % 20), text);
+    }
+    assert_eq!(room.snapshot().added, 1_500);
+    assert!(std::fs::read_dir(room.history.dir().join("objects/pack")).unwrap().count() >= 4);
+    assert!(room.snapshot().is_empty());
     room.fsck();
 }
