@@ -231,7 +231,7 @@ impl Vault {
 
     /// Opens whatever `path` names, beneath the root.
     fn open_raw(&self, path: &NotePath, flags: OFlags) -> Result<File, VaultError> {
-        let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let flags = flags | OFlags::CLOEXEC | no_terminal(flags);
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::ResolveFlags;
@@ -252,7 +252,7 @@ impl Vault {
 
     /// Opens a path that was canonicalised and holds no link any more.
     fn open_real(&self, path: &NotePath, inside: &Path, flags: OFlags) -> Result<File, VaultError> {
-        let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        let flags = flags | OFlags::CLOEXEC | no_terminal(flags) | OFlags::NOFOLLOW;
         let root = self.root_fd()?;
         let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
         #[cfg(target_os = "linux")]
@@ -346,4 +346,10 @@ pub(super) fn still_names(dir: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Resul
         Err(Errno::NOENT) => Ok(false),
         Err(error) => Err(error.into()),
     }
+}
+
+/// A terminal in a note's place never becomes ours. The kernel refuses the flag beside `O_PATH`, which
+/// opens nothing.
+fn no_terminal(flags: OFlags) -> OFlags {
+    if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NOCTTY }
 }
