@@ -75,7 +75,7 @@ impl Part for HistoryPart {
                         snapshotter = open(&workspace)?;
                     }
                     (Err(RecvError::Closed), _) => break,
-                    (_, None) => {}
+                    (_, None) | (Ok(Event::Stirring(_)), _) => {}
                 },
                 () = tokio::time::sleep(wait) => {}
             }

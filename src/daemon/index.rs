@@ -45,6 +45,7 @@ impl Part for IndexPart {
                 biased;
                 () = stop.cancelled() => break,
                 event = events.recv() => match event {
+                    Ok(Event::Stirring(paths)) => follower.stirring(paths.iter().map(|path| path.as_str().to_owned())),
                     Ok(Event::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
                     Ok(Event::Rescan(why)) => follower.rescan(&why),
                     Ok(Event::Unwatched(why)) => follower.unwatched(&why),

@@ -58,13 +58,18 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     let board = Board::new(DaemonStatus::new(workspace.clock.now()), workspace.dirs.state.clone());
     recover(&workspace);
     let (sender, watched) = mpsc::unbounded_channel::<WatchEvent>();
+    let (events, _) = broadcast::channel(256);
+    let stirring = events.clone();
     let watcher = Watcher::start(&workspace.vault, move |event| {
-        let _ = sender.send(event);
+        // That a note stirs doesn't wait for a pass that the scheduler is at.
+        let _ = match event {
+            WatchEvent::Stirring(paths) => stirring.send(Event::Stirring(Arc::new(paths))).map(drop).ok(),
+            event => sender.send(event).ok(),
+        };
     })
     .map_err(|error| DaemonError::Watch(error.to_string()))?;
     board.update(|status| "watching".clone_into(&mut status.watcher));
 
-    let (events, _) = broadcast::channel(256);
     let parts: Vec<_> =
         parts().into_iter().map(|part| spawn(part, &workspace, &events, &board, &stop)).collect();
     notify_ready();

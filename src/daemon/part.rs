@@ -18,6 +18,8 @@ use crate::workspace::Workspace;
 /// What happened in the vault.
 #[derive(Debug, Clone)]
 pub enum Event {
+    /// These notes are changing; a [`Event::Changed`] or [`Event::Rescan`] follows.
+    Stirring(Arc<BTreeSet<NotePath>>),
     /// These notes changed.
     Changed(Arc<BTreeSet<NotePath>>),
     /// Anything may have changed: events were lost, or much time went by. Says why.

@@ -204,6 +204,8 @@ impl Scheduler {
 
     fn hear(&mut self, event: WatchEvent) {
         match event {
+            // The watcher tells the parts itself.
+            WatchEvent::Stirring(_) => {}
             WatchEvent::Dirty(paths) => {
                 if paths.iter().any(|path| path.as_str() == SETTINGS_FILE) {
                     self.reload();

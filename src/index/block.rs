@@ -33,11 +33,13 @@ pub enum Kind {
     Canvas,
     /// A part of an Obsidian base or of another text file.
     Text,
+    /// A comment, which a reader of the note doesn't see.
+    Comment,
 }
 
 impl Kind {
     /// All kinds, each at the place of its code.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Turn,
         Self::Memory,
         Self::Daily,
@@ -51,6 +53,7 @@ impl Kind {
         Self::Properties,
         Self::Canvas,
         Self::Text,
+        Self::Comment,
     ];
 
     /// The name in answers and in `kind:`.
@@ -69,6 +72,7 @@ impl Kind {
             Self::Properties => "properties",
             Self::Canvas => "canvas",
             Self::Text => "text",
+            Self::Comment => "comment",
         }
     }
 }

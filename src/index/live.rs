@@ -78,6 +78,8 @@ fn take_lock(root: &Path) -> Result<Lock, IndexError> {
 
 #[derive(Debug, Default)]
 struct State {
+    /// Changing, and not settled yet.
+    stirring: BTreeSet<String>,
     /// Changed, and nobody is at them.
     dirty: BTreeSet<String>,
     /// Changed, and being committed.
@@ -85,6 +87,14 @@ struct State {
     /// The watcher doesn't see everything, so nothing can be vouched for.
     blind: bool,
     following: Following,
+}
+
+impl State {
+    /// The files that are not as committed.
+    fn behind(&self) -> impl Iterator<Item = &String> {
+        let is_new = |path: &&String| !self.dirty.contains(*path) && !self.working.contains(*path);
+        self.dirty.union(&self.working).chain(self.stirring.iter().filter(is_new))
+    }
 }
 
 struct Shared {
@@ -137,10 +147,23 @@ impl Follower {
         Ok(Self { shared, tasks, thread: Some(thread) })
     }
 
+    /// These files are changing, and [`Follower::changed`] or [`Follower::rescan`] will follow: from now on
+    /// other processes read them directly.
+    pub fn stirring(&self, paths: impl IntoIterator<Item = String>) {
+        self.shared.state().stirring.extend(paths);
+        self.shared.publish();
+    }
+
     /// These files changed on disk (folders stand for what is below them). Returns at once; from then on
     /// other processes know of it.
     pub fn changed(&self, paths: impl IntoIterator<Item = String>) {
-        self.shared.state().dirty.extend(paths);
+        {
+            let mut state = self.shared.state();
+            for path in paths {
+                state.stirring.remove(&path);
+                state.dirty.insert(path);
+            }
+        }
         self.shared.publish();
         let _ = self.tasks.send(Task::Changed);
     }
@@ -170,7 +193,12 @@ impl Follower {
 
     /// Until the next look at every file is done, nobody is told that all is as committed.
     fn distrust(&self, why: &str) -> Task {
-        self.shared.state().following.following = false;
+        {
+            let mut state = self.shared.state();
+            let stirring = std::mem::take(&mut state.stirring);
+            state.dirty.extend(stirring);
+            state.following.following = false;
+        }
         self.shared.publish();
         Task::Rescan(why.to_owned())
     }
@@ -178,7 +206,7 @@ impl Follower {
     /// What it is doing.
     pub fn following(&self) -> Following {
         let state = self.shared.state();
-        Following { behind: state.dirty.union(&state.working).count(), ..state.following.clone() }
+        Following { behind: state.behind().count(), ..state.following.clone() }
     }
 }
 
@@ -205,10 +233,10 @@ impl Shared {
         let mut text =
             String::from(if state.following.following && !state.blind { "following" } else { "catching up" });
         // A very long list is no help: others had better look themselves.
-        if state.dirty.len() + state.working.len() > 1000 {
+        if state.dirty.len() + state.working.len() + state.stirring.len() > 1000 {
             text = "catching up".to_owned();
         } else {
-            for path in state.dirty.union(&state.working) {
+            for path in state.behind() {
                 text.push('\n');
                 text.push_str(path);
             }

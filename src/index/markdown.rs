@@ -2,8 +2,9 @@
 //! with its exact bytes and lines and the headings above it.
 //!
 //! Built on pulldown-cmark's events. A block's text is what a reader sees (no emphasis marks, link
-//! targets aside in [`Block::extra`]); nested items are blocks of their own. A folded callout that holds
-//! what was injected into a conversation is left out: recalling it again would feed on itself.
+//! targets aside in [`Block::extra`]); nested items are blocks of their own, and so are comments. A folded
+//! callout that holds what was injected into a conversation is left out: recalling it again would feed on
+//! itself.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::block::{Block, Kind, Lines};
-use super::inline;
+use super::{comment, inline};
 
 /// A longer block is cut into several, at sentence ends, in bytes.
 pub const MOST: usize = 1500;
@@ -28,6 +29,38 @@ fn options() -> Options {
 
 /// The blocks of `text[body_start..]`, placed in `text`; `lines` belongs to the whole of `text`.
 pub fn blocks(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
+    let hidden = comment::find(text, body_start);
+    let seen = comment::blank(text, &hidden);
+    let first = blocks.len();
+    walk(&seen, body_start, lines, blocks);
+    if !hidden.is_empty() {
+        comments(text, &hidden, lines, first, blocks);
+    }
+}
+
+/// Puts comments among the blocks from `first` on, each under the heading that it stands below.
+fn comments(text: &str, hidden: &[Range<usize>], lines: &Lines, first: usize, blocks: &mut Vec<Block>) {
+    let shown = blocks.len();
+    for range in hidden {
+        let above = blocks[first..shown].iter().filter(|block| (block.start as usize) < range.start);
+        let section = above.max_by_key(|block| block.start).and_then(|block| block.section.clone());
+        let words = comment::words(text, range);
+        for piece in inline::pieces(&text[words.clone()], MOST) {
+            let (from, said) = (words.start + piece.start, text[words.clone()][piece].trim_end());
+            if said.trim().is_empty() {
+                continue;
+            }
+            let mut block = Block::new(Kind::Comment, from, from + said.len(), said.trim_start().to_owned());
+            lines.place(&mut block);
+            block.section.clone_from(&section);
+            block.dates = inline::dates(said);
+            blocks.push(block);
+        }
+    }
+    blocks[first..].sort_by_key(|block| block.start);
+}
+
+fn walk(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
     let mut walk = Walk {
         text,
         lines,
@@ -457,10 +490,27 @@ mod tests {
     }
 
     #[test]
-    fn html_gives_its_words_and_comments_none() {
+    fn html_gives_its_words() {
         assert_eq!(
-            show("<div align=\"center\">\n<b>Hello</b> you\n<!-- hidden\n-->\n</div>\n"),
-            ["paragraph 1-5 [-] Hello you"]
+            show("<div align=\"center\">\n<b>Hello</b> you\n</div>\n"),
+            ["paragraph 1-3 [-] Hello you"]
+        );
+    }
+
+    #[test]
+    fn comments_are_blocks_of_their_own() {
+        let text = "%%\n# Not a heading\n- no item\n%%\n# Top\n- milk <!-- two\nlitres -->\n- tea %%green%% ^t\n\n<!-- last -->";
+        assert_eq!(
+            show(text),
+            [
+                "comment 2-3 [-] # Not a heading/- no item",
+                "heading 5-5 [Top] Top",
+                "item 6-6 [Top] milk",
+                "comment 6-7 [Top] two/litres",
+                "item 8-8 [Top] tea",
+                "comment 8-8 [Top] green",
+                "comment 10-10 [Top] last",
+            ]
         );
     }
 

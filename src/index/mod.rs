@@ -24,6 +24,7 @@
 
 pub mod block;
 pub mod catalog;
+mod comment;
 pub mod commit;
 pub mod decode;
 pub mod delta;
@@ -74,7 +75,7 @@ pub use update::Updated;
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 1, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 2, ", env!("CARGO_PKG_VERSION"));
 
 /// What is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,6 +201,8 @@ pub struct Index {
     store: RwLock<Arc<store::Store>>,
     /// Without a cache: what was read last, and the listing that it belongs to.
     read: Mutex<Option<([u8; 32], Arc<view::View>)>>,
+    /// When every file was last looked at for the sake of an empty answer.
+    looked: Mutex<Option<std::time::Instant>>,
     stopping: AtomicBool,
 }
 
@@ -232,6 +235,7 @@ impl Index {
             clock,
             store: RwLock::new(Arc::new(store)),
             read: Mutex::default(),
+            looked: Mutex::default(),
             stopping: AtomicBool::new(false),
         })
     }

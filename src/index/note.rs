@@ -19,6 +19,8 @@ pub struct Options {
     pub memory: String,
     /// The file of pins.
     pub pinned: String,
+    /// The files of reminders and follow-ups.
+    pub agenda: [String; 2],
     /// The folder of the days' notes.
     pub daily: String,
     /// The folder of transcripts.
@@ -46,6 +48,7 @@ impl Options {
         Self {
             memory: settings.paths.memory.clone(),
             pinned: settings.paths.pinned.clone(),
+            agenda: [settings.paths.reminders.clone(), settings.paths.commitments.clone()],
             daily: folder(&settings.paths.daily),
             logs: folder(&settings.paths.logs),
             include: settings.index.include.clone(),
@@ -83,6 +86,14 @@ impl Options {
             return Err("left out by `[index] exclude`");
         }
         Ok(true)
+    }
+
+    /// The notes that the agent itself writes, the one of the day of `now` among them.
+    pub fn own_notes(&self, now: jiff::Timestamp) -> Vec<String> {
+        let today = now.to_zoned(self.zone.clone()).date();
+        let mut own = vec![self.memory.clone(), self.pinned.clone(), format!("{}/{today}.md", self.daily)];
+        own.extend_from_slice(&self.agenda);
+        own
     }
 
     /// Whether the file is a transcript.

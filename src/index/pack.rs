@@ -197,7 +197,7 @@ mod tests {
 
     fn block() -> impl Strategy<Value = Block> {
         (
-            (0..13usize, any::<u16>(), any::<u16>(), any::<u32>(), any::<u16>()),
+            (0..Kind::ALL.len(), any::<u16>(), any::<u16>(), any::<u32>(), any::<u16>()),
             (
                 any::<Option<i64>>(),
                 any::<Option<bool>>(),

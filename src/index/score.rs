@@ -8,7 +8,7 @@
 //! The score of a term in a field is `boost · idf · tf · (k1 + 1) / (tf + k1 · (1 − b + b · l / L))` with
 //! `idf = ln(1 + (N − n + ½) / (n + ½))` (Robertson and Zaragoza, "The Probabilistic Relevance
 //! Framework", 2009, in the variant that Lucene made common), `l` the document's length as the index
-//! keeps it (one byte), `L` the mean length.
+//! keeps it (one byte), `L` the mean length. A comment's score counts for a quarter.
 
 use std::cmp::Ordering;
 
@@ -19,7 +19,7 @@ use tantivy::query::{
     Bm25StatisticsProvider, BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{BitSet, DocSet, Searcher, Term};
+use tantivy::{BitSet, DocSet, Searcher, TERMINATED, Term};
 
 use super::IndexError;
 use super::schema::Fields;
@@ -29,6 +29,8 @@ use super::view::{DocRef, View};
 pub const K1: f64 = 1.2;
 /// How much a document's length counts.
 pub const B: f64 = 0.75;
+/// What a comment's words weigh beside others: a reader of the note doesn't see it.
+pub const COMMENT: f64 = 0.25;
 /// Single precision and another order of addition move a score by less than this share.
 const SLACK: f32 = 5e-5;
 
@@ -132,7 +134,11 @@ pub fn top(
             .into_iter()
             .fold(1.0, f64::max) as f32;
         let start = best.threshold / give;
-        let mut found = |doc: u32, score: f32| {
+        let comments = comments(&seg.reader, fields)?;
+        let mut found = |doc: u32, mut score: f32| {
+            if comments.as_ref().is_some_and(|comments| comments.contains(doc)) {
+                score *= COMMENT as f32;
+            }
             let may = match allowed {
                 Some(allowed) => allowed[n].contains(doc),
                 None => seg.is_alive(doc),
@@ -235,12 +241,30 @@ pub fn rescore(
             }
         }
         let (times, ties) = columns(reader)?;
+        let comments = comments(reader, fields)?;
         for scored in here {
+            if comments.as_ref().is_some_and(|comments| comments.contains(scored.at.doc)) {
+                scored.score *= COMMENT;
+            }
             scored.time = times.as_ref().and_then(|times| times.first(scored.at.doc)).unwrap_or(i64::MIN);
             scored.tie = ties.as_ref().and_then(|ties| ties.first(scored.at.doc)).unwrap_or(u64::MAX);
         }
     }
     Ok(scored)
+}
+
+/// The comments of a segment, if it has any.
+fn comments(reader: &tantivy::SegmentReader, fields: &Fields) -> Result<Option<BitSet>, IndexError> {
+    let term = Term::from_field_text(fields.filter, "kind:comment");
+    let inverted = reader.inverted_index(fields.filter)?;
+    let postings = inverted.read_postings(&term, IndexRecordOption::Basic);
+    let Some(mut postings) = postings.map_err(tantivy::TantivyError::from)? else { return Ok(None) };
+    let mut comments = BitSet::with_max_value(reader.max_doc());
+    while postings.doc() != TERMINATED {
+        comments.insert(postings.doc());
+        postings.advance();
+    }
+    Ok(Some(comments))
 }
 
 /// How much `tf` occurrences in a document of `length` terms count, `mean` being the usual length.

@@ -1,6 +1,8 @@
 //! From a query to an answer.
 
 use std::collections::HashSet;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -17,10 +19,12 @@ use super::syntax::{self, Item, Syntax};
 use super::terms;
 use super::text::Analyzer;
 use super::view::{DocRef, View};
-use super::{Answer, Freshness, Hit, Index, IndexError, Options, Query};
+use super::{Answer, CheckedBy, Freshness, Hit, Index, IndexError, Options, Query};
 
 /// Longer queries are cut, in bytes.
 const LONGEST: usize = 10_000;
+/// Before it says that there is nothing, a process looks at every file itself, at most so often.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Nobody needs more hits in one answer.
 const MOST_HITS: usize = 10_000;
 
@@ -49,21 +53,39 @@ impl Index {
         for _ in 0..3 {
             let mut asked = Asked::new(query, &self.options);
             let found = asked.find(store, &conn, &view)?;
-            let stale = if freshness.checked_by == super::CheckedBy::Daemon {
+            let stale = if freshness.checked_by == CheckedBy::Daemon {
                 self.stale(&view, &found)
             } else {
                 Vec::new()
             };
-            if stale.is_empty() {
+            let suspects = if !stale.is_empty() {
+                scan::suspects_at(&conn, &self.vault, &self.options, &stale)?
+            } else if found.is_empty() && freshness.checked_by == CheckedBy::Daemon && self.may_look() {
+                // A dead watcher is no reason to say that there is nothing.
+                freshness.checked_by = CheckedBy::Scan;
+                self.scan(&conn, &view)?
+            } else {
+                Vec::new()
+            };
+            if suspects.is_empty() {
                 return asked.answer(&conn, found, freshness);
             }
-            let suspects = scan::suspects_at(&conn, &self.vault, &self.options, &stale)?;
             view = self.look_through(store, &conn, view, suspects, &mut freshness)?;
         }
         let mut asked = Asked::new(query, &self.options);
         let found = asked.find(store, &conn, &view)?;
         freshness.complete = false;
         asked.answer(&conn, found, freshness)
+    }
+
+    /// Whether it is time to look at every file once more before an empty answer.
+    fn may_look(&self) -> bool {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = looked.is_none_or(|at| at.elapsed() > LOOK_EVERY);
+        if due {
+            *looked = Some(Instant::now());
+        }
+        due
     }
 
     /// The files among the hits that changed although nobody said so.

@@ -140,7 +140,11 @@ impl Index {
         let (mut conn, mut view) = store.snapshot()?;
         let mut checked_by = CheckedBy::Daemon;
         let mut suspects = match live::vouch(&store.root) {
-            Some(live::Word { dirty }) => scan::suspects_at(&conn, &self.vault, &self.options, &dirty),
+            Some(live::Word { mut dirty }) => {
+                // Who has just told the agent something asks for it at once, faster than a watcher hears.
+                dirty.extend(self.options.own_notes(self.clock.now()));
+                scan::suspects_at(&conn, &self.vault, &self.options, &dirty)
+            }
             None => {
                 checked_by = CheckedBy::Scan;
                 self.scan(&conn, &view)
@@ -186,7 +190,7 @@ impl Index {
         Ok((conn, view, freshness))
     }
 
-    fn scan(&self, conn: &Connection, view: &View) -> Result<Vec<Suspect>, IndexError> {
+    pub(super) fn scan(&self, conn: &Connection, view: &View) -> Result<Vec<Suspect>, IndexError> {
         let listing = scan::list(&self.vault, &self.options)?;
         if listing.files.is_empty() && view.totals.files > 0 {
             return Err(IndexError::VaultEmpty {

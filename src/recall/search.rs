@@ -129,8 +129,9 @@ impl Recall {
         let mut hits: Vec<Hit> = Vec::new();
         let mut memories: Vec<Memory> = Vec::new();
         let mut seen = HashSet::new();
-        let given =
-            |hit: &Hit| !matches!(hit.kind, "heading" | "properties" | "pin") && hit.role != Some("tool");
+        let given = |hit: &Hit| {
+            !matches!(hit.kind, "heading" | "properties" | "pin" | "comment") && hit.role != Some("tool")
+        };
         for (hit, ranked) in found {
             // Beside a sure find, weaker ones may stand that are about as likely.
             if (sure && ranked.sure >= SURE_ENOUGH * 0.5 && given(&hit) || hit.pinned)

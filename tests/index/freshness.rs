@@ -74,6 +74,49 @@ fn a_follower_vouches_and_what_it_has_not_committed_is_read_directly() {
 }
 
 #[test]
+fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n//- MEMORY.md\n- tea\n");
+    let index = Arc::new(vault.index());
+    let follower = Follower::start(Arc::clone(&index)).unwrap();
+    until("the first look", || follower.following().following);
+    let other = vault.index();
+    let count = |query: &str| other.search(&Query::new(query)).unwrap().hits.len();
+    // Changing, but not settled: nothing is committed, and others read the note itself.
+    vault.write("a.md", "first second");
+    follower.stirring(["a.md".to_owned()]);
+    assert_eq!((count("second"), follower.following().behind), (1, 1));
+    follower.changed(["a.md".to_owned()]);
+    until("the commit", || follower.following().behind == 0);
+    assert_eq!(count("second"), 1);
+    // One that stirred and was then looked at with all others is settled.
+    follower.stirring(["a.md".to_owned()]);
+    follower.rescan("test");
+    until("the second look", || follower.following().following && follower.following().behind == 0);
+    // The agent's own notes, of which nobody has heard yet. One word is known, so that the answer isn't empty.
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+    let own = ["MEMORY.md", "Pinned.md", "Reminders.md", "COMMITMENTS.md", &format!("daily/{now}.md")];
+    for (n, path) in own.iter().enumerate() {
+        vault.write(path, format!("- first zebra{n}\n"));
+        let answer = other.search(&Query::new(format!("first zebra{n}"))).unwrap();
+        assert_eq!((answer.hits[0].path.as_str(), answer.freshness.checked_by), (*path, CheckedBy::Daemon));
+    }
+}
+
+#[test]
+fn a_dead_watcher_can_t_cause_an_empty_answer() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n");
+    let follower = Follower::start(Arc::new(vault.index())).unwrap();
+    until("the first look", || follower.following().following);
+    let other = vault.index();
+    assert_eq!(other.search(&Query::new("first")).unwrap().freshness.checked_by, CheckedBy::Daemon);
+    vault.write("unseen.md", "second");
+    let answer = other.search(&Query::new("second")).unwrap();
+    assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
+}
+
+#[test]
 fn a_follower_survives_the_deletion_of_the_cache() {
     let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n");

@@ -88,6 +88,20 @@ fn conversations_have_speakers_scopes_and_pins_but_no_echo() {
 }
 
 #[test]
+fn comments_are_of_a_kind_of_their_own_and_come_last() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of(
+        "//- a.md\n# Notes\nThe quarterly budget stands in a long paragraph about many other things.\n\n%%\nbudget\n%%\n\n- milk <!-- budget --> and bread\n",
+    );
+    let index = vault.index();
+    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
+    assert_eq!(find("budget kind:comment"), ["a.md:5 comment budget", "a.md:8 comment budget"]);
+    assert!(find("budget")[0].starts_with("a.md:2 paragraph"), "{:?}", find("budget"));
+    assert_eq!(find("budget").len(), 3);
+    assert_eq!(find("milk"), ["a.md:8 item milk and bread"]);
+}
+
+#[test]
 fn odd_queries_answer_at_once() {
     let _gate = no_failpoints();
     let vault = vault();

@@ -88,6 +88,21 @@ fn every_way_to_save_is_seen() {
 }
 
 #[test]
+fn that_a_note_stirs_is_told_at_once_and_once() {
+    let room = Room::new();
+    room.write("a.md", "1");
+    // Longer than this test takes: nothing settles.
+    let told = watch_with(&room, WatchTimes { settle: Duration::from_secs(600), ..WatchTimes::default() });
+    for text in ["22", "333"] {
+        room.write("a.md", text);
+    }
+    let stirring = WatchEvent::Stirring(BTreeSet::from([note("a.md")]));
+    told.until(|event| *event == stirring);
+    room.write("a.md", "4444");
+    assert_eq!(told.rest(), []);
+}
+
+#[test]
 fn a_note_in_a_new_folder_is_seen_and_so_is_what_follows() {
     let room = Room::new();
     let told = watch(&room);

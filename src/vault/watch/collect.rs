@@ -1,5 +1,5 @@
-//! From single events to what is worth telling: changes are gathered until they pause, a rescan
-//! stands for everything. Pure; time is an argument.
+//! From single events to what is worth telling: that a note stirs is told at once, its changes are
+//! gathered until they pause, a rescan stands for everything. Pure; time is an argument.
 
 use std::{
     collections::BTreeSet,
@@ -14,6 +14,8 @@ use crate::vault::NotePath;
 pub(super) struct Collector {
     times: WatchTimes,
     dirty: BTreeSet<NotePath>,
+    /// Of these, the ones that nobody has heard of yet.
+    stirring: BTreeSet<NotePath>,
     first: Option<Instant>,
     last: Option<Instant>,
     rescan: Option<String>,
@@ -26,6 +28,7 @@ impl Collector {
         Self {
             times,
             dirty: BTreeSet::new(),
+            stirring: BTreeSet::new(),
             first: None,
             last: None,
             rescan: None,
@@ -36,7 +39,9 @@ impl Collector {
 
     /// A note or a folder has changed, come or gone.
     pub(super) fn dirty(&mut self, path: NotePath, now: Instant) {
-        self.dirty.insert(path);
+        if self.dirty.insert(path.clone()) {
+            self.stirring.insert(path);
+        }
         self.first.get_or_insert(now);
         self.last = Some(now);
     }
@@ -54,8 +59,8 @@ impl Collector {
     /// The vault has vanished; what was seen of it is void.
     pub(super) fn gone(&mut self) {
         self.is_gone = true;
-        self.dirty.clear();
-        (self.first, self.last, self.rescan) = (None, None, None);
+        self.forget();
+        self.rescan = None;
     }
 
     /// The vault is there again.
@@ -74,9 +79,11 @@ impl Collector {
         }
         if let Some(why) = self.rescan.take() {
             self.last_rescan = now;
-            self.dirty.clear();
-            (self.first, self.last) = (None, None);
+            self.forget();
             return Some(WatchEvent::Rescan(why));
+        }
+        if !self.stirring.is_empty() {
+            return Some(WatchEvent::Stirring(std::mem::take(&mut self.stirring)));
         }
         let (first, last) = (self.first?, self.last?);
         if now.duration_since(last) < self.times.settle && now.duration_since(first) < self.times.settle * 5 {
@@ -84,6 +91,12 @@ impl Collector {
         }
         (self.first, self.last) = (None, None);
         Some(WatchEvent::Dirty(std::mem::take(&mut self.dirty)))
+    }
+
+    fn forget(&mut self) {
+        self.dirty.clear();
+        self.stirring.clear();
+        (self.first, self.last) = (None, None);
     }
 
     /// How long nothing will have to be told if nothing happens.
@@ -110,9 +123,13 @@ mod tests {
         let start = Instant::now();
         let at = |millis: u64| start + Duration::from_millis(millis);
         let mut collector = Collector::new(WatchTimes::default(), start);
+        let stirring = |name: &str| Some(WatchEvent::Stirring(BTreeSet::from([path(name)])));
         collector.dirty(path("a.md"), at(0));
+        assert_eq!(collector.take(at(0)), stirring("a.md"));
         assert_eq!(collector.take(at(40)), None);
+        collector.dirty(path("a.md"), at(40));
         collector.dirty(path("b.md"), at(40));
+        assert_eq!(collector.take(at(40)), stirring("b.md"));
         assert_eq!(collector.take(at(60)), None);
         assert_eq!(
             collector.take(at(90)),
@@ -121,8 +138,9 @@ mod tests {
         assert_eq!(collector.take(at(1_000)), None);
         for millis in (1_000..1_250).step_by(10) {
             collector.dirty(path("a.md"), at(millis));
+            assert_eq!(collector.take(at(millis)).is_some(), millis == 1_000);
         }
-        assert!(collector.take(at(1_251)).is_some());
+        assert!(matches!(collector.take(at(1_251)), Some(WatchEvent::Dirty(_))));
     }
 
     #[test]

@@ -33,6 +33,9 @@ use super::{NotePath, Vault, VaultError, WalkOptions, conflict};
 /// Something that may have happened in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchEvent {
+    /// These notes are changing: told at the first sign, before the [`WatchEvent::Dirty`] that follows
+    /// once they have settled (or the [`WatchEvent::Rescan`] that stands for it).
+    Stirring(BTreeSet<NotePath>),
     /// These notes, or folders, may have changed, come or gone.
     Dirty(BTreeSet<NotePath>),
     /// Anything may have changed, for the reason given.
@@ -177,7 +180,7 @@ impl Watch {
                 looked = Instant::now();
                 self.check_presence();
             }
-            if let Some(event) = self.collector.take(Instant::now()) {
+            while let Some(event) = self.collector.take(Instant::now()) {
                 (self.on)(event);
             }
         }
