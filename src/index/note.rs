@@ -121,6 +121,12 @@ pub struct Parsed {
 /// Why it can't be indexed, for a person.
 pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, String> {
     if options.is_log(path) {
+        if let Some(log) = log::parse_headings(bytes) {
+            let context = log.header.as_ref().map(|header| header.context_id.as_str());
+            let context = context.filter(|context| !context.is_empty()).map(Arc::from);
+            // Its last turn may still grow: a changed one is read anew.
+            return Ok(Parsed { resume: None, ..turns(log, context.as_ref()) });
+        }
         let log = log::parse(bytes);
         if !log.blocks.is_empty() || log.header.is_some() {
             let context = log.header.as_ref().map(|header| Arc::from(header.context_id.as_str()));
@@ -403,6 +409,28 @@ mod tests {
         let all = parse("logs/x/7/a.md", more.as_bytes(), &Options::default()).unwrap();
         assert_eq!(appended.note.blocks.len(), 1);
         assert_eq!(appended.note.blocks[0].line, all.note.blocks[2].line);
+    }
+
+    #[test]
+    fn a_transcript_with_a_heading_a_turn_is_a_conversation() {
+        let text = "---\nchannel: pets-1\nsession: 1\nstarted: 2026-01-30T14:23:55Z\n---\n\n\
+## 2026-01-30T14:23:55Z user Alice ^D1-1\nfirst\nline\n\n## 2026-01-30T14:24:25Z user Bob ^D1-2\n\n";
+        let parsed =
+            parse("logs/x/pets-1/20260130T142355Z_0001.md", text.as_bytes(), &Options::default()).unwrap();
+        // A turn without words is none.
+        assert_eq!(parsed.note.blocks.len(), 1);
+        let turn = &parsed.note.blocks[0];
+        assert_eq!(
+            (turn.kind, turn.line, turn.end_line, turn.text.as_str()),
+            (Kind::Turn, 7, 9, "first\nline")
+        );
+        assert_eq!((turn.author.as_deref(), turn.role), (Some("Alice"), Some(Role::User)));
+        assert_eq!((turn.context_id.as_deref(), turn.block_id.as_deref()), (Some("pets-1"), Some("D1-1")));
+        assert_eq!(turn.time, frontmatter::instant("2026-01-30T14:23:55Z"));
+        assert_eq!(parsed.resume, None);
+        // Elsewhere in the vault a heading is a heading.
+        let blocks = parse("notes/a.md", text.as_bytes(), &Options::default()).unwrap().note.blocks;
+        assert!(blocks.iter().all(|block| block.kind != Kind::Turn));
     }
 
     #[test]

@@ -11,7 +11,10 @@
 //!
 //! ^01JGXYZ0000000000000000000
 //! ```
+//!
+//! Transcripts of other programs, with a heading a turn, are read too ([`parse_headings`]).
 
+mod headings;
 mod path;
 mod read;
 mod write;
@@ -21,6 +24,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 
+pub use headings::parse_headings;
 pub use path::{LogPath, LogPathError};
 pub use read::{parse, parse_from};
 pub use write::{render_event, render_header};

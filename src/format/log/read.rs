@@ -12,18 +12,22 @@ use crate::format::lines::bom_len;
 
 /// Reads a log from its start. What is no event is passed over.
 pub fn parse(bytes: &[u8]) -> LogFile {
+    let resume = start(bytes);
+    let mut log = parse_from(bytes, resume);
+    log.header = header(&bytes[resume.offset..]);
+    log
+}
+
+/// Where a file's first line begins, and how its lines end.
+pub(super) fn start(bytes: &[u8]) -> Resume {
     let start = bom_len(bytes);
     let first = bytes[start..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let resume = Resume { offset: start, line: 1, crlf: first.ends_with(b"\r") };
-    let mut log = parse_from(bytes, resume);
-    log.header = header(&bytes[start..]);
-    log
+    Resume { offset: start, line: 1, crlf: first.ends_with(b"\r") }
 }
 
 /// Reads the events after a place that an earlier reading left off at; the header is not read again.
 pub fn parse_from(bytes: &[u8], resume: Resume) -> LogFile {
-    let mut lines =
-        Lines { bytes, at: resume.offset.min(bytes.len()), number: resume.line, crlf: resume.crlf };
+    let mut lines = Lines::new(bytes, resume);
     let mut log = LogFile { header: None, blocks: Vec::new(), end: resume };
     let mut quoted_before = false;
     loop {
@@ -85,7 +89,7 @@ fn body<'a>(
     }
 }
 
-fn block_id(bytes: &[u8]) -> Option<String> {
+pub(super) fn block_id(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?.trim_end();
     let whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     whole.then(|| text.to_owned())
@@ -109,18 +113,11 @@ fn title(line: &[u8]) -> Option<(EventKind, Timestamp, String)> {
     left.is_empty().then(|| (kind, at, String::from_utf8_lossy(author).trim().to_owned()))
 }
 
-/// The frontmatter's fields, where it names a surface.
+/// What the frontmatter says of the log, where it names a surface.
 fn header(bytes: &[u8]) -> Option<LogHeader> {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(8192)]);
-    let mut lines = text.lines();
-    if lines.next()? != "---" {
-        return None;
-    }
     let mut header = LogHeader::default();
-    for line in lines.take_while(|line| *line != "---") {
-        let Some((key, value)) = line.split_once(':') else { continue };
-        let value = scalar(value.trim());
-        match key.trim() {
+    for (key, value) in fields(bytes) {
+        match key.as_str() {
             "surface" => header.surface = value,
             "context_id" => header.context_id = value,
             "started" => header.started = value.parse().ok(),
@@ -129,6 +126,20 @@ fn header(bytes: &[u8]) -> Option<LogHeader> {
         }
     }
     (!header.surface.is_empty()).then_some(header)
+}
+
+/// The frontmatter's one-line fields, in order.
+pub(super) fn fields(bytes: &[u8]) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(8192)]);
+    let mut lines = text.lines();
+    if lines.next() != Some("---") {
+        return Vec::new();
+    }
+    lines
+        .take_while(|line| *line != "---")
+        .filter_map(|line| line.split_once(':'))
+        .map(|(key, value)| (key.trim().to_owned(), scalar(value.trim())))
+        .collect()
 }
 
 /// A YAML scalar's text: plain, or double-quoted as this program writes it.
@@ -141,15 +152,23 @@ fn scalar(text: &str) -> String {
 
 /// Lines split at LF alone, so that a CR at the end of a raw line stays, unless the whole file has CRLF.
 #[derive(Clone, Copy)]
-struct Lines<'a> {
+pub(super) struct Lines<'a> {
     bytes: &'a [u8],
-    at: usize,
-    number: usize,
+    /// The byte at which the next line begins.
+    pub(super) at: usize,
+    /// That line's number, from 1.
+    pub(super) number: usize,
     crlf: bool,
 }
 
 impl<'a> Lines<'a> {
-    fn next(&mut self) -> Option<&'a [u8]> {
+    /// From a place between two lines.
+    pub(super) fn new(bytes: &'a [u8], from: Resume) -> Self {
+        Self { bytes, at: from.offset.min(bytes.len()), number: from.line, crlf: from.crlf }
+    }
+
+    /// The next line, without its end.
+    pub(super) fn next(&mut self) -> Option<&'a [u8]> {
         let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
         let length = memchr::memchr(b'\n', rest);
         let line = &rest[..length.unwrap_or(rest.len())];
