@@ -226,17 +226,7 @@ fn working_memory() {
 fn logs() {
     each("logs.json", |vector, input| {
         let file = log::parse(input);
-        let events: Vec<Value> = file
-            .blocks
-            .iter()
-            .map(|block| {
-                let event = &block.event;
-                json!({
-                    "line": block.line, "end_line": block.end_line, "kind": event.kind, "at": event.at,
-                    "author": event.author, "content": event.content, "id": event.id,
-                })
-            })
-            .collect();
+        let events = events(&file);
         let header = file.header.as_ref().map(|header| {
             json!({
                 "surface": header.surface, "context_id": header.context_id,
@@ -255,5 +245,28 @@ fn logs() {
             }
         }
         (json!([vector["header"], vector["events"]]), json!([header, events]))
+    });
+}
+
+fn events(file: &log::LogFile) -> Vec<Value> {
+    let events = file.blocks.iter().map(|block| {
+        let event = &block.event;
+        json!({
+            "line": block.line, "end_line": block.end_line, "kind": event.kind, "at": event.at,
+            "author": event.author, "content": event.content, "id": event.id,
+        })
+    });
+    events.collect()
+}
+
+#[test]
+fn transcripts() {
+    each("transcripts.json", |vector, input| {
+        let file = log::parse_headings(input);
+        let found = file.map(|file| {
+            let context = file.header.as_ref().map_or("", |header| header.context_id.as_str());
+            json!({ "context": context, "events": events(&file) })
+        });
+        (vector["transcript"].clone(), json!(found))
     });
 }
