@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::clock::Clock;
 use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, Settings};
 use crate::deliver::{self, Console, Journal, JournalError, Notifier, Outlets, PassSettings};
+use crate::memory::MemoryNotes;
 use crate::schedule::{DigestRule, Zone};
 use crate::vault::{EditOptions, EditStrategy, Editor, NotePath, Vault};
 
@@ -122,6 +123,12 @@ impl Workspace {
     /// The note at a path of the settings, which are validated.
     pub fn note(&self, path: &str) -> NotePath {
         NotePath::new(path).expect("the settings' paths are validated when they are read")
+    }
+
+    /// The memory notes.
+    pub fn memory(&self) -> MemoryNotes<'_> {
+        let Self { vault, editor, settings, zone, .. } = self;
+        MemoryNotes { vault, editor, settings, zone }
     }
 
     /// What a pass of the scheduler must know of the settings.

@@ -3,11 +3,11 @@
 use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver::Scope;
 use crate::format::commitment::{self, Precision};
-use crate::memory::commitments::{CommitmentError, Draft, Ledger, Listed};
+use crate::memory::Origin;
+use crate::memory::commitments::{CommitmentError, Draft, Listed};
 use crate::reminders::{ReminderError, parse_when};
 use crate::schedule;
-use crate::vault::{Actor, NotePath};
-use crate::workspace::Workspace;
+use crate::vault::Actor;
 
 /// Adds, lists and ends follow-ups.
 #[derive(Debug, clap::Args)]
@@ -55,8 +55,9 @@ enum Action {
 /// Runs `commitment`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    let path = workspace.note(&workspace.settings.paths.commitments);
-    let ledger = ledger(&workspace, &path);
+    let memory = workspace.memory();
+    let ledger = memory.ledger();
+    let origin = Origin::new(Actor::Cli);
     let listed = match &args.action {
         Action::Add { when, text, scope, precision, source } => {
             let now = workspace.clock.now();
@@ -68,27 +69,23 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 scope: scope.as_deref().map(place).transpose()?,
                 source: source.clone(),
             };
-            ledger.add(&draft, now, Actor::Cli)?
+            ledger.add(&draft, now, &origin)?.listed
         }
         Action::List { all } => {
             let listed = ledger.list(*all)?;
             context.ui.json(&listed);
             if listed.is_empty() {
-                context.ui.line(format!("no follow-ups wait in `{path}`"));
+                context.ui.line(format!("no follow-ups wait in `{}`", ledger.path));
             }
             listed.iter().for_each(|listed| context.ui.line(line(listed)));
             return Ok(Status::Fine);
         }
-        Action::Done { id } => ledger.set(id, commitment::Status::Delivered, Actor::Cli)?,
-        Action::Cancel { id } => ledger.set(id, commitment::Status::Cancelled, Actor::Cli)?,
+        Action::Done { id } => ledger.set(id, commitment::Status::Delivered, &origin)?,
+        Action::Cancel { id } => ledger.set(id, commitment::Status::Cancelled, &origin)?,
     };
     context.ui.json(&listed);
     context.ui.line(line(&listed));
     Ok(Status::Fine)
-}
-
-fn ledger<'a>(workspace: &'a Workspace, path: &'a NotePath) -> Ledger<'a> {
-    Ledger { vault: &workspace.vault, editor: &workspace.editor, path, zone: &workspace.zone }
 }
 
 /// `c-2026-12-01-001  pending    2026-12-01T19:00:00+00:00  Remind Kyle`.
@@ -107,7 +104,7 @@ fn hint(text: &str) -> Result<Precision, CommandError> {
 
 impl From<CommitmentError> for CommandError {
     fn from(error: CommitmentError) -> Self {
-        let is_usage = matches!(error, CommitmentError::Empty);
+        let is_usage = matches!(error, CommitmentError::Words(_) | CommitmentError::Place(_));
         let unknown = matches!(error, CommitmentError::NoSuchId { .. });
         let out = if is_usage { Self::usage(error) } else { Self::problem(error) };
         if unknown { out.hint("`vault-agent commitment list --all` shows all ids") } else { out }

@@ -384,6 +384,14 @@ impl Settings {
             }
         }
         let memory = &self.memory;
+        if let Some((name, reason)) =
+            memory.user_namespace.as_deref().and_then(|name| Some((name, bad_path(name)?)))
+        {
+            let key = "memory.user_namespace";
+            let error = ConfigError::new(format!("`{key}` is `{name}`, {reason}"))
+                .suggest("name a folder of the vault, such as `user`");
+            return Err((key.to_owned(), error));
+        }
         within("memory.working_memory_ttl_days", memory.working_memory_ttl_days as usize, 1, 365)?;
         within("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
         within("hooks.max_chars", self.hooks.max_chars, 200, 10_000)?;

@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::deliver::Fact;
 use crate::format::pinned::Target;
 use crate::format::reminder::Recur;
-use crate::memory::pins;
+use crate::memory::{Origin, pins};
 use crate::reminders::{Book, Draft, Listed, ReminderError, Written, parse_when};
 use crate::schedule::Zone;
 use crate::vault::{Actor, Editor, NotePath};
@@ -138,7 +138,9 @@ impl Desk {
                 heading: None,
             }
         });
-        pins::pin(&self.editor, &self.pinned, text, target.as_ref(), Actor::Discord)
+        let origin = Origin::new(Actor::Discord);
+        let pinned = pins::pin(&self.editor, &self.pinned, text, target.as_ref(), &origin)?;
+        Ok(pinned.pin.shown())
     }
 
     /// Unpins; the bullet as it stood.
@@ -146,7 +148,8 @@ impl Desk {
     /// # Errors
     /// No pin or several are meant, or the note can't be written.
     pub fn unpin(&self, text: &str) -> Result<String, pins::PinError> {
-        pins::unpin(&self.editor, &self.pinned, text, Actor::Discord)
+        let pin = pins::unpin(&self.editor, &self.pinned, text, &Origin::new(Actor::Discord))?;
+        Ok(pin.shown())
     }
 
     /// All pins.

@@ -56,22 +56,27 @@ impl Bullet {
 
     /// The text without inline fields and without a block id at its end: what was remembered.
     pub fn plain_text(&self) -> String {
-        let mut plain = String::with_capacity(self.text.len());
-        let mut at = 0;
-        for (place, _) in inline_fields(&self.text) {
-            plain.push_str(self.text[at..place.start].trim_end_matches(' '));
-            at = place.end;
-        }
-        plain.push_str(&self.text[at..]);
-        let end = split_block_id(&plain).0.trim_end().len();
-        plain.truncate(end);
-        plain
+        plain(&self.text)
     }
 
     /// The Obsidian block id at its end, without the caret.
     pub fn block_id(&self) -> Option<&str> {
         split_block_id(&self.text).1
     }
+}
+
+/// A text without inline fields and without a block id at its end.
+pub fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut at = 0;
+    for (place, _) in inline_fields(text) {
+        plain.push_str(text[at..place.start].trim_end_matches(' '));
+        at = place.end;
+    }
+    plain.push_str(&text[at..]);
+    let end = split_block_id(&plain).0.trim_end().len();
+    plain.truncate(end);
+    plain
 }
 
 /// A file of memories.

@@ -15,6 +15,7 @@ pub mod pinned;
 pub mod reminder;
 pub mod routine;
 mod swar;
+pub mod tags;
 pub mod working;
 mod yaml;
 

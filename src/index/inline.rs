@@ -2,26 +2,7 @@
 
 use std::ops::Range;
 
-/// The inline tags of `text` outside the byte ranges `code`, without `#`.
-pub fn tags(text: &str, code: &[Range<usize>]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for at in memchr::memchr_iter(b'#', text.as_bytes()) {
-        let open =
-            text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || matches!(c, '(' | ',' | ';'));
-        if !open || code.iter().any(|range| range.contains(&at)) {
-            continue;
-        }
-        let tag: String = text[at + 1..]
-            .chars()
-            .take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '/'))
-            .collect();
-        let tag = tag.trim_end_matches('/');
-        if tag.chars().any(|c| !c.is_ascii_digit()) && !found.iter().any(|known| known == tag) {
-            found.push(tag.to_owned());
-        }
-    }
-    found
-}
+pub use crate::format::tags::tags;
 
 /// The dates `YYYY-MM-DD` in `text`.
 pub fn dates(text: &str) -> Vec<String> {
@@ -110,12 +91,6 @@ fn sentence_end(window: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tags_are_words_behind_a_lone_hash() {
-        assert_eq!(tags("#a text #b/c-d, (#e) x#no ## #1 #1a #über", &[]), ["a", "b/c-d", "e", "1a", "über"]);
-        assert_eq!(tags("`#a` #b", std::slice::from_ref(&(0..4))), ["b"]);
-    }
 
     #[test]
     fn dates_are_real_ones() {

@@ -1,23 +1,24 @@
 //! Follow-ups: add, list, mark done or cancelled. The note `COMMITMENTS.md` is the only place where
-//! they are; delivery is [`crate::deliver`]'s work.
+//! they are; delivery is [`crate::deliver`]'s work. What is answered was read from the note afterwards.
 
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
+use super::{Origin, WordsError, words};
 use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentsFile, Precision, Status};
 use crate::reminders::rfc3339;
 use crate::schedule::Zone;
-use crate::vault::{Actor, EditError, Editor, NotePath, Operation, Plan, Vault, VaultError, Why};
+use crate::vault::{EditError, Editor, NotePath, Operation, Plan, Vault, VaultError};
 
 /// The follow-ups of a vault.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Ledger<'a> {
     /// Reads the note.
     pub vault: &'a Vault,
     /// Writes the note.
     pub editor: &'a Editor,
     /// The note.
-    pub path: &'a NotePath,
+    pub path: NotePath,
     /// The zone whose days count the ids.
     pub zone: &'a Zone,
 }
@@ -35,6 +36,22 @@ pub struct Draft {
     pub scope: Option<String>,
     /// The turn that it came from.
     pub source: Option<String>,
+}
+
+impl Draft {
+    /// A follow-up without a due time.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), due: None, precision: None, scope: None, source: None }
+    }
+}
+
+/// A follow-up that was added, or stood there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// As it stands in the note.
+    pub listed: Listed,
+    /// Whether it waited there already, and nothing was written.
+    pub existing: bool,
 }
 
 /// A follow-up as answers show it.
@@ -89,9 +106,19 @@ pub enum CommitmentError {
         /// Its status.
         status: Status,
     },
-    /// The text is blank.
-    #[error("a follow-up needs words: what is to be done?")]
-    Empty,
+    /// The text can't be kept.
+    #[error(transparent)]
+    Words(#[from] WordsError),
+    /// It can't be told there.
+    #[error(
+        "{0} is no place to tell a follow-up: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows"
+    )]
+    Place(String),
+    /// It is gone again.
+    #[error(
+        "the follow-up `{0}` was written, but was not there any more when the note was read again: someone has removed it"
+    )]
+    Vanished(String),
     /// The block would not read back as it is meant.
     #[error("`{path}` would not read back with this follow-up: {reason}")]
     Unreadable {
@@ -117,32 +144,60 @@ impl Ledger<'_> {
     /// # Errors
     /// The note can't be read.
     pub fn read(&self) -> Result<CommitmentsFile, CommitmentError> {
-        match self.vault.read(self.path) {
+        match self.vault.read(&self.path) {
             Err(VaultError::NotFound(_)) => Ok(CommitmentsFile::default()),
             bytes => Ok(commitment::parse(&bytes?)),
         }
     }
 
-    /// Adds a follow-up at the end of the note, with the next id of the local day.
+    /// Adds a follow-up at the end of the note, with the next id of the local day. One that waits with the same words,
+    /// due time and place is answered and not written again.
     ///
     /// # Errors
-    /// The text is blank, the block would not read back, or the note can't be written.
-    pub fn add(&self, draft: &Draft, now: Timestamp, actor: Actor) -> Result<Listed, CommitmentError> {
-        if draft.text.trim().is_empty() {
-            return Err(CommitmentError::Empty);
+    /// The text or its place can't be kept, the block would not read back, or the note can't be written.
+    pub fn add(&self, draft: &Draft, now: Timestamp, origin: &Origin) -> Result<Added, CommitmentError> {
+        let draft = Draft { text: words::checked(&draft.text)?, ..draft.clone() };
+        if let Some(scope) = draft.scope.as_ref().filter(|scope| !commitment::is_place(scope)) {
+            return Err(CommitmentError::Place(crate::format::quote(scope)));
         }
-        let (_, planned) = self.planned(&self.bytes()?, draft, now);
+        if let Some(listed) = self.waiting(&commitment::parse(&self.bytes()?), &draft) {
+            return Ok(Added { listed, existing: true });
+        }
+        let (_, planned) = self.planned(&self.bytes()?, &draft, now);
         let planned = planned?;
-        let subject = format!("promised: {}", planned.text.lines().next().unwrap_or_default());
-        let why = Why::new(actor, subject).trailer("Commitment", planned.id.clone());
+        let subject = format!("promised: {}", words::summary(&planned.text));
+        let why = origin.why(subject).trailer("Commitment", planned.id.clone());
         // Worked out again from the newest bytes, should they be others by now.
         let mut written = Err(CommitmentError::Changed(planned.id));
-        self.editor.edit_with(self.path, &why, |bytes| {
-            let (operations, listed) = self.planned(bytes, draft, now);
-            written = listed;
+        self.editor.edit_with(&self.path, &why, |bytes| {
+            if let Some(listed) = self.waiting(&commitment::parse(bytes), &draft) {
+                written = Ok(Added { listed, existing: true });
+                return Plan::Operations(Vec::new());
+            }
+            let (operations, listed) = self.planned(bytes, &draft, now);
+            written = listed.map(|listed| Added { listed, existing: false });
             Plan::Operations(operations)
         })?;
-        written
+        let written = written?;
+        Ok(Added { listed: self.read_back(&written.listed.id)?, ..written })
+    }
+
+    /// The follow-up that waits with the same words, due time and place.
+    fn waiting(&self, file: &CommitmentsFile, draft: &Draft) -> Option<Listed> {
+        let same = |commitment: &Commitment| {
+            commitment.status == Status::Pending
+                && (commitment.due, commitment.scope.as_ref()) == (draft.due, draft.scope.as_ref())
+                && words::normal(&commitment.text) == words::normal(&draft.text)
+        };
+        let found = file.blocks.iter().find(|block| same(&block.commitment))?;
+        Some(listed(found, self.zone.tz()))
+    }
+
+    /// What the note on disk says of a follow-up now.
+    fn read_back(&self, id: &str) -> Result<Listed, CommitmentError> {
+        let file = self.read()?;
+        let block = file.find(id).ok_or_else(|| CommitmentError::Vanished(id.to_owned()))?;
+        Ok(listed(block, self.zone.tz()))
     }
 
     /// What adds a draft to these bytes, and how it then reads.
@@ -210,7 +265,7 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// There is none with the id, it doesn't wait any more, or the note can't be written.
-    pub fn set(&self, id: &str, to: Status, actor: Actor) -> Result<Listed, CommitmentError> {
+    pub fn set(&self, id: &str, to: Status, origin: &Origin) -> Result<Listed, CommitmentError> {
         let file = self.read()?;
         let blocks: Vec<&CommitmentBlock> =
             file.blocks.iter().filter(|block| block.commitment.id == id).collect();
@@ -225,10 +280,10 @@ impl Ledger<'_> {
         if block.commitment.status != Status::Pending {
             return Err(CommitmentError::NotPending { id: id.to_owned(), status: block.commitment.status });
         }
-        let subject = format!("{to}: {}", block.commitment.text.lines().next().unwrap_or_default());
-        let why = Why::new(actor, subject).trailer("Commitment", id);
+        let subject = format!("{to}: {}", words::summary(&block.commitment.text));
+        let why = origin.why(subject).trailer("Commitment", id);
         let mut set = false;
-        self.editor.edit_with(self.path, &why, |bytes| {
+        self.editor.edit_with(&self.path, &why, |bytes| {
             let after = commitment::set_status(bytes, id, Status::Pending, to);
             set = after.is_some();
             after.map_or_else(|| Plan::Operations(Vec::new()), Plan::Bytes)
@@ -236,11 +291,11 @@ impl Ledger<'_> {
         if !set {
             return Err(CommitmentError::Changed(id.to_owned()));
         }
-        Ok(Listed { status: to.to_string(), ..listed(block, self.zone.tz()) })
+        self.read_back(id)
     }
 
     fn bytes(&self) -> Result<Vec<u8>, CommitmentError> {
-        match self.vault.read(self.path) {
+        match self.vault.read(&self.path) {
             Err(VaultError::NotFound(_)) => Ok(Vec::new()),
             bytes => Ok(bytes?),
         }

@@ -1,4 +1,139 @@
 //! The memory notes: what is kept for good, what is pinned, and what the agent writes into them.
+//!
+//! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. Each
+//! operation is one edit of one note through [`Editor`], found by content, and one snapshot that says who asked
+//! ([`Origin`]). Each then reads the note from disk again and answers with what stands there: "saved" is a fact, and
+//! where a person was faster the answer is an error that says so. Text from outside stays text: it can't become a
+//! heading, a reminder or a follow-up.
+//!
+//! Two meanings of "scope" meet here. [`Shelf`] is *which note* (long, daily, commitment); [`Scope`] is *whose* it is
+//! (a project's, a person's), a tag at the bullet's end.
 
 pub mod commitments;
+mod error;
+mod excerpt;
+mod item;
+mod list;
+mod origin;
 pub mod pins;
+mod save;
+mod scope;
+pub mod words;
+pub mod working;
+
+use std::{fmt, str::FromStr};
+
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Settings;
+use crate::format::daily;
+use crate::schedule::Zone;
+use crate::vault::{Editor, NotePath, Vault, VaultError};
+
+pub use commitments::{CommitmentError, Draft, Ledger};
+pub use error::MemoryError;
+pub use excerpt::{Excerpt, MOST_EXCERPT};
+pub use list::{Listed, ListedDay, ListedSection};
+pub use origin::Origin;
+pub use pins::PinError;
+pub use save::{DEFAULT_SECTION, NewMemory, Saved};
+pub use scope::{PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, is_visible};
+pub use words::{Fields, Temporal, Tier, WordsError};
+pub use working::{read_working, session_context};
+
+/// Which note a memory goes to: the `scope` argument of the tool `memory_save`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shelf {
+    /// `MEMORY.md`: facts that last.
+    Long,
+    /// The day's note.
+    Daily,
+    /// `COMMITMENTS.md`: follow-ups.
+    Commitment,
+}
+
+impl Shelf {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Long, Self::Daily, Self::Commitment];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Long => "long",
+            Self::Daily => "daily",
+            Self::Commitment => "commitment",
+        }
+    }
+}
+
+impl fmt::Display for Shelf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Shelf {
+    type Err = MemoryError;
+
+    fn from_str(text: &str) -> Result<Self, MemoryError> {
+        let found = Self::ALL.into_iter().find(|shelf| shelf.name() == text);
+        found.ok_or_else(|| MemoryError::UnknownShelf(crate::format::quote(text)))
+    }
+}
+
+/// The memory notes of a vault.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryNotes<'a> {
+    /// Reads the notes.
+    pub vault: &'a Vault,
+    /// Writes the notes.
+    pub editor: &'a Editor,
+    /// Where the notes are, and what working memory may hold.
+    pub settings: &'a Settings,
+    /// The zone whose days the day's notes are.
+    pub zone: &'a Zone,
+}
+
+impl MemoryNotes<'_> {
+    /// The note of lasting facts.
+    pub fn long_path(&self) -> NotePath {
+        note(&self.settings.paths.memory)
+    }
+
+    /// The note of a day.
+    pub fn daily_path(&self, date: Date) -> NotePath {
+        note(&format!("{}/{}", self.settings.paths.daily, daily::file_name(date)))
+    }
+
+    /// The note of pins.
+    pub fn pinned_path(&self) -> NotePath {
+        note(&self.settings.paths.pinned)
+    }
+
+    /// The follow-ups.
+    pub fn ledger(&self) -> Ledger<'_> {
+        let path = note(&self.settings.paths.commitments);
+        Ledger { vault: self.vault, editor: self.editor, path, zone: self.zone }
+    }
+
+    /// The day that a note of the day is about.
+    fn date_of(&self, path: &NotePath) -> Option<Date> {
+        let folder = path.parent()?;
+        (folder.as_str() == self.settings.paths.daily).then(|| daily::date_of(path.file_name())).flatten()
+    }
+
+    /// A note's bytes; a missing note has none.
+    fn bytes(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
+        match self.vault.read(path) {
+            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
+            bytes => bytes,
+        }
+    }
+}
+
+fn note(path: &str) -> NotePath {
+    NotePath::new(path)
+        .expect("the settings' paths are validated when they are read, and a day's name is plain")
+}

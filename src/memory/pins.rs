@@ -1,10 +1,12 @@
 //! Pinned memories: `Pinned.md`, a bullet each, ending in a link to what is pinned, or plain text.
 //!
 //! Pinning adds a bullet at the end; unpinning takes the bullet's exact bytes out. A person may do the same by hand,
-//! and where the two meet the person wins: what isn't there any more as it was is left alone.
+//! and where the two meet the person wins: what isn't there any more as it was is left alone. What is answered was read
+//! from the note afterwards.
 
+use super::{Origin, WordsError, words};
 use crate::format::pinned::{self, Target};
-use crate::vault::{Actor, EditError, Editor, NotePath, Operation, VaultError, Why};
+use crate::vault::{EditError, Editor, NotePath, Operation, Plan, VaultError};
 
 /// Pinning or unpinning failed.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +14,12 @@ pub enum PinError {
     /// There is nothing in it.
     #[error("nothing to pin: the text is empty")]
     Empty,
+    /// The text can't be kept.
+    #[error(transparent)]
+    Words(#[from] WordsError),
+    /// The link can't be written as one.
+    #[error("`{0}` can't be linked to: a link has no brackets, bars or line breaks")]
+    Link(String),
     /// No pin is, or begins with, this.
     #[error("nothing is pinned as `{0}`: see the list of pins for the exact words")]
     NoSuchPin(String),
@@ -26,6 +34,11 @@ pub enum PinError {
     /// The pin was changed meanwhile.
     #[error("the pin `{0}` was changed by someone just now: look again")]
     Changed(String),
+    /// The pin is gone again.
+    #[error(
+        "the pin `{0}` was written, but was not there any more when the note was read again: someone has removed it"
+    )]
+    Vanished(String),
     /// Reading failed.
     #[error(transparent)]
     Read(#[from] VaultError),
@@ -39,12 +52,30 @@ pub enum PinError {
 pub struct Pin {
     /// Its first line, from 1.
     pub line: usize,
+    /// Its last line.
+    pub end_line: usize,
     /// What it says, without the bullet's marker, with its link; continuation lines joined by line breaks.
     pub text: String,
     /// What the link at its end points to.
     pub target: Option<Target>,
     /// The bullet's bytes, its last line break included.
     pub bytes: Vec<u8>,
+}
+
+impl Pin {
+    /// The bullet as it stands in the note, without its last line break.
+    pub fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).trim_end().to_owned()
+    }
+}
+
+/// A pin, and whether it stood there before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pinned {
+    /// The pin as it was read back.
+    pub pin: Pin,
+    /// Whether nothing was written because it was pinned already.
+    pub existing: bool,
 }
 
 /// The pins of a note's bytes, in order.
@@ -56,6 +87,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Pin> {
     };
     let pins = pinned::parse(bytes).bullets.into_iter().map(|bullet| Pin {
         line: bullet.line,
+        end_line: bullet.end_line,
         text: shown(&bullet.text, bullet.target.as_ref()),
         bytes: bytes[bullet.range.clone()].to_vec(),
         target: bullet.target,
@@ -63,57 +95,62 @@ pub fn parse(bytes: &[u8]) -> Vec<Pin> {
     pins.collect()
 }
 
-/// Adds a pin: words, a link to what is meant, or both. Returns the bullet as it stands in the note. What is pinned
-/// already is not pinned twice.
+/// Adds a pin: words, a link to what is meant, or both. What is pinned already is not pinned twice.
 ///
 /// # Errors
-/// Both are empty, or the note can't be written.
+/// Both are empty, either can't be kept, or the note can't be written.
 pub fn pin(
     editor: &Editor,
     path: &NotePath,
     text: &str,
     target: Option<&Target>,
-    actor: Actor,
-) -> Result<String, PinError> {
-    if text.trim().is_empty() && target.is_none() {
-        return Err(PinError::Empty);
+    origin: &Origin,
+) -> Result<Pinned, PinError> {
+    let text = match words::checked(text) {
+        Err(WordsError::Empty) if target.is_some() => String::new(),
+        Err(WordsError::Empty) => return Err(PinError::Empty),
+        text => text?,
+    };
+    let bullet = pinned::render_bullet(&text, target);
+    let wanted = parse(bullet.as_bytes()).pop().ok_or(PinError::Empty)?;
+    if target.is_some() && wanted.target.as_ref() != target {
+        return Err(PinError::Link(target.map(ToString::to_string).unwrap_or_default()));
     }
-    let bullet = pinned::render_bullet(text, target);
-    let wanted = parse(bullet.as_bytes()).pop().map(|pin| pin.text);
-    let there = read(editor, path)?;
-    let same =
-        |pin: &Pin| Some(&pin.text) == wanted.as_ref() || (target.is_some() && pin.target.as_ref() == target);
-    if let Some(known) = parse(&there).into_iter().find(same) {
-        return Ok(String::from_utf8_lossy(&known.bytes).trim_end().to_owned());
-    }
-    let why = Why::new(actor, format!("pinned: {}", summary(&bullet)));
-    editor.edit(path, &[Operation::Append { text: bullet.clone().into_bytes() }], &why)?;
-    Ok(bullet.trim_end().to_owned())
+    let same = |pin: &Pin| pin.text == wanted.text || (target.is_some() && pin.target.as_ref() == target);
+    let why = origin.why(format!("pinned: {}", summary(&bullet)));
+    let mut existing = false;
+    editor.edit_with(path, &why, |bytes| {
+        existing = parse(bytes).iter().any(same);
+        let append = Operation::Append { text: bullet.clone().into_bytes() };
+        Plan::Operations(if existing { Vec::new() } else { vec![append] })
+    })?;
+    let there = parse(&read(editor, path)?).into_iter().find(same);
+    let pin = there.ok_or_else(|| PinError::Vanished(summary(&bullet)))?;
+    Ok(Pinned { pin, existing })
 }
 
-/// Takes out the pin that is `text`, or the only one that begins with it. Returns the bullet as it stood.
+/// Takes out the pin that is `text`, or the only one that begins with it. Returns the pin as it stood.
 ///
 /// # Errors
 /// No pin or several are meant, or the note can't be written.
-pub fn unpin(editor: &Editor, path: &NotePath, text: &str, actor: Actor) -> Result<String, PinError> {
+pub fn unpin(editor: &Editor, path: &NotePath, text: &str, origin: &Origin) -> Result<Pin, PinError> {
     let bytes = read(editor, path)?;
     let pins = parse(&bytes);
     let wanted = text.trim();
-    let exact: Vec<&Pin> = pins.iter().filter(|pin| pin.text == wanted).collect();
+    let exact: Vec<&Pin> = pins.iter().filter(|pin| pin.text == wanted || pin.shown() == wanted).collect();
     let found = if exact.is_empty() && !wanted.is_empty() {
         pins.iter().filter(|pin| pin.text.starts_with(wanted)).collect()
     } else {
         exact
     };
     let pin = match found.as_slice() {
-        [] => return Err(PinError::NoSuchPin(wanted.to_owned())),
+        [] => return Err(PinError::NoSuchPin(words::summary(wanted))),
         [pin] => *pin,
-        several => return Err(PinError::Ambiguous { text: wanted.to_owned(), count: several.len() }),
+        several => return Err(PinError::Ambiguous { text: words::summary(wanted), count: several.len() }),
     };
-    let shown = String::from_utf8_lossy(&pin.bytes).trim_end().to_owned();
-    let why = Why::new(actor, format!("unpinned: {}", summary(&shown)));
+    let why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
     let report = editor.edit(path, &[Operation::DeleteRange { bytes: pin.bytes.clone() }], &why)?;
-    if report.all_done() { Ok(shown) } else { Err(PinError::Changed(summary(&shown))) }
+    if report.all_done() { Ok(pin.clone()) } else { Err(PinError::Changed(summary(&pin.shown()))) }
 }
 
 /// The pins of the note; none where there is no note.
@@ -133,9 +170,7 @@ fn read(editor: &Editor, path: &NotePath) -> Result<Vec<u8>, PinError> {
 }
 
 fn summary(bullet: &str) -> String {
-    let first = bullet.lines().next().unwrap_or_default().trim_start_matches("- ");
-    let short: String = first.chars().take(60).collect();
-    if short.len() < first.len() { format!("{short}…") } else { short }
+    words::summary(bullet.trim_start_matches("- "))
 }
 
 #[cfg(test)]
@@ -144,7 +179,7 @@ mod tests {
 
     use super::*;
     use crate::clock::SystemClock;
-    use crate::vault::{EditOptions, Vault};
+    use crate::vault::{Actor, EditOptions, Vault};
 
     fn set_up(text: &str) -> (tempfile::TempDir, Editor, NotePath) {
         let temp = tempfile::tempdir().unwrap();
@@ -164,25 +199,29 @@ mod tests {
     fn a_pin_is_added_once_and_taken_out_whole() {
         let (temp, editor, path) = set_up("# Pinned\n\n- by hand\n");
         let target = Target { path: "logs/a".into(), block_id: Some("X".into()), heading: None };
-        let bullet = pin(&editor, &path, "Mum's birthday\nis in May", Some(&target), Actor::Discord).unwrap();
-        assert_eq!(bullet, "- Mum's birthday\n  is in May [[logs/a#^X]]");
-        assert_eq!(pin(&editor, &path, "other words", Some(&target), Actor::Discord).unwrap(), bullet);
+        let origin = Origin::new(Actor::Discord);
+        let first = pin(&editor, &path, "Mum's birthday\nis in May", Some(&target), &origin).unwrap();
+        let bullet = first.pin.shown();
+        assert_eq!((bullet.as_str(), first.pin.line), ("- Mum's birthday\n  is in May [[logs/a#^X]]", 4));
+        let again = pin(&editor, &path, "other words", Some(&target), &origin).unwrap();
+        assert_eq!((again.existing, &again.pin), (true, &first.pin));
         let text = std::fs::read_to_string(temp.path().join("vault/Pinned.md")).unwrap();
         assert_eq!(text, format!("# Pinned\n\n- by hand\n{bullet}\n"));
-        assert_eq!(unpin(&editor, &path, "Mum's", Actor::Discord).unwrap(), bullet);
+        assert_eq!(unpin(&editor, &path, "Mum's", &origin).unwrap().shown(), bullet);
         let text = std::fs::read_to_string(temp.path().join("vault/Pinned.md")).unwrap();
         assert_eq!(text, "# Pinned\n\n- by hand\n");
     }
 
     #[test]
     fn what_is_not_clear_is_refused() {
+        let origin = Origin::new(Actor::Cli);
         let (_temp, editor, path) = set_up("- one a\n- one b\n```\n- one in code\n```\n");
-        assert!(matches!(
-            unpin(&editor, &path, "one", Actor::Cli),
-            Err(PinError::Ambiguous { count: 2, .. })
-        ));
-        assert!(matches!(unpin(&editor, &path, "two", Actor::Cli), Err(PinError::NoSuchPin(_))));
-        assert!(matches!(pin(&editor, &path, " \n", None, Actor::Cli), Err(PinError::Empty)));
+        assert!(matches!(unpin(&editor, &path, "one", &origin), Err(PinError::Ambiguous { count: 2, .. })));
+        assert!(matches!(unpin(&editor, &path, "two", &origin), Err(PinError::NoSuchPin(_))));
+        assert!(matches!(pin(&editor, &path, " \n", None, &origin), Err(PinError::Empty)));
+        let broken = Target { path: "a]] b".into(), block_id: None, heading: None };
+        assert!(matches!(pin(&editor, &path, "x", Some(&broken), &origin), Err(PinError::Link(_))));
+        assert!(matches!(pin(&editor, &path, "x\u{7}", None, &origin), Err(PinError::Words(_))));
         assert_eq!(list(&editor, &path).unwrap().len(), 2);
     }
 }

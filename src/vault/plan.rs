@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{image::Script, text};
 use crate::format::{
     commitment::{self, Status},
-    lines::{Line, live_lines},
+    lines::{Line, bom_len, live_lines},
 };
 
 /// One step of an edit.
@@ -379,7 +379,9 @@ fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, DropReason> 
         })
         .collect();
     let live = text::Liveness::of(bytes);
-    let mut found = candidates.into_iter().filter(|&start| live.is_live(start));
+    // What begins a file begins no comment or code block; Obsidian's frontmatter may be a commitment all the same.
+    let body = bom_len(bytes);
+    let mut found = candidates.into_iter().filter(|&start| start == body || live.is_live(start));
     match (found.next(), found.next()) {
         (Some(start), None) => Ok(start..start + passage.len()),
         (Some(_), Some(_)) => Err(DropReason::NotUnique),

@@ -41,7 +41,11 @@ pub(super) fn heading(line: &[u8]) -> Option<(usize, &[u8])> {
     let level = line.iter().take_while(|byte| **byte == b'#').count();
     let rest = &line[level..];
     let is_heading = (1..=6).contains(&level) && (rest.is_empty() || rest[0] == b' ' || rest[0] == b'\t');
-    is_heading.then(|| (level, rest.trim_ascii()))
+    // A closing run of `#` is no part of the heading.
+    let words = rest.trim_ascii();
+    let open = words.len() - words.iter().rev().take_while(|byte| **byte == b'#').count();
+    let closed = open == 0 || words[..open].ends_with(b" ") || words[..open].ends_with(b"\t");
+    is_heading.then(|| (level, if closed { words[..open].trim_ascii_end() } else { words }))
 }
 
 /// Whether the file's last line is blank, so that what follows stands apart.

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Finding;
 
-pub use read::parse;
+pub use read::{is_place, parse};
 pub use write::{next_id, set_status};
 
 /// Where a commitment stands.

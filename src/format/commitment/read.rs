@@ -31,6 +31,13 @@ pub fn parse(bytes: &[u8]) -> CommitmentsFile {
     file
 }
 
+/// Whether a text says where a commitment is told: `channel:ID`, `thread:ID` or `user:ID`.
+pub fn is_place(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(kind, id)| {
+        ["channel", "thread", "user"].contains(&kind) && id.parse::<u64>().is_ok_and(|id| id > 0)
+    })
+}
+
 /// The head of a block.
 struct Head<'a> {
     /// Indices of its lines, both rules included.
@@ -250,10 +257,7 @@ impl<'h, 'a> Fields<'h, 'a> {
     fn scope(&mut self) -> Option<String> {
         let found = self.find("scope")?;
         let value = found.1.value.clone();
-        let known = value.split_once(':').is_some_and(|(kind, id)| {
-            ["channel", "thread", "user"].contains(&kind) && id.parse::<u64>().is_ok_and(|id| id > 0)
-        });
-        if !known {
+        if !is_place(&value) {
             let reason = format!("{} is not a scope", quote(&value));
             self.note(found, reason, "write `channel:ID`, `thread:ID` or `user:ID` with the number of it");
         }

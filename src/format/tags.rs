@@ -1,0 +1,70 @@
+//! Obsidian's inline tags: `#word` and `#nested/word`, as they stand in a text.
+
+use std::ops::Range;
+
+/// Whether a character can stand in a tag.
+pub fn is_tag_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '/')
+}
+
+/// The inline tags of `text` outside the byte ranges `code`, without `#`, each once.
+pub fn tags(text: &str, code: &[Range<usize>]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for at in memchr::memchr_iter(b'#', text.as_bytes()) {
+        let open =
+            text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || matches!(c, '(' | ',' | ';'));
+        if !open || code.iter().any(|range| range.contains(&at)) {
+            continue;
+        }
+        let tag: String = text[at + 1..].chars().take_while(|c| is_tag_char(*c)).collect();
+        let tag = tag.trim_end_matches('/');
+        if tag.chars().any(|c| !c.is_ascii_digit()) && !found.iter().any(|known| known == tag) {
+            found.push(tag.to_owned());
+        }
+    }
+    found
+}
+
+/// The code spans of a text: a run of backticks up to the next run of the same length.
+pub fn code_spans(text: &str) -> Vec<Range<usize>> {
+    let run = |at: usize| text.as_bytes()[at..].iter().take_while(|b| **b == b'`').count();
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while let Some(open) = memchr::memchr(b'`', &text.as_bytes()[at..]).map(|found| at + found) {
+        let length = run(open);
+        let mut from = open + length;
+        let close = std::iter::from_fn(|| {
+            let found = from + memchr::memchr(b'`', &text.as_bytes()[from..])?;
+            let length = run(found);
+            from = found + length;
+            Some((found, length))
+        })
+        .take(1_000)
+        .find(|(_, other)| *other == length);
+        at = match close {
+            Some((found, length)) => {
+                spans.push(open..found + length);
+                found + length
+            }
+            None => open + length,
+        };
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_words_behind_a_lone_hash() {
+        assert_eq!(tags("#a text #b/c-d, (#e) x#no ## #1 #1a #über", &[]), ["a", "b/c-d", "e", "1a", "über"]);
+        assert_eq!(tags("`#a` #b", std::slice::from_ref(&(0..4))), ["b"]);
+    }
+
+    #[test]
+    fn code_hides_its_tags() {
+        let text = "see `#a` and ``x ` #b`` and #c but ` #d";
+        assert_eq!(tags(text, &code_spans(text)), ["c", "d"]);
+    }
+}

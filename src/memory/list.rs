@@ -1,0 +1,150 @@
+//! What stands on each shelf.
+
+use jiff::civil::Date;
+use serde::{Serialize, Serializer};
+
+use super::item::{self, Item};
+use super::scope::belongs;
+use super::{MemoryError, MemoryNotes, Scope};
+use crate::format::daily;
+use crate::format::memory;
+use crate::format::reminder::{DateText, TimeText};
+use crate::vault::{NotePath, VaultError, WalkOptions};
+
+/// A memory in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// Its first line, from 1.
+    pub line: usize,
+    /// Its last line.
+    pub end_line: usize,
+    /// The timestamp in brackets, or a day's note's time, as written.
+    pub timestamp: Option<String>,
+    /// Its text, without marker, timestamp and time; continuation lines joined by line breaks.
+    pub text: String,
+    /// Whose it is.
+    pub scope: Scope,
+}
+
+/// A section of `MEMORY.md`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedSection {
+    /// Its heading; none for what stands above the first.
+    pub section: Option<String>,
+    /// The heading's line, from 1; none where there is no heading.
+    pub line: Option<usize>,
+    /// Its memories.
+    pub memories: Vec<Listed>,
+}
+
+/// A note of a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedDay {
+    /// The day.
+    #[serde(serialize_with = "date_text")]
+    pub date: Date,
+    /// Its note.
+    pub path: NotePath,
+    /// Its memories.
+    pub memories: Vec<Listed>,
+}
+
+fn date_text<S: Serializer>(date: &Date, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&DateText(*date))
+}
+
+impl MemoryNotes<'_> {
+    /// The sections of `MEMORY.md` in order, with their memories; with `scopes`, only what belongs to one of them, and
+    /// no section without any.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn list_long(&self, scopes: Option<&[Scope]>) -> Result<Vec<ListedSection>, MemoryError> {
+        let bytes = self.bytes(&self.long_path())?;
+        let file = memory::parse(&bytes);
+        let mut items = item::parse(&bytes, false);
+        items.retain(|item| is_wanted(item, scopes));
+        let inside =
+            |item: &Item| file.sections.iter().position(|section| section.range.contains(&item.range.start));
+        let listed = |at: Option<usize>| {
+            let own: Vec<Listed> = items.iter().filter(|item| inside(item) == at).map(listed).collect();
+            let section = at.map(|at| &file.sections[at]);
+            ListedSection {
+                section: section.map(|section| section.name.clone()),
+                line: section.map(|section| section.line),
+                memories: own,
+            }
+        };
+        let all = std::iter::once(None).chain((0..file.sections.len()).map(Some)).map(listed);
+        let shown = |listed: &ListedSection| {
+            !listed.memories.is_empty() || (listed.section.is_some() && scopes.is_none())
+        };
+        Ok(all.filter(shown).collect())
+    }
+
+    /// The days' notes with their memories, newest first; with `date`, that day's alone; with `scopes`, only what
+    /// belongs to one of them, and no day without any.
+    ///
+    /// # Errors
+    /// A note can't be read, or there is none of `date`.
+    pub fn list_daily(
+        &self,
+        date: Option<Date>,
+        scopes: Option<&[Scope]>,
+    ) -> Result<Vec<ListedDay>, MemoryError> {
+        let days = match date {
+            Some(date) => vec![(date, self.daily_path(date))],
+            None => self.days()?,
+        };
+        let mut out = Vec::with_capacity(days.len());
+        for (day, path) in days {
+            let bytes = match self.vault.read(&path) {
+                Err(VaultError::NotFound(_)) if date.is_some() => return Err(MemoryError::NoSuchDay(day)),
+                Err(VaultError::NotFound(_)) => continue,
+                bytes => bytes?,
+            };
+            let items = item::parse(&bytes, true);
+            let memories: Vec<Listed> =
+                items.iter().filter(|item| is_wanted(item, scopes)).map(listed).collect();
+            if scopes.is_none() || date.is_some() || !memories.is_empty() {
+                out.push(ListedDay { date: day, path, memories });
+            }
+        }
+        Ok(out)
+    }
+
+    /// The days that have a note, newest first; opens none.
+    ///
+    /// # Errors
+    /// The folder can't be listed.
+    pub fn days(&self) -> Result<Vec<(Date, NotePath)>, MemoryError> {
+        let folder = super::note(&self.settings.paths.daily);
+        let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
+        let walk = match self.vault.walk(&options) {
+            Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
+            walk => walk?,
+        };
+        let day = |path: &NotePath| {
+            let is_here = path.parent().as_ref() == Some(&folder);
+            is_here.then(|| daily::date_of(path.file_name())).flatten()
+        };
+        let mut days: Vec<(Date, NotePath)> =
+            walk.entries.into_iter().filter_map(|entry| Some((day(&entry.path)?, entry.path))).collect();
+        days.sort_by(|one, other| other.cmp(one));
+        Ok(days)
+    }
+}
+
+fn is_wanted(item: &Item, scopes: Option<&[Scope]>) -> bool {
+    scopes.is_none_or(|scopes| belongs(&item.scopes, scopes))
+}
+
+fn listed(item: &Item) -> Listed {
+    Listed {
+        line: item.line,
+        end_line: item.end_line,
+        timestamp: item.stamp.clone().or_else(|| item.time.map(|time| TimeText(time).to_string())),
+        text: item.text.clone(),
+        scope: item.scope(),
+    }
+}

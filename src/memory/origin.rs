@@ -1,0 +1,68 @@
+//! Who writes into the memory, and for whom: what history keeps beside each change.
+
+use crate::vault::{Actor, Why};
+
+/// The longest value of a trailer, in characters: names and ids are short, and a client sends what it likes.
+const LONGEST: usize = 200;
+
+/// Who writes, for whom: becomes the snapshot's trailers `Actor:`, `Client:` and `Conversation:`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The front door that the change came through.
+    pub actor: Actor,
+    /// The program that asked, in its own words: `claude-code 2.1`.
+    pub client: Option<String>,
+    /// The conversation that caused it.
+    pub conversation: Option<String>,
+}
+
+impl Origin {
+    /// A front door by itself.
+    pub fn new(actor: Actor) -> Self {
+        Self { actor, client: None, conversation: None }
+    }
+
+    /// The same for a program; a blank name is none.
+    #[must_use]
+    pub fn client(mut self, name: impl Into<String>) -> Self {
+        self.client = Some(name.into());
+        self
+    }
+
+    /// The same for a conversation; a blank id is none.
+    #[must_use]
+    pub fn conversation(mut self, id: impl Into<String>) -> Self {
+        self.conversation = Some(id.into());
+        self
+    }
+
+    /// The reason for a change, with its trailers.
+    pub fn why(&self, subject: impl Into<String>) -> Why {
+        let mut why = Why::new(self.actor, subject);
+        for (key, value) in [("Client", &self.client), ("Conversation", &self.conversation)] {
+            let value: String = value.iter().flat_map(|value| value.trim().chars()).take(LONGEST).collect();
+            if !value.is_empty() {
+                why = why.trailer(key, value);
+            }
+        }
+        why
+    }
+}
+
+impl From<Actor> for Origin {
+    fn from(actor: Actor) -> Self {
+        Self::new(actor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_blank_is_no_trailer() {
+        let origin = Origin::new(Actor::Mcp).client("  ").conversation("c".repeat(300));
+        let why = origin.why("saved: x");
+        assert_eq!(why.trailers, [("Conversation".to_owned(), "c".repeat(200))]);
+    }
+}

@@ -1,0 +1,357 @@
+//! Whose a memory is: everybody's, a project's, an agent's, a person's, or of a group with a name of its own.
+//!
+//! A scope stands visibly in the Markdown, as a nested tag at the bullet's end: `#project/vault-agent`,
+//! `#agent/reviewer`, `#user/anna`, `#custom/garden`. What bears none of these tags is `global`. Obsidian finds and
+//! renames such tags by itself, and a person may write, change or delete them like any other.
+//!
+//! An id can hold what an Obsidian tag can: letters, digits, `-`, `_` and `/`. Anything else becomes `-`, once for each
+//! run; case is kept as written and means nothing, as everywhere in Obsidian.
+
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::format::tags;
+
+/// Names the scope outright, as in `project:garden`, wherever a program runs.
+pub const SCOPE_VARIABLE: &str = "VAULT_AGENT_SCOPE";
+/// Names the project, where the folder's name is not it.
+pub const PROJECT_VARIABLE: &str = "VAULT_AGENT_PROJECT";
+/// The longest id, in characters.
+const LONGEST: usize = 100;
+
+/// Whose a memory is. (Where a follow-up is told is another matter: `channel:ID` and the like.)
+#[derive(Debug, Clone)]
+pub enum Scope {
+    /// Everybody's: no mark.
+    Global,
+    /// A project's, mostly a repository.
+    Project(String),
+    /// One agent's own.
+    Agent(String),
+    /// A person's.
+    User(String),
+    /// Any other group.
+    Custom(String),
+}
+
+/// Text that names no scope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScopeError {
+    /// The word before the colon is none that is known.
+    #[error("{0} is no scope: write `global`, `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`")]
+    Unknown(String),
+    /// There is no letter or digit behind the colon.
+    #[error("the scope {0} lacks its id: write it as in `project:vault-agent`")]
+    NoId(String),
+    /// The id is longer than a tag can reasonably be.
+    #[error("the id of the scope is {0} characters long; at most {LONGEST} are allowed")]
+    TooLong(usize),
+}
+
+impl Scope {
+    /// The word before the colon, and the id as a tag can hold it; none for `global`.
+    fn parts(&self) -> Option<(&'static str, String)> {
+        let (kind, id) = match self {
+            Self::Global => return None,
+            Self::Project(id) => ("project", id),
+            Self::Agent(id) => ("agent", id),
+            Self::User(id) => ("user", id),
+            Self::Custom(id) => ("custom", id),
+        };
+        Some((kind, slug(id)))
+    }
+
+    fn of_parts(kind: &str, id: &str) -> Option<Self> {
+        let id = slug(id);
+        Some(match kind.to_ascii_lowercase().as_str() {
+            _ if id.is_empty() => return None,
+            "project" => Self::Project(id),
+            "agent" => Self::Agent(id),
+            "user" => Self::User(id),
+            "custom" => Self::Custom(id),
+            _ => return None,
+        })
+    }
+
+    /// The tag as it stands at a bullet's end: `#project/vault-agent`; none for `global`.
+    pub fn tag(&self) -> Option<String> {
+        self.parts().map(|(kind, id)| format!("#{kind}/{id}"))
+    }
+
+    /// The scope that a tag marks, with or without its `#`; none for any other tag.
+    pub fn of_tag(tag: &str) -> Option<Self> {
+        let (kind, id) = tag.strip_prefix('#').unwrap_or(tag).split_once('/')?;
+        Self::of_parts(kind, id)
+    }
+
+    /// The scopes that these tags mark, each once; none means global.
+    pub fn of_tags<'t>(tags: impl IntoIterator<Item = &'t str>) -> Vec<Self> {
+        let mut scopes: Vec<Self> = Vec::new();
+        for scope in tags.into_iter().filter_map(Self::of_tag) {
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
+        scopes
+    }
+
+    /// The scopes that the tags of a text mark, its code left out.
+    pub fn of_text(text: &str) -> Vec<Self> {
+        Self::of_tags(tags::tags(text, &tags::code_spans(text)).iter().map(String::as_str))
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.parts() {
+            None => f.pad("global"),
+            Some((kind, id)) => f.pad(&format!("{kind}:{id}")),
+        }
+    }
+}
+
+impl FromStr for Scope {
+    type Err = ScopeError;
+
+    fn from_str(text: &str) -> Result<Self, ScopeError> {
+        let text = text.trim();
+        if text.eq_ignore_ascii_case("global") {
+            return Ok(Self::Global);
+        }
+        let unknown = || ScopeError::Unknown(crate::format::quote(text));
+        let (kind, id) = text.split_once(':').ok_or_else(unknown)?;
+        if !["project", "agent", "user", "custom"].iter().any(|known| kind.eq_ignore_ascii_case(known)) {
+            return Err(unknown());
+        }
+        match id.chars().count() {
+            long if long > LONGEST => Err(ScopeError::TooLong(long)),
+            _ => Self::of_parts(kind, id).ok_or_else(|| ScopeError::NoId(crate::format::quote(text))),
+        }
+    }
+}
+
+impl PartialEq for Scope {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.parts(), other.parts()) {
+            (None, None) => true,
+            (Some((kind, id)), Some((other_kind, other_id))) => {
+                kind == other_kind && id.to_lowercase() == other_id.to_lowercase()
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Scope {}
+
+impl Hash for Scope {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parts().map(|(kind, id)| (kind, id.to_lowercase())).hash(state);
+    }
+}
+
+impl Serialize for Scope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Scope {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// What a query in `current` may see unless it asks for more: what is global, the current scope's, and the agent's own.
+pub fn accessible(current: &Scope, agent: Option<&str>) -> Vec<Scope> {
+    let mut scopes = vec![Scope::Global];
+    let agent = agent.map(|agent| Scope::Agent(agent.to_owned())).filter(|scope| scope.parts().is_some());
+    for scope in [Some(current.clone()), agent].into_iter().flatten() {
+        if !scopes.contains(&scope) {
+            scopes.push(scope);
+        }
+    }
+    scopes
+}
+
+/// Whether a block with these tags (with or without `#`) belongs to one of the scopes. Without a scope's tag it is
+/// global; with several it belongs to each.
+pub fn is_visible(tags: &[String], accessible: &[Scope]) -> bool {
+    belongs(&Scope::of_tags(tags.iter().map(String::as_str)), accessible)
+}
+
+/// Whether what is marked with `marks` belongs to one of the scopes.
+pub(super) fn belongs(marks: &[Scope], accessible: &[Scope]) -> bool {
+    match marks {
+        [] => accessible.contains(&Scope::Global),
+        marks => marks.iter().any(|mark| accessible.contains(mark)),
+    }
+}
+
+/// The scope of a program that runs in the folder `cwd`, with this environment: the scope that [`SCOPE_VARIABLE`]
+/// names, the project that [`PROJECT_VARIABLE`] names, the name of the repository's folder (for a git worktree, of the
+/// repository that it belongs to), or the name of the folder itself. In a vault, in the home folder and above it, and
+/// in the temporary folder it is global: nobody's project lives right there.
+pub fn derive(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Scope {
+    let named = |name: &str| env(name).filter(|value| !value.trim().is_empty());
+    if let Some(scope) = named(SCOPE_VARIABLE).and_then(|value| value.parse().ok()) {
+        return scope;
+    }
+    if let Some(project) = named(PROJECT_VARIABLE).and_then(|id| Scope::of_parts("project", &id)) {
+        return project;
+    }
+    let project = |folder: &Path| Scope::of_parts("project", &folder.file_name()?.to_string_lossy());
+    if let Some(root) = repository(cwd) {
+        return project(&root).unwrap_or(Scope::Global);
+    }
+    let home = named("HOME").map(PathBuf::from);
+    let is_place = home.is_some_and(|home| home.starts_with(cwd))
+        || cwd == std::env::temp_dir()
+        || crate::config::find_vault(cwd).is_some();
+    if is_place { Scope::Global } else { project(cwd).unwrap_or(Scope::Global) }
+}
+
+/// The folder of the repository around `cwd`; of a git worktree, the folder of the main one.
+fn repository(cwd: &Path) -> Option<PathBuf> {
+    let root =
+        cwd.ancestors().find(|dir| [".git", ".jj", ".hg"].iter().any(|mark| dir.join(mark).exists()))?;
+    Some(main_worktree(root).unwrap_or_else(|| root.to_owned()))
+}
+
+/// The main worktree of the git worktree at `root`, whose `.git` is a file: `gitdir: /main/.git/worktrees/name`.
+fn main_worktree(root: &Path) -> Option<PathBuf> {
+    let file = root.join(".git");
+    if !file.is_file() {
+        return None;
+    }
+    let text = std::fs::read_to_string(file).ok()?;
+    let git_dir = root.join(text.strip_prefix("gitdir:")?.trim());
+    let worktrees = git_dir.parent()?;
+    let git = worktrees.parent().filter(|_| worktrees.file_name().is_some_and(|name| name == "worktrees"))?;
+    git.parent().filter(|_| git.file_name().is_some_and(|name| name == ".git")).map(Path::to_owned)
+}
+
+/// An id as a tag can hold it: each run of other characters is one `-`, and none stands at an end.
+fn slug(id: &str) -> String {
+    let mut slug = String::with_capacity(id.len());
+    for c in id.chars() {
+        let c = if tags::is_tag_char(c) { c } else { '-' };
+        let doubled = matches!(c, '-' | '/') && slug.ends_with(['-', '/']);
+        if !(doubled && (c == '-' || slug.ends_with('/'))) {
+            slug.push(c);
+        }
+    }
+    slug.trim_matches(['-', '/']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_scope_is_text_and_tag() {
+        for (text, tag) in [
+            ("global", None),
+            ("project:vault-agent", Some("#project/vault-agent")),
+            ("agent:openclawd", Some("#agent/openclawd")),
+            ("user:7", Some("#user/7")),
+            ("custom:Müllers/Garten", Some("#custom/Müllers/Garten")),
+        ] {
+            let scope: Scope = text.parse().unwrap();
+            assert_eq!((scope.to_string().as_str(), scope.tag().as_deref()), (text, tag));
+            assert_eq!(tag.map_or(Some(Scope::Global), Scope::of_tag), Some(scope));
+        }
+        let odd: Scope = "project: My  App (v2.0)/".parse().unwrap();
+        assert_eq!(odd.tag().as_deref(), Some("#project/My-App-v2-0"));
+        assert_eq!(odd, "PROJECT:my-app-v2-0".parse().unwrap());
+    }
+
+    #[test]
+    fn what_is_no_scope_says_what_one_is() {
+        let said = |text: &str| text.parse::<Scope>().unwrap_err().to_string();
+        insta::assert_snapshot!(said("projekt:x"), @"`projekt:x` is no scope: write `global`, `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`");
+        insta::assert_snapshot!(said("project: !"), @"the scope `project: !` lacks its id: write it as in `project:vault-agent`");
+        assert!("".parse::<Scope>().is_err() && "global:x".parse::<Scope>().is_err());
+        assert!(format!("project:{}", "x".repeat(101)).parse::<Scope>().is_err());
+    }
+
+    #[test]
+    fn what_is_seen() {
+        let project: Scope = "project:a".parse().unwrap();
+        let seen = accessible(&project, Some("pai"));
+        let visible =
+            |tags: &[&str]| is_visible(&tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>(), &seen);
+        assert!(
+            visible(&[])
+                && visible(&["tea"])
+                && visible(&["#Project/A"])
+                && visible(&["agent/pai", "project/b"])
+        );
+        assert!(!visible(&["project/b"]) && !visible(&["user/anna"]) && !visible(&["project/a/sub"]));
+        assert_eq!(accessible(&Scope::Global, None), [Scope::Global]);
+    }
+
+    #[test]
+    fn a_text_is_marked_by_its_tags() {
+        let scopes = Scope::of_text("runs on #project/a, not `#project/b` #tea #user/anna ^x");
+        assert_eq!(scopes, [Scope::Project("a".into()), Scope::User("anna".into())]);
+    }
+
+    #[test]
+    fn folders_and_the_environment_name_the_project() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let dir = |path: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(&path).unwrap();
+            path
+        };
+        let inner = dir("My App/src/deep");
+        dir("My App/.git");
+        dir("notes/.obsidian");
+        let tree = dir("trees/feature");
+        std::fs::write(
+            tree.join(".git"),
+            format!("gitdir: {}/My App/.git/worktrees/feature\n", root.display()),
+        )
+        .unwrap();
+        let home = root.to_string_lossy().into_owned();
+        let derived = |cwd: &Path, scope: Option<&str>, project: Option<&str>| {
+            let env = |name: &str| match name {
+                "HOME" => Some(home.clone()),
+                SCOPE_VARIABLE => scope.map(str::to_owned),
+                PROJECT_VARIABLE => project.map(str::to_owned),
+                _ => None,
+            };
+            derive(cwd, env).to_string()
+        };
+        assert_eq!(derived(&inner, None, None), "project:My-App");
+        assert_eq!(derived(&tree, None, None), "project:My-App");
+        assert_eq!(derived(&dir("plain"), None, None), "project:plain");
+        assert_eq!(derived(&dir("notes/daily"), None, None), "global");
+        assert_eq!(derived(&root, None, None), "global");
+        assert_eq!(derived(Path::new("/"), None, None), "global");
+        assert_eq!(derived(&inner, Some("user:anna"), Some("x")), "user:anna");
+        assert_eq!(derived(&inner, Some("nonsense"), Some("x y")), "project:x-y");
+        assert_eq!(derived(&inner, Some(" "), Some("")), "project:My-App");
+    }
+
+    proptest! {
+        #[test]
+        fn every_scope_survives_its_tag(kind in "project|agent|user|custom", id in "\\PC{1,20}") {
+            if let Ok(scope) = format!("{kind}:{id}").parse::<Scope>() {
+                let tag = scope.tag().unwrap();
+                prop_assert_eq!(tags::tags(&tag, &[]), [tag[1..].to_owned()]);
+                prop_assert_eq!(Scope::of_tag(&tag), Some(scope.clone()));
+                prop_assert_eq!(scope.to_string().parse::<Scope>().unwrap(), scope);
+            }
+        }
+    }
+}

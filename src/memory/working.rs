@@ -1,0 +1,169 @@
+//! Working memory and identity: what a session is given at its start, until it expires.
+//!
+//! All of it is off until `memory.user_namespace` names the folder that every conversation shares (`user`, as a rule).
+//! Then the profile says who is talked to, and working memory what was last worked on: one text that each compaction
+//! replaces, good for some days, within a budget of tokens (four characters each). It expires lazily: whoever reads it
+//! looks at its header, and no job cleans up.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{MemoryError, Origin, words};
+use crate::config::{Paths, Settings};
+use crate::format::{lines, working};
+use crate::vault::{Editor, NotePath, Plan, Vault};
+
+pub use crate::format::working::Working;
+
+/// A token's estimated characters.
+const CHARS_PER_TOKEN: usize = 4;
+/// What stands before the profile.
+const WHO: &str = "--- Who you're talking to ---";
+/// What stands before working memory.
+const RECENT: &str = "--- Recent context ---";
+/// What a session is asked for, if the settings want it.
+const GREETING: &str = "[If relevant, briefly acknowledge what the user was last working on before responding to their first message.]";
+/// The profile that `init` writes: until a person has changed it, it says nothing.
+const BLANK_PROFILE: &str = include_str!("../../vault-template/user/profile.md");
+
+/// Whether working memory and identity are on.
+pub fn is_on(settings: &Settings) -> bool {
+    namespace(settings).is_some()
+}
+
+/// The note of working memory: the one that the settings name, else `working.md` in the shared folder.
+pub fn working_path(settings: &Settings) -> Option<NotePath> {
+    shared(settings, &settings.paths.working, &Paths::default().working)
+}
+
+/// The note that says who the user is: the one that the settings name, else `profile.md` in the shared folder.
+pub fn profile_path(settings: &Settings) -> Option<NotePath> {
+    shared(settings, &settings.paths.profile, &Paths::default().profile)
+}
+
+/// Working memory that hasn't expired by `now`, within its budget; none where it is off, absent or malformed.
+pub fn read_working(vault: &Vault, settings: &Settings, now: Timestamp) -> Option<Working> {
+    let bytes = vault.read(&working_path(settings)?).ok()?;
+    let found = working::parse(&bytes, now).filter(|working| !working.text.is_empty())?;
+    Some(Working { text: cut(&found.text, budget(settings)).to_owned(), ..found })
+}
+
+/// Replaces working memory with `text`, cut at a word to its budget, and reads it back.
+///
+/// # Errors
+/// It is off, the text can't be kept, or the note can't be written.
+pub fn write_working(
+    editor: &Editor,
+    settings: &Settings,
+    text: &str,
+    now: Timestamp,
+    origin: &Origin,
+) -> Result<Working, MemoryError> {
+    let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
+    let text = words::checked(cut(text.trim(), budget(settings)))?;
+    let days = i64::from(settings.memory.working_memory_ttl_days);
+    let updated = Timestamp::from_second(now.as_second()).unwrap_or(now);
+    let expires = updated.saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(Timestamp::MAX);
+    let written = Working { updated, expires, text };
+    let why = origin.why(format!("working memory: {}", words::summary(&written.text)));
+    let bytes = working::render(&written).into_bytes();
+    editor.edit_with(&path, &why, |_| Plan::Bytes(bytes.clone()))?;
+    let read = editor.vault().read(&path)?;
+    working::read(&read).filter(|read| *read == written).ok_or_else(|| MemoryError::Vanished {
+        path,
+        shown: crate::format::quote(&words::summary(&written.text)),
+    })
+}
+
+/// Removes working memory; says whether there was a note of it.
+///
+/// # Errors
+/// It is off, or the note can't be removed.
+pub fn clear_working(editor: &Editor, settings: &Settings, origin: &Origin) -> Result<bool, MemoryError> {
+    let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
+    let there = match editor.vault().read(&path) {
+        Err(error) if error.is_not_found() => return Ok(false),
+        bytes => bytes?,
+    };
+    let remove = crate::vault::Operation::RemoveFile { expect: there };
+    let report = editor.edit(&path, &[remove], &origin.why("working memory: cleared"))?;
+    if report.removed { Ok(true) } else { Err(MemoryError::Changed { path, line: 1 }) }
+}
+
+/// What a session is given at its start: who the user is, working memory that hasn't expired, and the wish for a
+/// greeting if the settings have it; none where there is nothing of it.
+pub fn session_context(vault: &Vault, settings: &Settings, now: Timestamp) -> Option<String> {
+    let mut parts = Vec::new();
+    parts.extend(profile(vault, settings).map(|profile| format!("{WHO}\n{profile}")));
+    parts.extend(read_working(vault, settings, now).map(|working| format!("{RECENT}\n{}", working.text)));
+    if parts.is_empty() {
+        return None;
+    }
+    if settings.memory.proactive_session_greeting {
+        parts.push(GREETING.to_owned());
+    }
+    Some(parts.join("\n\n"))
+}
+
+/// What the user's profile says, without its frontmatter; none while it is as `init` wrote it.
+fn profile(vault: &Vault, settings: &Settings) -> Option<String> {
+    let bytes = vault.read(&profile_path(settings)?).ok()?;
+    let body = &bytes[lines::frontmatter_end(&bytes).unwrap_or_else(|| lines::bom_len(&bytes))..];
+    let text = String::from_utf8_lossy(body).replace("\r\n", "\n");
+    let text = text.trim();
+    (!text.is_empty() && text != BLANK_PROFILE.trim()).then(|| text.to_owned())
+}
+
+fn namespace(settings: &Settings) -> Option<&str> {
+    settings.memory.user_namespace.as_deref().filter(|name| !name.trim().is_empty())
+}
+
+/// A note in the shared folder, unless the settings say where it is.
+fn shared(settings: &Settings, path: &str, default: &str) -> Option<NotePath> {
+    let namespace = namespace(settings)?;
+    let name = default.rsplit('/').next().unwrap_or(default);
+    let in_namespace = || NotePath::new(&format!("{}/{name}", namespace.trim_matches('/'))).ok();
+    if path == default { in_namespace() } else { NotePath::new(path).ok() }
+}
+
+fn budget(settings: &Settings) -> usize {
+    settings.memory.working_memory_max_tokens as usize * CHARS_PER_TOKEN
+}
+
+/// The beginning of a text, up to so many characters, ending with a whole word if one fits.
+fn cut(text: &str, most: usize) -> &str {
+    let Some((end, next)) = text.char_indices().nth(most) else { return text };
+    let kept = &text[..end];
+    if next.is_whitespace() {
+        return kept.trim_end();
+    }
+    kept.rfind(char::is_whitespace)
+        .map(|at| kept[..at].trim_end())
+        .filter(|kept| !kept.is_empty())
+        .unwrap_or(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_keeps_whole_words() {
+        assert_eq!(cut("one two three", 100), "one two three");
+        assert_eq!(cut("one two three", 7), "one two");
+        assert_eq!(cut("one two three", 9), "one two");
+        assert_eq!(cut("unbreakable", 4), "unbr");
+        assert_eq!(cut("éé éé", 3), "éé");
+    }
+
+    #[test]
+    fn the_namespace_is_a_folder() {
+        let with = |text: &str| Settings::parse(text).unwrap();
+        let path = |text: &str| working_path(&with(text)).map(|path| path.to_string());
+        assert_eq!(path(""), None);
+        assert_eq!(path("[memory]\nuser_namespace = \"  \""), None);
+        assert_eq!(path("[memory]\nuser_namespace = \"user\"").as_deref(), Some("user/working.md"));
+        assert_eq!(path("[memory]\nuser_namespace = \"me/shared\"").as_deref(), Some("me/shared/working.md"));
+        let named = "[paths]\nworking = \"Now.md\"\n[memory]\nuser_namespace = \"user\"";
+        assert_eq!(path(named).as_deref(), Some("Now.md"));
+    }
+}
