@@ -17,6 +17,7 @@ mod error;
 mod history;
 mod init;
 mod man;
+mod memory;
 #[cfg(feature = "index")]
 mod recall;
 #[cfg(feature = "index")]
@@ -81,6 +82,7 @@ enum Command {
     Tick(tick::Args),
     Remind(remind::Args),
     Commitment(commitment::Args),
+    Memory(memory::Args),
     Check(check::Args),
     #[cfg(feature = "index")]
     Search(search::Args),
@@ -191,6 +193,7 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Tick(args) => tick::run(context, args),
         Command::Remind(args) => remind::run(context, args),
         Command::Commitment(args) => commitment::run(context, args),
+        Command::Memory(args) => memory::run(context, args),
         Command::Check(args) => check::run(context, args),
         #[cfg(feature = "index")]
         Command::Search(args) => search::run(context, args),

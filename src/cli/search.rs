@@ -18,7 +18,8 @@ pub struct Args {
     /// What to look for.
     #[arg(required_unless_present = "stdin")]
     query: Vec<String>,
-    /// Only there: a folder or file, `logs`, `memory`, `daily`, `channel:ID` or `thread:ID`.
+    /// Only there: a folder or file, `logs`, `memory`, `daily`, `channel:ID` or `thread:ID`. Or only what belongs to
+    /// `global`, `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with commas between several.
     #[arg(long)]
     scope: Option<String>,
     /// At most so many hits.

@@ -43,6 +43,26 @@ impl Draft {
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), due: None, precision: None, scope: None, source: None }
     }
+
+    fn commitment(&self, id: String, now: Timestamp) -> Commitment {
+        Commitment {
+            id,
+            status: Status::Pending,
+            precision: self.precision,
+            due: self.due,
+            scope: self.scope.clone(),
+            created: Some(Timestamp::from_second(now.as_second()).unwrap_or(now)),
+            source: self.source.clone(),
+            text: self.text.clone(),
+        }
+    }
+
+    /// What its block says once it stands in a note, where a text can't begin or end a block.
+    fn standing(&self, now: Timestamp) -> String {
+        let block = self.commitment("c-1".to_owned(), now).to_block();
+        let read = commitment::parse(block.as_bytes()).blocks.pop();
+        words::normal(read.as_ref().map_or(&self.text, |block| &block.commitment.text))
+    }
 }
 
 /// A follow-up that was added, or stood there.
@@ -160,7 +180,8 @@ impl Ledger<'_> {
         if let Some(scope) = draft.scope.as_ref().filter(|scope| !commitment::is_place(scope)) {
             return Err(CommitmentError::Place(crate::format::quote(scope)));
         }
-        if let Some(listed) = self.waiting(&commitment::parse(&self.bytes()?), &draft) {
+        let standing = draft.standing(now);
+        if let Some(listed) = self.waiting(&commitment::parse(&self.bytes()?), &draft, &standing) {
             return Ok(Added { listed, existing: true });
         }
         let (_, planned) = self.planned(&self.bytes()?, &draft, now);
@@ -170,7 +191,7 @@ impl Ledger<'_> {
         // Worked out again from the newest bytes, should they be others by now.
         let mut written = Err(CommitmentError::Changed(planned.id));
         self.editor.edit_with(&self.path, &why, |bytes| {
-            if let Some(listed) = self.waiting(&commitment::parse(bytes), &draft) {
+            if let Some(listed) = self.waiting(&commitment::parse(bytes), &draft, &standing) {
                 written = Ok(Added { listed, existing: true });
                 return Plan::Operations(Vec::new());
             }
@@ -183,11 +204,11 @@ impl Ledger<'_> {
     }
 
     /// The follow-up that waits with the same words, due time and place.
-    fn waiting(&self, file: &CommitmentsFile, draft: &Draft) -> Option<Listed> {
+    fn waiting(&self, file: &CommitmentsFile, draft: &Draft, standing: &str) -> Option<Listed> {
         let same = |commitment: &Commitment| {
             commitment.status == Status::Pending
                 && (commitment.due, commitment.scope.as_ref()) == (draft.due, draft.scope.as_ref())
-                && words::normal(&commitment.text) == words::normal(&draft.text)
+                && words::normal(&commitment.text) == standing
         };
         let found = file.blocks.iter().find(|block| same(&block.commitment))?;
         Some(listed(found, self.zone.tz()))
@@ -209,17 +230,7 @@ impl Ledger<'_> {
     ) -> (Vec<Operation>, Result<Listed, CommitmentError>) {
         let file = commitment::parse(bytes);
         let id = commitment::next_id(&file, self.zone.tz().to_datetime(now).date());
-        let whole_second = Timestamp::from_second(now.as_second()).unwrap_or(now);
-        let commitment = Commitment {
-            id: id.clone(),
-            status: Status::Pending,
-            precision: draft.precision,
-            due: draft.due,
-            scope: draft.scope.clone(),
-            created: Some(whole_second),
-            source: draft.source.clone(),
-            text: draft.text.clone(),
-        };
+        let commitment = draft.commitment(id.clone(), now);
         let blank_line = if bytes.is_empty() || bytes.ends_with(b"\n\n") || bytes.ends_with(b"\n\r\n") {
             ""
         } else {

@@ -174,7 +174,8 @@ impl MemoryError {
             Self::BadLines { .. } => {
                 "give two numbers such as 3 and 7, or leave the lines out for the whole note"
             }
-            Self::NoSuchLine { .. } | Self::NoMemory { .. } | Self::Other { .. } => {
+            Self::NoSuchLine { .. } => "the note may have changed: read it again",
+            Self::NoMemory { .. } | Self::Other { .. } => {
                 "the note may have changed: read it again and give the line of a bullet"
             }
             Self::NotOurs(_) => "follow-ups are cancelled, and other notes are their owner's to change",

@@ -4,6 +4,8 @@
 //! and where the two meet the person wins: what isn't there any more as it was is left alone. What is answered was read
 //! from the note afterwards.
 
+use std::borrow::Cow;
+
 use super::{Origin, WordsError, words};
 use crate::format::pinned::{self, Target};
 use crate::vault::{EditError, Editor, NotePath, Operation, Plan, VaultError};
@@ -111,6 +113,7 @@ pub fn pin(
         Err(WordsError::Empty) => return Err(PinError::Empty),
         text => text?,
     };
+    let text = without_box(&text);
     let bullet = pinned::render_bullet(&text, target);
     let wanted = parse(bullet.as_bytes()).pop().ok_or(PinError::Empty)?;
     if target.is_some() && wanted.target.as_ref() != target {
@@ -136,7 +139,7 @@ pub fn pin(
 pub fn unpin(editor: &Editor, path: &NotePath, text: &str, origin: &Origin) -> Result<Pin, PinError> {
     let bytes = read(editor, path)?;
     let pins = parse(&bytes);
-    let wanted = text.trim();
+    let wanted = &*without_box(text.trim());
     let exact: Vec<&Pin> = pins.iter().filter(|pin| pin.text == wanted || pin.shown() == wanted).collect();
     let found = if exact.is_empty() && !wanted.is_empty() {
         pins.iter().filter(|pin| pin.text.starts_with(wanted)).collect()
@@ -167,6 +170,12 @@ fn read(editor: &Editor, path: &NotePath) -> Result<Vec<u8>, PinError> {
         Err(error) if error.is_not_found() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// A text that begins with a task's box, with the box escaped: a pin is no task, and no reminder.
+fn without_box(text: &str) -> Cow<'_, str> {
+    let is_box = matches!(text.as_bytes(), [b'[', _, b']', b' ' | b'\t' | b'\n', ..] | [b'[', _, b']']);
+    if is_box { Cow::Owned(format!("\\{text}")) } else { Cow::Borrowed(text) }
 }
 
 fn summary(bullet: &str) -> String {

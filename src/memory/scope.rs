@@ -79,6 +79,16 @@ impl Scope {
         })
     }
 
+    /// Whether it is `other` or nested in it.
+    fn is_within(&self, other: &Self) -> bool {
+        let (Some((kind, id)), Some((other_kind, other_id))) = (self.parts(), other.parts()) else {
+            return self == other;
+        };
+        let (id, other_id) = (id.to_lowercase(), other_id.to_lowercase());
+        kind == other_kind
+            && id.strip_prefix(&other_id).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// The tag as it stands at a bullet's end: `#project/vault-agent`; none for `global`.
     pub fn tag(&self) -> Option<String> {
         self.parts().map(|(kind, id)| format!("#{kind}/{id}"))
@@ -181,7 +191,7 @@ pub fn accessible(current: &Scope, agent: Option<&str>) -> Vec<Scope> {
 }
 
 /// Whether a block with these tags (with or without `#`) belongs to one of the scopes. Without a scope's tag it is
-/// global; with several it belongs to each.
+/// global; with several it belongs to each. As with every nested tag, `#project/a/b` belongs to `project:a` too.
 pub fn is_visible(tags: &[String], accessible: &[Scope]) -> bool {
     belongs(&Scope::of_tags(tags.iter().map(String::as_str)), accessible)
 }
@@ -190,7 +200,7 @@ pub fn is_visible(tags: &[String], accessible: &[Scope]) -> bool {
 pub(super) fn belongs(marks: &[Scope], accessible: &[Scope]) -> bool {
     match marks {
         [] => accessible.contains(&Scope::Global),
-        marks => marks.iter().any(|mark| accessible.contains(mark)),
+        marks => marks.iter().any(|mark| accessible.iter().any(|scope| mark.is_within(scope))),
     }
 }
 

@@ -28,6 +28,7 @@ mod sync;
 mod tally;
 pub mod text;
 pub mod vectors;
+mod within;
 
 pub use engine::{Recall, RecallError};
 pub use search::{Recalled, search};

@@ -11,6 +11,7 @@ use super::question::Question;
 use super::score::{self, Candidates, Scores, Vectors};
 use super::signal::{FITTED, SURE_ENOUGH};
 use super::text::Shape;
+use super::within::Within;
 use crate::index::syntax::{self, Item};
 use crate::index::text::Analyzer;
 use crate::index::{
@@ -18,7 +19,7 @@ use crate::index::{
 };
 
 /// Nobody needs more hits in one answer.
-const MOST_HITS: usize = 10_000;
+pub(super) const MOST_HITS: usize = 10_000;
 /// Candidates for what is given without asking.
 const POOL: usize = 24;
 /// How many turns to either side an expansion gives.
@@ -69,12 +70,12 @@ pub fn search(recall: &Recall, query: &Query) -> Result<Answer, RecallError> {
 }
 
 impl Recall {
-    /// Answers a query by words and meaning. A query with operators (phrases, filters, exclusions) is the
+    /// Answers a query in a place of the vault. A query with operators (phrases, filters, exclusions) is the
     /// index's alone: who writes one wants exactly that. A question (it ends with `?`) has none.
     ///
     /// # Errors
     /// The index's; a model that fails is a note in the answer.
-    pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
+    pub(super) fn search_place(&self, query: &Query) -> Result<Answer, RecallError> {
         let syntax = syntax::parse(crate::embed::cut(&query.text, super::question::LONGEST));
         let operators = syntax::Syntax { items: Vec::new(), notes: Vec::new(), ..syntax.clone() }
             != syntax::Syntax::default()
@@ -120,11 +121,16 @@ impl Recall {
         let freshness = self.sync()?;
         let state = self.read();
         let mut notes = Vec::new();
-        let (ranked, _) = self.rank(&state, text, scope, POOL, &mut notes);
-        let (found, pinned) = self.index.snapshot(|snapshot| {
+        let within = Within::of(scope);
+        let most = if within.scopes.is_empty() { POOL } else { POOL * 8 };
+        let (ranked, _) = self.rank(&state, text, within.place.as_deref(), most, &mut notes);
+        let (mut found, mut pinned) = self.index.snapshot(|snapshot| {
             let finder = Finder::new(snapshot, &state, text);
             Ok((finder.hits(&ranked)?, finder.pinned()?))
         })?;
+        found.retain(|(hit, _)| within.has(hit));
+        found.truncate(POOL);
+        pinned.retain(|hit| within.has(hit));
         let sure = found.iter().map(|(_, ranked)| ranked.sure).fold(0.0, f64::max) >= SURE_ENOUGH;
         let mut hits: Vec<Hit> = Vec::new();
         let mut memories: Vec<Memory> = Vec::new();

@@ -1,0 +1,147 @@
+//! Killed at every step: nothing is lost, and the next try leaves nothing doubled.
+//!
+//! A child of this binary does one operation and aborts at a failpoint, in the first or the second edit.
+
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use jiff::civil::date;
+use vault_agent::memory::{Draft, MemoryError, Scope};
+
+use crate::rig::{Rig, now, origin};
+
+const ROLE: &str = "MEMORY_TEST_ROLE";
+const ROOT: &str = "MEMORY_TEST_ROOT";
+const POINT: &str = "MEMORY_TEST_POINT";
+const ROUND: &str = "MEMORY_TEST_ROUND";
+
+/// The steps of an edit and what lies between two.
+const POINTS: [&str; 9] = [
+    "vault::in-place::planned",
+    "vault::in-place::journalled",
+    "vault::in-place::half-written",
+    "vault::in-place::before-sync",
+    "vault::in-place::written",
+    "vault::in-place::told",
+    "vault::in-place::cleared",
+    "memory::put::written",
+    "memory::promote::between",
+];
+
+const DAY: &str = "# Tuesday\n- 08:00 before\n- 08:30 Met Anna\n  about the flat\n- 08:45 after\n";
+const MEMORY: &str = "# Memory\n\n## Notes\n- old\n";
+
+/// What a child is: it arms the failpoint and does its work.
+#[test]
+fn child() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let told = |name: &str| std::env::var(name).unwrap();
+    let rig = Rig::at(std::path::Path::new(&told(ROOT)));
+    let round: usize = told(ROUND).parse().unwrap();
+    let seen = AtomicUsize::new(0);
+    fail::cfg_callback(told(POINT), move || {
+        if seen.fetch_add(1, Ordering::Relaxed) + 1 == round {
+            std::process::abort();
+        }
+    })
+    .unwrap();
+    work(&rig, &role);
+}
+
+fn work(rig: &Rig, role: &str) {
+    let memory = rig.memory();
+    match role {
+        "long" => drop(memory.save_long("keeps bees", None, &Scope::Global, now(), &origin()).unwrap()),
+        "daily" => drop(memory.save_daily("keeps bees", &Scope::Global, now(), &origin()).unwrap()),
+        "commitment" => drop(memory.save_commitment(&Draft::new("keeps bees"), now(), &origin()).unwrap()),
+        // The line may have moved by then, or be gone.
+        _ => {
+            let day = rig.read("daily/2026-12-01.md");
+            let Some(line) = day.lines().position(|line| line.contains("Met Anna")) else { return };
+            let promoted = memory.promote(date(2026, 12, 1), line + 1, None, &origin());
+            assert!(promoted.is_ok_and(|promoted| promoted.removed));
+        }
+    }
+}
+
+/// Lets a child die in a fresh vault, looks after it as the next start does, and returns the vault.
+fn crashed(role: &str, point: &str, round: usize) -> Rig {
+    let rig = Rig::new(&[
+        ("MEMORY.md", MEMORY),
+        ("daily/2026-12-01.md", DAY),
+        ("COMMITMENTS.md", "# Commitments\n"),
+    ]);
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "crashes::child", "--nocapture", "--test-threads=1"])
+        .env(ROLE, role)
+        .env(ROOT, rig.root())
+        .env(POINT, point)
+        .env(ROUND, round.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    let is_both = point.starts_with("vault::") && role == "promote";
+    let reached = round == 1 || is_both;
+    // What fits into one write is never half written.
+    if point != "vault::in-place::half-written" {
+        assert_eq!(status.success(), !reached || !is_on_the_way(role, point), "{role} {point} {round}");
+    }
+    rig.editor.recover().unwrap();
+    rig
+}
+
+fn is_on_the_way(role: &str, point: &str) -> bool {
+    match point {
+        "memory::promote::between" => role == "promote",
+        "memory::put::written" => role != "commitment",
+        _ => true,
+    }
+}
+
+#[test]
+fn a_promotion_neither_loses_nor_doubles() {
+    for point in POINTS {
+        for round in [1, 2] {
+            let rig = crashed("promote", point, round);
+            let told =
+                || format!("{point} {round}\n{}\n{}", rig.read("MEMORY.md"), rig.read("daily/2026-12-01.md"));
+            let count = |note: &str| rig.read(note).matches("Met Anna").count();
+            assert!(count("MEMORY.md") + count("daily/2026-12-01.md") > 0, "lost: {}", told());
+            work(&rig, "promote");
+            assert_eq!((count("MEMORY.md"), count("daily/2026-12-01.md")), (1, 0), "{}", told());
+            assert_eq!(rig.read("daily/2026-12-01.md"), "# Tuesday\n- 08:00 before\n- 08:45 after\n");
+            assert_eq!(
+                rig.read("MEMORY.md"),
+                format!("{MEMORY}- [2026-12-01 08:30] Met Anna\n  about the flat\n  [[daily/2026-12-01]]\n")
+            );
+        }
+    }
+}
+
+#[test]
+fn a_save_that_is_tried_again_stands_once() {
+    for (role, note) in
+        [("long", "MEMORY.md"), ("daily", "daily/2026-12-01.md"), ("commitment", "COMMITMENTS.md")]
+    {
+        for point in POINTS {
+            let rig = crashed(role, point, 1);
+            work(&rig, role);
+            assert_eq!(rig.read(note).matches("keeps bees").count(), 1, "{role} {point}\n{}", rig.read(note));
+        }
+    }
+}
+
+#[test]
+fn what_a_person_changed_between_the_two_notes_stays() {
+    let rig = crashed("promote", "memory::promote::between", 1);
+    rig.write("daily/2026-12-01.md", DAY.replace("about the flat", "about the house"));
+    let promoted = rig.memory().promote(date(2026, 12, 1), 3, None, &origin()).unwrap();
+    assert!(!promoted.saved.existing && promoted.removed);
+    assert!(
+        rig.read("MEMORY.md").contains("about the flat") && rig.read("MEMORY.md").contains("about the house")
+    );
+    let gone = rig.memory().promote(date(2026, 12, 1), 9, None, &origin()).unwrap_err();
+    assert!(matches!(gone, MemoryError::NoSuchLine { total: 3, .. }));
+}

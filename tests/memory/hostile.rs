@@ -1,0 +1,166 @@
+//! Bad input: a typed error and the notes as they were, or text that stays text.
+
+use vault_agent::format::{commitment, memory, reminder};
+use vault_agent::memory::{Draft, MemoryError, Scope, WordsError};
+
+use crate::rig::{Rig, now, origin};
+
+const MEMORY: &str = "# Memory\n\n## Notes\n- first\n";
+
+/// Texts that would be something else, were they not a memory's.
+const ODD: [&str; 14] = [
+    "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Call\" id=rid_K5V4M2J9Q2ZP",
+    "[ ] date=2026-12-01 time=09:30 recur=none msg=\"Call\"",
+    "one\n- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Call\"",
+    "---\nid: c-2026-12-01-001\nstatus: pending\n---\nforged",
+    "one\n\n---\nid: c-2026-12-01-009\nstatus: pending\ndue: 2026-01-01T00:00:00Z\n---\nforged",
+    "## Section\n- bullet",
+    "text\n# Title\n\n\n## Section",
+    "an open <!-- comment",
+    "an open %% comment",
+    "```\nan open fence",
+    "~~~~ rust\n```\ncode",
+    "[2020-01-01] a time of its own",
+    "ends in a block id ^abc",
+    "\u{202e}right to left\u{feff}",
+];
+
+#[test]
+fn odd_text_stays_text_on_every_shelf() {
+    for text in ODD {
+        let rig =
+            Rig::new(&[("MEMORY.md", MEMORY), ("Reminders.md", ""), ("COMMITMENTS.md", "# Commitments\n")]);
+        let shelf = rig.memory();
+        let scope = Scope::Project("a".into());
+        for _ in 0..2 {
+            let saved = shelf.save_long(text, None, &scope, now(), &origin()).unwrap();
+            assert_eq!(rig.read("MEMORY.md").trim_end().strip_prefix(MEMORY), Some(&*saved.text), "{text}");
+            assert_eq!(saved.scope, scope, "{text}");
+            shelf.save_daily(text, &scope, now(), &origin()).unwrap();
+            shelf.save_commitment(&Draft::new(text), now(), &origin()).unwrap();
+            shelf.pin(text, None, &origin()).unwrap();
+        }
+        let notes = [("MEMORY.md", 2), ("daily/2026-12-01.md", 1), ("Pinned.md", 1)];
+        for (note, bullets) in notes {
+            let read = rig.read(note);
+            assert_eq!(memory::parse(read.as_bytes()).bullets.len(), bullets, "{text}\n{read}");
+            assert!(reminder::parse(read.as_bytes()).reminders.is_empty(), "{text}\n{read}");
+            assert!(commitment::parse(read.as_bytes()).blocks.is_empty(), "{text}\n{read}");
+        }
+        let promises = commitment::parse(rig.read("COMMITMENTS.md").as_bytes());
+        assert_eq!(promises.blocks.len(), 1, "{text}\n{}", rig.read("COMMITMENTS.md"));
+        // What comes after it is what it is.
+        let next = shelf.save_long("next", None, &Scope::Global, now(), &origin()).unwrap();
+        assert_eq!((next.existing, next.section.as_deref()), (false, Some("Notes")), "{text}");
+        shelf.save_commitment(&Draft::new("next"), now(), &origin()).unwrap();
+    }
+}
+
+#[test]
+fn what_can_not_be_kept_leaves_the_notes_alone() {
+    let rig = Rig::new(&[("MEMORY.md", MEMORY)]);
+    let shelf = rig.memory();
+    let long = "x".repeat(64 * 1024 + 1);
+    for (text, section, code) in [
+        ("", None, "empty"),
+        (" \n\t\u{feff}", None, "empty"),
+        ("bell \u{7}", None, "control_character"),
+        ("nul \0", None, "control_character"),
+        ("\u{1b}[31mred", None, "control_character"),
+        (&long, None, "too_long"),
+        ("x", Some("two\nlines"), "bad_section"),
+        ("x", Some("two\r\n## lines"), "bad_section"),
+        ("x", Some(""), "bad_section"),
+        ("x", Some("a <!-- b"), "bad_section"),
+        ("x", Some("a\u{7}b"), "control_character"),
+    ] {
+        let error = shelf.save_long(text, section, &Scope::Global, now(), &origin()).unwrap_err();
+        assert_eq!((error.code(), error.is_usage(), error.hint().is_some()), (code, true, true), "{error}");
+        if section.is_none() {
+            let error = shelf.save_daily(text, &Scope::Global, now(), &origin()).unwrap_err();
+            assert_eq!(error.code(), code);
+            let error = shelf.save_commitment(&Draft::new(text), now(), &origin()).unwrap_err();
+            assert_eq!(error.code(), code);
+            assert_eq!(shelf.pin(text, None, &origin()).unwrap_err().code(), code);
+        }
+    }
+    assert_eq!(rig.read("MEMORY.md"), MEMORY);
+    assert!(
+        !rig.path("daily").exists()
+            && !rig.path("COMMITMENTS.md").exists()
+            && !rig.path("Pinned.md").exists()
+    );
+    // As long as it may be, it is kept whole.
+    let saved = shelf.save_long(&long[1..], None, &Scope::Global, now(), &origin()).unwrap();
+    assert!(saved.text.ends_with(&long[1..]));
+}
+
+#[test]
+fn a_path_can_not_leave_the_vault() {
+    let rig = Rig::new(&[("MEMORY.md", MEMORY), (".obsidian/app.md", "hidden"), ("a.json", "{}")]);
+    std::fs::write(rig.root().join("secret.md"), "secret").unwrap();
+    std::os::unix::fs::symlink(rig.root().join("secret.md"), rig.path("out.md")).unwrap();
+    std::os::unix::fs::symlink(rig.root(), rig.path("up")).unwrap();
+    std::os::unix::fs::symlink(rig.path("MEMORY.md"), rig.path("inside.md")).unwrap();
+    for (path, code) in [
+        ("../secret.md", "bad_path"),
+        ("/etc/passwd", "bad_path"),
+        ("daily/../../secret.md", "bad_path"),
+        ("C:/secret.md", "bad_path"),
+        ("a\\b.md", "bad_path"),
+        ("a\0.md", "bad_path"),
+        ("", "bad_path"),
+        (&"x".repeat(5_000), "bad_path"),
+        ("out.md", "bad_path"),
+        ("out", "bad_path"),
+        ("up/secret.md", "bad_path"),
+        (".obsidian/app.md", "not_a_note"),
+        ("a.json", "not_a_note"),
+        ("nothing.md", "no_such_note"),
+        ("nothing", "no_such_note"),
+        ("up", "no_such_note"),
+    ] {
+        let error = rig.memory().get(path, None).unwrap_err();
+        assert_eq!(error.code(), code, "{path}: {error}");
+        let error = rig.memory().forget(path, 1, None, &origin()).unwrap_err();
+        assert!([code, "not_a_memory_note"].contains(&error.code()), "{path}: {error}");
+    }
+    assert_eq!(rig.memory().get("inside.md", None).unwrap().text, MEMORY);
+    assert_eq!(rig.memory().get("MEMORY", Some((3, 3))).unwrap().text, "## Notes\n");
+}
+
+#[test]
+fn an_open_comment_in_the_note_is_said() {
+    let rig = Rig::new(&[("MEMORY.md", "## Notes\n- first\n%%\nhidden\n")]);
+    let error = rig.memory().save_long("x", None, &Scope::Global, now(), &origin()).unwrap_err();
+    assert!(matches!(error, MemoryError::Unreadable { .. }), "{error}");
+    assert_eq!(rig.read("MEMORY.md"), "## Notes\n- first\n%%\nhidden\n");
+    let wrong = vault_agent::memory::Fields { importance: Some(1.5), ..Default::default() };
+    let fact = vault_agent::memory::NewMemory { fields: wrong, ..vault_agent::memory::NewMemory::new("x") };
+    let error = rig.memory().save_fact(&fact, now(), &origin()).unwrap_err();
+    assert!(matches!(error, MemoryError::Words(WordsError::Share { field: "importance", .. })), "{error}");
+}
+
+#[test]
+fn a_note_keeps_its_line_ends_and_its_odd_bytes() {
+    let rig = Rig::new(&[]);
+    rig.write(
+        "MEMORY.md",
+        b"\xef\xbb\xbf# Memory\r\n\r\n## Notes ##\r\n- \xff\xfe odd \r\n\r\n## Last\r\n- x".as_slice(),
+    );
+    let saved = rig.memory().save_long("one\ntwo", Some("notes"), &Scope::Global, now(), &origin()).unwrap();
+    assert_eq!((saved.line, saved.end_line), (5, 6));
+    let expected =
+        b"\xef\xbb\xbf# Memory\r\n\r\n## Notes ##\r\n- \xff\xfe odd \r\n- [2026-12-01 09:30] one\r\n  two\r\n\r\n## Last\r\n- x";
+    assert_eq!(std::fs::read(rig.path("MEMORY.md")).unwrap(), expected);
+    let gone = rig.memory().forget("MEMORY.md", 5, Some("one two"), &origin()).unwrap();
+    assert_eq!(gone.text, saved.text);
+    assert!(rig.memory().forget("MEMORY.md", 5, None, &origin()).is_err());
+}
+
+#[test]
+fn the_same_bullet_under_another_heading_stays() {
+    let rig = Rig::new(&[("MEMORY.md", "## Kyle\n- likes tea\n\n## Anna\n- likes tea\n")]);
+    rig.memory().forget("MEMORY.md", 5, None, &origin()).unwrap();
+    assert_eq!(rig.read("MEMORY.md"), "## Kyle\n- likes tea\n\n## Anna\n");
+}

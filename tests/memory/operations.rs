@@ -1,0 +1,310 @@
+//! Each operation through the binary: what it answers is what stands in the note.
+
+use crate::support::TestVault;
+
+const VAULT: &str = "\
+//- now: 2026-12-01T09:30:00Z
+//- zone: Europe/London
+//- /MEMORY.md
+# Memory
+
+## Kyle
+
+- prefers tea
+
+## Stack
+- [2026-11-20 14:02] Rust
+//- /daily/2026-11-30.md
+# Monday
+
+- 14:02 Met Anna about the flat [importance:: 0.8] #project/move
+  She will call
+- no time
+";
+
+/// Runs a command with `--json`.
+fn json(vault: &TestVault, args: &[&str]) -> serde_json::Value {
+    let args: Vec<&str> = ["--json", "memory"].iter().chain(args).copied().collect();
+    vault.run(&args).ok().json()
+}
+
+/// Asserts that what a save answered stands in the note, in the line that it names.
+fn assert_read_back(vault: &TestVault, saved: &serde_json::Value) {
+    let note = vault.read(saved["path"].as_str().unwrap());
+    let lines: Vec<&str> = note.lines().collect();
+    let (from, to) = (saved["line"].as_u64().unwrap() as usize, saved["end_line"].as_u64().unwrap() as usize);
+    assert_eq!(lines[from - 1..to].join("\n"), saved["text"].as_str().unwrap());
+}
+
+#[test]
+fn a_fact_goes_under_its_section() {
+    let vault = TestVault::new(VAULT);
+    let saved = json(&vault, &["save", "drinks it green", "--section", "kyle"]);
+    insta::assert_snapshot!(saved, @r#"{"end_line":6,"existing":false,"id":null,"line":6,"path":"MEMORY.md","scope":"global","section":"Kyle","text":"- [2026-12-01 09:30] drinks it green"}"#);
+    assert_read_back(&vault, &saved);
+    let saved = json(&vault, &["save", "lives in Leith", "--importance", "0.8", "--tier", "core"]);
+    assert_read_back(&vault, &saved);
+    insta::assert_snapshot!(vault.read("MEMORY.md"), @"
+    # Memory
+
+    ## Kyle
+
+    - prefers tea
+    - [2026-12-01 09:30] drinks it green
+
+    ## Stack
+    - [2026-11-20 14:02] Rust
+
+    ## Notes
+    - [2026-12-01 09:30] lives in Leith [importance:: 0.8] [tier:: core]
+    ");
+}
+
+#[test]
+fn what_is_known_is_answered() {
+    let vault = TestVault::new(VAULT);
+    let before = vault.read("MEMORY.md");
+    for args in [
+        &["save", "Prefers  TEA.", "--section", "Kyle"][..],
+        &["save", "prefers tea"],
+        &["save", "rust", "--section", "Stack"],
+    ] {
+        let saved = json(&vault, args);
+        assert_eq!(saved["existing"], true, "{saved}");
+        assert_read_back(&vault, &saved);
+    }
+    assert_eq!(vault.read("MEMORY.md"), before);
+    // The section is the subject, and the scope the owner: elsewhere the same words are another fact.
+    for args in [
+        &["save", "prefers tea", "--section", "Anna"][..],
+        &["save", "prefers tea", "--section", "Kyle", "--scope", "project:a"],
+    ] {
+        let saved = json(&vault, args);
+        assert_eq!(saved["existing"], false, "{saved}");
+        assert_eq!(json(&vault, args)["existing"], true);
+    }
+    insta::assert_snapshot!(vault.run(&["memory", "save", "prefers tea"]).shown(), @"
+    exit 0
+    --- stdout
+    - [2026-12-01 09:30] prefers tea
+    --- stderr
+    nothing written: it stands in `MEMORY.md`, line 12
+    ");
+}
+
+#[test]
+fn a_note_of_the_day_has_the_local_date_and_time() {
+    let vault = TestVault::new("//- now: 2026-07-01T23:30:00Z\n//- zone: Europe/London\n");
+    let saved = json(&vault, &["save", "--to", "daily", "Slept badly", "--scope", "user:anna"]);
+    insta::assert_snapshot!(saved, @r#"{"end_line":1,"existing":false,"id":null,"line":1,"path":"daily/2026-07-02.md","scope":"user:anna","section":null,"text":"- 00:30 Slept badly #user/anna"}"#);
+    assert_read_back(&vault, &saved);
+    let again = json(&vault, &["save", "--to", "daily", "slept badly", "--scope", "user:anna"]);
+    assert_eq!(again["existing"], true);
+    vault.set_now("2026-07-01T23:31:00Z");
+    assert_eq!(
+        json(&vault, &["save", "--to", "daily", "slept badly", "--scope", "user:anna"])["existing"],
+        false
+    );
+}
+
+#[test]
+fn a_follow_up_has_an_id_and_is_made_once() {
+    let vault = TestVault::new(VAULT);
+    let args = [
+        "save",
+        "--to",
+        "commitment",
+        "Ask about the interview",
+        "--due",
+        "tomorrow 9am",
+        "--precision",
+        "soft",
+        "--place",
+        "channel:7",
+    ];
+    let saved = json(&vault, &args);
+    assert_eq!((saved["id"].as_str(), saved["existing"].as_bool()), (Some("c-2026-12-01-001"), Some(false)));
+    assert_read_back(&vault, &saved);
+    insta::assert_snapshot!(vault.read("COMMITMENTS.md"), @"
+    ---
+    id: c-2026-12-01-001
+    status: pending
+    precision: soft
+    due: 2026-12-02T09:00:00Z
+    scope: channel:7
+    created: 2026-12-01T09:30:00Z
+    ---
+    Ask about the interview
+    ");
+    let again = json(&vault, &args);
+    assert_eq!((again["id"].as_str(), again["existing"].as_bool()), (Some("c-2026-12-01-001"), Some(true)));
+    let wrong = vault.run(&["memory", "save", "--to", "commitment", "x", "--place", "kitchen"]);
+    insta::assert_snapshot!(wrong.shown(), @"
+    exit 2
+    --- stderr
+    error: `kitchen` is no place to tell a follow-up: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows
+    ");
+}
+
+#[test]
+fn lines_of_any_note_are_read() {
+    let vault = TestVault::new(VAULT);
+    insta::assert_snapshot!(json(&vault, &["get", "daily/2026-11-30", "--lines", "3-4"]), @r#"{"end_line":4,"line":3,"path":"daily/2026-11-30.md","text":"- 14:02 Met Anna about the flat [importance:: 0.8] #project/move\n  She will call\n","total_lines":5,"truncated":false}"#);
+    let whole = vault.run(&["memory", "get", "MEMORY.md"]).ok();
+    assert_eq!(whole.stdout, vault.read("MEMORY.md"));
+    insta::assert_snapshot!(vault.run(&["memory", "get", "MEMORY.md", "--lines", "90"]).shown(), @"
+    exit 1
+    --- stderr
+    error: `MEMORY.md` has 8 lines; there is no line 90
+    hint: the note may have changed: read it again
+    ");
+    insta::assert_snapshot!(vault.run(&["memory", "get", "MEMORY.md", "--lines", "7-3"]).shown(), @"
+    exit 2
+    --- stderr
+    error: lines 7 to 3 are no range: lines count from 1, and the first can't be after the last
+    hint: give two numbers such as 3 and 7, or leave the lines out for the whole note
+    ");
+}
+
+#[test]
+fn shelves_are_listed_by_scope() {
+    let vault = TestVault::new(VAULT);
+    insta::assert_snapshot!(vault.run(&["memory", "list"]).shown(), @"
+    exit 0
+    --- stdout
+    ## Kyle
+       5  prefers tea
+    ## Stack
+       8  Rust
+    ");
+    insta::assert_snapshot!(vault.run(&["memory", "list", "daily"]).shown(), @"
+    exit 0
+    --- stdout
+    daily/2026-11-30.md
+       3  14:02  Met Anna about the flat [importance:: 0.8] #project/move She will call
+       5         no time
+    ");
+    insta::assert_snapshot!(json(&vault, &["list", "daily", "--scope", "project:Move"]), @r#"[{"date":"2026-11-30","memories":[{"end_line":4,"line":3,"scope":"project:move","text":"Met Anna about the flat [importance:: 0.8] #project/move\nShe will call","timestamp":"14:02"}],"path":"daily/2026-11-30.md"}]"#);
+    assert_eq!(json(&vault, &["list", "--scope", "project:none"]), serde_json::json!([]));
+    assert_eq!(json(&vault, &["list", "--scope", "project:none,global"]).as_array().unwrap().len(), 2);
+    insta::assert_snapshot!(vault.run(&["memory", "list", "shelf"]).shown(), @"
+    exit 2
+    --- stderr
+    error: `shelf` is no kind of memory: write `long`, `daily` or `commitment`
+    ");
+}
+
+#[test]
+fn a_bullet_moves_into_memory_with_its_origin() {
+    let vault = TestVault::new(VAULT);
+    let promoted = json(&vault, &["promote", "yesterday", "4", "--section", "The move"]);
+    insta::assert_snapshot!(promoted, @r#"{"end_line":13,"existing":false,"from":"daily/2026-11-30.md","id":null,"line":11,"path":"MEMORY.md","removed":true,"scope":"project:move","section":"The move","text":"- [2026-11-30 14:02] Met Anna about the flat [importance:: 0.8] #project/move\n  She will call\n  [[daily/2026-11-30]]","was":"- 14:02 Met Anna about the flat [importance:: 0.8] #project/move\n  She will call"}"#);
+    assert_read_back(&vault, &promoted);
+    insta::assert_snapshot!(vault.read("daily/2026-11-30.md"), @"
+    # Monday
+
+    - no time
+    ");
+    assert!(vault.read("MEMORY.md").ends_with("[[daily/2026-11-30]]\n"), "{}", vault.read("MEMORY.md"));
+    insta::assert_snapshot!(vault.run(&["memory", "promote", "2026-11-30", "2"]).shown(), @"
+    exit 1
+    --- stderr
+    error: line 2 of `daily/2026-11-30.md` is no memory
+    hint: the note may have changed: read it again and give the line of a bullet
+    ");
+    insta::assert_snapshot!(vault.run(&["memory", "promote", "2026-11-29", "2"]).shown(), @"
+    exit 1
+    --- stderr
+    error: there is no note of 2026-11-29
+    hint: the list of the days' notes shows which there are
+    ");
+    let rest = json(&vault, &["promote", "2026-11-30", "3"]);
+    assert_eq!(rest["text"], "- [2026-11-30] no time [[daily/2026-11-30]]");
+}
+
+#[test]
+fn pins_are_added_and_removed() {
+    let vault = TestVault::new(VAULT);
+    let pinned = json(&vault, &["pin", "Mum's birthday is 3 May", "--link", "logs/a#^X1"]);
+    assert_eq!(pinned["text"], "- Mum's birthday is 3 May [[logs/a#^X1]]");
+    assert_read_back(&vault, &pinned);
+    let line = json(&vault, &["pin", "--line", "MEMORY.md:5"]);
+    assert_eq!(line["text"], "- prefers tea [[MEMORY]]");
+    assert_eq!(json(&vault, &["pin", "--line", "MEMORY.md:5"])["existing"], true);
+    assert_eq!(json(&vault, &["list", "pins"]).as_array().unwrap().len(), 2);
+    assert_eq!(json(&vault, &["unpin", "Mum"])["text"], pinned["text"]);
+    insta::assert_snapshot!(vault.run(&["memory", "unpin", "Mum"]).shown(), @"
+    exit 1
+    --- stderr
+    error: nothing is pinned as `Mum`: see the list of pins for the exact words
+    ");
+    assert_eq!(vault.read("Pinned.md"), "- prefers tea [[MEMORY]]\n");
+}
+
+#[test]
+fn a_memory_is_forgotten_by_what_it_says() {
+    let vault = TestVault::new(VAULT);
+    insta::assert_snapshot!(vault.run(&["memory", "forget", "MEMORY.md", "5", "--text", "likes coffee"]).shown(), @"
+    exit 1
+    --- stderr
+    error: line 5 of `MEMORY.md` says something else: `prefers tea`
+    hint: the note may have changed: read it again and give the line of a bullet
+    ");
+    insta::assert_snapshot!(vault.run(&["memory", "forget", "MEMORY.md", "5", "--text", "prefers tea"]).shown(), @"
+    exit 0
+    --- stdout
+    - prefers tea
+    --- stderr
+    removed from `MEMORY.md`, line 5
+    ");
+    assert!(!vault.read("MEMORY.md").contains("prefers tea"));
+    vault.write("Diary.md", "- mine\n");
+    insta::assert_snapshot!(vault.run(&["memory", "forget", "Diary.md", "1"]).shown(), @"
+    exit 1
+    --- stderr
+    error: `Diary.md` is not a note of memories; the agent doesn't change it
+    hint: follow-ups are cancelled, and other notes are their owner's to change
+    ");
+    assert_eq!(vault.read("Diary.md"), "- mine\n");
+}
+
+#[test]
+#[cfg(feature = "history")]
+fn each_operation_is_one_snapshot_that_says_why() {
+    let vault = TestVault::new(VAULT);
+    for args in [
+        &["memory", "save", "drinks it green", "--section", "Kyle"][..],
+        &["memory", "save", "--to", "daily", "Slept badly"],
+        &["memory", "promote", "2026-11-30", "3"],
+        &["memory", "forget", "MEMORY.md", "5"],
+    ] {
+        drop(vault.run(args).ok());
+    }
+    let history = vault.run(&["--json", "history"]).ok().json();
+    let told: Vec<String> = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| entry["actor"] == "cli")
+        .map(|entry| format!("{} {}", entry["subject"].as_str().unwrap(), entry["paths"]))
+        .collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    forgot: prefers tea ["MEMORY.md"]
+    promoted: Met Anna about the flat [importance:: 0.8] #project/move ["daily/2026-11-30.md"]
+    promoted: Met Anna about the flat [importance:: 0.8] #project/move ["MEMORY.md"]
+    noted: Slept badly ["daily/2026-12-01.md"]
+    saved: drinks it green ["MEMORY.md"]
+    "#);
+}
+
+#[test]
+fn a_follow_up_at_the_very_top_is_told_and_marked() {
+    let block =
+        "---\nid: c-2026-11-30-001\nstatus: pending\ndue: 2026-12-01T09:00:00Z\n---\nCall the bank.\n";
+    let vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /COMMITMENTS.md\n{block}"));
+    let first = vault.run(&["--json", "tick"]).ok().json();
+    assert_eq!(first["fired"].as_array().unwrap().len(), 1, "{first}");
+    assert_eq!(vault.read("COMMITMENTS.md"), block.replace("pending", "delivered"));
+    let listed = vault.run(&["--json", "memory", "list", "commitment", "--all"]).ok().json();
+    assert_eq!(listed[0]["status"], "delivered");
+}

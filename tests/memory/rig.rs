@@ -1,0 +1,79 @@
+//! A vault in a temporary folder with an editor on it, for tests of the room itself.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use vault_agent::clock::ManualClock;
+use vault_agent::config::Settings;
+use vault_agent::memory::{MemoryNotes, Origin};
+use vault_agent::schedule::Zone;
+use vault_agent::vault::{Actor, EditOptions, Editor, Vault};
+
+/// 2026-12-01 09:30 in London.
+pub const NOW: &str = "2026-12-01T09:30:00Z";
+
+/// What an operation needs.
+pub struct Rig {
+    root: PathBuf,
+    pub vault: Vault,
+    pub editor: Editor,
+    pub settings: Settings,
+    pub zone: Zone,
+    /// The folder goes with the rig that made it.
+    _temp: Option<tempfile::TempDir>,
+}
+
+impl Rig {
+    /// A vault with these notes.
+    pub fn new(notes: &[(&str, &str)]) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join("vault")).unwrap();
+        let rig = Self { _temp: None, ..Self::at(temp.path()) };
+        for (path, text) in notes {
+            rig.write(path, text);
+        }
+        Self { _temp: Some(temp), ..rig }
+    }
+
+    /// The vault in `root/vault`, as another process would open it.
+    pub fn at(root: &Path) -> Self {
+        let vault = Vault::open(&root.join("vault")).unwrap();
+        let clock = Arc::new(ManualClock::new(now()));
+        let editor = Editor::new(vault.clone(), &root.join("state"), clock, EditOptions::default());
+        let settings = Settings::default();
+        let zone = Zone::get("Europe/London").unwrap();
+        Self { root: root.to_owned(), vault, editor, settings, zone, _temp: None }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn memory(&self) -> MemoryNotes<'_> {
+        let Self { vault, editor, settings, zone, .. } = self;
+        MemoryNotes { vault, editor, settings, zone }
+    }
+
+    pub fn path(&self, note: &str) -> PathBuf {
+        self.root.join("vault").join(note)
+    }
+
+    pub fn read(&self, note: &str) -> String {
+        std::fs::read_to_string(self.path(note)).unwrap_or_default()
+    }
+
+    pub fn write(&self, note: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(note);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+pub fn now() -> Timestamp {
+    NOW.parse().unwrap()
+}
+
+pub fn origin() -> Origin {
+    Origin::new(Actor::Mcp).client("test 1.0").conversation("c-1")
+}

@@ -1,0 +1,118 @@
+//! Whose a memory is: a tag in the note, named by folder or environment, and kept through everything.
+
+use vault_agent::memory::{NewMemory, Scope, accessible};
+
+use crate::rig::{Rig, now, origin};
+use crate::support::TestVault;
+
+fn scope(text: &str) -> Scope {
+    text.parse().unwrap()
+}
+
+#[test]
+fn each_scope_is_a_tag_and_reads_back() {
+    let rig = Rig::new(&[]);
+    for text in ["global", "project:vault-agent", "agent:pai", "user:anna", "custom:Grüne Gruppe"] {
+        let scope = scope(text);
+        let saved = rig.memory().save_long("keeps bees", Some("Facts"), &scope, now(), &origin()).unwrap();
+        assert_eq!((&saved.scope, saved.existing), (&scope, false));
+        let daily = rig.memory().save_daily("fed the bees", &scope, now(), &origin()).unwrap();
+        assert_eq!(daily.scope, scope);
+    }
+    insta::assert_snapshot!(rig.read("MEMORY.md"), @"
+    ## Facts
+    - [2026-12-01 09:30] keeps bees
+    - [2026-12-01 09:30] keeps bees #project/vault-agent
+    - [2026-12-01 09:30] keeps bees #agent/pai
+    - [2026-12-01 09:30] keeps bees #user/anna
+    - [2026-12-01 09:30] keeps bees #custom/Grüne-Gruppe
+    ");
+    let listed = |scopes: &[Scope]| rig.memory().list_long(Some(scopes)).unwrap()[0].memories.len();
+    assert_eq!(listed(&[Scope::Global]), 1);
+    assert_eq!(listed(&accessible(&scope("project:vault-agent"), Some("pai"))), 3);
+    assert!(rig.memory().list_long(Some(&[scope("project:other")])).unwrap().is_empty());
+}
+
+#[test]
+fn tags_of_a_person_stay_as_they_are() {
+    let rig = Rig::new(&[]);
+    let project = scope("project:a");
+    let save =
+        |text: &str, scope: &Scope| rig.memory().save_long(text, None, scope, now(), &origin()).unwrap().text;
+    assert_eq!(save("likes #tea", &project), "- [2026-12-01 09:30] likes #tea #project/a");
+    assert_eq!(
+        save("built with #Project/A tools", &project),
+        "- [2026-12-01 09:30] built with #Project/A tools"
+    );
+    assert_eq!(save("of #project/b", &Scope::Global), "- [2026-12-01 09:30] of #project/b");
+    let b = rig.memory().list_long(Some(&[scope("project:b")])).unwrap();
+    assert_eq!(b[0].memories.len(), 1);
+}
+
+#[test]
+fn fields_and_scope_survive_a_promotion() {
+    let rig = Rig::new(&[]);
+    let fields = vault_agent::memory::Fields { importance: Some(0.9), ..Default::default() };
+    let note = NewMemory { fields, scope: scope("user:anna"), ..NewMemory::new("Moved to Leith ^m1") };
+    let saved = rig.memory().save_note(&note, now(), &origin()).unwrap();
+    let date = jiff::civil::date(2026, 12, 1);
+    let promoted = rig.memory().promote(date, saved.line, Some("Anna"), &origin()).unwrap();
+    assert_eq!(
+        promoted.saved.text,
+        "- [2026-12-01 09:30] Moved to Leith [importance:: 0.9] #user/anna [[daily/2026-12-01]] ^m1"
+    );
+    assert_eq!((promoted.saved.scope, promoted.removed), (scope("user:anna"), true));
+    assert_eq!(rig.read("daily/2026-12-01.md"), "");
+}
+
+#[test]
+fn the_command_line_takes_the_scope_from_folder_and_environment() {
+    let mut vault = TestVault::new("");
+    let repository = vault.home().join("My App/.git");
+    std::fs::create_dir_all(&repository).unwrap();
+    let root = vault.root();
+    let in_repository = |vault: &TestVault, args: &[&str]| {
+        let mut command = vault.command(&["--json", "memory"]);
+        command.args(args).env("VAULT_AGENT_VAULT", &root).current_dir(repository.parent().unwrap());
+        let output = command.output().unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        answer
+    };
+    assert_eq!(in_repository(&vault, &["save", "a", "--scope", "here"])["scope"], "project:My-App");
+    assert_eq!(in_repository(&vault, &["save", "b"])["scope"], "global");
+    assert_eq!(in_repository(&vault, &["list", "--scope", "here"])[0]["memories"][0]["line"], 2);
+    vault.env("VAULT_AGENT_SCOPE", "agent:pai");
+    assert_eq!(in_repository(&vault, &["save", "c"])["scope"], "agent:pai");
+    insta::assert_snapshot!(vault.run(&["memory", "save", "x", "--scope", "team:a"]).shown(), @"
+    exit 2
+    --- stderr
+    error: `team:a` is no scope: write `global`, `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`
+    ");
+}
+
+#[test]
+#[cfg(feature = "index")]
+fn search_and_recall_keep_to_the_scopes() {
+    let vault = TestVault::new("");
+    for (text, scope) in [
+        ("the kettle code is 7421", "project:a"),
+        ("the kettle code is 9999", "project:b"),
+        ("the kettle is red", "global"),
+    ] {
+        drop(vault.run(&["memory", "save", text, "--section", "Kitchen", "--scope", scope]).ok());
+    }
+    let found = |scope: &str| -> Vec<bool> {
+        let answer = vault.run(&["--json", "search", "kettle", "--scope", scope]).ok().json().to_string();
+        ["7421", "9999", "red"].iter().map(|word| answer.contains(word)).collect()
+    };
+    assert_eq!(found("project:A"), [true, false, false]);
+    assert_eq!(found("global"), [false, false, true]);
+    assert_eq!(found("project:b,global,memory"), [false, true, true]);
+    assert_eq!(found("project:c"), [false, false, false]);
+    assert_eq!(found("memory"), [true, true, true]);
+    let given =
+        |scope: &str| vault.run(&["recall", "What is the kettle code?", "--scope", scope]).ok().stdout;
+    assert!(given("project:a,global").contains("7421") && !given("project:a,global").contains("9999"));
+    assert!(!given("global").contains("7421"));
+}

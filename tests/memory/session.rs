@@ -1,0 +1,112 @@
+//! Working memory and identity: off until asked for, then given at a session's start until it expires.
+
+use vault_agent::config::Settings;
+use vault_agent::memory::working::{read_working, write_working};
+use vault_agent::memory::{MemoryError, session_context};
+
+use crate::rig::{Rig, now, origin};
+use crate::support::TestVault;
+
+fn rig(settings: &str, notes: &[(&str, &str)]) -> Rig {
+    let mut rig = Rig::new(notes);
+    rig.settings = Settings::parse(settings).unwrap();
+    rig
+}
+
+const ON: &str = "[memory]\nuser_namespace = \"user\"\n";
+const WORKING: &str =
+    "# Working Memory\nUpdated: 2026-11-25T11:30:00Z\nExpires: 2026-12-09T11:30:00Z\n\nPacking boxes.\n";
+
+#[test]
+fn without_a_namespace_nothing_happens() {
+    let rig = rig("", &[("user/working.md", WORKING), ("user/profile.md", "Name: Anna\n")]);
+    assert_eq!(session_context(&rig.vault, &rig.settings, now()), None);
+    assert_eq!(read_working(&rig.vault, &rig.settings, now()), None);
+    let error = write_working(&rig.editor, &rig.settings, "x", now(), &origin()).unwrap_err();
+    assert!(matches!(error, MemoryError::WorkingOff));
+    assert_eq!(rig.read("user/working.md"), WORKING);
+}
+
+#[test]
+fn a_session_is_given_profile_and_working_memory() {
+    let notes =
+        [("user/working.md", WORKING), ("user/profile.md", "---\ntags: me\n---\n# Anna\n- vegetarian\n")];
+    let rig = rig(ON, &notes);
+    insta::assert_snapshot!(session_context(&rig.vault, &rig.settings, now()).unwrap(), @"
+    --- Who you're talking to ---
+    # Anna
+    - vegetarian
+
+    --- Recent context ---
+    Packing boxes.
+    ");
+    let greeting = Settings::parse(&format!("{ON}proactive_session_greeting = true\n")).unwrap();
+    let told = session_context(&rig.vault, &greeting, now()).unwrap();
+    insta::assert_snapshot!(told.lines().last().unwrap(), @"[If relevant, briefly acknowledge what the user was last working on before responding to their first message.]");
+    let expired = "2026-12-09T11:30:00Z".parse().unwrap();
+    insta::assert_snapshot!(session_context(&rig.vault, &rig.settings, expired).unwrap(), @"
+    --- Who you're talking to ---
+    # Anna
+    - vegetarian
+    ");
+}
+
+#[test]
+fn nothing_to_say_is_nothing_even_with_a_greeting() {
+    let blank = include_str!("../../vault-template/user/profile.md");
+    let rig = rig(
+        &format!("{ON}proactive_session_greeting = true\n"),
+        &[("user/profile.md", blank), ("user/working.md", "no headers here\n")],
+    );
+    assert_eq!(session_context(&rig.vault, &rig.settings, now()), None);
+}
+
+#[test]
+fn what_is_written_is_cut_to_the_budget_and_expires() {
+    let settings = format!("{ON}working_memory_max_tokens = 100\nworking_memory_ttl_days = 2\n");
+    let rig = rig(&settings, &[]);
+    let long = "word ".repeat(1_000);
+    let written = write_working(&rig.editor, &rig.settings, &long, now(), &origin()).unwrap();
+    assert_eq!((written.text.len(), written.text.ends_with("word")), (399, true));
+    assert_eq!(written.expires.to_string(), "2026-12-03T09:30:00Z");
+    assert_eq!(read_working(&rig.vault, &rig.settings, now()), Some(written.clone()));
+    assert_eq!(read_working(&rig.vault, &rig.settings, written.expires), None);
+    // Replaced as a whole, by less; what a person writes over the budget is cut where it is read.
+    let short = write_working(&rig.editor, &rig.settings, "Boxes.", now(), &origin()).unwrap();
+    assert!(rig.read("user/working.md").ends_with("\n\nBoxes.\n") && short.text == "Boxes.");
+    rig.write("user/working.md", WORKING.replace("Packing boxes.", &long));
+    assert_eq!(read_working(&rig.vault, &rig.settings, now()).unwrap().text.len(), 399);
+}
+
+#[test]
+fn from_the_command_line() {
+    let vault = TestVault::new("//- /vault-agent.toml\n[memory]\nuser_namespace = \"me\"\n");
+    insta::assert_snapshot!(vault.run(&["memory", "working"]).shown(), @"
+    exit 0
+    --- stderr
+    there is no working memory, or it has expired
+    ");
+    insta::assert_snapshot!(vault.run_with(&["memory", "working", "--set", "-"], "Packing boxes.\n").shown(), @"
+    exit 0
+    --- stdout
+    Packing boxes.
+    --- stderr
+    good until 2026-12-15T09:30:01Z
+    ");
+    insta::assert_snapshot!(vault.run(&["--json", "memory", "working"]).shown(), @r#"
+    exit 0
+    --- stdout
+    {"expires":"2026-12-15T09:30:01Z","path":"me/working.md","text":"Packing boxes.","updated":"2026-12-01T09:30:01Z"}
+    --- stderr
+    good until 2026-12-15T09:30:01Z
+    "#);
+    drop(vault.run(&["memory", "working", "--clear"]).ok());
+    assert!(!vault.has("me/working.md"));
+    let off = TestVault::new("");
+    insta::assert_snapshot!(off.run(&["memory", "working"]).shown(), @r#"
+    exit 1
+    --- stderr
+    error: working memory is off: `memory.user_namespace` is not set in `vault-agent.toml`
+    hint: set `user_namespace = "user"` under `[memory]`
+    "#);
+}

@@ -1,0 +1,116 @@
+//! Twenty writers at once and a person with an editor: each memory stands once, and so does each line of the person.
+
+use std::collections::HashMap;
+use std::process::{Child, Stdio};
+use std::sync::Barrier;
+
+use jiff::civil::date;
+use vault_agent::memory::{Draft, Scope};
+
+use crate::rig::{Rig, now, origin};
+use crate::support::TestVault;
+
+const WRITERS: usize = 20;
+const EACH: usize = 6;
+
+/// How often each line stands in a note.
+fn counted(text: &str) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    text.lines().for_each(|line| *counts.entry(line).or_default() += 1);
+    counts
+}
+
+/// Adds a line at the end, as `echo >>` does.
+fn type_a_line(path: &std::path::Path, line: &str) {
+    use std::io::Write;
+    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+    file.write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
+#[test]
+fn threads_and_a_person_lose_and_double_nothing() {
+    let rig = Rig::new(&[
+        ("MEMORY.md", "# Memory\n\n## Facts\n- first\n\n## By hand\n"),
+        ("daily/2026-12-01.md", "# Tuesday\n"),
+        ("COMMITMENTS.md", "# Commitments\n"),
+    ]);
+    let start = Barrier::new(WRITERS + 1);
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let (rig, start) = (&rig, &start);
+            scope.spawn(move || {
+                let memory = rig.memory();
+                start.wait();
+                for n in 0..EACH {
+                    let fact = format!("fact {writer} {n}");
+                    let saved =
+                        memory.save_long(&fact, Some("Facts"), &Scope::Global, now(), &origin()).unwrap();
+                    assert!(saved.text.ends_with(&fact) && !saved.existing);
+                    // All writers save this one.
+                    memory.save_long("shared fact", None, &Scope::Global, now(), &origin()).unwrap();
+                    memory
+                        .save_daily(&format!("note {writer} {n}"), &Scope::Global, now(), &origin())
+                        .unwrap();
+                    memory
+                        .save_commitment(&Draft::new(format!("promise {writer} {n}")), now(), &origin())
+                        .unwrap();
+                }
+            });
+        }
+        start.wait();
+        for n in 0..30 {
+            type_a_line(&rig.path("MEMORY.md"), &format!("- typed {n}"));
+        }
+    });
+    let (memory, day, promises) =
+        (rig.read("MEMORY.md"), rig.read("daily/2026-12-01.md"), rig.read("COMMITMENTS.md"));
+    let (facts, notes, promised) = (counted(&memory), counted(&day), counted(&promises));
+    for writer in 0..WRITERS {
+        for n in 0..EACH {
+            assert_eq!(facts.get(&*format!("- [2026-12-01 09:30] fact {writer} {n}")), Some(&1), "{memory}");
+            assert_eq!(notes.get(&*format!("- 09:30 note {writer} {n}")), Some(&1), "{day}");
+            assert_eq!(promised.get(&*format!("promise {writer} {n}")), Some(&1), "{promises}");
+        }
+    }
+    for n in 0..30 {
+        assert_eq!(facts.get(&*format!("- typed {n}")), Some(&1), "{memory}");
+    }
+    assert_eq!(facts.get("- [2026-12-01 09:30] shared fact"), Some(&1), "{memory}");
+    for n in 1..=WRITERS * EACH {
+        assert_eq!(promised.get(&*format!("id: c-2026-12-01-{n:03}")), Some(&1), "{promises}");
+    }
+    assert_eq!(memory.lines().filter(|line| line.starts_with("## ")).count(), 3, "{memory}");
+}
+
+#[test]
+fn one_bullet_is_promoted_by_one_of_many() {
+    let rig = Rig::new(&[("daily/2026-12-01.md", "- 08:00 Met Anna\n- 08:30 left\n")]);
+    std::thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            scope.spawn(|| drop(rig.memory().promote(date(2026, 12, 1), 1, Some("People"), &origin())));
+        }
+    });
+    assert_eq!(rig.read("MEMORY.md").matches("Met Anna").count(), 1, "{}", rig.read("MEMORY.md"));
+    let both = [rig.read("MEMORY.md"), rig.read("daily/2026-12-01.md")].concat();
+    assert_eq!(both.matches("left").count(), 1, "{both}");
+}
+
+#[test]
+fn processes_lose_and_double_nothing() {
+    let vault = TestVault::new("//- /MEMORY.md\n# Memory\n");
+    let children: Vec<Child> = (0..8)
+        .map(|n| {
+            let text = format!("fact {}", n / 2);
+            let mut command = vault.command(&["memory", "save", &text, "--section", "Facts"]);
+            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let memory = vault.read("MEMORY.md");
+    for n in 0..4 {
+        assert_eq!(memory.matches(&format!("] fact {n}\n")).count(), 1, "{memory}");
+    }
+    assert_eq!(memory.matches("## Facts").count(), 1, "{memory}");
+}
