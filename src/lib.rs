@@ -13,6 +13,8 @@ pub mod reminders;
 
 pub mod memory;
 
+pub mod transfer;
+
 #[cfg(feature = "history")]
 pub mod history;
 

@@ -13,11 +13,14 @@ mod completions;
 mod diff;
 mod doctor;
 mod error;
+mod export;
 #[cfg(feature = "history")]
 mod history;
+mod import;
 mod init;
 mod man;
 mod memory;
+mod migrate;
 #[cfg(feature = "index")]
 mod recall;
 #[cfg(feature = "index")]
@@ -102,6 +105,9 @@ enum Command {
     Undo(undo::Args),
     #[cfg(feature = "history")]
     Audit(audit::Args),
+    Import(import::Args),
+    Export(export::Args),
+    Migrate(migrate::Args),
     Status(status::Args),
     Doctor(doctor::Args),
     Service(service::Args),
@@ -213,6 +219,9 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Undo(args) => undo::run(context, args),
         #[cfg(feature = "history")]
         Command::Audit(args) => audit::run(context, args),
+        Command::Import(args) => import::run(context, args),
+        Command::Export(args) => export::run(context, args),
+        Command::Migrate(args) => migrate::run(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Doctor(args) => doctor::run(context, args),
         Command::Service(args) => service::run(context, args),

@@ -17,7 +17,7 @@ pub mod routine;
 mod swar;
 pub mod tags;
 pub mod working;
-mod yaml;
+pub(crate) mod yaml;
 
 pub use id::ReminderId;
 pub use lines::{Line, lines, live_lines};

@@ -42,6 +42,11 @@ impl Series {
         self.first.to_datetime(self.time)
     }
 
+    /// The day of the month that is meant, where a month has it.
+    pub fn meant(&self) -> i8 {
+        self.meant
+    }
+
     /// Whether two occurrences may lie a day apart or less, so that a skipped day can join them.
     pub(super) fn is_daily(&self) -> bool {
         self.recur == Recur::Daily

@@ -1,0 +1,97 @@
+//! What the notes of a vault say, read once for whichever form it goes out in.
+
+use jiff::civil::Date;
+
+use crate::config::Settings;
+use crate::format::{
+    commitment::{self, CommitmentsFile},
+    daily::{self, DailyFile},
+    memory::{self, MemoryFile},
+    reminder::{self, RemindersFile},
+};
+use crate::memory::pins::{self, Pin};
+use crate::schedule::Zone;
+use crate::transfer::TransferError;
+use crate::vault::{NotePath, Vault, VaultError, WalkOptions};
+
+/// The note of a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Day {
+    /// The day.
+    pub date: Date,
+    /// Its note.
+    pub path: NotePath,
+    /// What it says.
+    pub file: DailyFile,
+}
+
+/// What the notes say that hold memories, reminders, follow-ups and pins.
+#[derive(Debug, Clone)]
+pub struct Contents {
+    /// The vault's name: its folder's.
+    pub name: String,
+    /// The zone that its dates and times are meant in.
+    pub zone: Zone,
+    /// The memory note, and what it says.
+    pub memory: (NotePath, MemoryFile),
+    /// The days, oldest first.
+    pub days: Vec<Day>,
+    /// The note of reminders, and what it says.
+    pub reminders: (NotePath, RemindersFile),
+    /// The note of follow-ups, and what it says.
+    pub commitments: (NotePath, CommitmentsFile),
+    /// The note of pins, and what it says.
+    pub pins: (NotePath, Vec<Pin>),
+}
+
+impl Contents {
+    /// Reads the notes; a missing one says nothing.
+    ///
+    /// # Errors
+    /// One of them can't be read.
+    pub fn read(vault: &Vault, settings: &Settings, zone: &Zone) -> Result<Self, TransferError> {
+        let paths = &settings.paths;
+        let note =
+            |path: &str| NotePath::new(path).expect("the settings' paths are validated when they are read");
+        let bytes = |path: &NotePath| match vault.read(path) {
+            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
+            bytes => bytes,
+        };
+        let memory = note(&paths.memory);
+        let reminders = note(&paths.reminders);
+        let commitments = note(&paths.commitments);
+        let pinned = note(&paths.pinned);
+        let name = vault.root().file_name().map_or_else(|| "vault".into(), |name| name.to_string_lossy());
+        Ok(Self {
+            name: name.into_owned(),
+            zone: zone.clone(),
+            days: days(vault, &note(&paths.daily))?,
+            memory: (memory.clone(), memory::parse(&bytes(&memory)?)),
+            reminders: (reminders.clone(), reminder::parse(&bytes(&reminders)?)),
+            commitments: (commitments.clone(), commitment::parse(&bytes(&commitments)?)),
+            pins: (pinned.clone(), pins::parse(&bytes(&pinned)?)),
+        })
+    }
+}
+
+fn days(vault: &Vault, folder: &NotePath) -> Result<Vec<Day>, TransferError> {
+    let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
+    let walk = match vault.walk(&options) {
+        Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
+        walk => walk?,
+    };
+    let notes = walk
+        .entries
+        .into_iter()
+        .map(|entry| entry.path)
+        .filter(|path| path.parent().as_ref() == Some(folder));
+    let mut days = Vec::new();
+    for path in notes {
+        if let Some(date) = daily::date_of(path.file_name()) {
+            let file = daily::parse(&vault.read(&path)?);
+            days.push(Day { date, path, file });
+        }
+    }
+    days.sort_by_key(|day| day.date);
+    Ok(days)
+}

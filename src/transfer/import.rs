@@ -1,0 +1,176 @@
+//! Writing a batch into the vault: one edit a note, worked out anew from its newest bytes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::merge::{Merged, NoteKind, merge};
+use super::{Batch, Found, Item, Problem, TransferError};
+use crate::config::Settings;
+use crate::format::daily;
+use crate::vault::{Actor, EditError, Editor, NotePath, Plan, Vault, VaultError, Why};
+
+/// Writes batches.
+#[derive(Debug, Clone, Copy)]
+pub struct Importer<'a> {
+    /// Reads notes.
+    pub vault: &'a Vault,
+    /// Writes notes.
+    pub editor: &'a Editor,
+    /// Where the notes are.
+    pub settings: &'a Settings,
+    /// The program that the batch is from: stands in the snapshots.
+    pub client: &'a str,
+    /// The profile of a new vault: one that still reads so counts as none.
+    pub blank_profile: &'a str,
+    /// Whether to say what would be written, and write nothing.
+    pub dry_run: bool,
+}
+
+/// What was added to a note, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NoteReport {
+    /// The note.
+    pub path: NotePath,
+    /// Whether it is made.
+    pub created: bool,
+    /// What is added, as it stands there.
+    pub added: Vec<String>,
+    /// How many items were there already.
+    pub duplicates: usize,
+}
+
+/// What came of an import.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+pub struct ImportReport {
+    /// Whether nothing was written because nothing was to be.
+    pub dry_run: bool,
+    /// How many items were added, or would be.
+    pub added: usize,
+    /// How many were there already.
+    pub duplicates: usize,
+    /// The notes concerned.
+    pub notes: Vec<NoteReport>,
+    /// What could not be used, and where it stands.
+    pub skipped: Vec<Problem>,
+    /// What is worth knowing besides.
+    pub remarks: Vec<Problem>,
+}
+
+impl Importer<'_> {
+    /// Adds to the vault what it lacks of the batch. A note that can't be written costs its own items.
+    ///
+    /// # Errors
+    /// A note can't be read.
+    pub fn import(&self, batch: Batch) -> Result<ImportReport, TransferError> {
+        let mut report = ImportReport {
+            dry_run: self.dry_run,
+            skipped: batch.skipped,
+            remarks: batch.remarks,
+            ..ImportReport::default()
+        };
+        let mut by_note: BTreeMap<(NoteKind, NotePath), Vec<Found>> = BTreeMap::new();
+        for found in batch.found {
+            by_note.entry(self.target(&found.item)).or_default().push(found);
+        }
+        for ((kind, path), found) in by_note {
+            self.note(kind, path, &found, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    /// The note that an item belongs to.
+    fn target(&self, item: &Item) -> (NoteKind, NotePath) {
+        let paths = &self.settings.paths;
+        let (kind, path) = match item {
+            Item::Memory { .. } => (NoteKind::Memory, paths.memory.clone()),
+            Item::Daily { date, .. } | Item::Day { date, .. } => {
+                (NoteKind::Daily(*date), format!("{}/{}", paths.daily, daily::file_name(*date)))
+            }
+            Item::Reminder(_) => (NoteKind::Reminders, paths.reminders.clone()),
+            Item::Commitment(_) => (NoteKind::Commitments, paths.commitments.clone()),
+            Item::Pin { .. } => (NoteKind::Pinned, paths.pinned.clone()),
+            Item::Profile { .. } => (NoteKind::Profile, paths.profile.clone()),
+            Item::Note { path, .. } => return (NoteKind::Other, path.clone()),
+        };
+        (kind, NotePath::new(&path).expect("the settings' paths are validated when they are read"))
+    }
+
+    fn note(
+        &self,
+        kind: NoteKind,
+        path: NotePath,
+        found: &[Found],
+        report: &mut ImportReport,
+    ) -> Result<(), TransferError> {
+        let items: Vec<&Item> = found.iter().map(|found| &found.item).collect();
+        let (before, created) = match self.vault.read(&path) {
+            Ok(bytes) => (bytes, false),
+            Err(VaultError::NotFound(_)) => (Vec::new(), true),
+            // What bears the name is no note: that costs what was meant for it.
+            Err(error @ (VaultError::NotAFile { .. } | VaultError::Escapes(_))) => {
+                report.skipped.extend(problems(found, &error));
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut merged = self.merged(kind, &before, &items);
+        let written = if merged.added.is_empty() || self.dry_run {
+            Ok(())
+        } else {
+            self.write(kind, &path, &items, &mut merged)
+        };
+        if let Err(error) = written {
+            report.skipped.extend(problems(found, &error));
+            return Ok(());
+        }
+        let kept = merged
+            .refused
+            .iter()
+            .map(|(at, reason)| Problem { place: found[*at].place.clone(), reason: reason.clone() });
+        // A note that a person has written is in nobody's way: it is a remark, not a problem.
+        match kind {
+            NoteKind::Profile | NoteKind::Other => report.remarks.extend(kept),
+            _ => report.skipped.extend(kept),
+        }
+        report.added += merged.count;
+        report.duplicates += merged.duplicates;
+        if !merged.added.is_empty() {
+            let (added, duplicates) = (merged.added, merged.duplicates);
+            report.notes.push(NoteReport { path, created, added, duplicates });
+        }
+        Ok(())
+    }
+
+    fn merged(&self, kind: NoteKind, before: &[u8], items: &[&Item]) -> Merged {
+        let is_blank = kind == NoteKind::Profile && before == self.blank_profile.as_bytes();
+        merge(kind, if is_blank { b"" } else { before }, items)
+    }
+
+    /// Writes the note, and leaves in `merged` what really was added to it.
+    fn write(
+        &self,
+        kind: NoteKind,
+        path: &NotePath,
+        items: &[&Item],
+        merged: &mut Merged,
+    ) -> Result<(), EditError> {
+        let count = merged.count;
+        let subject = format!("imported from {}: {count} to {path}", self.client);
+        let why = Why::new(Actor::Cli, subject).trailer("Client", self.client);
+        self.editor.edit_with(path, &why, |bytes| {
+            *merged = self.merged(kind, bytes, items);
+            if merged.added.is_empty() {
+                Plan::Operations(Vec::new())
+            } else {
+                Plan::Bytes(merged.after.clone())
+            }
+        })?;
+        Ok(())
+    }
+}
+
+/// All items of a note as problems, for one reason.
+fn problems(found: &[Found], reason: &impl std::fmt::Display) -> Vec<Problem> {
+    found.iter().map(|found| Problem { place: found.place.clone(), reason: reason.to_string() }).collect()
+}

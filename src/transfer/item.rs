@@ -1,0 +1,103 @@
+//! What comes in: items, and what could not be used.
+
+use jiff::civil::{Date, Time};
+use serde::Serialize;
+
+use crate::format::{commitment::Commitment, reminder::Reminder};
+use crate::vault::NotePath;
+
+/// One thing to be written into the vault, if it isn't there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// A bullet of the memory note.
+    Memory {
+        /// The section that it stands in.
+        section: Option<String>,
+        /// What stands in brackets before it.
+        timestamp: Option<String>,
+        /// Its text.
+        text: String,
+    },
+    /// A bullet of a day's note.
+    Daily {
+        /// The day.
+        date: Date,
+        /// The section that it stands in.
+        section: Option<String>,
+        /// The local time of day.
+        time: Option<Time>,
+        /// Its text.
+        text: String,
+    },
+    /// A whole note of a day: as it is where the day has none yet, else what the day lacks of it.
+    Day {
+        /// The day.
+        date: Date,
+        /// The note's text.
+        text: String,
+    },
+    /// A reminder.
+    Reminder(Reminder),
+    /// A follow-up.
+    Commitment(Commitment),
+    /// A pinned memory, with the link that it ends in.
+    Pin {
+        /// Its text.
+        text: String,
+    },
+    /// A whole note, kept as it is, where there is none.
+    Note {
+        /// Its place in the vault.
+        path: NotePath,
+        /// Its text.
+        text: String,
+    },
+    /// Who the user is, where the vault doesn't say so yet.
+    Profile {
+        /// The note's text.
+        text: String,
+    },
+}
+
+/// An item and where it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The item.
+    pub item: Item,
+    /// Where: `MEMORY.md line 3`, `entry 4 (line 12)`.
+    pub place: String,
+}
+
+/// Something that could not be used, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Where it stands.
+    pub place: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What a source holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Batch {
+    /// What can be used, in order.
+    pub found: Vec<Found>,
+    /// What can't.
+    pub skipped: Vec<Problem>,
+    /// What is worth knowing about the rest.
+    pub remarks: Vec<Problem>,
+}
+
+impl Batch {
+    pub(super) fn add(&mut self, item: Item, place: impl Into<String>) {
+        self.found.push(Found { item, place: place.into() });
+    }
+
+    pub(super) fn skip(&mut self, place: impl Into<String>, reason: impl Into<String>) {
+        self.skipped.push(Problem { place: place.into(), reason: reason.into() });
+    }
+
+    pub(super) fn remark(&mut self, place: impl Into<String>, reason: impl Into<String>) {
+        self.remarks.push(Problem { place: place.into(), reason: reason.into() });
+    }
+}

@@ -1,0 +1,101 @@
+//! One readable document of everything that is remembered and planned.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+
+use super::Contents;
+use crate::format::commitment::Status;
+use crate::format::reminder::{DateText, Recur, TimeText};
+use crate::format::{daily, memory};
+use crate::reminders::rfc3339;
+
+/// How a document of ours begins.
+pub const FIRST: &str = "# What ";
+
+/// The document, as of `now`.
+pub fn document(contents: &Contents, now: Timestamp) -> String {
+    let mut out = format!("{FIRST}{} remembers\n\n", contents.name);
+    let local = contents.zone.tz().to_datetime(now);
+    let _ = writeln!(out, "As of {} {}, {}.", DateText(local.date()), TimeText(local.time()), contents.zone);
+    memories(contents, &mut out);
+    days(contents, &mut out);
+    reminders(contents, &mut out);
+    commitments(contents, &mut out);
+    if !contents.pins.1.is_empty() {
+        out.push_str("\n## Pinned\n\n");
+        contents.pins.1.iter().for_each(|pin| out.push_str(&memory::render_bullet(None, &pin.text)));
+    }
+    out
+}
+
+fn memories(contents: &Contents, out: &mut String) {
+    let bullets = &contents.memory.1.bullets;
+    if bullets.is_empty() {
+        return;
+    }
+    out.push_str("\n## Memory\n");
+    let mut section: Option<Option<&str>> = None;
+    for bullet in bullets {
+        if section != Some(bullet.section.as_deref()) {
+            section = Some(bullet.section.as_deref());
+            let name = bullet.section.iter().filter(|name| !name.is_empty());
+            name.for_each(|name| out.push_str(&format!("\n### {name}\n")));
+            out.push('\n');
+        }
+        out.push_str(&memory::render_bullet(bullet.timestamp.as_deref(), &bullet.text));
+    }
+}
+
+fn days(contents: &Contents, out: &mut String) {
+    let days = || contents.days.iter().filter(|day| !day.file.bullets.is_empty());
+    if days().next().is_some() {
+        out.push_str("\n## Days\n");
+    }
+    for day in days() {
+        let _ = writeln!(out, "\n### {}\n", DateText(day.date));
+        for bullet in &day.file.bullets {
+            out.push_str(&match bullet.time {
+                Some(time) => daily::render_bullet(time, &bullet.text),
+                None => memory::render_bullet(None, &bullet.text),
+            });
+        }
+    }
+}
+
+fn reminders(contents: &Contents, out: &mut String) {
+    let reminders = &contents.reminders.1.reminders;
+    if reminders.is_empty() {
+        return;
+    }
+    out.push_str("\n## Reminders\n\n");
+    let mut sorted: Vec<_> = reminders.iter().map(|line| &line.reminder).collect();
+    sorted.sort_by_key(|reminder| (reminder.date, reminder.time));
+    for reminder in sorted {
+        let recur = match (reminder.recur, reminder.day) {
+            (Recur::None, _) => String::new(),
+            (recur, Some(day)) => format!(", {recur} on day {day}"),
+            (recur, None) => format!(", {recur}"),
+        };
+        let (date, time) = (DateText(reminder.date), TimeText(reminder.time));
+        out.push_str(&memory::render_bullet(None, &format!("{date} {time}{recur}: {}", reminder.msg)));
+    }
+}
+
+fn commitments(contents: &Contents, out: &mut String) {
+    let blocks = &contents.commitments.1.blocks;
+    if blocks.is_empty() {
+        return;
+    }
+    out.push_str("\n## Follow-ups\n\n");
+    for block in blocks {
+        let commitment = &block.commitment;
+        let due =
+            commitment.due.map_or_else(|| "no due time".to_owned(), |due| rfc3339(due, contents.zone.tz()));
+        let status = match commitment.status {
+            Status::Pending => String::new(),
+            status => format!(", {status}"),
+        };
+        out.push_str(&memory::render_bullet(None, &format!("{due}{status}: {}", commitment.text)));
+    }
+}

@@ -1,0 +1,252 @@
+//! `memory.json`, the flat store of the memory server that came before: a JSON array of entries.
+//!
+//! ```json
+//! [{"key": "kyle", "content": "prefers Rust", "context": "said so twice", "ts": "2026-05-08T13:55:00+00:00"}]
+//! ```
+//!
+//! The array is cut into its elements by its brackets alone, and each element is read for itself: one
+//! that is damaged, or a file that ends in the middle, costs that entry and no other. An object whose
+//! `memories` is such an array is taken, too.
+
+use std::ops::Range;
+
+use jiff::{Timestamp, civil};
+use serde_json::Value;
+
+use super::{Batch, Item};
+
+/// The entries of a store. Each becomes a memory in the section that its key names, with its time before
+/// it and its context below it.
+///
+/// # Errors
+/// It is no array of entries at all: why.
+pub fn parse(bytes: &[u8]) -> Result<Batch, String> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let start = array_start(bytes).ok_or("it is no JSON array of entries")?;
+    let mut batch = Batch::default();
+    let (elements, complete) = elements(bytes, start);
+    let mut lines = LineCounter { bytes, at: 0, line: 1 };
+    for (number, range) in elements.iter().enumerate() {
+        let place = format!("entry {} (line {})", number + 1, lines.line_of(range.start));
+        match serde_json::from_slice::<Value>(&bytes[range.clone()]) {
+            Ok(value) => entry(&value, &place, &mut batch),
+            Err(error) => batch.skip(place, format!("it is no JSON: {}", why(&error))),
+        }
+    }
+    if !complete {
+        let line = lines.line_of(bytes.len());
+        batch.skip(format!("line {line}"), "the file ends before its array does; what came before is read");
+    }
+    Ok(batch)
+}
+
+/// One entry.
+fn entry(value: &Value, place: &str, batch: &mut Batch) {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::trim);
+    let Some(key) = text("key").filter(|key| !key.is_empty()) else {
+        return batch.skip(place, "it has no `key`, which is its section's name");
+    };
+    let Some(content) = text("content").filter(|content| !content.is_empty()) else {
+        return batch.skip(place, "it has no `content`");
+    };
+    let timestamp = match value.get("ts").or_else(|| value.get("timestamp")) {
+        None | Some(Value::Null) => None,
+        Some(found) => {
+            let stamp = timestamp(found);
+            if stamp.is_none() {
+                batch.remark(place, format!("its time `{}` can't be read; it is kept without", shown(found)));
+            }
+            stamp
+        }
+    };
+    let text = match text("context").filter(|context| !context.is_empty()) {
+        Some(context) => format!("{content}\n- Context: {}", context.replace('\n', "\n  ")),
+        None => content.to_owned(),
+    };
+    batch.add(Item::Memory { section: Some(key.to_owned()), timestamp, text }, place);
+}
+
+/// A time as it stands before a memory: an instant to the second, or what was written where it names none.
+fn timestamp(value: &Value) -> Option<String> {
+    if let Some(seconds) = value.as_f64() {
+        return Timestamp::from_second(seconds as i64).ok().map(|instant| instant.to_string());
+    }
+    let text = value.as_str()?.trim();
+    let whole = |instant: Timestamp| Timestamp::from_second(instant.as_second()).ok();
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return whole(instant).map(|instant| instant.to_string());
+    }
+    if let Ok(date) = text.parse::<civil::Date>()
+        && text.len() == 10
+    {
+        return Some(date.to_string());
+    }
+    let local = text.parse::<civil::DateTime>().ok()?;
+    Some(local.strftime("%Y-%m-%dT%H:%M:%S").to_string())
+}
+
+/// A value in an error, not too long.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    text.chars().take(40).collect()
+}
+
+/// The error without its place, which would be within the entry.
+fn why(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or_default().to_owned()
+}
+
+/// Where the array begins: at the top, or as the value of `memories` of an object at the top.
+fn array_start(bytes: &[u8]) -> Option<usize> {
+    let first = bytes.iter().position(|byte| !byte.is_ascii_whitespace())?;
+    if bytes[first] == b'[' {
+        return Some(first);
+    }
+    if bytes[first] != b'{' {
+        return None;
+    }
+    let name = memchr::memmem::find(bytes, b"\"memories\"")? + b"\"memories\"".len();
+    let rest =
+        |from: usize| bytes[from..].iter().position(|byte| !byte.is_ascii_whitespace()).map(|at| from + at);
+    let colon = rest(name).filter(|at| bytes[*at] == b':')?;
+    rest(colon + 1).filter(|at| bytes[*at] == b'[')
+}
+
+/// The elements of the array that begins at `start`, and whether it ends.
+fn elements(bytes: &[u8], start: usize) -> (Vec<Range<usize>>, bool) {
+    let mut found = Vec::new();
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    let mut from = start + 1;
+    for (at, byte) in bytes.iter().enumerate().skip(start + 1) {
+        if quoted {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => quoted = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => quoted = true,
+            b'[' | b'{' => depth += 1,
+            b']' if depth == 0 => {
+                found.extend(element(bytes, from..at));
+                return (found, true);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                found.extend(element(bytes, from..at));
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.extend(element(bytes, from..bytes.len()));
+    (found, false)
+}
+
+/// A range without the blanks around it, if anything is left.
+fn element(bytes: &[u8], range: Range<usize>) -> Option<Range<usize>> {
+    let text = &bytes[range.clone()];
+    let lead = text.len() - text.trim_ascii_start().len();
+    let length = text.trim_ascii().len();
+    (length > 0).then(|| range.start + lead..range.start + lead + length)
+}
+
+/// Counts lines up to places that only grow.
+struct LineCounter<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: usize,
+}
+
+impl LineCounter<'_> {
+    fn line_of(&mut self, place: usize) -> usize {
+        self.line += memchr::memchr_iter(b'\n', &self.bytes[self.at..place]).count();
+        self.at = place;
+        self.line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown_batch(text: &str) -> String {
+        let batch = parse(text.as_bytes()).unwrap();
+        let mut out = String::new();
+        for found in batch.found {
+            let Item::Memory { section, timestamp, text } = found.item else { unreachable!() };
+            out.push_str(&format!("{}: {section:?} {timestamp:?} {text:?}\n", found.place));
+        }
+        for problem in batch.skipped.iter().chain(&batch.remarks) {
+            out.push_str(&format!("{}: {}\n", problem.place, problem.reason));
+        }
+        out
+    }
+
+    #[test]
+    fn bad_entries_cost_themselves_alone() {
+        let text = r#"[
+  {"key": "kyle", "content": "prefers Rust", "context": "", "ts": "2026-04-01T12:34:56.789012+00:00"},
+  {"key": "kyle", "content": "a, [b] \"c\"", "context": "two\nlines", "ts": "2026-04-01"},
+  {"key": "kyle"},
+  17,
+  {"content": "no key"},
+  {"key": "x", "content": 3},
+  {"key": "x" "content": "y"},
+  {"key": "stack", "content": "k8s", "ts": "yesterday"},
+  {"key": "stack", "content": "old", "ts": 1775046896}
+]"#;
+        insta::assert_snapshot!(shown_batch(text), @r#"
+        entry 1 (line 2): Some("kyle") Some("2026-04-01T12:34:56Z") "prefers Rust"
+        entry 2 (line 3): Some("kyle") Some("2026-04-01") "a, [b] \"c\"\n- Context: two\n  lines"
+        entry 8 (line 9): Some("stack") None "k8s"
+        entry 9 (line 10): Some("stack") Some("2026-04-01T12:34:56Z") "old"
+        entry 3 (line 4): it has no `content`
+        entry 4 (line 5): it has no `key`, which is its section's name
+        entry 5 (line 6): it has no `key`, which is its section's name
+        entry 6 (line 7): it has no `content`
+        entry 7 (line 8): it is no JSON: expected `,` or `}`
+        entry 8 (line 9): its time `"yesterday"` can't be read; it is kept without
+        "#);
+    }
+
+    #[test]
+    fn a_file_that_ends_early_gives_what_it_has() {
+        insta::assert_snapshot!(shown_batch("{\"memories\": [{\"key\":\"a\",\"content\":\"b\"},\n{\"key\":\"c\",\"con"), @r#"
+        entry 1 (line 1): Some("a") None "b"
+        entry 2 (line 2): it is no JSON: EOF while parsing a string
+        line 2: the file ends before its array does; what came before is read
+        "#);
+        assert!(parse(b"hello").is_err() && parse(b"{\"a\":1}").is_err() && parse(b"").is_err());
+    }
+
+    #[test]
+    fn an_entry_that_is_nested_too_deep_is_one_bad_entry() {
+        let text =
+            format!("[{}{},{{\"key\":\"a\",\"content\":\"b\"}}]", "[".repeat(100_000), "]".repeat(100_000));
+        let batch = parse(text.as_bytes()).unwrap();
+        assert_eq!((batch.found.len(), batch.skipped.len()), (1, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn what_json_writes_is_read(entries in proptest::collection::vec(("[a-z]{1,5}", "\\PC{1,20}", "[^\u{0}]{0,20}"), 0..8)) {
+            let values: Vec<Value> = entries.iter()
+                .map(|(key, content, context)| serde_json::json!({"key": key, "content": content, "context": context}))
+                .collect();
+            let batch = parse(serde_json::to_string_pretty(&values).unwrap().as_bytes()).unwrap();
+            let blank = entries.iter().filter(|(_, content, _)| content.trim().is_empty()).count();
+            prop_assert_eq!((batch.found.len(), batch.skipped.len()), (entries.len() - blank, blank));
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), prop::sample::select(b"[]{},:\"\\".to_vec())], 0..100)) {
+            let _ = parse(&[b"[", bytes.as_slice()].concat());
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Bullets into the sections of a note: memories, days, pins.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::{Merged, Wanted};
+use crate::format::lines::{self, Line, Lines, lines};
+use crate::format::memory::{self, MemoryFile};
+
+/// The longest text that one bullet may have.
+const MAX_BYTES: usize = 64 * 1024;
+/// The longest name of a section.
+const MAX_SECTION_CHARS: usize = 200;
+
+/// The note with the bullets that it lacks; `title` begins a note that is made.
+pub(super) fn merge(before: &[u8], title: &str, wanted: &[Wanted]) -> Merged {
+    let mut refused: HashMap<usize, String> = HashMap::new();
+    // Once with all of them; where the result doesn't read back, once more without those.
+    for _ in 0..2 {
+        let (merged, missing) = attempt(before, title, wanted, &mut refused);
+        if missing.is_empty() {
+            return merged;
+        }
+        let reason = "the note ends, or the section does, inside a comment or a code block";
+        refused.extend(missing.into_iter().map(|at| (at, reason.to_owned())));
+    }
+    let reason = "the note would not read back with it";
+    let refused = wanted.iter().map(|wanted| (wanted.item, reason.to_owned())).collect();
+    Merged { after: before.to_vec(), refused, ..Merged::default() }
+}
+
+/// One bullet as it will read back.
+struct Bullet {
+    timestamp: Option<String>,
+    text: String,
+    rendered: String,
+}
+
+/// The merged note, and the places in `wanted` of what doesn't read back from it.
+fn attempt(
+    before: &[u8],
+    title: &str,
+    wanted: &[Wanted],
+    refused: &mut HashMap<usize, String>,
+) -> (Merged, Vec<usize>) {
+    let file = memory::parse(before);
+    let mut known = Known::of(&file);
+    let mut names = Names::of(&file);
+    let mut groups: Vec<(Option<String>, Vec<(usize, Bullet)>)> = Vec::new();
+    let mut merged = Merged::default();
+    for (at, one) in wanted.iter().enumerate().filter(|(at, _)| !refused.contains_key(at)).collect::<Vec<_>>()
+    {
+        let (section, bullet) = match prepare(one, &mut names) {
+            Ok(prepared) => prepared,
+            Err(reason) => {
+                refused.insert(at, reason);
+                continue;
+            }
+        };
+        if !known.add(section.as_deref(), &bullet) {
+            merged.duplicates += 1;
+            continue;
+        }
+        match groups.iter_mut().find(|(name, _)| *name == section) {
+            Some((_, bullets)) => bullets.push((at, bullet)),
+            None => groups.push((section, vec![(at, bullet)])),
+        }
+    }
+    merged.after = insert(before, title, &file, &groups);
+    let read = memory::parse(&merged.after);
+    let there: HashSet<_> = read
+        .bullets
+        .iter()
+        .map(|read| (read.section.as_deref(), read.timestamp.as_deref(), read.text.as_str()))
+        .collect();
+    let stands = |section: &Option<String>, bullet: &Bullet| {
+        there.contains(&(section.as_deref(), bullet.timestamp.as_deref(), bullet.text.as_str()))
+    };
+    let all =
+        groups.iter().flat_map(|(section, bullets)| bullets.iter().map(move |(at, b)| (section, at, b)));
+    let missing: Vec<usize> =
+        all.filter(|(section, _, b)| !stands(section, b)).map(|(_, at, _)| *at).collect();
+    for (section, bullets) in &groups {
+        merged.added.extend(section.iter().map(|name| format!("## {name}")));
+        merged.added.extend(bullets.iter().map(|(_, bullet)| bullet.rendered.trim_end().to_owned()));
+        merged.count += bullets.len();
+    }
+    merged.refused = refused.iter().map(|(at, reason)| (wanted[*at].item, reason.clone())).collect();
+    merged.refused.sort();
+    (merged, missing)
+}
+
+/// The section's name as it reads back, and the bullet.
+fn prepare(wanted: &Wanted, names: &mut Names) -> Result<(Option<String>, Bullet), String> {
+    let text = wanted.text.replace("\r\n", "\n").replace('\r', "\n");
+    if text.trim().is_empty() {
+        return Err("it has no text".to_owned());
+    }
+    if text.len() > MAX_BYTES {
+        return Err(format!("it has {} bytes; a memory has at most {MAX_BYTES}", text.len()));
+    }
+    if let Some(bad) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+        return Err(format!("it holds the control character U+{:04X}", u32::from(bad)));
+    }
+    let rendered = memory::render_bullet(wanted.timestamp.as_deref(), &text);
+    let mut read = memory::parse(rendered.as_bytes()).bullets.into_iter();
+    let (Some(bullet), None) = (read.next(), read.next()) else {
+        return Err("it would not read back as one bullet".to_owned());
+    };
+    let section = wanted.section.as_deref().and_then(|name| names.canonical(name));
+    Ok((section, Bullet { timestamp: bullet.timestamp, text: bullet.text, rendered }))
+}
+
+/// What stands in a note already, by section and text, with the timestamps that it bears.
+struct Known(HashMap<(Option<String>, String), Vec<Option<String>>>);
+
+impl Known {
+    fn of(file: &MemoryFile) -> Self {
+        let mut known: HashMap<(Option<String>, String), Vec<Option<String>>> = HashMap::new();
+        for bullet in &file.bullets {
+            known
+                .entry((bullet.section.clone(), bullet.text.clone()))
+                .or_default()
+                .push(bullet.timestamp.clone());
+        }
+        Self(known)
+    }
+
+    /// Whether the bullet is new. The same words of another time are; a bullet without a time is the
+    /// same as one with.
+    fn add(&mut self, section: Option<&str>, bullet: &Bullet) -> bool {
+        let stamps = self.0.entry((section.map(str::to_owned), bullet.text.clone())).or_default();
+        let same = |known: &Option<String>| {
+            known.is_none() || bullet.timestamp.is_none() || *known == bullet.timestamp
+        };
+        let new = !stamps.iter().any(same);
+        if new {
+            stamps.push(bullet.timestamp.clone());
+        }
+        new
+    }
+}
+
+/// The names of a note's sections.
+struct Names(Vec<String>);
+
+impl Names {
+    fn of(file: &MemoryFile) -> Self {
+        Self(file.sections.iter().map(|section| section.name.clone()).collect())
+    }
+
+    /// The name as a heading reads it back, in the letter case of the section that is there; a blank one is none.
+    fn canonical(&mut self, name: &str) -> Option<String> {
+        // A heading must not open a comment, which would hide what comes below it.
+        let name = name.replace("%%", "%").replace("<!--", "<--");
+        let line: String =
+            name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_SECTION_CHARS).collect();
+        let (_, name) = memory::heading(format!("## {}", line.trim()).as_bytes())?;
+        if name.is_empty() {
+            return None;
+        }
+        let same = self.0.iter().find(|known| **known == name);
+        let alike = || self.0.iter().find(|known| known.to_lowercase() == name.to_lowercase());
+        if let Some(known) = same.or_else(alike) {
+            return Some(known.clone());
+        }
+        self.0.push(name.clone());
+        Some(name)
+    }
+}
+
+/// The bytes with the groups of bullets in their sections.
+fn insert(
+    before: &[u8],
+    title: &str,
+    file: &MemoryFile,
+    groups: &[(Option<String>, Vec<(usize, Bullet)>)],
+) -> Vec<u8> {
+    let mut splices: Vec<(usize, String)> = Vec::new();
+    let mut new_sections = String::new();
+    for (section, bullets) in groups {
+        let text: String = bullets.iter().map(|(_, bullet)| bullet.rendered.as_str()).collect();
+        let range = match section {
+            None => {
+                let end = file.sections.first().map_or(before.len(), |section| section.range.start);
+                Some((lines::bom_len(before)..end, true))
+            }
+            Some(name) => {
+                let found = file.sections.iter().find(|section| section.name == *name);
+                found.map(|section| (section.range.clone(), false))
+            }
+        };
+        match range {
+            Some((range, apart)) => splices.push(splice(before, file, range, &text, apart)),
+            None => {
+                new_sections.push_str(&format!("\n## {}\n{text}", section.as_deref().unwrap_or_default()))
+            }
+        }
+    }
+    splices.sort_by_key(|(at, _)| *at);
+    let mut after = Vec::with_capacity(before.len() + 1024);
+    let mut from = 0;
+    if before.is_empty() && !groups.is_empty() {
+        after.extend_from_slice(title.as_bytes());
+    }
+    for (at, text) in &splices {
+        after.extend_from_slice(&before[from..*at]);
+        from = *at;
+        push(&mut after, before, text);
+    }
+    after.extend_from_slice(&before[from..]);
+    if !new_sections.is_empty() {
+        let blank = lines(&after).last().is_none_or(|line| line.text.trim_ascii().is_empty());
+        let text = if blank { new_sections.trim_start_matches('\n') } else { &new_sections };
+        push(&mut after, before, text);
+    }
+    after
+}
+
+/// Where a group goes in a range of lines: behind its last line that isn't blank. `apart` sets it off
+/// from what isn't a bullet.
+fn splice(before: &[u8], file: &MemoryFile, range: Range<usize>, text: &str, apart: bool) -> (usize, String) {
+    let is_blank = |line: &Line<'_>| line.text.trim_ascii().is_empty();
+    let inside = Lines::from_offset(before, range.start, 0).take_while(|line| line.start < range.end);
+    let at = inside.filter(|line| !is_blank(line)).last().map_or(range.start, |line| line.end());
+    let after_bullet = file.bullets.binary_search_by_key(&at, |bullet| bullet.range.end).is_ok();
+    let at_top = at == lines::bom_len(before) && !before.is_empty();
+    let lead = if apart && !after_bullet && !at_top { "\n" } else { "" };
+    // A heading must not follow at once.
+    let next = Lines::from_offset(before, at, 0).next();
+    let tail = if next.is_none_or(|line| is_blank(&line)) { "" } else { "\n" };
+    (at, format!("{lead}{text}{tail}"))
+}
+
+/// Adds text to bytes that end in a whole line afterwards, with the line ends of `like`.
+fn push(bytes: &mut Vec<u8>, like: &[u8], text: &str) {
+    let newline = lines::terminator_of(like);
+    if !bytes.is_empty() && !bytes.ends_with(b"\n") && bytes.len() > lines::bom_len(bytes) {
+        bytes.extend_from_slice(newline.as_bytes());
+    }
+    bytes.extend_from_slice(text.replace('\n', newline).as_bytes());
+}

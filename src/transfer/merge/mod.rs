@@ -1,0 +1,147 @@
+//! What a note looks like with the items that it lacks: pure.
+//!
+//! Each function here takes a note's bytes and items, and returns the bytes with what was missing put
+//! in. Every byte that was there stays, in its order. What is there already is counted, not added; and
+//! nothing counts as added unless the new bytes, parsed, have it as it was meant: a note that ends
+//! inside a comment takes no memory, and says so.
+
+mod bullets;
+mod commitments;
+mod reminders;
+
+use jiff::civil::Date;
+
+use super::{Item, chunks};
+use crate::format::reminder::{DateText, TimeText};
+
+/// What a note is to the importer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoteKind {
+    /// The memory note.
+    Memory,
+    /// A day's note.
+    Daily(Date),
+    /// The reminders.
+    Reminders,
+    /// The follow-ups.
+    Commitments,
+    /// The pinned memories.
+    Pinned,
+    /// Who the user is.
+    Profile,
+    /// Any other note: kept whole.
+    Other,
+}
+
+/// A note with what it lacked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Merged {
+    /// Its bytes afterwards.
+    pub after: Vec<u8>,
+    /// The lines that were added, as they stand there, under the headings that they stand under.
+    pub added: Vec<String>,
+    /// How many items that is.
+    pub count: usize,
+    /// How many items were there already.
+    pub duplicates: usize,
+    /// The items (by their place in the list) that can't stand in it, and why.
+    pub refused: Vec<(usize, String)>,
+}
+
+/// A bullet to be added to a note of bullets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Wanted {
+    /// Which item it comes from.
+    item: usize,
+    section: Option<String>,
+    timestamp: Option<String>,
+    text: String,
+}
+
+/// The note of that kind with `before` as its bytes (none where it is missing), and the items that it lacks.
+pub fn merge(kind: NoteKind, before: &[u8], items: &[&Item]) -> Merged {
+    match kind {
+        NoteKind::Memory => bullets::merge(before, "# Memory\n", &wanted(items)),
+        NoteKind::Daily(date) => day(date, before, items),
+        NoteKind::Pinned => bullets::merge(before, "# Pinned\n", &wanted(items)),
+        NoteKind::Reminders => reminders::merge(before, items),
+        NoteKind::Commitments => commitments::merge(before, items),
+        NoteKind::Profile | NoteKind::Other => whole(before, items),
+    }
+}
+
+/// A note that is kept whole where there is none.
+fn whole(before: &[u8], items: &[&Item]) -> Merged {
+    let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
+    for (place, item) in items.iter().enumerate() {
+        let (Item::Note { text, .. } | Item::Profile { text } | Item::Day { text, .. }) = item else {
+            continue;
+        };
+        if merged.after == text.as_bytes() {
+            merged.duplicates += 1;
+        } else if merged.after.is_empty() {
+            merged.after = text.clone().into_bytes();
+            merged.added.push(text.clone());
+            merged.count += 1;
+        } else {
+            let reason = "a note with other words is there already; it is left as it is";
+            merged.refused.push((place, reason.to_owned()));
+        }
+    }
+    merged
+}
+
+/// A day's note: as it came where there is none, else with the bullets that it lacks.
+fn day(date: Date, before: &[u8], items: &[&Item]) -> Merged {
+    let first = items.iter().position(|item| matches!(item, Item::Day { .. }));
+    if let Some(first) = first.filter(|_| before.is_empty()) {
+        let mut merged = whole(before, &items[first..=first]);
+        let rest: Vec<&Item> =
+            items.iter().enumerate().filter(|(at, _)| *at != first).map(|(_, item)| *item).collect();
+        if !rest.is_empty() {
+            let more = day(date, &merged.after, &rest);
+            let original = |at: usize| if at >= first { at + 1 } else { at };
+            merged.after = more.after;
+            merged.added.extend(more.added);
+            merged.count += more.count;
+            merged.duplicates += more.duplicates;
+            merged.refused.extend(more.refused.into_iter().map(|(at, reason)| (original(at), reason)));
+        }
+        return merged;
+    }
+    // What the note has as a paragraph counts as there, too.
+    let there: std::collections::HashSet<String> =
+        chunks::chunks(&String::from_utf8_lossy(before)).into_iter().map(|chunk| chunk.text).collect();
+    let (new, known): (Vec<Wanted>, Vec<Wanted>) = wanted(items).into_iter().partition(|wanted| {
+        let from_day = matches!(items[wanted.item], Item::Day { .. });
+        !(from_day && there.contains(&wanted.text))
+    });
+    let mut merged = bullets::merge(before, &format!("# {}\n", DateText(date)), &new);
+    merged.duplicates += known.len();
+    merged
+}
+
+/// The items as bullets.
+fn wanted(items: &[&Item]) -> Vec<Wanted> {
+    let mut all = Vec::new();
+    for (item, source) in items.iter().enumerate() {
+        let mut add = |section: &Option<String>, timestamp: &Option<String>, text: String| {
+            all.push(Wanted { item, section: section.clone(), timestamp: timestamp.clone(), text });
+        };
+        match source {
+            Item::Memory { section, timestamp, text } => add(section, timestamp, text.clone()),
+            Item::Daily { section, time: Some(time), text, .. } => {
+                add(section, &None, format!("{} {text}", TimeText(*time)));
+            }
+            Item::Daily { section, time: None, text, .. } => add(section, &None, text.clone()),
+            Item::Pin { text } => add(&None, &None, text.clone()),
+            Item::Day { text, .. } => {
+                for chunk in chunks::chunks(text) {
+                    add(&chunk.section(), &None, chunk.text);
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}

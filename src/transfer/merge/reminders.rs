@@ -1,0 +1,57 @@
+//! Reminders into the note of reminders.
+
+use std::collections::HashSet;
+
+use super::Merged;
+use crate::format::reminder::{self, Parsed, Reminder};
+use crate::transfer::Item;
+use crate::vault::{Operation, apply};
+
+pub(super) fn merge(before: &[u8], items: &[&Item]) -> Merged {
+    let file = reminder::parse(before);
+    let mut ids: HashSet<_> = file.reminders.iter().filter_map(|line| line.reminder.id).collect();
+    let said: HashSet<_> = file.reminders.iter().map(|line| what(&line.reminder)).collect();
+    let mut merged = Merged { after: before.to_vec(), ..Merged::default() };
+    let mut wanted: Vec<(usize, String)> = Vec::new();
+    for (place, item) in items.iter().enumerate() {
+        let Item::Reminder(new) = item else { continue };
+        let known = match new.id {
+            Some(id) => ids.contains(&id),
+            None => said.contains(&what(new)),
+        };
+        if known {
+            merged.duplicates += 1;
+            continue;
+        }
+        let line = new.to_line();
+        match reminder::parse_line(line.as_bytes()) {
+            Parsed::Reminder(read) if read == *new => {
+                ids.extend(new.id);
+                wanted.push((place, line));
+            }
+            Parsed::NearMiss { reason, .. } => merged.refused.push((place, reason)),
+            _ => merged.refused.push((place, "it would not read back as it is".to_owned())),
+        }
+    }
+    if wanted.is_empty() {
+        return merged;
+    }
+    let start: &[u8] = if before.is_empty() { b"# Reminders\n\n" } else { before };
+    let append = |(_, line): &(usize, String)| Operation::Append { text: line.clone().into_bytes() };
+    let (after, _) = apply(&wanted.iter().map(append).collect::<Vec<_>>(), start);
+    // An end inside a comment or a code block would make all of them dead.
+    if reminder::parse(&after).reminders.len() == file.reminders.len() + wanted.len() {
+        merged.after = after;
+        merged.count = wanted.len();
+        merged.added.extend(wanted.into_iter().map(|(_, line)| line));
+    } else {
+        let reason = "the note ends inside a comment or a code block; close it first";
+        merged.refused.extend(wanted.into_iter().map(|(place, _)| (place, reason.to_owned())));
+    }
+    merged
+}
+
+/// What a reminder says, without its id.
+fn what(reminder: &Reminder) -> (jiff::civil::DateTime, reminder::Recur, &str) {
+    (reminder.date.to_datetime(reminder.time), reminder.recur, &reminder.msg)
+}

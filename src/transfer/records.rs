@@ -1,0 +1,260 @@
+//! JSON Lines: one memory, day's bullet, reminder, follow-up or pin a line, with the place that it has.
+//!
+//! What goes out this way comes in again as it was. On the way in a line that can't be used costs itself
+//! alone; paths in it say where something stood and are never opened, and one that leaves the vault
+//! makes its line a bad one.
+
+use jiff::{Timestamp, civil::Date};
+use serde::{Deserialize, Serialize};
+
+use super::{Batch, Contents, Item};
+use crate::format::ReminderId;
+use crate::format::commitment::{Commitment, Precision, Status};
+use crate::format::lines::lines;
+use crate::format::reminder::{Recur, Reminder, TimeText};
+use crate::format::{daily, reminder};
+use crate::vault::NotePath;
+
+/// Where something stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The note.
+    pub path: Option<NotePath>,
+    /// Its first line there, from 1.
+    pub line: Option<usize>,
+}
+
+/// A line of an export.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Record {
+    /// A bullet of the memory note.
+    Memory {
+        /// Where it stands.
+        #[serde(flatten)]
+        place: Place,
+        /// Its section.
+        section: Option<String>,
+        /// What stands in brackets before it.
+        timestamp: Option<String>,
+        /// Whom it is for; it stands in the text as a tag.
+        scope: Option<String>,
+        /// Its text.
+        text: String,
+    },
+    /// A bullet of a day's note.
+    Daily {
+        /// Where it stands.
+        #[serde(flatten)]
+        place: Place,
+        /// The day.
+        date: Date,
+        /// The local time of day, `HH:MM`.
+        time: Option<String>,
+        /// Its section.
+        section: Option<String>,
+        /// Whom it is for; it stands in the text as a tag.
+        scope: Option<String>,
+        /// Its text.
+        text: String,
+    },
+    /// A reminder.
+    Reminder {
+        /// Where it stands.
+        #[serde(flatten)]
+        place: Place,
+        /// Its id, once it has one.
+        id: Option<ReminderId>,
+        /// The local date.
+        date: Date,
+        /// The local time of day, `HH:MM`.
+        time: String,
+        /// How it comes again.
+        recur: Recur,
+        /// The day of the month that is meant, where the month lacks it.
+        day: Option<i8>,
+        /// What it says.
+        msg: String,
+        /// The block id at the end of its line.
+        block_id: Option<String>,
+        /// The zone that date and time are meant in.
+        timezone: Option<String>,
+    },
+    /// A follow-up.
+    Commitment {
+        /// Where it stands.
+        #[serde(flatten)]
+        place: Place,
+        /// Its id.
+        id: String,
+        /// Where it has got to.
+        status: Status,
+        /// How exactly its time is meant.
+        precision: Option<Precision>,
+        /// When it is due.
+        due: Option<Timestamp>,
+        /// Where it is told.
+        scope: Option<String>,
+        /// When it was made.
+        created: Option<Timestamp>,
+        /// The turn that it came from.
+        source: Option<String>,
+        /// What was promised.
+        text: String,
+    },
+    /// A pinned memory.
+    Pin {
+        /// Where it stands.
+        #[serde(flatten)]
+        place: Place,
+        /// The link that it ends in.
+        target: Option<String>,
+        /// Its text, with the link.
+        text: String,
+    },
+}
+
+/// The lines of an export, each ending in a newline.
+pub fn lines_of(contents: &Contents) -> String {
+    let mut out = String::new();
+    for record in records(contents) {
+        out.push_str(&serde_json::to_string(&record).expect("a record is plain data with text for keys"));
+        out.push('\n');
+    }
+    out
+}
+
+/// What the notes say, as records.
+pub fn records(contents: &Contents) -> Vec<Record> {
+    let at = |path: &NotePath, line: usize| Place { path: Some(path.clone()), line: Some(line) };
+    let scope = |text: &str| Some(scope_of(text));
+    let (path, file) = &contents.memory;
+    let mut all: Vec<Record> = Vec::new();
+    all.extend(file.bullets.iter().map(|bullet| Record::Memory {
+        place: at(path, bullet.line),
+        section: bullet.section.clone(),
+        timestamp: bullet.timestamp.clone(),
+        scope: scope(&bullet.text),
+        text: bullet.text.clone(),
+    }));
+    for day in &contents.days {
+        all.extend(day.file.bullets.iter().map(|bullet| Record::Daily {
+            place: at(&day.path, bullet.line),
+            date: day.date,
+            time: bullet.time.map(|time| TimeText(time).to_string()),
+            section: bullet.section.clone(),
+            scope: scope(&bullet.text),
+            text: bullet.text.clone(),
+        }));
+    }
+    let (path, file) = &contents.reminders;
+    all.extend(file.reminders.iter().map(|line| Record::Reminder {
+        place: at(path, line.line),
+        id: line.reminder.id,
+        date: line.reminder.date,
+        time: TimeText(line.reminder.time).to_string(),
+        recur: line.reminder.recur,
+        day: line.reminder.day,
+        msg: line.reminder.msg.clone(),
+        block_id: line.reminder.block_id.clone(),
+        timezone: Some(contents.zone.name().to_owned()),
+    }));
+    let (path, file) = &contents.commitments;
+    all.extend(file.blocks.iter().map(|block| {
+        let Commitment { id, status, precision, due, scope, created, source, text } =
+            block.commitment.clone();
+        Record::Commitment {
+            place: at(path, block.line),
+            id,
+            status,
+            precision,
+            due,
+            scope,
+            created,
+            source,
+            text,
+        }
+    }));
+    let (path, pins) = &contents.pins;
+    all.extend(pins.iter().map(|pin| Record::Pin {
+        place: at(path, pin.line),
+        target: pin.target.as_ref().map(ToString::to_string),
+        text: pin.text.clone(),
+    }));
+    all
+}
+
+/// The scope that a text's tag names, `project:x` for `#project/x`; without one, all may see it.
+fn scope_of(text: &str) -> String {
+    let tags = text.split_whitespace().rev().filter_map(|word| word.strip_prefix('#')?.split_once('/'));
+    let mut scopes =
+        tags.filter(|(kind, id)| matches!(*kind, "project" | "agent" | "user" | "custom") && !id.is_empty());
+    scopes.next().map_or_else(|| "global".to_owned(), |(kind, id)| format!("{kind}:{id}"))
+}
+
+/// The items of an export. `timezone` is the zone that this vault means its times in.
+pub fn parse(bytes: &[u8], timezone: &str) -> Batch {
+    let mut batch = Batch::default();
+    let mut other_zone = None;
+    for line in lines(bytes).filter(|line| !line.text.trim_ascii().is_empty()) {
+        let place = format!("line {}", line.number);
+        let record = match serde_json::from_slice::<Record>(line.text) {
+            Ok(record) => record,
+            Err(error) => {
+                batch.skip(place, unreadable(&error));
+                continue;
+            }
+        };
+        if let Record::Reminder { timezone: Some(zone), .. } = &record {
+            other_zone =
+                other_zone.or_else(|| Some((place.clone(), zone.clone())).filter(|_| zone != timezone));
+        }
+        match item(record) {
+            Ok(item) => batch.add(item, place),
+            Err(reason) => batch.skip(place, reason),
+        }
+    }
+    if let Some((place, zone)) = other_zone {
+        let reason =
+            format!("reminders come from a vault in {zone}; this one reads their times in {timezone}");
+        batch.remark(place, reason);
+    }
+    batch
+}
+
+/// Whether text begins with a line of an export.
+pub(super) fn is_one(bytes: &[u8]) -> bool {
+    let first = lines(bytes).find(|line| !line.text.trim_ascii().is_empty());
+    first.is_some_and(|line| {
+        serde_json::from_slice::<serde_json::Value>(line.text).is_ok_and(|value| value.get("kind").is_some())
+    })
+}
+
+fn item(record: Record) -> Result<Item, String> {
+    let clock = |time: &str| {
+        let bullet = daily::parse(format!("- {time} x\n").as_bytes()).bullets.into_iter().next();
+        let read = bullet.filter(|bullet| bullet.text == "x").and_then(|bullet| bullet.time);
+        read.ok_or_else(|| format!("its time {} is not HH:MM", crate::format::quote(time)))
+    };
+    Ok(match record {
+        Record::Memory { section, timestamp, text, .. } => Item::Memory { section, timestamp, text },
+        Record::Daily { date, .. } if date.year() < 1 => return Err("its day is before year 1".to_owned()),
+        Record::Daily { date, time, section, text, .. } => {
+            Item::Daily { date, section, time: time.as_deref().map(clock).transpose()?, text }
+        }
+        Record::Reminder { id, date, time, recur, day, msg, block_id, .. } => {
+            reminder::check_msg(&msg).map_err(|error| error.to_string())?;
+            Item::Reminder(Reminder { date, time: clock(&time)?, recur, day, msg, id, block_id })
+        }
+        Record::Commitment { id, status, precision, due, scope, created, source, text, .. } => {
+            Item::Commitment(Commitment { id, status, precision, due, scope, created, source, text })
+        }
+        Record::Pin { text, .. } => Item::Pin { text },
+    })
+}
+
+/// Why a line is no record, without a place within the line.
+fn unreadable(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    format!("it is no line of an export: {}", text.split(" at line ").next().unwrap_or_default())
+}

@@ -1,0 +1,88 @@
+//! Which program a file or folder is from, and what it holds.
+
+use std::path::Path;
+
+use super::outside::{self, MAX_ENTRIES_BYTES};
+use super::{Batch, TransferError, basic_memory, openclaw, records};
+use crate::vault::NotePath;
+
+/// What can be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum SourceKind {
+    /// An OpenClaw workspace.
+    Openclaw,
+    /// A basic-memory project.
+    BasicMemory,
+    /// An export of ours, JSON Lines.
+    Jsonl,
+}
+
+impl SourceKind {
+    /// The name on the command line, and in history.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Openclaw => "openclaw",
+            Self::BasicMemory => "basic-memory",
+            Self::Jsonl => "jsonl",
+        }
+    }
+
+    /// The kind of what is at `path`, by what it looks like.
+    ///
+    /// # Errors
+    /// There is nothing, or it looks like none of them.
+    pub fn detect(path: &Path) -> Result<Self, TransferError> {
+        let metadata = std::fs::metadata(path).map_err(|source| outside::io(path, source))?;
+        if metadata.is_dir() {
+            if openclaw::is_one(path) {
+                return Ok(Self::Openclaw);
+            }
+            if basic_memory::is_one(path) {
+                return Ok(Self::BasicMemory);
+            }
+        } else if records::is_one(&outside::read_file(path, MAX_ENTRIES_BYTES)?) {
+            return Ok(Self::Jsonl);
+        }
+        Err(TransferError::UnknownKind(path.to_owned()))
+    }
+}
+
+/// What is at `path` (`-` is standard input), which is of that kind. Notes without a place of their own
+/// are meant for the folder `into`, or one that is named like the source; `timezone` is the zone of the
+/// vault that it is read for.
+///
+/// # Errors
+/// It isn't there, is not of that kind, is too large, or can't be read.
+pub fn read(
+    kind: SourceKind,
+    path: &Path,
+    into: Option<&NotePath>,
+    timezone: &str,
+) -> Result<Batch, TransferError> {
+    if kind == SourceKind::Jsonl {
+        let bytes = if path.as_os_str() == "-" {
+            outside::read_stream(path, std::io::stdin().lock(), MAX_ENTRIES_BYTES)?
+        } else {
+            outside::read_file(path, MAX_ENTRIES_BYTES)?
+        };
+        return Ok(records::parse(&bytes, timezone));
+    }
+    let root = path.canonicalize().map_err(|source| outside::io(path, source))?;
+    if !root.is_dir() {
+        return Err(TransferError::WrongType { path: path.to_owned(), expected: "a folder" });
+    }
+    let into = into.cloned().unwrap_or_else(|| folder_for(kind, &root));
+    match kind {
+        SourceKind::Openclaw => openclaw::read(&root, &into),
+        _ => basic_memory::read(&root, &into),
+    }
+}
+
+/// The folder of imports for a source: by its name where that can stand in a path, else by its kind.
+fn folder_for(kind: SourceKind, root: &Path) -> NotePath {
+    let own = root.file_name().and_then(|name| name.to_str()).filter(|name| !name.starts_with('.'));
+    let named = own.and_then(|name| NotePath::new(&format!("imported/{name}")).ok());
+    named.filter(|_| kind == SourceKind::BasicMemory).unwrap_or_else(|| {
+        NotePath::new(&format!("imported/{}", kind.name())).expect("the names of kinds are plain words")
+    })
+}

@@ -1,0 +1,303 @@
+//! The calendar, read back and worked out by an independent implementation (the crate calcard), and
+//! compared with the scheduler's own occurrences.
+
+use std::collections::HashMap;
+
+use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty, ICalendarValue};
+use chrono::NaiveDateTime;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use vault_agent::config::Settings;
+use vault_agent::format::reminder::{Recur, Reminder};
+use vault_agent::schedule::{self, Zone};
+use vault_agent::transfer::{Contents, calendar::calendar};
+use vault_agent::vault::Vault;
+
+use crate::support::TestVault;
+
+const NOW: &str = "2026-12-01T09:30:00Z";
+
+/// The calendar of a vault with that note of reminders.
+fn exported(zone: &Zone, reminders: &str) -> String {
+    let temp = tempfile::tempdir().unwrap();
+    std::fs::write(temp.path().join("Reminders.md"), reminders).unwrap();
+    let vault = Vault::open(temp.path()).unwrap();
+    let contents = Contents::read(&vault, &Settings::default(), zone).unwrap();
+    calendar(&contents, NOW.parse().unwrap())
+}
+
+fn parsed(text: &str) -> ICalendar {
+    ICalendar::parse(text).unwrap_or_else(|entry| panic!("{entry:?}\n{text}"))
+}
+
+/// The first local times of each event, by its summary, as the independent reader works them out.
+fn expanded(calendar: &ICalendar, limit: usize) -> HashMap<String, Vec<NaiveDateTime>> {
+    let mut found: HashMap<String, Vec<NaiveDateTime>> = HashMap::new();
+    for event in calendar.components.iter().filter(|c| c.component_type == ICalendarComponentType::VEvent) {
+        // By itself, so that the limit is its own.
+        let alone = ICalendar { components: vec![event.clone()] };
+        let expanded = alone.expand_dates(calcard::common::timezone::Tz::Floating, limit);
+        assert!(expanded.errors.is_empty(), "{:?}", expanded.errors);
+        let starts = expanded.events.iter().map(|event| event.start.naive_local()).collect();
+        assert!(found.insert(text_of(event, &ICalendarProperty::Summary), starts).is_none());
+    }
+    found
+}
+
+fn text_of(event: &calcard::icalendar::ICalendarComponent, name: &ICalendarProperty) -> String {
+    let entry = event.entries.iter().find(|entry| entry.name == *name).unwrap();
+    match &entry.values[..] {
+        [ICalendarValue::Text(text)] => text.clone(),
+        other => panic!("{name:?}: {other:?}"),
+    }
+}
+
+fn naive(at: DateTime) -> NaiveDateTime {
+    at.strftime("%Y-%m-%dT%H:%M:%S").to_string().parse().unwrap()
+}
+
+#[test]
+fn reminders_and_follow_ups_are_events() {
+    let vault = TestVault::new(
+        r#"//- zone: Europe/London
+//- /Reminders.md
+- [ ] date=2026-12-31 time=09:30 recur=monthly msg="Rent, \"all\" of it; a\\b and a line that is so long that it has to be folded" id=rid_K5V4M2J7Q2ZP
+- [ ] date=2027-03-27 time=01:30 recur=daily msg="Pills" id=rid_AAAAAAAAAAAA
+- [ ] date=2027-03-28 time=01:30 recur=none msg="Once"
+- [x] date=2027-02-28 time=10:00 recur=none msg="Asleep"
+//- /COMMITMENTS.md
+---
+id: c-2026-05-08-001
+status: pending
+due: 2026-12-08T19:00:00.5Z
+---
+Remind Kyle
+of two things
+
+---
+id: c-2026-05-08-002
+status: cancelled
+due: 2026-12-08T19:00:00Z
+---
+No more
+"#,
+    );
+    let out = vault.run(&["export", "--format", "ics"]).ok().stdout;
+    let (head, rest) = out.split_once("BEGIN:VTIMEZONE").unwrap();
+    let (zone, events) = rest.split_once("END:VTIMEZONE\r\n").unwrap();
+    assert!(zone.contains("TZID:Europe/London\r\n") && zone.contains("BEGIN:DAYLIGHT\r\n"));
+    insta::assert_snapshot!(format!("{head}…\n{events}").replace("\r\n", "\n"), @r#"
+    BEGIN:VCALENDAR
+    VERSION:2.0
+    PRODID:-//vault-agent//vault-agent 0.1.0//EN
+    CALSCALE:GREGORIAN
+    METHOD:PUBLISH
+    NAME:vault
+    X-WR-CALNAME:vault
+    X-WR-TIMEZONE:Europe/London
+    REFRESH-INTERVAL;VALUE=DURATION:PT1H
+    X-PUBLISHED-TTL:PT1H
+    …
+    BEGIN:VEVENT
+    UID:rid_K5V4M2J7Q2ZP@vault-agent
+    DTSTAMP:20261201T093000Z
+    DTSTART;TZID=Europe/London:20261231T093000
+    RRULE:FREQ=MONTHLY;BYMONTHDAY=28,29,30,31;BYSETPOS=-1
+    SUMMARY:Rent\, "all" of it\; a\\b and a line that is so long that it has to
+      be folded
+    CATEGORIES:Reminder
+    TRANSP:TRANSPARENT
+    BEGIN:VALARM
+    ACTION:DISPLAY
+    DESCRIPTION:Rent\, "all" of it\; a\\b and a line that is so long that it ha
+     s to be folded
+    TRIGGER:PT0S
+    END:VALARM
+    END:VEVENT
+    BEGIN:VEVENT
+    UID:rid_AAAAAAAAAAAA@vault-agent
+    DTSTAMP:20261201T093000Z
+    DTSTART;TZID=Europe/London:20270327T013000
+    RRULE:FREQ=DAILY
+    SUMMARY:Pills
+    DESCRIPTION:The clocks skip 2027-03-28 01:30: vault-agent tells this at 202
+     7-03-28 02:00.
+    CATEGORIES:Reminder
+    TRANSP:TRANSPARENT
+    BEGIN:VALARM
+    ACTION:DISPLAY
+    DESCRIPTION:Pills
+    TRIGGER:PT0S
+    END:VALARM
+    END:VEVENT
+    BEGIN:VEVENT
+    UID:882b544d5cd72532@vault-agent
+    DTSTAMP:20261201T093000Z
+    DTSTART;TZID=Europe/London:20270328T020000
+    SUMMARY:Once
+    CATEGORIES:Reminder
+    TRANSP:TRANSPARENT
+    BEGIN:VALARM
+    ACTION:DISPLAY
+    DESCRIPTION:Once
+    TRIGGER:PT0S
+    END:VALARM
+    END:VEVENT
+    BEGIN:VEVENT
+    UID:c-2026-05-08-001@vault-agent
+    DTSTAMP:20261201T093000Z
+    DTSTART:20261208T190000Z
+    SUMMARY:Remind Kyle
+    DESCRIPTION:Remind Kyle\nof two things
+    CATEGORIES:Follow-up
+    TRANSP:TRANSPARENT
+    BEGIN:VALARM
+    ACTION:DISPLAY
+    DESCRIPTION:Remind Kyle
+    TRIGGER:PT0S
+    END:VALARM
+    END:VEVENT
+    END:VCALENDAR
+    "#);
+    assert!(out.split("\r\n").all(|line| line.len() <= 75 && !line.contains('\n')));
+    // Nothing moved: the same calendar, but for when it was made.
+    let again = vault.run(&["export", "--format", "ics"]).ok().stdout;
+    assert_eq!(again.replace("DTSTAMP:20261201T093001Z", "DTSTAMP:20261201T093000Z"), out);
+}
+
+#[test]
+fn lines_that_share_an_id_are_told_apart() {
+    let line = "- [ ] date=2026-12-31 time=09:30 recur=none msg=\"A\" id=rid_AAAAAAAAAAAA\n";
+    let text = format!("{line}{line}{}", line.replace("\"A\"", "\"B\""));
+    let calendar = parsed(&exported(&Zone::get("UTC").unwrap(), &text));
+    let uids: Vec<_> = calendar
+        .components
+        .iter()
+        .filter(|component| component.component_type == ICalendarComponentType::VEvent)
+        .map(|event| text_of(event, &ICalendarProperty::Uid))
+        .collect();
+    assert_eq!(uids, ["rid_AAAAAAAAAAAA@vault-agent", "rid_AAAAAAAAAAAA-2@vault-agent"]);
+}
+
+#[test]
+fn the_last_day_of_a_short_month_is_hit() {
+    let zone = Zone::get("Europe/London").unwrap();
+    let text = "- [ ] date=2027-02-28 time=10:00 recur=monthly day=31 msg=\"x\"\n\
+                - [ ] date=2028-01-30 time=10:00 recur=monthly msg=\"y\"\n";
+    let found = expanded(&parsed(&exported(&zone, text)), 4);
+    let days = |name: &str| found[name].iter().map(|at| at.date().to_string()).collect::<Vec<_>>();
+    assert_eq!(days("x"), ["2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"]);
+    assert_eq!(days("y"), ["2028-01-30", "2028-02-29", "2028-03-30", "2028-04-30"]);
+}
+
+/// The offset that the calendar's own rules give for a local time, as RFC 5545 has it: of the
+/// observance that began last.
+fn offset_by_rules(rules: &[(NaiveDateTime, String)], local: NaiveDateTime) -> &str {
+    let begun = rules.iter().filter(|(start, _)| *start <= local);
+    begun.max_by_key(|(start, _)| *start).map(|(_, to)| to.as_str()).unwrap()
+}
+
+/// What each observance of a calendar says: when it begins, and the offset from then on.
+fn rules(text: &str) -> Vec<(NaiveDateTime, String)> {
+    let unfolded = text.replace("\r\n ", "");
+    let mut rules = Vec::new();
+    let mut starts: Vec<NaiveDateTime> = Vec::new();
+    for line in unfolded.lines().take_while(|line| *line != "END:VTIMEZONE") {
+        let at = |text: &str| NaiveDateTime::parse_from_str(text, "%Y%m%dT%H%M%S").unwrap();
+        match line.split_once(':').unwrap() {
+            ("BEGIN", "STANDARD" | "DAYLIGHT") => starts.clear(),
+            ("DTSTART", start) => starts.push(at(start)),
+            ("RDATE", dates) => starts.extend(dates.split(',').map(at)),
+            ("TZOFFSETTO", to) => rules.extend(starts.iter().map(|start| (*start, to.to_owned()))),
+            _ => {}
+        }
+    }
+    rules
+}
+
+fn any_zone() -> impl Strategy<Value = Zone> {
+    let mut names: Vec<String> = Zone::names().filter(|name| Zone::get(name).is_ok()).collect();
+    names.sort();
+    prop::sample::select(names).prop_map(|name| Zone::get(&name).unwrap())
+}
+
+fn any_reminder() -> impl Strategy<Value = Reminder> {
+    let recur = prop::sample::select(vec![Recur::None, Recur::Daily, Recur::Weekly, Recur::Monthly]);
+    let date =
+        (2020..=2040_i16, 1..=12_i8, prop_oneof![27..=31_i8, 1..=31_i8]).prop_map(|(year, month, day)| {
+            let first = Date::new(year, month, 1).unwrap();
+            Date::new(year, month, day.min(first.days_in_month())).unwrap()
+        });
+    let time = (prop_oneof![0..=3_i8, 0..=23_i8], 0..=59_i8);
+    (date, time, recur, prop::option::of(29..=31_i8)).prop_map(|(date, (hour, minute), recur, day)| {
+        Reminder {
+            date,
+            time: Time::new(hour, minute, 0, 0).unwrap(),
+            recur,
+            day,
+            msg: String::new(),
+            id: None,
+            block_id: None,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(100) })]
+
+    #[test]
+    fn a_calendar_means_what_the_scheduler_does(
+        zone in any_zone(),
+        mut reminders in proptest::collection::vec(any_reminder(), 40),
+    ) {
+        const COUNT: usize = 30;
+        let mut note = String::new();
+        for (place, reminder) in reminders.iter_mut().enumerate() {
+            reminder.msg = format!("number {place}");
+            note.push_str(&format!("{}\n", reminder.to_line()));
+        }
+        // As local times: what they mean as instants is the next property's concern.
+        let text = exported(&zone, &note).replace(&format!(";TZID={}", zone.name()), "");
+        let found = expanded(&parsed(&text), COUNT);
+        prop_assert_eq!(found.len(), reminders.len());
+        for reminder in &reminders {
+            // What comes once is written at the time that it really comes, should the clocks skip its own.
+            let local = |one: schedule::Occurrence| match reminder.recur {
+                Recur::None => zone.tz().to_datetime(one.at),
+                _ => one.local,
+            };
+            let ours: Vec<NaiveDateTime> =
+                schedule::occurrences(&zone, reminder).take(COUNT).map(|one| naive(local(one))).collect();
+            prop_assert_eq!(&found[&reminder.msg], &ours, "{} in {}", reminder.to_line(), zone);
+        }
+    }
+
+    #[test]
+    fn the_zone_rules_give_the_offsets_of_the_database(zone in any_zone(), days in 0..7000_i64, minutes in 0..1440_i64) {
+        let text = exported(&zone, "- [ ] date=2026-12-31 time=09:30 recur=none msg=\"A\"\n");
+        let from: Timestamp = "2026-02-01T00:00:00Z".parse().unwrap();
+        let at = from + SignedDuration::from_hours(24 * days) + SignedDuration::from_mins(minutes);
+        let local = zone.tz().to_datetime(at);
+        // In the hour that comes twice, a rule can't tell which is meant: the standard takes the first.
+        prop_assume!(!zone.tz().to_ambiguous_timestamp(local).is_ambiguous());
+        let seconds = zone.tz().to_offset(at).seconds();
+        let odd = if seconds % 60 == 0 { String::new() } else { format!("{:02}", seconds.abs() % 60) };
+        let shown = format!("{}{:02}{:02}{odd}", if seconds < 0 { '-' } else { '+' }, seconds.abs() / 3600, seconds.abs() / 60 % 60);
+        // The rules speak of the wall clock before each change; after a fold it reads earlier for a while.
+        let near_change = zone.tz().preceding(at).next().is_some_and(|change| change.timestamp() + SignedDuration::from_hours(25) > at);
+        prop_assume!(!near_change);
+        let rules = rules(&text);
+        prop_assert_eq!(offset_by_rules(&rules, naive(local)), shown, "{} at {}", zone, local);
+    }
+
+    #[test]
+    fn any_message_is_read_back(msg in "[^\\p{Cc}]{1,200}") {
+        let reminder = Reminder { date: Date::new(2026, 12, 31).unwrap(), time: Time::midnight(), recur: Recur::None, day: None, msg, id: None, block_id: None };
+        let text = exported(&Zone::get("UTC").unwrap(), &format!("{}\n", reminder.to_line()));
+        prop_assume!(text.contains("BEGIN:VEVENT"));
+        let calendar = parsed(&text);
+        let event = calendar.components.iter().find(|c| c.component_type == ICalendarComponentType::VEvent).unwrap();
+        prop_assert_eq!(text_of(event, &ICalendarProperty::Summary), reminder.msg);
+    }
+}

@@ -1,0 +1,111 @@
+//! `migrate memory-json`.
+
+use serde_json::json;
+
+use crate::support::TestVault;
+
+/// A store as the earlier server left it, with one entry that lost its content.
+const STORE: &str = include_str!("memory.json");
+
+/// A vault with a store in its home, and the store's path.
+fn vault(store: &str) -> (TestVault, String) {
+    let vault = TestVault::new("//- /MEMORY.md\n# Memory\n\n## Kyle\n- by hand\n\n## Other\n- x\n");
+    let path = vault.home().join("memory.json");
+    std::fs::write(&path, store).unwrap();
+    (vault, path.to_string_lossy().into_owned())
+}
+
+/// The names in the home directory.
+fn home(vault: &TestVault) -> Vec<String> {
+    let entries = std::fs::read_dir(vault.home()).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn entries_become_memories_by_key_and_the_store_is_kept_beside() {
+    let (vault, store) = vault(STORE);
+    insta::assert_snapshot!(vault.run(&["migrate", "memory-json", &store]).shown(), @r"
+    exit 1
+    --- stdout
+    changed MEMORY.md
+    3 added, 0 there already
+    `[HOME]/memory.json` is now `[HOME]/memory.json.bak.20261201T093000Z`
+    --- stderr
+    entry 4 (line 5): left out: it has no `content`
+    ");
+    insta::assert_snapshot!(vault.read("MEMORY.md"), @r"
+    # Memory
+
+    ## Kyle
+    - by hand
+    - [2026-04-01T12:34:56Z] prefers Rust
+      - Context: said so twice
+    - [2026-04-03T08:00:00Z] two
+      lines
+
+    ## Other
+    - x
+
+    ## stack
+    - [2026-04-02T08:00:00Z] k8s on lima
+    ");
+    assert_eq!(home(&vault), ["memory.json.bak.20261201T093000Z"]);
+    assert_eq!(std::fs::read_to_string(vault.home().join(&home(&vault)[0])).unwrap(), STORE);
+    let newest = &vault.run(&["history", "--json"]).ok().json()[0];
+    assert_eq!(newest["trailers"]["Client"], json!("memory-json"));
+}
+
+#[test]
+fn running_it_again_adds_nothing() {
+    let (vault, store) = vault(STORE);
+    let _ = vault.run(&["migrate", "memory-json", &store]);
+    let (memory, backup) = (vault.read("MEMORY.md"), home(&vault));
+    insta::assert_snapshot!(vault.run(&["migrate", "memory-json", &store]).shown(), @r"
+    exit 0
+    --- stderr
+    nothing to do: `[HOME]/memory.json.bak.20261201T093000Z` was taken over already
+    ");
+    assert_eq!((vault.read("MEMORY.md"), home(&vault)), (memory.clone(), backup));
+    // Nor does the same store once more, which gets a backup of its own.
+    std::fs::write(&store, STORE).unwrap();
+    let again = vault.run(&["migrate", "memory-json", &store, "--json"]);
+    assert_eq!((&again.json()["added"], &again.json()["duplicates"]), (&json!(0), &json!(3)));
+    assert_eq!((vault.read("MEMORY.md"), home(&vault).len()), (memory, 2));
+}
+
+#[test]
+fn a_dry_run_shows_the_lines_and_changes_nothing() {
+    let (vault, store) = vault(STORE);
+    let before = vault.tree();
+    insta::assert_snapshot!(vault.run(&["migrate", "memory-json", &store, "--dry-run"]).shown(), @r"
+    exit 1
+    --- stdout
+    MEMORY.md would be changed:
+    + ## Kyle
+    + - [2026-04-01T12:34:56Z] prefers Rust
+    +   - Context: said so twice
+    + - [2026-04-03T08:00:00Z] two
+    +   lines
+    + ## stack
+    + - [2026-04-02T08:00:00Z] k8s on lima
+    3 would be added, 0 there already
+    --- stderr
+    entry 4 (line 5): left out: it has no `content`
+    ");
+    assert_eq!((vault.tree(), home(&vault)), (before, vec!["memory.json".to_owned()]));
+}
+
+#[test]
+fn what_is_no_store_is_left_where_it_is() {
+    for text in ["", "{}", "hello", "[1, 2]", "{\"kind\":\"memory\"}\n"] {
+        let (vault, store) = vault(text);
+        let before = vault.tree();
+        assert_eq!(vault.run(&["migrate", "memory-json", &store]).code, 2, "{text}");
+        assert_eq!((vault.tree(), home(&vault)), (before, vec!["memory.json".to_owned()]), "{text}");
+    }
+    let (vault, _) = vault("[]");
+    assert_eq!(vault.run(&["migrate", "memory-json", "/nowhere/memory.json"]).code, 2);
+}
