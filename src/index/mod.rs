@@ -32,6 +32,7 @@ mod directory;
 mod error;
 mod filter;
 mod frontmatter;
+mod glance;
 mod glob;
 mod inline;
 pub mod live;
@@ -172,6 +173,8 @@ pub enum CheckedBy {
     Daemon,
     /// A look at every file just now.
     Scan,
+    /// A look at folders and at the files that change most, less than ten minutes after one at every file.
+    Glance,
     /// Nobody: the vault could not be looked at.
     Nobody,
 }
@@ -204,6 +207,8 @@ pub struct Index {
     /// When every file was last looked at for the sake of an empty answer.
     looked: Mutex<Option<std::time::Instant>>,
     stopping: AtomicBool,
+    /// Whether a glance does in place of a look at every file.
+    glancing: bool,
 }
 
 impl std::fmt::Debug for Index {
@@ -237,6 +242,7 @@ impl Index {
             read: Mutex::default(),
             looked: Mutex::default(),
             stopping: AtomicBool::new(false),
+            glancing: false,
         })
     }
 

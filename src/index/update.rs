@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use super::commit;
 use super::delta::{Change, Delta};
+use super::glance;
 use super::live;
 use super::scan::{self, Suspect};
 use super::segment::Target;
@@ -145,12 +146,18 @@ impl Index {
                 dirty.extend(self.options.own_notes(self.clock.now()));
                 scan::suspects_at(&conn, &self.vault, &self.options, &dirty)
             }
-            None => {
-                checked_by = CheckedBy::Scan;
-                self.scan(&conn, &view)
-            }
+            None => match self.glance(&conn) {
+                Some(found) => {
+                    checked_by = CheckedBy::Glance;
+                    found
+                }
+                None => {
+                    checked_by = CheckedBy::Scan;
+                    self.scan(&conn, &view)
+                }
+            },
         };
-        if checked_by == CheckedBy::Scan
+        if checked_by != CheckedBy::Daemon
             && store.is_writable()
             && let Ok(found) = &suspects
             && !found.is_empty()
@@ -170,6 +177,9 @@ impl Index {
                 }
                 Err(error) => return Err(error),
             }
+        }
+        if checked_by == CheckedBy::Scan && !suspects.as_ref().is_ok_and(Vec::is_empty) {
+            glance::forget(&self.root);
         }
         let mut freshness = Freshness {
             generation: view.totals.generation,
@@ -191,7 +201,9 @@ impl Index {
     }
 
     pub(super) fn scan(&self, conn: &Connection, view: &View) -> Result<Vec<Suspect>, IndexError> {
+        let began = std::time::SystemTime::now();
         let listing = scan::list(&self.vault, &self.options)?;
+        glance::note(&self.root, &listing, began);
         if listing.files.is_empty() && view.totals.files > 0 {
             return Err(IndexError::VaultEmpty {
                 root: self.vault.root().to_owned(),
