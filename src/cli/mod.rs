@@ -16,6 +16,7 @@ mod error;
 mod export;
 #[cfg(feature = "history")]
 mod history;
+mod hook;
 mod import;
 mod init;
 mod man;
@@ -105,6 +106,7 @@ enum Command {
     Undo(undo::Args),
     #[cfg(feature = "history")]
     Audit(audit::Args),
+    Hook(hook::Args),
     Import(import::Args),
     Export(export::Args),
     Migrate(migrate::Args),
@@ -160,11 +162,16 @@ impl Context {
 
 /// Runs the program with the given arguments (the first is its name) and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let is_hook = args.iter().any(|arg| arg == "hook");
     let cli = match command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(2);
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            // To a host, 2 means that the prompt or the stop is refused: an option that this version doesn't
+            // know must not do that.
+            return if is_hook { code.min(1) } else { code };
         }
     };
     let ui = Ui { json: cli.global.json };
@@ -219,6 +226,7 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Undo(args) => undo::run(context, args),
         #[cfg(feature = "history")]
         Command::Audit(args) => audit::run(context, args),
+        Command::Hook(args) => hook::run(context, args),
         Command::Import(args) => import::run(context, args),
         Command::Export(args) => export::run(context, args),
         Command::Migrate(args) => migrate::run(context, args),

@@ -178,6 +178,8 @@ impl TestVault {
             .env("VAULT_AGENT_STATE_DIR", self.state())
             .env("VAULT_AGENT_CACHE_DIR", self.cache())
             .env("VAULT_AGENT_NOW", self.now.get().to_string())
+            // A debug build on a busy machine may need more than a host's patience.
+            .env("VAULT_AGENT_HOOK_PATIENCE_MS", "60000")
             .envs(&self.environment)
             .current_dir(self.root())
             .args(args)

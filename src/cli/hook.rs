@@ -1,0 +1,172 @@
+//! `hook`: answers a coding agent's hooks, and writes them into its settings.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{CommandError, CommandResult, Context, Status};
+use crate::hooks::install::{self, Caller, SettingsError};
+use crate::hooks::settings_file::SettingsFile;
+use crate::hooks::{self, Event, Place};
+
+/// Answers a coding agent's hooks: reads the host's JSON on standard input, answers in its format.
+///
+/// Whatever goes wrong, the host goes on: the exit code is 0, and the cause is a line in `hooks.log` of the
+/// state directory. `hook install` writes the hooks into the host's settings.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Gives profile, working memory and the project's memories when a session starts or was compacted.
+    SessionStart,
+    /// Gives the few memories that bear on a prompt.
+    UserPromptSubmit,
+    /// Checks what the assistant says it saved, and offers what looks worth saving.
+    Stop,
+    /// Writes working memory before a conversation is compacted.
+    PreCompact,
+    /// Writes the session into the day's note.
+    SessionEnd,
+    /// Writes the hooks into the host's settings and shows the change.
+    Install {
+        #[command(flatten)]
+        at: At,
+    },
+    /// Takes the hooks out of the host's settings and shows the change; all else stays as it is.
+    Uninstall {
+        #[command(flatten)]
+        at: At,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct At {
+    /// The coding agent.
+    #[arg(long, default_value = "claude-code", value_parser = ["claude-code"])]
+    host: String,
+    /// The settings for all of your projects (the default): `~/.claude/settings.json`.
+    #[arg(long, group = "where")]
+    user: bool,
+    /// The settings of the project in this folder, shared with others: `.claude/settings.json`.
+    #[arg(long, group = "where")]
+    project: bool,
+    /// Your own settings of the project in this folder: `.claude/settings.local.json`.
+    #[arg(long, group = "where")]
+    local: bool,
+    /// This settings file.
+    #[arg(long, group = "where", value_name = "FILE")]
+    settings: Option<PathBuf>,
+    /// Shows the change and writes nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Args {
+    /// The event that a host calls about; none for what a person types.
+    pub fn event(&self) -> Option<Event> {
+        match self.action {
+            Action::SessionStart => Some(Event::SessionStart),
+            Action::UserPromptSubmit => Some(Event::UserPromptSubmit),
+            Action::Stop => Some(Event::Stop),
+            Action::PreCompact => Some(Event::PreCompact),
+            Action::SessionEnd => Some(Event::SessionEnd),
+            Action::Install { .. } | Action::Uninstall { .. } => None,
+        }
+    }
+}
+
+/// Runs `hook`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    match &args.action {
+        Action::Install { at } => {
+            let vault = context.vault_dir()?;
+            let vault = vault.canonicalize().map_err(|error| {
+                CommandError::problem(format!("can't open the vault `{}`: {error}", vault.display()))
+            })?;
+            let caller = Caller { program: utf8(&std::env::current_exe()?)?, vault: utf8(&vault)? };
+            change(context, at, |text, _| install::install(text, &caller))
+        }
+        Action::Uninstall { at } => change(context, at, install::uninstall),
+        _ => {
+            if let Some(event) = args.event() {
+                answer(context, event);
+            }
+            Ok(Status::Fine)
+        }
+    }
+}
+
+/// One answer to the host, or silence.
+fn answer(context: &Context, event: Event) {
+    let vault = context.vault_dir().map_err(|error| error.to_string());
+    let place = Place { vault, clock: Arc::clone(&context.clock) };
+    let line = hooks::respond(event, place, io::stdin());
+    if !line.is_empty() {
+        let mut out = io::stdout().lock();
+        // A host that doesn't listen any more needs no answer.
+        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    }
+}
+
+/// Edits the settings file and shows what changed.
+fn change(
+    context: &Context,
+    at: &At,
+    edit: impl Fn(&str, Option<&str>) -> Result<String, SettingsError>,
+) -> CommandResult {
+    let path = path(at)?;
+    let file = SettingsFile::read(&path)?;
+    let after = edit(file.text(), file.before().as_deref())
+        .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())).hint(MEND))?;
+    if after == file.text() {
+        context.ui.line(format!("{} is as it should be", path.display()));
+    } else {
+        let shown = path.to_string_lossy();
+        let diff = similar::TextDiff::from_lines(file.text(), after.as_str());
+        let diff = diff.unified_diff().context_radius(3).header(&shown, &shown).to_string();
+        context.ui.line(diff.trim_end());
+        if !at.dry_run {
+            file.write(&after)?;
+            context.ui.note(format!("wrote {}", path.display()));
+        }
+    }
+    let events: Vec<_> =
+        install::installed(&after).unwrap_or_default().into_iter().map(|(e, _)| e.as_str()).collect();
+    context.ui.json(&serde_json::json!({
+        "settings": path,
+        "changed": after != file.text(),
+        "written": after != file.text() && !at.dry_run,
+        "hooks": events,
+    }));
+    Ok(Status::Fine)
+}
+
+const MEND: &str = "mend the file by hand first; nothing was written";
+
+/// The settings file that is meant.
+fn path(at: &At) -> Result<PathBuf, CommandError> {
+    if let Some(path) = &at.settings {
+        return Ok(std::path::absolute(path)?);
+    }
+    if at.project || at.local {
+        let name = if at.project { "settings.json" } else { "settings.local.json" };
+        return Ok(std::env::current_dir()?.join(".claude").join(name));
+    }
+    if let Some(dir) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
+        return Ok(PathBuf::from(dir).join("settings.json"));
+    }
+    let home = etcetera::home_dir().map_err(|_| {
+        CommandError::problem("no home directory is known").hint("name the file with `--settings FILE`")
+    })?;
+    Ok(home.join(".claude/settings.json"))
+}
+
+fn utf8(path: &Path) -> Result<String, CommandError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        CommandError::usage(format!("`{}` isn't UTF-8, which a settings file can't name", path.display()))
+    })
+}

@@ -1,0 +1,35 @@
+//! An index that is far behind can't be brought up within a hook's patience: it is done beside it.
+//!
+//! Without a daemon nobody else would do it, and every prompt would be late. The process of its own runs one
+//! `recall`, which brings index and ranking up to date and ends; at most one is started in ten minutes, and
+//! none beside a daemon.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use crate::config::Dirs;
+use crate::index::live;
+
+const APART: Duration = Duration::from_secs(600);
+
+/// Starts it, unless it was started just now or a daemon is at work. Nobody waits for it.
+pub(super) fn bring_up(vault: &Path) {
+    let Ok(dirs) = Dirs::for_vault(vault) else { return };
+    let mark = dirs.cache.join("hooks-behind");
+    let age = std::fs::metadata(&mark).and_then(|meta| meta.modified()).ok();
+    let is_young = |at| SystemTime::now().duration_since(at).is_ok_and(|age| age < APART);
+    if age.is_some_and(is_young) || live::is_held(&dirs.cache) || std::fs::write(&mark, "").is_err() {
+        return;
+    }
+    let Ok(program) = std::env::current_exe() else { return };
+    let mut command = Command::new(program);
+    command.arg("--vault").arg(vault).args(["recall", "index"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // What ends the host's hook must not end this.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    if let Err(error) = command.spawn() {
+        tracing::debug!(%error, "the index is not brought up");
+    }
+}

@@ -1,0 +1,31 @@
+//! A conversation is about to be compacted: what it was about goes into working memory, where the user has
+//! turned that on. Hosts take no text after a compaction, so it comes back when the session starts again.
+
+use super::input::Input;
+use super::output::Answer;
+use super::summary::working;
+use super::transcript::{Transcript, read_tail};
+use super::{HookError, home, origin};
+use crate::memory::working::{is_on, write_working};
+use crate::workspace::Workspace;
+
+/// A token's estimated characters.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// Answers a coming compaction, which there is nothing to say about.
+pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+    if !is_on(&workspace.settings) {
+        return Ok(Answer::nothing());
+    }
+    let transcript = match input.transcript(home().as_deref()) {
+        Some(path) => read_tail(&path)?,
+        None => Transcript::default(),
+    };
+    let most = workspace.settings.memory.working_memory_max_tokens as usize * CHARS_PER_TOKEN;
+    let text = working(&transcript, input.cwd.as_deref(), most);
+    if !text.is_empty() {
+        let now = workspace.clock.now();
+        write_working(&workspace.editor, &workspace.settings, &text, now, &origin(input))?;
+    }
+    Ok(Answer::nothing())
+}

@@ -1,0 +1,94 @@
+//! A session ends: one line in the day's note says what it was about and which memories served in it.
+
+use super::input::Input;
+use super::output::Answer;
+use super::session::Sessions;
+use super::summary::topic;
+use super::transcript::{Transcript, read_head, read_tail};
+use super::{HookError, home, origin};
+use crate::memory::Scope;
+use crate::workspace::Workspace;
+
+/// Stands in each line about a session, before the session's own mark.
+pub(super) const SESSION_MARK: &str = "Claude Code session ";
+/// The longest topic.
+const TOPIC: usize = 120;
+/// More links than this make no line.
+const MOST_LINKS: usize = 12;
+
+/// Answers the end of a session, which there is nothing to say about.
+pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+    let (head, tail) = match input.transcript(home().as_deref()) {
+        Some(path) => (read_head(&path)?, read_tail(&path)?),
+        None => Default::default(),
+    };
+    let session = Sessions::new(&workspace.dirs.cache).load(input.session());
+    let scope = super::scope(input);
+    let Some(line) = line(input.session(), &head, &tail, &session.links, session.turn) else {
+        return Ok(Answer::nothing());
+    };
+    let notes = workspace.memory();
+    let now = workspace.clock.now();
+    let today = workspace.zone.tz().to_datetime(now).date();
+    // The note itself says whether the session stands in it: no state is needed for "once".
+    let mark = mark(input.session());
+    let is_there = notes
+        .list_daily(Some(today), None)
+        .unwrap_or_default()
+        .iter()
+        .any(|day| day.memories.iter().any(|memory| memory.text.contains(&mark)));
+    if !is_there {
+        let scope = if matches!(scope, Scope::Project(_)) { scope } else { Scope::Global };
+        notes.save_daily(&line, &scope, now, &origin(input))?;
+    }
+    Ok(Answer::nothing())
+}
+
+fn mark(session: &str) -> String {
+    format!("{SESSION_MARK}{}", &blake3::hash(session.as_bytes()).to_hex()[..8])
+}
+
+/// The line about a session; none where nothing was said in it.
+fn line(
+    session: &str,
+    head: &Transcript,
+    tail: &Transcript,
+    links: &[String],
+    looked: u64,
+) -> Option<String> {
+    let prompts = head.turns.iter().chain(&tail.turns).filter(|turn| !turn.prompt.is_empty());
+    let mut seen: Vec<(&str, Option<jiff::Timestamp>)> = Vec::new();
+    for turn in prompts {
+        if !seen.contains(&(turn.prompt.as_str(), turn.time)) {
+            seen.push((&turn.prompt, turn.time));
+        }
+    }
+    let count = (seen.len() as u64).max(looked);
+    if count == 0 {
+        return None;
+    }
+    let topic = topic(head, tail, TOPIC).map_or_else(String::new, |topic| format!(": {topic}"));
+    let prompts = if count == 1 { "1 prompt".to_owned() } else { format!("{count} prompts") };
+    let mut line = format!("{}{topic} ({prompts})", mark(session));
+    if !links.is_empty() {
+        line.push_str("; recalled ");
+        line.push_str(&links[..links.len().min(MOST_LINKS)].join(", "));
+    }
+    Some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::transcript::parse;
+    use super::*;
+
+    #[test]
+    fn a_session_is_a_line() {
+        let transcript = parse(br#"{"type":"user","message":{"content":"Plan the garden for next spring"}}"#);
+        let links = ["[[MEMORY]] line 5".to_owned(), "[[logs/a#^01J]]".to_owned()];
+        let line_of = |head, tail| line("s", head, tail, &links, 0);
+        let shown = line_of(&transcript, &transcript).unwrap().replace(&mark("s"), "[SESSION]");
+        insta::assert_snapshot!(shown, @"[SESSION]: Plan the garden for next spring (1 prompt); recalled [[MEMORY]] line 5, [[logs/a#^01J]]");
+        assert_eq!(line_of(&Transcript::default(), &Transcript::default()), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! What the host says on standard input when something happens.
+//!
+//! Claude Code writes one JSON object. Every field may be missing or null, and fields that are not known
+//! here are passed over: a newer host must not be stopped by an older program.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// Nobody types more than this; a longer input is no prompt.
+const MOST_BYTES: u64 = 8 << 20;
+
+/// One message of the host.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Input {
+    /// The conversation.
+    pub session_id: Option<String>,
+    /// The file with what was said so far, JSON Lines.
+    pub transcript_path: Option<PathBuf>,
+    /// The folder that the assistant works in.
+    pub cwd: Option<PathBuf>,
+    /// The event's name, as the host calls it.
+    pub hook_event_name: Option<String>,
+    /// What the user typed (user-prompt-submit).
+    pub prompt: Option<String>,
+    /// Why a session starts: `startup`, `resume`, `clear` or `compact`.
+    pub source: Option<String>,
+    /// Whether the assistant goes on because a stop hook made it (stop).
+    pub stop_hook_active: Option<bool>,
+    /// The assistant's last words (stop, newer hosts).
+    pub last_assistant_message: Option<String>,
+    /// Why a session ends: `clear`, `logout`, `prompt_input_exit`, `other`.
+    pub reason: Option<String>,
+    /// Who asked for a compaction: `manual` or `auto`.
+    pub trigger: Option<String>,
+}
+
+/// The host's message could not be understood. The words never repeat what it said.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// Standard input failed.
+    #[error("standard input can't be read: {0}")]
+    Read(#[from] std::io::Error),
+    /// It is longer than any message is.
+    #[error("standard input has more than {} MiB", MOST_BYTES >> 20)]
+    TooLong,
+    /// It is no JSON object of the kind that hosts send.
+    #[error("standard input is no message of a host ({what} at line {line}, column {column})")]
+    NotAMessage {
+        /// `syntax`, `data` or `eof`.
+        what: &'static str,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+    },
+}
+
+impl Input {
+    /// Reads a message to its end.
+    ///
+    /// # Errors
+    /// Reading fails, it is too long, or it is no message.
+    pub fn read(from: impl Read) -> Result<Self, InputError> {
+        let mut bytes = Vec::new();
+        from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(InputError::TooLong);
+        }
+        Self::parse(&bytes)
+    }
+
+    /// A message from its bytes.
+    ///
+    /// # Errors
+    /// It is no message.
+    pub fn parse(bytes: &[u8]) -> Result<Self, InputError> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        // The error's own words may quote the prompt; its kind and place don't.
+        serde_json::from_slice(bytes).map_err(|error| InputError::NotAMessage {
+            what: match error.classify() {
+                serde_json::error::Category::Io => "io",
+                serde_json::error::Category::Syntax => "syntax",
+                serde_json::error::Category::Data => "data",
+                serde_json::error::Category::Eof => "eof",
+            },
+            line: error.line(),
+            column: error.column(),
+        })
+    }
+
+    /// The conversation's id; hosts that name none share one.
+    pub fn session(&self) -> &str {
+        self.session_id.as_deref().unwrap_or_default()
+    }
+
+    /// The transcript's path, with `~/` resolved against `home`.
+    pub fn transcript(&self, home: Option<&Path>) -> Option<PathBuf> {
+        let path = self.transcript_path.as_ref()?;
+        match (path.strip_prefix("~"), home) {
+            (Ok(rest), Some(home)) => Some(home.join(rest)),
+            _ => Some(path.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_may_be_missing_null_or_new() {
+        assert_eq!(Input::parse(b"{}").unwrap(), Input::default());
+        let text = br#"{"session_id":null,"prompt":"hi","permission_mode":"plan","effort":{"level":3}}"#;
+        let input = Input::parse(text).unwrap();
+        assert_eq!((input.session(), input.prompt.as_deref()), ("", Some("hi")));
+    }
+
+    #[test]
+    fn errors_never_repeat_what_was_said() {
+        for (text, said) in [
+            (&br#"{"prompt": 7"#[..], "(data at line 1, column 12)"),
+            (br#"{"stop_hook_active":"my secret"}"#, "(data at line 1, column 31)"),
+            (b"my secret", "(syntax at line 1, column 1)"),
+            (b"", "(eof at line 1, column 0)"),
+            (b"\xff\xfe{}", "(syntax at line 1, column 1)"),
+        ] {
+            let error = Input::parse(text).unwrap_err().to_string();
+            assert!(error.ends_with(said) && !error.contains("secret"), "{error}");
+        }
+        assert!(matches!(Input::read(std::io::repeat(b' ')), Err(InputError::TooLong)));
+    }
+
+    #[test]
+    fn a_transcript_may_be_below_home() {
+        let input = Input { transcript_path: Some("~/.claude/x.jsonl".into()), ..Input::default() };
+        assert_eq!(input.transcript(Some(Path::new("/home/a"))), Some("/home/a/.claude/x.jsonl".into()));
+        assert_eq!(input.transcript(None), Some("~/.claude/x.jsonl".into()));
+    }
+}

@@ -1,0 +1,486 @@
+//! Entries in a host's settings file: put in, brought up to date, taken out again.
+//!
+//! Pure: text in, text out. Only the bytes of our own entries (and of lists that they alone were in) are
+//! ever added or removed; whatever else stands in the file, and how it is laid out, stays byte for byte.
+//! An entry is ours if its command runs `vault-agent … hook EVENT`.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::Event;
+use super::json::{self, JsonError, Kind, Node};
+
+/// The host ends a hook that takes longer, in seconds; ours give up long before.
+const TIMEOUT: u32 = 5;
+
+/// Settings that our entries can't be put into.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// No JSON at all.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// Something has another shape than the host's settings.
+    #[error("{what} at line {line}, column {column} should be {wanted}")]
+    Shape {
+        /// What.
+        what: String,
+        /// What it should be.
+        wanted: &'static str,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+    },
+}
+
+/// The program and the vault that the entries name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The program's absolute path.
+    pub program: String,
+    /// The vault's absolute path.
+    pub vault: String,
+}
+
+impl Caller {
+    /// The command line of an event, for a POSIX shell.
+    pub fn command(&self, event: Event) -> String {
+        format!("{} --vault {} hook {}", quoted(&self.program), quoted(&self.vault), event.as_str())
+    }
+}
+
+/// A word for a POSIX shell, whatever is in it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The settings with our entries for every event, each once. A file that has them already comes back as
+/// it was.
+///
+/// # Errors
+/// The text is no JSON, or not of the host's shape.
+pub fn install(text: &str, caller: &Caller) -> Result<String, SettingsError> {
+    let (bom, body) = split_bom(text);
+    let style = Style::of(body);
+    let mut body = if body.trim().is_empty() { format!("{{}}{}", style.newline) } else { body.to_owned() };
+    for event in Event::ALL {
+        // What names another program or vault is brought up to date where it stands; a second one goes.
+        let mut kept = false;
+        while let Some(edit) = next_update(&body, event, caller, &mut kept)? {
+            body.replace_range(edit.0, &edit.1);
+        }
+        if !kept {
+            let (range, new) = addition(&body, event, caller, &style)?;
+            body.replace_range(range, &new);
+        }
+    }
+    Ok(format!("{bom}{body}"))
+}
+
+/// The settings without our entries. `before` is the file as it was when they were put in, if it is known:
+/// where nothing else was changed since, it comes back to the last byte.
+///
+/// # Errors
+/// As [`install`].
+pub fn uninstall(text: &str, before: Option<&str>) -> Result<String, SettingsError> {
+    if let Some(before) = before
+        && let Some(caller) = caller(text)?
+        && install(before, &caller).is_ok_and(|after| after == text)
+    {
+        return Ok(before.to_owned());
+    }
+    let (bom, body) = split_bom(text);
+    let mut body = body.to_owned();
+    if body.trim().is_empty() {
+        return Ok(text.to_owned());
+    }
+    while let Some(entry) = entries(&shaped(&body)?).into_iter().next() {
+        let root = shaped(&body)?;
+        let range = removal(&root, &entry);
+        body.replace_range(range, "");
+    }
+    Ok(format!("{bom}{body}"))
+}
+
+/// The events that the settings call us for, with the commands.
+///
+/// # Errors
+/// As [`install`].
+pub fn installed(text: &str) -> Result<Vec<(Event, String)>, SettingsError> {
+    let body = split_bom(text).1;
+    if body.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let root = shaped(body)?;
+    Ok(entries(&root).into_iter().map(|entry| (entry.event, entry.command)).collect())
+}
+
+/// The program and vault of the first of our entries.
+fn caller(text: &str) -> Result<Option<Caller>, SettingsError> {
+    let first = installed(text)?.into_iter().next();
+    Ok(first.and_then(|(_, command)| {
+        let words = words(&command)?;
+        let vault = words.iter().position(|word| word == "--vault")?;
+        Some(Caller { program: words.first()?.clone(), vault: words.get(vault + 1)?.clone() })
+    }))
+}
+
+fn split_bom(text: &str) -> (&str, &str) {
+    text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
+}
+
+/// One of our entries: `hooks.<list>[group].hooks[place]`.
+struct Entry {
+    event: Event,
+    list: usize,
+    group: usize,
+    place: usize,
+    command: String,
+    command_span: Range<usize>,
+}
+
+/// The text as a tree of the host's shape, as far as our entries are concerned.
+fn shaped(text: &str) -> Result<Node, SettingsError> {
+    let root = json::parse(text)?;
+    let wrong = |node: &Node, what: &str, wanted| {
+        let before = &text[..node.span.start];
+        Err(SettingsError::Shape {
+            what: what.to_owned(),
+            wanted,
+            line: before.matches('\n').count() + 1,
+            column: before.chars().rev().take_while(|c| *c != '\n').count() + 1,
+        })
+    };
+    if !matches!(root.kind, Kind::Object(_)) {
+        return wrong(&root, "the file's value", "an object");
+    }
+    let Some(hooks) = root.get("hooks") else { return Ok(root) };
+    if !matches!(hooks.kind, Kind::Object(_)) {
+        return wrong(hooks, "`hooks`", "an object");
+    }
+    for event in Event::ALL {
+        if let Some(list) = hooks.get(event.host_name())
+            && !matches!(list.kind, Kind::Array(_))
+        {
+            return wrong(list, &format!("`hooks.{}`", event.host_name()), "a list");
+        }
+    }
+    Ok(root)
+}
+
+/// Our entries in the order of the file, whichever event's list they stand in.
+fn entries(root: &Node) -> Vec<Entry> {
+    let mut found = Vec::new();
+    let Some(hooks) = root.get("hooks") else { return found };
+    for (list, member) in hooks.members().iter().enumerate() {
+        for (group, node) in member.value.items().iter().enumerate() {
+            for (place, hook) in node.get("hooks").map(Node::items).unwrap_or_default().iter().enumerate() {
+                let Some(command) = hook.get("command") else { continue };
+                let Some(text) = command.text() else { continue };
+                if let Some(event) = ours(text) {
+                    found.push(Entry {
+                        event,
+                        list,
+                        group,
+                        place,
+                        command: text.to_owned(),
+                        command_span: command.span.clone(),
+                    });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The event that a command of ours is for.
+fn ours(command: &str) -> Option<Event> {
+    let words = words(command)?;
+    let program = words.first()?.rsplit(['/', '\\']).next()?;
+    if program != "vault-agent" && program != "vault-agent.exe" {
+        return None;
+    }
+    let at = words.iter().position(|word| word == "hook")?;
+    Event::from_name(words.get(at + 1)?)
+}
+
+/// The words of a command line, quotes taken away; none where a quote is left open.
+fn words(command: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = command.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        c => word.push(c),
+                    }
+                }
+            }
+            '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' => word.push(chars.next()?),
+                        c => word.push(c),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().push(chars.next()?),
+            c if c.is_whitespace() => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+/// The next change that an event's entries need; `kept` says whether one stands as it should.
+fn next_update(
+    body: &str,
+    event: Event,
+    caller: &Caller,
+    kept: &mut bool,
+) -> Result<Option<(Range<usize>, String)>, SettingsError> {
+    let root = shaped(body)?;
+    let wanted = caller.command(event);
+    let hooks = root.get("hooks");
+    let in_own_list = |entry: &&Entry| {
+        hooks.and_then(|hooks| hooks.members().get(entry.list)).is_some_and(|m| m.key == event.host_name())
+    };
+    let all = entries(&root);
+    let own: Vec<&Entry> = all.iter().filter(|entry| entry.event == event).filter(in_own_list).collect();
+    *kept = !own.is_empty();
+    let Some(first) = own.first() else { return Ok(None) };
+    if first.command != wanted {
+        return Ok(Some((first.command_span.clone(), Value::from(wanted).to_string())));
+    }
+    Ok(own.get(1).map(|second| (removal(&root, second), String::new())))
+}
+
+/// Where a new entry of `event` goes, and its text.
+fn addition(
+    body: &str,
+    event: Event,
+    caller: &Caller,
+    style: &Style,
+) -> Result<(Range<usize>, String), SettingsError> {
+    let root = shaped(body)?;
+    let hook = json!({ "type": "command", "command": caller.command(event), "timeout": TIMEOUT });
+    let group = json!({ "hooks": [hook] });
+    let name = event.host_name();
+    Ok(match root.get("hooks") {
+        None => {
+            let value = style.render(&json!({ name: [group] }), 1);
+            style.insert(&root, root.members().last().map(|m| m.span.end), 0, &format!("\"hooks\": {value}"))
+        }
+        Some(hooks) => match hooks.get(name) {
+            None => {
+                let value = style.render(&json!([group]), 2);
+                let last = hooks.members().last().map(|member| member.span.end);
+                style.insert(hooks, last, 1, &format!("\"{name}\": {value}"))
+            }
+            Some(list) => {
+                let last = list.items().last().map(|item| item.span.end);
+                style.insert(list, last, 2, &style.render(&group, 3))
+            }
+        },
+    })
+}
+
+/// The bytes to cut for an entry, with the lists that hold nothing else.
+fn removal(root: &Node, entry: &Entry) -> Range<usize> {
+    let members = |node: &Node| node.members().iter().map(|m| m.span.clone()).collect::<Vec<_>>();
+    let items = |node: &Node| node.items().iter().map(|item| item.span.clone()).collect::<Vec<_>>();
+    let whole = || root.span.start + 1..root.span.end - 1;
+    let Some((hooks_at, hooks)) =
+        root.members().iter().enumerate().rev().find(|(_, m)| m.key == "hooks").map(|(n, m)| (n, &m.value))
+    else {
+        return whole();
+    };
+    let list = &hooks.members()[entry.list].value;
+    let group = &list.items()[entry.group];
+    let inner = group.get("hooks").map(items).unwrap_or_default();
+    cut(&inner, entry.place)
+        .or_else(|| cut(&items(list), entry.group))
+        .or_else(|| cut(&members(hooks), entry.list))
+        .or_else(|| cut(&members(root), hooks_at))
+        .unwrap_or_else(whole)
+}
+
+/// The bytes of one of several neighbours, with the comma beside it; none where it stands alone.
+fn cut(spans: &[Range<usize>], at: usize) -> Option<Range<usize>> {
+    match at {
+        _ if spans.len() < 2 => None,
+        0 => Some(spans[0].start..spans[1].start),
+        _ => Some(spans[at - 1].end..spans[at].end),
+    }
+}
+
+/// How a file is laid out.
+struct Style {
+    newline: &'static str,
+    /// One level's indentation; none where the file is all on one line.
+    indent: Option<String>,
+}
+
+impl Style {
+    fn of(text: &str) -> Self {
+        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let first = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .find(|line| line.starts_with([' ', '\t']))
+            .map(|line| line[..line.len() - line.trim_start().len()].to_owned());
+        let is_one_line = text.trim().len() > 2 && !text.trim().contains('\n');
+        Self {
+            newline,
+            indent: if is_one_line { None } else { Some(first.unwrap_or_else(|| "  ".to_owned())) },
+        }
+    }
+
+    /// A line break and `level` indentations; a space where the file has no lines.
+    fn line(&self, level: usize) -> String {
+        match &self.indent {
+            Some(indent) => format!("{}{}", self.newline, indent.repeat(level)),
+            None => " ".to_owned(),
+        }
+    }
+
+    /// A value whose first line stands at `level`.
+    fn render(&self, value: &Value, level: usize) -> String {
+        match (value, &self.indent) {
+            (Value::Array(items), Some(_)) => {
+                let items: Vec<String> = items
+                    .iter()
+                    .map(|item| format!("{}{}", self.line(level + 1), self.render(item, level + 1)))
+                    .collect();
+                format!("[{}{}]", items.join(","), self.line(level))
+            }
+            (Value::Object(members), Some(_)) => {
+                let members: Vec<String> = members
+                    .iter()
+                    .map(|(key, member)| {
+                        let key = Value::from(key.as_str());
+                        format!("{}{key}: {}", self.line(level + 1), self.render(member, level + 1))
+                    })
+                    .collect();
+                format!("{{{}{}}}", members.join(","), self.line(level))
+            }
+            _ => value.to_string(),
+        }
+    }
+
+    /// The edit that puts `new` last into a container at `level`, after what ends at `last`.
+    fn insert(&self, into: &Node, last: Option<usize>, level: usize, new: &str) -> (Range<usize>, String) {
+        let line = self.line(level + 1);
+        if let Some(end) = last {
+            return (end..end, format!(",{line}{new}"));
+        }
+        let inside = into.span.start + 1..into.span.end - 1;
+        let (open, close) = if self.indent.is_some() { (line, self.line(level)) } else { Default::default() };
+        (inside, format!("{open}{new}{close}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller() -> Caller {
+        Caller { program: "/opt/it's/vault-agent".into(), vault: "/home/a b/Vault".into() }
+    }
+
+    #[test]
+    fn commands_are_quoted_and_known_again() {
+        let command = caller().command(Event::Stop);
+        assert_eq!(command, r"'/opt/it'\''s/vault-agent' --vault '/home/a b/Vault' hook stop");
+        assert_eq!(ours(&command), Some(Event::Stop));
+        assert_eq!(words(&command).unwrap()[0], "/opt/it's/vault-agent");
+        assert_eq!(ours("\"/x/vault-agent\" hook pre-compact"), Some(Event::PreCompact));
+        for other in
+            ["vault-agent recall x", "other hook stop", "vault-agent hook", "'vault-agent hook stop", ""]
+        {
+            assert_eq!(ours(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn an_empty_file_gets_every_event() {
+        let text = install("", &Caller { program: "/bin/vault-agent".into(), vault: "/v".into() }).unwrap();
+        let stop = text.find("    \"UserPromptSubmit\"").unwrap();
+        insta::assert_snapshot!(&text[..stop], @r#"
+        {
+          "hooks": {
+            "SessionStart": [
+              {
+                "hooks": [
+                  {
+                    "command": "'/bin/vault-agent' --vault '/v' hook session-start",
+                    "timeout": 5,
+                    "type": "command"
+                  }
+                ]
+              }
+            ],
+        "#);
+        let events: Vec<Event> = installed(&text).unwrap().into_iter().map(|(event, _)| event).collect();
+        assert_eq!(events, Event::ALL);
+        assert_eq!(uninstall(&text, None).unwrap(), "{}\n");
+        assert_eq!(uninstall(&text, Some("")).unwrap(), "");
+    }
+
+    #[test]
+    fn a_moved_program_is_brought_up_to_date_where_it_stands() {
+        let old = install("{\n\t\"model\": \"x\"\n}", &caller()).unwrap();
+        let touched = old.replace("\"timeout\": 5", "\"timeout\": 9");
+        let new = Caller { program: "/new/vault-agent".into(), ..caller() };
+        let after = install(&touched, &new).unwrap();
+        assert_eq!(after, touched.replace(r"'/opt/it'\\''s/vault-agent'", "'/new/vault-agent'"));
+        assert_eq!(install(&after, &new).unwrap(), after);
+        assert_eq!(uninstall(&after, None).unwrap(), "{\n\t\"model\": \"x\"\n}");
+    }
+
+    #[test]
+    fn other_hooks_stay_where_they_are() {
+        let before = r#"{"hooks": {"Stop": [{"matcher":"","hooks":[{"type":"command","command":"say done"}]} ], "Other":[ ]},"x":[1 ,2]}"#;
+        let after = install(before, &caller()).unwrap();
+        assert!(after.contains("say done") && !after.contains('\n'), "{after}");
+        assert_eq!(uninstall(&after, None).unwrap(), before);
+        // Somebody put a hook of theirs beside ours.
+        let beside = after.replacen(
+            "{\"hooks\":[{\"type\":\"command\",\"command\":\"'/opt",
+            "{\"hooks\":[{\"type\":\"command\",\"command\":\"theirs\"}, {\"type\":\"command\",\"command\":\"'/opt",
+            1,
+        );
+        if beside != after {
+            let left = uninstall(&beside, None).unwrap();
+            assert!(left.contains("\"theirs\"") && !left.contains("vault-agent"), "{left}");
+        }
+    }
+
+    #[test]
+    fn twice_the_same_entry_becomes_one() {
+        let once = install("{}", &caller()).unwrap();
+        let group = json!({"hooks": [{"type": "command", "command": caller().command(Event::Stop)}]});
+        let mut value: Value = serde_json::from_str(&once).unwrap();
+        value["hooks"]["Stop"].as_array_mut().unwrap().push(group);
+        let healed = install(&value.to_string(), &caller()).unwrap();
+        assert_eq!(installed(&healed).unwrap().len(), Event::ALL.len());
+    }
+
+    #[test]
+    fn what_has_another_shape_is_refused_with_its_place() {
+        let refused = |text: &str| install(text, &caller()).unwrap_err().to_string();
+        insta::assert_snapshot!(refused("[1]"), @"the file's value at line 1, column 1 should be an object");
+        insta::assert_snapshot!(refused("{\n \"hooks\": 3}"), @"`hooks` at line 2, column 11 should be an object");
+        insta::assert_snapshot!(refused("{\"hooks\": {\"Stop\": {}}}"), @"`hooks.Stop` at line 1, column 20 should be a list");
+        insta::assert_snapshot!(refused("{\"a\": tru}"), @"not valid JSON at line 1, column 10: expected ident");
+        assert!(uninstall("{,}", None).is_err());
+    }
+}

@@ -1,0 +1,87 @@
+//! What a hook answers, in the host's format.
+//!
+//! An answer is one line of JSON on standard output with exit code 0, or nothing at all. Claude Code cuts
+//! what hooks add at 10,000 characters, so the whole line stays below that, counted as the host counts
+//! (UTF-16 units): what fits is given whole, and nothing is cut by anybody else.
+
+use serde_json::{Map, Value};
+
+use super::Event;
+
+/// The host's own limit for one hook's output.
+pub const HOST_LIMIT: usize = 10_000;
+
+/// What a hook says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Text that is put before the model.
+    pub context: Option<String>,
+    /// Why the assistant may not stop yet.
+    pub block: Option<String>,
+    /// A word for the person at the screen.
+    pub message: Option<String>,
+}
+
+impl Answer {
+    /// No word at all: the host goes on as if there were no hook.
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// Text for the model; blank text is nothing.
+    pub fn context(text: String) -> Self {
+        Self { context: (!text.trim().is_empty()).then_some(text), ..Self::default() }
+    }
+
+    /// The line for standard output, without its line break; empty where there is nothing to say, and
+    /// where the line would be longer than the host takes.
+    pub fn to_line(&self, event: Event) -> String {
+        let mut out = Map::new();
+        if let Some(reason) = &self.block {
+            out.insert("decision".to_owned(), "block".into());
+            out.insert("reason".to_owned(), reason.as_str().into());
+        }
+        if let Some(message) = &self.message {
+            out.insert("systemMessage".to_owned(), message.as_str().into());
+        }
+        if let Some(context) = &self.context {
+            let mut inner = Map::new();
+            inner.insert("hookEventName".to_owned(), event.host_name().into());
+            inner.insert("additionalContext".to_owned(), context.as_str().into());
+            out.insert("hookSpecificOutput".to_owned(), Value::Object(inner));
+        }
+        if out.is_empty() {
+            return String::new();
+        }
+        let line = Value::Object(out).to_string();
+        if units(&line) < HOST_LIMIT { line } else { String::new() }
+    }
+}
+
+/// The length of a text as the host counts it.
+pub fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_in_the_hosts_format() {
+        assert_eq!(Answer::nothing().to_line(Event::Stop), "");
+        assert_eq!(Answer::context("  \n".into()), Answer::nothing());
+        insta::assert_snapshot!(
+            Answer::context("a \"b\"\n".into()).to_line(Event::UserPromptSubmit),
+            @r#"{"hookSpecificOutput":{"additionalContext":"a \"b\"\n","hookEventName":"UserPromptSubmit"}}"#
+        );
+        let stop = Answer { block: Some("why".into()), message: Some("psst".into()), context: None };
+        insta::assert_snapshot!(stop.to_line(Event::Stop), @r#"{"decision":"block","reason":"why","systemMessage":"psst"}"#);
+    }
+
+    #[test]
+    fn a_line_that_the_host_would_cut_is_not_given() {
+        assert_eq!(Answer::context("😀".repeat(5000)).to_line(Event::SessionStart), "");
+        assert!(!Answer::context("😀".repeat(4900)).to_line(Event::SessionStart).is_empty());
+    }
+}

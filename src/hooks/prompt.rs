@@ -1,0 +1,115 @@
+//! The user sent a prompt: the few memories that bear on it, if any do.
+
+use std::sync::Arc;
+
+use super::given::{given, link};
+use super::input::Input;
+use super::output::Answer;
+use super::sentences::content;
+use super::session::Sessions;
+use super::{Event, HookError};
+use crate::index::{Hit, Index, IndexError, Query, catalog};
+use crate::memory::{Scope, is_visible};
+use crate::recall::Recall;
+use crate::recall::choose::{MOST_MEMORIES, Memory};
+use crate::workspace::Workspace;
+
+/// Recall's own view of the vault is read in time up to this size, in bytes; in a larger vault, and without
+/// a daemon that has it at hand, words alone decide.
+const IN_TIME: u64 = 24 << 20;
+/// So many blocks are taken into recall's view in time, where it isn't made yet.
+const MADE_IN_TIME: u64 = 3000;
+/// Hits by words that are looked at.
+const POOL: usize = 40;
+/// Words of a prompt that are looked for.
+const MOST_WORDS: usize = 24;
+
+/// Answers a prompt that the gate let through.
+pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+    let scopes = super::scopes(input);
+    let found = find(workspace, input.prompt.as_deref().unwrap_or_default(), &scopes)?;
+    let sessions = Sessions::new(&workspace.dirs.cache);
+    let mut session = sessions.load(input.session());
+    session.turn += 1;
+    let scopes = super::scopes(input);
+    let hits: Vec<&Hit> =
+        found.iter().filter(|hit| is_visible(&hit.tags, &scopes) && session.may_give(&name(hit))).collect();
+    let memories: Vec<Memory> = hits.iter().map(|hit| memory(hit)).collect();
+    let (text, count) = given(Event::UserPromptSubmit, None, &memories, &workspace.settings);
+    for hit in &hits[..count] {
+        let link = link(&hit.path, hit.line, hit.block_id.as_deref());
+        session.give(&name(hit), Some(&link));
+    }
+    // Losing count of what was given is no reason to give nothing.
+    if let Err(error) = sessions.save(input.session(), &session) {
+        tracing::debug!(%error, "the session is not kept");
+    }
+    Ok(text.map_or_else(Answer::nothing, Answer::context))
+}
+
+/// The memories that bear on a prompt, best first.
+fn find(workspace: &Workspace, prompt: &str, scopes: &[Scope]) -> Result<Vec<Hit>, HookError> {
+    let index = Arc::new(workspace.index()?.glancing());
+    if is_in_time(&index)? {
+        let recall = Recall::new(index, &workspace.settings, Arc::clone(&workspace.clock));
+        let scopes: Vec<String> = scopes.iter().map(Scope::to_string).collect();
+        return Ok(recall.recall(prompt, Some(&scopes.join(",")), 0, false)?.hits);
+    }
+    let hits = by_words(&index, prompt)?;
+    // A glance may have missed an edit of just these notes.
+    let paths: Vec<String> = hits.iter().map(|hit| hit.path.clone()).collect();
+    if index.is_behind(&paths)? {
+        index.update(&paths)?;
+        return Ok(by_words(&index, prompt)?);
+    }
+    Ok(hits)
+}
+
+/// Whether recall itself can answer before the host's patience ends.
+fn is_in_time(index: &Index) -> Result<bool, IndexError> {
+    match std::fs::metadata(index.cache().join("recall.bin")) {
+        Ok(meta) => Ok(meta.len() <= IN_TIME),
+        Err(_) => Ok(catalog::totals(&*index.store()?.conn()?)?.docs <= MADE_IN_TIME),
+    }
+}
+
+/// Blocks that have at least half of the words that carry the prompt's content, and two or more of them.
+fn by_words(index: &Index, prompt: &str) -> Result<Vec<Hit>, IndexError> {
+    let wanted = content(prompt);
+    let mut words: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    words.sort_unstable();
+    words.truncate(MOST_WORDS);
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut hits = index.search(&Query::new(words.join(" ")).limit(POOL))?.hits;
+    hits.retain(|hit| {
+        let section = hit.section.as_deref().unwrap_or_default();
+        let has = content(&format!("{section} {}", hit.text));
+        let common = words.iter().filter(|word| has.contains(**word)).count();
+        common >= words.len().min(2)
+            && common * 2 >= words.len()
+            && !matches!(hit.kind, "heading" | "properties" | "pin" | "comment")
+            && hit.role != Some("tool")
+    });
+    hits.truncate(MOST_MEMORIES);
+    Ok(hits)
+}
+
+/// What makes a memory the same one: lines move when a note is edited, words stay.
+fn name(hit: &Hit) -> String {
+    super::memory_name(&hit.path, &hit.text)
+}
+
+fn memory(hit: &Hit) -> Memory {
+    Memory {
+        path: hit.path.clone(),
+        line: hit.line,
+        text: hit.text.clone(),
+        author: hit.author.clone(),
+        time: None,
+        pinned: hit.pinned,
+        similarity: 0.0,
+        vector: Vec::new(),
+    }
+}

@@ -1,0 +1,209 @@
+//! A text taken apart: its sentences without code and quotations, and the words that carry its content.
+
+use std::collections::HashSet;
+
+use super::gate::plain;
+
+/// Sentences of what somebody says in their own words: fenced code, quoted lines, and what stands in
+/// backticks or quotation marks are somebody else's.
+pub fn sentences(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut in_fence = false;
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            in_fence = !in_fence;
+            continue;
+        }
+        if in_fence || line.starts_with('>') {
+            continue;
+        }
+        let line = line.trim_start_matches(['-', '*', '#', '+', ' ']).replace("**", "");
+        split(&without_quotes(&line), &mut out);
+    }
+    out
+}
+
+/// Splits at the ends of sentences, which stay with them.
+fn split(line: &str, out: &mut Vec<String>) {
+    let mut start = 0;
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, next)| *next);
+        let ends = match c {
+            '。' | '！' | '？' | '।' | '؟' => true,
+            '.' | '!' | '?' | '…' => next.is_none_or(char::is_whitespace),
+            _ => false,
+        };
+        if ends || next.is_none() {
+            let end = at + c.len_utf8();
+            let sentence = line[start..end].trim();
+            if !sentence.is_empty() {
+                out.push(sentence.to_owned());
+            }
+            start = end;
+        }
+    }
+}
+
+/// The line with what stands between quotation marks or backticks taken out.
+fn without_quotes(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find(['`', '"', '“', '「', '«']) {
+        let open = rest[at..].chars().next().unwrap_or('"');
+        let close = match open {
+            '“' => '”',
+            '「' => '」',
+            '«' => '»',
+            same => same,
+        };
+        let inside = &rest[at + open.len_utf8()..];
+        let Some(end) = inside.find(close) else { break };
+        out.push_str(&rest[..at]);
+        // The place is kept, so that words to its sides don't meet.
+        out.push('…');
+        rest = &inside[end + close.len_utf8()..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether a sentence asks.
+pub fn asks(sentence: &str) -> bool {
+    sentence.trim_end().ends_with(['?', '？', '؟', '\u{37e}'])
+        || sentence.ends_with("か。")
+        || sentence.ends_with("吗。")
+}
+
+/// One line of at most `most` characters, cut at a word's end.
+pub fn one_line(text: &str, most: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line: String = words.join(" ").chars().filter(|c| !c.is_control()).collect();
+    if line.chars().count() <= most {
+        return line;
+    }
+    let cut: String = line.chars().take(most.saturating_sub(1)).collect();
+    let end = cut.rfind(' ').filter(|at| *at * 2 > cut.len()).unwrap_or(cut.len());
+    format!("{}…", cut[..end].trim_end())
+}
+
+/// Words that say nothing of what a text is about, and those that only speak of saving it.
+#[rustfmt::skip]
+const EMPTY: &[&str] = &[
+    "the", "an", "and", "or", "but", "to", "of", "in", "on", "at", "for", "with", "is", "are", "was",
+    "were", "be", "been", "it", "its", "this", "that", "these", "those", "my", "your", "our", "you", "me",
+    "we", "he", "she", "they", "his", "her", "their", "i'm", "i've", "i'll", "you're", "have", "has", "had",
+    "do", "does", "did", "will", "would", "can", "could", "should", "so", "as", "by", "from", "about",
+    "please", "now", "just", "not", "no", "yes", "there", "here", "what", "when", "who", "how", "also",
+    "any", "all", "some", "into", "then", "than", "let", "us", "am", "remember", "remembered", "saved",
+    "save", "stored", "store", "noted", "note", "memory", "memories", "vault", "added", "add", "recorded",
+    "made", "keep", "mind", "forget", "don't", "future", "next", "time", "reminder", "remind", "set",
+    "user", "users", "user's", "done", "okay", "ok", "got", "der", "die", "das", "den", "dem", "ein",
+    "eine", "einen", "und", "oder", "aber", "ich", "du", "wir", "ihr", "sie", "es", "mein", "meine", "dein",
+    "deine", "mir", "mich", "dir", "dich", "ist", "sind", "war", "habe", "hat", "haben", "dass", "zu", "im",
+    "auf", "mit", "für", "von", "nicht", "merk", "merke", "gemerkt", "gespeichert", "notiert", "le", "la",
+    "les", "un", "une", "des", "du", "et", "ou", "je", "tu", "nous", "vous", "mon", "ma", "mes", "ton",
+    "ta", "tes", "est", "sont", "ai", "as", "que", "qui", "pour", "avec", "dans", "sur", "noté", "el",
+    "los", "las", "una", "de", "en", "mi", "mis", "tu", "tus", "es", "son", "he", "ha", "que", "por",
+    "para", "con", "recuerda", "guardado", "il", "lo", "gli", "di", "che", "mio", "mia", "per", "um", "uma",
+    "os", "meu", "minha", "het", "een", "ik", "je", "mijn", "dat", "van", "и", "в", "на", "я", "ты", "мы",
+    "что", "мой", "моя", "запомни", "запомнил",
+];
+
+/// The words of a text that carry its content, in a rough common form; pairs of characters where a script
+/// writes its words without spaces.
+pub fn content(text: &str) -> HashSet<String> {
+    let mut out = HashSet::new();
+    for word in plain(&text.to_lowercase()).split(' ') {
+        let chars: Vec<char> = word.chars().collect();
+        if chars
+            .iter()
+            .any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{e00}'..='\u{e7f}'))
+        {
+            out.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
+        } else if chars.len() > 1 && !EMPTY.contains(&word) {
+            let stem = word.strip_suffix("'s").unwrap_or(word);
+            let stem = stem.strip_suffix('s').filter(|stem| stem.chars().count() > 2).unwrap_or(stem);
+            out.insert(stem.to_owned());
+        }
+    }
+    out
+}
+
+/// Whether one of the notes' texts says what `said` says: it shares the greater part of the words of the
+/// shorter of both, and at least two.
+pub fn is_kept<'n>(said: &str, mut notes: impl Iterator<Item = &'n str>) -> bool {
+    let said = content(said);
+    if said.is_empty() {
+        return false;
+    }
+    notes.any(|note| {
+        let note = content(note);
+        let common = said.intersection(&note).count();
+        common >= said.len().min(2) && common * 2 >= said.len().min(note.len()).max(1)
+    })
+}
+
+/// What must not be written down anywhere: passwords, keys, tokens.
+pub fn looks_secret(text: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "password", "passphrase", "passwort", "kennwort", "api key", "api-key", "apikey", "access token",
+        "secret key", "private key", "mot de passe", "contraseña", "senha", "wachtwoord", "lösenord", "hasło",
+        "пароль", "şifre", "密码", "密碼", "パスワード", "비밀번호", "credit card", "iban",
+    ];
+    let lower = text.to_lowercase();
+    let key = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        word.len() >= 20
+            && !word.contains("://")
+            && !word.contains('/')
+            && word.chars().any(|c| c.is_ascii_digit())
+            && word.chars().any(|c| c.is_ascii_alphabetic())
+    };
+    WORDS.iter().any(|word| lower.contains(word))
+        || ["sk-", "ghp_", "gho_", "xoxb-", "akia", "-----begin"].iter().any(|mark| lower.contains(mark))
+        || text.split_whitespace().any(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_in_the_speakers_own_words() {
+        let text = "Done. I've saved it to `MEMORY.md`, v1.2!\n> quoted. Line\n```\ncode. here\n```\n- **Bold** point? 好的。记住了";
+        assert_eq!(
+            sentences(text),
+            ["Done.", "I've saved it to …, v1.2!", "Bold point?", "好的。", "记住了"]
+        );
+        assert!(asks("Shall I?") && asks("覚えておきますか。") && !asks("No."));
+    }
+
+    #[test]
+    fn a_note_in_other_words_is_the_same_note() {
+        let notes = ["User prefers oat milk in coffee.", "Dentist is Dr. Weber, Friday 3 pm"];
+        let kept = |said: &str| is_kept(said, notes.iter().copied());
+        assert!(kept("Remember that I prefer oat milk") && kept("the dentist's name is Weber"));
+        assert!(!kept("Remember that I like tea") && !kept("remember that") && !kept("Friday is free"));
+        assert!(is_kept("请记住我喜欢喝绿茶", ["喜欢喝绿茶"].into_iter()));
+    }
+
+    #[test]
+    fn secrets_are_seen() {
+        for text in ["my password is hunter2", "the key is sk-abc", "use AbCdEf0123456789AbCdEf01 there"] {
+            assert!(looks_secret(text), "{text}");
+        }
+        for text in ["I prefer tabs", "see https://example.org/a/very/long/path/with/1/number"] {
+            assert!(!looks_secret(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_line_is_one_line() {
+        assert_eq!(one_line(" a\n b\tc ", 80), "a b c");
+        assert_eq!(one_line("alpha beta gamma", 12), "alpha beta…");
+        assert_eq!(one_line("abcdefghijklmnop", 5), "abcd…");
+    }
+}

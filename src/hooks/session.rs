@@ -1,0 +1,204 @@
+//! What a conversation was given so far, so that it isn't given the same again soon.
+//!
+//! One small file a conversation, in the cache directory, named by a hash of the conversation's id. Nothing
+//! in it is needed: without it a memory may be given once more, or an offer made once more. It holds hashes
+//! and links, never a prompt.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// A memory is not given again for so many turns.
+pub const TURNS_APART: u64 = 8;
+/// More files than this are swept, the oldest first.
+const MOST_FILES: usize = 200;
+/// A larger file is none of ours.
+const MOST_BYTES: u64 = 256 << 10;
+/// The longest lists that are kept.
+const MOST_LINKS: usize = 40;
+const MOST_HASHES: usize = 256;
+
+/// What is known of one conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// Prompts that were looked into; the first is turn 1.
+    pub turn: u64,
+    /// What was given, and in which turn (0: when the session started).
+    pub given: Vec<(String, u64)>,
+    /// Links to what was given, each once, in order.
+    pub links: Vec<String>,
+    /// What was offered for saving.
+    pub offered: Vec<String>,
+    /// Claims that the assistant was asked about.
+    pub asked: Vec<String>,
+}
+
+impl Session {
+    /// Whether a memory may be given in the present turn.
+    pub fn may_give(&self, memory: &str) -> bool {
+        let hash = hash(memory);
+        let last = self.given.iter().rev().find(|(known, _)| *known == hash);
+        last.is_none_or(|(_, turn)| self.turn.saturating_sub(*turn) > TURNS_APART)
+    }
+
+    /// Notes that a memory was given in the present turn; `link` where that counts as a use of it.
+    pub fn give(&mut self, memory: &str, link: Option<&str>) {
+        let hash = hash(memory);
+        self.given.retain(|(known, turn)| *known != hash && self.turn.saturating_sub(*turn) <= TURNS_APART);
+        self.given.push((hash, self.turn));
+        trim(&mut self.given);
+        if let Some(link) = link
+            && !self.links.iter().any(|known| known == link)
+            && self.links.len() < MOST_LINKS
+        {
+            self.links.push(link.to_owned());
+        }
+    }
+
+    /// Whether something was not offered yet; from now on it was.
+    pub fn offer(&mut self, text: &str) -> bool {
+        first_time(&mut self.offered, text)
+    }
+
+    /// Whether the assistant was not asked about a claim yet; from now on it was.
+    pub fn ask(&mut self, claim: &str) -> bool {
+        first_time(&mut self.asked, claim)
+    }
+
+    /// What was given is out of the model's sight (a compaction): it may be given again at once.
+    pub fn forget_given(&mut self) {
+        self.given.clear();
+    }
+}
+
+fn first_time(known: &mut Vec<String>, text: &str) -> bool {
+    let hash = hash(&text.to_lowercase());
+    if known.contains(&hash) {
+        return false;
+    }
+    known.push(hash);
+    trim(known);
+    true
+}
+
+fn trim<T>(list: &mut Vec<T>) {
+    let over = list.len().saturating_sub(MOST_HASHES);
+    list.drain(..over);
+}
+
+fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+}
+
+/// Where conversations are kept.
+#[derive(Debug, Clone)]
+pub struct Sessions {
+    dir: PathBuf,
+}
+
+impl Sessions {
+    /// In the cache directory `cache`.
+    pub fn new(cache: &Path) -> Self {
+        Self { dir: cache.join("hooks") }
+    }
+
+    /// What is known of a conversation; nothing where its file is missing, torn or strange.
+    pub fn load(&self, id: &str) -> Session {
+        let read = || {
+            let mut text = Vec::new();
+            std::fs::File::open(self.path(id)).ok()?.take(MOST_BYTES).read_to_end(&mut text).ok()?;
+            serde_json::from_slice(&text).ok()
+        };
+        read().unwrap_or_default()
+    }
+
+    /// Keeps what is known of a conversation.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn save(&self, id: &str, session: &Session) -> std::io::Result<()> {
+        std::fs::create_dir_all(&self.dir)?;
+        let path = self.path(id);
+        let new = path.with_extension(format!("new-{}", std::process::id()));
+        std::fs::write(&new, serde_json::to_vec(session)?)?;
+        std::fs::rename(&new, &path)
+    }
+
+    /// Removes the oldest files where there are too many.
+    pub fn sweep(&self) {
+        let Ok(entries) = std::fs::read_dir(&self.dir) else { return };
+        let mut files: Vec<_> = entries
+            .flatten()
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        files.sort();
+        for (_, path) in files.iter().rev().skip(MOST_FILES) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.dir.join(format!("{}.json", hash(id)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_memory_comes_again_after_eight_turns() {
+        let mut session = Session { turn: 1, ..Session::default() };
+        session.give("a", Some("[[a]]"));
+        let given: Vec<bool> = (1..=10)
+            .map(|turn| {
+                session.turn = turn;
+                session.may_give("a")
+            })
+            .collect();
+        assert_eq!(given, [false, false, false, false, false, false, false, false, false, true]);
+        assert!(session.may_give("b"));
+        session.turn = 2;
+        session.forget_given();
+        assert!(session.may_give("a") && session.links == ["[[a]]"]);
+    }
+
+    #[test]
+    fn lists_stay_short() {
+        let mut session = Session::default();
+        for n in 0..1000 {
+            session.turn = n / 100;
+            session.give(&n.to_string(), Some(&n.to_string()));
+            assert!(session.offer(&n.to_string()));
+        }
+        assert_eq!((session.given.len(), session.links.len(), session.offered.len()), (256, 40, 256));
+        assert!(!session.offer("999") && session.ask("A b") && !session.ask("a B"));
+    }
+
+    #[test]
+    fn a_lost_or_torn_file_is_an_empty_session() {
+        let temp = tempfile::tempdir().unwrap();
+        let sessions = Sessions::new(temp.path());
+        assert_eq!(sessions.load("../x"), Session::default());
+        let session = Session { turn: 3, ..Session::default() };
+        sessions.save("../x", &session).unwrap();
+        assert_eq!(sessions.load("../x"), session);
+        let file = std::fs::read_dir(temp.path().join("hooks")).unwrap().next().unwrap().unwrap().path();
+        let bytes = std::fs::read(&file).unwrap();
+        std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+        assert_eq!(sessions.load("../x"), Session::default());
+    }
+
+    #[test]
+    fn old_conversations_are_swept() {
+        let temp = tempfile::tempdir().unwrap();
+        let sessions = Sessions::new(temp.path());
+        for n in 0..MOST_FILES + 20 {
+            sessions.save(&n.to_string(), &Session::default()).unwrap();
+        }
+        sessions.sweep();
+        assert_eq!(std::fs::read_dir(temp.path().join("hooks")).unwrap().count(), MOST_FILES);
+    }
+}

@@ -1,0 +1,152 @@
+//! A session starts, goes on or was compacted: who the user is, what they were at, and what is known of the
+//! project.
+
+use super::given::given;
+use super::input::Input;
+use super::output::Answer;
+use super::session::Sessions;
+use super::{Event, HookError, memory_name};
+use crate::format::pinned::Target;
+use crate::memory::{Listed, ListedSection, Scope, pins::Pin, session_context};
+use crate::recall::choose::Memory;
+use crate::vault::NotePath;
+use crate::workspace::Workspace;
+
+/// So many memories of a project are enough to begin with; the others come when a prompt needs them.
+const MOST: usize = 16;
+
+/// Answers the start of a session.
+pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+    let sessions = Sessions::new(&workspace.dirs.cache);
+    let mut session = sessions.load(input.session());
+    // After a compaction the model doesn't see any more what it was given.
+    if matches!(input.source.as_deref(), Some("compact" | "clear")) {
+        session.forget_given();
+    }
+    let now = workspace.clock.now();
+    let before = session_context(&workspace.vault, &workspace.settings, now).map(|text| unframed(&text));
+    let memories = top(workspace, &super::scopes(input))?;
+    let (text, count) = given(Event::SessionStart, before.as_deref(), &memories, &workspace.settings);
+    for memory in &memories[..count] {
+        // Every session is given these: that is no use of any of them.
+        session.give(&memory_name(&memory.path, &memory.text), None);
+    }
+    sessions.sweep();
+    if let Err(error) = sessions.save(input.session(), &session) {
+        tracing::debug!(%error, "the session is not kept");
+    }
+    Ok(text.map_or_else(Answer::nothing, Answer::context))
+}
+
+/// A text that can't close or open a frame of the host's.
+fn unframed(text: &str) -> String {
+    text.replace("</", "<\u{200b}/").replace("<system", "<\u{200b}system")
+}
+
+/// The top memories of these scopes: what is pinned, then the project's, the agent's own, and what is
+/// everybody's; the newest first.
+fn top(workspace: &Workspace, scopes: &[Scope]) -> Result<Vec<Memory>, HookError> {
+    let notes = workspace.memory();
+    let pinned_path = notes.pinned_path();
+    let visible = |text: &str| {
+        let marks = Scope::of_text(text);
+        marks.is_empty() || marks.iter().any(|mark| scopes.contains(mark))
+    };
+    let mut out: Vec<Memory> = Vec::new();
+    for pin in notes.pins()? {
+        let (path, line, text) = pinned(workspace, &pinned_path, &pin);
+        if visible(&text) {
+            out.push(memory(path, line, text, true));
+        }
+    }
+    let path = notes.long_path();
+    let mut listed: Vec<(ListedSection, Listed)> = Vec::new();
+    for mut section in notes.list_long(Some(scopes))? {
+        let memories = std::mem::take(&mut section.memories);
+        listed.extend(memories.into_iter().map(|memory| (section.clone(), memory)));
+    }
+    let rank = |scope: &Scope| match scope {
+        Scope::Agent(_) => 1,
+        Scope::Global => 2,
+        _ => 0,
+    };
+    // Lines further down were added later; a date in brackets says it outright.
+    listed.sort_by(|(_, a), (_, b)| {
+        (rank(&a.scope), &b.timestamp, b.line).cmp(&(rank(&b.scope), &a.timestamp, a.line))
+    });
+    for (section, listed) in listed {
+        let text = match &section.section {
+            Some(name) => format!("{name}: {}", listed.text),
+            None => listed.text,
+        };
+        out.push(memory(path.to_string(), listed.line, text, false));
+    }
+    let mut known = std::collections::HashSet::new();
+    out.retain(|memory| known.insert((memory.path.clone(), memory.line)));
+    out.truncate(MOST);
+    Ok(out)
+}
+
+fn memory(path: String, line: usize, text: String, pinned: bool) -> Memory {
+    Memory {
+        path,
+        line: u32::try_from(line).unwrap_or(u32::MAX),
+        text,
+        author: None,
+        time: None,
+        pinned,
+        similarity: 0.0,
+        vector: Vec::new(),
+    }
+}
+
+/// What a pin says and where: the block that it links to, else its own words.
+fn pinned(workspace: &Workspace, pins: &NotePath, pin: &Pin) -> (String, usize, String) {
+    let own = || (pins.to_string(), pin.line, pin.text.clone());
+    let Some(Target { block_id: Some(id), .. }) = &pin.target else { return own() };
+    let Some(target) = &pin.target else { return own() };
+    let Ok(path) = NotePath::new(&target.note_path()) else { return own() };
+    let Ok(bytes) = workspace.vault.read(&path) else { return own() };
+    match block(&String::from_utf8_lossy(&bytes), id) {
+        Some((line, text)) if pin.text.is_empty() || pin.text == target.to_string() => {
+            (path.to_string(), line, text)
+        }
+        Some((line, text)) => {
+            let words = pin.text.replace(&target.to_string(), "");
+            (path.to_string(), line, format!("{}: {text}", words.trim()))
+        }
+        None => own(),
+    }
+}
+
+/// The block with an Obsidian id: its first line, and its text without quotation marks and the id.
+fn block(text: &str, id: &str) -> Option<(usize, String)> {
+    let mark = format!("^{id}");
+    let lines: Vec<&str> = text.lines().collect();
+    let at = lines.iter().position(|line| line.trim_end().ends_with(&mark))?;
+    let before = lines[at].trim_end().trim_end_matches(&mark).trim();
+    if !before.is_empty() {
+        return Some((at + 1, before.trim_start_matches(['-', '*', '+', ' ']).to_owned()));
+    }
+    // The id stands below a callout: its lines are those above that begin with `>`.
+    let end = lines[..at].iter().rposition(|line| !line.trim().is_empty())?;
+    let start = lines[..=end].iter().rposition(|line| !line.starts_with('>')).map_or(0, |above| above + 1);
+    let said = lines[start..=end].iter().map(|line| line.trim_start_matches('>').trim());
+    let said: Vec<&str> = said.skip_while(|line| line.starts_with("[!")).collect();
+    (!said.is_empty()).then(|| (start + 1, said.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_found_by_its_id() {
+        let text =
+            "# x\n\n- a fact ^one\n\n> [!user] 2026-01-30T14:23:55Z Alice\n> first\n> second\n\n^two\n";
+        assert_eq!(block(text, "one"), Some((3, "a fact".to_owned())));
+        assert_eq!(block(text, "two"), Some((5, "first\nsecond".to_owned())));
+        assert_eq!(block(text, "three"), None);
+        assert_eq!(block("^two\n", "two"), None);
+    }
+}

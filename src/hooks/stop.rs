@@ -1,0 +1,184 @@
+//! The assistant has answered: is what it says it saved in the vault, and is something worth saving?
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::claims::claims;
+use super::input::Input;
+use super::offers::offers;
+use super::output::Answer;
+use super::sentences::{content, is_kept};
+use super::session::Sessions;
+use super::transcript::{Call, Transcript, Turn, read_tail};
+use super::{HookError, home};
+use crate::format::{commitment, reminder};
+use crate::workspace::Workspace;
+
+/// Our tools that save something, by their names without the server's.
+const SAVING: &[&str] = &[
+    "memory_save",
+    "memory_promote",
+    "memory_pin",
+    "reminder_add",
+    "reminder_update",
+    "memory_commitment_done",
+];
+/// The days' notes that are looked at, counted back from today.
+const DAYS: i64 = 2;
+
+/// Answers the end of a turn.
+pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+    let transcript = match (input.transcript(home().as_deref()), &input.last_assistant_message) {
+        (Some(path), None) => read_tail(&path)?,
+        // The host may write the transcript later than it calls.
+        (Some(path), Some(_)) => read_tail(&path).unwrap_or_default(),
+        (None, _) => Transcript::default(),
+    };
+    let turn = transcript.turns.last().cloned().unwrap_or_default();
+    let mut said = turn.words();
+    if let Some(last) = &input.last_assistant_message
+        && !said.contains(last.trim())
+    {
+        said = format!("{said}\n\n{last}");
+    }
+    let (claims, offers) = (claims(&said), offers(&turn.prompt));
+    if claims.is_empty() && offers.is_empty() {
+        return Ok(Answer::nothing());
+    }
+    let kept = kept(workspace);
+    let kept = || kept.iter().map(String::as_str);
+    let sessions = Sessions::new(&workspace.dirs.cache);
+    let mut session = sessions.load(input.session());
+    let lost = claims.iter().find(|claim| {
+        !is_true(claim, &turn, kept())
+            && !turn.calls.iter().any(|call| backs(call, kept()))
+            && !was_written(workspace, turn.time)
+    });
+    let mut answer = Answer::nothing();
+    if let Some(claim) = lost
+        && session.ask(&format!("{claim}\n{}", turn.prompt))
+    {
+        answer.block = Some(reason(workspace, claim));
+    } else {
+        let new: Vec<&String> =
+            offers.iter().filter(|offer| !is_kept(offer, kept()) && session.offer(offer)).collect();
+        if !new.is_empty() {
+            let list: Vec<String> = new.iter().map(|offer| format!("“{offer}”")).collect();
+            answer.message = Some(format!(
+                "vault-agent: worth keeping? {} To keep it, say “save that to my memory”, or run `vault-agent memory save`.",
+                list.join(" ")
+            ));
+        }
+    }
+    if answer != Answer::nothing()
+        && let Err(error) = sessions.save(input.session(), &session)
+    {
+        // Without the session the same would be asked at every stop.
+        tracing::debug!(%error, "the session is not kept");
+        return Ok(Answer::nothing());
+    }
+    Ok(answer)
+}
+
+/// Whether a claim, in its own words or in those of the prompt that it answers, is in the notes.
+fn is_true<'k>(claim: &str, turn: &Turn, kept: impl Iterator<Item = &'k str> + Clone) -> bool {
+    let own_words = content(claim).len() >= 2 && is_kept(claim, kept.clone());
+    own_words || is_kept(&format!("{claim} {}", turn.prompt), kept)
+}
+
+/// What the assistant is told.
+fn reason(workspace: &Workspace, claim: &str) -> String {
+    let paths = &workspace.settings.paths;
+    format!(
+        "You told the user: “{claim}” It is not in the vault: {}, the day's note, {}, {} and {} don't have it, and nothing was written \
+since the prompt. Save it now: call the tool `memory_save` (`scope` is `long`, `daily` or `commitment`) or `reminder_add`, or run \
+`vault-agent memory save` or `vault-agent remind add`. If it can't or shouldn't be saved, tell the user that it was not.",
+        paths.memory, paths.commitments, paths.reminders, paths.pinned
+    )
+}
+
+/// The texts of all that the agent keeps: facts, recent days, follow-ups, reminders, pins.
+fn kept(workspace: &Workspace) -> Vec<String> {
+    let notes = workspace.memory();
+    let paths = &workspace.settings.paths;
+    let read = |path: &str| workspace.vault.read(&workspace.note(path)).unwrap_or_default();
+    let mut out: Vec<String> = Vec::new();
+    for section in notes.list_long(None).unwrap_or_default() {
+        let name = section.section.unwrap_or_default();
+        out.extend(section.memories.into_iter().map(|memory| format!("{name} {}", memory.text)));
+    }
+    let now = workspace.clock.now();
+    for back in 0..DAYS {
+        let day = now.saturating_sub(SignedDuration::from_hours(24 * back)).unwrap_or(now);
+        let date = workspace.zone.tz().to_datetime(day).date();
+        for day in notes.list_daily(Some(date), None).unwrap_or_default() {
+            // What a hook itself wrote about a session is no save.
+            let said =
+                day.memories.into_iter().filter(|memory| !memory.text.contains(super::end::SESSION_MARK));
+            out.extend(said.map(|memory| memory.text));
+        }
+    }
+    out.extend(
+        commitment::parse(&read(&paths.commitments)).blocks.into_iter().map(|block| block.commitment.text),
+    );
+    out.extend(reminder::parse(&read(&paths.reminders)).reminders.into_iter().map(|line| line.reminder.msg));
+    out.extend(notes.pins().unwrap_or_default().into_iter().map(|pin| pin.text));
+    out
+}
+
+/// Whether a tool call saved something: one of ours whose words are in the vault, or one that keeps things
+/// elsewhere, which isn't ours to judge.
+fn backs<'k>(call: &Call, kept: impl Iterator<Item = &'k str> + Clone) -> bool {
+    if call.failed {
+        return false;
+    }
+    let name = call.name.rsplit("__").next().unwrap_or_default();
+    if SAVING.contains(&name) {
+        let texts = call.texts();
+        return texts.iter().any(|text| {
+            let words = text.trim();
+            words.len() > 3 && (kept.clone().any(|note| note.contains(words)) || is_kept(words, kept.clone()))
+        });
+    }
+    let path = call.arguments["file_path"].as_str().unwrap_or_default().to_ascii_lowercase();
+    let command = call.arguments["command"].as_str().unwrap_or_default();
+    match call.name.as_str() {
+        "Write" | "Edit" | "MultiEdit" => {
+            [".md", ".txt", ".toml", ".json"].iter().any(|end| path.ends_with(end))
+        }
+        "Bash" => command.contains("vault-agent") || command.contains(".md"),
+        other => {
+            other.starts_with("mcp__")
+                && !name.starts_with("memory_")
+                && !name.starts_with("reminder_")
+                && ["memor", "remember", "note", "remind"]
+                    .iter()
+                    .any(|word| other.to_lowercase().contains(word))
+        }
+    }
+}
+
+/// Whether an assistant or a command wrote into the agent's notes since the prompt.
+#[cfg(feature = "history")]
+fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bool {
+    use std::ops::ControlFlow;
+    let Some(since) = since else { return false };
+    let Ok(Some(history)) = workspace.history() else { return false };
+    let filter = crate::history::Filter { limit: Some(50), ..crate::history::Filter::default() };
+    let mut found = false;
+    let read = history.log(&filter, |record| {
+        if record.commit.time.as_second() < since.as_second() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if matches!(record.commit.message.actor(), "mcp" | "cli" | "discord") {
+            found = true;
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    });
+    read.is_ok() && found
+}
+
+#[cfg(not(feature = "history"))]
+fn was_written(_: &Workspace, _: Option<Timestamp>) -> bool {
+    false
+}

@@ -1,0 +1,204 @@
+//! What a conversation was about, extracted and not invented: for working memory, and for the day's note.
+//!
+//! The second source document wants what was worked on, decisions, preferences, open threads and files, with
+//! values verbatim. There is no model here, so sentences and paths are taken as they were said. Pure.
+
+use std::path::Path;
+
+use super::claims::in_order;
+use super::gate::{Gate, gate, plain};
+use super::offers::offers;
+use super::sentences::{asks, looks_secret, one_line, sentences};
+use super::transcript::{Transcript, Turn};
+
+const MOST_PROMPTS: usize = 6;
+const MOST_FILES: usize = 12;
+const MOST_OTHER: usize = 6;
+const LINE: usize = 240;
+
+/// How decisions and open ends are spoken of, by the user or by the assistant.
+#[rustfmt::skip]
+const DECISIONS: &[&str] = &[
+    "decided", "the decision", "we agreed", "let's go with", "we'll go with", "i'll go with", "we chose",
+    "i chose", "entschieden", "beschlossen", "décidé", "decidido", "deciso", "besloten", "решили", "决定",
+    "決めました", "결정했",
+];
+#[rustfmt::skip]
+const OPEN: &[&str] = &[
+    "todo", "to do", "next step*", "still need*", "still to", "remaining", "not yet", "follow up",
+    "left to do", "open question*", "blocked", "noch offen", "nächster schritt", "noch nicht", "reste à",
+    "prochaine étape", "falta", "próximo paso", "manca", "prossimo passo", "осталось", "下一步", "还没有",
+    "次のステップ", "다음 단계",
+];
+/// Tools that change files, whatever their arguments' names.
+const WRITERS: &[&str] = &["Write", "Edit", "MultiEdit", "NotebookEdit"];
+
+/// A text for working memory of at most `most` characters; empty where there is nothing to go on with.
+pub fn working(transcript: &Transcript, cwd: Option<&Path>, most: usize) -> String {
+    let turns: Vec<&Turn> = transcript.turns.iter().filter(|turn| is_about_something(&turn.prompt)).collect();
+    let mut out = Budget { text: String::new(), left: most };
+    let recent = turns.iter().rev().take(MOST_PROMPTS).rev();
+    let mut work: Vec<String> = transcript.title.iter().map(|title| one_line(title, LINE)).collect();
+    work.extend(recent.map(|turn| one_line(&turn.prompt, LINE)));
+    out.section("Worked on", work);
+    out.section("Open threads", open(&turns));
+    out.section("Decisions", said(&turns, DECISIONS));
+    let wishes = turns.iter().rev().flat_map(|turn| offers(&turn.prompt)).collect();
+    out.section("Preferences and facts", unique(wishes, MOST_OTHER));
+    out.section("Files", files(&turns, cwd));
+    out.text.trim_end().to_owned()
+}
+
+/// What a session was about, in a few words: its title, else its first prompt that says something.
+pub fn topic(head: &Transcript, tail: &Transcript, most: usize) -> Option<String> {
+    let title = tail.title.as_ref().or(head.title.as_ref()).map(String::as_str);
+    let prompts = head.turns.iter().chain(&tail.turns).map(|turn| turn.prompt.as_str());
+    let said =
+        title.into_iter().chain(prompts).find(|text| is_about_something(text) && !looks_secret(text))?;
+    // A link or a tag in a prompt would become one in the note.
+    let plain: String =
+        one_line(said, most).chars().filter(|c| !matches!(c, '[' | ']' | '#' | '`' | '^' | '%')).collect();
+    (!plain.trim().is_empty()).then(|| plain.trim().to_owned())
+}
+
+fn is_about_something(prompt: &str) -> bool {
+    gate(prompt) == Gate::Open
+}
+
+/// What was asked and not answered, what the assistant asked back, and what either calls open.
+fn open(turns: &[&Turn]) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(last) = turns.last() {
+        if last.said.is_empty() {
+            found.push(format!("Not answered yet: {}", one_line(&last.prompt, LINE)));
+        }
+        let back = last.said.last().map(|text| sentences(text)).unwrap_or_default();
+        found.extend(back.iter().rev().take(2).filter(|sentence| asks(sentence)).map(|s| one_line(s, LINE)));
+    }
+    found.extend(said(turns, OPEN));
+    unique(found, MOST_OTHER)
+}
+
+/// Sentences with one of the phrases, the newest first.
+fn said(turns: &[&Turn], phrases: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for turn in turns.iter().rev() {
+        let words = turn.words();
+        for sentence in sentences(&words).into_iter().rev().chain(sentences(&turn.prompt)) {
+            let plain = plain(&sentence.to_lowercase());
+            if !asks(&sentence) && phrases.iter().any(|phrase| in_order(&plain, phrase)) {
+                found.push(one_line(&sentence, LINE));
+            }
+        }
+    }
+    unique(found, MOST_OTHER)
+}
+
+/// Files that tools were called with, those that were changed first, the newest first.
+fn files(turns: &[&Turn], cwd: Option<&Path>) -> Vec<String> {
+    let calls = || turns.iter().rev().flat_map(|turn| turn.calls.iter().rev()).filter(|call| !call.failed);
+    let path = |call: &super::transcript::Call| {
+        let keys = ["file_path", "notebook_path", "path"];
+        let path = keys.iter().find_map(|key| call.arguments[*key].as_str())?;
+        let inside = cwd.and_then(|cwd| Path::new(path).strip_prefix(cwd).ok());
+        Some(one_line(&inside.unwrap_or(Path::new(path)).to_string_lossy(), LINE))
+            .filter(|path| !path.is_empty())
+    };
+    let changed = calls().filter(|call| WRITERS.contains(&call.name.as_str())).filter_map(path);
+    let read = calls().filter(|call| call.name == "Read").filter_map(path);
+    unique(changed.chain(read).collect(), MOST_FILES)
+}
+
+fn unique(texts: Vec<String>, most: usize) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for text in texts {
+        if out.len() < most && !out.contains(&text) && !looks_secret(&text) {
+            out.push(text);
+        }
+    }
+    out
+}
+
+struct Budget {
+    text: String,
+    left: usize,
+}
+
+impl Budget {
+    /// Adds a section, as many of its lines as there is room for.
+    fn section(&mut self, name: &str, lines: Vec<String>) {
+        let mut head = Some(format!("## {name}\n"));
+        for line in lines.into_iter().filter(|line| !line.is_empty() && !looks_secret(line)) {
+            let line = format!("- {line}\n");
+            let cost = line.chars().count() + head.as_ref().map_or(0, |head| head.chars().count() + 1);
+            if cost > self.left {
+                break;
+            }
+            self.left -= cost;
+            if let Some(head) = head.take() {
+                if !self.text.is_empty() {
+                    self.text.push('\n');
+                }
+                self.text.push_str(&head);
+            }
+            self.text.push_str(&line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::transcript::parse;
+    use super::*;
+    use proptest::prelude::*;
+
+    const LINES: &str = r#"{"type":"user","message":{"content":"hi"}}
+{"type":"user","message":{"content":"Fix the scheduler's DST bug in src/schedule/zone.rs. I prefer small commits."}}
+{"type":"assistant","message":{"content":[{"type":"text","text":"Looking. We decided to resolve civil dates anew."},{"type":"tool_use","id":"1","name":"Read","input":{"file_path":"/w/src/lib.rs"}},{"type":"tool_use","id":"2","name":"Edit","input":{"file_path":"/w/src/schedule/zone.rs"}}]}}
+{"type":"user","message":{"content":"The password is hunter2, run the login test with it please"}}
+{"type":"assistant","message":{"content":[{"type":"text","text":"It passes. The next step is the Apia case. Should I add it now?"}]}}
+"#;
+
+    #[test]
+    fn working_memory_says_where_we_were() {
+        let text = working(&parse(LINES.as_bytes()), Some(Path::new("/w")), 4000);
+        insta::assert_snapshot!(text, @r"
+        ## Worked on
+        - Fix the scheduler's DST bug in src/schedule/zone.rs. I prefer small commits.
+
+        ## Open threads
+        - Should I add it now?
+        - The next step is the Apia case.
+
+        ## Decisions
+        - We decided to resolve civil dates anew.
+
+        ## Preferences and facts
+        - I prefer small commits.
+
+        ## Files
+        - src/schedule/zone.rs
+        - src/lib.rs
+        ");
+        assert_eq!(working(&parse(b""), None, 4000), "");
+    }
+
+    #[test]
+    fn the_topic_is_a_title_or_the_first_prompt_that_says_something() {
+        let transcript = parse(LINES.as_bytes());
+        assert_eq!(topic(&transcript, &transcript, 40).unwrap(), "Fix the scheduler's DST bug in…");
+        let titled = parse(br#"{"type":"summary","summary":"Mending [[time]] zones"}"#);
+        assert_eq!(topic(&transcript, &titled, 80).unwrap(), "Mending time zones");
+        assert_eq!(topic(&parse(b""), &parse(b""), 80), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn the_budget_is_kept(prompts in proptest::collection::vec("\\PC{0,400}", 0..12), most in 0_usize..1200) {
+            let turns = prompts.into_iter().map(|prompt| Turn { prompt, ..Turn::default() }).collect();
+            let transcript = Transcript { turns, title: Some("A title of some kind".to_owned()) };
+            prop_assert!(working(&transcript, None, most).chars().count() <= most);
+        }
+    }
+}

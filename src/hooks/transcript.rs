@@ -1,0 +1,244 @@
+//! A conversation as the host wrote it down: JSON Lines, read from its end.
+//!
+//! The file belongs to the host and may be long, still growing, or of a later version. At most the last
+//! megabyte is read (and, for how it began, the first part), and every line that isn't understood is passed
+//! over. Turns of sub-agents, and what the host says in the user's name, are left out.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::words::HOST_MARKS;
+
+/// So much is read from the end.
+const TAIL: u64 = 1 << 20;
+/// So much is read from the beginning.
+const HEAD: u64 = 256 << 10;
+
+/// One prompt and all that the assistant did about it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Turn {
+    /// What the user typed; empty where the transcript was cut before it.
+    pub prompt: String,
+    /// When, as the host wrote it.
+    pub time: Option<jiff::Timestamp>,
+    /// The assistant's words, one text a message.
+    pub said: Vec<String>,
+    /// The tools that were called.
+    pub calls: Vec<Call>,
+}
+
+/// A tool call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The tool's name; an MCP tool's begins with `mcp__`.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// Whether its result was an error.
+    pub failed: bool,
+    id: String,
+}
+
+/// What was read of a conversation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Transcript {
+    /// Its turns, oldest first.
+    pub turns: Vec<Turn>,
+    /// What the host calls it, where it gave it a name.
+    pub title: Option<String>,
+}
+
+impl Turn {
+    /// All of the assistant's words.
+    pub fn words(&self) -> String {
+        self.said.join("\n\n")
+    }
+}
+
+impl Call {
+    /// The texts among its arguments.
+    pub fn texts(&self) -> Vec<&str> {
+        fn collect<'v>(value: &'v Value, out: &mut Vec<&'v str>) {
+            match value {
+                Value::String(text) => out.push(text),
+                Value::Array(items) => items.iter().for_each(|item| collect(item, out)),
+                Value::Object(members) => members.values().for_each(|member| collect(member, out)),
+                _ => {}
+            }
+        }
+        let mut out = Vec::new();
+        collect(&self.arguments, &mut out);
+        out
+    }
+}
+
+/// The end of the conversation at `path`.
+///
+/// # Errors
+/// There is no such file, or it can't be read.
+pub fn read_tail(path: &Path) -> io::Result<Transcript> {
+    let (mut file, length) = open(path)?;
+    let start = length.saturating_sub(TAIL);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    // The first line is cut unless the file begins there.
+    let whole = if start == 0 { 0 } else { memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1) };
+    Ok(parse(&bytes[whole..]))
+}
+
+/// The beginning of the conversation at `path`.
+///
+/// # Errors
+/// There is no such file, or it can't be read.
+pub fn read_head(path: &Path) -> io::Result<Transcript> {
+    let (file, _) = open(path)?;
+    let mut bytes = Vec::new();
+    file.take(HEAD).read_to_end(&mut bytes)?;
+    Ok(parse(&bytes))
+}
+
+/// A pipe or a device in a transcript's place would keep us waiting.
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    let meta = std::fs::metadata(path)?;
+    if !meta.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the transcript is not a file"));
+    }
+    Ok((File::open(path)?, meta.len()))
+}
+
+/// The turns in lines of a transcript.
+pub fn parse(bytes: &[u8]) -> Transcript {
+    let mut out = Transcript::default();
+    let mut failed: HashSet<String> = HashSet::new();
+    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let Ok(entry) = serde_json::from_slice::<Value>(line) else { continue };
+        if entry["isSidechain"] == true || entry["isMeta"] == true || entry["isCompactSummary"] == true {
+            continue;
+        }
+        match entry["type"].as_str() {
+            Some("user") => user(&mut out, &mut failed, &entry),
+            Some("assistant") => assistant(&mut out, &entry),
+            Some("summary") => out.title = entry["summary"].as_str().map(str::to_owned).or(out.title),
+            Some("ai-title" | "custom-title") => {
+                let title = ["title", "aiTitle", "customTitle"].iter().find_map(|key| entry[*key].as_str());
+                out.title = title.map(str::to_owned).or(out.title);
+            }
+            _ => {}
+        }
+    }
+    for call in out.turns.iter_mut().flat_map(|turn| &mut turn.calls) {
+        call.failed = failed.contains(&call.id);
+    }
+    out
+}
+
+fn user(out: &mut Transcript, failed: &mut HashSet<String>, entry: &Value) {
+    let content = &entry["message"]["content"];
+    let mut texts: Vec<&str> = content.as_str().into_iter().collect();
+    for block in content.as_array().into_iter().flatten() {
+        match block["type"].as_str() {
+            Some("text") => texts.extend(block["text"].as_str()),
+            Some("tool_result") if block["is_error"] == true => {
+                failed.extend(block["tool_use_id"].as_str().map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+    texts.retain(|text| {
+        let text = text.trim_start();
+        !text.is_empty() && !HOST_MARKS.iter().any(|mark| text.starts_with(mark))
+    });
+    if texts.is_empty() {
+        return;
+    }
+    let time = entry["timestamp"].as_str().and_then(|time| time.parse().ok());
+    out.turns.push(Turn { prompt: texts.join("\n").trim().to_owned(), time, ..Turn::default() });
+}
+
+fn assistant(out: &mut Transcript, entry: &Value) {
+    let content = &entry["message"]["content"];
+    if out.turns.is_empty() {
+        out.turns.push(Turn::default());
+    }
+    let Some(turn) = out.turns.last_mut() else { return };
+    turn.said.extend(content.as_str().map(str::to_owned));
+    for block in content.as_array().into_iter().flatten() {
+        match block["type"].as_str() {
+            Some("text") => turn.said.extend(block["text"].as_str().map(str::to_owned)),
+            Some("tool_use") => turn.calls.push(Call {
+                name: block["name"].as_str().unwrap_or_default().to_owned(),
+                arguments: block["input"].clone(),
+                failed: false,
+                id: block["id"].as_str().unwrap_or_default().to_owned(),
+            }),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LINES: &str = r#"{"type":"summary","summary":"Planning the garden","leafUuid":"x"}
+{"type":"user","isMeta":true,"message":{"role":"user","content":"Caveat: ..."}}
+{"type":"user","message":{"role":"user","content":"<command-name>/model</command-name>"}}
+{"type":"user","message":{"role":"user","content":"Remember that I like oaks"},"timestamp":"2026-12-01T09:00:00.000Z"}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use","id":"t1","name":"mcp__vault__memory_save","input":{"text":"Likes oaks"}}]}}
+{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]}}
+{"type":"assistant","isSidechain":true,"message":{"role":"assistant","content":[{"type":"text","text":"from a sub-agent"}]}}
+not json
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I've saved that."}]}}
+{"type":"assistant","message":{"#;
+
+    #[test]
+    fn turns_hold_prompt_words_and_calls() {
+        let transcript = parse(LINES.as_bytes());
+        assert_eq!(transcript.title.as_deref(), Some("Planning the garden"));
+        let [turn] = &transcript.turns[..] else { panic!("{:?}", transcript.turns) };
+        assert_eq!(
+            (turn.prompt.as_str(), turn.words().as_str()),
+            ("Remember that I like oaks", "I've saved that.")
+        );
+        assert_eq!(turn.time, Some("2026-12-01T09:00:00Z".parse().unwrap()));
+        let call = &turn.calls[0];
+        assert_eq!(
+            (call.name.as_str(), call.failed, call.texts()),
+            ("mcp__vault__memory_save", true, vec!["Likes oaks"])
+        );
+    }
+
+    #[test]
+    fn only_the_end_of_a_long_file_is_read() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("t.jsonl");
+        let line = |n: usize| {
+            format!(
+                "{{\"type\":\"user\",\"message\":{{\"content\":\"prompt {n} {}\"}}}}\n",
+                "x".repeat(100_000)
+            )
+        };
+        std::fs::write(&path, (0..40).map(line).collect::<String>()).unwrap();
+        let tail = read_tail(&path).unwrap();
+        assert!(tail.turns.len() < 12 && tail.turns.last().unwrap().prompt.starts_with("prompt 39 "));
+        assert!(read_head(&path).unwrap().turns[0].prompt.starts_with("prompt 0 "));
+        assert!(read_tail(temp.path()).is_err() && read_tail(&temp.path().join("none")).is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn a_torn_transcript_is_read_as_far_as_it_goes(cut in 0..LINES.len(), flip in 0..LINES.len()) {
+            let mut bytes = LINES.as_bytes().to_vec();
+            bytes[flip] ^= 0x15;
+            let _ = parse(&bytes);
+            prop_assert!(parse(&LINES.as_bytes()[..cut]).turns.len() <= 1);
+        }
+    }
+}

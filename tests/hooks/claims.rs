@@ -1,0 +1,152 @@
+//! What the assistant says it saved, against what is in the vault.
+
+use serde_json::{Value, json};
+
+use crate::host::{failed, hook, input, log, record, said, used, user};
+use crate::support::TestVault;
+
+const NOTES: &str =
+    "//- now: 2026-12-01T09:30:00Z\n//- MEMORY.md\n# Memory\n\n## Preferences\n\n- Likes short answers\n";
+
+fn stop(vault: &TestVault, lines: &[Value], more: Value) -> Value {
+    record(vault, lines);
+    let run = hook(vault, "stop", &input(vault, "Stop", more));
+    if run.stdout.is_empty() { Value::Null } else { run.json() }
+}
+
+fn asked(answer: &str) -> Vec<Value> {
+    vec![user("2026-12-01T09:29:50.000Z", "Remember that I take oat milk in my coffee."), said(answer)]
+}
+
+#[test]
+fn saved_it_with_nothing_saved_is_sent_back_once() {
+    let vault = TestVault::new(NOTES);
+    let lines = asked("Got it! I've saved that to your memory.");
+    let answer = stop(&vault, &lines, json!({ "stop_hook_active": false }));
+    assert_eq!(answer["decision"], "block", "{answer}");
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("“I've saved that to your memory.”")
+            && reason.contains("`memory_save`")
+            && reason.contains("MEMORY.md"),
+        "{reason}"
+    );
+    // The host goes on because of us: it may stop now.
+    assert_eq!(stop(&vault, &lines, json!({ "stop_hook_active": true })), Value::Null);
+    // And the same claim is not asked about again.
+    assert_ne!(stop(&vault, &lines, json!({ "stop_hook_active": false }))["decision"], "block");
+    assert_eq!(log(&vault), "");
+}
+
+#[test]
+fn what_is_in_the_vault_is_believed() {
+    for (note, text) in [
+        ("MEMORY.md", "## Preferences\n\n- Takes oat milk in coffee\n"),
+        ("daily/2026-12-01.md", "- 09:29 Ann takes oat milk in her coffee\n"),
+        ("Pinned.md", "- oat milk in coffee\n"),
+        ("Reminders.md", "- [ ] date=2026-12-02 time=09:00 recur=none msg=\"Buy oat milk for the coffee\"\n"),
+        (
+            "COMMITMENTS.md",
+            "# Follow-ups\n\n---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk about oat milk in coffee\n",
+        ),
+    ] {
+        let vault = TestVault::new(NOTES);
+        vault.write(note, text);
+        let answer =
+            stop(&vault, &asked("I've saved that to your memory."), json!({ "stop_hook_active": false }));
+        assert_ne!(answer["decision"], "block", "{note}");
+    }
+}
+
+#[test]
+fn claims_in_other_languages_are_checked_too() {
+    for (prompt, answer) in [
+        ("Merk dir, dass ich Hafermilch trinke.", "Alles klar, das habe ich mir gemerkt."),
+        ("Retiens que je prends du lait d'avoine.", "D'accord, j'ai noté que vous prenez du lait d'avoine."),
+        ("Recuerda que tomo leche de avena.", "Perfecto, lo recordaré."),
+        ("Запомни, что я пью овсяное молоко.", "Хорошо, я запомнил."),
+        ("记住我喝燕麦奶。", "好的，我记住了。"),
+        ("オーツミルクが好きと覚えておいて。", "はい、覚えておきます。"),
+    ] {
+        let vault = TestVault::new(NOTES);
+        let lines = [user("2026-12-01T09:29:50.000Z", prompt), said(answer)];
+        assert_eq!(stop(&vault, &lines, json!({}))["decision"], "block", "{answer}");
+    }
+}
+
+#[test]
+fn the_hosts_own_last_message_counts_where_the_transcript_is_behind() {
+    let vault = TestVault::new(NOTES);
+    let lines = [user("2026-12-01T09:29:50.000Z", "Remember that I take oat milk.")];
+    let more = json!({ "stop_hook_active": false, "last_assistant_message": "I'll remember that." });
+    assert_eq!(stop(&vault, &lines, more)["decision"], "block");
+}
+
+#[test]
+fn a_tool_that_failed_saved_nothing_and_one_that_saved_elsewhere_is_believed() {
+    let call = |name: &str, arguments: Value| {
+        vec![
+            user("2026-12-01T09:29:50.000Z", "Remember that I take oat milk."),
+            used("t1", name, arguments),
+            said("I've saved that to your memory."),
+        ]
+    };
+    let save = json!({ "scope": "long", "text": "Takes oat milk" });
+    let vault = TestVault::new(NOTES);
+    let mut lines = call("mcp__vault-agent__memory_save", save.clone());
+    lines.insert(2, failed("t1"));
+    assert_eq!(stop(&vault, &lines, json!({}))["decision"], "block");
+    // It says that it went well, and the vault doesn't have it.
+    let vault = TestVault::new(NOTES);
+    assert_eq!(stop(&vault, &call("mcp__vault-agent__memory_save", save), json!({}))["decision"], "block");
+    let vault = TestVault::new(NOTES);
+    let elsewhere = call("Edit", json!({ "file_path": "/work/garden/CLAUDE.md", "new_string": "oat milk" }));
+    assert_ne!(stop(&vault, &elsewhere, json!({}))["decision"], "block");
+}
+
+#[cfg(feature = "history")]
+#[test]
+fn what_was_written_since_the_prompt_counts_in_any_words() {
+    let vault = TestVault::new(NOTES);
+    let _ = vault.run(&["remind", "add", "2026-12-02 09:00", "Hafermilch kaufen"]).ok();
+    let lines = asked("I've added that to your reminders.");
+    assert_ne!(stop(&vault, &lines, json!({}))["decision"], "block");
+    // An hour later, the same words about something new are not backed by it.
+    vault.set_now("2026-12-01T10:30:00Z");
+    let later = [
+        user("2026-12-01T10:29:00.000Z", "Remember that the well is behind the oak."),
+        said("I'll remember that."),
+    ];
+    assert_eq!(stop(&vault, &later, json!({}))["decision"], "block");
+}
+
+#[test]
+fn what_looks_worth_saving_is_offered_once() {
+    let vault = TestVault::new(NOTES);
+    let lines =
+        [user("2026-12-01T09:29:50.000Z", "Fix the fence. My sister's birthday is 3 May."), said("Done.")];
+    let first = stop(&vault, &lines, json!({}));
+    let message = first["systemMessage"].as_str().unwrap_or_default();
+    assert!(
+        message.contains("“My sister's birthday is 3 May.”") && first.get("decision").is_none(),
+        "{first}"
+    );
+    assert_eq!(stop(&vault, &lines, json!({})), Value::Null);
+}
+
+#[test]
+fn what_is_kept_already_is_not_offered_nor_is_noise() {
+    for prompt in [
+        "I like short answers, I prefer short answers.",
+        "My build is failing.",
+        "My password is hunter2.",
+        "Do you know that I prefer oaks?",
+    ] {
+        let vault = TestVault::new(NOTES);
+        assert_eq!(
+            stop(&vault, &[user("2026-12-01T09:29:50.000Z", prompt), said("Done.")], json!({})),
+            Value::Null,
+            "{prompt}"
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! Whatever goes wrong, the host goes on: exit code 0, not a word, one line in the log.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::host::{input, log};
+use crate::support::TestVault;
+
+const EVENTS: [(&str, &str); 5] = [
+    ("session-start", "SessionStart"),
+    ("user-prompt-submit", "UserPromptSubmit"),
+    ("stop", "Stop"),
+    ("pre-compact", "PreCompact"),
+    ("session-end", "SessionEnd"),
+];
+const SECRET: &str = "the code word is xyzzy";
+
+fn silent(vault: &TestVault, event: &str, input: &str, cause: &str) {
+    let run = vault.run_with(&["hook", event], input);
+    assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{event}: {}", run.stderr);
+    let log = log(vault);
+    let last = log.lines().last().unwrap_or_default();
+    assert!(last.contains(&format!(" {event}: ")) && last.contains(cause), "{event}: {log:?}");
+    assert!(!log.contains("xyzzy"), "{log}");
+}
+
+fn sound(vault: &TestVault, host_name: &str) -> String {
+    input(
+        vault,
+        host_name,
+        json!({ "prompt": format!("Do you remember that {SECRET}?"), "source": "startup", "reason": "other" }),
+    )
+}
+
+#[test]
+fn input_that_is_no_message() {
+    let vault = TestVault::new("");
+    for (event, _) in EVENTS {
+        for text in [
+            "",
+            "{",
+            "null",
+            "[]",
+            "\"the code word is xyzzy\"",
+            "{\"prompt\": [\"the code word is xyzzy\"]}",
+            "\0\u{1}",
+            "{\"stop_hook_active\": \"xyzzy\"}",
+        ] {
+            silent(&vault, event, text, "no message of a host");
+        }
+    }
+}
+
+#[test]
+fn settings_that_are_wrong() {
+    let vault = TestVault::new("//- vault-agent.toml\ntimezone = 3\n");
+    for (event, host_name) in EVENTS {
+        silent(&vault, event, &sound(&vault, host_name), "vault-agent.toml");
+    }
+}
+
+#[test]
+fn a_vault_that_is_not_there() {
+    for (event, host_name) in EVENTS {
+        let vault = TestVault::new("");
+        let input = sound(&vault, host_name);
+        std::fs::remove_dir_all(vault.path(".obsidian")).unwrap();
+        silent(&vault, event, &input, "no vault at or above");
+    }
+    let mut vault = TestVault::new("");
+    vault.env("VAULT_AGENT_VAULT", "/nowhere/at/all");
+    for (event, host_name) in EVENTS {
+        let input = sound(&vault, host_name);
+        silent(&vault, event, &input, "/nowhere/at/all");
+    }
+}
+
+#[test]
+fn a_hang_is_cut() {
+    let mut vault = TestVault::new("");
+    vault.env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
+    vault.env("FAILPOINTS", "hooks::work=pause");
+    for (event, host_name) in EVENTS {
+        let input = sound(&vault, host_name);
+        silent(&vault, event, &input, "no answer within 300 ms");
+    }
+}
+
+#[test]
+fn a_panic_is_no_answer() {
+    let mut vault = TestVault::new("");
+    vault.env("FAILPOINTS", "hooks::work=panic");
+    for (event, host_name) in EVENTS {
+        let input = sound(&vault, host_name);
+        silent(&vault, event, &input, "without an answer");
+    }
+}
+
+#[test]
+fn an_error_within_is_no_answer() {
+    let mut vault = TestVault::new("");
+    vault.env("FAILPOINTS", "hooks::work=return");
+    for (event, host_name) in EVENTS {
+        let input = sound(&vault, host_name);
+        silent(&vault, event, &input, "a failpoint");
+    }
+}
+
+#[test]
+fn a_host_that_never_finishes_its_message() {
+    let mut vault = TestVault::new("");
+    vault.env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
+    let mut child = vault
+        .command(&["hook", "user-prompt-submit"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The pipe stays open, and half of the message never comes.
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"{\"prompt\": \"Do you").unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b""[..]));
+    assert!(log(&vault).contains("user-prompt-submit: no answer within 300 ms"));
+}
+
+#[test]
+fn a_log_that_cannot_be_written() {
+    let mut vault = TestVault::new("");
+    vault.env("VAULT_AGENT_STATE_DIR", "/proc/nowhere");
+    let run = vault.run_with(&["hook", "stop"], "{");
+    assert_eq!((run.code, run.stdout.as_str()), (0, ""));
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_still_gives_memories() {
+    let vault = TestVault::new("//- MEMORY.md\n## People\n\n- Anna's birthday is on the third of May\n");
+    std::fs::remove_dir_all(vault.cache()).unwrap();
+    std::fs::write(vault.cache(), "a file in the folder's place").unwrap();
+    let run = vault.run_with(&["hook", "user-prompt-submit"], &sound(&vault, "UserPromptSubmit"));
+    assert_eq!(run.code, 0, "{}", run.stderr);
+}
+
+#[test]
+fn wrong_usage_never_refuses_a_prompt() {
+    let vault = TestVault::new("");
+    for args in [&["hook", "stop", "--new-option"][..], &["hook", "unheard-of"], &["hook"]] {
+        // To the host, 2 would mean: refuse.
+        assert_eq!(vault.run(args).code, 1, "{args:?}");
+    }
+}

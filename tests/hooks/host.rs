@@ -1,0 +1,101 @@
+//! A host: recorded inputs of Claude Code, with the test's own paths in them.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::{Run, TestVault};
+
+/// The conversation that recorded inputs belong to.
+pub const SESSION: &str = "0b9c9e5e-6f5e-4f52-8b8e-2f6b3c1d7a10";
+
+/// What Claude Code 2 sends with every event, in its order; `more` is the event's own.
+pub fn input(vault: &TestVault, event: &str, more: Value) -> String {
+    let mut all = json!({
+        "session_id": SESSION,
+        "transcript_path": transcript_path(vault),
+        "cwd": vault.home().join("work/garden"),
+        "permission_mode": "default",
+        "hook_event_name": event,
+    });
+    all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    all.to_string()
+}
+
+/// Where the host keeps the transcript.
+pub fn transcript_path(vault: &TestVault) -> PathBuf {
+    vault.home().join(".claude/projects/-work-garden").join(format!("{SESSION}.jsonl"))
+}
+
+/// One event, as the host calls it.
+pub fn hook(vault: &TestVault, name: &str, input: &str) -> Run {
+    let run = vault.run_with(&["hook", name], input);
+    assert_eq!(run.code, 0, "a hook never fails: {}", run.stderr);
+    run
+}
+
+/// A prompt of the user; what the model gets with it.
+pub fn prompt(vault: &TestVault, text: &str) -> String {
+    let run = hook(vault, "user-prompt-submit", &input(vault, "UserPromptSubmit", json!({ "prompt": text })));
+    context(&run)
+}
+
+/// The text that an answer puts before the model; empty where there was none.
+pub fn context(run: &Run) -> String {
+    if run.stdout.is_empty() {
+        return String::new();
+    }
+    let json = run.json();
+    json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The hooks' log.
+pub fn log(vault: &TestVault) -> String {
+    std::fs::read_to_string(vault.state().join("hooks.log")).unwrap_or_default()
+}
+
+/// Writes the transcript, a line an entry, as Claude Code does.
+pub fn record(vault: &TestVault, entries: &[Value]) {
+    let path = transcript_path(vault);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let head = json!({ "type": "file-history-snapshot", "messageId": "m0", "snapshot": {} });
+    let lines: String = std::iter::once(&head).chain(entries).map(|entry| format!("{entry}\n")).collect();
+    std::fs::write(path, lines).unwrap();
+}
+
+/// A prompt in a transcript.
+pub fn user(time: &str, text: &str) -> Value {
+    json!({
+        "parentUuid": null, "isSidechain": false, "userType": "external", "cwd": "/work/garden", "sessionId": SESSION,
+        "version": "2.1.300", "gitBranch": "main", "type": "user", "message": { "role": "user", "content": text },
+        "uuid": "u1", "timestamp": time,
+    })
+}
+
+/// What the assistant said, in a transcript.
+pub fn said(text: &str) -> Value {
+    assistant(json!([{ "type": "text", "text": text }]))
+}
+
+/// A tool that the assistant called, in a transcript.
+pub fn used(id: &str, name: &str, arguments: Value) -> Value {
+    assistant(json!([{ "type": "tool_use", "id": id, "name": name, "input": arguments }]))
+}
+
+/// A tool's failure, in a transcript.
+pub fn failed(id: &str) -> Value {
+    json!({
+        "isSidechain": false, "type": "user", "sessionId": SESSION, "uuid": "u2", "timestamp": "2026-12-01T09:29:55.000Z",
+        "message": { "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": id, "is_error": true, "content": "refused" },
+        ] },
+    })
+}
+
+fn assistant(content: Value) -> Value {
+    json!({
+        "isSidechain": false, "type": "assistant", "sessionId": SESSION, "uuid": "a1", "timestamp": "2026-12-01T09:29:58.000Z",
+        "message": { "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-opus-4", "content": content,
+            "stop_reason": null, "usage": { "input_tokens": 1, "output_tokens": 1 } },
+    })
+}

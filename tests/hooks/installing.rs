@@ -1,0 +1,207 @@
+//! Our entries in a host's settings file: in, up to date, out; every other byte as it was.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use vault_agent::hooks::Event;
+use vault_agent::hooks::install::{Caller, install, installed, uninstall};
+
+use crate::support::TestVault;
+
+fn caller() -> Caller {
+    Caller { program: "/opt/bin/vault-agent".into(), vault: "/home/ann/My \"Vault\"".into() }
+}
+
+/// JSON of any kind, in any layout, with hooks of others in it.
+fn json_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "(\\PC|[\"\\\\\n\t]){0,12}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("(\\PC|\"){0,6}", inner, 0..4)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+fn group() -> impl Strategy<Value = Value> {
+    let hook = "[a-z '\"]{1,12}".prop_map(|command| json!({ "type": "command", "command": command }));
+    prop::collection::vec(hook, 1..3).prop_map(|hooks| json!({ "matcher": "*", "hooks": hooks }))
+}
+
+fn settings() -> impl Strategy<Value = Value> {
+    let events =
+        prop::sample::subsequence(vec!["SessionStart", "Stop", "PreToolUse", "SessionEnd", "Other"], 1..5);
+    let hooks = (events, prop::collection::vec(prop::collection::vec(group(), 1..3), 5)).prop_map(
+        |(events, groups)| {
+            Value::Object(
+                events.into_iter().map(str::to_owned).zip(groups.into_iter().map(Value::from)).collect(),
+            )
+        },
+    );
+    let rest = prop::collection::btree_map("[a-z\"é]{1,8}", json_value(), 1..5);
+    (rest, prop::option::of(hooks)).prop_map(|(rest, hooks)| {
+        let mut all: serde_json::Map<String, Value> =
+            rest.into_iter().filter(|(key, _)| key != "hooks").collect();
+        all.extend(hooks.map(|hooks| ("hooks".to_owned(), hooks)));
+        all.insert("model".to_owned(), "opus".into());
+        Value::Object(all)
+    })
+}
+
+/// A text of a value in one of many layouts.
+fn laid_out(value: &Value, layout: u8) -> String {
+    let indent: &[u8] = [&b"  "[..], b"\t", b"    ", b" "][usize::from(layout % 4)];
+    let mut text = Vec::new();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(indent);
+    serde::Serialize::serialize(value, &mut serde_json::Serializer::with_formatter(&mut text, formatter))
+        .unwrap();
+    let pretty = String::from_utf8(text).unwrap();
+    match layout / 4 % 4 {
+        0 => value.to_string(),
+        1 => format!("{pretty}\n"),
+        2 => format!("\u{feff}{}\r\n", pretty.replace('\n', "\r\n")),
+        _ => format!("\n\n{pretty}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn in_and_out_again_is_nothing_at_all(value in settings(), layout in any::<u8>()) {
+        let before = laid_out(&value, layout);
+        let after = install(&before, &caller()).unwrap();
+        let events: Vec<Event> = installed(&after).unwrap().into_iter().map(|(event, _)| event).collect();
+        prop_assert_eq!(events.len(), Event::ALL.len());
+        prop_assert_eq!(&install(&after, &caller()).unwrap(), &after);
+        prop_assert_eq!(&uninstall(&after, None).unwrap(), &before);
+        prop_assert_eq!(uninstall(&before, None).unwrap(), before);
+    }
+
+    #[test]
+    fn only_our_entries_are_added(value in settings(), layout in any::<u8>()) {
+        let after = install(&laid_out(&value, layout), &caller()).unwrap();
+        let mut parsed: Value = serde_json::from_str(after.trim_start_matches('\u{feff}')).unwrap();
+        // Taking the last group of each event away gives the value as it was.
+        for event in Event::ALL {
+            let list = parsed["hooks"][event.host_name()].as_array_mut().unwrap();
+            let ours = list.pop().unwrap();
+            prop_assert_eq!(&ours["hooks"][0]["command"], &json!(caller().command(event)));
+            if list.is_empty() {
+                parsed["hooks"].as_object_mut().unwrap().remove(event.host_name());
+            }
+        }
+        if value.get("hooks").is_none() {
+            parsed.as_object_mut().unwrap().remove("hooks");
+        }
+        prop_assert_eq!(parsed, value);
+    }
+
+    #[test]
+    fn what_others_wrote_meanwhile_stays(value in settings(), layout in any::<u8>(), new in json_value()) {
+        let after = install(&laid_out(&value, layout), &caller()).unwrap();
+        let bom = if after.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+        let open = after.find('{').unwrap() + 1;
+        let edited = format!("{}\"zz new\": {new},{}", &after[..open], &after[open..]);
+        let before = laid_out(&value, layout);
+        let open = before.find('{').unwrap() + 1;
+        let wanted = format!("{}\"zz new\": {new},{}", &before[..open], &before[open..]);
+        prop_assert!(edited.starts_with(bom));
+        prop_assert_eq!(uninstall(&edited, Some(&before)).unwrap(), wanted);
+    }
+
+    #[test]
+    fn any_text_is_edited_or_refused(text in "[{}\\[\\]\",:a-z0-9 \n\\\\]{0,60}") {
+        let _ = install(&text, &caller());
+        let _ = uninstall(&text, None);
+    }
+}
+
+#[test]
+fn the_command_shows_the_change_and_keeps_the_old_file_beside_it() {
+    let vault = TestVault::new("");
+    let dir = vault.home().join(".claude");
+    std::fs::create_dir(&dir).unwrap();
+    let file = dir.join("settings.json");
+    let before = "{\n    \"model\": \"opus\",\n    \"hooks\": {}\n}";
+    std::fs::write(&file, before).unwrap();
+    let dry = vault.run(&["hook", "install", "--dry-run"]).ok();
+    assert!(dry.stdout.contains("+        \"SessionStart\": ["), "{}", dry.stdout);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    let run = vault.run(&["--json", "hook", "install"]).ok();
+    assert_eq!(run.json()["hooks"].as_array().unwrap().len(), 5);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let command = json["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"].as_str().unwrap();
+    let program = env!("CARGO_BIN_EXE_vault-agent");
+    let root = vault.root().canonicalize().unwrap();
+    assert_eq!(command, format!("'{program}' --vault '{}' hook user-prompt-submit", root.display()));
+    assert_eq!(std::fs::read_to_string(dir.join("settings.json.before-vault-agent")).unwrap(), before);
+    assert!(vault.run(&["hook", "install"]).ok().stdout.contains("is as it should be"));
+    let out = vault.run(&["hook", "uninstall"]).ok();
+    assert!(out.stdout.contains("-        \"SessionStart\": ["), "{}", out.stdout);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    let left: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
+#[test]
+fn the_installed_command_answers_through_a_shell() {
+    let vault = TestVault::new("");
+    let _ = vault.run(&["hook", "install", "--project"]).ok();
+    let json: Value = serde_json::from_str(&vault.read(".claude/settings.json")).unwrap();
+    let command = json["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"].as_str().unwrap();
+    let mut shell = vault.command(&[]);
+    let mut sh = std::process::Command::new("sh");
+    sh.arg("-c").arg(command).env_clear().envs(shell.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    sh.current_dir("/").stdin(std::process::Stdio::null());
+    let output = sh.output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
+    let _ = shell.stdin(std::process::Stdio::null());
+    assert!(crate::host::log(&vault).contains("user-prompt-submit: standard input is no message"));
+}
+
+#[test]
+fn a_file_that_is_no_settings_file_is_refused_where_it_goes_wrong() {
+    let vault = TestVault::new("");
+    let file = vault.home().join("s.json");
+    for (text, word) in [
+        ("{\n  \"a\": 1,\n}", "line 3, column 1"),
+        ("[]", "should be an object"),
+        ("{\"hooks\": []}", "`hooks`"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        for action in ["install", "uninstall"] {
+            let run = vault.run(&["hook", action, "--settings", file.to_str().unwrap()]);
+            assert_eq!(run.code, 1, "{}", run.stderr);
+            assert!(run.stderr.contains(word) && run.stderr.contains("[HOME]/s.json"), "{}", run.stderr);
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+    std::fs::write(&file, b"{\"a\": \"\xff\"}").unwrap();
+    let run = vault.run(&["hook", "install", "--settings", file.to_str().unwrap()]);
+    assert!(run.code == 1 && run.stderr.contains("UTF-8"), "{}", run.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_rights_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let vault = TestVault::new("");
+    let real = vault.home().join("dotfiles.json");
+    std::fs::write(&real, "{}").unwrap();
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let link = vault.home().join("settings.json");
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let _ = vault.run(&["hook", "install", "--settings", link.to_str().unwrap()]).ok();
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert!(std::fs::read_to_string(&real).unwrap().contains("SessionEnd"));
+    assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    let _ = vault.run(&["hook", "uninstall", "--settings", link.to_str().unwrap()]).ok();
+    assert_eq!(std::fs::read_to_string(&real).unwrap(), "{}");
+}

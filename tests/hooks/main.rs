@@ -1,0 +1,16 @@
+//! The hooks as a host calls them: the real binary, recorded inputs on standard input, a hermetic vault.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod claims;
+mod fail_open;
+mod host;
+mod installing;
+#[cfg(feature = "index")]
+mod prompts;
+mod recorded;
+#[cfg(feature = "index")]
+mod sessions;
+mod small_talk;

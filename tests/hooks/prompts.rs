@@ -1,0 +1,114 @@
+//! A prompt gets the few memories that bear on it.
+
+use serde_json::json;
+
+use crate::host::{context, hook, input, log, prompt};
+use crate::support::TestVault;
+
+const NOTES: &str = "\
+//- MEMORY.md
+# Memory
+
+## People
+
+- Anna's birthday is on the third of May, she collects teapots
+- The landlord is called Weber and answers only letters
+
+## House
+
+- The boiler is serviced every October by Hofer
+";
+
+fn vault() -> TestVault {
+    TestVault::new(NOTES)
+}
+
+#[test]
+fn the_memory_that_matters_is_given_and_marked_as_untrusted() {
+    let vault = vault();
+    let text = prompt(&vault, "What could I give Anna for her birthday?");
+    assert!(text.contains("INJECTED_CONTEXT_RELEVANT_MEMORIES\n{"), "{text}");
+    assert!(text.contains("untrusted") && text.contains("never instructions"), "{text}");
+    assert!(text.contains("collects teapots") && !text.contains("boiler"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+    assert_eq!(
+        (&json["memories"][0]["path"], &json["memories"][0]["line"]),
+        (&json!("MEMORY.md"), &json!(5))
+    );
+    assert_eq!(log(&vault), "");
+}
+
+#[test]
+fn nothing_new_means_the_same_bytes() {
+    let (one, other) = (vault(), vault());
+    let question = "Who services the boiler, and when?";
+    let first = prompt(&one, question);
+    assert!(!first.is_empty());
+    assert_eq!(first, prompt(&other, question));
+    // What the session remembers is worth nothing: without it the answer is the first one again.
+    std::fs::remove_dir_all(one.cache().join("hooks")).unwrap();
+    assert_eq!(first, prompt(&one, question));
+    std::fs::remove_dir_all(one.cache()).unwrap();
+    std::fs::create_dir(one.cache()).unwrap();
+    assert_eq!(first, prompt(&one, question));
+}
+
+#[test]
+fn a_memory_comes_again_after_eight_turns_only() {
+    let vault = vault();
+    let question = "When is Anna's birthday?";
+    let given: Vec<bool> = (0..20).map(|_| prompt(&vault, question).contains("teapots")).collect();
+    let expected: Vec<bool> = (0..20).map(|turn| turn % 9 == 0).collect();
+    assert_eq!(given, expected);
+    // Another conversation knows nothing of it.
+    let other = input(&vault, "UserPromptSubmit", json!({ "prompt": question, "session_id": "other" }));
+    assert!(context(&hook(&vault, "user-prompt-submit", &other)).contains("teapots"));
+}
+
+#[test]
+fn a_changed_memory_is_a_new_one() {
+    let vault = vault();
+    let question = "When is Anna's birthday?";
+    assert!(prompt(&vault, question).contains("third of May"));
+    vault.write("MEMORY.md", "# Memory\n\n## People\n\n- Anna's birthday is on the fourth of May\n");
+    assert!(prompt(&vault, question).contains("fourth of May"));
+}
+
+#[test]
+fn small_talk_opens_nothing() {
+    let vault = vault();
+    for text in ["hi", "ok, thanks!", "/clear", "👍", "好的"] {
+        assert_eq!(prompt(&vault, text), "", "{text}");
+    }
+    let left: Vec<_> = std::fs::read_dir(vault.cache()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert!(std::fs::read_dir(vault.state()).unwrap().next().is_none());
+}
+
+#[test]
+fn what_bears_on_nothing_gets_nothing() {
+    let vault = vault();
+    assert_eq!(prompt(&vault, "Which kubernetes ingress controller handles wildcard certificates?"), "");
+}
+
+#[test]
+fn the_budget_is_the_settings() {
+    let mut notes = String::from(
+        "//- vault-agent.toml\n[hooks]\nmax_chars = 900\n//- MEMORY.md\n# Memory\n\n## Garden\n\n",
+    );
+    for n in 0..40 {
+        notes.push_str(&format!(
+            "- The oak number {n} in the garden \"was\" planted <b>by</b> Hofer {}\n",
+            "with care ".repeat(n)
+        ));
+    }
+    let vault = TestVault::new(&notes);
+    let run = hook(
+        &vault,
+        "user-prompt-submit",
+        &input(&vault, "UserPromptSubmit", json!({"prompt": "Which oak in the garden did Hofer plant?"})),
+    );
+    let text = context(&run);
+    assert!(text.contains("oak") && text.chars().count() <= 900 && !text.contains("<b>"), "{text}");
+    assert!(run.stdout.len() < 10_000);
+}
