@@ -1,10 +1,12 @@
 //! `recall`: the memories that help with a prompt, without anybody having asked.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, Context, Status};
 use crate::index::{Freshness, Hit};
-use crate::recall::{Recall, RecallError};
+use crate::recall::{Asker, RecallError};
 
 /// Gives the memories that help with a question or a prompt: two or three lines, or `NONE`.
 ///
@@ -40,8 +42,8 @@ struct Answer<'a> {
 
 /// Runs `recall`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let recall = Recall::of(&context.workspace()?)?;
-    let found = recall.recall(&args.query.join(" "), args.scope.as_deref(), args.max_chars, args.expand)?;
+    let asker = Asker::new(Arc::new(context.workspace()?));
+    let found = asker.recall(&args.query.join(" "), args.scope.as_deref(), args.max_chars, args.expand)?;
     for word in found.notes.iter().chain(&found.freshness.warnings) {
         context.ui.note(word);
     }

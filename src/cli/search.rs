@@ -1,12 +1,13 @@
 //! `search`: blocks of the vault that a query is about, best first.
 
 use std::io::BufRead;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::{CommandError, CommandResult, Context, Status};
 use crate::index::{Answer, Hit, IndexError, Query};
-use crate::recall::Recall;
+use crate::recall::Asker;
 
 /// Searches all notes, logs and memories.
 ///
@@ -51,12 +52,12 @@ struct Reply {
 
 /// Runs `search`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let recall = Recall::of(&context.workspace()?)?;
+    let asker = Asker::new(Arc::new(context.workspace()?));
     if args.stdin {
-        return lines(context, args, &recall);
+        return lines(context, args, &asker);
     }
     let query = Query { text: args.query.join(" "), scope: args.scope.clone(), limit: args.limit };
-    let answer = recall.search(&query)?;
+    let answer = asker.search(&query)?;
     context.ui.json(&answer);
     for word in answer.notes.iter().chain(&answer.freshness.warnings) {
         context.ui.note(word);
@@ -66,7 +67,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 /// Answers queries from standard input until it ends.
-fn lines(context: &Context, args: &Args, recall: &Recall) -> CommandResult {
+fn lines(context: &Context, args: &Args, asker: &Asker) -> CommandResult {
     let mut status = Status::Fine;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
@@ -74,7 +75,7 @@ fn lines(context: &Context, args: &Args, recall: &Recall) -> CommandResult {
             continue;
         }
         let reply = match serde_json::from_str::<Line>(&line) {
-            Ok(asked) => reply(recall, args, asked),
+            Ok(asked) => reply(asker, args, asked),
             Err(error) => Reply { error: Some(format!("not a query: {error}")), ..Reply::default() },
         };
         if reply.error.is_some() {
@@ -85,13 +86,13 @@ fn lines(context: &Context, args: &Args, recall: &Recall) -> CommandResult {
     Ok(status)
 }
 
-fn reply(recall: &Recall, args: &Args, asked: Line) -> Reply {
+fn reply(asker: &Asker, args: &Args, asked: Line) -> Reply {
     let query = Query {
         text: asked.query,
         scope: asked.scope.or_else(|| args.scope.clone()),
         limit: asked.limit.unwrap_or(args.limit),
     };
-    match recall.search(&query) {
+    match asker.search(&query) {
         Ok(answer) => {
             let notes = answer.notes.into_iter().chain(answer.freshness.warnings).collect();
             Reply { id: asked.id, hits: answer.hits, notes, error: None }

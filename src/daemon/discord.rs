@@ -132,31 +132,21 @@ fn parts(workspace: &Arc<Workspace>, api: crate::discord::Api) -> Parts {
     }
 }
 
-/// The vault's memory, opened with the first question.
+/// The vault's memory, asked over the daemon's own door: what is warm there is not loaded twice.
 struct Remembering {
-    #[cfg_attr(not(feature = "index"), expect(dead_code, reason = "only the index remembers"))]
-    workspace: Arc<Workspace>,
     #[cfg(feature = "index")]
-    recall: std::sync::Mutex<Option<Arc<crate::recall::Recall>>>,
+    asker: Arc<crate::recall::Asker>,
 }
 
 impl Remembering {
+    #[cfg(feature = "index")]
     fn new(workspace: Arc<Workspace>) -> Self {
-        Self {
-            workspace,
-            #[cfg(feature = "index")]
-            recall: std::sync::Mutex::default(),
-        }
+        Self { asker: Arc::new(crate::recall::Asker::new(workspace)) }
     }
 
-    #[cfg(feature = "index")]
-    fn open(&self) -> Result<Arc<crate::recall::Recall>, String> {
-        let mut opened = self.recall.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(recall) = &*opened {
-            return Ok(Arc::clone(recall));
-        }
-        let recall = crate::recall::Recall::of(&self.workspace).map_err(|error| error.to_string())?;
-        Ok(Arc::clone(opened.insert(Arc::new(recall))))
+    #[cfg(not(feature = "index"))]
+    fn new(_: Arc<Workspace>) -> Self {
+        Self {}
     }
 }
 
@@ -166,12 +156,12 @@ impl Recall for Remembering {
     async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Memory>, String> {
         /// The characters that an answer may hold, well below one message.
         const MOST_CHARS: usize = 1500;
-        let recall = self.open()?;
+        let asker = Arc::clone(&self.asker);
         let query = query.to_owned();
         let found = blocking(move || {
-            recall.recall(&query, None, MOST_CHARS, false).map_err(|error| error.to_string())
+            asker.recall(&query, None, MOST_CHARS, false).map_err(|error| error.to_string())
         });
-        let tz = self.workspace.zone.tz();
+        let tz = self.asker.workspace().zone.tz();
         let memory = |hit: crate::index::Hit| Memory {
             path: hit.path,
             line: hit.line as usize,

@@ -6,6 +6,8 @@
 //! holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM, Ctrl-C) ends
 //! everything within a second, and needs no farewell: what is on disk is enough for the next start.
 
+#[cfg(all(unix, feature = "index"))]
+mod answers;
 #[cfg(feature = "discord")]
 mod discord;
 #[cfg(feature = "history")]
@@ -14,11 +16,11 @@ mod history;
 mod index;
 mod lock;
 mod part;
+#[cfg(feature = "index")]
+mod recall;
 mod scheduler;
 mod status;
 mod ticker;
-#[cfg(feature = "index")]
-mod vectors;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,7 +105,7 @@ fn parts() -> Vec<Box<dyn Part>> {
         #[cfg(feature = "index")]
         Box::new(index::IndexPart),
         #[cfg(feature = "index")]
-        Box::new(vectors::VectorsPart),
+        Box::new(recall::RecallPart),
         #[cfg(feature = "discord")]
         Box::new(discord::DiscordPart),
     ]

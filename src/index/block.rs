@@ -90,6 +90,23 @@ impl FromStr for Kind {
     }
 }
 
+/// Reads a kind's name back.
+pub(super) fn kind_name<'de, D: serde::Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
+    let name = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(from)?;
+    let kind = name.parse::<Kind>().map_err(|()| serde::de::Error::custom(format!("no kind `{name}`")))?;
+    Ok(kind.as_str())
+}
+
+/// Reads a role's name back, where there is one.
+pub(super) fn role_name<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<&'static str>, D::Error> {
+    let name = <Option<std::borrow::Cow<'de, str>> as serde::Deserialize>::deserialize(from)?;
+    let known = |name: &str| {
+        [Role::User, Role::Agent, Role::Tool].map(Role::as_str).into_iter().find(|role| *role == name)
+    };
+    name.map(|name| known(&name).ok_or_else(|| serde::de::Error::custom(format!("no role `{name}`"))))
+        .transpose()
+}
+
 /// Who spoke a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {

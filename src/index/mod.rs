@@ -60,7 +60,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
 use crate::vault::Vault;
@@ -111,7 +111,7 @@ impl Query {
 }
 
 /// What was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The query's text.
     pub query: String,
@@ -123,8 +123,14 @@ pub struct Answer {
     pub freshness: Freshness,
 }
 
+/// A [`Kind`] by its name: `turn`, `memory`, …
+pub type KindName = &'static str;
+
+/// A [`Role`] by its name: `user`, `agent` or `tool`.
+pub type RoleName = &'static str;
+
 /// A found block.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
     /// Its note.
     pub path: String,
@@ -133,7 +139,8 @@ pub struct Hit {
     /// Last line, inclusive.
     pub end_line: u32,
     /// What it is: see [`Kind`].
-    pub kind: &'static str,
+    #[serde(deserialize_with = "block::kind_name")]
+    pub kind: KindName,
     /// The headings above it, joined by ` > `.
     pub section: Option<String>,
     /// When it was said or is dated.
@@ -146,8 +153,8 @@ pub struct Hit {
     #[serde(skip)]
     pub text: String,
     /// Who spoke it: `user`, `agent` or `tool`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub role: Option<&'static str>,
+    #[serde(default, deserialize_with = "block::role_name", skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleName>,
     /// The speaker's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
@@ -158,15 +165,15 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_id: Option<String>,
     /// Its inline tags.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Whether it is pinned.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
 }
 
 /// Who vouched that nothing newer is missed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckedBy {
     /// A running daemon that follows the vault.
@@ -180,7 +187,7 @@ pub enum CheckedBy {
 }
 
 /// How fresh an answer is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
     /// The commit that was searched; goes up with every one.
     pub generation: u64,
@@ -191,7 +198,7 @@ pub struct Freshness {
     /// Files that were newer than the index and were read directly.
     pub read_directly: usize,
     /// What a person should know.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 

@@ -4,7 +4,7 @@
 //! recency and likeness to what is chosen already. What is given is short, says where it stands, and is
 //! marked as context, never as instruction. Pure: the candidates bring their scores and the clock's time.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::formula;
 
@@ -79,7 +79,7 @@ fn likeness(a: &Memory, b: &Memory) -> f64 {
 }
 
 /// What is injected before the user's prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Injection {
     /// The budget that it kept to.
     pub budget_tokens_est: usize,
@@ -88,7 +88,7 @@ pub struct Injection {
 }
 
 /// One of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Injected {
     /// The note.
     pub path: String,

@@ -4,6 +4,8 @@
 //! step with it, answers [`Recall::search`] (what is asked for) and [`Recall::recall`] (what is given
 //! without asking), and looks after the vectors of models that cost something ([`reconcile`]).
 //!
+//! [`ask`] puts the same questions to a running daemon first, which has everything warm.
+//!
 //! The ranking is pure: a [`question::Question`] and a [`corpus::Corpus`] give [`score::signals`], which
 //! the weights in [`signal`] turn into scores. The published formulas that it is measured against, and
 //! those that it uses, stand in [`formula`], each with its source. [`choose`] decides what is given and in
@@ -11,6 +13,7 @@
 //!
 //! Memory is untrusted text: it is quoted, marked and bounded here, and never an instruction.
 
+pub mod ask;
 mod candidates;
 pub mod choose;
 pub mod corpus;
@@ -30,5 +33,6 @@ pub mod text;
 pub mod vectors;
 mod within;
 
+pub use ask::Asker;
 pub use engine::{Recall, RecallError};
 pub use search::{Recalled, search};

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use crate::support::TestVault;
 
 /// A daemon, and the lines that it says.
-struct Daemon {
+pub struct Daemon {
     child: Child,
     lines: mpsc::Receiver<String>,
 }
 
 impl Daemon {
-    fn start(vault: &TestVault, args: &[&str]) -> Self {
+    pub fn start(vault: &TestVault, args: &[&str]) -> Self {
         let mut child = vault.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = mpsc::channel();
         let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
@@ -49,7 +49,7 @@ impl Daemon {
     }
 
     /// SIGTERM; gives the exit code, how long it took and what was still said.
-    fn terminate(mut self) -> (Option<i32>, Duration, Vec<String>) {
+    pub fn terminate(mut self) -> (Option<i32>, Duration, Vec<String>) {
         let at = Instant::now();
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();

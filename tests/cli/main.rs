@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod asking;
 mod basics;
 mod daemon;
 mod docs;

@@ -1,4 +1,5 @@
-//! The daemon's vectors: embeds what is new, on start, after changes and every hour.
+//! The daemon's recall: kept warm for whoever asks, and its vectors kept complete, on start, after changes
+//! and every hour.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +17,14 @@ const EVERY: Duration = Duration::from_secs(3600);
 /// Changes are collected for so long before a pass.
 const SETTLE: Duration = Duration::from_secs(20);
 
-/// Keeps the vectors complete.
+/// Answers questions and keeps the vectors complete.
 #[derive(Debug)]
-pub struct VectorsPart;
+pub struct RecallPart;
 
 #[async_trait]
-impl Part for VectorsPart {
+impl Part for RecallPart {
     fn name(&self) -> &'static str {
-        "vectors"
+        "recall"
     }
 
     async fn run(
@@ -33,7 +34,8 @@ impl Part for VectorsPart {
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
-        let mut recall = Recall::of(&workspace)?;
+        let mut recall = Arc::new(Recall::of(&workspace)?);
+        let mut answers = open(&workspace, &recall, &board);
         let mut wait = SETTLE;
         loop {
             tokio::select! {
@@ -42,7 +44,10 @@ impl Part for VectorsPart {
                 event = events.recv() => match event {
                     Ok(Event::Settings(changed)) => {
                         if changed.settings != workspace.settings {
-                            recall = Recall::of(&changed)?;
+                            recall = Arc::new(Recall::of(&changed)?);
+                            // One door at a time: the old one's socket goes first.
+                            drop(answers);
+                            answers = open(&changed, &recall, &board);
                             wait = SETTLE;
                         }
                         workspace = changed;
@@ -63,6 +68,22 @@ impl Part for VectorsPart {
         }
     }
 }
+
+/// Opens the door for questions; without one, whoever asks answers itself.
+#[cfg(unix)]
+fn open(workspace: &Arc<Workspace>, recall: &Arc<Recall>, board: &Board) -> Option<super::answers::Answers> {
+    match super::answers::Answers::open(Arc::clone(workspace), Arc::clone(recall)) {
+        Ok(answers) => Some(answers),
+        Err(error) => {
+            tracing::warn!(%error, "other processes can't ask this daemon; they answer themselves");
+            board.say("answers", format!("nobody can ask: {error}"));
+            None
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn open(_: &Arc<Workspace>, _: &Arc<Recall>, _: &Board) {}
 
 fn words(pass: &Result<crate::recall::reconcile::Reconciled, crate::recall::RecallError>) -> String {
     match pass {

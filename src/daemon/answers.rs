@@ -1,0 +1,102 @@
+//! The daemon's door for questions: a Unix socket that only the owner can reach, a line in, a line out.
+//!
+//! The protocol is [`crate::recall::ask`]'s. A question is answered on a thread of its own, so a long one holds up
+//! nobody, and at most [`AT_ONCE`] at a time, so a flood costs the askers alone: they answer themselves.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+
+use crate::recall::Recall;
+use crate::recall::ask::{self, LONGEST_LINE, Who};
+use crate::workspace::Workspace;
+
+/// Questions that are answered at the same time.
+const AT_ONCE: usize = 8;
+/// Whoever connects and says nothing is let go after this.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// The open door; dropped, it is shut and the socket is gone.
+#[derive(Debug)]
+pub struct Answers {
+    socket: PathBuf,
+    task: JoinHandle<()>,
+}
+
+impl Answers {
+    /// Opens the door. The daemon's lock is held, so a socket that is there already is a dead daemon's.
+    ///
+    /// # Errors
+    /// The socket can't be made: the path of the state directory is too long for one, or it can't be written.
+    pub fn open(workspace: Arc<Workspace>, recall: Arc<Recall>) -> std::io::Result<Self> {
+        let socket = ask::socket(&workspace.dirs.state);
+        match std::fs::remove_file(&socket) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&socket)?;
+        Ok(Self { socket, task: tokio::spawn(listen(listener, workspace, recall)) })
+    }
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        self.task.abort();
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<Recall>) {
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // Full: the asker sees its question shut out and answers itself.
+                let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+                let (workspace, recall) = (Arc::clone(&workspace), Arc::clone(&recall));
+                tokio::spawn(async move {
+                    if let Err(error) = converse(stream, workspace, recall).await {
+                        tracing::debug!(%error, "a question was not answered");
+                    }
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::debug!(%error, "can't take a question");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+/// Answers one asker, line by line, until it goes or falls silent.
+async fn converse(stream: UnixStream, workspace: Arc<Workspace>, recall: Arc<Recall>) -> std::io::Result<()> {
+    // The directory is private already; this is for one that somebody opened up.
+    if stream.peer_cred()?.uid() != rustix::process::getuid().as_raw() {
+        return Ok(());
+    }
+    let (read, mut write) = stream.into_split();
+    let mut read = BufReader::new(read);
+    loop {
+        let mut line = String::new();
+        let mut bounded = (&mut read).take(LONGEST_LINE as u64);
+        match tokio::time::timeout(SILENCE, bounded.read_line(&mut line)).await {
+            Ok(Ok(1..)) if line.ends_with('\n') => {}
+            Ok(Err(error)) => return Err(error),
+            _ => return Ok(()),
+        }
+        let (workspace, recall) = (Arc::clone(&workspace), Arc::clone(&recall));
+        let answered = tokio::task::spawn_blocking(move || {
+            let me = Who::new(&workspace.settings, &*workspace.clock);
+            ask::answer(&recall, &me, &line)
+        });
+        let mut answer = answered.await.map_err(std::io::Error::other)?;
+        answer.push('\n');
+        write.write_all(answer.as_bytes()).await?;
+    }
+}

@@ -1,0 +1,98 @@
+//! `search` and `recall` beside a daemon: it is asked over its socket, and who gives the answer changes nothing.
+#![cfg(all(unix, feature = "index"))]
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixListener;
+
+use crate::daemon::Daemon;
+use crate::support::{Run, TestVault};
+
+const MEMORY: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## Kyle\n- prefers TypeScript over JavaScript\n\
+                      - is allergic to peanuts\n//- /garden.md\nThe peanuts in the garden want water.\n";
+/// What is said where this process answers itself.
+const NO_DAEMON: &str = "no answer from a daemon";
+const OTHERS: &str = "the daemon leaves the answer to this process";
+
+/// The same moment again: a command moves the fixture's clock on.
+fn at_once(vault: &TestVault, args: &[&str]) -> Run {
+    let now = vault.now().to_string();
+    let run = vault.run(args).ok();
+    vault.set_now(&now);
+    run
+}
+
+fn without_freshness(run: &Run) -> serde_json::Value {
+    let mut json = run.json();
+    json.as_object_mut().unwrap().remove("freshness");
+    json
+}
+
+fn wait_for_socket(vault: &TestVault) {
+    let limit = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !vault.state().join("ask.sock").exists() {
+        assert!(std::time::Instant::now() < limit, "the daemon never listened");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn the_daemon_answers_as_the_process_itself_does() {
+    let vault = TestVault::new(MEMORY);
+    let questions: [&[&str]; 4] = [
+        &["-vv", "--json", "search", "peanuts"],
+        &["-vv", "--json", "search", "kind:memory peanuts -garden"],
+        &["-vv", "--json", "recall", "What is Kyle allergic to?"],
+        &[
+            "-vv",
+            "--json",
+            "recall",
+            "--inject",
+            "--expand",
+            "--scope",
+            "memory",
+            "Which language does Kyle prefer?",
+        ],
+    ];
+    let alone: Vec<Run> = questions.iter().map(|question| at_once(&vault, question)).collect();
+    assert!(alone.iter().all(|run| run.stderr.contains(NO_DAEMON)), "{}", alone[0].stderr);
+    assert!(alone[2].stdout.contains("allergic to peanuts"), "{}", alone[2].stdout);
+
+    let daemon = Daemon::start(&vault, &["run"]);
+    wait_for_socket(&vault);
+    for (question, alone) in questions.iter().zip(&alone) {
+        let asked = at_once(&vault, question);
+        assert!(!asked.stderr.contains(NO_DAEMON) && !asked.stderr.contains(OTHERS), "{}", asked.stderr);
+        assert_eq!(without_freshness(&asked), without_freshness(alone), "{question:?}");
+    }
+    // What was written a moment ago is in the answer.
+    vault.write("new.md", "A zeppelin over the garden.\n");
+    let found = at_once(&vault, &["--json", "search", "zeppelin"]).json();
+    assert_eq!(found["hits"][0]["path"], "new.md", "{found}");
+    // Another time or other settings: the daemon can't know what this process would say.
+    vault.set_now("2026-12-01T11:30:00Z");
+    assert!(at_once(&vault, questions[0]).stderr.contains(OTHERS));
+    drop(daemon.terminate());
+    assert!(!vault.state().join("ask.sock").exists(), "the socket goes with the daemon");
+}
+
+#[test]
+fn a_socket_that_talks_nonsense_costs_nothing() {
+    let vault = TestVault::new(MEMORY);
+    for nonsense in
+        ["", "{}\n", "<html>\n", "{\"refused\":\"no\"}\n", "{\"search\":{\"answer\":{},\"rest\":[]}}\n"]
+    {
+        let socket = vault.state().join("ask.sock");
+        let _ = std::fs::remove_file(&socket);
+        let listener = UnixListener::bind(&socket).unwrap();
+        let talker = std::thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            let mut line = String::new();
+            BufReader::new(&stream).read_line(&mut line).unwrap();
+            (&stream).write_all(nonsense.as_bytes()).unwrap();
+            line
+        });
+        let found = vault.run(&["--json", "search", "peanuts"]).ok().json();
+        assert_eq!(found["hits"].as_array().unwrap().len(), 2, "{nonsense:?}: {found}");
+        assert!(talker.join().unwrap().contains("peanuts"));
+    }
+}
