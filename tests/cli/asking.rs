@@ -92,7 +92,11 @@ fn a_socket_that_talks_nonsense_costs_nothing() {
             line
         });
         let found = vault.run(&["--json", "search", "peanuts"]).ok().json();
-        assert_eq!(found["hits"].as_array().unwrap().len(), 2, "{nonsense:?}: {found}");
+        let paths: Vec<_> = (0..2).map(|at| found["hits"][at]["path"].clone()).collect();
+        assert!(
+            paths.contains(&"MEMORY.md".into()) && paths.contains(&"garden.md".into()),
+            "{nonsense:?}: {found}"
+        );
         assert!(talker.join().unwrap().contains("peanuts"));
     }
 }
