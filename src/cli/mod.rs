@@ -20,6 +20,10 @@ mod hook;
 mod import;
 mod init;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp;
+#[cfg(feature = "mcp")]
+mod mcp_config;
 mod memory;
 mod migrate;
 #[cfg(feature = "index")]
@@ -110,6 +114,10 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Migrate(migrate::Args),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
+    #[cfg(feature = "mcp")]
+    McpConfig(mcp_config::Args),
     Status(status::Args),
     Doctor(doctor::Args),
     Service(service::Args),
@@ -230,6 +238,10 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Import(args) => import::run(context, args),
         Command::Export(args) => export::run(context, args),
         Command::Migrate(args) => migrate::run(context, args),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::run(context, args),
+        #[cfg(feature = "mcp")]
+        Command::McpConfig(args) => mcp_config::run(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Doctor(args) => doctor::run(context, args),
         Command::Service(args) => service::run(context, args),

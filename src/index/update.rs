@@ -58,6 +58,17 @@ impl Index {
         self.healing(|store| self.apply(store, paths, true))
     }
 
+    /// Whether nothing was ever committed, so that the next question indexes the whole vault.
+    ///
+    /// # Errors
+    /// The cache can't be read.
+    pub fn is_empty(&self) -> Result<bool, IndexError> {
+        let store = self.store()?;
+        let is_kept = !matches!(store.mode, Mode::ReadOnly(_) | Mode::Memory(_));
+        let known = super::catalog::totals(&*store.conn()?)?.files;
+        Ok(is_kept && known == 0 && !live::is_held(&store.root))
+    }
+
     fn apply(&self, store: &Store, paths: &[String], wait: bool) -> Result<Updated, IndexError> {
         let mut done = Updated::default();
         if paths.is_empty() {

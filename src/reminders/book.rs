@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Changes, Draft, LinePlan, ReminderError, new_id, plan, rfc3339};
 use crate::format::reminder::{self, RemindersFile};
 use crate::schedule::{self, Zone};
-use crate::vault::{self, Actor, DropReason, Editor, NotePath, OpOutcome, Vault, VaultError, Why};
+use crate::vault::{self, DropReason, Editor, NotePath, OpOutcome, Origin, Vault, VaultError};
 
 /// The reminders of a vault.
 #[derive(Debug, Clone, Copy)]
@@ -75,41 +75,51 @@ impl Book<'_> {
     ///
     /// # Errors
     /// The message can't stand in a line, or the note can't be written.
-    pub fn add(&self, draft: &Draft, actor: Actor) -> Result<Written, ReminderError> {
+    pub fn add(&self, draft: &Draft, origin: impl Into<Origin>) -> Result<Written, ReminderError> {
         let bytes = self.bytes()?;
         let plan = plan::add(draft, new_id(&reminder::parse(&bytes))?)?;
         let (after, _) = vault::apply(std::slice::from_ref(&plan.operation), &bytes);
         if reminder::parse(&after).reminders.iter().all(|line| line.reminder.id.as_ref() != Some(&plan.id)) {
             return Err(ReminderError::EndsInside(self.path.clone()));
         }
-        self.write(plan, actor, "added")
+        self.write(plan, &origin.into(), "added")
     }
 
     /// Changes the reminder with the id.
     ///
     /// # Errors
     /// There is none or more than one, or the note can't be written.
-    pub fn change(&self, id: &str, changes: &Changes, actor: Actor) -> Result<Written, ReminderError> {
+    pub fn change(
+        &self,
+        id: &str,
+        changes: &Changes,
+        origin: impl Into<Origin>,
+    ) -> Result<Written, ReminderError> {
         let file = self.read()?;
         let plan = plan::change(plan::find(&file, id, self.path)?, changes)?;
-        self.write(plan, actor, "changed")
+        self.write(plan, &origin.into(), "changed")
     }
 
     /// Removes the reminder with the id.
     ///
     /// # Errors
     /// There is none or more than one, or the note can't be written.
-    pub fn remove(&self, id: &str, actor: Actor) -> Result<Written, ReminderError> {
+    pub fn remove(&self, id: &str, origin: impl Into<Origin>) -> Result<Written, ReminderError> {
         let file = self.read()?;
         let plan = plan::remove(plan::find(&file, id, self.path)?);
-        self.write(plan, actor, "removed")
+        self.write(plan, &origin.into(), "removed")
     }
 
     /// Moves a recurring reminder past its next occurrence after `now`.
     ///
     /// # Errors
     /// It isn't recurring, there is none with the id, or the note can't be written.
-    pub fn skip_next(&self, id: &str, now: Timestamp, actor: Actor) -> Result<Written, ReminderError> {
+    pub fn skip_next(
+        &self,
+        id: &str,
+        now: Timestamp,
+        origin: impl Into<Origin>,
+    ) -> Result<Written, ReminderError> {
         let file = self.read()?;
         let line = plan::find(&file, id, self.path)?;
         let skipped = schedule::next_occurrence(self.zone, &line.reminder, now);
@@ -120,7 +130,7 @@ impl Book<'_> {
         let id = line.reminder.id.ok_or(ReminderError::NothingToChange)?;
         self.write(
             LinePlan { id, text: String::from_utf8_lossy(&with).into_owned(), operation },
-            actor,
+            &origin.into(),
             "skipped",
         )
     }
@@ -194,12 +204,12 @@ impl Book<'_> {
         }
     }
 
-    fn write(&self, plan: LinePlan, actor: Actor, verb: &str) -> Result<Written, ReminderError> {
+    fn write(&self, plan: LinePlan, origin: &Origin, verb: &str) -> Result<Written, ReminderError> {
         let msg = match reminder::parse_line(plan.text.as_bytes()) {
             reminder::Parsed::Reminder(reminder) => reminder.msg,
             _ => plan.id.to_string(),
         };
-        let why = Why::new(actor, format!("{verb}: {msg}")).trailer("Reminder", plan.id.to_string());
+        let why = origin.why(format!("{verb}: {msg}")).trailer("Reminder", plan.id.to_string());
         let report = self.editor.edit(self.path, &[plan.operation], &why)?;
         match report.outcomes.first() {
             Some(OpOutcome::Dropped(DropReason::Gone | DropReason::Changed | DropReason::NotUnique)) => {

@@ -22,6 +22,7 @@ mod journal;
 mod lease;
 mod merge;
 mod options;
+mod origin;
 mod own;
 mod path;
 pub mod plan;
@@ -40,6 +41,7 @@ pub use self::{
     error::{EditError, Refusal, VaultError},
     followup::FollowUps,
     options::{EditOptions, EditStrategy},
+    origin::Origin,
     path::{NotePath, PathError},
     plan::{DropReason, OpOutcome, Operation, apply},
     quiet::{QuietTracker, SteadyLines},

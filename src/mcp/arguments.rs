@@ -1,0 +1,183 @@
+//! A tool's arguments, checked against the catalog before the tool sees them.
+//!
+//! What the schema promises is what is checked here, from the same table, and each refusal names the
+//! argument and what would be right. Pure.
+
+use rmcp::model::JsonObject;
+use serde_json::{Value, json};
+
+use super::catalog::{Argument, Kind, Tool};
+use super::failure::Failure;
+
+/// The checked arguments of one call.
+#[derive(Debug, Clone, Copy)]
+pub struct Arguments<'a>(&'a JsonObject);
+
+impl<'a> Arguments<'a> {
+    /// The text of an argument; none where it was not given, is null or is no text.
+    pub fn text(&self, name: &str) -> Option<&'a str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    /// The number of an argument; none where it was not given.
+    pub fn whole(&self, name: &str) -> Option<i64> {
+        self.0.get(name).and_then(whole)
+    }
+
+    /// Whether an argument was given.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|value| !value.is_null())
+    }
+}
+
+/// The arguments as the tool takes them.
+///
+/// # Errors
+/// One is unknown, missing, of another type, too long or out of range.
+pub fn check<'a>(tool: &Tool, given: &'a JsonObject) -> Result<Arguments<'a>, Failure> {
+    for name in given.keys() {
+        if !tool.arguments.iter().any(|argument| argument.name == name) {
+            return Err(unknown(tool, name));
+        }
+    }
+    for argument in tool.arguments {
+        match given.get(argument.name).filter(|value| !value.is_null()) {
+            Some(value) => fits(argument, value)?,
+            None if argument.required => {
+                return Err(Failure::new(
+                    "missing_argument",
+                    format!("`{}` is missing: {}", argument.name, argument.doc),
+                )
+                .of(argument.name)
+                .hint(format!("Call `{}` again with {}.", tool.name, all_required(tool))));
+            }
+            None => {}
+        }
+    }
+    Ok(Arguments(given))
+}
+
+fn unknown(tool: &Tool, name: &str) -> Failure {
+    let shown: String = name.chars().take(60).collect();
+    let names: Vec<&str> = tool.arguments.iter().map(|argument| argument.name).collect();
+    let near = names.iter().find(|known| strsim::damerau_levenshtein(known, &shown) <= 2);
+    let hint = match near {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None if names.is_empty() => format!("`{}` takes none.", tool.name),
+        None => format!("`{}` takes: {}.", tool.name, names.join(", ")),
+    };
+    Failure::new("unknown_argument", format!("`{}` has no argument `{shown}`", tool.name))
+        .of(shown)
+        .hint(hint)
+}
+
+fn all_required(tool: &Tool) -> String {
+    let required: Vec<String> = tool
+        .arguments
+        .iter()
+        .filter(|argument| argument.required)
+        .map(|argument| format!("`{}`", argument.name))
+        .collect();
+    required.join(" and ")
+}
+
+fn fits(argument: &Argument, value: &Value) -> Result<(), Failure> {
+    let wrong = |kind: &'static str, message: String| {
+        Failure::new(kind, message).of(argument.name).hint(hint(argument))
+    };
+    let wrong_type = |wanted: &str| {
+        wrong("wrong_type", format!("`{}` is {}, where {wanted} should be", argument.name, type_of(value)))
+    };
+    match argument.kind {
+        Kind::Whole { least, most } => {
+            let number = whole(value).ok_or_else(|| wrong_type("a whole number"))?;
+            if !(least..=most).contains(&number) {
+                let message = format!("`{}` is {number}; it goes from {least} to {most}", argument.name);
+                return Err(wrong("out_of_range", message));
+            }
+        }
+        Kind::Choice(choices) => {
+            let text = value.as_str().ok_or_else(|| wrong_type("a text"))?;
+            if !choices.contains(&text) {
+                let shown: String = text.chars().take(60).collect();
+                let kind = if argument.name == "scope" { "unknown_scope" } else { "unknown_choice" };
+                let message =
+                    format!("`{}` can't be {shown:?}; it is one of: {}", argument.name, choices.join(", "));
+                return Err(wrong(kind, message));
+            }
+        }
+        Kind::Line { most } | Kind::Text { most } => {
+            let text = value.as_str().ok_or_else(|| wrong_type("a text"))?;
+            let length = text.chars().count();
+            if length > most {
+                let message =
+                    format!("`{}` has {length} characters; at most {most} are taken", argument.name);
+                return Err(wrong("too_long", message));
+            }
+            if argument.required && text.trim().is_empty() {
+                return Err(wrong(
+                    "empty_argument",
+                    format!("`{}` is empty: {}", argument.name, argument.doc),
+                ));
+            }
+            if matches!(argument.kind, Kind::Line { .. }) && text.chars().any(char::is_control) {
+                let message = format!(
+                    "`{}` holds a line break or another control character; it is one line",
+                    argument.name
+                );
+                return Err(wrong("control_character", message));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn hint(argument: &Argument) -> String {
+    format!("`{}`: {}", argument.name, argument.doc)
+}
+
+fn whole(value: &Value) -> Option<i64> {
+    let from_float = |float: f64| (float.fract() == 0.0 && float.abs() < 1e15).then_some(float as i64);
+    value.as_i64().or_else(|| value.as_f64().and_then(from_float))
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The JSON schema of a tool's arguments.
+pub fn schema(tool: &Tool) -> JsonObject {
+    let mut properties = JsonObject::new();
+    for argument in tool.arguments {
+        let mut property = match argument.kind {
+            Kind::Whole { least, most } => json!({"type": "integer", "minimum": least, "maximum": most}),
+            Kind::Choice(choices) => json!({"type": "string", "enum": choices}),
+            Kind::Line { most } | Kind::Text { most } => json!({"type": "string", "maxLength": most}),
+        };
+        property["description"] = json!(argument.doc);
+        if let Some(default) = argument.default {
+            property["default"] = match argument.kind {
+                Kind::Whole { .. } => json!(default.parse::<i64>().unwrap_or_default()),
+                _ => json!(default),
+            };
+        }
+        properties.insert(argument.name.to_owned(), property);
+    }
+    let required: Vec<&str> =
+        tool.arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
+    let mut schema = JsonObject::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), Value::Object(properties));
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    schema.insert("additionalProperties".to_owned(), json!(false));
+    schema
+}

@@ -1,0 +1,162 @@
+//! [`Desk`]: what all sessions of one server share. Each part is opened when it is first needed, and kept.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio_util::task::TaskTracker;
+
+use super::catalog::ToolSet;
+use super::failure::Failure;
+use crate::config::Settings;
+use crate::deliver::pass::{PassContext, flush};
+use crate::deliver::{self, Console};
+use crate::index::Progress;
+use crate::memory::Scope;
+use crate::recall::Recall;
+use crate::workspace::Workspace;
+
+/// What is still being sent when the client leaves may take so long; the rest waits for the next pass.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// What the sessions of one server share.
+pub struct Desk {
+    workspace: RwLock<Arc<Workspace>>,
+    recall: Mutex<Option<(Settings, Arc<Recall>)>>,
+    tools: ToolSet,
+    scope: Scope,
+    indexing: Mutex<()>,
+    sending: TaskTracker,
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").field("tools", &self.tools).finish_non_exhaustive()
+    }
+}
+
+impl Desk {
+    /// On an opened vault, for a project or for everybody; nothing else is opened.
+    pub fn new(workspace: Workspace, tools: ToolSet, scope: Scope) -> Self {
+        // A model writes because a person asked it to: the notes are as that person wants them.
+        workspace.editor.count_as_settled(true);
+        Self {
+            workspace: RwLock::new(Arc::new(workspace)),
+            recall: Mutex::default(),
+            tools,
+            scope,
+            indexing: Mutex::default(),
+            sending: TaskTracker::new(),
+        }
+    }
+
+    /// The tools that are exposed.
+    pub fn tools(&self) -> &ToolSet {
+        &self.tools
+    }
+
+    /// Whose memories this server reads and writes unless it is told otherwise.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// The vault with the settings as they stand on disk; the last valid ones where they are wrong now.
+    pub fn workspace(&self) -> Arc<Workspace> {
+        let current = Arc::clone(&self.workspace.read().unwrap_or_else(PoisonError::into_inner));
+        match current.reload() {
+            Ok(Some(changed)) => {
+                let changed = Arc::new(changed);
+                *self.workspace.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&changed);
+                changed
+            }
+            Ok(None) => current,
+            Err(error) => {
+                tracing::warn!("the settings on disk are wrong, the old ones stay: {error}");
+                current
+            }
+        }
+    }
+
+    /// The vault's memory, opened with the first question and kept warm.
+    ///
+    /// # Errors
+    /// The index can't be opened.
+    pub fn recall(&self, workspace: &Workspace) -> Result<Arc<Recall>, Failure> {
+        let mut opened = self.recall.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((settings, recall)) = &*opened
+            && *settings == workspace.settings
+        {
+            return Ok(Arc::clone(recall));
+        }
+        let recall = Arc::new(Recall::of(workspace)?);
+        *opened = Some((workspace.settings.clone(), Arc::clone(&recall)));
+        Ok(recall)
+    }
+
+    /// Indexes the vault where that was never done: once, however many calls ask at the same time.
+    ///
+    /// # Errors
+    /// The vault can't be read, the cache can't be written, or `stop` was set.
+    pub fn index_first(
+        &self,
+        recall: &Recall,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &AtomicBool,
+    ) -> Result<(), Failure> {
+        let index = recall.index();
+        if index.is_empty()? {
+            let _alone = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);
+            if index.is_empty()? {
+                index.reindex(progress, stop)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the user of a reminder that was `what`, with its exact line. It is on disk when this returns
+    /// and sent beside the answer; standard output belongs to the protocol, so the console is standard error.
+    pub fn confirm(&self, workspace: &Arc<Workspace>, what: &str, line: &str) {
+        let queued = workspace
+            .journal()
+            .and_then(|journal| deliver::confirm(&journal, what, line, workspace.clock.now()));
+        if let Err(error) = queued {
+            // The note is written; a confirmation that can't be sent doesn't undo that.
+            tracing::warn!("{what}, but not confirmed: {error}");
+            return;
+        }
+        let workspace = Arc::clone(workspace);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let inside = runtime.clone();
+        self.sending.spawn_blocking_on(
+            move || {
+                if let Err(error) = send(&workspace, &inside) {
+                    tracing::warn!("a confirmation waits for the next pass: {error}");
+                }
+            },
+            &runtime,
+        );
+    }
+
+    /// Waits until what was to be sent is sent, within bounds.
+    pub async fn farewell(&self) {
+        self.sending.close();
+        if tokio::time::timeout(FAREWELL, self.sending.wait()).await.is_err() {
+            tracing::warn!("a confirmation is still being sent; it waits for the next pass");
+        }
+    }
+}
+
+/// Sends what is queued, as the settings say.
+fn send(workspace: &Workspace, runtime: &tokio::runtime::Handle) -> Result<(), String> {
+    let journal = workspace.journal().map_err(|error| error.to_string())?;
+    let console = Console::stderr(workspace.zone.tz().clone());
+    let pass = PassContext {
+        vault: &workspace.vault,
+        editor: &workspace.editor,
+        journal: &journal,
+        outlets: &workspace.outlets_with(Arc::new(console)),
+        clock: &*workspace.clock,
+        settings: &workspace.pass_settings(),
+    };
+    runtime.block_on(flush(&pass)).map(|_| ()).map_err(|error| error.to_string())
+}

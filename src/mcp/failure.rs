@@ -1,0 +1,182 @@
+//! An error that tells a model what to do: what is wrong, with which argument, and what to try instead.
+//!
+//! A wrong argument or a refused edit is the tool's own answer (`isError`, its type in `_meta`), because a
+//! model reads that and can mend it. Protocol errors are for what no model can mend: an unknown tool,
+//! a request that is none.
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
+use serde_json::json;
+
+use crate::deliver::JournalError;
+use crate::index::IndexError;
+use crate::memory::{CommitmentError, MemoryError, PinError, WordsError};
+use crate::recall::RecallError;
+use crate::reminders::ReminderError;
+use crate::vault::{EditError, PathError, VaultError};
+
+/// The key of the error's type in `_meta`.
+pub const META_KEY: &str = "vault-agent/error";
+
+/// Why a tool did not do what it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// A stable name for programs, in `snake_case`.
+    pub kind: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+    /// The argument that is wrong, where it is one.
+    pub argument: Option<String>,
+}
+
+impl Failure {
+    /// A failure of this kind.
+    pub fn new(kind: &'static str, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None, argument: None }
+    }
+
+    /// The same with what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, blamed on an argument.
+    #[must_use]
+    pub fn of(mut self, argument: impl Into<String>) -> Self {
+        self.argument = Some(argument.into());
+        self
+    }
+
+    /// As the tool's answer.
+    pub fn into_result(self) -> CallToolResult {
+        let text = match &self.hint {
+            Some(hint) => format!("{}\n{hint}", self.message),
+            None => self.message.clone(),
+        };
+        let mut meta = JsonObject::new();
+        let error = json!({
+            "type": self.kind, "message": self.message, "hint": self.hint, "argument": self.argument,
+        });
+        meta.insert(META_KEY.to_owned(), error);
+        CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(MetaObject(meta)))
+    }
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        let hint = match &error {
+            MemoryError::Commitment(CommitmentError::NoSuchId { .. }) => {
+                Some("call `memory_list` with scope `commitment` for the ids")
+            }
+            MemoryError::Pin(PinError::NoSuchPin(_) | PinError::Ambiguous { .. }) => {
+                Some("call `memory_get` with the path of the pins for their exact words")
+            }
+            MemoryError::Vault(VaultError::NotFound(_)) => {
+                Some("`memory_search`, `memory_list` and resources/list give paths that exist")
+            }
+            error => error.hint(),
+        };
+        let argument = match &error {
+            MemoryError::Words(WordsError::Section { .. } | WordsError::Control { what: "section", .. }) => {
+                Some("key")
+            }
+            MemoryError::Words(_) => Some("content"),
+            MemoryError::Path(_) | MemoryError::NotANote(_) => Some("path"),
+            MemoryError::BadLines { .. } => Some("lines"),
+            MemoryError::Commitment(CommitmentError::Place(_)) => Some("commitment_scope"),
+            _ => None,
+        };
+        Self {
+            kind: error.code(),
+            message: error.to_string(),
+            hint: hint.map(sentence),
+            argument: argument.map(str::to_owned),
+        }
+    }
+}
+
+/// A hint as a sentence.
+fn sentence(hint: &str) -> String {
+    let mut letters = hint.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
+impl From<PinError> for Failure {
+    fn from(error: PinError) -> Self {
+        MemoryError::from(error).into()
+    }
+}
+
+impl From<CommitmentError> for Failure {
+    fn from(error: CommitmentError) -> Self {
+        MemoryError::from(error).into()
+    }
+}
+
+impl From<PathError> for Failure {
+    fn from(error: PathError) -> Self {
+        MemoryError::from(error).into()
+    }
+}
+
+impl From<VaultError> for Failure {
+    fn from(error: VaultError) -> Self {
+        MemoryError::from(error).into()
+    }
+}
+
+impl From<EditError> for Failure {
+    fn from(error: EditError) -> Self {
+        MemoryError::from(error).into()
+    }
+}
+
+impl From<ReminderError> for Failure {
+    fn from(error: ReminderError) -> Self {
+        let (kind, hint) = match error {
+            ReminderError::Vault(error) => return error.into(),
+            ReminderError::Edit(error) => return error.into(),
+            ReminderError::NoSuchId { .. } => ("no_such_id", "Call `reminder_list` for the ids."),
+            ReminderError::Disputed { .. } => {
+                ("disputed_id", "Nothing was written. The user must take the id out of one of the lines.")
+            }
+            ReminderError::Message(_) => ("bad_message", "A reminder's message is one line of text."),
+            ReminderError::When(_) => ("bad_time", crate::reminders::WHEN_HINT),
+            ReminderError::EndsInside(_) => ("refused", "Nothing was written. Tell the user."),
+            ReminderError::NothingToChange => ("nothing_to_change", "Give `when`, `message` or `recur`."),
+            ReminderError::Changed { .. } => ("changed_meanwhile", "Call `reminder_list` and look again."),
+            ReminderError::Random(_) => ("internal", "Nothing was written."),
+        };
+        let hint = match kind {
+            "bad_time" => format!("Times: {hint}."),
+            _ => hint.to_owned(),
+        };
+        Self::new(kind, error.to_string()).hint(hint)
+    }
+}
+
+impl From<RecallError> for Failure {
+    fn from(error: RecallError) -> Self {
+        match error {
+            RecallError::Index(error) => error.into(),
+            RecallError::Embed(error) => Self::new("model_unavailable", error.to_string())
+                .hint("The user must look at `[embed]` in `vault-agent.toml`."),
+        }
+    }
+}
+
+impl From<IndexError> for Failure {
+    fn from(error: IndexError) -> Self {
+        Self::new("index_unavailable", error.to_string())
+            .hint("`memory_get` and `memory_list` work without the index.")
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        Self::new("journal_unavailable", error.to_string())
+    }
+}

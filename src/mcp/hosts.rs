@@ -1,0 +1,163 @@
+//! The configuration that each host wants, as small as its purpose allows. Pure.
+//!
+//! A host that starts the server with the tools of one purpose starts sooner and offers a model less to
+//! get wrong. Claude Code can be told besides to read no other configuration and to make no calls of its
+//! own at start; those words belong to its command line and environment, so they are given as a command.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// A program that uses MCP servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Host {
+    /// Claude Code, the command line.
+    ClaudeCode,
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Codex CLI.
+    Codex,
+    /// Cursor.
+    Cursor,
+    /// Visual Studio Code.
+    Vscode,
+}
+
+/// What the server is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Purpose {
+    /// Reading memory.
+    Recall,
+    /// Memory, and what makes the user be told something.
+    Deliver,
+    /// Everything.
+    Full,
+}
+
+impl Purpose {
+    /// As `--tools` takes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Recall => "recall",
+            Self::Deliver => "deliver",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// One host's configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// The file's text.
+    pub text: String,
+    /// Where the host looks for it.
+    pub place: String,
+    /// How to start the host with it, where that makes it start sooner.
+    pub command: Option<String>,
+}
+
+/// The name of the server in each configuration.
+const NAME: &str = "vault-agent";
+
+/// The configuration that makes `host` start `binary` on `vault` for `purpose`.
+pub fn config(host: Host, purpose: Purpose, binary: &Path, vault: &Path) -> Config {
+    let (binary, vault) = (binary.to_string_lossy().into_owned(), vault.to_string_lossy().into_owned());
+    let args = ["--vault", &vault, "mcp", "--tools", purpose.as_str()];
+    let server = json!({"command": binary, "args": args});
+    let typed = json!({"type": "stdio", "command": binary, "args": args});
+    let plain = |text: String, place: &str| Config { text, place: place.to_owned(), command: None };
+    match host {
+        Host::ClaudeCode => {
+            let file = format!("mcp-{}.json", purpose.as_str());
+            let command = format!(
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config {file} --strict-mcp-config --disable-slash-commands"
+            );
+            let place = format!("a file of its own, `{file}`; or `.mcp.json` in a project");
+            Config { text: pretty(&json!({"mcpServers": {NAME: typed}})), place, command: Some(command) }
+        }
+        Host::ClaudeDesktop => plain(
+            pretty(&json!({"mcpServers": {NAME: server}})),
+            "`claude_desktop_config.json` (Settings, Developer, Edit Config)",
+        ),
+        Host::Cursor => plain(
+            pretty(&json!({"mcpServers": {NAME: server}})),
+            "`~/.cursor/mcp.json`, or `.cursor/mcp.json` in a project",
+        ),
+        Host::Vscode => plain(
+            pretty(&json!({"servers": {NAME: typed}})),
+            "`.vscode/mcp.json` in a project (or run the command `MCP: Open User Configuration`)",
+        ),
+        Host::Codex => plain(codex(&binary, &args), "`~/.codex/config.toml`"),
+    }
+}
+
+/// `toml` writes basic strings in which everything that must be is escaped.
+fn codex(binary: &str, args: &[&str]) -> String {
+    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let args: Vec<String> = args.iter().map(|arg| quoted(arg)).collect();
+    format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [{}]\n", quoted(binary), args.join(", "))
+}
+
+fn pretty(value: &Value) -> String {
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(host: Host) -> String {
+        config(host, Purpose::Recall, Path::new("/usr/bin/vault-agent"), Path::new("/home/ann/My \"Vault\""))
+            .text
+    }
+
+    #[test]
+    fn each_host_gets_its_own_format() {
+        insta::assert_snapshot!(text(Host::Codex), @r#"
+        [mcp_servers.vault-agent]
+        command = "/usr/bin/vault-agent"
+        args = ["--vault", '/home/ann/My "Vault"', "mcp", "--tools", "recall"]
+        "#);
+        insta::assert_snapshot!(text(Host::Vscode), @r#"
+        {
+          "servers": {
+            "vault-agent": {
+              "args": [
+                "--vault",
+                "/home/ann/My \"Vault\"",
+                "mcp",
+                "--tools",
+                "recall"
+              ],
+              "command": "/usr/bin/vault-agent",
+              "type": "stdio"
+            }
+          }
+        }
+        "#);
+        insta::assert_snapshot!(text(Host::ClaudeDesktop), @r#"
+        {
+          "mcpServers": {
+            "vault-agent": {
+              "args": [
+                "--vault",
+                "/home/ann/My \"Vault\"",
+                "mcp",
+                "--tools",
+                "recall"
+              ],
+              "command": "/usr/bin/vault-agent"
+            }
+          }
+        }
+        "#);
+        assert_eq!(text(Host::Cursor), text(Host::ClaudeDesktop));
+        let code = config(Host::ClaudeCode, Purpose::Full, Path::new("/b"), Path::new("/v"));
+        assert!(code.text.contains("\"full\""));
+        insta::assert_snapshot!(code.command.unwrap(), @"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config mcp-full.json --strict-mcp-config --disable-slash-commands");
+        let read: toml::Table = text(Host::Codex).parse().unwrap();
+        assert_eq!(read["mcp_servers"][NAME]["args"][1].as_str(), Some("/home/ann/My \"Vault\""));
+    }
+}

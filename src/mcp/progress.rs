@@ -1,0 +1,71 @@
+//! How far a long call is, from the thread that works to the client that waits.
+//!
+//! A client that gave a progress token is told at most a few times a second; each word has a larger
+//! figure than the one before, as the protocol asks.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::{Peer, RoleServer};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::index::Progress;
+
+/// No two words are nearer to each other than this.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The end that the working thread has.
+#[derive(Debug)]
+pub struct Reporter {
+    sender: Option<UnboundedSender<Progress>>,
+    last: Mutex<Option<Instant>>,
+}
+
+impl Reporter {
+    /// Tells how far the work is, if anybody wants to know and not too often.
+    pub fn tell(&self, progress: Progress) {
+        let Some(sender) = &self.sender else { return };
+        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if last.is_none_or(|last| last.elapsed() >= PAUSE) || progress.done == progress.total {
+            *last = Some(Instant::now());
+            // Nobody listens any more: the call was cancelled.
+            let _ = sender.send(progress);
+        }
+    }
+}
+
+/// The end that the protocol's task has.
+#[derive(Debug)]
+pub struct Progresses {
+    receiver: UnboundedReceiver<Progress>,
+    token: Option<ProgressToken>,
+    told: f64,
+}
+
+/// Both ends; nothing is ever told without a token.
+pub fn channel(token: Option<ProgressToken>) -> (Reporter, Progresses) {
+    let (sender, receiver) = unbounded_channel();
+    let sender = token.is_some().then_some(sender);
+    (Reporter { sender, last: Mutex::default() }, Progresses { receiver, token, told: 0.0 })
+}
+
+impl Progresses {
+    /// Passes words on to the client until there are no more.
+    pub async fn forward(mut self, peer: Peer<RoleServer>) {
+        let Some(token) = self.token.take() else { return };
+        while let Some(Progress { done, total }) = self.receiver.recv().await {
+            let (done, total) = (done as f64, total as f64);
+            if done <= self.told {
+                continue;
+            }
+            self.told = done;
+            let word = ProgressNotificationParam::new(token.clone(), done)
+                .with_total(total)
+                .with_message("indexing the vault's notes for the first time");
+            if peer.notify_progress(word).await.is_err() {
+                return;
+            }
+        }
+    }
+}

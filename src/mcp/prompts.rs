@@ -1,0 +1,213 @@
+//! Prompts that a person picks in their host: a review of the morning, a review of the week.
+//!
+//! What to do stands in a message of its own; what the notes say stands in another, marked as untrusted
+//! context, so that no note can pass for the instruction. Reading is at the rim, the words are pure.
+
+use std::fmt::Write as _;
+
+use jiff::civil::Date;
+use jiff::{Span, Timestamp};
+use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
+
+use super::untrusted;
+use crate::memory::{commitments, pins};
+use crate::reminders::{Book, Previewed};
+use crate::vault::NotePath;
+use crate::workspace::Workspace;
+
+/// Characters of one note in a review at most.
+const NOTE: usize = 6_000;
+/// Occurrences of one reminder in a review at most.
+const OCCURRENCES: usize = 10;
+
+const MORNING: &str = "Give me a short review of my morning from the context below. First what is due today, in the \
+order of its time; then what is overdue; then what yesterday left open. Name one thing to do first, and say why. Ask \
+before you change anything: reminder_update moves a reminder, memory_commitment_done marks a follow-up as told, \
+memory_save keeps what I decide.";
+const WEEKLY: &str = "Review my week with me from the context below. What was done, what is still open, what comes in \
+the next seven days. Then propose which of the daily notes are worth keeping for good (memory_promote moves one into \
+MEMORY.md), and which follow-ups have settled themselves. Propose, and wait for my word before you change anything.";
+
+/// All prompts.
+pub fn list() -> Vec<Prompt> {
+    let date = || {
+        let doc = "The day to review, as in `2026-11-20`; today if left out.";
+        Some(vec![PromptArgument::new("date").with_description(doc).with_required(false)])
+    };
+    vec![
+        Prompt::new(
+            "morning_review",
+            Some("What today asks for: reminders, follow-ups, what yesterday left."),
+            date(),
+        )
+        .with_title("Morning review"),
+        Prompt::new(
+            "weekly_review",
+            Some("The last seven days and the next: what was done, what is open, what to keep."),
+            date(),
+        )
+        .with_title("Weekly review"),
+    ]
+}
+
+/// A prompt with the day's data.
+///
+/// # Errors
+/// There is no such prompt, the date is none, or a note can't be read.
+pub fn get(workspace: &Workspace, name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
+    let today = match arguments.get("date").and_then(|value| value.as_str()).filter(|text| !text.is_empty()) {
+        Some(text) => text
+            .parse::<Date>()
+            .map_err(|_| ErrorData::invalid_params("`date` is no day; write it as `2026-11-20`", None))?,
+        None => workspace.zone.tz().to_datetime(workspace.clock.now()).date(),
+    };
+    let (task, days_back, days_ahead, title) = match name {
+        "morning_review" => (MORNING, 1, 1, "Morning review"),
+        "weekly_review" => (WEEKLY, 7, 7, "Weekly review"),
+        _ => {
+            let shown: String = name.chars().take(60).collect();
+            let message = format!("there is no prompt `{shown}`; there are morning_review and weekly_review");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+    };
+    let data = gather(workspace, today, days_back, days_ahead)
+        .map_err(|error| ErrorData::internal_error(error, None))?;
+    let messages = vec![
+        PromptMessage::new_text(Role::User, task),
+        PromptMessage::new_text(Role::User, untrusted::marked(&data.to_text())),
+    ];
+    Ok(GetPromptResult::new(messages).with_description(format!("{title} for {today}")))
+}
+
+/// What a review is about.
+#[derive(Debug, Default)]
+struct Review {
+    now: String,
+    reminders: Vec<Previewed>,
+    overdue: Vec<String>,
+    commitments: Vec<commitments::Listed>,
+    pins: Vec<String>,
+    /// Path and text, newest first.
+    days: Vec<(String, String)>,
+}
+
+fn gather(workspace: &Workspace, today: Date, back: i64, ahead: i64) -> Result<Review, String> {
+    let words = |error: &dyn std::fmt::Display| error.to_string();
+    let (paths, zone, now) = (&workspace.settings.paths, &workspace.zone, workspace.clock.now());
+    let start = |day: Date| crate::schedule::resolve(zone, day.to_datetime(jiff::civil::Time::midnight()));
+    let shift = |days: i64| today.checked_add(Span::new().days(days)).unwrap_or(today);
+    let note = workspace.note(&paths.reminders);
+    let book = Book { vault: &workspace.vault, editor: &workspace.editor, path: &note, zone };
+    let until = start(shift(ahead)).checked_sub(jiff::SignedDuration::from_secs(1)).unwrap_or(now);
+    let mut reminders = book.preview(None, start(today), Some(until), OCCURRENCES).map_err(|e| words(&e))?;
+    reminders.retain(|one| !one.occurrences.is_empty());
+    let overdue = book
+        .list(now)
+        .map_err(|e| words(&e))?
+        .into_iter()
+        .filter(|one| {
+            one.next.as_ref().and_then(|next| next.parse::<Timestamp>().ok()).is_some_and(|at| at < now)
+        })
+        .map(|one| format!("{} {}: {}", one.date, one.time, one.msg))
+        .collect();
+    let commitments = workspace.memory().ledger().list(false).map_err(|e| words(&e))?;
+    let pins = workspace.memory().pins().map_err(|e| words(&e))?;
+    let days = (0..=back).filter_map(|days| day(workspace, shift(-days))).collect();
+    Ok(Review {
+        now: crate::reminders::rfc3339(now, zone.tz()),
+        reminders,
+        overdue,
+        commitments,
+        pins: pins.iter().map(pins::Pin::shown).collect(),
+        days,
+    })
+}
+
+/// A day's note, if there is one.
+fn day(workspace: &Workspace, day: Date) -> Option<(String, String)> {
+    let path = format!("{}/{day}.md", workspace.settings.paths.daily.trim_end_matches('/'));
+    let bytes = workspace.vault.read(&NotePath::new(&path).ok()?).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut short: String = text.trim().chars().take(NOTE).collect();
+    if short.len() < text.trim().len() {
+        let _ = write!(short, "\n(cut; memory_get gives all of {path})");
+    }
+    (!short.is_empty()).then_some((path, short))
+}
+
+impl Review {
+    fn to_text(&self) -> String {
+        let mut out = format!("It is {}.\n", self.now);
+        section(
+            &mut out,
+            "Reminders",
+            self.reminders.iter().map(|one| {
+                let id = one.id.as_deref().unwrap_or("no id yet");
+                format!("{} ({id}): {}", one.occurrences.join(", "), one.msg)
+            }),
+        );
+        section(&mut out, "Overdue reminders", self.overdue.iter().cloned());
+        section(
+            &mut out,
+            "Pending follow-ups",
+            self.commitments.iter().map(|one| {
+                let due = one.due.as_deref().unwrap_or("no due time");
+                format!("{} ({due}): {}", one.id, one.text.trim())
+            }),
+        );
+        section(&mut out, "Pinned", self.pins.iter().cloned());
+        for (path, text) in &self.days {
+            let _ = write!(out, "\n## {path}\n{text}\n");
+        }
+        if self.days.is_empty() {
+            out.push_str("\n## Daily notes\n(none)\n");
+        }
+        out
+    }
+}
+
+fn section(out: &mut String, name: &str, lines: impl Iterator<Item = String>) {
+    let _ = writeln!(out, "\n## {name}");
+    let before = out.len();
+    for line in lines {
+        let _ = writeln!(out, "- {}", line.replace('\n', "\n  "));
+    }
+    if out.len() == before {
+        out.push_str("(none)\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_review_says_what_there_is_and_what_there_is_not() {
+        let review = Review {
+            now: "2026-12-01T09:30:00+00:00".to_owned(),
+            overdue: vec!["2026-11-30 09:00: Rent".to_owned()],
+            pins: vec!["two\nlines".to_owned()],
+            days: vec![("daily/2026-12-01.md".to_owned(), "- 09:00 Met Anna".to_owned())],
+            ..Review::default()
+        };
+        insta::assert_snapshot!(review.to_text(), @r"
+        It is 2026-12-01T09:30:00+00:00.
+
+        ## Reminders
+        (none)
+
+        ## Overdue reminders
+        - 2026-11-30 09:00: Rent
+
+        ## Pending follow-ups
+        (none)
+
+        ## Pinned
+        - two
+          lines
+
+        ## daily/2026-12-01.md
+        - 09:00 Met Anna
+        ");
+    }
+}

@@ -1,0 +1,33 @@
+//! The server over standard input and output, as a host starts it.
+
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::service::{ServerInitializeError, serve_server_with_ct};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::io::stdio_pipes;
+use tokio_util::sync::CancellationToken;
+
+use super::desk::Desk;
+use super::server::Server;
+use super::subscriptions::Hub;
+
+/// Serves one client until it closes standard input or `stop` is cancelled.
+///
+/// # Errors
+/// The client doesn't speak MCP. One that leaves before it has said anything is none.
+pub async fn serve_stdio(desk: Arc<Desk>, stop: CancellationToken) -> Result<(), String> {
+    let (input, output) = stdio_pipes();
+    let transport: AsyncRwTransport<RoleServer, _, _> = AsyncRwTransport::new(input, output);
+    let hub = Hub::new(Arc::clone(&desk));
+    let server = Server::new(Arc::clone(&desk), hub);
+    let result = match serve_server_with_ct(server, transport, stop).await {
+        Ok(running) => {
+            running.waiting().await.map(|_| ()).map_err(|error| format!("it went wrong inside: {error}"))
+        }
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    };
+    desk.farewell().await;
+    result
+}

@@ -1,0 +1,194 @@
+//! Who wants to know when a note changes, and telling them.
+//!
+//! The vault is watched from the first subscription on. An event says that something may have changed;
+//! a note is looked at before anybody is told, so nobody hears of a change that is none. Looking happens
+//! on the watcher's thread, telling on the protocol's tasks. A session that ends takes its subscriptions
+//! with it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam};
+use rmcp::service::SubscriptionSink;
+use rmcp::{Peer, RoleServer};
+use tokio::runtime::Handle;
+
+use super::desk::Desk;
+use super::resources;
+use crate::vault::{NotePath, Stat, WatchEvent, Watcher};
+
+/// One way to a client.
+#[derive(Debug, Clone)]
+pub enum Listener {
+    /// A session that said `resources/subscribe`.
+    Peer(Peer<RoleServer>),
+    /// A stream that `subscriptions/listen` opened.
+    Stream(SubscriptionSink),
+}
+
+impl Listener {
+    /// Whether it could be told.
+    async fn tell(&self, uri: &str) -> bool {
+        match self {
+            Self::Peer(peer) => {
+                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_ok()
+            }
+            Self::Stream(sink) => sink.notify_resource_updated(uri).await.is_ok(),
+        }
+    }
+}
+
+/// A note that somebody subscribed to.
+#[derive(Debug)]
+struct Watched {
+    seen: Option<Stat>,
+    listeners: Vec<Subscription>,
+}
+
+#[derive(Debug, Clone)]
+struct Subscription {
+    session: u64,
+    /// As the client wrote it.
+    uri: String,
+    listener: Listener,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    watcher: Option<Watcher>,
+    notes: BTreeMap<NotePath, Watched>,
+}
+
+/// All subscriptions of one server.
+#[derive(Debug)]
+pub struct Hub {
+    desk: Arc<Desk>,
+    state: Mutex<State>,
+    sessions: AtomicU64,
+}
+
+impl Hub {
+    /// With no subscription; nothing is watched yet.
+    pub fn new(desk: Arc<Desk>) -> Arc<Self> {
+        Arc::new(Self { desk, state: Mutex::default(), sessions: AtomicU64::new(0) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn subscribe(self: &Arc<Self>, session: u64, uri: &str, listener: Listener) -> Result<(), ErrorData> {
+        let path = resources::path_of(uri)?;
+        let vault = self.desk.workspace().vault.clone();
+        let mut state = self.lock();
+        if state.watcher.is_none() {
+            let (hub, runtime) = (Arc::downgrade(self), Handle::current());
+            let watcher = Watcher::start(&vault, move |event| heard(&hub, &runtime, &event));
+            let watcher = watcher.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+            state.watcher = Some(watcher);
+        }
+        // Looked at after the watcher has begun: what changes from here on has an event.
+        let seen = vault.stat(&path).ok().flatten();
+        let watched = state.notes.entry(path).or_insert_with(|| Watched { seen, listeners: Vec::new() });
+        watched.listeners.retain(|one| one.session != session || one.uri != uri);
+        watched.listeners.push(Subscription { session, uri: uri.to_owned(), listener });
+        Ok(())
+    }
+
+    /// Forgets the subscriptions of a session: one, or all.
+    fn forget(&self, session: u64, uri: Option<&str>) {
+        let mut state = self.lock();
+        for watched in state.notes.values_mut() {
+            watched.listeners.retain(|one| one.session != session || uri.is_some_and(|uri| one.uri != uri));
+        }
+        state.notes.retain(|_, watched| !watched.listeners.is_empty());
+        let idle = state.notes.is_empty().then(|| state.watcher.take());
+        drop(state);
+        // Stopping waits for the watcher's thread, which may be waiting for the lock.
+        drop(idle);
+    }
+
+    /// Whom to tell of what, after an event.
+    fn changed(&self, event: &WatchEvent) -> Vec<Subscription> {
+        let concerns = |path: &NotePath| match event {
+            WatchEvent::Dirty(dirty) => dirty.iter().any(|one| path == one || path.is_within(one)),
+            WatchEvent::Rescan(_) | WatchEvent::VaultBack => true,
+            _ => false,
+        };
+        let vault = self.desk.workspace().vault.clone();
+        let mut out = Vec::new();
+        for (path, watched) in &mut self.lock().notes {
+            if !concerns(path) {
+                continue;
+            }
+            let now = vault.stat(path).ok().flatten();
+            if now != watched.seen {
+                watched.seen = now;
+                out.extend(watched.listeners.iter().cloned());
+            }
+        }
+        out
+    }
+}
+
+/// What the watcher's thread does with an event.
+fn heard(hub: &Weak<Hub>, runtime: &Handle, event: &WatchEvent) {
+    let Some(hub) = hub.upgrade() else { return };
+    let tell = hub.changed(event);
+    if tell.is_empty() {
+        return;
+    }
+    runtime.spawn(async move {
+        for one in tell {
+            if !one.listener.tell(&one.uri).await {
+                let hub = Arc::clone(&hub);
+                let _ = tokio::task::spawn_blocking(move || hub.forget(one.session, None)).await;
+            }
+        }
+    });
+}
+
+/// The subscriptions of one session; dropped with it.
+#[derive(Debug)]
+pub struct Session {
+    hub: Arc<Hub>,
+    id: u64,
+}
+
+impl Session {
+    /// A session without subscriptions.
+    pub fn new(hub: Arc<Hub>) -> Self {
+        let id = hub.sessions.fetch_add(1, Ordering::Relaxed);
+        Self { hub, id }
+    }
+
+    /// Where its subscriptions are.
+    pub fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
+    /// Wants to know when the note changes; a second time changes nothing.
+    ///
+    /// # Errors
+    /// The URI names no note, or the vault can't be watched.
+    pub fn subscribe(&self, uri: &str, listener: Listener) -> Result<(), ErrorData> {
+        self.hub.subscribe(self.id, uri, listener)
+    }
+
+    /// Doesn't want to know any more.
+    ///
+    /// # Errors
+    /// The URI names no note.
+    pub fn unsubscribe(&self, uri: &str) -> Result<(), ErrorData> {
+        resources::path_of(uri)?;
+        self.hub.forget(self.id, Some(uri));
+        Ok(())
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.hub.forget(self.id, None);
+    }
+}

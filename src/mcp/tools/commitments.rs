@@ -1,0 +1,57 @@
+//! The follow-up tools.
+
+use jiff::Timestamp;
+
+use super::super::failure::Failure;
+use super::super::outputs::Listing;
+use super::{Answer, Call, Outcome, one_line};
+use crate::format::commitment::Status;
+use crate::memory::commitments::Listed;
+use crate::schedule;
+use crate::workspace::Workspace;
+
+/// `memory_commitment_due`.
+pub fn due(call: &Call<'_>) -> Outcome {
+    let now = match call.arguments.text("now") {
+        Some(text) => instant(text, &call.workspace).map_err(|failure| failure.of("now"))?,
+        None => call.workspace.clock.now(),
+    };
+    let listed = call.workspace.memory().ledger().due(now)?;
+    Ok(listing(listed, "Nothing is due."))
+}
+
+/// `memory_commitment_done`.
+pub fn done(call: &Call<'_>) -> Outcome {
+    let id = call.arguments.text("id").unwrap_or_default();
+    let listed = call.workspace.memory().ledger().set(id, Status::Delivered, &call.origin)?;
+    Ok(listing(vec![listed], ""))
+}
+
+/// Follow-ups as an answer.
+pub fn listing(listed: Vec<Listed>, none: &str) -> Answer {
+    let lines: Vec<String> = listed
+        .iter()
+        .map(|one| {
+            let due = one.due.as_deref().unwrap_or("no due time");
+            format!("{} ({}, {due}): {}", one.id, one.status, one_line(&one.text))
+        })
+        .collect();
+    let text = if lines.is_empty() { none.to_owned() } else { lines.join("\n") };
+    let commitments = Some(listed.into_iter().map(Into::into).collect());
+    Answer::from_notes(&text, &Listing { commitments, untrusted: true, ..Listing::default() })
+}
+
+/// An instant as models write it: RFC 3339, or a local date and time.
+pub fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, Failure> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(at);
+    }
+    match text.parse::<jiff::civil::DateTime>() {
+        Ok(local) => Ok(schedule::resolve(&workspace.zone, local)),
+        Err(_) => {
+            let shown: String = text.chars().take(60).collect();
+            Err(Failure::new("bad_date", format!("{shown:?} is no date and time"))
+                .hint("Write RFC 3339, `2026-05-08T19:00:00Z`, or local, `2026-05-08 19:00`."))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `memory_search` and `memory_recall`.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use super::super::failure::Failure;
+use super::super::outputs::{Recalled, Searched};
+use super::{Answer, Call, Outcome, one_line};
+use crate::index::{Hit, Query};
+use crate::memory::Scope;
+use crate::recall::Recall;
+use crate::vault::{NotePath, VaultError};
+use crate::workspace::Workspace;
+
+/// `memory_search`.
+pub fn search(call: &Call<'_>) -> Outcome {
+    let arguments = call.arguments;
+    let scope = arguments.text("scope").map(|text| place(text, &call.workspace)).transpose()?;
+    let limit = usize::try_from(arguments.whole("limit").unwrap_or(5)).unwrap_or(5);
+    let text = arguments.text("query").unwrap_or_default().to_owned();
+    let visible = call.visible_scopes()?;
+    let query = Query { text, scope: Some(within(scope, &visible)), limit };
+    let answer = warm(call)?.search(&query)?;
+    let mut notes = answer.notes;
+    notes.extend(answer.freshness.warnings);
+    let mut words = shown(&answer.hits);
+    for note in &notes {
+        let _ = write!(words, "\n({note})");
+    }
+    let output = Searched {
+        hits: answer.hits.into_iter().map(Into::into).collect(),
+        complete: answer.freshness.complete,
+        notes,
+        untrusted: true,
+    };
+    Ok(Answer::from_notes(&words, &output))
+}
+
+/// `memory_recall`.
+pub fn recall(call: &Call<'_>) -> Outcome {
+    let arguments = call.arguments;
+    let most = usize::try_from(arguments.whole("max_chars").unwrap_or(400)).unwrap_or(400);
+    let query = arguments.text("query").unwrap_or_default();
+    let visible = call.visible_scopes()?;
+    let found = warm(call)?.recall(query, Some(&within(None, &visible)), most, false)?;
+    let digest = found.digest;
+    let hits = if digest.is_some() { found.hits } else { Vec::new() };
+    let output = Recalled {
+        digest: digest.clone(),
+        hits: hits.into_iter().map(Into::into).collect(),
+        untrusted: true,
+    };
+    Ok(match digest {
+        Some(digest) => Answer::from_notes(&digest, &output),
+        // Exactly this word: callers compare it.
+        None => Answer::new("NONE", &output),
+    })
+}
+
+/// The vault's memory; the first call of all indexes the notes, and says how far it is.
+fn warm(call: &Call<'_>) -> Result<Arc<Recall>, Failure> {
+    let recall = call.desk.recall(&call.workspace)?;
+    call.desk.index_first(&recall, call.progress, call.stop)?;
+    Ok(recall)
+}
+
+/// A place and whose memories, as recall takes them.
+fn within(place: Option<String>, visible: &[Scope]) -> String {
+    place.into_iter().chain(visible.iter().map(ToString::to_string)).collect::<Vec<_>>().join(",")
+}
+
+/// The index's scope for a tool's one.
+fn place(text: &str, workspace: &Workspace) -> Result<String, Failure> {
+    let text = text.trim().trim_end_matches('/');
+    let paths = &workspace.settings.paths;
+    match text {
+        "long" => return Ok(paths.memory.clone()),
+        "commitment" => return Ok(paths.commitments.clone()),
+        "all" | "daily" | "logs" | "memory" | "notes" => return Ok(text.to_owned()),
+        _ => {}
+    }
+    if let Some((_, id)) = text.split_once(':').filter(|(kind, _)| matches!(*kind, "channel" | "thread"))
+        && !id.is_empty()
+        && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    {
+        return Ok(text.to_owned());
+    }
+    let unknown = |why: String| {
+        Failure::new("unknown_scope", why).of("scope").hint(
+            "Give `long`, `daily`, `commitment`, `logs`, `memory`, `channel:ID`, `thread:ID`, a folder or a note; \
+             or leave it out to search everywhere.",
+        )
+    };
+    let path = NotePath::new(text).map_err(|error| Failure::from(error).of("scope"))?;
+    match workspace.vault.stat(&path) {
+        Ok(Some(_)) => Ok(text.to_owned()),
+        Err(VaultError::NotAFile { .. }) => Ok(format!("{text}/")),
+        Err(error @ (VaultError::Escapes(_) | VaultError::Loop(_))) => Err(Failure::from(error).of("scope")),
+        _ => Err(unknown(format!("there is no scope, folder or note `{text}`"))),
+    }
+}
+
+/// `1. daily/2026-11-20.md:3 (Section, Ann, 2026-11-20): text`, one a line.
+fn shown(hits: &[Hit]) -> String {
+    if hits.is_empty() {
+        return "Nothing found.".to_owned();
+    }
+    let mut out = String::new();
+    for (at, hit) in hits.iter().enumerate() {
+        let day = hit.timestamp.map(|at| at.strftime("%Y-%m-%d").to_string());
+        let about: Vec<String> = [hit.section.clone(), hit.author.clone(), day]
+            .into_iter()
+            .flatten()
+            .map(|text| one_line(&text))
+            .collect();
+        let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
+        let _ = writeln!(out, "{}. {}:{}{about}: {}", at + 1, hit.path, hit.line, one_line(&hit.snippet));
+    }
+    out
+}

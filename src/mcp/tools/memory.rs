@@ -1,0 +1,187 @@
+//! Saving, promoting, listing and pinning: each answers with what stands in the note afterwards.
+
+use jiff::civil::Date;
+
+use super::super::failure::Failure;
+use super::super::outputs::{Day, Listing, Memory, Promoted, Removed, Saved, Section};
+use super::commitments::{instant, listing};
+use super::{Answer, Call, Outcome, one_line};
+use crate::format::commitment::Precision;
+use crate::format::pinned::Target;
+use crate::memory::{self, Draft, Shelf};
+
+/// Days that one list holds at most, newest first.
+const MOST_DAYS: usize = 60;
+
+/// `memory_save`.
+pub fn save(call: &Call<'_>) -> Outcome {
+    let arguments = call.arguments;
+    let shelf: Shelf = arguments.text("scope").unwrap_or_default().parse()?;
+    only(call, shelf)?;
+    let content = arguments.text("content").unwrap_or_default();
+    let (notes, now) = (call.workspace.memory(), call.workspace.clock.now());
+    let scope = call.saving_scope()?;
+    let saved = match shelf {
+        Shelf::Long => notes.save_long(content, arguments.text("key"), &scope, now, &call.origin),
+        Shelf::Daily => notes.save_daily(content, &scope, now, &call.origin),
+        Shelf::Commitment => {
+            let due = arguments.text("due").map(|text| due(text, call)).transpose()?;
+            let precision = arguments.text("precision").map(str::parse::<Precision>).transpose();
+            let draft = Draft {
+                due,
+                precision: precision
+                    .map_err(|error| Failure::new("unknown_choice", error.to_string()).of("precision"))?,
+                scope: arguments.text("commitment_scope").map(str::to_owned),
+                source: call.origin.conversation.clone().filter(|source| is_plain(source)),
+                ..Draft::new(content)
+            };
+            notes.save_commitment(&draft, now, &call.origin)
+        }
+    };
+    let saved = saved?;
+    let word = if saved.existing { "It stood there already" } else { "Saved" };
+    Ok(Answer::new(format!("{word}, {}", place_and_text(&saved)), &Saved::from(saved)))
+}
+
+/// Refuses arguments that would be lost without a word.
+fn only(call: &Call<'_>, shelf: Shelf) -> Result<(), Failure> {
+    let belongs = |argument: &str| match argument {
+        "key" => shelf == Shelf::Long,
+        "memory_scope" => shelf != Shelf::Commitment,
+        _ => shelf == Shelf::Commitment,
+    };
+    for argument in ["key", "due", "precision", "commitment_scope", "memory_scope"] {
+        if call.arguments.has(argument) && !belongs(argument) {
+            let message = format!("`{argument}` means nothing with scope `{shelf}`");
+            let hint = match argument {
+                "key" => "`key` is the section of a `long` memory. Leave it out.".to_owned(),
+                "memory_scope" => "A follow-up is told in a place: give `commitment_scope`.".to_owned(),
+                _ => {
+                    format!("`{argument}` belongs to scope `commitment`. Leave it out, or save a commitment.")
+                }
+            };
+            return Err(Failure::new("unexpected_argument", message).of(argument).hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// A due time: an instant, or a phrase as reminders take it.
+fn due(text: &str, call: &Call<'_>) -> Result<jiff::Timestamp, Failure> {
+    let workspace = &call.workspace;
+    instant(text, workspace).or_else(|failure| {
+        let now = workspace.clock.now();
+        match crate::reminders::parse_when(text, now, &workspace.zone) {
+            Ok(local) => Ok(crate::schedule::resolve(&workspace.zone, local)),
+            Err(_) => Err(failure.of("due")),
+        }
+    })
+}
+
+/// Whether a text can stand in a follow-up's header.
+fn is_plain(text: &str) -> bool {
+    text.len() <= 100 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.:".contains(c))
+}
+
+fn place_and_text(saved: &memory::Saved) -> String {
+    let section = saved.section.as_ref().map_or_else(String::new, |section| format!(" under `{section}`"));
+    format!("{}:{}{section}:\n{}", saved.path, saved.line, saved.text)
+}
+
+/// `memory_promote`.
+pub fn promote(call: &Call<'_>) -> Outcome {
+    let arguments = call.arguments;
+    let text = arguments.text("date").unwrap_or_default();
+    let date = text.parse::<Date>().map_err(|_| {
+        let shown: String = text.chars().take(60).collect();
+        Failure::new("bad_date", format!("{shown:?} is no day")).of("date").hint("Write it as `2026-11-20`.")
+    })?;
+    let line = usize::try_from(arguments.whole("line").unwrap_or(1)).unwrap_or(usize::MAX);
+    let promoted = call.workspace.memory().promote(date, line, arguments.text("section"), &call.origin)?;
+    let left = if promoted.removed {
+        format!("It is out of {}.", promoted.from)
+    } else {
+        format!("The line in {} was changed by someone just now and stays.", promoted.from)
+    };
+    let words = format!("Promoted, {}\n{left}", place_and_text(&promoted.saved));
+    let output =
+        Promoted { from: promoted.from.to_string(), removed: promoted.removed, saved: promoted.saved.into() };
+    Ok(Answer::new(words, &output))
+}
+
+/// `memory_list`.
+pub fn list(call: &Call<'_>) -> Outcome {
+    let shelf: Shelf = call.arguments.text("scope").unwrap_or_default().parse()?;
+    let notes = call.workspace.memory();
+    let scopes = call.visible_scopes()?;
+    Ok(match shelf {
+        Shelf::Long => long(notes.list_long(Some(&scopes))?),
+        Shelf::Daily => daily(notes.list_daily(None, Some(&scopes))?),
+        Shelf::Commitment => listing(notes.ledger().list(true)?, "There are no follow-ups."),
+    })
+}
+
+fn long(listed: Vec<memory::ListedSection>) -> Answer {
+    let mut words = Vec::new();
+    let mut sections = Vec::new();
+    for section in listed {
+        let name = section.section.unwrap_or_default();
+        words.push(format!("## {name}"));
+        words.extend(section.memories.iter().map(|one| format!("{}: {}", one.line, one_line(&one.text))));
+        let memories = section.memories.into_iter().map(Memory::from).collect();
+        sections.push(Section { name, line: section.line, memories });
+    }
+    let words = if words.is_empty() { "There are no memories.".to_owned() } else { words.join("\n") };
+    Answer::from_notes(&words, &Listing { sections: Some(sections), untrusted: true, ..Listing::default() })
+}
+
+fn daily(listed: Vec<memory::ListedDay>) -> Answer {
+    let more = listed.len().saturating_sub(MOST_DAYS);
+    let mut words: Vec<String> = listed
+        .iter()
+        .take(MOST_DAYS)
+        .map(|day| format!("{}: {} bullets", day.path, day.memories.len()))
+        .collect();
+    if more > 0 {
+        words.push(format!("(and {more} older days)"));
+    }
+    let days = listed
+        .into_iter()
+        .take(MOST_DAYS)
+        .map(|day| Day {
+            date: day.date.to_string(),
+            path: day.path.to_string(),
+            bullets: day.memories.len(),
+        })
+        .collect();
+    let words = if words.is_empty() { "There are no notes of days.".to_owned() } else { words.join("\n") };
+    Answer::from_notes(&words, &Listing { days: Some(days), untrusted: true, ..Listing::default() })
+}
+
+/// `memory_pin`.
+pub fn pin(call: &Call<'_>) -> Outcome {
+    let target = call.arguments.text("link").map(target).transpose()?;
+    let content = call.arguments.text("content").unwrap_or_default();
+    let saved = call.workspace.memory().pin(content, target.as_ref(), &call.origin)?;
+    let word = if saved.existing { "It was pinned already" } else { "Pinned" };
+    Ok(Answer::new(format!("{word}, {}", place_and_text(&saved)), &Saved::from(saved)))
+}
+
+/// `memory_unpin`.
+pub fn unpin(call: &Call<'_>) -> Outcome {
+    let content = call.arguments.text("content").unwrap_or_default();
+    let gone = call.workspace.memory().unpin(content, &call.origin)?;
+    let words = format!("Unpinned from {}:\n{}", gone.path, gone.text);
+    Ok(Answer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
+}
+
+/// An Obsidian link, with or without its brackets.
+fn target(text: &str) -> Result<Target, Failure> {
+    let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
+    let read = crate::format::pinned::parse(format!("- [[{bare}]]\n").as_bytes());
+    read.bullets.into_iter().next().and_then(|bullet| bullet.target).ok_or_else(|| {
+        Failure::new("bad_link", "that is no link to a note")
+            .of("link")
+            .hint("Write it as `daily/2026-11-20#^block` or `MEMORY#Section`, without `.md`.")
+    })
+}

@@ -1,0 +1,107 @@
+//! What the tools do: each calls one room and says what came of it, in words and as a structure.
+//!
+//! They run on threads that may wait for a disk, and know nothing of the protocol.
+
+pub mod commitments;
+pub mod find;
+pub mod memory;
+pub mod notes;
+pub mod reminders;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::arguments::Arguments;
+use super::desk::Desk;
+use super::failure::Failure;
+use super::untrusted;
+use crate::index::Progress;
+use crate::memory::{Scope, ScopeError, accessible};
+use crate::vault::Origin;
+use crate::workspace::Workspace;
+
+/// One call of a tool.
+pub struct Call<'a> {
+    /// What all sessions share.
+    pub desk: &'a Arc<Desk>,
+    /// The vault, with the settings as they are now.
+    pub workspace: Arc<Workspace>,
+    /// The checked arguments.
+    pub arguments: Arguments<'a>,
+    /// Who asked.
+    pub origin: Origin,
+    /// Told how far a long call is.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Set when nobody waits for the answer any more.
+    pub stop: &'a AtomicBool,
+}
+
+impl Call<'_> {
+    /// Whom a memory is saved for: who is named, else this project.
+    fn saving_scope(&self) -> Result<Scope, Failure> {
+        match self.arguments.text("memory_scope") {
+            Some(text) => text.parse().map_err(|error: ScopeError| scope_failure(&error)),
+            None => Ok(self.desk.scope().clone()),
+        }
+    }
+
+    /// Whose memories are read: those named, else what is global, this project's and the client's own.
+    fn visible_scopes(&self) -> Result<Vec<Scope>, Failure> {
+        match self.arguments.text("memory_scope") {
+            Some(text) => text
+                .split(',')
+                .map(|one| one.parse().map_err(|error: ScopeError| scope_failure(&error)))
+                .collect(),
+            None => {
+                // `claude-code 2.1` is the agent `claude-code`.
+                let agent = self.origin.client.as_deref().and_then(|client| client.split(' ').next());
+                Ok(accessible(self.desk.scope(), agent))
+            }
+        }
+    }
+}
+
+fn scope_failure(error: &ScopeError) -> Failure {
+    Failure::new("unknown_scope", error.to_string()).of("memory_scope")
+}
+
+/// What a tool answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// In words.
+    pub text: String,
+    /// The same as a structure.
+    pub structured: Value,
+    /// Whether it holds texts from notes.
+    pub untrusted: bool,
+}
+
+/// What comes of a call.
+pub type Outcome = Result<Answer, Failure>;
+
+/// A tool's function.
+pub type Act = fn(&Call<'_>) -> Outcome;
+
+impl Answer {
+    /// What the server itself has done.
+    pub fn new(text: impl Into<String>, structured: &impl Serialize) -> Self {
+        Self { text: text.into(), structured: value(structured), untrusted: false }
+    }
+
+    /// What comes from notes; `text` is marked as untrusted.
+    pub fn from_notes(text: &str, structured: &impl Serialize) -> Self {
+        Self { text: untrusted::marked(text), structured: value(structured), untrusted: true }
+    }
+}
+
+fn value(structured: &impl Serialize) -> Value {
+    serde_json::to_value(structured).unwrap_or_else(|error| Value::String(error.to_string()))
+}
+
+/// The text on one line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

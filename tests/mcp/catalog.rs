@@ -1,0 +1,80 @@
+//! The catalog: what a client is told of each tool.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::support::TestVault;
+
+/// The tools as listed.
+pub fn tools(client: &mut Client) -> Vec<Value> {
+    client.result("tools/list", json!({}))["tools"].as_array().unwrap().clone()
+}
+
+#[test]
+fn the_list_of_tools_is_this() {
+    let vault = TestVault::new("");
+    let mut client = Client::new(&vault);
+    let mut shown = String::new();
+    for tool in tools(&mut client) {
+        let hints = &tool["annotations"];
+        let marks: String = [
+            ("readOnlyHint", 'r'),
+            ("destructiveHint", 'd'),
+            ("idempotentHint", 'i'),
+            ("openWorldHint", 'o'),
+        ]
+        .iter()
+        .map(|(name, mark)| if hints[*name] == true { *mark } else { '-' })
+        .collect();
+        let required = tool["inputSchema"]["required"].as_array().cloned().unwrap_or_default();
+        let arguments: Vec<String> = tool["inputSchema"]["properties"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(|name| if required.contains(&json!(name)) { name.clone() } else { format!("[{name}]") })
+            .collect();
+        let outputs: Vec<&str> =
+            tool["outputSchema"]["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        shown.push_str(&format!(
+            "{marks} {} ({}): {} -> {}\n",
+            tool["name"].as_str().unwrap(),
+            tool["title"].as_str().unwrap(),
+            arguments.join(" "),
+            outputs.join(" ")
+        ));
+    }
+    insta::assert_snapshot!(shown, @r"
+    r-i- memory_search (Search memory): [limit] [memory_scope] query [scope] -> complete hits notes untrusted
+    r-i- memory_recall (Recall for a prompt): [max_chars] [memory_scope] query -> digest hits untrusted
+    r-i- memory_get (Read a note): [lines] path -> end_line line next_lines path text total_lines untrusted
+    r-i- memory_list (List memory): [memory_scope] scope -> commitments days sections untrusted
+    r-i- memory_commitment_due (Due follow-ups): [now] -> commitments days sections untrusted
+    r-i- reminder_list (List reminders):  -> reminders untrusted
+    --i- memory_save (Save a memory): [commitment_scope] content [due] [key] [memory_scope] [precision] scope -> end_line existing id line memory_scope path section text
+    -di- memory_promote (Promote a note of the day): date line [section] -> end_line existing from id line memory_scope path removed section text
+    -di- memory_commitment_done (Mark a follow-up delivered): id -> commitments days sections untrusted
+    ---- reminder_add (Add a reminder): message [recur] when -> id line_text path
+    -di- reminder_update (Change a reminder): id [message] [recur] [when] -> id line_text path
+    -di- reminder_delete (Delete a reminder): id -> id line_text path
+    --i- memory_pin (Pin a memory): content [link] -> end_line existing id line memory_scope path section text
+    -di- memory_unpin (Unpin a memory): content -> path text
+    ");
+}
+
+#[test]
+fn every_schema_is_one_and_every_word_is_said() {
+    let vault = TestVault::new("");
+    let mut client = Client::new(&vault);
+    for tool in tools(&mut client) {
+        let name = tool["name"].as_str().unwrap();
+        for schema in ["inputSchema", "outputSchema"] {
+            assert_eq!(tool[schema]["type"], "object", "{name}");
+            assert!(jsonschema::validator_for(&tool[schema]).is_ok(), "{name} {schema}");
+        }
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
+        assert!(tool["description"].as_str().unwrap().len() > 20, "{name}");
+        for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+            assert!(schema["description"].as_str().unwrap().len() > 5, "{name} {argument}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A small MCP client. Nothing in it waits without a bound.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::TestVault;
+
+/// Nothing takes longer, not even on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A session over standard input and output.
+pub struct Client {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Value>,
+    stderr: Receiver<String>,
+    waiting: VecDeque<Value>,
+    next: i64,
+}
+
+/// What a tool answered.
+#[derive(Debug)]
+pub struct Answer(pub Value);
+
+impl Client {
+    /// A session with the handshake done, on all tools.
+    pub fn new(vault: &TestVault) -> Self {
+        Self::with(vault, &[])
+    }
+
+    /// The same with more arguments for `mcp`.
+    pub fn with(vault: &TestVault, args: &[&str]) -> Self {
+        let mut client = Self::silent(vault.command(&[&["mcp"], args].concat()));
+        client.initialize("test-client");
+        client
+    }
+
+    /// A started server to which nothing was said yet.
+    pub fn silent(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().expect("a pipe");
+        let stderr = child.stderr.take().expect("a pipe");
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                let value = serde_json::from_str(&line)
+                    .unwrap_or_else(|error| json!({"not json": line, "error": error.to_string()}));
+                if sender.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        let (sender, words) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, stdin, lines, stderr: words, waiting: VecDeque::new(), next: 0 }
+    }
+
+    /// The handshake, under a client's name.
+    pub fn initialize(&mut self, name: &str) -> Value {
+        let hello = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": name, "version": "1.0"},
+        });
+        let result = self.request("initialize", hello)["result"].clone();
+        self.notify("notifications/initialized", json!({}));
+        result
+    }
+
+    /// Writes one raw line.
+    pub fn write(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().expect("an open pipe");
+        stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).expect("the server reads");
+        stdin.flush().expect("the server reads");
+    }
+
+    /// Sends a notification.
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
+    }
+
+    /// Sends a request and gives its id.
+    pub fn send(&mut self, method: &str, params: Value) -> i64 {
+        self.next += 1;
+        let id = self.next;
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
+        id
+    }
+
+    /// The next message for which `wanted` holds; others are kept.
+    pub fn wait_for(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.waiting.iter().position(&wanted) {
+            return self.waiting.remove(at).unwrap();
+        }
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(message) if wanted(&message) => return message,
+                Ok(message) => self.waiting.push_back(message),
+                Err(error) => panic!("{what}: {error}; kept: {:?}; stderr: {}", self.waiting, self.said()),
+            }
+        }
+    }
+
+    /// Sends a request and waits for its response.
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send(method, params);
+        self.wait_for(method, |message| message["id"] == id && message.get("method").is_none())
+    }
+
+    /// The result of a request that must succeed.
+    pub fn result(&mut self, method: &str, params: Value) -> Value {
+        let response = self.request(method, params);
+        assert!(response.get("error").is_none(), "{method}: {response}");
+        response["result"].clone()
+    }
+
+    /// Calls a tool.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+        Answer(self.result("tools/call", json!({"name": tool, "arguments": arguments})))
+    }
+
+    /// The next notification of this method.
+    pub fn notification(&mut self, method: &str) -> Value {
+        self.wait_for(method, |message| message["method"] == method)["params"].clone()
+    }
+
+    /// What was said on standard error so far.
+    pub fn said(&self) -> String {
+        let mut out = String::new();
+        while let Ok(line) = self.stderr.try_recv() {
+            out.push_str(&line);
+            out.push('\n');
+        }
+        out
+    }
+
+    /// The first line on standard error that holds `text`.
+    pub fn hear(&self, text: &str) -> String {
+        loop {
+            match self.stderr.recv_timeout(PATIENCE) {
+                Ok(line) if line.contains(text) => return line,
+                Ok(_) => {}
+                Err(error) => panic!("never heard {text:?}: {error}"),
+            }
+        }
+    }
+
+    /// Closes the pipe and waits for the server's end: its exit code, and what was left on its outputs.
+    pub fn close(mut self) -> (i32, Vec<Value>, String) {
+        drop(self.stdin.take());
+        let code = self.ended();
+        let mut left: Vec<Value> = self.waiting.drain(..).collect();
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => left.push(line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("standard output stays open"),
+            }
+        }
+        let said = self.said();
+        (code, left, said)
+    }
+
+    fn ended(&mut self) -> i32 {
+        let begun = std::time::Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                return status.code().unwrap_or(-1);
+            }
+            assert!(begun.elapsed() < PATIENCE, "the server doesn't end; stderr: {}", self.said());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Answer {
+    /// Insists on success.
+    pub fn ok(self) -> Self {
+        assert_ne!(self.0["isError"], true, "{}", self.0);
+        self
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        self.0["content"][0]["text"].as_str().unwrap_or_default()
+    }
+
+    /// The structure.
+    pub fn structured(&self) -> &Value {
+        &self.0["structuredContent"]
+    }
+
+    /// The error's type; insists that it is one and says what to do.
+    pub fn error(&self) -> &str {
+        assert_eq!(self.0["isError"], true, "{}", self.0);
+        assert!(!self.text().is_empty(), "{}", self.0);
+        assert!(self.0.get("structuredContent").is_none(), "{}", self.0);
+        self.0["_meta"]["vault-agent/error"]["type"].as_str().expect("an error's type")
+    }
+}

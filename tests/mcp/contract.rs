@@ -1,0 +1,232 @@
+//! The contract of every tool: valid arguments, each required one missing, each of a wrong type, hostile
+//! paths, texts of a megabyte. Driven by the catalog, so a new tool is in it at once.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::catalog::tools;
+use crate::client::Client;
+use crate::support::TestVault;
+
+/// A vault in which every tool has something to do.
+fn vault() -> TestVault {
+    TestVault::new(
+        r##"
+//- /MEMORY.md
+# Memory
+
+## Ann
+- likes green tea
+//- /daily/2026-11-30.md
+- 14:02 Ann moves to Leeds
+//- /Reminders.md
+- [ ] date=2026-12-05 time=09:30 recur=weekly msg="Water plants" id=rid_AAAABBBBCCCC
+//- /Pinned.md
+- Pinned fact
+//- /COMMITMENTS.md
+# Follow-ups
+
+---
+id: c-2026-11-30-001
+status: pending
+due: 2026-11-30T19:00:00Z
+---
+Ask about the dentist.
+"##,
+    )
+}
+
+/// Arguments with which each tool succeeds.
+fn valid(tool: &str) -> Value {
+    match tool {
+        "memory_save" => json!({"scope": "long", "content": "prefers tea", "key": "Kyle"}),
+        "memory_search" | "memory_recall" => json!({"query": "what tea does Ann like?"}),
+        "memory_get" => json!({"path": "MEMORY.md"}),
+        "memory_list" => json!({"scope": "long"}),
+        "memory_commitment_due" | "reminder_list" => json!({}),
+        "memory_commitment_done" => json!({"id": "c-2026-11-30-001"}),
+        "memory_promote" => json!({"date": "2026-11-30", "line": 1, "section": "Ann"}),
+        "reminder_add" => json!({"when": "tomorrow 9am", "message": "Call \"Mum\""}),
+        "reminder_update" => json!({"id": "rid_AAAABBBBCCCC", "message": "Water the plants"}),
+        "reminder_delete" => json!({"id": "rid_AAAABBBBCCCC"}),
+        "memory_pin" => json!({"content": "Mum's birthday is 3 May"}),
+        "memory_unpin" => json!({"content": "Pinned fact"}),
+        other => panic!("no valid arguments are known for {other}"),
+    }
+}
+
+#[test]
+fn every_tool_does_what_its_schemas_promise() {
+    for tool in tools(&mut Client::new(&vault())) {
+        let vault = vault();
+        let mut client = Client::new(&vault);
+        let name = tool["name"].as_str().unwrap();
+        let arguments = valid(name);
+        assert!(jsonschema::is_valid(&tool["inputSchema"], &arguments), "{name}");
+        let before = vault.tree();
+        let answer = client.call(name, arguments).ok();
+        let output = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+        assert!(output.is_valid(answer.structured()), "{name}: {}", answer.0);
+        assert!(!answer.text().is_empty(), "{name}");
+        if tool["annotations"]["readOnlyHint"] == true {
+            assert_eq!(vault.tree(), before, "{name} reads only");
+        } else {
+            assert_ne!(vault.tree(), before, "{name} writes");
+        }
+        // Whatever holds texts from notes says that they are not to be obeyed.
+        if answer.structured()["untrusted"] == true && answer.text() != "NONE" {
+            assert!(answer.text().contains("Untrusted context"), "{name}: {}", answer.text());
+            assert_eq!(answer.0["_meta"]["vault-agent/trust"], "untrusted", "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_argument_is_checked() {
+    let vault = vault();
+    let mut client = Client::new(&vault);
+    let before = vault.tree();
+    for tool in tools(&mut client) {
+        let name = tool["name"].as_str().unwrap();
+        let schema = &tool["inputSchema"];
+        let good = valid(name);
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        for argument in &required {
+            let argument = argument.as_str().unwrap();
+            let mut missing = good.clone();
+            missing.as_object_mut().unwrap().remove(argument);
+            let answer = client.call(name, missing);
+            assert_eq!(answer.error(), "missing_argument", "{name} without {argument}");
+            assert_eq!(answer.0["_meta"]["vault-agent/error"]["argument"], argument, "{name}");
+            assert!(answer.text().contains(&format!("`{argument}`")), "{name}: {}", answer.text());
+        }
+        for (argument, property) in schema["properties"].as_object().unwrap() {
+            let wrong = if property["type"] == "integer" {
+                vec![json!("three"), json!(1.5), json!([]), json!(true)]
+            } else {
+                vec![json!(7), json!(["a"]), json!({"a": 1}), json!(false)]
+            };
+            for value in wrong {
+                let mut arguments = good.clone();
+                arguments[argument.as_str()] = value.clone();
+                assert_eq!(client.call(name, arguments).error(), "wrong_type", "{name} {argument}={value}");
+            }
+            if property["type"] == "string" {
+                let mut arguments = good.clone();
+                arguments[argument.as_str()] = json!("x".repeat(1_000_000));
+                let answer = client.call(name, arguments);
+                let kind = answer.error();
+                assert!(
+                    ["too_long", "unknown_choice", "unknown_scope"].contains(&kind),
+                    "{name} {argument}: {kind}"
+                );
+                assert!(answer.text().len() < 3_000, "{name} {argument} echoes what was sent");
+            }
+            if property["type"] == "integer" {
+                let mut arguments = good.clone();
+                arguments[argument.as_str()] = json!(-1);
+                assert_eq!(client.call(name, arguments).error(), "out_of_range", "{name} {argument}");
+            }
+        }
+        let mut more = good.clone();
+        more["surprise"] = json!(1);
+        assert_eq!(client.call(name, more).error(), "unknown_argument", "{name}");
+    }
+    assert_eq!(vault.tree(), before, "a refused call writes nothing");
+}
+
+#[test]
+fn hostile_paths_read_nothing() {
+    let vault = vault();
+    let outside = vault.home().join("secret.md");
+    std::fs::write(&outside, "the secret\n").unwrap();
+    std::os::unix::fs::symlink(&outside, vault.path("link.md")).unwrap();
+    std::os::unix::fs::symlink(vault.home(), vault.path("folder")).unwrap();
+    vault.write("picture.png", "x");
+    vault.write(".obsidian/app.md", "x");
+    let mut client = Client::new(&vault);
+    let absolute = outside.to_string_lossy().into_owned();
+    let hostile = [
+        ("../home/secret.md", "bad_path"),
+        ("daily/../../home/secret.md", "bad_path"),
+        (absolute.as_str(), "bad_path"),
+        ("link.md", "bad_path"),
+        ("folder/secret.md", "bad_path"),
+        ("C:\\secret.md", "bad_path"),
+        ("", "empty_argument"),
+        ("a\u{0}b.md", "control_character"),
+        ("daily", "no_such_note"),
+        ("nowhere.md", "no_such_note"),
+        ("picture.png", "not_a_note"),
+        (".obsidian/app.md", "not_a_note"),
+    ];
+    for (path, kind) in hostile {
+        let answer = client.call("memory_get", json!({"path": path}));
+        assert_eq!(answer.error(), kind, "{path:?}");
+        assert!(!answer.text().contains("the secret"));
+    }
+    for scope in ["../home", "/etc", "folder", "link.md"] {
+        assert_eq!(
+            client.call("memory_search", json!({"query": "secret", "scope": scope})).error(),
+            "bad_path",
+            "{scope}"
+        );
+    }
+    for scope in ["nowhere", "chanel:1", "channel:", "user:1"] {
+        assert_eq!(
+            client.call("memory_search", json!({"query": "secret", "scope": scope})).error(),
+            "unknown_scope",
+            "{scope}"
+        );
+    }
+}
+
+#[test]
+fn dates_that_are_none_are_refused() {
+    let vault = vault();
+    let mut client = Client::new(&vault);
+    let before = vault.tree();
+    for now in ["yesterday-ish", "2026-02-30T09:00:00Z", "2026-13-01 09:00"] {
+        assert_eq!(client.call("memory_commitment_due", json!({"now": now})).error(), "bad_date", "{now}");
+    }
+    for when in ["2026-02-30 09:00", "2020-01-01 09:00", "soonish", "25:00"] {
+        let answer = client.call("reminder_add", json!({"when": when, "message": "x"}));
+        assert_eq!(answer.error(), "bad_time", "{when}");
+        assert!(answer.text().contains("tomorrow 9am"), "says how: {}", answer.text());
+    }
+    assert_eq!(vault.tree(), before);
+}
+
+#[test]
+fn lines_of_a_note_are_given_as_they_stand() {
+    let vault = TestVault::new("//- /a.md\none\ntwo\nthree\n");
+    let mut client = Client::new(&vault);
+    let expected: BTreeMap<&str, &str> =
+        [("2", "two\n"), ("2-3", "two\nthree\n"), ("2-", "two\nthree\n"), ("1-99", "one\ntwo\nthree\n")]
+            .into();
+    for (lines, text) in expected {
+        let answer = client.call("memory_get", json!({"path": "a.md", "lines": lines})).ok();
+        assert_eq!(answer.structured()["text"], text, "{lines}");
+        assert_eq!(answer.structured()["total_lines"], 3);
+    }
+    for lines in ["0", "b", "3-2", "-1"] {
+        assert_eq!(
+            client.call("memory_get", json!({"path": "a.md", "lines": lines})).error(),
+            "bad_lines",
+            "{lines}"
+        );
+    }
+    assert_eq!(client.call("memory_get", json!({"path": "a.md", "lines": "9"})).error(), "no_such_line");
+}
+
+#[test]
+fn recall_answers_with_one_word_where_nothing_is_sure() {
+    let vault = vault();
+    let mut client = Client::new(&vault);
+    let none = client.call("memory_recall", json!({"query": "hello"})).ok();
+    assert_eq!(none.text(), "NONE");
+    assert_eq!(none.structured()["digest"], Value::Null);
+    let some = client.call("memory_recall", json!({"query": "What kind of tea does Ann like?"})).ok();
+    assert!(some.text().contains("green tea"), "{}", some.text());
+}

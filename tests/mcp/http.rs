@@ -1,0 +1,242 @@
+//! The server over HTTP: token, origin, host, sessions.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, PATIENCE};
+use crate::support::TestVault;
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// A listening server.
+struct Served {
+    /// Shared between threads only to be kept.
+    _process: Mutex<Client>,
+    port: u16,
+}
+
+/// One response.
+#[derive(Debug)]
+struct Response {
+    status: u16,
+    headers: HashMap<String, String>,
+    body: String,
+}
+
+fn serve(vault: &TestVault, more: &[&str]) -> Served {
+    let process = Client::silent(vault.command(&[&["mcp", "--http", "127.0.0.1:0"], more].concat()));
+    let line = process.hear("listening on");
+    let port = line.rsplit(':').next().unwrap().trim_end_matches("/mcp").parse().unwrap();
+    Served { _process: Mutex::new(process), port }
+}
+
+impl Served {
+    fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Response {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut request =
+            format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        let host = format!("127.0.0.1:{}", self.port);
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            request.push_str(&format!("Host: {host}\r\n"));
+        }
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        request.push_str(
+            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\r\n",
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        stream.write_all(body.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let mut lines = head.lines();
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers = lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+            .collect();
+        Response { status, headers, body: body.to_owned() }
+    }
+
+    fn post(&self, headers: &[(&str, &str)], message: &Value) -> Response {
+        let token = format!("Bearer {TOKEN}");
+        let mut all = vec![("Authorization", token.as_str())];
+        all.extend(headers);
+        self.send("POST", &all, &message.to_string())
+    }
+
+    /// A session's id.
+    fn session(&self) -> String {
+        let response = self.post(&[], &hello());
+        assert_eq!(response.status, 200, "{response:?}");
+        let id = response.headers["mcp-session-id"].clone();
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(self.post(&[("Mcp-Session-Id", &id)], &ready).status, 202);
+        id
+    }
+
+    fn call(&self, session: &str, id: i64, tool: &str, arguments: Value) -> Value {
+        let message = json!({
+            "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments},
+        });
+        let response = self.post(&[("Mcp-Session-Id", session)], &message);
+        assert_eq!(response.status, 200, "{response:?}");
+        response.message(id)
+    }
+}
+
+impl Response {
+    /// The JSON-RPC response in a body of server-sent events, chunked or not, or of JSON.
+    fn message(&self, id: i64) -> Value {
+        self.body
+            .lines()
+            .filter_map(|line| {
+                serde_json::from_str::<Value>(line.strip_prefix("data: ").unwrap_or(line)).ok()
+            })
+            .find(|message| message["id"] == id)
+            .unwrap_or_else(|| panic!("no response {id}: {self:?}"))
+    }
+}
+
+fn hello() -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "http-test", "version": "1"},
+    }})
+}
+
+fn vault() -> TestVault {
+    let mut vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes tea\n");
+    vault.env("VAULT_AGENT_MCP_TOKEN", TOKEN);
+    vault
+}
+
+#[test]
+fn nobody_comes_in_without_the_token() {
+    let vault = vault();
+    let served = serve(&vault, &[]);
+    let body = hello().to_string();
+    for authorization in
+        [None, Some("Bearer wrong"), Some(TOKEN), Some("Basic dXNlcjpwYXNz"), Some("Bearer ")]
+    {
+        let headers: Vec<(&str, &str)> =
+            authorization.map(|value| ("Authorization", value)).into_iter().collect();
+        for method in ["POST", "GET", "DELETE"] {
+            let response = served.send(method, &headers, &body);
+            assert_eq!(response.status, 401, "{method} {authorization:?}");
+            assert!(response.headers["www-authenticate"].starts_with("Bearer"));
+            assert!(!response.body.contains(TOKEN));
+        }
+    }
+    assert_eq!(served.post(&[], &hello()).status, 200);
+}
+
+#[test]
+fn pages_of_other_sites_and_rebound_names_are_refused() {
+    let vault = vault();
+    let served = serve(&vault, &["--allow-origin", "https://app.example:443"]);
+    let own = format!("http://127.0.0.1:{}", served.port);
+    for (name, value, status) in [
+        ("Origin", "https://evil.example", 403),
+        ("Origin", "null", 403),
+        ("Origin", "http://localhost:1", 403),
+        ("Origin", own.as_str(), 200),
+        ("Origin", "https://app.example", 200),
+        ("Host", "evil.example", 403),
+        ("Host", "evil.example:80", 403),
+        ("Host", "localhost", 200),
+    ] {
+        assert_eq!(served.post(&[(name, value)], &hello()).status, status, "{name}: {value}");
+    }
+}
+
+#[test]
+fn sessions_are_apart_and_end() {
+    let vault = vault();
+    let served = serve(&vault, &[]);
+    let (one, two) = (served.session(), served.session());
+    assert_ne!(one, two);
+    let got = served.call(&one, 7, "memory_get", json!({"path": "MEMORY.md"}));
+    assert_eq!(got["result"]["structuredContent"]["text"], "## Ann\n- likes tea\n");
+    let added = served.call(&two, 7, "reminder_add", json!({"when": "tomorrow", "message": "Tea"}));
+    assert_eq!(added["result"]["isError"], false, "{added}");
+    assert!(vault.read("Reminders.md").contains("msg=\"Tea\""));
+    let token = format!("Bearer {TOKEN}");
+    let end = served.send("DELETE", &[("Authorization", &token), ("Mcp-Session-Id", &one)], "");
+    assert!((200..300).contains(&end.status), "{end:?}");
+    let list = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"});
+    assert_eq!(served.post(&[("Mcp-Session-Id", &one)], &list).status, 404, "it has ended");
+    assert_eq!(served.post(&[("Mcp-Session-Id", "made-up")], &list).status, 404);
+    assert_eq!(served.post(&[("Mcp-Session-Id", &two)], &list).status, 200);
+    if cfg!(feature = "history") {
+        let log = vault.run(&["--json", "history"]).ok().json();
+        let ours = log.as_array().unwrap().iter().find(|entry| entry["actor"] == "mcp").unwrap();
+        assert_eq!(ours["trailers"]["Conversation"], format!("mcp-session {two}"), "{log}");
+    }
+}
+
+#[test]
+fn twenty_sessions_write_at_once() {
+    let vault = vault();
+    let served = serve(&vault, &[]);
+    let (sender, receiver) = channel();
+    std::thread::scope(|scope| {
+        for n in 0..20 {
+            let (served, sender) = (&served, sender.clone());
+            scope.spawn(move || {
+                let session = served.session();
+                let message = format!("from session {n}.");
+                let answer =
+                    served.call(&session, 5, "reminder_add", json!({"when": "tomorrow", "message": message}));
+                sender.send(answer["result"]["isError"].clone()).unwrap();
+            });
+        }
+    });
+    drop(sender);
+    assert!(receiver.iter().all(|is_error| is_error == false));
+    let text = vault.read("Reminders.md");
+    assert_eq!(text.lines().count(), 20);
+    assert!((0..20).all(|n| text.matches(&format!("\"from session {n}.\"")).count() == 1), "{text}");
+}
+
+#[test]
+fn the_token_is_made_for_its_owner_alone() {
+    let vault = TestVault::new("");
+    let process = Client::silent(vault.command(&["mcp", "--http", "0"]));
+    let said = process.hear("the token is in");
+    let file = vault.state().join("mcp-token");
+    assert!(said.ends_with(&*file.to_string_lossy()), "{said}");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let token = std::fs::read_to_string(&file).unwrap();
+    assert!(!said.contains(token.trim()), "the token itself is never said");
+    drop(process);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let run = vault.run(&["mcp", "--http", "0"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr.contains("can be read by other users") && run.stderr.contains("chmod 600"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn other_machines_are_let_in_only_when_asked_for() {
+    let vault = TestVault::new("");
+    let run = vault.run(&["mcp", "--http", "0.0.0.0:0"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("--allow-remote"), "{}", run.stderr);
+    assert!(!vault.state().join("mcp-token").exists());
+    let run = vault.run(&["mcp", "--http", "nonsense"]);
+    assert_eq!(run.code, 2);
+    let run = vault.run(&["mcp", "--allow-remote"]);
+    assert_eq!(run.code, 2, "it goes with --http only");
+}

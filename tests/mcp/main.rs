@@ -1,0 +1,16 @@
+//! The MCP server as a client meets it: the real binary over its pipes and its sockets.
+#![cfg(feature = "mcp")]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod catalog;
+mod client;
+mod config;
+mod contract;
+mod http;
+mod memory;
+mod protocol;
+mod reminders;
+mod resources;

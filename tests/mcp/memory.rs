@@ -1,0 +1,292 @@
+//! The memory tools: what is saved, whose it is, and what can't be made of it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::support::TestVault;
+
+/// The same line without the stamp that stands before a lasting fact.
+fn without_stamp(text: &str) -> String {
+    match text.split_once("] ") {
+        Some((before, after)) if before.starts_with("- [") => format!("- {after}"),
+        _ => text.to_owned(),
+    }
+}
+
+#[test]
+fn what_is_saved_is_what_stands_in_the_note() {
+    let vault = TestVault::new("//- /MEMORY.md\n# Memory\n\n## Ann\n- likes tea\n");
+    let mut client = Client::new(&vault);
+    let saved = client
+        .call("memory_save", json!({"scope": "long", "content": "prefers TypeScript", "key": "Kyle"}))
+        .ok();
+    let what = saved.structured();
+    assert_eq!(
+        (&what["path"], &what["section"], &what["existing"]),
+        (&json!("MEMORY.md"), &json!("Kyle"), &json!(false))
+    );
+    let text = vault.read("MEMORY.md");
+    let line = usize::try_from(what["line"].as_u64().unwrap()).unwrap();
+    assert_eq!(text.lines().nth(line - 1).unwrap(), what["text"].as_str().unwrap());
+    assert_eq!(without_stamp(what["text"].as_str().unwrap()), "- prefers TypeScript");
+    assert!(text.contains("## Ann\n- likes tea\n") && text.contains("\n## Kyle\n"), "{text}");
+    let again = client
+        .call("memory_save", json!({"scope": "long", "content": "Prefers  typescript.", "key": "kyle"}))
+        .ok();
+    let doubled = vault.read("MEMORY.md");
+    if again.structured()["existing"] == true {
+        assert_eq!(doubled, text, "what is there already is not written again");
+    }
+    let exact = client
+        .call("memory_save", json!({"scope": "long", "content": "prefers TypeScript", "key": "Kyle"}))
+        .ok();
+    assert_eq!(exact.structured()["existing"], true);
+    assert_eq!(exact.structured()["line"], what["line"]);
+    assert_eq!(vault.read("MEMORY.md"), doubled);
+
+    let noted = client.call("memory_save", json!({"scope": "daily", "content": "Ann moves to Leeds"})).ok();
+    assert_eq!(noted.structured()["path"], "daily/2026-12-01.md");
+    assert!(vault.read("daily/2026-12-01.md").ends_with("- 09:30 Ann moves to Leeds\n"));
+
+    let promised = client
+        .call(
+            "memory_save",
+            json!({
+                "scope": "commitment", "content": "Remind Kyle about the dentist at 3 PM.",
+                "due": "2026-12-08T19:00:00Z", "precision": "precise", "commitment_scope": "channel:1482815120000000000",
+            }),
+        )
+        .ok();
+    assert_eq!(promised.structured()["id"], "c-2026-12-01-001");
+    let block = vault.read("COMMITMENTS.md");
+    assert!(block.contains("due: 2026-12-08T19:00:00Z") && block.contains("precision: precise"), "{block}");
+    assert!(client.call("memory_commitment_due", json!({})).ok().text().contains("Nothing is due"));
+    let due = client.call("memory_commitment_due", json!({"now": "2026-12-09 09:00"})).ok();
+    assert_eq!(due.structured()["commitments"][0]["id"], "c-2026-12-01-001");
+    let done = client.call("memory_commitment_done", json!({"id": "c-2026-12-01-001"})).ok();
+    assert_eq!(done.structured()["commitments"][0]["status"], "delivered");
+    assert_eq!(
+        client.call("memory_commitment_done", json!({"id": "c-2026-12-01-001"})).error(),
+        "not_pending"
+    );
+    assert_eq!(
+        client.call("memory_commitment_done", json!({"id": "c-1999-01-01-001"})).error(),
+        "no_such_id"
+    );
+
+    // And it is found at once, daemon or not.
+    let found = client.call("memory_search", json!({"query": "which language does Kyle prefer?"})).ok();
+    assert!(found.text().contains("TypeScript"), "{}", found.text());
+    let listed = client.call("memory_list", json!({"scope": "long"})).ok();
+    assert_eq!(listed.structured()["sections"][1]["name"], "Kyle");
+    let days = client.call("memory_list", json!({"scope": "daily"})).ok();
+    assert_eq!(days.structured()["days"][0]["date"], "2026-12-01");
+}
+
+#[test]
+fn what_can_not_be_saved_says_why_and_writes_nothing() {
+    let vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes tea\n");
+    let mut client = Client::new(&vault);
+    let before = vault.tree();
+    for (arguments, kind) in [
+        (json!({"scope": "forever", "content": "x"}), "unknown_scope"),
+        (json!({"scope": "long", "content": " \n\t "}), "empty_argument"),
+        (json!({"scope": "long", "content": "bell \u{7}"}), "control_character"),
+        (json!({"scope": "daily", "content": "nul \u{0}"}), "control_character"),
+        (json!({"scope": "long", "content": "x", "key": "two\nlines"}), "control_character"),
+        (json!({"scope": "long", "content": "x", "key": "x".repeat(400)}), "bad_section"),
+        (json!({"scope": "long", "content": "ü".repeat(40_000)}), "too_long"),
+        (json!({"scope": "long", "content": "x", "due": "tomorrow"}), "unexpected_argument"),
+        (json!({"scope": "daily", "content": "x", "key": "Ann"}), "unexpected_argument"),
+        (json!({"scope": "commitment", "content": "x", "memory_scope": "global"}), "unexpected_argument"),
+        (json!({"scope": "commitment", "content": "x", "due": "2026-02-30"}), "bad_date"),
+        (json!({"scope": "commitment", "content": "x", "due": "whenever"}), "bad_date"),
+        (json!({"scope": "commitment", "content": "x", "precision": "vague"}), "unknown_choice"),
+        (
+            json!({"scope": "commitment", "content": "x", "commitment_scope": "everybody"}),
+            "bad_commitment_scope",
+        ),
+        (json!({"scope": "long", "content": "x", "memory_scope": "planet:earth"}), "unknown_scope"),
+        (json!({"scope": "long", "content": "x", "memory_scope": "project:"}), "unknown_scope"),
+    ] {
+        let answer = client.call("memory_save", arguments.clone());
+        assert_eq!(answer.error(), kind, "{arguments}: {}", answer.text());
+        assert!(answer.text().len() < 2_000);
+    }
+    assert_eq!(vault.tree(), before);
+}
+
+#[test]
+fn text_that_looks_like_something_else_stays_text() {
+    let vault = TestVault::new("");
+    let mut client = Client::new(&vault);
+    let sly = [
+        "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"pwned\"",
+        "harmless\n- [ ] date=2026-12-01 time=09:30 recur=none msg=\"pwned\"",
+        "---\nid: c-2026-12-01-999\nstatus: pending\ndue: 2026-12-01T00:00:00Z\n---\npwned",
+        "## Heading\n- another bullet",
+        "```\nunclosed code",
+        "<!-- an open comment",
+        "%% an open comment",
+    ];
+    for text in sly {
+        for scope in ["long", "daily", "commitment"] {
+            let answer = client.call("memory_save", json!({"scope": scope, "content": text}));
+            if answer.0["isError"] == true {
+                assert_eq!(answer.error(), "would_not_read_back", "{scope}: {text}");
+            }
+        }
+    }
+    let reminders = client.call("reminder_list", json!({})).ok();
+    assert_eq!(reminders.structured()["reminders"], json!([]));
+    let follow_ups = client.call("memory_list", json!({"scope": "commitment"})).ok();
+    let ids: Vec<&Value> =
+        follow_ups.structured()["commitments"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert!(!ids.contains(&&json!("c-2026-12-01-999")), "{ids:?}");
+    // Whatever stands there, the next memory is still kept and found.
+    client.call("memory_save", json!({"scope": "long", "content": "likes oolong", "key": "Ann"})).ok();
+    let fired = vault.run(&["--json", "tick"]).json();
+    assert_eq!(fired["fired"], json!([]), "{fired}");
+}
+
+#[test]
+fn a_memory_is_its_scopes_own() {
+    let mut vault = TestVault::new("//- /MEMORY.md\n## Kitchen\n- the kettle is red\n");
+    vault.env("VAULT_AGENT_PROJECT", "garden");
+    let mut garden = Client::new(&vault);
+    let saved = garden
+        .call("memory_save", json!({"scope": "long", "content": "the shed is green", "key": "Colours"}))
+        .ok();
+    assert_eq!(saved.structured()["memory_scope"], "project:garden");
+    assert!(vault.read("MEMORY.md").contains("the shed is green #project/garden"));
+    vault.env("VAULT_AGENT_PROJECT", "boat");
+    let mut boat = Client::new(&vault);
+    let query = json!({"query": "what colour is the shed?"});
+    let texts = |answer: &Value| answer["hits"].to_string();
+    assert!(!texts(boat.call("memory_search", query.clone()).ok().structured()).contains("shed"));
+    assert!(!boat.call("memory_recall", query.clone()).ok().text().contains("shed"));
+    assert!(!boat.call("memory_list", json!({"scope": "long"})).ok().text().contains("shed"));
+    assert!(texts(garden.call("memory_search", query.clone()).ok().structured()).contains("shed"));
+    // Who asks for more gets more; what is global is everybody's.
+    let wide = json!({"query": "what colour is the shed?", "memory_scope": "global, project:garden"});
+    assert!(texts(boat.call("memory_search", wide).ok().structured()).contains("shed"));
+    assert!(
+        texts(boat.call("memory_search", json!({"query": "red kettle"})).ok().structured())
+            .contains("kettle")
+    );
+    let only = json!({"query": "red kettle", "memory_scope": "project:garden"});
+    assert!(!texts(garden.call("memory_search", only).ok().structured()).contains("kettle"));
+    let global =
+        json!({"scope": "long", "content": "the bell is brass", "key": "Colours", "memory_scope": "global"});
+    assert_eq!(boat.call("memory_save", global).ok().structured()["memory_scope"], "global");
+    // The client's own.
+    let own =
+        json!({"scope": "long", "content": "call me Bot", "key": "Me", "memory_scope": "agent:test-client"});
+    boat.call("memory_save", own).ok();
+    assert!(garden.call("memory_list", json!({"scope": "long"})).ok().text().contains("call me Bot"));
+}
+
+#[test]
+fn a_note_of_the_day_is_promoted_whole() {
+    let vault = TestVault::new("//- /daily/2026-11-30.md\n- 09:00 Met Bob\n- 14:02 Ann moves\n  to Leeds\n");
+    let mut client = Client::new(&vault);
+    let promoted =
+        client.call("memory_promote", json!({"date": "2026-11-30", "line": 2, "section": "Ann"})).ok();
+    let what = promoted.structured();
+    assert_eq!(
+        (&what["path"], &what["section"], &what["removed"]),
+        (&json!("MEMORY.md"), &json!("Ann"), &json!(true))
+    );
+    assert_eq!(vault.read("daily/2026-11-30.md"), "- 09:00 Met Bob\n");
+    let memory = vault.read("MEMORY.md");
+    assert_eq!(memory, "## Ann\n- [2026-11-30 14:02] Ann moves\n  to Leeds\n  [[daily/2026-11-30]]\n");
+    assert_eq!(
+        client.call("memory_promote", json!({"date": "2026-11-30", "line": 9})).error(),
+        "no_such_line"
+    );
+    assert_eq!(client.call("memory_promote", json!({"date": "2026-02-30", "line": 1})).error(), "bad_date");
+    assert_eq!(
+        client.call("memory_promote", json!({"date": "2020-01-01", "line": 1})).error(),
+        "no_such_day"
+    );
+    let section = json!({"date": "2026-11-30", "line": 1, "section": "two\nlines"});
+    assert_eq!(client.call("memory_promote", section).error(), "control_character");
+}
+
+#[test]
+fn pins_come_once_and_go_whole() {
+    let vault = TestVault::new("");
+    let mut client = Client::new(&vault);
+    let pinned = client.call("memory_pin", json!({"content": "Mum's birthday is 3 May"})).ok();
+    assert_eq!(vault.read("Pinned.md"), "- Mum's birthday is 3 May\n");
+    assert_eq!(pinned.structured()["existing"], false);
+    assert_eq!(
+        client.call("memory_pin", json!({"content": "Mum's birthday is 3 May"})).ok().structured()["existing"],
+        true
+    );
+    let linked =
+        json!({"content": "the contract", "link": "[[logs/discord-thread/1/20260130T142355Z_0001#^01J]]"});
+    client.call("memory_pin", linked).ok();
+    assert!(vault.read("Pinned.md").contains("[[logs/discord-thread/1/20260130T142355Z_0001#^01J]]"));
+    assert_eq!(client.call("memory_unpin", json!({"content": "Dad"})).error(), "no_such_pin");
+    client.call("memory_unpin", json!({"content": "Mum's"})).ok();
+    client.call("memory_unpin", json!({"content": "the contract"})).ok();
+    assert_eq!(vault.read("Pinned.md"), "");
+}
+
+#[test]
+fn twenty_clients_and_a_person_lose_no_memory_and_double_none() {
+    const CLIENTS: usize = 20;
+    const EACH: usize = 3;
+    let vault = TestVault::new("//- /MEMORY.md\n# Memory\n\n## Shared\n- begins here\n");
+    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| Client::new(&vault)).collect();
+    let done = AtomicBool::new(false);
+    let path = vault.path("MEMORY.md");
+    let typed = std::thread::scope(|scope| {
+        let person = scope.spawn(|| {
+            let mut typed = 0;
+            while !done.load(Ordering::Relaxed) && typed < 2_000 {
+                use std::io::Write;
+                let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+                file.write_all(format!("- typed by hand {typed}.\n").as_bytes()).unwrap();
+                typed += 1;
+                std::thread::yield_now();
+            }
+            typed
+        });
+        let writers: Vec<_> = clients
+            .iter_mut()
+            .enumerate()
+            .map(|(n, client)| {
+                scope.spawn(move || {
+                    for i in 0..EACH {
+                        // Each says something of its own, and something that all say.
+                        for content in [format!("fact {i} of client {n}."), "the same for all.".to_owned()] {
+                            let arguments = json!({"scope": "long", "content": content, "key": "Shared"});
+                            let through = (0..20)
+                                .any(|_| client.call("memory_save", arguments.clone()).0["isError"] != true);
+                            assert!(through, "client {n} never got through");
+                        }
+                    }
+                })
+            })
+            .collect();
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        person.join().unwrap()
+    });
+    let text = vault.read("MEMORY.md");
+    for n in 0..CLIENTS {
+        for i in 0..EACH {
+            assert_eq!(text.matches(&format!("fact {i} of client {n}.")).count(), 1, "{n} {i}");
+        }
+    }
+    assert_eq!(text.matches("the same for all.").count(), 1, "once, whoever says it");
+    for i in 0..typed {
+        assert_eq!(text.matches(&format!("- typed by hand {i}.\n")).count(), 1, "{i}");
+    }
+}

@@ -1,0 +1,187 @@
+//! The protocol itself: handshake, refusals, malformed lines, cancellation, progress, the end.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::support::TestVault;
+
+#[test]
+fn the_handshake_says_what_the_server_is() {
+    let vault = TestVault::new("");
+    let mut client = Client::silent(vault.command(&["mcp"]));
+    let hello = client.initialize("someone");
+    assert_eq!(hello["serverInfo"]["name"], "vault-agent");
+    assert_eq!(hello["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(hello["protocolVersion"], "2025-06-18");
+    assert_eq!(hello["capabilities"]["resources"]["subscribe"], true);
+    assert!(hello["instructions"].as_str().unwrap().contains("untrusted"));
+    assert_eq!(client.result("ping", json!({})), json!({}));
+    let (code, left, _) = client.close();
+    assert_eq!((code, left.len()), (0, 0));
+}
+
+#[test]
+fn a_client_that_leaves_at_once_is_no_error() {
+    let vault = TestVault::new("");
+    let (code, left, said) = Client::silent(vault.command(&["mcp"])).close();
+    assert_eq!((code, left.len(), said.as_str()), (0, 0, ""));
+}
+
+#[test]
+fn starting_opens_no_cache_and_no_history() {
+    let vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes tea\n");
+    let mut client = Client::new(&vault);
+    client.result("tools/list", json!({}));
+    client.result("resources/list", json!({}));
+    client.call("reminder_list", json!({})).ok();
+    client.close();
+    let left: Vec<_> = [vault.state(), vault.cache()]
+        .iter()
+        .flat_map(|dir| std::fs::read_dir(dir).unwrap())
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| name != "edits")
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn wrong_settings_are_said_before_anything_else() {
+    let vault = TestVault::new("//- /vault-agent.toml\ntimezon = \"UTC\"\n");
+    let run = vault.run(&["mcp"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stdout.is_empty() && run.stderr.contains("timezone"), "{}", run.stderr);
+}
+
+#[test]
+fn lines_that_are_no_requests_are_answered_and_survived() {
+    let vault = TestVault::new("");
+    let mut client = Client::new(&vault);
+    for line in [
+        "{",
+        "[1,2",
+        "null",
+        "\u{1}\u{2}",
+        "{\"jsonrpc\":\"2.0\"}",
+        "{\"jsonrpc\":\"1.0\",\"id\":9,\"method\":\"ping\"}",
+    ] {
+        client.write(line);
+    }
+    client.write(&"[".repeat(100_000));
+    client.write("");
+    assert_eq!(client.result("ping", json!({})), json!({}));
+    let unknown = client.request("no/such/method", json!({}));
+    assert_eq!(unknown["error"]["code"], -32601);
+    let malformed = client.request("tools/call", json!({"name": 5}));
+    assert!(malformed["error"]["code"].as_i64().unwrap() <= -32600, "{malformed}");
+    assert_eq!(client.result("ping", json!({})), json!({}));
+}
+
+#[test]
+fn only_the_tools_of_the_set_are_there() {
+    let vault = TestVault::new("");
+    let names = |client: &mut Client| -> Vec<String> {
+        let tools = client.result("tools/list", json!({}))["tools"].clone();
+        tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let mut recall = Client::with(&vault, &["--tools", "recall"]);
+    let tools = names(&mut recall);
+    assert!(
+        tools.contains(&"memory_search".to_owned()) && !tools.contains(&"memory_save".to_owned()),
+        "{tools:?}"
+    );
+    let listed = recall.result("tools/list", json!({}))["tools"].clone();
+    assert!(listed.as_array().unwrap().iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
+    let refused = recall.request(
+        "tools/call",
+        json!({"name": "reminder_add", "arguments": {"when": "tomorrow", "message": "x"}}),
+    );
+    assert_eq!(refused["error"]["code"], -32602);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("--tools recall"), "{refused}");
+    assert!(!vault.has("Reminders.md"));
+    let unknown = recall.request("tools/call", json!({"name": "rm_rf", "arguments": {}}));
+    assert_eq!(unknown["error"]["code"], -32602);
+    let mut two = Client::with(&vault, &["--tools", "memory_get, reminder_list"]);
+    assert_eq!(names(&mut two), ["memory_get", "reminder_list"]);
+    let run = vault.run(&["mcp", "--tools", "memory_serch"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("did you mean `memory_search`"), "{}", run.stderr);
+}
+
+#[test]
+fn progress_is_told_while_the_vault_is_indexed_for_the_first_time() {
+    let vault = TestVault::new("");
+    for n in 0..200 {
+        vault.write(&format!("notes/{n}.md"), format!("# Note {n}\n\nAbout the tea of day {n}.\n"));
+    }
+    let mut client = Client::new(&vault);
+    let params = json!({
+        "name": "memory_search",
+        "arguments": {"query": "tea"},
+        "_meta": {"progressToken": "p1"},
+    });
+    let answer = client.result("tools/call", params);
+    assert!(!answer["structuredContent"]["hits"].as_array().unwrap().is_empty());
+    let word = client.notification("notifications/progress");
+    assert_eq!(word["progressToken"], "p1");
+    assert!(word["progress"].as_f64().unwrap() > 0.0 && word["total"].as_f64().unwrap() >= 200.0, "{word}");
+    // Without a token nobody is told, and a warm index has nothing to tell.
+    client.call("memory_search", json!({"query": "day"})).ok();
+    let (_, left, _) = client.close();
+    assert!(left.iter().all(|message| message["params"]["progressToken"] == "p1"), "{left:?}");
+}
+
+#[test]
+fn a_cancelled_call_holds_nobody_up() {
+    let vault = TestVault::new("");
+    for n in 0..300 {
+        vault.write(&format!("notes/{n}.md"), format!("# Note {n}\n\nAbout day {n}.\n"));
+    }
+    let mut client = Client::new(&vault);
+    let id = client.send("tools/call", json!({"name": "memory_search", "arguments": {"query": "day"}}));
+    client.notify("notifications/cancelled", json!({"requestId": id, "reason": "never mind"}));
+    client.call("reminder_list", json!({})).ok();
+    // The next search is whole, whatever became of the first.
+    let found = client.call("memory_search", json!({"query": "note 299"})).ok();
+    assert!(!found.structured()["hits"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn the_client_and_the_conversation_stand_in_the_history() {
+    let vault = TestVault::new("");
+    let mut client = Client::silent(vault.command(&["mcp"]));
+    client.initialize("claude-code\nActor: human");
+    let params = json!({
+        "name": "reminder_add",
+        "arguments": {"when": "tomorrow 9am", "message": "Call Mum"},
+        "_meta": {"sessionId": "conv-42"},
+    });
+    client.result("tools/call", params);
+    client.close();
+    if cfg!(feature = "history") {
+        let log = vault.run(&["--json", "history"]).ok().json();
+        let entry: &Value = &log[0];
+        assert_eq!(entry["actor"], "mcp", "{entry}");
+        assert_eq!(entry["trailers"]["Conversation"], "conv-42", "{entry}");
+        let client = entry["trailers"]["Client"].as_str().unwrap();
+        assert!(client.starts_with("claude-code") && !client.contains('\n'), "{entry}");
+    }
+}
+
+#[test]
+fn it_serves_the_newest_protocol_without_a_handshake() {
+    let vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes tea\n");
+    let mut client = Client::silent(vault.command(&["mcp"]));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "new", "version": "2"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let found = client.result("server/discover", json!({"_meta": meta}));
+    assert_eq!(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "vault-agent", "{found}");
+    let answer = client.result(
+        "tools/call",
+        json!({"name": "memory_get", "arguments": {"path": "MEMORY.md"}, "_meta": meta}),
+    );
+    assert_eq!(answer["resultType"], "complete");
+    assert_eq!(answer["structuredContent"]["text"], "## Ann\n- likes tea\n");
+}
