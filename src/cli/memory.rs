@@ -270,7 +270,8 @@ fn list(
         pins.iter().for_each(|pin| context.ui.line(format!("{:>4}  {}", pin.line, one_line(&pin.text))));
         return Ok(Status::Fine);
     }
-    match shelf.parse::<Shelf>()? {
+    let shelf = shelf.parse::<Shelf>().map_err(|error| CommandError::from(error).hint("or `pins`"))?;
+    match shelf {
         Shelf::Long => {
             let sections = memory.list_long(scopes)?;
             context.ui.json(&sections);

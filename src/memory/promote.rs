@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use super::item::{self, Item};
-use super::save::{Place, is_section};
+use super::save::{Place, Wanted, is_section};
 use super::{DEFAULT_SECTION, MemoryError, MemoryNotes, Origin, Saved, words};
 use crate::format::reminder::{DateText, TimeText};
 use crate::vault::{NotePath, VaultError};
@@ -59,12 +59,12 @@ impl MemoryNotes<'_> {
         let why = origin
             .why(format!("promoted: {}", words::summary(&text)))
             .trailer("Promoted-From", from.as_str());
-        let is_known = |known: &Item, wanted: &Item| {
+        let is_known = |known: &Item, wanted: &Wanted| {
             let same_section = match (&section, &known.section) {
                 (Some(section), Some(other)) => is_section(section, other),
                 (section, _) => section.is_none(),
             };
-            same_section && known.text.contains(&link) && known.normal() == wanted.normal()
+            same_section && known.text.contains(&link) && known.normal() == wanted.says
         };
         let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
         let saved = self.put(&self.long_path(), &bullet, &place, &why, is_known)?;

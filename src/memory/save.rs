@@ -64,6 +64,20 @@ pub(super) enum Place<'a> {
     End,
 }
 
+/// A bullet that is to stand in a note.
+pub(super) struct Wanted {
+    pub item: Item,
+    /// What it says, as [`words::normal`] compares it.
+    pub says: String,
+}
+
+impl Wanted {
+    /// Whether this is it, word for word.
+    fn is(&self, item: &Item) -> bool {
+        item.text == self.item.text && item.stamp == self.item.stamp && item.time == self.item.time
+    }
+}
+
 /// What came of working an addition out on the newest bytes.
 enum Outcome {
     Added,
@@ -111,13 +125,13 @@ impl MemoryNotes<'_> {
         };
         let bullet = words::bullet(&format!("[{stamp}] "), &text, &marks);
         let why = origin.why(format!("saved: {}", words::summary(&text)));
-        let is_known = |item: &Item, wanted: &Item| {
+        let is_known = |item: &Item, wanted: &Wanted| {
             let same_section = match (&section, &item.section) {
                 (None, _) => true,
                 (Some(section), Some(other)) => is_section(section, other),
                 (Some(_), None) => false,
             };
-            same_section && item.same_scopes(wanted) && item.normal() == wanted.normal()
+            same_section && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
         self.put(&self.long_path(), &bullet, &place, &why, is_known)
@@ -154,8 +168,8 @@ impl MemoryNotes<'_> {
         let time = Time::constant(local.hour(), local.minute(), 0, 0);
         let bullet = words::bullet(&format!("{} ", TimeText(time)), &text, &marks);
         let why = origin.why(format!("noted: {}", words::summary(&text)));
-        let is_known = |item: &Item, wanted: &Item| {
-            item.time == wanted.time && item.same_scopes(wanted) && item.normal() == wanted.normal()
+        let is_known = |item: &Item, wanted: &Wanted| {
+            item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         self.put(&self.daily_path(local.date()), &bullet, &Place::End, &why, is_known)
     }
@@ -199,24 +213,25 @@ impl MemoryNotes<'_> {
         bullet: &str,
         place: &Place<'_>,
         why: &vault::Why,
-        is_known: impl Fn(&Item, &Item) -> bool,
+        is_known: impl Fn(&Item, &Wanted) -> bool,
     ) -> Result<Saved, MemoryError> {
         let is_day = self.date_of(path).is_some();
         let unreadable = || MemoryError::Unreadable { path: path.clone() };
-        let [wanted] = &item::parse(bullet.as_bytes(), is_day)[..] else { return Err(unreadable()) };
+        let mut parsed = item::parse(bullet.as_bytes(), is_day);
+        let (Some(item), true) = (parsed.pop(), parsed.is_empty()) else { return Err(unreadable()) };
+        let wanted = &Wanted { says: item.normal(), item };
         let mut outcome = Outcome::Unreadable;
         // Worked out on the newest bytes, again on each attempt.
         self.editor.edit_with(path, why, |bytes| {
             let items = item::parse(bytes, is_day);
-            let known = items.iter().filter(|item| is_known(item, wanted)).count();
-            if known > 0 {
+            if items.iter().any(|item| is_known(item, wanted)) {
                 outcome = Outcome::Existing;
                 return Plan::Operations(Vec::new());
             }
             let operation = addition(bytes, place, bullet);
             let (after, _) = vault::apply(std::slice::from_ref(&operation), bytes);
             let read = item::parse(&after, is_day);
-            let added = read.len() == items.len() + 1 && read.iter().any(|item| is_known(item, wanted));
+            let added = read.len() == items.len() + 1 && read.iter().any(|item| wanted.is(item));
             outcome = if added { Outcome::Added } else { Outcome::Unreadable };
             Plan::Operations(if added { vec![operation] } else { Vec::new() })
         })?;
@@ -233,16 +248,16 @@ impl MemoryNotes<'_> {
     fn read_back(
         &self,
         path: &NotePath,
-        wanted: &Item,
+        wanted: &Wanted,
         existing: bool,
-        is_known: impl Fn(&Item, &Item) -> bool,
+        is_known: impl Fn(&Item, &Wanted) -> bool,
     ) -> Result<Saved, MemoryError> {
         let bytes = self.bytes(path)?;
-        let mut items = item::parse(&bytes, self.date_of(path).is_some());
-        items.retain(|item| is_known(item, wanted));
-        let exact = items.iter().position(|item| item.text == wanted.text && item.stamp == wanted.stamp);
-        let Some(item) = items.get(exact.unwrap_or(0)) else {
-            let shown = crate::format::quote(&words::summary(&wanted.text));
+        let items = item::parse(&bytes, self.date_of(path).is_some());
+        let exact = items.iter().find(|item| wanted.is(item) && is_known(item, wanted));
+        let found = exact.or_else(|| items.iter().find(|item| is_known(item, wanted)));
+        let Some(item) = found else {
+            let shown = crate::format::quote(&words::summary(&wanted.item.text));
             return Err(MemoryError::Vanished { path: path.clone(), shown });
         };
         Ok(saved(path, item, &bytes, existing))

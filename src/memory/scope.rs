@@ -304,7 +304,8 @@ mod tests {
                 && visible(&["#Project/A"])
                 && visible(&["agent/pai", "project/b"])
         );
-        assert!(!visible(&["project/b"]) && !visible(&["user/anna"]) && !visible(&["project/a/sub"]));
+        assert!(visible(&["project/a/sub"]) && !visible(&["project/ab"]));
+        assert!(!visible(&["project/b"]) && !visible(&["user/anna"]));
         assert_eq!(accessible(&Scope::Global, None), [Scope::Global]);
     }
 

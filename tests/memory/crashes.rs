@@ -2,7 +2,7 @@
 //!
 //! A child of this binary does one operation and aborts at a failpoint, in the first or the second edit.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::civil::date;
@@ -38,6 +38,9 @@ fn child() {
     let told = |name: &str| std::env::var(name).unwrap();
     let rig = Rig::at(std::path::Path::new(&told(ROOT)));
     let round: usize = told(ROUND).parse().unwrap();
+    if role == "vanish" {
+        return vanish(&rig);
+    }
     let seen = AtomicUsize::new(0);
     fail::cfg_callback(told(POINT), move || {
         if seen.fetch_add(1, Ordering::Relaxed) + 1 == round {
@@ -46,6 +49,15 @@ fn child() {
     })
     .unwrap();
     work(&rig, &role);
+}
+
+/// A person removes the line in the moment between writing and reading back.
+fn vanish(rig: &Rig) {
+    let note = rig.path("MEMORY.md");
+    fail::cfg_callback("memory::put::written", move || std::fs::write(&note, MEMORY).unwrap()).unwrap();
+    let error = rig.memory().save_long("keeps bees", None, &Scope::Global, now(), &origin()).unwrap_err();
+    assert!(matches!(error, MemoryError::Vanished { .. }), "{error}");
+    assert_eq!((error.code(), error.is_usage()), ("gone_after_writing", false));
 }
 
 fn work(rig: &Rig, role: &str) {
@@ -64,14 +76,9 @@ fn work(rig: &Rig, role: &str) {
     }
 }
 
-/// Lets a child die in a fresh vault, looks after it as the next start does, and returns the vault.
-fn crashed(role: &str, point: &str, round: usize) -> Rig {
-    let rig = Rig::new(&[
-        ("MEMORY.md", MEMORY),
-        ("daily/2026-12-01.md", DAY),
-        ("COMMITMENTS.md", "# Commitments\n"),
-    ]);
-    let status = Command::new(std::env::current_exe().unwrap())
+/// How a child ended that played `role` in the vault.
+fn child_that(rig: &Rig, role: &str, point: &str, round: usize) -> ExitStatus {
+    Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "crashes::child", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .env(ROOT, rig.root())
@@ -81,7 +88,17 @@ fn crashed(role: &str, point: &str, round: usize) -> Rig {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
-        .unwrap();
+        .unwrap()
+}
+
+/// Lets a child die in a fresh vault, looks after it as the next start does, and returns the vault.
+fn crashed(role: &str, point: &str, round: usize) -> Rig {
+    let rig = Rig::new(&[
+        ("MEMORY.md", MEMORY),
+        ("daily/2026-12-01.md", DAY),
+        ("COMMITMENTS.md", "# Commitments\n"),
+    ]);
+    let status = child_that(&rig, role, point, round);
     let is_both = point.starts_with("vault::") && role == "promote";
     let reached = round == 1 || is_both;
     // What fits into one write is never half written.
@@ -144,4 +161,11 @@ fn what_a_person_changed_between_the_two_notes_stays() {
     );
     let gone = rig.memory().promote(date(2026, 12, 1), 9, None, &origin()).unwrap_err();
     assert!(matches!(gone, MemoryError::NoSuchLine { total: 3, .. }));
+}
+
+#[test]
+fn what_a_person_removed_before_it_was_read_back_is_an_error() {
+    let rig = Rig::new(&[("MEMORY.md", MEMORY)]);
+    assert!(child_that(&rig, "vanish", "none", 1).success());
+    assert_eq!(rig.read("MEMORY.md"), MEMORY);
 }

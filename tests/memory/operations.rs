@@ -191,6 +191,7 @@ fn shelves_are_listed_by_scope() {
     exit 2
     --- stderr
     error: `shelf` is no kind of memory: write `long`, `daily` or `commitment`
+    hint: or `pins`
     ");
 }
 

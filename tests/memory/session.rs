@@ -79,6 +79,14 @@ fn what_is_written_is_cut_to_the_budget_and_expires() {
 }
 
 #[test]
+fn the_namespace_stays_in_the_vault() {
+    for wrong in ["../out", "/etc", ""] {
+        let error = Settings::parse(&format!("[memory]\nuser_namespace = \"{wrong}\"\n")).unwrap_err();
+        assert!(error.to_string().contains("memory.user_namespace"), "{error}");
+    }
+}
+
+#[test]
 fn from_the_command_line() {
     let vault = TestVault::new("//- /vault-agent.toml\n[memory]\nuser_namespace = \"me\"\n");
     insta::assert_snapshot!(vault.run(&["memory", "working"]).shown(), @"
