@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::{CommandError, CommandResult, Context, Status, init};
+use crate::memory::Origin;
 use crate::transfer::{self, Batch, ImportReport, Importer, Problem, SourceKind, TransferError};
-use crate::vault::NotePath;
+use crate::vault::{Actor, NotePath};
 use crate::workspace::Workspace;
 
 /// So many problems are listed one by one.
@@ -58,7 +59,7 @@ pub(super) fn import(
         vault: &workspace.vault,
         editor: &workspace.editor,
         settings: &workspace.settings,
-        client,
+        origin: &Origin::new(Actor::Cli).client(client),
         blank_profile: init::BLANK_PROFILE,
         dry_run,
     };

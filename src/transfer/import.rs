@@ -8,7 +8,8 @@ use super::merge::{Merged, NoteKind, merge};
 use super::{Batch, Found, Item, Problem, TransferError};
 use crate::config::Settings;
 use crate::format::daily;
-use crate::vault::{Actor, EditError, Editor, NotePath, Plan, Vault, VaultError, Why};
+use crate::memory::Origin;
+use crate::vault::{EditError, Editor, NotePath, Plan, Vault, VaultError};
 
 /// Writes batches.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +20,8 @@ pub struct Importer<'a> {
     pub editor: &'a Editor,
     /// Where the notes are.
     pub settings: &'a Settings,
-    /// The program that the batch is from: stands in the snapshots.
-    pub client: &'a str,
+    /// Who writes, and the program that the batch is from: stands in the snapshots.
+    pub origin: &'a Origin,
     /// The profile of a new vault: one that still reads so counts as none.
     pub blank_profile: &'a str,
     /// Whether to say what would be written, and write nothing.
@@ -156,9 +157,9 @@ impl Importer<'_> {
         merged: &mut Merged,
     ) -> Result<(), EditError> {
         let count = merged.count;
-        let subject = format!("imported from {}: {count} to {path}", self.client);
-        let why = Why::new(Actor::Cli, subject).trailer("Client", self.client);
-        self.editor.edit_with(path, &why, |bytes| {
+        let from = self.origin.client.as_deref().unwrap_or("elsewhere");
+        let subject = format!("imported from {from}: {count} to {path}");
+        self.editor.edit_with(path, &self.origin.why(subject), |bytes| {
             *merged = self.merged(kind, bytes, items);
             if merged.added.is_empty() {
                 Plan::Operations(Vec::new())

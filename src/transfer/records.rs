@@ -13,6 +13,7 @@ use crate::format::commitment::{Commitment, Precision, Status};
 use crate::format::lines::lines;
 use crate::format::reminder::{Recur, Reminder, TimeText};
 use crate::format::{daily, reminder};
+use crate::memory::Scope;
 use crate::vault::NotePath;
 
 /// Where something stands.
@@ -127,7 +128,10 @@ pub fn lines_of(contents: &Contents) -> String {
 /// What the notes say, as records.
 pub fn records(contents: &Contents) -> Vec<Record> {
     let at = |path: &NotePath, line: usize| Place { path: Some(path.clone()), line: Some(line) };
-    let scope = |text: &str| Some(scope_of(text));
+    let scope = |text: &str| {
+        let scopes: Vec<String> = Scope::of_text(text).iter().map(ToString::to_string).collect();
+        Some(if scopes.is_empty() { Scope::Global.to_string() } else { scopes.join(",") })
+    };
     let (path, file) = &contents.memory;
     let mut all: Vec<Record> = Vec::new();
     all.extend(file.bullets.iter().map(|bullet| Record::Memory {
@@ -182,14 +186,6 @@ pub fn records(contents: &Contents) -> Vec<Record> {
         text: pin.text.clone(),
     }));
     all
-}
-
-/// The scope that a text's tag names, `project:x` for `#project/x`; without one, all may see it.
-fn scope_of(text: &str) -> String {
-    let tags = text.split_whitespace().rev().filter_map(|word| word.strip_prefix('#')?.split_once('/'));
-    let mut scopes =
-        tags.filter(|(kind, id)| matches!(*kind, "project" | "agent" | "user" | "custom") && !id.is_empty());
-    scopes.next().map_or_else(|| "global".to_owned(), |(kind, id)| format!("{kind}:{id}"))
 }
 
 /// The items of an export. `timezone` is the zone that this vault means its times in.

@@ -121,26 +121,24 @@ fn lines_of_an_export_that_can_not_be_used_are_listed() {
     line 19: left out: it is no line of an export: unknown variant `spell`, expected one of `memory`, `daily`, `reminder`, `commitment`, `pin`
     line 20: left out: it is no line of an export: expected ident
     line 21: left out: it is no line of an export: recursion limit exceeded
-    line 13: left out: it holds the control character U+001B
-    line 22: left out: it has 1048576 bytes; a memory has at most 65536
+    line 13: left out: the text has a control character (\u{1b}) at character 1
+    line 22: left out: the text has 1048576 bytes; a memory has at most 65536
     line 10: left out: there is text after the block id
     line 11: left out: it would not read back as it is
     line 12: left out: it would not read back as it is
-    line 18: left out: it has no text
+    line 18: left out: there is nothing to keep: the text is empty
     ");
     insta::assert_snapshot!(vault.read("MEMORY.md"), @r#"
     # Memory
 
     - fine
+    - no name
     - - [ ] date=2026-12-01 time=09:00 recur=none msg="x"
       ---
       id: c-1
       ## c
       ```
       ```
-
-    ## 
-    - no name
 
     ## a ## b
     - one line

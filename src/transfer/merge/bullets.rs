@@ -6,9 +6,8 @@ use std::ops::Range;
 use super::{Merged, Wanted};
 use crate::format::lines::{self, Line, Lines, lines};
 use crate::format::memory::{self, MemoryFile};
+use crate::memory::words;
 
-/// The longest text that one bullet may have.
-const MAX_BYTES: usize = 64 * 1024;
 /// The longest name of a section.
 const MAX_SECTION_CHARS: usize = 200;
 
@@ -93,15 +92,7 @@ fn attempt(
 /// The section's name as it reads back, and the bullet.
 fn prepare(wanted: &Wanted, names: &mut Names) -> Result<(Option<String>, Bullet), String> {
     let text = wanted.text.replace("\r\n", "\n").replace('\r', "\n");
-    if text.trim().is_empty() {
-        return Err("it has no text".to_owned());
-    }
-    if text.len() > MAX_BYTES {
-        return Err(format!("it has {} bytes; a memory has at most {MAX_BYTES}", text.len()));
-    }
-    if let Some(bad) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
-        return Err(format!("it holds the control character U+{:04X}", u32::from(bad)));
-    }
+    let text = words::checked(&text).map_err(|error| error.to_string())?;
     let rendered = memory::render_bullet(wanted.timestamp.as_deref(), &text);
     let mut read = memory::parse(rendered.as_bytes()).bullets.into_iter();
     let (Some(bullet), None) = (read.next(), read.next()) else {
