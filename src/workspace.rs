@@ -11,7 +11,7 @@ use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, 
 use crate::deliver::{self, Console, Journal, JournalError, Notifier, Outlets, PassSettings};
 use crate::memory::MemoryNotes;
 use crate::schedule::{DigestRule, Zone};
-use crate::vault::{EditOptions, EditStrategy, Editor, NotePath, Vault};
+use crate::vault::{EditOptions, EditStrategy, Editor, NotePath, Vault, Why};
 
 /// An opened vault.
 #[derive(Debug)]
@@ -101,6 +101,25 @@ impl Workspace {
     #[cfg(feature = "history")]
     pub fn history(&self) -> crate::history::Result<Option<Arc<crate::history::History>>> {
         self.history.as_ref().map(|history| history.get()).transpose()
+    }
+
+    /// Lets all that `write` does to notes be one commit of the history, for `why`.
+    pub fn together<T>(&self, why: &Why, write: impl FnOnce() -> T) -> T {
+        #[cfg(feature = "history")]
+        match self.history() {
+            Ok(Some(history)) => {
+                let (done, recorded) = history.together(why, write);
+                if let Err(error) = recorded {
+                    tracing::warn!("not recorded in history: {error}");
+                }
+                return done;
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!("not recorded in history: {error}"),
+        }
+        #[cfg(not(feature = "history"))]
+        let _ = why;
+        write()
     }
 
     /// The vault's index; reads no note.

@@ -79,17 +79,23 @@ pub fn write_template(context: &Context, dir: &Path) -> Result<(Workspace, Writt
         CommandError::problem(format!("can't make the folder `{}`: {error}", dir.display()))
     })?;
     let workspace = Workspace::open(dir, Arc::clone(&context.clock))?;
-    let why = Why::new(Actor::Cli, "init: wrote the template");
+    // By this trailer an `undo` knows that it isn't meant: it would take the whole vault away.
+    let why = Why::new(Actor::Cli, "init: wrote the template").trailer("Template", env!("CARGO_PKG_VERSION"));
+    let written = workspace.together(&why, || write_missing(&workspace, &why))?;
+    Ok((workspace, written))
+}
+
+fn write_missing(workspace: &Workspace, why: &Why) -> Result<Written, CommandError> {
     let mut written = Written::default();
     for (path, text) in TEMPLATE {
         let note = NotePath::new(path).map_err(CommandError::problem)?;
-        match workspace.editor.create(&note, fill(text, &workspace).as_bytes(), &why) {
+        match workspace.editor.create(&note, fill(text, workspace).as_bytes(), why) {
             Ok(_) => written.created.push((*path).to_owned()),
             Err(EditError::Exists(_)) => written.kept.push((*path).to_owned()),
             Err(error) => return Err(error.into()),
         }
     }
-    Ok((workspace, written))
+    Ok(written)
 }
 
 /// The text with the sample reminder's time: the whole minute that is one to two minutes away.
@@ -114,7 +120,11 @@ fn say_zone(context: &Context, workspace: &Workspace) {
 
 /// A path as it can be pasted into a shell.
 fn shell_word(path: &Path) -> String {
-    let text = path.display().to_string();
+    let mut text = path.display().to_string();
+    if text.starts_with('-') {
+        // No option, but a folder of that name.
+        text.insert_str(0, "./");
+    }
     let plain = |c: char| c.is_alphanumeric() || "/._-+~".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         text
@@ -151,5 +161,6 @@ mod tests {
     fn paths_are_quoted_for_a_shell() {
         assert_eq!(shell_word(Path::new("/home/me/My Vault's")), "'/home/me/My Vault'\\''s'");
         assert_eq!(shell_word(Path::new("notes")), "notes");
+        assert_eq!(shell_word(Path::new("-rf")), "./-rf");
     }
 }

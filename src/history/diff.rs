@@ -12,7 +12,7 @@ use similar::{ChangeTag, TextDiff};
 use super::error::Result;
 use super::object::{FileState, Mode};
 use super::snapshot::History;
-use super::store::PathChange;
+use super::tree::PathChange;
 
 /// How a difference is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,8 +223,8 @@ impl History {
     /// An object is damaged.
     pub fn diff_between(
         &self,
-        old: &super::store::Commit,
-        new: &super::store::Commit,
+        old: &super::commit::Commit,
+        new: &super::commit::Commit,
         paths: &[String],
     ) -> Result<Vec<PathChange>> {
         let mut changes = self.store().changes(old.tree, new.tree)?;

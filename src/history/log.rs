@@ -9,10 +9,12 @@ use std::ops::ControlFlow;
 use git2::Oid;
 use jiff::Timestamp;
 
+use super::commit::Commit;
 use super::error::Result;
 use super::message::{ALL_NOTES, Message};
-use super::snapshot::{History, tree_or_empty};
-use super::store::{Commit, PathChange, Store};
+use super::snapshot::History;
+use super::store::Store;
+use super::tree::{PathChange, tree_or_empty};
 
 /// Which commits are meant. All conditions must hold.
 #[derive(Debug, Clone, Default)]

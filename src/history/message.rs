@@ -17,6 +17,12 @@ pub const NAMED: usize = 50;
 pub const BULK_DELETION: &str = "Bulk-Deletion";
 /// The trailer that names the commit that an undo took back.
 pub const UNDOES: &str = "Undoes";
+/// The trailer that marks what was said, not written: how many events the bot added to its logs.
+pub const TRANSCRIPT: &str = "Transcript";
+/// The trailer that marks the template that `init` wrote, with the program's version.
+pub const TEMPLATE: &str = "Template";
+/// The trailer that names a conversation whose log grew, as `discord-channel/2000`.
+pub const CONVERSATION: &str = "Conversation";
 /// The trailer that a restore's commits carry: the snapshot that was restored from.
 pub const RESTORED_FROM: &str = "Restored-From";
 

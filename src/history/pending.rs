@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::error::{HistoryError, Result};
 use super::message::Message;
 use super::object::{FileState, Mode};
-use super::snapshot::restored;
 use super::store::sync_dir;
+use super::words::restored;
 
 const NAME: &str = "restore.json";
 

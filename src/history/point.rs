@@ -5,9 +5,10 @@ use jiff::civil;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
+use super::commit::Commit;
 use super::error::{HistoryError, Result};
 use super::snapshot::History;
-use super::store::{Commit, Store};
+use super::store::Store;
 
 /// A resolved point.
 #[derive(Debug, Clone)]

@@ -12,7 +12,8 @@ use super::entries::{Entries, Entry};
 use super::error::{HistoryError, Result};
 use super::object::{FileState, Mode, Sink};
 use super::select::{Selection, Verdict};
-use super::store::{Store, TreeChange};
+use super::store::Store;
+use super::tree::TreeChange;
 use crate::clock::{Clock, SystemClock};
 use crate::vault::{NotePath, SkipReason, Stat, Vault, VaultError, WalkOptions};
 

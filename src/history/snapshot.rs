@@ -1,25 +1,27 @@
 //! Taking snapshots: the whole vault, some paths, or one write of the agent.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use git2::{ObjectType, Oid};
+use git2::Oid;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::entries::{Entries, Entry, EntryFile};
-use super::error::{HistoryError, Result};
-use super::message::{BULK_DELETION, Message, RESTORED_FROM};
-use super::object::{FileState, Mode, Sink};
+use super::error::Result;
+use super::message::Message;
+use super::object::Sink;
 use super::pending::{self, PendingRestore};
 use super::scan::{LeftOut, Scan, Scanner};
 use super::select::{Selection, Verdict};
-use super::store::{Lock, Store, TreeChange, empty_tree, failpoint};
+use super::store::{Lock, Store, failpoint};
+use super::tree::TreeChange;
+use super::words::{Fact, bulk, human};
 use crate::clock::Clock;
 use crate::config::Settings;
-use crate::vault::{Actor, Change, ChangeObserver, NotePath, Vault, Why};
+use crate::vault::{NotePath, Vault};
 
 /// As many deletions at once are a commit of their own, flagged.
 const BULK: usize = 20;
@@ -33,9 +35,13 @@ pub struct History {
     clock: Arc<dyn Clock>,
     dir: PathBuf,
     /// Commits that this value made: a write that is told again after a crash is none of them.
-    mine: Mutex<HashSet<Oid>>,
+    pub(super) mine: Mutex<HashSet<Oid>>,
     /// While a restore writes: its files are one commit in the end, not one each.
     pub(crate) restoring: AtomicBool,
+    /// While several writes are one commit: their notes.
+    pub(super) grouped: Mutex<Option<BTreeSet<NotePath>>>,
+    /// The folder of the logs.
+    pub(super) logs: String,
 }
 
 /// What becomes of many deletions at once.
@@ -101,6 +107,8 @@ impl History {
             dir,
             mine: Mutex::default(),
             restoring: AtomicBool::new(false),
+            grouped: Mutex::default(),
+            logs: settings.paths.logs.trim_end_matches('/').to_owned(),
         })
     }
 
@@ -254,8 +262,7 @@ impl History {
         } else {
             (kept.into_iter().chain(gone).collect(), Vec::new())
         };
-        let message = human(&self.facts(store, at.tree, &together)?, head.is_none());
-        self.commit(store, lock, &mut at, &together, &message, &mut snapshot)?;
+        self.commit_theirs(store, lock, &mut at, together, &mut snapshot)?;
         self.commit(store, lock, &mut at, &alone, &bulk(&alone), &mut snapshot)?;
         if head.is_none() && snapshot.commits.is_empty() {
             // Even an empty vault has a first snapshot, for restores to begin from.
@@ -265,6 +272,21 @@ impl History {
         pending::keep_or_remove(&self.dir.join("held.json"), held.as_ref())?;
         snapshot.held = held;
         Ok(Done { snapshot, base, tree: at.tree, held: is_held })
+    }
+
+    /// Commits what changed without the agent's editor: what the bot logged first, the rest as people's.
+    pub(super) fn commit_theirs<'s>(
+        &self,
+        store: &'s Store,
+        lock: &Lock,
+        at: &mut At<'s>,
+        changes: Vec<TreeChange>,
+        snapshot: &mut Snapshot,
+    ) -> Result<()> {
+        let first = at.head.is_none();
+        let changes = if first { changes } else { self.commit_logged(store, lock, at, changes, snapshot)? };
+        let message = human(&self.facts(store, at.tree, &changes)?, first);
+        self.commit(store, lock, at, &changes, &message, snapshot)
     }
 
     fn hold(&self, store: &Store, base: Oid, scan: &Scan, deletions: Deletions) -> Result<Option<Held>> {
@@ -310,7 +332,7 @@ impl History {
             .collect()
     }
 
-    fn commit<'s>(
+    pub(super) fn commit<'s>(
         &self,
         store: &'s Store,
         lock: &Lock,
@@ -339,7 +361,7 @@ impl History {
         self.commit_always(store, lock, at, message, snapshot)
     }
 
-    fn commit_always<'s>(
+    pub(super) fn commit_always<'s>(
         &self,
         store: &'s Store,
         lock: &Lock,
@@ -355,111 +377,6 @@ impl History {
         Ok(())
     }
 
-    /// Commits one write of the agent; what a person had changed before it is a commit of its own first.
-    /// Bears being told the same write again after a crash.
-    ///
-    /// # Errors
-    /// The history can't be written, or another process holds it too long.
-    pub fn record(&self, change: &Change<'_>) -> Result<()> {
-        let path = self.real_path(change.path);
-        let size = change.after.map_or(0, <[u8]>::len) as u64;
-        let grouped = change.why.actor == Actor::Restore && self.restoring.load(Ordering::SeqCst);
-        if grouped || self.selection.verdict(path.as_str()) != Verdict::Keep {
-            return Ok(());
-        }
-        if self.selection.is_too_large(path.as_str(), size) {
-            tracing::warn!(note = %path, size, "larger than `[history] max_file_bytes`; not kept in history");
-            return Ok(());
-        }
-        let store = self.store();
-        let lock = store.lock()?;
-        let (head, base) = store.head_tree()?;
-        let message = Message::new(change.why, [path.as_str()]);
-        let known = store.file(base, path.as_str())?;
-        let mut sink = store.sink(0)?;
-        let mode = match known {
-            Some(FileState { mode: Mode::Executable, .. }) => Mode::Executable,
-            _ => Mode::File,
-        };
-        let mut state = |bytes: Option<&[u8]>| {
-            let blob = bytes.map(|bytes| sink.write(ObjectType::Blob, bytes)).transpose()?;
-            Ok::<_, HistoryError>(blob.map(|id| FileState { id, mode }))
-        };
-        let (before, after) = (state(change.before)?, state(change.after)?);
-        if known == after && self.is_told_again(&store, head, &message)? {
-            return Ok(());
-        }
-        let mut at = At { head, tree: base, sink: Some(sink) };
-        let mut snapshot = Snapshot::default();
-        if known == after
-            && known != before
-            && self.was_overtaken(&store, head, path.as_str(), before, after)?
-        {
-            // A snapshot came between the write and this word about it, and took the write for a
-            // person's. The content is kept already; who it was, and why, is said now.
-            return self.commit_always(&store, &lock, &mut at, &message, &mut snapshot);
-        }
-        if known != before {
-            let fact = Fact { path: path.to_string(), old: known, new: before };
-            let changes = [(path.to_string(), before)];
-            self.commit(&store, &lock, &mut at, &changes, &human(&[fact], head.is_none()), &mut snapshot)?;
-        }
-        self.commit(&store, &lock, &mut at, &[(path.to_string(), after)], &message, &mut snapshot)?;
-        let entry = after.and_then(|state| {
-            let stat = self.vault.stat(&path).ok()??;
-            // Whoever wrote after the agent did it now: never trust this without a second look.
-            Some(Entry::new(&stat, state, 0))
-        });
-        EntryFile::new(&self.dir).append([(path.as_str(), entry)], base, at.tree);
-        Ok(())
-    }
-
-    /// Whether a recent commit that another run made says the same: the write was told before a crash.
-    fn is_told_again(&self, store: &Store, head: Option<Oid>, message: &Message) -> Result<bool> {
-        let mine = self.mine.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = head;
-        for _ in 0..64 {
-            let Some(id) = next.filter(|id| !mine.contains(id)) else { break };
-            let commit = store.commit(id)?;
-            if commit.message == *message {
-                return Ok(true);
-            }
-            next = commit.parent;
-        }
-        Ok(false)
-    }
-
-    /// Whether one of the last commits made exactly this change of the note.
-    fn was_overtaken(
-        &self,
-        store: &Store,
-        head: Option<Oid>,
-        path: &str,
-        before: Option<FileState>,
-        after: Option<FileState>,
-    ) -> Result<bool> {
-        let mut next = head;
-        for _ in 0..8 {
-            let Some(id) = next else { break };
-            let commit = store.commit(id)?;
-            let old = commit.parent.map(|parent| store.commit(parent)).transpose()?.map(|parent| parent.tree);
-            let (old, new) = (store.file(tree_or_empty(old), path)?, store.file(commit.tree, path)?);
-            if old != new {
-                return Ok(commit.message.actor() == "human" && old == before && new == after);
-            }
-            next = commit.parent;
-        }
-        Ok(false)
-    }
-
-    /// Where the note really lies, links resolved: that is the path that snapshots know.
-    fn real_path(&self, path: &NotePath) -> NotePath {
-        std::fs::canonicalize(self.vault.absolute(path))
-            .ok()
-            .and_then(|real| NotePath::new(real.strip_prefix(self.vault.root()).ok()?.to_str()?).ok())
-            .unwrap_or_else(|| path.clone())
-    }
-
     /// What is being restored right now, or was when a restore was interrupted.
     ///
     /// # Errors
@@ -469,17 +386,11 @@ impl History {
     }
 }
 
-impl ChangeObserver for History {
-    fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.record(change)?)
-    }
-}
-
 /// Where a run of commits stands.
-struct At<'r> {
-    head: Option<Oid>,
-    tree: Oid,
-    sink: Option<Sink<'r>>,
+pub(super) struct At<'r> {
+    pub head: Option<Oid>,
+    pub tree: Oid,
+    pub sink: Option<Sink<'r>>,
 }
 
 struct Done {
@@ -489,98 +400,9 @@ struct Done {
     held: bool,
 }
 
-struct Fact {
-    path: String,
-    old: Option<FileState>,
-    new: Option<FileState>,
-}
-
-/// The message for what people changed: one note by its name, a move as one, more by their numbers.
-fn human(facts: &[Fact], first: bool) -> Message {
-    let mut added: BTreeMap<&str, FileState> = BTreeMap::new();
-    let mut gone: Vec<(&str, FileState)> = Vec::new();
-    let mut changed = Vec::new();
-    for fact in facts {
-        match (fact.old, fact.new) {
-            (None, Some(new)) => drop(added.insert(&fact.path, new)),
-            (Some(old), None) => gone.push((&fact.path, old)),
-            _ => changed.push(fact.path.as_str()),
-        }
-    }
-    let mut moved = Vec::new();
-    gone.retain(|(from, old)| {
-        let to = added.iter().find(|(_, new)| new.id == old.id).map(|(to, _)| *to);
-        if let Some(to) = to {
-            added.remove(to);
-            moved.push((*from, to));
-        }
-        to.is_none()
-    });
-    let count = added.len() + gone.len() + changed.len() + moved.len();
-    let words: Vec<String> = changed
-        .iter()
-        .map(|path| format!("changed {path}"))
-        .chain(added.keys().map(|path| format!("added {path}")))
-        .chain(gone.iter().map(|(path, _)| format!("deleted {path}")))
-        .chain(moved.iter().map(|(from, to)| format!("moved {from} to {to}")))
-        .collect();
-    let numbers: Vec<String> =
-        [(changed.len(), "changed"), (added.len(), "added"), (gone.len(), "deleted"), (moved.len(), "moved")]
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, word)| format!("{n} {word}"))
-            .collect();
-    let (subject, body) = match count {
-        _ if first => (format!("first snapshot: {count} {}", plural(count, "file")), None),
-        1 => (words.join(""), None),
-        _ => {
-            let more = words.len().saturating_sub(20);
-            let mut body = words[..words.len() - more].join("\n");
-            if more > 0 {
-                body.push_str(&format!("\nand {more} more"));
-            }
-            (format!("{count} notes: {}", numbers.join(", ")), Some(body))
-        }
-    };
-    let notes = facts.iter().map(|fact| fact.path.as_str());
-    Message::new(&Why { actor: Actor::Human, subject, body, trailers: Vec::new() }, notes)
-}
-
-fn bulk(gone: &[TreeChange]) -> Message {
-    let count = gone.len();
-    let why = Why {
-        actor: Actor::Human,
-        subject: format!("{count} notes deleted at once"),
-        body: Some(
-            "Many files went in one sweep, as a sync tool does it. `restore` brings them back.".into(),
-        ),
-        trailers: vec![(BULK_DELETION.into(), count.to_string())],
-    };
-    Message::new(&why, gone.iter().map(|(path, _)| path.as_str()))
-}
-
-pub(crate) fn plural(count: usize, word: &str) -> String {
-    if count == 1 { word.to_owned() } else { format!("{word}s") }
-}
-
-/// The message of a commit that holds what a restore wrote.
-pub(crate) fn restored(subject: &str, from: &str, paths: &[&str]) -> Message {
-    let why = Why {
-        actor: Actor::Restore,
-        subject: subject.to_owned(),
-        body: None,
-        trailers: vec![(RESTORED_FROM.into(), from.to_owned())],
-    };
-    Message::new(&why, paths.iter().copied())
-}
-
 impl Snapshot {
     /// Whether nothing had changed.
     pub fn is_empty(&self) -> bool {
         self.commits.is_empty() && self.held.is_none()
     }
-}
-
-pub(crate) fn tree_or_empty(tree: Option<Oid>) -> Oid {
-    tree.unwrap_or_else(empty_tree)
 }

@@ -14,7 +14,7 @@ use similar::{ChangeTag, TextDiff};
 use super::diff::{DiffStyle, FileDiff, render};
 use super::error::Result;
 use super::log::{Filter, Record};
-use super::message::UNDOES;
+use super::message::{TEMPLATE, TRANSCRIPT, UNDOES};
 use super::object::Mode;
 use super::snapshot::History;
 use crate::vault::{Actor, Editor, NotePath, Operation, VaultError, Why};
@@ -168,7 +168,8 @@ pub(crate) fn body(line: &[u8]) -> &[u8] {
 }
 
 impl History {
-    /// Works out how to take back the agent's last `count` writes. Undone writes and undos don't count.
+    /// Works out how to take back the agent's last `count` writes. Undone writes, undos, transcripts
+    /// and the template don't count.
     ///
     /// # Errors
     /// The history or a note can't be read.
@@ -182,7 +183,9 @@ impl History {
         self.log(&agent, |record| {
             let message = &record.commit.message;
             let undoes: Vec<&str> = message.all(UNDOES).collect();
-            if !undoes.is_empty() {
+            if [TRANSCRIPT, TEMPLATE].iter().any(|key| message.trailer(key).is_some()) {
+                // What was said can't be unsaid, and a vault isn't unmade.
+            } else if !undoes.is_empty() {
                 undone.extend(undoes.into_iter().map(str::to_owned));
             } else if !undone.contains(&record.commit.id.to_string()) {
                 plan.writes.push(record);

@@ -3,8 +3,8 @@
 //! The general way to change a note reads and journals it whole, which would make the ten-thousandth
 //! message dearer than the first. Here the kernel puts the bytes at the end (`O_APPEND`), so nobody
 //! else's bytes can be written over; a torn write is cut off again; and if the note was replaced
-//! meanwhile, the bytes are added to the one that bears the name now. History takes such notes with
-//! the next snapshot.
+//! meanwhile, the bytes are added to the one that bears the name now. History isn't told: the next
+//! snapshot takes such notes, and knows the bot's events from what people write.
 
 use std::fs::File;
 use std::io::{self, Write as _};

@@ -14,4 +14,5 @@ mod remote;
 mod restoring;
 mod room;
 mod snapshots;
+mod transcripts;
 mod undoing;

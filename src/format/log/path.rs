@@ -23,6 +23,11 @@ pub struct LogPath {
 pub struct LogPathError(pub String);
 
 impl LogPath {
+    /// Whether it is a log that the Discord bot writes.
+    pub fn is_discord(&self) -> bool {
+        matches!(self.surface.as_str(), "discord-channel" | "discord-thread")
+    }
+
     /// The vault-relative path, in the vault's folder of logs.
     pub fn in_folder(&self, logs: &str) -> String {
         format!("{logs}/{self}")

@@ -1,0 +1,64 @@
+//! A commit as a value and as git's bytes.
+
+use git2::Oid;
+use jiff::{Timestamp, tz::TimeZone};
+
+use super::message::Message;
+
+/// A commit's facts, without its tree's content.
+#[derive(Debug, Clone)]
+pub struct Commit {
+    /// Its id.
+    pub id: Oid,
+    /// The commit before it.
+    pub parent: Option<Oid>,
+    /// What the vault looked like.
+    pub tree: Oid,
+    /// When it was made.
+    pub time: Timestamp,
+    /// Subject, reason, trailers.
+    pub message: Message,
+}
+
+/// The author is the actor, so that a plain `git log` shows who it was.
+pub(crate) fn encode(
+    parents: &[Oid],
+    tree: Oid,
+    message: &Message,
+    at: Timestamp,
+    zone: &TimeZone,
+) -> Vec<u8> {
+    let offset = zone.to_offset(at).seconds() / 60;
+    let sign = if offset < 0 { '-' } else { '+' };
+    let (hours, minutes) = (offset.abs() / 60, offset.abs() % 60);
+    let who = format!(
+        "{name} <{name}@vault-agent.invalid> {} {sign}{hours:02}{minutes:02}",
+        at.as_second().max(0),
+        name = message.actor(),
+    );
+    let parents: String = parents.iter().map(|id| format!("parent {id}\n")).collect();
+    format!("tree {tree}\n{parents}author {who}\ncommitter {who}\n\n{}", message.render()).into_bytes()
+}
+
+pub(crate) fn parse(id: Oid, bytes: &[u8]) -> Option<Commit> {
+    let split = memchr::memmem::find(bytes, b"\n\n")?;
+    let head = std::str::from_utf8(&bytes[..split]).ok()?;
+    let (mut tree, mut parent, mut seconds) = (None, None, None);
+    for line in head.lines() {
+        match line.split_once(' ') {
+            Some(("tree", hex)) => tree = Oid::from_str(hex).ok(),
+            Some(("parent", hex)) if parent.is_none() => parent = Oid::from_str(hex).ok(),
+            Some(("committer", who)) => {
+                seconds = who.rsplit(' ').nth(1).and_then(|seconds| seconds.parse::<i64>().ok());
+            }
+            _ => {}
+        }
+    }
+    Some(Commit {
+        id,
+        parent,
+        tree: tree?,
+        time: Timestamp::from_second(seconds?).ok()?,
+        message: Message::parse(&String::from_utf8_lossy(&bytes[split + 2..])),
+    })
+}

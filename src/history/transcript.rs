@@ -1,0 +1,207 @@
+//! What the bot added to its logs, told from what people changed in them.
+//!
+//! The bot appends what is said without a word to history (a commit a message would cost more than the
+//! message), and the next snapshot finds it. The logs themselves say what it was: whole events, byte for
+//! byte as this program writes them, with ids that the last snapshot didn't have. So it doesn't matter
+//! which process takes the snapshot, whether the bot was killed before it, or what a person changed in
+//! the same log meanwhile: the events are one commit by `discord`, the rest is people's.
+
+use std::collections::HashSet;
+
+use git2::{ObjectType, Oid};
+
+use super::error::Result;
+use super::message::{CONVERSATION, Message, NAMED, TRANSCRIPT};
+use super::object::{FileState, Mode};
+use super::snapshot::{At, History, Snapshot};
+use super::store::{Lock, Store};
+use super::tree::TreeChange;
+use super::words::plural;
+use crate::format::log::{self, LogPath};
+use crate::vault::{Actor, Why};
+
+/// A log with what the bot added, and nothing that a person did.
+#[derive(Debug, PartialEq, Eq)]
+struct Grown {
+    bytes: Vec<u8>,
+    events: usize,
+}
+
+/// What the bot made of the log `old` on the way to `new`; none where it added nothing.
+fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<Grown> {
+    let log = log::parse(new);
+    let mut bytes = match old {
+        Some(old) => old.to_vec(),
+        None => log.header.as_ref().map(|header| log::render_header(header).into_bytes())?,
+    };
+    if old.is_none() && !new.starts_with(&bytes) {
+        return None;
+    }
+    let known: HashSet<_> = log::parse(&bytes).blocks.into_iter().filter_map(|b| b.event.ulid()).collect();
+    let mut events = 0;
+    for block in log.blocks {
+        let text = log::render_event(&block.event);
+        let is_new = block.event.ulid().is_some_and(|id| !known.contains(&id));
+        if is_new && new[..block.range.end].ends_with(text.as_bytes()) {
+            if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+                bytes.push(b'\n');
+            }
+            bytes.extend(text.as_bytes());
+            events += 1;
+        }
+    }
+    (events > 0 || old.is_none()).then_some(Grown { bytes, events })
+}
+
+/// Conversations that went on since the last snapshot.
+#[derive(Default)]
+struct Logged {
+    changes: Vec<TreeChange>,
+    events: usize,
+    conversations: Vec<String>,
+}
+
+impl Logged {
+    fn add(&mut self, path: String, place: &LogPath, state: FileState, events: usize) {
+        let name = format!("{}/{}", place.surface, place.context_id);
+        if !self.conversations.contains(&name) {
+            self.conversations.push(name);
+        }
+        self.events += events;
+        self.changes.push((path, Some(state)));
+    }
+
+    fn message(&self) -> Message {
+        let (events, conversations) = (self.events, self.conversations.len());
+        let subject = match (events, conversations) {
+            (0, _) => format!("began {} {}", self.changes.len(), plural(self.changes.len(), "log")),
+            (_, 1) => format!("logged {events} {} of a conversation", plural(events, "event")),
+            _ => format!("logged {events} {} of {conversations} conversations", plural(events, "event")),
+        };
+        let mut why = Why::new(Actor::Discord, subject).trailer(TRANSCRIPT, events.to_string());
+        for name in self.conversations.iter().take(NAMED) {
+            why = why.trailer(CONVERSATION, name);
+        }
+        Message::new(&why, self.changes.iter().map(|(path, _)| path.as_str()))
+    }
+}
+
+impl History {
+    /// Commits what the bot has added to its logs, and returns what is left for people.
+    pub(super) fn commit_logged<'s>(
+        &self,
+        store: &'s Store,
+        lock: &Lock,
+        at: &mut At<'s>,
+        changes: Vec<TreeChange>,
+        snapshot: &mut Snapshot,
+    ) -> Result<Vec<TreeChange>> {
+        if !changes.iter().any(|(path, state)| state.is_some() && self.bots_log(path).is_some()) {
+            return Ok(changes);
+        }
+        let mut gone = HashSet::new();
+        for (path, _) in changes.iter().filter(|(_, state)| state.is_none()) {
+            gone.extend(store.file(at.tree, path)?.map(|state| state.id));
+        }
+        let mut sink = at.sink.take().map_or_else(|| store.sink(0), Ok)?;
+        // What was just written can be read from a pack once the pack is whole.
+        sink.finish()?;
+        let (mut logged, mut theirs) = (Logged::default(), Vec::new());
+        for (path, state) in changes {
+            let Some((place, new, grown)) = self.grown(store, at.tree, &path, state, &gone)? else {
+                theirs.push((path, state));
+                continue;
+            };
+            let without = FileState { id: sink.write(ObjectType::Blob, &grown.bytes)?, ..new };
+            if without != new {
+                theirs.push((path.clone(), state));
+            }
+            logged.add(path, &place, without, grown.events);
+        }
+        at.sink = Some(sink);
+        self.commit(store, lock, at, &logged.changes, &logged.message(), snapshot)?;
+        Ok(theirs)
+    }
+
+    /// The log of the bot's that stands at `path`, if one may.
+    fn bots_log(&self, path: &str) -> Option<LogPath> {
+        LogPath::parse(&self.logs, path).ok().filter(LogPath::is_discord)
+    }
+
+    /// What the bot added to the file at `path`; a log that a person moved there counts as theirs.
+    fn grown(
+        &self,
+        store: &Store,
+        base: Oid,
+        path: &str,
+        state: Option<FileState>,
+        gone: &HashSet<Oid>,
+    ) -> Result<Option<(LogPath, FileState, Grown)>> {
+        let new = state.filter(|state| state.mode != Mode::Link);
+        let (Some(place), Some(new)) = (self.bots_log(path), new) else { return Ok(None) };
+        let old = store.file(base, path)?.filter(|old| old.mode != Mode::Link);
+        if old.is_none() && gone.contains(&new.id) {
+            return Ok(None);
+        }
+        let old = old.map(|old| store.blob(old.id)).transpose()?;
+        Ok(grown(old.as_deref(), &store.blob(new.id)?).map(|grown| (place, new, grown)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::log::{Event, EventKind, LogHeader, render_event, render_header};
+
+    fn event(number: u64, content: &str) -> String {
+        let at: jiff::Timestamp = "2026-11-20T10:00:00Z".parse().unwrap();
+        let id = ulid::Ulid::from_parts(number, 7).to_string();
+        let author = "Alice".to_owned();
+        render_event(&Event { kind: EventKind::User, at, author, content: content.to_owned(), id: Some(id) })
+    }
+
+    fn header() -> String {
+        render_header(&LogHeader { surface: "discord-channel".into(), ..LogHeader::default() })
+    }
+
+    fn found(old: Option<&str>, new: &str) -> Option<(String, usize)> {
+        let grown = grown(old.map(str::as_bytes), new.as_bytes())?;
+        Some((String::from_utf8(grown.bytes).unwrap(), grown.events))
+    }
+
+    #[test]
+    fn what_was_appended_is_the_bots() {
+        let old = header() + &event(1, "one");
+        let new = old.clone() + &event(2, "two\n> [!user] three") + &event(3, "");
+        assert_eq!(found(Some(&old), &new), Some((new.clone(), 2)));
+        assert_eq!(found(None, &new), Some((new.clone(), 3)));
+        assert_eq!(found(None, &header()), Some((header(), 0)));
+        assert_eq!(found(Some(&new), &new), None);
+    }
+
+    #[test]
+    fn a_line_that_was_torn_is_ended_by_the_bot() {
+        let old = header() + "torn";
+        let new = old.clone() + "\n" + &event(1, "one");
+        assert_eq!(found(Some(&old), &new), Some((new, 1)));
+    }
+
+    #[test]
+    fn what_a_person_changed_meanwhile_is_none_of_the_bots() {
+        let old = header() + &event(1, "one");
+        let logged = old.clone() + &event(2, "two");
+        for new in [
+            header() + &event(1, "ONE") + &event(2, "two"),
+            header() + "mine\n" + &event(1, "one") + &event(2, "two"),
+            logged.clone() + "mine\n",
+            header() + &event(2, "two"),
+        ] {
+            assert_eq!(found(Some(&old), &new), Some((logged.clone(), 1)), "{new}");
+        }
+        for new in [old.clone() + "mine\n", old.clone() + "\n> [!user] 2026-11-20T10:00:00Z Mallory\n> hi\n"]
+        {
+            assert_eq!(found(Some(&old), &new), None, "{new}");
+        }
+        assert_eq!(found(None, "no log\n"), None);
+    }
+}
