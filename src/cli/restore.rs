@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::snapshots::{ago, diff_text, open, refresh, scopes, style, vault_path};
 use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver;
+use crate::format::commitment;
 use crate::format::reminder::{self, Reminder};
 use crate::history::{
     FileDiff, Filter, History, HistoryError, Interrupted, LineTarget, Mode, Plan, Point, RestoreReport,
@@ -39,7 +40,7 @@ pub struct Args {
     /// One line, by its number at that point.
     #[arg(long, value_name = "PATH:N", conflicts_with_all = ["paths", "exact"])]
     line: Option<String>,
-    /// Lets reminders fire whose time has passed.
+    /// Lets reminders and follow-ups fire whose time has passed.
     #[arg(long)]
     fire_missed: bool,
     /// Fetches the history from `[history] remote`, or from this URL, and restores from there.
@@ -95,6 +96,8 @@ impl Restore<'_> {
         match self.history.finish_pending(&self.workspace.editor, Interrupted::RollBack)? {
             None => {
                 self.context.ui.note("no restore was interrupted");
+                let report = RestoreReport::default();
+                self.context.ui.json(&Document { report: &report, newer: &[], dry_run: false });
                 Ok(Status::Fine)
             }
             Some(report) => self.finish(&report, &[]),
@@ -142,10 +145,12 @@ impl Restore<'_> {
             self.context.ui.note("nothing was changed");
             return Ok(Status::Problem);
         }
-        for step in plan.steps.iter().filter(|step| step.path == self.workspace.settings.paths.reminders) {
-            if let Some(after) = step.after {
+        let paths = &self.workspace.settings.paths;
+        for step in &plan.steps {
+            let fires = [&paths.reminders, &paths.commitments].contains(&&step.path);
+            if let Some(after) = step.after.filter(|_| fires) {
                 let now = self.now(&step.path)?;
-                self.hold_missed(&now, &self.history.content(after.id)?)?;
+                self.hold_missed(&step.path, &now, &self.history.content(after.id)?)?;
             }
         }
         let report = self.history.restore(&self.workspace.editor, &point, &scopes, self.args.exact)?;
@@ -244,28 +249,66 @@ impl Restore<'_> {
         }
     }
 
-    /// Reminders that come back after their time don't fire, or do if asked: before they are written.
-    fn hold_missed(&self, now: &[u8], then: &[u8]) -> Result<(), CommandError> {
+    /// What comes back in `path` after its time doesn't fire, or does if asked: before it is written.
+    fn hold_missed(&self, path: &str, now: &[u8], then: &[u8]) -> Result<(), CommandError> {
+        let paths = &self.workspace.settings.paths;
+        let (past, what) = if path == paths.reminders {
+            (self.hold_reminders(now, then)?, "reminder")
+        } else if path == paths.commitments {
+            (self.hold_commitments(now, then)?, "follow-up")
+        } else {
+            return Ok(());
+        };
+        let words = match (past, self.args.fire_missed) {
+            (0, _) => return Ok(()),
+            (1, true) => format!("1 {what} comes back after its time and fires now"),
+            (1, false) => {
+                format!("1 {what} comes back after its time and doesn't fire; `--fire-missed` lets it")
+            }
+            (_, true) => format!("{past} {what}s come back after their time and fire now"),
+            (_, false) => {
+                format!("{past} {what}s come back after their time and don't fire; `--fire-missed` lets them")
+            }
+        };
+        self.context.ui.note(words);
+        Ok(())
+    }
+
+    fn hold_reminders(&self, now: &[u8], then: &[u8]) -> Result<usize, CommandError> {
         let there: Vec<Reminder> =
             reminder::parse(now).reminders.into_iter().map(|line| line.reminder).collect();
-        let coming = reminder::parse(then).reminders.into_iter().map(|line| line.reminder);
+        let mut coming = reminder::parse(then).reminders;
+        coming.retain(|line| !there.contains(&line.reminder));
+        if coming.is_empty() {
+            return Ok(0);
+        }
+        let journal = self.workspace.journal().map_err(CommandError::problem)?;
+        let (zone, clock) = (&self.workspace.zone, self.context.clock.now());
         let mut past = 0;
-        let mut journal = None;
-        for reminder in coming.filter(|reminder| !there.contains(reminder)) {
-            let open = match &journal {
-                Some(open) => open,
-                None => journal.insert(self.workspace.journal().map_err(CommandError::problem)?),
-            };
-            let (zone, clock) = (&self.workspace.zone, self.context.clock.now());
-            let is_past = deliver::restored(open, zone, &reminder, clock, self.args.fire_missed);
+        for line in coming {
+            let is_past = deliver::restored(&journal, zone, &line.reminder, clock, self.args.fire_missed);
             past += usize::from(is_past.map_err(CommandError::problem)?);
         }
-        if past > 0 {
-            let what =
-                if self.args.fire_missed { "fire now" } else { "don't fire; `--fire-missed` lets them" };
-            self.context.ui.note(format!("{past} reminders come back after their time and {what}"));
+        Ok(past)
+    }
+
+    fn hold_commitments(&self, now: &[u8], then: &[u8]) -> Result<usize, CommandError> {
+        let there = commitment::parse(now).blocks;
+        let mut coming = commitment::parse(then).blocks;
+        coming.retain(|block| there.iter().all(|old| old.commitment != block.commitment));
+        if coming.is_empty() {
+            return Ok(0);
         }
-        Ok(())
+        let journal = self.workspace.journal().map_err(CommandError::problem)?;
+        let (zone, clock) = (&self.workspace.zone, self.context.clock.now());
+        let mut past = 0;
+        for block in coming {
+            let (what, bytes) = (&block.commitment, &then[block.range.clone()]);
+            let is_past =
+                deliver::restored_commitment(&journal, zone, what, bytes, clock, self.args.fire_missed);
+            past += usize::from(is_past.map_err(CommandError::problem)?);
+        }
+        Ok(past)
     }
 
     fn line(&self, path: &str, target: &LineTarget, remote: Option<Point>) -> CommandResult {
@@ -300,9 +343,7 @@ impl Restore<'_> {
         }
         refresh(self.context, self.workspace, &self.history)?;
         report.snapshot_before = self.history.newest().ok().map(|point| point.commit.id.to_string());
-        if path == self.workspace.settings.paths.reminders {
-            self.hold_missed(&now, &after)?;
-        }
+        self.hold_missed(path, &now, &after)?;
         let mut why = Why::new(Actor::Restore, format!("restored: a line of {path}"));
         why = why.trailer(crate::history::RESTORED_FROM, point.commit.id.to_string());
         if let LineTarget::Id(id) = target {

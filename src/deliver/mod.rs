@@ -30,4 +30,4 @@ pub use journal::{Journal, JournalError};
 pub use notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
 pub use outlets::Outlets;
 pub use pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, pass};
-pub use restored::restored;
+pub use restored::{restored, restored_commitment};

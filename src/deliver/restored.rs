@@ -1,15 +1,16 @@
-//! Reminders that a restore brings back after their time.
+//! Reminders and follow-ups that a restore brings back after their time.
 //!
-//! Unless the person asks for it, they don't fire: a one-off stays in the note as it was restored, a
-//! recurring one moves on to its next occurrence. The journal holds that, so that it is true for every
+//! Unless the person asks for it, they don't fire: a one-off or a follow-up stays in the note as it was
+//! restored, a recurring reminder moves on to its next occurrence. The journal holds that, so that it is true for every
 //! process and after a crash.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil, tz::TimeZone};
 use rusqlite::params;
 
-use super::journal::{self, Journal, JournalError, RESTORED};
+use super::journal::{self, Journal, JournalError, LineHash, RESTORED};
 use super::notifier::{Fact, MessageKind};
-use super::pass::meaning;
+use super::pass::{commitment_fact, meaning};
+use crate::format::commitment::{Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{Recur, Reminder};
 use crate::schedule::{Zone, due};
@@ -42,22 +43,17 @@ pub fn restored(
             }
         },
     };
-    let own = journal::local_text(reminder.date.to_datetime(reminder.time));
-    let local = journal::local_text(due.occurrence.local);
+    let own = reminder.date.to_datetime(reminder.time);
+    let local = due.occurrence.local;
     if fire {
-        journal.write(|tx| {
-            tx.execute(
-                "DELETE FROM deliveries WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('done', 'failed')",
-                params![id, own, local],
-            )
-        })?;
+        forget(journal, &id, own, local)?;
         return Ok(true);
     }
     let recurring = reminder.recur != Recur::None;
     let fact = Fact {
         kind: MessageKind::Reminder,
         id: id.clone(),
-        local: due.occurrence.local,
+        local,
         due: due.occurrence.at,
         late_seconds: 0,
         missed: due.missed,
@@ -65,18 +61,70 @@ pub fn restored(
         recurring,
         next: None,
     };
-    let key = journal::key(&id, due.occurrence.local, None);
-    let state = if recurring { "done" } else { "failed" };
-    let fact = serde_json::to_string(&fact).unwrap_or_default();
+    hold(journal, &id, local, if recurring { "done" } else { "failed" }, &line, &fact)?;
+    Ok(true)
+}
+
+/// The same for a follow-up: pending as it comes back, and not told of unless with `fire`. `block` are
+/// its bytes.
+///
+/// # Errors
+/// The journal can't be written; then the block should not be restored.
+pub fn restored_commitment(
+    journal: &Journal,
+    zone: &Zone,
+    commitment: &Commitment,
+    block: &[u8],
+    now: Timestamp,
+    fire: bool,
+) -> Result<bool, JournalError> {
+    let is_past = |due: &Timestamp| commitment.status == Status::Pending && *due <= now;
+    let Some(due) = commitment.due.filter(is_past) else { return Ok(false) };
+    let utc = due.to_zoned(TimeZone::UTC).datetime();
+    if fire {
+        forget(journal, &commitment.id, utc, utc)?;
+    } else {
+        let fact = commitment_fact(zone, commitment, due, due);
+        hold(journal, &commitment.id, utc, "failed", &LineHash::of(block), &fact)?;
+    }
+    Ok(true)
+}
+
+/// As if nothing had been delivered under `id` in this time.
+fn forget(
+    journal: &Journal,
+    id: &str,
+    from: civil::DateTime,
+    to: civil::DateTime,
+) -> Result<(), JournalError> {
+    journal.write(|tx| {
+        tx.execute(
+            "DELETE FROM deliveries WHERE subject = ?1 AND local BETWEEN ?2 AND ?3 AND state IN ('done', 'failed')",
+            params![id, journal::local_text(from), journal::local_text(to)],
+        )
+    })?;
+    Ok(())
+}
+
+/// Notes that what is due under `id` at `local` isn't told of.
+fn hold(
+    journal: &Journal,
+    id: &str,
+    local: civil::DateTime,
+    state: &str,
+    line: &LineHash,
+    fact: &Fact,
+) -> Result<(), JournalError> {
+    let fact = serde_json::to_string(fact).unwrap_or_default();
     journal.write(|tx| {
         tx.execute(
             "INSERT INTO deliveries (key, subject, local, state, line, fact, error, settings)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
              ON CONFLICT (key) DO UPDATE SET state = ?4, line = ?5, error = ?7, settings = ?8",
             params![
-                key,
+                journal::key(id, local, None),
                 id,
-                local,
+                journal::local_text(local),
                 state,
                 line.bytes(),
                 fact,
@@ -85,5 +133,5 @@ pub fn restored(
             ],
         )
     })?;
-    Ok(true)
+    Ok(())
 }

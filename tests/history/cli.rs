@@ -61,7 +61,7 @@ fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
     vault.set_now("2026-12-01T12:00:00Z");
     let back = vault.run(&["restore", "--id", id]);
     assert_eq!(back.code, 0, "{back:?}");
-    assert!(back.stderr.contains("don't fire"), "{back:?}");
+    assert!(back.stderr.contains("doesn't fire"), "{back:?}");
     assert!(vault.read("Reminders.md").contains(line));
     let tick = json(&vault, &["tick"]);
     assert_eq!(tick["fired"].as_array().unwrap().len(), 0, "{tick}");
@@ -71,6 +71,58 @@ fn a_reminder_comes_back_by_its_id_and_does_not_fire() {
     let _ = vault.run(&["restore", "--id", id, "--fire-missed"]).ok();
     let tick = json(&vault, &["tick"]);
     assert_eq!(tick["fired"].as_array().unwrap().len(), 1, "{tick}");
+}
+
+#[test]
+fn a_follow_up_that_comes_back_after_its_time_is_not_told() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T09:00:00Z\n//- /COMMITMENTS.md\n# Follow-ups\n\n---\nid: c-2026-11-30-001\nstatus: pending\n\
+         due: 2026-12-01T10:00:00Z\n---\nAsk Ann\n",
+    );
+    let _ = vault.run(&["history"]).ok();
+    let note = vault.read("COMMITMENTS.md");
+    vault.write("COMMITMENTS.md", "");
+    vault.set_now("2026-12-01T12:00:00Z");
+    let back = vault.run(&["restore", "COMMITMENTS.md"]).ok();
+    assert!(back.stderr.contains("1 follow-up comes back after its time and doesn't fire"), "{back:?}");
+    assert_eq!(json(&vault, &["tick"])["fired"], serde_json::json!([]));
+    assert_eq!(vault.read("COMMITMENTS.md"), note, "and it stays");
+    vault.write("COMMITMENTS.md", "");
+    let _ = vault.run(&["restore", "COMMITMENTS.md", "--fire-missed"]).ok();
+    let tick = json(&vault, &["tick"]);
+    assert_eq!(tick["fired"][0]["id"], "c-2026-11-30-001", "{tick}");
+    assert!(vault.read("COMMITMENTS.md").contains("status: delivered"));
+}
+
+#[test]
+fn one_line_of_a_follow_up_that_comes_back_makes_nothing_fire() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T12:00:00Z\n//- /COMMITMENTS.md\n# Follow-ups\n\n---\nid: c-2026-11-30-001\nstatus: pending\n\
+         due: 2026-12-01T10:00:00Z\n---\nAsk Ann\n",
+    );
+    let _ = vault.run(&["history"]).ok();
+    vault.write("COMMITMENTS.md", vault.read("COMMITMENTS.md").replace("due: 2026-12-01T10:00:00Z\n", ""));
+    let back = vault.run(&["restore", "--line", "COMMITMENTS.md:6"]).ok();
+    assert!(back.stderr.contains("1 follow-up comes back"), "{back:?}");
+    assert_eq!(json(&vault, &["tick"])["fired"], serde_json::json!([]));
+}
+
+#[test]
+fn a_new_vault_is_one_snapshot_that_undo_leaves_alone() {
+    let vault = TestVault::new("");
+    let dir = vault.home().join("v");
+    let dir = dir.to_str().unwrap();
+    let _ = vault.run(&["init", dir]).ok();
+    let log = json(&vault, &["--vault", dir, "history"]);
+    assert_eq!(log.as_array().unwrap().len(), 1, "{log}");
+    assert_eq!((&log[0]["actor"], &log[0]["subject"]), (&"cli".into(), &"init: wrote the template".into()));
+    assert_eq!(log[0]["paths"].as_array().unwrap().len(), 15, "{log}");
+    let undo = vault.run(&["--vault", dir, "undo"]).ok();
+    assert!(undo.stderr.contains("nothing that could be undone"), "{undo:?}");
+    assert!(std::path::Path::new(dir).join("Reminders.md").is_file());
+    // A second one has nothing to say.
+    let _ = vault.run(&["init", dir]).ok();
+    assert_eq!(json(&vault, &["--vault", dir, "history"]).as_array().unwrap().len(), 1);
 }
 
 #[test]

@@ -16,7 +16,7 @@
 mod memory;
 mod notes;
 mod plan;
-pub(crate) use plan::meaning;
+pub(crate) use plan::{commitment_fact, meaning};
 mod report;
 mod send;
 mod settle;

@@ -11,11 +11,11 @@ use super::{PassContext, PassError, PassSettings};
 use crate::deliver::compose;
 use crate::deliver::journal::{self, Journal, LineHash, NewMessage, Row, State};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
-use crate::format::commitment::{CommitmentBlock, Status};
+use crate::format::commitment::{Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
 use crate::reminders::random_id;
-use crate::schedule::{self, Due, Moment, Next};
+use crate::schedule::{self, Due, Moment, Next, Zone};
 
 /// What a pass has to do.
 #[derive(Debug, Default)]
@@ -359,7 +359,7 @@ fn commitments(
             Readiness::Fire if !plan.open.insert(key.clone()) => {}
             Readiness::Fire => {
                 let scope = commitment.scope.as_deref().and_then(|scope| scope.parse().ok());
-                let fact = commitment_fact(context.settings, block, due, now);
+                let fact = commitment_fact(&context.settings.zone, commitment, due, now);
                 plan.fires.push(Fire { key, line: hash, fact, scope });
             }
         }
@@ -367,15 +367,16 @@ fn commitments(
     Ok(())
 }
 
-fn commitment_fact(settings: &PassSettings, block: &CommitmentBlock, due: Timestamp, now: Timestamp) -> Fact {
+/// What is told of a follow-up that was due at `due`.
+pub(crate) fn commitment_fact(zone: &Zone, commitment: &Commitment, due: Timestamp, now: Timestamp) -> Fact {
     Fact {
         kind: MessageKind::Commitment,
-        id: block.commitment.id.clone(),
-        local: settings.zone.tz().to_datetime(due),
+        id: commitment.id.clone(),
+        local: zone.tz().to_datetime(due),
         due,
         late_seconds: late_seconds(due, now),
         missed: 0,
-        msg: block.commitment.text.trim().to_owned(),
+        msg: commitment.text.trim().to_owned(),
         recurring: false,
         next: None,
     }
