@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use vault_agent::clock::{Clock, SystemClock};
@@ -83,11 +84,12 @@ pub struct Rig {
     pub clock: Arc<dyn Clock>,
 }
 
-/// A bot that runs; dropping it cuts it off as a crash would.
+/// A bot that runs, on a runtime of its own: all of it can be cut off as a crash would.
 pub struct Running {
     pub status: watch::Receiver<GatewayStatus>,
     pub shutdown: CancellationToken,
     task: tokio::task::JoinHandle<Result<(), DiscordError>>,
+    runtime: Option<Runtime>,
 }
 
 impl Running {
@@ -99,11 +101,20 @@ impl Running {
     pub async fn end(mut self) -> Result<(), DiscordError> {
         tokio::time::timeout(LONG, &mut self.task).await.expect("it ends").expect("no panic")
     }
+
+    /// Cuts the bot off in the midst of whatever it does. On return nothing of it runs any more.
+    pub async fn crash(mut self) {
+        let Some(runtime) = self.runtime.take() else { return };
+        // Tasks end where they wait; what is writing a file ends with the write.
+        tokio::task::spawn_blocking(move || drop(runtime)).await.expect("no panic");
+    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.task.abort();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 
@@ -182,8 +193,9 @@ impl Rig {
     pub fn start(&self) -> Running {
         let (status_in, status) = watch::channel(GatewayStatus::Connecting);
         let shutdown = CancellationToken::new();
-        let task = tokio::spawn(discord::run(self.parts(), status_in, shutdown.clone()));
-        Running { status, shutdown, task }
+        let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let task = runtime.spawn(discord::run(self.parts(), status_in, shutdown.clone()));
+        Running { status, shutdown, task, runtime: Some(runtime) }
     }
 
     /// Starts the bot and waits until it has caught up once.
