@@ -172,26 +172,42 @@ impl Context {
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     let is_hook = args.iter().any(|arg| arg == "hook");
-    let cli = match command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let cli = match command().try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches))
+    {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            let code = refuse(&error, args.iter().any(|arg| arg == "--json"));
             // To a host, 2 means that the prompt or the stop is refused: an option that this version doesn't
             // know must not do that.
             return if is_hook { code.min(1) } else { code };
         }
     };
-    let ui = Ui { json: cli.global.json };
+    let ui = Ui::begin(cli.global.json);
     log_to_stderr(cli.global.verbose);
-    match context(&cli.global, ui).and_then(|context| dispatch(&cli.command, &context)) {
+    let code = match context(&cli.global, ui).and_then(|context| dispatch(&cli.command, &context)) {
         Ok(Status::Fine) => 0,
         Ok(Status::Problem) => 1,
         Err(error) => {
-            print_error(ui, &error);
+            ui.error(&error);
             error.exit_code()
         }
+    };
+    if ui.has_lost() {
+        ui.error(&CommandError::problem("the output could not be written"));
+        return code.max(1);
     }
+    code
+}
+
+/// Prints what is wrong with the arguments, or the help that they ask for, and returns the exit code.
+fn refuse(error: &clap::Error, json: bool) -> u8 {
+    let _ = error.print();
+    if error.use_stderr() {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        Ui::begin(json).json_error(first.strip_prefix("error: ").unwrap_or(first), &[]);
+    }
+    u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
 /// The whole command tree, for help, completions and the manual.
@@ -250,15 +266,6 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
     }
 }
 
-fn print_error(ui: Ui, error: &CommandError) {
-    let red = anstyle::AnsiColor::Red.on_default().bold();
-    let cyan = anstyle::AnsiColor::Cyan.on_default();
-    ui.note(format!("{red}error:{red:#} {}", error.message));
-    for hint in &error.hints {
-        ui.note(format!("{cyan}hint:{cyan:#} {hint}"));
-    }
-}
-
 /// Logs go to standard error always: standard output belongs to results and to MCP.
 fn log_to_stderr(verbose: u8) {
     let default = match verbose {
@@ -268,5 +275,7 @@ fn log_to_stderr(verbose: u8) {
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("VAULT_AGENT_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let colours = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours);
+    let _ = log.with_writer(std::io::stderr).try_init();
 }

@@ -55,8 +55,8 @@ enum Action {
         /// One reminder's id; else all.
         id: Option<String>,
         /// How many occurrences each.
-        #[arg(long, value_name = "N", default_value_t = 5)]
-        count: usize,
+        #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+        count: u16,
         /// None after this.
         #[arg(long, value_name = "T")]
         until: Option<String>,
@@ -79,7 +79,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Action::Rm { id } => remind.remove(id),
         Action::Preview { id, count, until, from } => {
-            remind.preview(id.as_deref(), *count, until.as_deref(), from.as_deref())
+            remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
         }
     }
 }

@@ -20,7 +20,6 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = runtime.block_on(async {
         let stop = daemon::stop_on_signals()?;
-        context.ui.note(format!("watching {} (stop with Ctrl-C)", workspace.vault.root().display()));
         daemon::serve(workspace, context.ui, stop).await.map_err(CommandError::from)
     });
     runtime.shutdown_background();

@@ -1,11 +1,19 @@
 //! What a command says: results on standard output, words for people on standard error.
 //!
 //! With `--json` standard output carries one JSON document (or JSON Lines) and nothing else. A reader
-//! that goes away (`| head`) ends the output quietly.
+//! that goes away (`| head`) ends the output quietly; output that is lost otherwise is a problem.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
+
+use super::CommandError;
+
+/// Whether this run has printed its JSON; a command that fails after it adds no second document.
+static HAS_JSON: AtomicBool = AtomicBool::new(false);
+/// Whether something of this run's results could not be written, as on a full disk.
+static HAS_LOST: AtomicBool = AtomicBool::new(false);
 
 /// Where a command's words go.
 #[derive(Debug, Clone, Copy)]
@@ -14,17 +22,56 @@ pub struct Ui {
     pub json: bool,
 }
 
+/// An error as programs read it.
+#[derive(Debug, Serialize)]
+struct ErrorDocument<'a> {
+    error: &'a str,
+    hints: &'a [String],
+}
+
 impl Ui {
+    /// The output of one run of the program.
+    pub fn begin(json: bool) -> Self {
+        HAS_JSON.store(false, Ordering::Relaxed);
+        HAS_LOST.store(false, Ordering::Relaxed);
+        Self { json }
+    }
+
+    /// Whether some of the results could not be written.
+    pub fn has_lost(self) -> bool {
+        HAS_LOST.load(Ordering::Relaxed)
+    }
+
+    /// Why the command failed: words on standard error, and with `--json` the document that the command
+    /// didn't come to print.
+    pub fn error(self, error: &CommandError) {
+        let red = anstyle::AnsiColor::Red.on_default().bold();
+        let cyan = anstyle::AnsiColor::Cyan.on_default();
+        self.note(format!("{red}error:{red:#} {}", error.message));
+        for hint in &error.hints {
+            self.note(format!("{cyan}hint:{cyan:#} {hint}"));
+        }
+        self.json_error(&error.message, &error.hints);
+    }
+
+    /// An error as the run's one document; nothing without `--json` or where there is one.
+    pub fn json_error(self, error: &str, hints: &[String]) {
+        if !HAS_JSON.load(Ordering::Relaxed) {
+            self.json(&ErrorDocument { error, hints });
+        }
+    }
+
     /// One line of the result, for people; nothing with `--json`.
     pub fn line(self, text: impl AsRef<str>) {
         if !self.json {
-            write_line(&mut anstream::stdout(), text.as_ref());
+            result_line(text.as_ref());
         }
     }
 
     /// A word beside the result: progress, a warning, what happened. Always on standard error.
     pub fn note(self, text: impl AsRef<str>) {
-        write_line(&mut anstream::stderr(), text.as_ref());
+        // There is nobody to tell of a lost word.
+        let _ = write_line(&mut anstream::stderr(), text.as_ref());
     }
 
     /// The result as one JSON document on one line; nothing without `--json`.
@@ -37,7 +84,8 @@ impl Ui {
     /// One JSON value a line, whatever the mode (for JSON Lines).
     pub fn json_line(self, value: &impl Serialize) {
         let text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
-        write_line(&mut anstream::stdout(), &text);
+        HAS_JSON.store(true, Ordering::Relaxed);
+        result_line(&text);
     }
 
     /// Whether a person can answer a question here.
@@ -54,7 +102,15 @@ impl Ui {
     }
 }
 
-fn write_line(out: &mut impl Write, text: &str) {
-    // A closed pipe means that nobody reads on: there is nobody to tell.
-    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+fn result_line(text: &str) {
+    match write_line(&mut anstream::stdout(), text) {
+        // Nobody reads on.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        Err(_) => HAS_LOST.store(true, Ordering::Relaxed),
+        Ok(()) => {}
+    }
+}
+
+fn write_line(out: &mut impl Write, text: &str) -> std::io::Result<()> {
+    writeln!(out, "{text}").and_then(|()| out.flush())
 }

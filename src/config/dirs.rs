@@ -31,7 +31,9 @@ impl Dirs {
         if let (Some(state), Some(cache)) = (&state, &cache) {
             return Ok(Self { state: state.clone(), cache: cache.clone() });
         }
-        let base = etcetera::choose_base_strategy().map_err(|_| {
+        // A home that depends on the current folder would be another one for each command.
+        let base = etcetera::choose_base_strategy().ok().filter(|base| base.home_dir().is_absolute());
+        let base = base.ok_or_else(|| {
             ConfigError::new("no home directory is known")
                 .suggest(format!("set `HOME`, or `{STATE_VARIABLE}` and `{CACHE_VARIABLE}`"))
         })?;

@@ -71,6 +71,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     })
     .map_err(|error| DaemonError::Watch(error.to_string()))?;
     board.update(|status| "watching".clone_into(&mut status.watcher));
+    ui.note(format!("watching {} (stop with Ctrl-C)", workspace.vault.root().display()));
 
     let parts: Vec<_> =
         parts().into_iter().map(|part| spawn(part, &workspace, &events, &board, &stop)).collect();

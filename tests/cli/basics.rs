@@ -69,6 +69,59 @@ fn a_reader_that_goes_away_ends_the_output_quietly() {
 }
 
 #[test]
+fn with_json_a_failure_is_one_document_too() {
+    let vault = TestVault::new("//- /Reminders.md\n# R\n");
+    for (args, code, words) in [
+        (&["--json", "remind", "rm", "rid_AAAAAAAAAAAA"][..], 1, "no reminder"),
+        (&["--json", "remind", "add", "soonish", "x"], 2, "can't read `soonish` as a time"),
+        (&["--json", "--vault", "nowhere", "status"], 2, "is not there"),
+        (&["status", "--json", "--nonsense"], 2, "unexpected argument"),
+        (&["--json", "remind", "preview", "--count", "99999999999"], 2, "99999999999"),
+        (&["--json", "remind", "preview", "--count", "0"], 2, "0"),
+    ] {
+        let run = vault.run(args);
+        assert_eq!(run.code, code, "{args:?}: {run:?}");
+        assert!(run.json()["error"].as_str().unwrap().contains(words), "{args:?}: {run:?}");
+        assert!(run.stderr.contains(words), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn results_that_can_not_be_written_are_a_problem() {
+    let vault = TestVault::new("");
+    for args in [&["status"][..], &["--json", "status"], &["check"], &["man"], &["completions", "zsh"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = vault.command(args).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: "), "{args:?}: {output:?}");
+    }
+}
+
+#[test]
+fn words_that_no_terminal_shows_have_no_colours() {
+    let vault = TestVault::new("");
+    std::fs::create_dir_all(vault.state()).unwrap();
+    std::fs::write(vault.state().join("deliveries.sqlite"), "no database").unwrap();
+    let run = vault.run(&["status"]).ok();
+    assert!(run.stderr.contains("WARN"), "{run:?}");
+    assert!(!run.stderr.contains('\u{1b}'), "{run:?}");
+}
+
+#[test]
+fn a_home_that_is_no_path_from_the_root_is_none() {
+    let vault = TestVault::new("");
+    for home in ["elsewhere", "./x"] {
+        let mut command = vault.command(&["status"]);
+        let output = command.env("HOME", home).env_remove("VAULT_AGENT_STATE_DIR").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("no home directory is known"), "{said}");
+        assert!(!vault.has(home));
+    }
+}
+
+#[test]
 fn completions_and_manual_name_the_commands() {
     let vault = TestVault::new("");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -118,6 +118,7 @@ fn the_second_daemon_is_told_of_the_first() {
         "{}",
         second.stderr
     );
+    assert!(!second.stderr.contains("watching"), "{}", second.stderr);
     let status = vault.run(&["--json", "status"]).json();
     assert_eq!(status["running"], true);
     daemon.kill();

@@ -16,6 +16,7 @@ fn a_sound_vault_has_only_the_daemon_to_start() {
     for name in ["settings", "directories", "deliveries", "notes", "vault"] {
         assert_eq!(check(&report, name)["status"], "ok", "{report}");
     }
+    assert_eq!(check(&report, "notes")["detail"], "1 reminder and 0 follow-ups, all understood");
     assert_eq!(check(&report, "daemon")["status"], "warn");
 }
 

@@ -66,8 +66,9 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
         checks.push(Check::warn("notes", more, "`vault-agent check` shows them all"));
     }
     if checks.is_empty() {
-        checks
-            .push(Check::ok("notes", format!("{lines} reminders and {blocks} commitments, all understood")));
+        let count = |n: usize, word| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+        let (lines, blocks) = (count(lines, "reminder"), count(blocks, "follow-up"));
+        checks.push(Check::ok("notes", format!("{lines} and {blocks}, all understood")));
     }
     checks
 }
