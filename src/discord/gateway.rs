@@ -15,7 +15,7 @@ use serenity::all::{ClientBuilder, ConnectionStage, Event, GatewayIntents, Inter
 use serenity::gateway::GatewayError;
 use serenity::http::Route;
 use tokio::sync::{mpsc, watch};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::error::{ApiError, DiscordError};
 use super::http::{Api, is_loopback_address};
@@ -94,20 +94,25 @@ pub struct Gateway {
     stall: Duration,
 }
 
-/// A runtime that may be dropped anywhere: what runs on it is left behind, not waited for.
-struct Own(Option<tokio::runtime::Runtime>);
-
-impl Own {
-    fn handle(&self) -> tokio::runtime::Handle {
-        self.0.as_ref().map_or_else(tokio::runtime::Handle::current, |runtime| runtime.handle().clone())
-    }
+/// A thread for serenity's tasks, which nothing else ends before the first connection; dropping this ends them all.
+///
+/// serenity spawns a task an event, and one thread runs them in the order in which they were spawned. A runtime of
+/// several threads would run the newest first.
+struct Own {
+    handle: tokio::runtime::Handle,
+    _stop: DropGuard,
 }
 
-impl Drop for Own {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
+impl Own {
+    fn start() -> std::io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (handle, stop) = (runtime.handle().clone(), CancellationToken::new());
+        let stopped = stop.clone();
+        std::thread::Builder::new().name("discord-gateway".to_owned()).spawn(move || {
+            runtime.block_on(stopped.cancelled());
             runtime.shutdown_background();
-        }
+        })?;
+        Ok(Self { handle, _stop: stop.drop_guard() })
     }
 }
 
@@ -174,21 +179,15 @@ impl Gateway {
                 Err(error) => return End::Failed(error),
             },
         };
-        // serenity spawns tasks that nothing ends before the first connection: they get a runtime that can be dropped.
-        let runtime = match tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("discord-gateway")
-            .enable_all()
-            .build()
-        {
-            Ok(runtime) => Own(Some(runtime)),
+        let own = match Own::start() {
+            Ok(own) => own,
             Err(error) => return End::Failed(DiscordError::SetUp(error.to_string())),
         };
         let handler = Handler { events: self.events.clone(), status: self.status.clone() };
         let builder =
             ClientBuilder::new_with_http(self.api.fresh_serenity(), intents()).raw_event_handler(handler);
         let (manager_out, manager) = tokio::sync::oneshot::channel();
-        let mut task = runtime.handle().spawn(async move {
+        let mut task = own.handle.spawn(async move {
             let mut client = builder.await?;
             *client.ws_url.lock().await = url;
             let _ = manager_out.send(Arc::clone(&client.shard_manager));
