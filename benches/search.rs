@@ -41,13 +41,31 @@ fn main() {
     println!("{notes} notes, {:.1} MB", bytes as f64 / 1e6);
 
     let index = Arc::new(open(&root, &cache));
+    let before = processor();
     let (made, ours) = timed(|| index.reindex(&|_| {}, &AtomicBool::new(false)).unwrap());
+    let spent = processor() - before;
     let stats = index.stats().unwrap();
     let size = stats.index_bytes as f64 / bytes as f64;
-    println!("from nothing: {ours:.2?}, {} blocks; the index is {size:.2} of the text", made.blocks);
+    println!(
+        "from nothing: {ours:.2?} ({spent:.2} s of processor, at most {} MB of memory), {} blocks; the index is {size:.2} of the text",
+        peak_megabytes(),
+        made.blocks
+    );
+    let mut count = Command::new("rg");
+    count.args(["-c", "w7"]).arg(&root).stdout(Stdio::null());
+    match timed(|| count.status()) {
+        (Ok(_), rg) => println!("`rg -c`: {rg:.2?}; ratio {:.1}", ratio(ours, rg)),
+        (Err(error), _) => println!("`rg -c` did not run: {error}"),
+    }
 
+    let before = processor();
     let bare = Bare::new(&index);
-    println!("bare tantivy, ready-made blocks: {:.2?}; ratio {:.2}", bare.took, ratio(ours, bare.took));
+    let bare_spent = processor() - before;
+    println!(
+        "bare tantivy, ready-made blocks: {:.2?} ({bare_spent:.2} s of processor with fetching them); ratio {:.2}",
+        bare.took,
+        ratio(ours, bare.took)
+    );
 
     let follower = Follower::start(Arc::clone(&index)).unwrap();
     while !follower.following().following {
@@ -64,8 +82,9 @@ fn main() {
     let (p50, p99) = (quantile(&mut warm, 0.5), quantile(&mut warm, 0.99));
     let (bare50, bare99) = (quantile(&mut peer, 0.5), quantile(&mut peer, 0.99));
     println!(
-        "warm query: p50 {p50:.2?}, p99 {p99:.2?}; bare p50 {bare50:.2?}, p99 {bare99:.2?}; ratio {:.2}",
-        ratio(p50, bare50)
+        "warm query: p50 {p50:.2?}, p99 {p99:.2?}; bare p50 {bare50:.2?}, p99 {bare99:.2?}; ratios {:.2}, {:.2}",
+        ratio(p50, bare50),
+        ratio(p99, bare99)
     );
 
     let mut cold: Vec<Duration> =
@@ -176,6 +195,21 @@ fn make(root: &Path, notes: usize) -> usize {
         bytes += text.len();
     }
     bytes
+}
+
+/// Seconds of processor time that this process has spent.
+fn processor() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    // User and system time, in hundredths.
+    [11, 12].iter().filter_map(|n| fields.get(*n)?.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// The most memory that this process has had.
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {

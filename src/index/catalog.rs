@@ -24,7 +24,8 @@ CREATE TABLE files (
 CREATE TABLE segments (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, docs INTEGER NOT NULL);
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY, file INTEGER NOT NULL, segment INTEGER NOT NULL, start INTEGER NOT NULL,
-  count INTEGER NOT NULL, text_terms INTEGER NOT NULL, head_terms INTEGER NOT NULL, blocks BLOB NOT NULL);
+  count INTEGER NOT NULL, text_terms INTEGER NOT NULL, head_terms INTEGER NOT NULL, sections INTEGER NOT NULL,
+  blocks BLOB NOT NULL);
 CREATE INDEX runs_file ON runs (file);
 CREATE UNIQUE INDEX runs_place ON runs (segment, start);
 CREATE TABLE dead (segment INTEGER, start INTEGER, count INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
@@ -85,8 +86,10 @@ pub struct RunRow {
     pub count: u32,
     /// Terms in their `text` fields.
     pub text_terms: u64,
-    /// Terms in their `head` fields.
+    /// Terms in their sections' `head` fields.
     pub head_terms: u64,
+    /// Sections with terms in `head`.
+    pub sections: u64,
     /// [`super::pack`]ed blocks.
     pub blocks: Vec<u8>,
 }
@@ -100,8 +103,10 @@ pub struct Totals {
     pub docs: u64,
     /// Their terms in `text`.
     pub text_terms: u64,
-    /// Their terms in `head`.
+    /// Their sections' terms in `head`.
     pub head_terms: u64,
+    /// Living sections with terms in `head`.
+    pub sections: u64,
     /// Known files, skipped ones included.
     pub files: u64,
     /// When it was last committed, seconds since 1970.
@@ -182,8 +187,14 @@ pub fn get<T: rusqlite::types::FromSql>(conn: &Connection, key: &str) -> Result<
 /// Writes the numbers of the index.
 pub fn set_totals(conn: &Connection, totals: &Totals) -> Result<(), IndexError> {
     let text = format!(
-        "{} {} {} {} {} {}",
-        totals.generation, totals.docs, totals.text_terms, totals.head_terms, totals.files, totals.committed
+        "{} {} {} {} {} {} {}",
+        totals.generation,
+        totals.docs,
+        totals.text_terms,
+        totals.head_terms,
+        totals.sections,
+        totals.files,
+        totals.committed
     );
     set(conn, "totals", text)
 }
@@ -193,16 +204,16 @@ pub fn totals(conn: &Connection) -> Result<Totals, IndexError> {
     let text: Option<String> = get(conn, "totals")?;
     let text = text.ok_or_else(|| IndexError::Torn("no totals".to_owned()))?;
     let numbers: Vec<i64> = text.split(' ').filter_map(|n| n.parse().ok()).collect();
-    let [generation, docs, text_terms, head_terms, files, committed] = numbers[..] else {
+    let [generation, docs, text_terms, head_terms, sections, files, committed] = numbers[..] else {
         return Err(IndexError::Torn("the totals can't be read".to_owned()));
     };
-    let [generation, docs, text_terms, head_terms, files] =
-        [generation, docs, text_terms, head_terms, files].map(i64::cast_unsigned);
-    Ok(Totals { generation, docs, text_terms, head_terms, files, committed })
+    let [generation, docs, text_terms, head_terms, sections, files] =
+        [generation, docs, text_terms, head_terms, sections, files].map(i64::cast_unsigned);
+    Ok(Totals { generation, docs, text_terms, head_terms, sections, files, committed })
 }
 
 const FILE: &str = "id, path, size, mtime, ctime, inode, hash, head, tags, time, resume, skipped, findings";
-const RUN: &str = "id, file, segment, start, count, text_terms, head_terms, blocks";
+const RUN: &str = "id, file, segment, start, count, text_terms, head_terms, sections, blocks";
 
 fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
     Ok(FileRow {
@@ -231,7 +242,8 @@ fn run_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRow> {
         count: row.get(4)?,
         text_terms: row.get::<_, i64>(5)?.cast_unsigned(),
         head_terms: row.get::<_, i64>(6)?.cast_unsigned(),
-        blocks: row.get(7)?,
+        sections: row.get::<_, i64>(7)?.cast_unsigned(),
+        blocks: row.get(8)?,
     })
 }
 
@@ -360,7 +372,7 @@ pub fn put_file(conn: &Connection, file: &FileRow) -> Result<i64, IndexError> {
 /// Inserts a run; its number.
 pub fn put_run(conn: &Connection, run: &RunRow) -> Result<i64, IndexError> {
     let mut put = conn.prepare_cached(
-        "INSERT INTO runs (file, segment, start, count, text_terms, head_terms, blocks) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO runs (file, segment, start, count, text_terms, head_terms, sections, blocks) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?;
     put.execute(params![
         run.file,
@@ -369,6 +381,7 @@ pub fn put_run(conn: &Connection, run: &RunRow) -> Result<i64, IndexError> {
         run.count,
         run.text_terms.cast_signed(),
         run.head_terms.cast_signed(),
+        run.sections.cast_signed(),
         run.blocks
     ])?;
     Ok(conn.last_insert_rowid())

@@ -71,6 +71,7 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
                     count: run.count,
                     text_terms: run.text_terms,
                     head_terms: run.head_terms,
+                    sections: run.sections,
                     blocks: run.blocks.clone(),
                 },
             )?;
@@ -183,7 +184,7 @@ pub fn merge(
         let directory: Box<dyn tantivy::Directory> = Box::new(directory);
         let index =
             tantivy::indexer::merge_filtered_segments(&segments, schema::settings(), filters, directory)?;
-        let new = segment::written(index)?;
+        let new = segment::written(&index)?;
         if new.docs != next {
             return Err(IndexError::Torn(format!("a merge of {next} documents gave {}", new.docs)));
         }

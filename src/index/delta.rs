@@ -129,6 +129,7 @@ impl Delta {
             after.docs -= u64::from(run.count);
             after.text_terms -= run.text_terms;
             after.head_terms -= run.head_terms;
+            after.sections -= run.sections;
         }
         for (file, run, _) in &self.files {
             after.files += u64::from(file.id == 0);
@@ -136,6 +137,7 @@ impl Delta {
                 after.docs += u64::from(run.count);
                 after.text_terms += run.text_terms;
                 after.head_terms += run.head_terms;
+                after.sections += run.sections;
             }
         }
         after.files -= self.removed.len() as u64;
@@ -163,12 +165,7 @@ impl Delta {
                     alive.remove(doc);
                 }
             }
-            *seg = Arc::new(Seg {
-                id: seg.id,
-                reader: seg.reader.clone(),
-                alive: Some(alive),
-                memory: Vec::new(),
-            });
+            *seg = Arc::new(Seg { alive: Some(alive), memory: Vec::new(), ..Seg::clone(seg) });
         }
         after.hidden.extend(self.removed.iter().copied());
         after.hidden.extend(self.hidden.iter().map(|run| run.file));
@@ -185,18 +182,20 @@ impl Delta {
                         count: run.count,
                         text_terms: run.text_terms,
                         head_terms: run.head_terms,
+                        sections: run.sections,
                         blocks: run.blocks.clone(),
                     },
                 })
             });
             let reader = segment::read_new(segment)?;
-            after.segs.push(Arc::new(Seg { id: 0, reader, alive: None, memory: memory.collect() }));
+            let texts = Arc::new(Texts::open(&reader)?);
+            after.segs.push(Arc::new(Seg { id: 0, reader, texts, alive: None, memory: memory.collect() }));
         }
         Ok(after)
     }
 }
 
-/// Hands each counted term of each document of `run` to `emit`.
+/// Hands each counted term of each document and section of `run` to `emit`.
 pub fn count_terms(
     view: &View,
     fields: &Fields,
@@ -207,11 +206,14 @@ pub fn count_terms(
 ) -> Result<(), IndexError> {
     let seg = view.segs.iter().find(|seg| seg.id == run.segment);
     let seg = seg.ok_or_else(|| IndexError::Torn(format!("run {} has no segment", run.id)))?;
-    let texts = Texts::open(&seg.reader, fields)?;
-    for (n, block) in view::unpack(run)?.iter().enumerate() {
-        let doc = run.start + u32::try_from(n).unwrap_or(u32::MAX);
-        let stored = texts.stored(doc)?;
-        segment::counted_terms(analyzer, fields, file, block.section.as_deref(), &stored, emit);
+    let texts = Texts::open(&seg.reader)?;
+    let mut doc = run.start;
+    for section in segment::sections_of(&view::unpack(run)?) {
+        for _ in section {
+            segment::counted_in_text(analyzer, fields, &texts.stored(doc)?, emit);
+            doc += 1;
+        }
+        segment::counted_in_head(analyzer, fields, file, section, emit);
     }
     Ok(())
 }

@@ -74,6 +74,10 @@ impl Directory for SegmentDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        fail::fail_point!("index-disk-full", |_| Err(OpenWriteError::wrap_io_error(
+            io::ErrorKind::StorageFull.into(),
+            path.to_owned()
+        )));
         let file = std::fs::OpenOptions::new().write(true).create_new(true).open(self.root.join(path));
         match file {
             Ok(file) => Ok(BufWriter::with_capacity(1 << 16, Box::new(Unsynced(file)))),

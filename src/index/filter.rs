@@ -2,6 +2,7 @@
 //! need a block's text.
 
 use rusqlite::Connection;
+use tantivy::postings::Postings;
 use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{BitSet, DocSet, TERMINATED, Term};
@@ -58,9 +59,10 @@ pub fn allowed(
             Filter::Tag(tag) => (sets.with_filter(&format!("tag:{tag}"))?, None),
             Filter::Section(text) => {
                 let words = terms::words(analyzer, text);
-                let stems = words.iter().map(|word| Fields::term(fields.head, &word.stem, false)).collect();
+                let stems: Vec<Term> =
+                    words.iter().map(|word| Fields::term(fields.head, &word.stem, false)).collect();
                 // Logs and memory have no head; their sections are checked with the text.
-                if *negative { (sets.none(), None) } else { (sets.or_headless(stems)?, None) }
+                if *negative { (sets.none(), None) } else { (sets.or_headless(&stems)?, None) }
             }
             Filter::Before(date) => (sets.dated(i64::MIN + 1..instant(*date, setting.zone))?, None),
             Filter::After(date) => (sets.dated(instant(*date, setting.zone)..i64::MAX)?, None),
@@ -165,16 +167,12 @@ impl Sets<'_> {
         self.with_any(vec![Term::from_field_text(self.fields.filter, filter)])
     }
 
-    fn boolean(terms: Vec<Term>, occur: Occur) -> BooleanQuery {
+    fn with_any(&self, terms: Vec<Term>) -> Result<Vec<BitSet>, IndexError> {
         let parts = terms.into_iter().map(|term| {
             let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::Basic));
-            (occur, query)
+            (Occur::Should, query)
         });
-        BooleanQuery::new(parts.collect())
-    }
-
-    fn with_any(&self, terms: Vec<Term>) -> Result<Vec<BitSet>, IndexError> {
-        self.collect(&Self::boolean(terms, Occur::Should))
+        self.collect(&BooleanQuery::new(parts.collect()))
     }
 
     /// Documents that hold every word of `text` in its exact form.
@@ -200,9 +198,37 @@ impl Sets<'_> {
         Ok(all.unwrap_or_else(|| self.none()))
     }
 
+    /// Documents of the sections whose head holds `stem`.
+    fn below(&self, stem: &Term) -> Result<Vec<BitSet>, IndexError> {
+        let mut sets = self.none();
+        for (seg, set) in self.view.segs.iter().zip(&mut sets) {
+            let inverted = seg.reader.inverted_index(stem.field())?;
+            let found = inverted.read_postings(stem, IndexRecordOption::WithFreqs);
+            let Some(mut sections) = found.map_err(tantivy::TantivyError::from)? else { continue };
+            while sections.doc() != TERMINATED {
+                // The last of the section's blocks, and how many they are.
+                let (last, blocks) = (sections.doc(), sections.term_freq());
+                ((last + 1).saturating_sub(blocks)..=last).for_each(|doc| {
+                    set.insert(doc);
+                });
+                sections.advance();
+            }
+        }
+        Ok(sets)
+    }
+
     /// Documents whose head holds all `stems`, and those of the kinds that have none.
-    fn or_headless(&self, stems: Vec<Term>) -> Result<Vec<BitSet>, IndexError> {
-        let mut sets = self.collect(&Self::boolean(stems, Occur::Must))?;
+    fn or_headless(&self, stems: &[Term]) -> Result<Vec<BitSet>, IndexError> {
+        let mut sets = match stems {
+            [] => self.none(),
+            [first, ..] => self.below(first)?,
+        };
+        for stem in stems.iter().skip(1) {
+            for (set, also) in sets.iter_mut().zip(self.below(stem)?) {
+                let drop: Vec<u32> = each(set).filter(|doc| !also.contains(*doc)).collect();
+                drop.into_iter().for_each(|doc| set.remove(doc));
+            }
+        }
         for kind in ["kind:memory", "kind:turn", "kind:daily", "kind:pin"] {
             for (set, more) in sets.iter_mut().zip(self.with_filter(kind)?) {
                 each(&more).for_each(|doc| {
@@ -216,11 +242,9 @@ impl Sets<'_> {
     fn dated(&self, range: std::ops::Range<i64>) -> Result<Vec<BitSet>, IndexError> {
         let mut sets = self.none();
         for ((seg, set), now) in self.view.segs.iter().zip(&mut sets).zip(&self.sets) {
-            if let (Some(times), _) = super::score::columns(&seg.reader)? {
-                for doc in each(now).filter(|doc| times.first(*doc).is_some_and(|time| range.contains(&time)))
-                {
-                    set.insert(doc);
-                }
+            let columns = super::score::Columns::open(&seg.reader)?;
+            for doc in each(now).filter(|doc| range.contains(&columns.time(*doc))) {
+                set.insert(doc);
             }
         }
         Ok(sets)

@@ -11,8 +11,8 @@
 //! - Blocks are documents of immutable tantivy segments. Which segments there are, which file's blocks
 //!   stand where, and which documents died since, is in `index.sqlite` ([`catalog`]); one transaction
 //!   there commits both stores, so there is nothing to heal after a crash but to sweep unlisted files.
-//! - Scores use exact statistics of living documents ([`view`], [`score`]), so an index that grew by
-//!   edits and one made anew agree.
+//! - Scores use exact statistics of living documents ([`view`], [`score`], `topk`), so an index that grew
+//!   by edits and one made anew agree.
 //! - [`delta`] works out what changed files mean, [`commit`] commits it and merges segments, [`reindex`]
 //!   makes all anew beside the old index, [`live`] follows the vault inside the daemon.
 //!
@@ -40,6 +40,7 @@ mod lock;
 pub mod markdown;
 pub mod note;
 pub mod pack;
+mod postings;
 mod reindex;
 mod report;
 pub mod scan;
@@ -53,6 +54,7 @@ pub mod store;
 pub mod syntax;
 pub mod terms;
 pub mod text;
+mod topk;
 mod update;
 pub mod view;
 
@@ -76,7 +78,7 @@ pub use update::Updated;
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 2, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 3, ", env!("CARGO_PKG_VERSION"));
 
 /// What is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]

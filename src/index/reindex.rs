@@ -19,7 +19,7 @@ use super::store::{Mode, Store};
 use super::{Index, IndexError};
 
 /// A worker writes its segment out at this much memory, in bytes.
-const ARENA: usize = 48_000_000;
+const ARENA: usize = 64_000_000;
 /// Neighbouring files stay together, so that a folder's blocks do.
 const CHUNK: usize = 16;
 
@@ -278,6 +278,7 @@ fn gather(
             totals.docs += u64::from(run.count);
             totals.text_terms += run.text_terms;
             totals.head_terms += run.head_terms;
+            totals.sections += run.sections;
             let row = RunRow {
                 id: 0,
                 file: id,
@@ -286,6 +287,7 @@ fn gather(
                 count: run.count,
                 text_terms: run.text_terms,
                 head_terms: run.head_terms,
+                sections: run.sections,
                 blocks: run.blocks,
             };
             catalog::put_run(conn, &row).map(drop)

@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::catalog;
 use super::live;
 use super::scan;
-use super::segment::filters;
 use super::store::Mode;
 use super::view;
 use super::{Index, IndexError, Kind};
@@ -122,9 +121,7 @@ impl Index {
                 stats.dead_blocks += u64::from(seg.reader.max_doc()) - alive;
             }
             for kind in Kind::ALL {
-                let probe = super::Block::new(kind, 0, 0, String::new());
-                let [name] = &filters(&probe, "")[..] else { continue };
-                let term = tantivy::Term::from_field_text(store.fields.filter, name);
+                let term = tantivy::Term::from_field_text(store.fields.filter, &format!("kind:{kind}"));
                 let blocks = view::count_living(&view, &term)?;
                 if blocks > 0 {
                     stats.by_kind.insert(kind.as_str().to_owned(), blocks);

@@ -12,12 +12,13 @@ use super::block::Block;
 use super::catalog::{self, FileRow};
 use super::filter::{self, Setting};
 use super::scan;
-use super::score::{self, Scored};
+use super::score::{Columns, Scored};
 use super::snippet;
 use super::store::Store;
 use super::syntax::{self, Item, Syntax};
 use super::terms;
 use super::text::Analyzer;
+use super::topk;
 use super::view::{DocRef, View};
 use super::{Answer, CheckedBy, Freshness, Hit, Index, IndexError, Options, Query};
 
@@ -188,7 +189,7 @@ impl<'a> Asked<'a> {
         let mut most = if check { limit.saturating_mul(4).max(64) } else { limit };
         loop {
             let scored = if !clauses.is_empty() {
-                score::top(view, fields, &store.searcher, &clauses, allowed.as_deref(), most)?
+                topk::top(view, fields, &clauses, allowed.as_deref(), most)?
             } else if self.syntax.items.is_empty() && !self.query.text.trim().is_empty() {
                 newest(view, allowed.as_deref(), most)?
             } else {
@@ -200,7 +201,7 @@ impl<'a> Asked<'a> {
                 if found.len() == limit {
                     break;
                 }
-                let (file, block) = view.resolve(conn, fields, scored.at)?;
+                let (file, block) = view.resolve(conn, scored.at)?;
                 if !check || filter::passes(&self.syntax, &mut self.analyzer, &block) {
                     found.push(Found { at: scored.at, score: scored.score, file, block });
                 }
@@ -272,14 +273,10 @@ fn newest(view: &View, allowed: Option<&[tantivy::BitSet]>, most: usize) -> Resu
     };
     let mut all = Vec::new();
     for (n, seg) in view.segs.iter().enumerate() {
-        let (times, ties) = score::columns(&seg.reader)?;
+        let columns = Columns::open(&seg.reader)?;
         for doc in filter::each(&allowed[n]) {
-            all.push(Scored {
-                score: 0.0,
-                time: times.as_ref().and_then(|times| times.first(doc)).unwrap_or(i64::MIN),
-                tie: ties.as_ref().and_then(|ties| ties.first(doc)).unwrap_or(u64::MAX),
-                at: DocRef { seg: n, doc },
-            });
+            let (time, tie) = (columns.time(doc), columns.tie(doc));
+            all.push(Scored { score: 0.0, time, tie, at: DocRef { seg: n, doc } });
         }
     }
     all.sort_by(Scored::rank);

@@ -1,24 +1,30 @@
 //! Segments: writing one from blocks, opening one, reading a block's text back.
+//!
+//! A segment's files are tantivy's, written with tantivy's own serializers from terms gathered in
+//! [`Postings`], so tantivy reads and merges them as any other. A section's heading words stand there
+//! once, whatever the number of its blocks.
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 
-use tantivy::directory::RamDirectory;
-use tantivy::index::SegmentId;
-use tantivy::schema::Value;
-use tantivy::{Directory, Index, SegmentReader, SingleSegmentIndexWriter, TantivyDocument};
+use frostem::{Algorithm, Stemmer};
+use tantivy::columnar::{ColumnType, ColumnarWriter};
+use tantivy::directory::{FileSlice, RamDirectory, TerminatingWrite, WritePtr};
+use tantivy::fieldnorm::{FieldNormReader, FieldNormsSerializer};
+use tantivy::index::{SegmentComponent, SegmentId};
+use tantivy::postings::InvertedIndexSerializer;
+use tantivy::schema::Field;
+use tantivy::store::{StoreReader, StoreWriter};
+use tantivy::{Directory, Index, Segment, SegmentReader};
 
 use super::IndexError;
-use super::block::{Block, Note};
+use super::block::{Block, Kind, Note};
 use super::catalog::{FileRow, SegmentRow};
 use super::directory::SegmentDirectory;
 use super::pack;
-use super::schema::{self, Counts, Fields, SEPARATOR};
-use super::text::Analyzer;
-
-/// The smallest arena that tantivy takes, in bytes.
-const SMALL: usize = 15_000_000;
+use super::postings::Postings;
+use super::schema::{self, Fields, SEPARATOR};
+use super::text::{self, Analyzer, Form, Splitter};
 
 /// Where a new segment goes.
 #[derive(Debug, Clone)]
@@ -40,6 +46,8 @@ pub struct NewRun {
     pub text_terms: u64,
     /// Terms in `head`.
     pub head_terms: u64,
+    /// Sections with terms in `head`.
+    pub sections: u64,
     /// The packed blocks.
     pub blocks: Vec<u8>,
 }
@@ -47,8 +55,8 @@ pub struct NewRun {
 /// A written segment.
 #[derive(Debug, Clone)]
 pub struct NewSegment {
-    /// tantivy's index of this one segment.
-    pub index: Index,
+    /// Its files.
+    pub segment: Segment,
     /// Its name.
     pub uuid: String,
     /// Its documents.
@@ -57,9 +65,24 @@ pub struct NewSegment {
 
 /// Writes blocks into one segment.
 pub struct SegmentBuilder {
-    writer: SingleSegmentIndexWriter,
+    segment: Segment,
     fields: Fields,
-    counts: Counts,
+    splitter: Splitter,
+    stemmer: Stemmer,
+    text: Postings,
+    head: Postings,
+    filter: Postings,
+    /// The filter of each kind.
+    kinds: [u32; Kind::ALL.len()],
+    /// The terms of the section's headings.
+    headings: Vec<u32>,
+    /// Terms of all headings.
+    head_terms: u64,
+    /// The lengths of each document's `text` and `head`, as tantivy keeps them.
+    norms: [Vec<u8>; 2],
+    columns: ColumnarWriter,
+    texts: StoreWriter,
+    stored: String,
     docs: u32,
 }
 
@@ -73,45 +96,115 @@ impl SegmentBuilder {
             Target::Memory => Box::new(RamDirectory::create()),
         };
         let fields = Fields::new();
-        let counts = Counts::default();
-        let writer = Index::builder()
-            .schema(fields.schema.clone())
-            .settings(schema::settings())
-            .tokenizers(schema::tokenizers(&counts))
-            .single_segment_index_writer(directory, SMALL)?;
-        Ok(Self { writer, fields, counts, docs: 0 })
+        let settings = schema::settings();
+        let segment = Index::create(directory, fields.schema.clone(), settings.clone())?.new_segment();
+        let file = segment.open_write(SegmentComponent::Store).map_err(tantivy::TantivyError::from)?;
+        let texts = StoreWriter::new(file, settings.docstore_compression, settings.docstore_blocksize, false)
+            .map_err(tantivy::TantivyError::from)?;
+        let mut filter = Postings::default();
+        let kinds = Kind::ALL.map(|kind| filter.term(format!("kind:{kind}").as_bytes()));
+        let mut columns = ColumnarWriter::default();
+        columns.record_column_type("time", ColumnType::I64, false);
+        columns.record_column_type("tie", ColumnType::U64, false);
+        Ok(Self {
+            segment,
+            fields,
+            splitter: Splitter::default(),
+            stemmer: Stemmer::new(Algorithm::English),
+            text: Postings::default(),
+            head: Postings::default(),
+            filter,
+            kinds,
+            headings: Vec::new(),
+            head_terms: 0,
+            norms: [Vec::new(), Vec::new()],
+            columns,
+            texts,
+            stored: String::new(),
+            docs: 0,
+        })
     }
 
     /// Adds the blocks of a note.
     pub fn add(&mut self, path: &str, head: &str, tags: &str, note: &Note) -> Result<NewRun, IndexError> {
-        let start = self.docs;
-        // The path's half of the tie is the same for the whole note.
-        let tie = schema::tie(path, 0);
-        let mut section_head = String::new();
-        let mut section: Option<&Arc<str>> = None;
-        section_head.push_str(head);
-        for block in &note.blocks {
-            if block.section.as_ref() != section {
-                section = block.section.as_ref();
-                section_head = block_head(head, section.map(AsRef::as_ref));
-            }
-            let document = self.fields.document(
-                block,
-                &section_head,
-                &filters(block, tags),
-                tie | u64::from(block.line),
-            );
-            self.writer.add_document(document)?;
-            self.docs += 1;
+        let (start, text_terms) = (self.docs, self.text.total());
+        let (mut head_terms, mut sections) = (0, 0);
+        if let Some(first) = note.blocks.first() {
+            self.columns.record_numerical(start, "tie", schema::tie(path, first.line));
         }
-        let (text_terms, head_terms) = self.counts.take();
+        for section in sections_of(&note.blocks) {
+            for block in section {
+                self.block(block, tags)?;
+            }
+            let terms = self.heading(head, section);
+            head_terms += u64::from(terms);
+            sections += u64::from(terms > 0);
+        }
         Ok(NewRun {
             start,
             count: self.docs - start,
-            text_terms,
+            text_terms: self.text.total() - text_terms,
             head_terms,
+            sections,
             blocks: pack::pack(&note.blocks),
         })
+    }
+
+    fn block(&mut self, block: &Block, tags: &str) -> Result<(), IndexError> {
+        let doc = self.docs;
+        self.docs += 1;
+        schema::stored(block, &mut self.stored);
+        self.texts.store_bytes(self.stored.as_bytes()).map_err(tantivy::TantivyError::from)?;
+        let before = self.text.total();
+        let Self { splitter, stemmer, text: postings, stored, .. } = self;
+        splitter.split(stored, &mut |form, term| {
+            let exact = postings.term(term.as_bytes());
+            postings.add(exact, doc, 1);
+            if form == Form::Word
+                && let Some(stem) = postings.stem(exact, true, || text::stem(stemmer, term))
+            {
+                postings.add(stem, doc, 1);
+            }
+        });
+        let length = u32::try_from(self.text.total() - before).unwrap_or(u32::MAX);
+        self.norms[0].push(FieldNormReader::fieldnorm_to_id(length));
+        self.norms[1].push(0);
+        self.filter.add(self.kinds[block.kind as usize], doc, 1);
+        if let Some(role) = block.role {
+            let role = self.filter.term(format!("role:{}", role.as_str()).as_bytes());
+            self.filter.add(role, doc, 1);
+        }
+        for tag in tag_filters(block, tags) {
+            let tag = self.filter.term(tag.as_bytes());
+            self.filter.add(tag, doc, 1);
+        }
+        if let Some(time) = block.time {
+            self.columns.record_numerical(doc, "time", time);
+        }
+        Ok(())
+    }
+
+    /// The heading words of the section whose blocks were the last; how many.
+    fn heading(&mut self, head: &str, section: &[Block]) -> u32 {
+        let (last, blocks) = (self.docs - 1, section.len() as u32);
+        let words = block_head(head, section[0].section.as_deref());
+        let Self { splitter, stemmer, head: postings, headings: seen, .. } = self;
+        seen.clear();
+        splitter.split(&words, &mut |form, term| {
+            let mut stem = postings.term(term.as_bytes());
+            if form == Form::Word {
+                stem = postings.stem(stem, false, || text::stem(stemmer, term)).unwrap_or(stem);
+            }
+            // A heading that repeats the title says nothing more.
+            if !seen.contains(&stem) {
+                seen.push(stem);
+                postings.add(stem, last, blocks);
+            }
+        });
+        let terms = seen.len() as u32;
+        self.norms[1][last as usize] = FieldNormReader::fieldnorm_to_id(terms);
+        self.head_terms += u64::from(terms);
+        terms
     }
 
     /// Documents so far.
@@ -121,22 +214,63 @@ impl SegmentBuilder {
 
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
-        self.writer.mem_usage()
+        [&self.text, &self.head, &self.filter].into_iter().map(Postings::memory).sum::<usize>()
+            + self.norms.iter().map(Vec::len).sum::<usize>()
+            + self.columns.mem_usage()
+            + self.texts.mem_usage()
     }
 
     /// Writes the segment's files.
     pub fn finish(self) -> Result<NewSegment, IndexError> {
-        let index = self.writer.finalize()?;
-        written(index)
+        let Self { segment, fields, text, head, head_terms, filter, norms, mut columns, texts, docs, .. } =
+            self;
+        let segment = segment.with_max_doc(docs);
+        let failed = |error: std::io::Error| IndexError::from(tantivy::TantivyError::from(error));
+        texts.close().map_err(failed)?;
+        let mut lengths = FieldNormsSerializer::from_write(open(&segment, SegmentComponent::FieldNorms)?)
+            .map_err(failed)?;
+        for (field, norms) in [fields.text, fields.head].into_iter().zip(&norms) {
+            lengths.serialize_field(field, norms).map_err(failed)?;
+        }
+        lengths.close().map_err(failed)?;
+        // With the lengths, tantivy notes the best document of each block of postings.
+        let [lengths, _] = norms;
+        let lengths = FieldNormReader::open(FileSlice::from(lengths))?;
+        let mut inverted = InvertedIndexSerializer::open(&segment)?;
+        let text_terms = text.total();
+        for (field, postings, terms, lengths) in [
+            (fields.text, text, text_terms, Some(lengths)),
+            (fields.head, head, head_terms, None),
+            (fields.filter, filter, 0, None),
+        ] {
+            let mut written = inverted.new_field(field, terms, lengths).map_err(failed)?;
+            postings.write(&mut written, field != fields.filter).map_err(failed)?;
+            written.close().map_err(failed)?;
+        }
+        inverted.close().map_err(failed)?;
+        let mut file = open(&segment, SegmentComponent::FastFields)?;
+        columns.serialize(docs, None, &mut file).map_err(failed)?;
+        file.terminate().map_err(failed)?;
+        let uuid = segment.id().uuid_string();
+        Ok(NewSegment { segment, uuid, docs })
     }
 }
 
-/// The one segment of a freshly written index.
-pub fn written(index: Index) -> Result<NewSegment, IndexError> {
-    let metas = index.searchable_segment_metas()?;
-    let meta = metas.first().ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
-    let (uuid, docs) = (meta.id().uuid_string(), meta.max_doc());
-    Ok(NewSegment { index, uuid, docs })
+fn open(segment: &Segment, component: SegmentComponent) -> Result<WritePtr, IndexError> {
+    Ok(segment.open_write(component).map_err(tantivy::TantivyError::from)?)
+}
+
+/// The one segment of a freshly merged index.
+pub fn written(index: &Index) -> Result<NewSegment, IndexError> {
+    let segment = index.searchable_segments()?.into_iter().next();
+    let segment = segment.ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
+    let (uuid, docs) = (segment.id().uuid_string(), segment.meta().max_doc());
+    Ok(NewSegment { segment, uuid, docs })
+}
+
+/// The sections of a note: neighbouring blocks under the same headings.
+pub fn sections_of(blocks: &[Block]) -> impl Iterator<Item = &[Block]> {
+    blocks.chunk_by(|a, b| a.section == b.section)
 }
 
 /// The words of the `head` field: names of the note, then the headings above the block.
@@ -148,15 +282,15 @@ pub fn block_head(head: &str, section: Option<&str>) -> String {
     }
 }
 
-/// The exact filters of a block; `tags` are the note's own, each followed by a space.
-pub fn filters(block: &Block, tags: &str) -> Vec<String> {
-    let mut filters = vec![format!("kind:{}", block.kind)];
-    if let Some(role) = block.role {
-        filters.push(format!("role:{}", role.as_str()));
+/// The exact filters that a block's tags give; `tags` are the note's own, each followed by a space.
+fn tag_filters(block: &Block, tags: &str) -> Vec<String> {
+    let mut filters = Vec::new();
+    if block.tags.is_empty() && tags.is_empty() {
+        return filters;
     }
     let mut seen = HashSet::new();
     for tag in block.tags.iter().map(String::as_str).chain(tags.split(' ')).filter(|tag| !tag.is_empty()) {
-        let tag = super::text::fold(tag);
+        let tag = text::fold(tag);
         let mut ends: Vec<usize> = tag.match_indices('/').map(|(at, _)| at).collect();
         ends.push(tag.len());
         for end in ends {
@@ -196,30 +330,30 @@ impl SegmentFiles {
 }
 
 /// Opens a freshly written segment for reading.
-pub fn read_new(segment: &NewSegment) -> Result<SegmentReader, IndexError> {
-    let segments = segment.index.searchable_segments()?;
-    let first =
-        segments.first().ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
-    Ok(SegmentReader::open(first)?)
+pub fn read_new(new: &NewSegment) -> Result<SegmentReader, IndexError> {
+    Ok(SegmentReader::open(&new.segment)?)
 }
 
-/// Reads back what the `text` field stores.
-pub struct Texts {
-    store: tantivy::store::StoreReader,
-    field: tantivy::schema::Field,
+/// Reads back the texts of a segment's blocks.
+pub struct Texts(StoreReader);
+
+impl std::fmt::Debug for Texts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Texts").finish_non_exhaustive()
+    }
 }
 
 impl Texts {
     /// The texts of one segment.
-    pub fn open(reader: &SegmentReader, fields: &Fields) -> Result<Self, IndexError> {
-        let store = reader.get_store_reader(4).map_err(tantivy::TantivyError::from)?;
-        Ok(Self { store, field: fields.text })
+    pub fn open(reader: &SegmentReader) -> Result<Self, IndexError> {
+        Ok(Self(reader.get_store_reader(32).map_err(tantivy::TantivyError::from)?))
     }
 
     /// What is stored for document `doc`: its text and, behind [`SEPARATOR`], its extra words.
     pub fn stored(&self, doc: u32) -> Result<String, IndexError> {
-        let document: TantivyDocument = self.store.get(doc)?;
-        Ok(document.get_first(self.field).and_then(|value| value.as_str()).unwrap_or_default().to_owned())
+        let bytes = self.0.get_document_bytes(doc)?;
+        let text = std::str::from_utf8(&bytes);
+        Ok(text.map_err(|_| IndexError::Torn(format!("the text of document {doc}")))?.to_owned())
     }
 
     /// The text of document `doc`, and its extra words.
@@ -232,27 +366,127 @@ impl Texts {
     }
 }
 
-/// Hands every different term that counts in document frequencies of one document to `emit`, as
-/// tantivy's term bytes behind the field's number.
-pub fn counted_terms(
+/// Hands every different term that counts in document frequencies to `emit`, as tantivy's term bytes
+/// behind the field's number: those of a block's stored text.
+pub fn counted_in_text(analyzer: &mut Analyzer, fields: &Fields, stored: &str, emit: &mut dyn FnMut(&[u8])) {
+    counted(analyzer, fields.text, stored, false, emit);
+}
+
+/// As [`counted_in_text`], those of the headings above a section of a file.
+pub fn counted_in_head(
     analyzer: &mut Analyzer,
     fields: &Fields,
     file: &FileRow,
-    section: Option<&str>,
-    stored: &str,
+    section: &[Block],
     emit: &mut dyn FnMut(&[u8]),
 ) {
+    let above = section.first().and_then(|block| block.section.as_deref());
+    counted(analyzer, fields.head, &block_head(&file.head, above), true, emit);
+}
+
+fn counted(analyzer: &mut Analyzer, field: Field, text: &str, stems: bool, emit: &mut dyn FnMut(&[u8])) {
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
-    let head = block_head(&file.head, section);
-    for (field, text, stems) in [(fields.text, stored, false), (fields.head, head.as_str(), true)] {
-        schema::terms(analyzer, text, stems, &mut |term| {
-            let mut key = Vec::with_capacity(term.len() + 1);
-            key.push(field.field_id() as u8);
-            key.extend_from_slice(term.as_bytes());
-            if !seen.contains(&key) {
-                emit(&key);
-                seen.insert(key);
+    schema::terms(analyzer, text, stems, &mut |term| {
+        let mut key = Vec::with_capacity(term.len() + 1);
+        key.push(field.field_id() as u8);
+        key.extend_from_slice(term.as_bytes());
+        if !seen.contains(&key) {
+            emit(&key);
+            seen.insert(key);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use tantivy::postings::Postings as _;
+    use tantivy::schema::IndexRecordOption;
+    use tantivy::{DocSet, TERMINATED};
+
+    use super::*;
+
+    type Found = BTreeMap<Vec<u8>, Vec<(u32, u32)>>;
+
+    fn block(kind: Kind, section: u8, words: &str) -> Block {
+        let mut block = Block::new(kind, 0, 0, words.to_owned());
+        block.section = (section > 0).then(|| format!("Running heads {section}").into());
+        block.line = 7;
+        block
+    }
+
+    fn held(reader: &SegmentReader, field: Field) -> Found {
+        let inverted = reader.inverted_index(field).unwrap();
+        let mut found = Found::new();
+        let mut terms = inverted.terms().stream().unwrap();
+        while terms.advance() {
+            let mut postings =
+                inverted.read_postings_from_terminfo(terms.value(), IndexRecordOption::WithFreqs).unwrap();
+            let docs = found.entry(terms.key().to_vec()).or_default();
+            while postings.doc() != TERMINATED {
+                docs.push((postings.doc(), postings.term_freq()));
+                postings.advance();
             }
-        });
+        }
+        found
+    }
+
+    fn stand(found: &mut Found, term: &str, doc: u32, times: u32) {
+        let docs = found.entry(term.as_bytes().to_vec()).or_default();
+        match docs.last_mut() {
+            Some((last, known)) if *last == doc => *known += times,
+            _ => docs.push((doc, times)),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_segment_holds_exactly_what_the_analyzer_says(
+            notes in proptest::collection::vec(
+                proptest::collection::vec((0..14usize, 0..3u8, "([Rr]unning|notes|camelCase|don't|café|复杂度|a/b|#x| |\\.){0,9}"), 0..40),
+                1..4,
+            )
+        ) {
+            let fields = Fields::new();
+            let mut builder = SegmentBuilder::new(&Target::Memory).unwrap();
+            let (mut text, mut head) = (Found::new(), Found::new());
+            let (mut texts, mut doc) = (Vec::new(), 0);
+            let mut analyzer = Analyzer::new();
+            for blocks in &notes {
+                let blocks = blocks.iter().map(|(kind, section, words)| block(Kind::ALL[*kind], *section, words));
+                let note = Note { blocks: blocks.collect(), ..Note::default() };
+                let run = builder.add("a.md", "The title runs", "", &note).unwrap();
+                prop_assert_eq!((run.start, run.count as usize), (doc, note.blocks.len()));
+                let (mut text_terms, mut head_terms) = (0, 0);
+                for section in sections_of(&note.blocks) {
+                    for block in section {
+                        schema::terms(&mut analyzer, &block.text, false, &mut |term| {
+                            stand(&mut text, term, doc, 1);
+                            text_terms += 1;
+                        });
+                        texts.push(block.text.clone());
+                        doc += 1;
+                    }
+                    let above = block_head("The title runs", section[0].section.as_deref());
+                    schema::terms(&mut analyzer, &above, true, &mut |term| {
+                        stand(&mut head, term, doc - 1, section.len() as u32);
+                        head_terms += 1;
+                    });
+                }
+                prop_assert_eq!((run.text_terms, run.head_terms), (text_terms, head_terms));
+            }
+            let reader = read_new(&builder.finish().unwrap()).unwrap();
+            prop_assert_eq!(reader.max_doc(), doc);
+            prop_assert_eq!(held(&reader, fields.text), text);
+            prop_assert_eq!(held(&reader, fields.head), head);
+            let stored = Texts::open(&reader).unwrap();
+            for (doc, text) in texts.iter().enumerate() {
+                prop_assert_eq!(&stored.text(doc as u32).unwrap().0, text);
+            }
+        }
     }
 }

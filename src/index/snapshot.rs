@@ -13,12 +13,13 @@ use super::block::Block;
 use super::catalog::{self, FileRow};
 use super::filter;
 use super::schema::Fields;
-use super::score::{self, Clause};
+use super::score::Clause;
 use super::segment::Texts;
 use super::store::Store;
 use super::syntax::Item;
 use super::terms;
 use super::text::Analyzer;
+use super::topk;
 use super::view::{self, DocRef, View};
 use super::{Freshness, Index, IndexError, scope_prefixes};
 
@@ -131,9 +132,7 @@ impl Snapshot<'_> {
             .map(|at| {
                 let texts = match open.entry(at.seg) {
                     Entry::Occupied(texts) => texts.into_mut(),
-                    Entry::Vacant(place) => {
-                        place.insert(Texts::open(&self.view.segs[at.seg].reader, &self.store.fields)?)
-                    }
+                    Entry::Vacant(place) => place.insert(Texts::open(&self.view.segs[at.seg].reader)?),
                 };
                 Ok(texts.text(at.doc)?.0)
             })
@@ -211,10 +210,10 @@ impl Snapshot<'_> {
         let setting = filter::Setting { zone: &self.options.zone, prefixes };
         let syntax = super::syntax::Syntax { items: items.to_vec(), ..Default::default() };
         let allowed = filter::allowed(&self.view, &self.conn, fields, &mut analyzer, &syntax, &setting)?;
-        score::top(&self.view, fields, &self.store.searcher, &clauses, allowed.as_deref(), most)?
+        topk::top(&self.view, fields, &clauses, allowed.as_deref(), most)?
             .into_iter()
             .map(|scored| {
-                let (file, block) = self.view.resolve(&self.conn, fields, scored.at)?;
+                let (file, block) = self.view.resolve(&self.conn, scored.at)?;
                 Ok((scored.score, Stored { at: scored.at, file: file.id, block }, file))
             })
             .collect()

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
-use tantivy::{Index as Engine, ReloadPolicy, Searcher};
 
 use super::IndexError;
 use super::catalog;
 use super::commit;
 use super::directory::SegmentDirectory;
 use super::lock::Lock;
-use super::schema::{self, Fields};
+use super::schema::Fields;
 use super::segment::SegmentFiles;
 use super::view::{Readers, View};
 
@@ -34,8 +33,6 @@ pub struct Store {
     pub mode: Mode,
     /// The schema.
     pub fields: Fields,
-    /// A searcher of nothing: tantivy's queries ask one for the schema.
-    pub searcher: Searcher,
     files: Option<SegmentFiles>,
     readers: Readers,
     view: Mutex<Option<Arc<View>>>,
@@ -112,18 +109,10 @@ impl Store {
         files: Option<SegmentFiles>,
         conn: Connection,
     ) -> Result<Self, IndexError> {
-        let fields = Fields::new();
-        let empty = Engine::create(
-            tantivy::directory::RamDirectory::create(),
-            fields.schema.clone(),
-            schema::settings(),
-        )?;
-        let searcher = empty.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?.searcher();
         Ok(Self {
             root: root.to_owned(),
             mode,
-            fields,
-            searcher,
+            fields: Fields::new(),
             files,
             readers: Readers::default(),
             view: Mutex::default(),
@@ -140,6 +129,10 @@ impl Store {
     }
 
     fn open_writable(root: &Path, fingerprint: &str) -> Result<Self, IndexError> {
+        fail::fail_point!("index-open-read-only", |_| Err(IndexError::cache(
+            root,
+            std::io::ErrorKind::ReadOnlyFilesystem.into()
+        )));
         let segments = root.join("tantivy");
         let database = root.join("index.sqlite");
         if !segments.is_dir() {

@@ -94,7 +94,7 @@ pub fn clauses(
             found.add(exact, EXACT * idf(of_exact, all), of_exact);
             let head = Fields::term(fields.head, &word.stem, false);
             let of_head = view.doc_freq(conn, &head)?;
-            found.add(head, HEAD * idf(of_head, all), of_head);
+            found.add(head, HEAD * idf(of_head, view.totals.sections), of_head);
         }
     }
     let mut clauses = found.clauses;

@@ -8,6 +8,7 @@
 //! Pure: no file, no clock. Terms depend on this module alone, so a change here needs a new
 //! [`super::SCHEMA`].
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use frostem::{Algorithm, Stemmer};
@@ -34,19 +35,30 @@ pub enum Form {
     Pair,
 }
 
-/// Turns text into terms; keeps buffers and a cache of stems, so use one for many texts.
-pub struct Analyzer {
-    stemmer: Stemmer,
-    /// Where in `cached` a word's stem is; 0 for a word that is its own.
-    stems: HashMap<Box<str>, u32, std::hash::BuildHasherDefault<WordHasher>>,
-    cached: Vec<Box<str>>,
+/// Takes text apart into exact terms; keeps buffers, so use one for many texts.
+#[derive(Debug, Default)]
+pub struct Splitter {
     folded: String,
     piece: String,
 }
 
+/// Turns text into terms and their stems; keeps a cache of stems, so use one for many texts.
+pub struct Analyzer {
+    splitter: Splitter,
+    stems: Stems,
+}
+
+/// Stems of words, remembered.
+struct Stems {
+    stemmer: Stemmer,
+    /// Where in `cached` a word's stem is; 0 for a word that is its own.
+    places: HashMap<Box<str>, u32, std::hash::BuildHasherDefault<WordHasher>>,
+    cached: Vec<Box<str>>,
+}
+
 impl std::fmt::Debug for Analyzer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Analyzer").field("stems", &self.stems.len()).finish_non_exhaustive()
+        f.debug_struct("Analyzer").field("stems", &self.stems.places.len()).finish_non_exhaustive()
     }
 }
 
@@ -65,27 +77,76 @@ impl Clone for Analyzer {
 impl Analyzer {
     /// An analyzer with empty buffers.
     pub fn new() -> Self {
-        Self {
-            stemmer: Stemmer::new(Algorithm::English),
-            stems: HashMap::default(),
-            cached: vec![Box::default()],
-            folded: String::new(),
-            piece: String::new(),
-        }
+        let stemmer = Stemmer::new(Algorithm::English);
+        let stems = Stems { stemmer, places: HashMap::default(), cached: vec![Box::default()] };
+        Self { splitter: Splitter::default(), stems }
     }
 
     /// Calls `emit` with every term of `text`, in order: the form, the exact term and its stem if that
     /// differs (without [`STEM`]).
     pub fn terms(&mut self, text: &str, emit: &mut dyn FnMut(Form, &str, Option<&str>)) {
+        let Self { splitter, stems } = self;
+        splitter.split(text, &mut |form, term| {
+            emit(form, term, if form == Form::Word { stems.get(term) } else { None });
+        });
+    }
+
+    /// The stem of a folded word, if it differs from the word.
+    pub fn stem(&mut self, word: &str) -> Option<&str> {
+        self.stems.get(word)
+    }
+}
+
+/// Whether a folded word can have a stem other than itself.
+fn is_english(word: &str) -> bool {
+    word.len() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'')
+}
+
+/// The stem of a folded word, if it differs from the word; nothing is remembered.
+pub fn stem<'a>(stemmer: &Stemmer, word: &'a str) -> Option<Cow<'a, str>> {
+    is_english(word).then(|| stemmer.stem(word)).filter(|stem| *stem != word && !stem.is_empty())
+}
+
+impl Stems {
+    fn get(&mut self, word: &str) -> Option<&str> {
+        if !is_english(word) {
+            return None;
+        }
+        let at = match self.places.get(word) {
+            Some(at) => *at,
+            None => {
+                if self.places.len() >= CACHE {
+                    self.places.clear();
+                    self.cached.truncate(1);
+                }
+                let mut at = 0;
+                if let Some(stem) = stem(&self.stemmer, word) {
+                    at = u32::try_from(self.cached.len()).unwrap_or(0);
+                    self.cached.push(stem.as_ref().into());
+                }
+                self.places.insert(word.into(), at);
+                at
+            }
+        };
+        if at == 0 { None } else { self.cached.get(at as usize).map(AsRef::as_ref) }
+    }
+}
+
+impl Splitter {
+    /// Calls `emit` with every exact term of `text`, in order. A [`Form::Word`] may have a stem.
+    pub fn split(&mut self, text: &str, emit: &mut impl FnMut(Form, &str)) {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
             let byte = bytes[at];
             if byte < 0x80 {
-                if byte.is_ascii_alphanumeric() {
-                    at = self.chunk(text, at, emit);
-                } else {
+                if !byte.is_ascii_alphanumeric() {
                     at += 1;
+                } else if let Some(end) = plain_word(bytes, at) {
+                    self.plain(&text[at..end], emit);
+                    at = end;
+                } else {
+                    at = self.chunk(text, at, emit);
                 }
                 continue;
             }
@@ -98,33 +159,23 @@ impl Analyzer {
         }
     }
 
-    /// The stem of a folded word, if it differs from the word.
-    pub fn stem(&mut self, word: &str) -> Option<&str> {
-        if word.len() < 3 || !word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'') {
-            return None;
+    /// A word that is nothing but at most [`MAX_WORD`] letters and digits of ASCII: what most words are.
+    fn plain(&mut self, word: &str, emit: &mut impl FnMut(Form, &str)) {
+        let bytes = word.as_bytes();
+        if !bytes.iter().any(u8::is_ascii_uppercase) {
+            emit(Form::Word, word);
+        } else if bytes.len() > 3 && bytes[1..].iter().any(u8::is_ascii_uppercase) {
+            self.part(word, false, emit);
+        } else {
+            self.folded.clear();
+            self.folded.push_str(word);
+            self.folded.make_ascii_lowercase();
+            emit(Form::Word, &self.folded);
         }
-        let at = match self.stems.get(word) {
-            Some(at) => *at,
-            None => {
-                if self.stems.len() >= CACHE {
-                    self.stems.clear();
-                    self.cached.truncate(1);
-                }
-                let stem = self.stemmer.stem(word);
-                let mut at = 0;
-                if stem != word && !stem.is_empty() {
-                    at = u32::try_from(self.cached.len()).unwrap_or(0);
-                    self.cached.push(stem.as_ref().into());
-                }
-                self.stems.insert(word.into(), at);
-                at
-            }
-        };
-        if at == 0 { None } else { self.cached.get(at as usize).map(AsRef::as_ref) }
     }
 
     /// A run of word characters with single connectors inside, from `start`; the position behind it.
-    fn chunk(&mut self, text: &str, start: usize, emit: &mut dyn FnMut(Form, &str, Option<&str>)) -> usize {
+    fn chunk(&mut self, text: &str, start: usize, emit: &mut impl FnMut(Form, &str)) -> usize {
         let mut part_start = start;
         let mut parts = 0;
         let mut at = start;
@@ -168,54 +219,70 @@ impl Analyzer {
         self.part(&text[part_start..end], apostrophe.is_some(), emit);
         if end - start <= MAX_WHOLE {
             fold_into(&text[start..end], &mut self.folded);
-            emit(Form::Whole, &self.folded, None);
+            emit(Form::Whole, &self.folded);
         }
         end
     }
 
     /// One part of a chunk: the word itself, and its pieces if it is camel-cased.
-    fn part(&mut self, raw: &str, apostrophe: bool, emit: &mut dyn FnMut(Form, &str, Option<&str>)) {
+    fn part(&mut self, raw: &str, apostrophe: bool, emit: &mut impl FnMut(Form, &str)) {
         let raw = clip(raw);
-        let mut folded = std::mem::take(&mut self.folded);
-        fold_into(raw, &mut folded);
-        if apostrophe && folded.contains('\u{2019}') {
-            folded = folded.replace('\u{2019}', "'");
+        fold_into(raw, &mut self.folded);
+        if apostrophe && self.folded.contains('\u{2019}') {
+            self.folded = self.folded.replace('\u{2019}', "'");
         }
-        if !folded.is_empty() {
-            emit(Form::Word, &folded, self.stem(&folded));
+        if !self.folded.is_empty() {
+            emit(Form::Word, &self.folded);
         }
-        self.folded = folded;
         // Most words are not even worth the look.
         let may = raw.len() > 3 && raw.bytes().skip(1).any(|b| b.is_ascii_uppercase() || b >= 0x80);
         if !apostrophe && may && humps(raw).nth(1).is_some() {
-            let mut piece = std::mem::take(&mut self.piece);
             for hump in humps(raw) {
-                fold_into(hump, &mut piece);
-                emit(Form::Word, &piece, self.stem(&piece));
+                fold_into(hump, &mut self.piece);
+                emit(Form::Word, &self.piece);
             }
-            self.piece = piece;
         }
     }
 
     /// A run of a script without spaces: every two neighbours, and the last character alone.
-    fn run(&mut self, text: &str, start: usize, emit: &mut dyn FnMut(Form, &str, Option<&str>)) -> usize {
+    fn run(&mut self, text: &str, start: usize, emit: &mut impl FnMut(Form, &str)) -> usize {
         let length: usize = text[start..]
             .chars()
             .take_while(|c| matches!(class(*c), Class::Spaceless))
             .map(char::len_utf8)
             .sum();
-        let mut folded = std::mem::take(&mut self.folded);
-        fold_into(&text[start..start + length], &mut folded);
+        fold_into(&text[start..start + length], &mut self.folded);
+        let folded = self.folded.as_str();
         let bounds: Vec<usize> = folded.char_indices().map(|(i, _)| i).chain([folded.len()]).collect();
         for pair in bounds.windows(3) {
-            emit(Form::Pair, &folded[pair[0]..pair[2]], None);
+            emit(Form::Pair, &folded[pair[0]..pair[2]]);
         }
         if let [.., last, end] = bounds[..] {
-            emit(Form::Pair, &folded[last..end], None);
+            emit(Form::Pair, &folded[last..end]);
         }
-        self.folded = folded;
         start + length
     }
+}
+
+/// Where the word of ASCII letters and digits from `start` ends, if nothing joins it to what follows.
+fn plain_word(bytes: &[u8], start: usize) -> Option<usize> {
+    let length = bytes[start..].iter().take(MAX_WORD + 1).take_while(|b| b.is_ascii_alphanumeric()).count();
+    let end = start + length;
+    if length > MAX_WORD {
+        return None;
+    }
+    let is_joint = match bytes.get(end) {
+        None => false,
+        Some(next) if *next >= 0x80 => true,
+        // Joined if a word follows; `::` and `://` are told elsewhere.
+        Some(next) if class(char::from(*next)) == Class::Connector => {
+            bytes.get(end + 1).is_some_and(|after| {
+                after.is_ascii_alphanumeric() || *after >= 0x80 || matches!(after, b':' | b'/')
+            })
+        }
+        Some(_) => false,
+    };
+    (!is_joint).then_some(end)
 }
 
 /// `text` with Unicode forms, case and accents folded, as terms are.
@@ -449,6 +516,20 @@ mod tests {
         assert_eq!(exact("ノート リンク"), ["ノー", "ート", "ト", "リン", "ンク", "ク"]);
         assert_eq!(exact("ﾉｰﾄ"), exact("ノート"));
         assert_eq!(exact("が"), exact("か\u{3099}"));
+    }
+
+    #[test]
+    fn plain_words_are_taken_as_any_other() {
+        // The quick way and the whole one.
+        for text in
+            ["Word", "wORD", "ABc", "ABCd", "x1Y", "end.", "a::b", "a:", "it's", "it'", "tail-", "é-x"]
+        {
+            let (mut quick, mut whole) = (Vec::new(), Vec::new());
+            Splitter::default().split(text, &mut |form, term| quick.push((form, term.to_owned())));
+            Splitter::default().chunk(text, 0, &mut |form, term| whole.push((form, term.to_owned())));
+            assert_eq!(quick[..whole.len()], whole[..], "{text}");
+        }
+        assert_eq!(exact(&format!("{} x", "y".repeat(65))), [&"y".repeat(64), "x"]);
     }
 
     #[test]

@@ -20,11 +20,14 @@ use super::schema::Fields;
 use super::segment::{SegmentFiles, Texts};
 
 /// One open segment.
+#[derive(Clone)]
 pub struct Seg {
     /// Its number in the catalog; 0 for one in memory.
     pub id: i64,
     /// tantivy's reader.
     pub reader: SegmentReader,
+    /// Its blocks' texts.
+    pub texts: Arc<Texts>,
     /// The living documents, `None` if all are.
     pub alive: Option<BitSet>,
     /// The runs of a segment that the catalog doesn't know.
@@ -80,17 +83,18 @@ pub struct DocRef {
 
 /// Open readers by segment, kept from one view to the next.
 #[derive(Debug, Default)]
-pub struct Readers(Mutex<HashMap<String, SegmentReader>>);
+pub struct Readers(Mutex<HashMap<String, (SegmentReader, Arc<Texts>)>>);
 
 impl Readers {
-    fn get(&self, files: &SegmentFiles, row: &SegmentRow) -> Result<SegmentReader, IndexError> {
+    fn get(&self, files: &SegmentFiles, row: &SegmentRow) -> Result<(SegmentReader, Arc<Texts>), IndexError> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(reader) = open.get(&row.uuid) {
-            return Ok(reader.clone());
+        if let Some(known) = open.get(&row.uuid) {
+            return Ok(known.clone());
         }
         let reader = files.read(row)?;
-        open.insert(row.uuid.clone(), reader.clone());
-        Ok(reader)
+        let texts = Arc::new(Texts::open(&reader)?);
+        open.insert(row.uuid.clone(), (reader.clone(), Arc::clone(&texts)));
+        Ok((reader, texts))
     }
 
     fn keep_only(&self, rows: &[SegmentRow]) {
@@ -108,7 +112,7 @@ impl View {
         readers.keep_only(&rows);
         let mut segs = Vec::with_capacity(rows.len());
         for row in &rows {
-            let reader = readers.get(files, row)?;
+            let (reader, texts) = readers.get(files, row)?;
             let alive = dead.remove(&row.id).map(|ranges| {
                 let mut alive = BitSet::with_max_value_and_full(row.docs);
                 for doc in ranges.into_iter().flat_map(|(start, count)| start..start.saturating_add(count)) {
@@ -116,20 +120,20 @@ impl View {
                 }
                 alive
             });
-            segs.push(Arc::new(Seg { id: row.id, reader, alive, memory: Vec::new() }));
+            segs.push(Arc::new(Seg { id: row.id, reader, texts, alive, memory: Vec::new() }));
         }
         Ok(Self { totals, segs, gone: HashMap::new(), hidden: std::collections::HashSet::new() })
     }
 
-    /// How many living documents hold `term`.
+    /// How many living documents (of `head`: sections) hold `term`.
     pub fn doc_freq(&self, conn: &Connection, term: &Term) -> Result<u64, IndexError> {
         let mut all = 0;
         for seg in &self.segs {
             let inverted = seg.reader.inverted_index(term.field())?;
             all += u64::from(inverted.doc_freq(term).map_err(tantivy::TantivyError::from)?);
         }
-        if all == 0 {
-            return Ok(0);
+        if all == 0 || self.gone.is_empty() && self.segs.iter().all(|seg| seg.alive.is_none()) {
+            return Ok(all);
         }
         let key = term_key(term);
         let dead =
@@ -137,10 +141,11 @@ impl View {
         Ok(all.saturating_sub(dead))
     }
 
-    /// The mean number of terms of a living document's `field`.
+    /// The mean number of terms of a living document's `text`, or of a section's `head`.
     pub fn mean_length(&self, fields: &Fields, field: Field) -> f64 {
-        let terms = if field == fields.head { self.totals.head_terms } else { self.totals.text_terms };
-        (terms as f64 / self.totals.docs.max(1) as f64).max(1.0)
+        let Totals { docs, text_terms, head_terms, sections, .. } = self.totals;
+        let (terms, all) = if field == fields.head { (head_terms, sections) } else { (text_terms, docs) };
+        (terms as f64 / all.max(1) as f64).max(1.0)
     }
 
     /// The run and the file that a document belongs to.
@@ -158,25 +163,22 @@ impl View {
     }
 
     /// The block of a document with its text, and its file.
-    pub fn resolve(
-        &self,
-        conn: &Connection,
-        fields: &Fields,
-        at: DocRef,
-    ) -> Result<(FileRow, Block), IndexError> {
+    pub fn resolve(&self, conn: &Connection, at: DocRef) -> Result<(FileRow, Block), IndexError> {
         let (file, run) = self.run(conn, at)?;
-        let mut block = unpack(&run)?
-            .into_iter()
-            .nth((at.doc - run.start) as usize)
-            .ok_or_else(|| IndexError::Torn("a run is shorter than its documents".to_owned()))?;
-        (block.text, block.extra) = Texts::open(&self.segs[at.seg].reader, fields)?.text(at.doc)?;
+        let mut block =
+            pack::unpack_one(&run.blocks, (at.doc - run.start) as usize).map_err(|_| torn(&run))?;
+        (block.text, block.extra) = self.segs[at.seg].texts.text(at.doc)?;
         Ok((file, block))
     }
 }
 
 /// The blocks of a run, without texts.
 pub fn unpack(run: &RunRow) -> Result<Vec<Block>, IndexError> {
-    pack::unpack(&run.blocks).map_err(|_| IndexError::Torn(format!("the blocks of run {}", run.id)))
+    pack::unpack(&run.blocks).map_err(|_| torn(run))
+}
+
+fn torn(run: &RunRow) -> IndexError {
+    IndexError::Torn(format!("the blocks of run {}", run.id))
 }
 
 /// How `gone` names a term: its field's number, then its bytes.

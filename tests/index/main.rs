@@ -2,7 +2,12 @@
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
+#[path = "../support/mod.rs"]
+mod support;
+
+mod commands;
 mod differential;
 mod freshness;
+mod hardship;
 mod queries;
 mod vault;

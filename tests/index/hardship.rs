@@ -1,0 +1,191 @@
+//! Caches that can't be written, vaults that move, files that change without looking it.
+
+use std::sync::atomic::AtomicBool;
+
+use vault_agent::index::{CheckedBy, IndexError, Query};
+
+use super::vault::{FAILPOINTS, TestVault, no_failpoints, show};
+
+/// Runs `work` with a failpoint set; failpoints are one for the whole process.
+fn failing(point: &str, work: impl FnOnce()) {
+    let _gate = FAILPOINTS.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let scenario = fail::FailScenario::setup();
+    fail::cfg(point, "return").unwrap();
+    work();
+    fail::remove(point);
+    scenario.teardown();
+}
+
+#[test]
+fn a_read_only_cache_is_searched_with_what_is_newer_and_says_so() {
+    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    {
+        let _gate = no_failpoints();
+        assert_eq!(vault.find("first").len(), 1);
+    }
+    failing("index-open-read-only", || {
+        let index = vault.index();
+        let answer = index.search(&Query::new("first")).unwrap();
+        assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 0));
+        assert!(answer.freshness.complete);
+        assert!(answer.freshness.warnings[0].contains("read-only"), "{:?}", answer.freshness);
+        assert!(answer.freshness.warnings[0].contains("VAULT_AGENT_CACHE_DIR"), "{:?}", answer.freshness);
+        // What is newer is read directly, again with each query.
+        vault.write("a.md", "third");
+        for _ in 0..2 {
+            let answer = index.search(&Query::new("third")).unwrap();
+            assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 1));
+        }
+        assert!(index.search(&Query::new("first")).unwrap().hits.is_empty());
+        assert!(index.catch_up().is_err());
+        assert!(index.reindex(&|_| {}, &AtomicBool::new(false)).unwrap_err().is_full_or_read_only());
+    });
+}
+
+#[test]
+fn a_full_cache_disk_is_an_error_and_search_reads_the_notes() {
+    let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
+    {
+        let _gate = no_failpoints();
+        assert_eq!(vault.find("first").len(), 1);
+    }
+    vault.write("a.md", "third");
+    failing("index-disk-full", || {
+        let index = vault.index();
+        let answer = index.search(&Query::new("third")).unwrap();
+        assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 1));
+        let said = answer.freshness.warnings.join("; ");
+        assert!(said.contains("no storage space"), "{said}");
+        assert_eq!(show(&index.search(&Query::new("second")).unwrap()), ["b.md:1 paragraph second"]);
+        let error = index.reindex(&|_| {}, &AtomicBool::new(false)).unwrap_err();
+        assert!(error.is_full_or_read_only() && !error.is_damage(), "{error}");
+        assert!(matches!(error, IndexError::FullText(_) | IndexError::Cache { .. }), "{error}");
+    });
+    // With space again, the same cache goes on.
+    let _gate = no_failpoints();
+    let answer = vault.index().search(&Query::new("third")).unwrap();
+    assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 0));
+}
+
+#[test]
+fn without_any_cache_the_answers_are_the_same() {
+    let _gate = no_failpoints();
+    let vault =
+        TestVault::of("//- a.md\n# One\nfirst words #x\n\n- first item\n//- b/c.md\nfirst of the second\n");
+    std::fs::write(vault.dir.path().join("file"), "").unwrap();
+    let (usual, none) = (vault.index(), vault.index_at(&vault.dir.path().join("file/cache")));
+    for query in ["first", "one first", "tag:x", "\"first item\"", "path:b first", "nothing"] {
+        let (usual, none) =
+            (usual.search(&Query::new(query)).unwrap(), none.search(&Query::new(query)).unwrap());
+        assert_eq!(usual.hits, none.hits, "{query}");
+    }
+}
+
+#[test]
+fn what_only_looks_changed_changes_nothing_and_what_does_not_look_it_is_found() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nalpha beta\n//- b.md\nalpha gamma\n");
+    let index = vault.index();
+    let before = index.search(&Query::new("alpha")).unwrap();
+    let blocks = index.stats().unwrap().dead_blocks;
+    // Touched: looked at, not indexed again.
+    let touch = |path: &str, at: std::time::SystemTime| {
+        std::fs::File::options().write(true).open(vault.path(path)).unwrap().set_modified(at).unwrap();
+    };
+    touch("a.md", std::time::SystemTime::now() - std::time::Duration::from_secs(90));
+    assert_eq!(index.catch_up().unwrap().changed, 0);
+    assert_eq!(index.search(&Query::new("alpha")).unwrap().hits, before.hits);
+    assert_eq!(index.stats().unwrap().dead_blocks, blocks);
+    // Another text of the same size with the same time of change.
+    let modified = std::fs::metadata(vault.path("b.md")).unwrap().modified().unwrap();
+    vault.write("b.md", "alpha delta\n");
+    touch("b.md", modified);
+    assert_eq!(show(&index.search(&Query::new("delta")).unwrap()), ["b.md:1 paragraph alpha delta"]);
+    assert!(index.search(&Query::new("gamma")).unwrap().hits.is_empty());
+}
+
+#[test]
+fn renames_of_case_alone_and_of_folders_are_followed() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- Note.md\nalpha\n//- in/deep/b.md\nbeta\n");
+    let index = vault.index();
+    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
+    assert_eq!(find("alpha"), ["Note.md:1 paragraph alpha"]);
+    std::fs::rename(vault.path("Note.md"), vault.path("note.md")).unwrap();
+    std::fs::rename(vault.path("in"), vault.path("IN")).unwrap();
+    assert_eq!(find("alpha"), ["note.md:1 paragraph alpha"]);
+    assert_eq!(find("beta"), ["IN/deep/b.md:1 paragraph beta"]);
+    assert_eq!(index.stats().unwrap().files, 2);
+}
+
+#[test]
+fn a_moved_vault_keeps_its_index() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n");
+    assert_eq!(vault.find("first").len(), 1);
+    let moved = vault.dir.path().join("elsewhere");
+    std::fs::rename(vault.root(), &moved).unwrap();
+    let index = vault_agent::index::Index::open(
+        vault_agent::vault::Vault::open(&moved).unwrap(),
+        &vault.cache(),
+        vault_agent::index::Options::default(),
+        std::sync::Arc::new(vault_agent::clock::SystemClock),
+    )
+    .unwrap();
+    let generation = index.stats().unwrap().generation;
+    let answer = index.search(&Query::new("first")).unwrap();
+    assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));
+    assert!(answer.freshness.generation <= generation + 1, "{:?}", answer.freshness);
+}
+
+#[test]
+fn a_clock_that_jumps_hides_no_change() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n");
+    let open = |now: &str| {
+        vault_agent::index::Index::open(
+            vault_agent::vault::Vault::open(&vault.root()).unwrap(),
+            &vault.cache(),
+            vault_agent::index::Options::default(),
+            std::sync::Arc::new(vault_agent::clock::ManualClock::new(now.parse().unwrap())),
+        )
+        .unwrap()
+    };
+    // The clock says a year from now, then a year ago; the files' times are the system's.
+    for (round, now) in ["2037-01-01T00:00:00Z", "2001-01-01T00:00:00Z"].iter().enumerate() {
+        let index = open(now);
+        assert_eq!(
+            index.search(&Query::new(if round == 0 { "first" } else { "round0" })).unwrap().hits.len(),
+            1
+        );
+        vault.write("a.md", format!("round{round}\n"));
+        assert_eq!(index.search(&Query::new(format!("round{round}"))).unwrap().hits.len(), 1);
+    }
+}
+
+#[test]
+fn the_next_kinds_of_files_and_odd_frontmatter_are_found() {
+    let _gate = no_failpoints();
+    let long = format!("---\naliases: [\"unclosed\ntags: x\n---\nbody zebra\n\n{}", "word ".repeat(3));
+    let vault = TestVault::of(
+        "//- board.canvas\n{\"nodes\":[{\"id\":\"n1\",\"type\":\"text\",\"text\":\"canvas giraffe\"}],\"edges\":[]}\n\
+//- view.base\nfilters:\n  and:\n    - file.hasTag(\"okapi\")\n//- broken.canvas\n{\"nodes\": [ lemur\n\
+//- no heading.md\njust a marmot\n//- only frontmatter.md\n---\ntitle: The tapir\n---\n\
+//- open frontmatter.md\n---\ntitle: ibex\nno end of it\n",
+    );
+    vault.write("broken.md", long);
+    vault.write("empty.md", "");
+    vault.write("blank.md", "\n \n\t\n");
+    let index = vault.index();
+    let find = |query: &str| show(&index.search(&Query::new(query)).unwrap());
+    assert_eq!(find("giraffe kind:canvas"), ["board.canvas:1 canvas canvas giraffe"]);
+    assert_eq!(find("okapi kind:text").len(), 1);
+    assert_eq!(find("lemur").len(), 1);
+    assert_eq!(find("marmot"), ["no heading.md:1 paragraph just a marmot"]);
+    assert_eq!(find("tapir")[0].split(':').next(), Some("only frontmatter.md"));
+    assert!(!find("ibex").is_empty());
+    assert_eq!(find("zebra")[0], "broken.md:5 paragraph body zebra");
+    assert_eq!(index.stats().unwrap().files, 9);
+    let health = index.health();
+    assert!(health.iter().any(|finding| finding.detail.contains("broken.canvas")), "{health:?}");
+}
