@@ -45,18 +45,19 @@ impl Dirs {
         })
     }
 
-    /// Creates both directories, readable by their owner alone.
+    /// Creates both directories, readable by their owner alone. Without a cache everything works: who needs
+    /// it says that it can't be used.
     ///
     /// # Errors
-    /// A directory can't be created.
+    /// The state directory can't be created.
     pub fn create(&self) -> Result<(), ConfigError> {
-        for dir in [&self.state, &self.cache] {
-            create_private(dir).map_err(|error| {
-                ConfigError::new(format!("can't create `{}`: {error}", dir.display()))
-                    .suggest(format!("free the path, or set `{STATE_VARIABLE}` and `{CACHE_VARIABLE}`"))
-            })?;
+        if let Err(error) = create_private(&self.cache) {
+            tracing::debug!(%error, path = %self.cache.display(), "no cache directory");
         }
-        Ok(())
+        create_private(&self.state).map_err(|error| {
+            ConfigError::new(format!("can't create `{}`: {error}", self.state.display()))
+                .suggest(format!("free the path, or set `{STATE_VARIABLE}` and `{CACHE_VARIABLE}`"))
+        })
     }
 }
 

@@ -20,7 +20,7 @@ pub enum IndexError {
     Database(#[from] rusqlite::Error),
     /// tantivy failed.
     #[error("the index's full text failed: {0}; `vault-agent reindex` rebuilds it")]
-    FullText(#[from] tantivy::TantivyError),
+    FullText(tantivy::TantivyError),
     /// A stored row or file isn't what was written.
     #[error("the index is damaged ({0}); `vault-agent reindex` rebuilds it")]
     Torn(String),
@@ -41,6 +41,29 @@ pub enum IndexError {
     /// The person stopped it.
     #[error("stopped; the index is as it was before, run `vault-agent reindex` again to start over")]
     Interrupted,
+}
+
+impl From<tantivy::TantivyError> for IndexError {
+    /// A disk that can't be written is the cache's error: making the index anew doesn't mend it.
+    fn from(error: tantivy::TantivyError) -> Self {
+        use tantivy::TantivyError::{IoError, OpenWriteError};
+        use tantivy::directory::error::OpenWriteError::IoError as OpenIoError;
+        let source = |error: &std::io::Error| std::io::Error::new(error.kind(), error.to_string());
+        match error {
+            OpenWriteError(OpenIoError { io_error, filepath }) => {
+                Self::Cache { path: filepath, source: source(&io_error) }
+            }
+            IoError(error) if is_disk(error.kind()) => {
+                Self::Cache { path: PathBuf::from("tantivy"), source: source(&error) }
+            }
+            error => Self::FullText(error),
+        }
+    }
+}
+
+fn is_disk(kind: std::io::ErrorKind) -> bool {
+    use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(kind, PermissionDenied | QuotaExceeded | ReadOnlyFilesystem | StorageFull)
 }
 
 impl IndexError {
@@ -74,10 +97,6 @@ impl IndexError {
             Self::Cache { .. } => true,
             Self::Database(rusqlite::Error::SqliteFailure(error, _)) => {
                 matches!(error.code, CannotOpen | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure)
-            }
-            Self::FullText(tantivy::TantivyError::IoError(error)) => {
-                use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
-                matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | StorageFull)
             }
             Self::FullText(tantivy::TantivyError::OpenWriteError(_)) => true,
             _ => false,
