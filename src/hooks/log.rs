@@ -4,7 +4,7 @@
 //! memory and no secret: causes are in our own words.
 
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 
@@ -29,7 +29,7 @@ fn line(now: Timestamp, event: Event, cause: &str) -> String {
     format!("{second} {}: {}\n", event.as_str(), cause.trim())
 }
 
-fn append(path: &PathBuf, line: &str) -> std::io::Result<()> {
+fn append(path: &Path, line: &str) -> std::io::Result<()> {
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir)?;
     }

@@ -134,7 +134,7 @@ fn answer(event: Event, place: &Place, stdin: impl Read) -> Result<Answer, HookE
         return Ok(Answer::nothing());
     }
     let dir = place.vault.clone().map_err(HookError::NoVault)?;
-    let workspace = Workspace::open(&dir, Arc::clone(&place.clock))?;
+    let workspace = Arc::new(Workspace::open(&dir, Arc::clone(&place.clock))?);
     workspace.editor.count_as_settled(true);
     match event {
         #[cfg(feature = "index")]

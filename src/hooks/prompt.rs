@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::given::{given, link};
 use super::input::Input;
 use super::output::Answer;
+use super::patience::PATIENCE;
 use super::sentences::content;
 use super::session::Sessions;
 use super::{Event, HookError};
-use crate::index::{Hit, Index, IndexError, Query, catalog};
+use crate::index::{Hit, Index, IndexError, Query, catalog, live};
 use crate::memory::{Scope, is_visible};
-use crate::recall::Recall;
 use crate::recall::choose::{MOST_MEMORIES, Memory};
+use crate::recall::{Asker, Recall};
 use crate::workspace::Workspace;
 
 /// Recall's own view of the vault is read in time up to this size, in bytes; in a larger vault, and without
@@ -25,7 +26,7 @@ const POOL: usize = 40;
 const MOST_WORDS: usize = 24;
 
 /// Answers a prompt that the gate let through.
-pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+pub(super) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result<Answer, HookError> {
     let scopes = super::scopes(input);
     let found = find(workspace, input.prompt.as_deref().unwrap_or_default(), &scopes)?;
     let sessions = Sessions::new(&workspace.dirs.cache);
@@ -48,12 +49,18 @@ pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookEr
 }
 
 /// The memories that bear on a prompt, best first.
-fn find(workspace: &Workspace, prompt: &str, scopes: &[Scope]) -> Result<Vec<Hit>, HookError> {
+fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> Result<Vec<Hit>, HookError> {
+    let scopes: Vec<String> = scopes.iter().map(Scope::to_string).collect();
+    let scopes = scopes.join(",");
+    if live::is_held(&workspace.dirs.cache) {
+        // A daemon has everything at hand.
+        let asker = Asker::new(Arc::clone(workspace)).patience(PATIENCE / 2);
+        return Ok(asker.recall(prompt, Some(&scopes), 0, false)?.hits);
+    }
     let index = Arc::new(workspace.index()?.glancing());
     if is_in_time(&index)? {
         let recall = Recall::new(index, &workspace.settings, Arc::clone(&workspace.clock));
-        let scopes: Vec<String> = scopes.iter().map(Scope::to_string).collect();
-        return Ok(recall.recall(prompt, Some(&scopes.join(",")), 0, false)?.hits);
+        return Ok(recall.recall(prompt, Some(&scopes), 0, false)?.hits);
     }
     let hits = by_words(&index, prompt)?;
     // A glance may have missed an edit of just these notes.

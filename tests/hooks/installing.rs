@@ -156,13 +156,12 @@ fn the_installed_command_answers_through_a_shell() {
     let _ = vault.run(&["hook", "install", "--project"]).ok();
     let json: Value = serde_json::from_str(&vault.read(".claude/settings.json")).unwrap();
     let command = json["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"].as_str().unwrap();
-    let mut shell = vault.command(&[]);
+    let shell = vault.command(&[]);
     let mut sh = std::process::Command::new("sh");
     sh.arg("-c").arg(command).env_clear().envs(shell.get_envs().filter_map(|(k, v)| Some((k, v?))));
     sh.current_dir("/").stdin(std::process::Stdio::null());
     let output = sh.output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
-    let _ = shell.stdin(std::process::Stdio::null());
     assert!(crate::host::log(&vault).contains("user-prompt-submit: standard input is no message"));
 }
 
