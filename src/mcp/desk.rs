@@ -8,12 +8,11 @@ use tokio_util::task::TaskTracker;
 
 use super::catalog::ToolSet;
 use super::failure::Failure;
-use crate::config::Settings;
 use crate::deliver::pass::{PassContext, flush};
 use crate::deliver::{self, Console};
 use crate::index::Progress;
 use crate::memory::Scope;
-use crate::recall::Recall;
+use crate::recall::Asker;
 use crate::workspace::Workspace;
 
 /// What is still being sent when the client leaves may take so long; the rest waits for the next pass.
@@ -22,7 +21,7 @@ const FAREWELL: Duration = Duration::from_secs(5);
 /// What the sessions of one server share.
 pub struct Desk {
     workspace: RwLock<Arc<Workspace>>,
-    recall: Mutex<Option<(Settings, Arc<Recall>)>>,
+    asker: Mutex<Option<Arc<Asker>>>,
     tools: ToolSet,
     scope: Scope,
     indexing: Mutex<()>,
@@ -42,7 +41,7 @@ impl Desk {
         workspace.editor.count_as_settled(true);
         Self {
             workspace: RwLock::new(Arc::new(workspace)),
-            recall: Mutex::default(),
+            asker: Mutex::default(),
             tools,
             scope,
             indexing: Mutex::default(),
@@ -77,20 +76,15 @@ impl Desk {
         }
     }
 
-    /// The vault's memory, opened with the first question and kept warm.
-    ///
-    /// # Errors
-    /// The index can't be opened.
-    pub fn recall(&self, workspace: &Workspace) -> Result<Arc<Recall>, Failure> {
-        let mut opened = self.recall.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((settings, recall)) = &*opened
-            && *settings == workspace.settings
+    /// Who answers from memory: the daemon where one runs, else this process, which keeps its own warm.
+    pub fn asker(&self, workspace: &Arc<Workspace>) -> Arc<Asker> {
+        let mut asker = self.asker.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(asker) = &*asker
+            && Arc::ptr_eq(asker.workspace(), workspace)
         {
-            return Ok(Arc::clone(recall));
+            return Arc::clone(asker);
         }
-        let recall = Arc::new(Recall::of(workspace)?);
-        *opened = Some((workspace.settings.clone(), Arc::clone(&recall)));
-        Ok(recall)
+        Arc::clone(asker.insert(Arc::new(Asker::new(Arc::clone(workspace)))))
     }
 
     /// Indexes the vault where that was never done: once, however many calls ask at the same time.
@@ -99,10 +93,11 @@ impl Desk {
     /// The vault can't be read, the cache can't be written, or `stop` was set.
     pub fn index_first(
         &self,
-        recall: &Recall,
+        asker: &Asker,
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
     ) -> Result<(), Failure> {
+        let recall = asker.own()?;
         let index = recall.index();
         if index.is_empty()? {
             let _alone = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);

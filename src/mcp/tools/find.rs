@@ -8,7 +8,7 @@ use super::super::outputs::{Recalled, Searched};
 use super::{Answer, Call, Outcome, one_line};
 use crate::index::{Hit, Query};
 use crate::memory::Scope;
-use crate::recall::Recall;
+use crate::recall::Asker;
 use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
 
@@ -58,10 +58,10 @@ pub fn recall(call: &Call<'_>) -> Outcome {
 }
 
 /// The vault's memory; the first call of all indexes the notes, and says how far it is.
-fn warm(call: &Call<'_>) -> Result<Arc<Recall>, Failure> {
-    let recall = call.desk.recall(&call.workspace)?;
-    call.desk.index_first(&recall, call.progress, call.stop)?;
-    Ok(recall)
+fn warm(call: &Call<'_>) -> Result<Arc<Asker>, Failure> {
+    let asker = call.desk.asker(&call.workspace);
+    call.desk.index_first(&asker, call.progress, call.stop)?;
+    Ok(asker)
 }
 
 /// A place and whose memories, as recall takes them.
