@@ -31,18 +31,18 @@ fn main() {
     assert!(vault_command(home, &["reindex"]).status().unwrap().success());
     ask(home, "user-prompt-submit", QUESTIONS[0], 0);
     println!("{made} notes, indexed and asked once in {:.1?}", start.elapsed());
-    show("/bin/true", times(|_| assert!(Command::new("/bin/true").status().unwrap().success())));
-    show("--version", times(|_| assert!(vault_command(home, &["--version"]).status().unwrap().success())));
-    show("small talk", times(|n| ask(home, "user-prompt-submit", "ok, thanks!", n)));
+    show("/bin/true", &times(|_| assert!(Command::new("/bin/true").status().unwrap().success())));
+    show("--version", &times(|_| assert!(vault_command(home, &["--version"]).status().unwrap().success())));
+    show("small talk", &times(|n| ask(home, "user-prompt-submit", "ok, thanks!", n)));
     show(
         "a prompt, no daemon",
-        times(|n| ask(home, "user-prompt-submit", QUESTIONS[n % QUESTIONS.len()], n)),
+        &times(|n| ask(home, "user-prompt-submit", QUESTIONS[n % QUESTIONS.len()], n)),
     );
-    show("a session's start", times(|n| ask(home, "session-start", "", n)));
+    show("a session's start", &times(|n| ask(home, "session-start", "", n)));
     let mut daemon = started(home);
     show(
         "a prompt, with a daemon",
-        times(|n| ask(home, "user-prompt-submit", QUESTIONS[n % QUESTIONS.len()], n)),
+        &times(|n| ask(home, "user-prompt-submit", QUESTIONS[n % QUESTIONS.len()], n)),
     );
     daemon.kill().unwrap();
     daemon.wait().unwrap();
@@ -134,6 +134,6 @@ fn times(mut act: impl FnMut(usize)) -> Vec<Duration> {
     times
 }
 
-fn show(what: &str, times: Vec<Duration>) {
+fn show(what: &str, times: &[Duration]) {
     println!("{what:<26} p50 {:>8.2?}  p99 {:>8.2?}", times[times.len() / 2], times[times.len() * 99 / 100]);
 }

@@ -157,7 +157,7 @@ fn is_command(text: &str) -> bool {
             || word.starts_with("./")
             || word.starts_with("~/")
     };
-    let signs = words[1..].iter().any(|word| shell_sign(word));
+    let signs = words[1..].iter().any(shell_sign);
     if PROGRAMS.contains(&first) {
         return signs || words.len() <= 3;
     }

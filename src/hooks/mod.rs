@@ -5,7 +5,7 @@
 //! says nothing. **Whatever goes wrong, the host goes on**: the cause is a line in a log ([`log`]), the exit
 //! code is 0.
 //!
-//! The decisions are pure: whether a prompt needs memory ([`gate`]), what an answer claims ([`claims`]), what
+//! The decisions are pure: whether a prompt needs memory ([`mod@gate`]), what an answer claims ([`claims`]), what
 //! looks worth saving ([`offers`]), how the host's settings are edited ([`install`]). What comes from memory
 //! is untrusted context and says so; what a hook gives is never logged as conversation and never indexed.
 

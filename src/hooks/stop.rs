@@ -50,7 +50,7 @@ pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookEr
     let mut session = sessions.load(input.session());
     let lost = claims.iter().find(|claim| {
         !is_true(claim, &turn, kept())
-            && !turn.calls.iter().any(|call| backs(call, kept()))
+            && !turn.calls.iter().any(|call| backs(call, &kept()))
             && !was_written(workspace, turn.time)
     });
     let mut answer = Answer::nothing();
@@ -127,7 +127,7 @@ fn kept(workspace: &Workspace) -> Vec<String> {
 
 /// Whether a tool call saved something: one of ours whose words are in the vault, or one that keeps things
 /// elsewhere, which isn't ours to judge.
-fn backs<'k>(call: &Call, kept: impl Iterator<Item = &'k str> + Clone) -> bool {
+fn backs<'k>(call: &Call, kept: &(impl Iterator<Item = &'k str> + Clone)) -> bool {
     if call.failed {
         return false;
     }

@@ -75,8 +75,7 @@ impl Postings {
         let hash = hash(term);
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
-        loop {
-            let Some(known) = self.slots[slot].checked_sub(1) else { break };
+        while let Some(known) = self.slots[slot].checked_sub(1) {
             if self.lists[known as usize].hash == hash && self.bytes(known) == term {
                 return known;
             }

@@ -27,7 +27,7 @@ pub fn read(root: &Path, into: &NotePath) -> Result<Batch, TransferError> {
             continue;
         };
         if let Some(text) = outside::read_note(root, &relative, &mut batch) {
-            take(&relative, place, text, into, &mut batch);
+            take(&relative, &place, text, into, &mut batch);
         }
     }
     Ok(batch)
@@ -67,7 +67,7 @@ impl Place {
     }
 }
 
-fn take(relative: &str, place: Place, text: String, into: &NotePath, batch: &mut Batch) {
+fn take(relative: &str, place: &Place, text: String, into: &NotePath, batch: &mut Batch) {
     if text.trim().is_empty() {
         return;
     }
@@ -79,7 +79,7 @@ fn take(relative: &str, place: Place, text: String, into: &NotePath, batch: &mut
                 batch.add(item, format!("{relative} line {}", chunk.line));
             }
         }
-        Place::Day(date) => batch.add(Item::Day { date, text }, relative),
+        Place::Day(date) => batch.add(Item::Day { date: *date, text }, relative),
         Place::User => batch.add(Item::Profile { text }, relative),
         Place::Note => match into.join(relative) {
             Ok(path) => batch.add(Item::Note { path, text }, relative),

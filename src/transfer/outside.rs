@@ -103,7 +103,7 @@ pub(super) fn notes(root: &Path, batch: &mut Batch) -> Result<Vec<String>, Trans
                 }
                 Ok(kind) if kind.is_dir() => folders.push((relative, depth + 1)),
                 Ok(kind) if kind.is_symlink() => {
-                    batch.skip(shown, "it is a symbolic link, which is not followed")
+                    batch.skip(shown, "it is a symbolic link, which is not followed");
                 }
                 Ok(_) if !is_note => {}
                 Ok(kind) if !kind.is_file() => batch.skip(shown, "it is not a file"),

@@ -1,5 +1,5 @@
 //! The hooks as a host calls them: the real binary, recorded inputs on standard input, a hermetic vault.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::needless_pass_by_value, clippy::unwrap_used)]
 
 #[path = "../support/mod.rs"]
 mod support;

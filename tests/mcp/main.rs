@@ -1,6 +1,6 @@
 //! The MCP server as a client meets it: the real binary over its pipes and its sockets.
 #![cfg(feature = "mcp")]
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
+#![allow(clippy::needless_pass_by_value, clippy::unwrap_used, clippy::print_stderr)]
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -28,6 +28,9 @@ pub(super) fn merge(before: &[u8], title: &str, wanted: &[Wanted]) -> Merged {
     Merged { after: before.to_vec(), refused, ..Merged::default() }
 }
 
+/// What goes into one section (none: above the first), each bullet with its place among what is wanted.
+type Group = (Option<String>, Vec<(usize, Bullet)>);
+
 /// One bullet as it will read back.
 struct Bullet {
     timestamp: Option<String>,
@@ -45,7 +48,7 @@ fn attempt(
     let file = memory::parse(before);
     let mut known = Known::of(&file);
     let mut names = Names::of(&file);
-    let mut groups: Vec<(Option<String>, Vec<(usize, Bullet)>)> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
     let mut merged = Merged::default();
     for (at, one) in wanted.iter().enumerate().filter(|(at, _)| !refused.contains_key(at)).collect::<Vec<_>>()
     {
@@ -161,12 +164,7 @@ impl Names {
 }
 
 /// The bytes with the groups of bullets in their sections.
-fn insert(
-    before: &[u8],
-    title: &str,
-    file: &MemoryFile,
-    groups: &[(Option<String>, Vec<(usize, Bullet)>)],
-) -> Vec<u8> {
+fn insert(before: &[u8], title: &str, file: &MemoryFile, groups: &[Group]) -> Vec<u8> {
     let mut splices: Vec<(usize, String)> = Vec::new();
     let mut new_sections = String::new();
     for (section, bullets) in groups {
@@ -184,7 +182,7 @@ fn insert(
         match range {
             Some((range, apart)) => splices.push(splice(before, file, range, &text, apart)),
             None => {
-                new_sections.push_str(&format!("\n## {}\n{text}", section.as_deref().unwrap_or_default()))
+                new_sections.push_str(&format!("\n## {}\n{text}", section.as_deref().unwrap_or_default()));
             }
         }
     }
