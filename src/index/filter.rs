@@ -144,7 +144,11 @@ impl Sets<'_> {
     /// Keeps what is in `other` (or, if not `inside`, what is not).
     fn keep(&mut self, other: &[BitSet], inside: bool) {
         for (set, other) in self.sets.iter_mut().zip(other) {
-            let drop: Vec<u32> = each(set).filter(|doc| other.contains(*doc) != inside).collect();
+            let drop: Vec<u32> = if inside {
+                each(set).filter(|doc| !other.contains(*doc)).collect()
+            } else {
+                each(other).collect()
+            };
             drop.into_iter().for_each(|doc| set.remove(doc));
         }
     }

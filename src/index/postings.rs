@@ -25,9 +25,11 @@ const LINK: u32 = 4;
 /// A term's list.
 #[derive(Debug, Clone, Copy)]
 struct List {
-    /// Where its bytes begin; they end where the next term's begin.
+    /// The term's first eight bytes, as a number that orders as they do; most words are no longer.
+    front: u64,
+    /// Where its bytes begin, and how many they are.
     term: u32,
-    hash: u32,
+    length: u32,
     /// The term of its stem.
     stem: u32,
     /// Documents, the open one among them.
@@ -48,8 +50,8 @@ struct List {
 /// Terms and their postings.
 #[derive(Debug, Default)]
 pub struct Postings {
-    /// Open addressing: the number of a term plus one.
-    slots: Vec<u32>,
+    /// Open addressing: a term's hash, and its number plus one.
+    slots: Vec<(u32, u32)>,
     lists: Vec<List>,
     terms: Vec<u8>,
     chunks: Vec<u8>,
@@ -64,7 +66,7 @@ impl Postings {
 
     /// Bytes of memory in use.
     pub fn memory(&self) -> usize {
-        self.slots.len() * 4 + self.lists.len() * size_of::<List>() + self.terms.len() + self.chunks.len()
+        self.slots.len() * 8 + self.lists.len() * size_of::<List>() + self.terms.len() + self.chunks.len()
     }
 
     /// The number of a term.
@@ -73,19 +75,27 @@ impl Postings {
             self.grow();
         }
         let hash = hash(term);
+        let (front, length) = (front(term), term.len() as u32);
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
-        while let Some(known) = self.slots[slot].checked_sub(1) {
-            if self.lists[known as usize].hash == hash && self.bytes(known) == term {
+        while let (of, Some(known)) = (self.slots[slot].0, self.slots[slot].1.checked_sub(1)) {
+            // The list is touched only where the hash agrees; of a short term its front is all of it.
+            let is_it = |list: &List| {
+                list.front == front
+                    && list.length == length
+                    && (length <= 8 || self.bytes(known)[8..] == term[8..])
+            };
+            if of == hash && is_it(&self.lists[known as usize]) {
                 return known;
             }
             slot = (slot + 1) & mask;
         }
         let new = self.lists.len() as u32;
-        self.slots[slot] = new + 1;
+        self.slots[slot] = (hash, new + 1);
         self.lists.push(List {
+            front,
             term: self.terms.len() as u32,
-            hash,
+            length,
             stem: UNKNOWN,
             docs: 0,
             doc: NONE,
@@ -153,7 +163,7 @@ impl Postings {
     pub fn write(&self, field: &mut FieldSerializer<'_>, keeps_times: bool) -> io::Result<()> {
         let mut order: Vec<(u64, u32)> = (0..self.lists.len() as u32)
             .filter(|term| self.lists[*term as usize].docs > 0)
-            .map(|term| (front(self.bytes(term)), term))
+            .map(|term| (self.lists[term as usize].front, term))
             .collect();
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.bytes(a.1).cmp(self.bytes(b.1))));
         for (_, term) in order {
@@ -166,9 +176,8 @@ impl Postings {
     }
 
     fn bytes(&self, term: u32) -> &[u8] {
-        let start = self.lists[term as usize].term as usize;
-        let end = self.lists.get(term as usize + 1).map_or(self.terms.len(), |next| next.term as usize);
-        &self.terms[start..end]
+        let list = &self.lists[term as usize];
+        &self.terms[list.term as usize..(list.term + list.length) as usize]
     }
 
     fn each(&self, list: &List, mut emit: impl FnMut(u32, u32)) {
@@ -186,14 +195,13 @@ impl Postings {
 
     fn grow(&mut self) {
         let size = (self.slots.len() * 2).max(1024);
-        self.slots.clear();
-        self.slots.resize(size, 0);
-        for (n, list) in self.lists.iter().enumerate() {
-            let mut slot = list.hash as usize & (size - 1);
-            while self.slots[slot] != 0 {
+        let old = std::mem::replace(&mut self.slots, vec![(0, 0); size]);
+        for (hash, term) in old.into_iter().filter(|(_, term)| *term != 0) {
+            let mut slot = hash as usize & (size - 1);
+            while self.slots[slot].1 != 0 {
                 slot = (slot + 1) & (size - 1);
             }
-            self.slots[slot] = n as u32 + 1;
+            self.slots[slot] = (hash, term);
         }
     }
 }
@@ -260,10 +268,10 @@ impl Chain<'_> {
 
 /// The first eight bytes as a number that orders as they do.
 fn front(term: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    let length = term.len().min(8);
-    first[..length].copy_from_slice(&term[..length]);
-    u64::from_be_bytes(first)
+    if let Some(first) = term.first_chunk::<8>() {
+        return u64::from_be_bytes(*first);
+    }
+    term.iter().fold(0, |front, byte| front << 8 | u64::from(*byte)) << (8 * (8 - term.len())).min(63)
 }
 
 /// A multiplicative hash of short keys, eight bytes at a time.

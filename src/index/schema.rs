@@ -88,7 +88,7 @@ pub fn stored(block: &Block, text: &mut String) {
 pub fn settings() -> IndexSettings {
     IndexSettings {
         docstore_compress_dedicated_thread: false,
-        docstore_blocksize: 16_384,
+        docstore_blocksize: 32_768,
         ..IndexSettings::default()
     }
 }
