@@ -33,7 +33,6 @@ mod whole;
 use fit::Row;
 use metrics::{Metrics, line, mean};
 use vault_agent::embed::Table;
-use vault_agent::recall::signal::FITTED;
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -72,7 +71,7 @@ fn main() {
     let folds = fit::folds(&rows, &[true; _], 1.0);
     let unseen: Vec<Metrics> = folds.iter().flatten().copied().collect();
     show("ours, each conversation unseen", &unseen);
-    let ours: Vec<Metrics> = rows.iter().map(|row| fit::metrics_of(row, &FITTED)).collect();
+    let ours: Vec<Metrics> = rows.iter().map(|row| fit::metrics_of(row, &fit::Model::built_in())).collect();
     show("ours, as built", &ours);
     if let Some(dir) = value("--model") {
         let model = vault_agent::embed::local::Local::open(std::path::Path::new(&dir)).unwrap();

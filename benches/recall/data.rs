@@ -45,7 +45,6 @@ fn conversation(value: &serde_json::Value) -> Conversation {
         }
         let passages = turns[first..].iter().enumerate().map(|(at, (author, text))| Passage {
             line: at as u32 * 4 + 8,
-            end_line: at as u32 * 4 + 11,
             is_turn: true,
             role: None,
             author: Some(author),

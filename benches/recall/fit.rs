@@ -1,17 +1,48 @@
-//! Fitting the weights: a listwise softmax over each question's candidates, cross-validated by conversation.
+//! Fitting the weights: a listwise softmax over each question's candidates, cross-validated by conversation. A
+//! first fit looks at all candidates; the second at each question's [`HARDEST`] by the first: what is far from the
+//! answer teaches nothing more.
 
 use vault_agent::recall::corpus::{names_of, without_names};
 use vault_agent::recall::formula;
 use vault_agent::recall::matrix::{Matrix, Probe};
 use vault_agent::recall::question::Question;
 use vault_agent::recall::score::{self, Candidates, Table, Vectors};
-use vault_agent::recall::signal::{NAMES, SIGNALS, Weights};
+use vault_agent::recall::signal::{FITTED, NAMES, SEVERAL, SIGNALS, Weights};
 
 use crate::data::Conversation;
 use crate::metrics::{self, Metrics};
 
+/// So many candidates of each question are looked at closely.
+const HARDEST: usize = 150;
+/// What is fitted: a weight a signal, and what is added to some where a question asks for several things.
+const FREE: usize = SIGNALS + SEVERAL.len();
+
+/// Weights for all questions, and what is added to [`SEVERAL`]'s.
+#[derive(Clone, Copy)]
+pub struct Model(pub [f64; FREE]);
+
+impl Model {
+    /// As the program ranks.
+    pub fn built_in() -> Self {
+        Self(std::array::from_fn(|at| {
+            f64::from(if at < SIGNALS { FITTED[at] } else { SEVERAL[at - SIGNALS].1 })
+        }))
+    }
+
+    fn weights(&self, row: &Row) -> Weights {
+        let mut weights: Weights = std::array::from_fn(|at| self.0[at] as f32);
+        if row.several {
+            for ((signal, _), more) in SEVERAL.iter().zip(&self.0[SIGNALS..]) {
+                weights[*signal as usize] += *more as f32;
+            }
+        }
+        weights
+    }
+}
+
 /// One question: the signals of every candidate.
 pub struct Row {
+    pub several: bool,
     pub conversation: usize,
     pub category: u8,
     pub signals: Vec<[f32; SIGNALS]>,
@@ -24,7 +55,7 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
     let mut out = Vec::new();
     for (at, conversation) in conversations.iter().enumerate() {
         let corpus = &conversation.corpus;
-        let candidates = Candidates::new(corpus, |_| true, |_| true);
+        let candidates = Candidates::new(corpus, |_| true);
         let names = names_of(conversation.turns.iter().map(|(author, _)| author.as_str()));
         let other = (!builtin).then(|| {
             let vectors: Vec<Vec<f32>> =
@@ -33,18 +64,21 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             vectors.iter().for_each(|vector| matrix.push(vector));
             matrix
         });
-        let matrix = other.as_ref().unwrap_or(&corpus.vectors);
+        let matrix = other.as_ref();
         for asked in &conversation.questions {
             let question = Question::new(&asked.text, jiff::civil::date(2024, 6, 1));
             let probe = Probe::new(&embed(&without_names(&asked.text, &names)));
             let vectors = probe.as_ref().map(|probe| Vectors { matrix, probe });
             let mut sink = Table(vec![[0.0; SIGNALS]; corpus.len()]);
             score::signals(corpus, &candidates, &question, vectors, &jiff::tz::TimeZone::UTC, &mut sink);
-            let mut cosine = vec![0.0; corpus.len()];
-            if let Some(probe) = &probe {
-                matrix.cosines(probe, 0..corpus.len(), &mut cosine);
-            }
+            let cosine = |slot: usize| match (&probe, matrix) {
+                (Some(probe), Some(matrix)) => matrix.cosine(probe, slot),
+                (Some(probe), None) => corpus.cosine(probe, slot as u32).unwrap_or(0.0),
+                (None, _) => 0.0,
+            };
+            let cosine = (0..corpus.len()).map(cosine).collect();
             out.push(Row {
+                several: question.wants.several,
                 conversation: at,
                 category: asked.category,
                 signals: sink.0,
@@ -57,8 +91,13 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
     out
 }
 
-pub fn metrics_of(row: &Row, weights: &Weights) -> Metrics {
-    metrics_by(row, &row.signals.iter().map(|signals| dot(signals, weights)).collect::<Vec<_>>())
+pub fn metrics_of(row: &Row, model: &Model) -> Metrics {
+    metrics_by(row, &scores(row, model))
+}
+
+fn scores(row: &Row, model: &Model) -> Vec<f32> {
+    let weights = model.weights(row);
+    row.signals.iter().map(|signals| dot(signals, &weights)).collect()
 }
 
 fn order(scores: &[f32]) -> Vec<usize> {
@@ -102,51 +141,71 @@ fn dot(a: &[f32; SIGNALS], b: &Weights) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Minimises the loss on `rows` over the signals that `used` marks, by accelerated gradient descent on
-/// signals brought to one spread.
-pub fn fit(rows: &[&Row], used: &[bool; SIGNALS], l2: f64) -> Weights {
-    let mut spread = [0.0_f64; SIGNALS];
+/// Minimises the loss on `rows` over the signals that `used` marks.
+pub fn fit(rows: &[&Row], used: &[bool; SIGNALS], l2: f64) -> Model {
+    let all: Vec<Vec<usize>> = rows.iter().map(|row| (0..row.signals.len()).collect()).collect();
+    let first = descend(rows, &all, used, l2, 150);
+    let hardest: Vec<Vec<usize>> = rows
+        .iter()
+        .map(|row| {
+            let mut hardest = order(&scores(row, &first));
+            hardest.truncate(HARDEST);
+            hardest.extend(&row.evidence);
+            hardest.sort_unstable();
+            hardest.dedup();
+            hardest
+        })
+        .collect();
+    descend(rows, &hardest, used, l2, 400)
+}
+
+/// Accelerated gradient descent over each row's `candidates`, on signals brought to one spread.
+fn descend(rows: &[&Row], candidates: &[Vec<usize>], used: &[bool; SIGNALS], l2: f64, steps: i32) -> Model {
+    let signal = |at: usize| if at < SIGNALS { at } else { SEVERAL[at - SIGNALS].0 as usize };
+    let mut spread = [0.0_f64; FREE];
     let mut n = 0.0;
     for row in rows {
         for signals in &row.signals {
             n += 1.0;
-            for (sum, x) in spread.iter_mut().zip(signals) {
-                *sum += f64::from(x * x);
+            for (at, sum) in spread.iter_mut().enumerate().filter(|(at, _)| *at < SIGNALS || row.several) {
+                *sum += f64::from(signals[signal(at)]).powi(2);
             }
         }
     }
     let scale: Vec<f64> = spread.iter().map(|sum| 1.0 / (sum / n).sqrt().max(1e-6)).collect();
-    let (mut w, mut m, mut v) = ([0.0_f64; SIGNALS], [0.0_f64; SIGNALS], [0.0_f64; SIGNALS]);
-    for step in 1..=400 {
-        let weights: Weights = std::array::from_fn(|k| (w[k] * scale[k]) as f32);
-        let mut gradient = [0.0_f64; SIGNALS];
-        for row in rows {
-            add_gradient(row, &weights, &mut gradient);
+    let (mut w, mut m, mut v) = ([0.0_f64; FREE], [0.0_f64; FREE], [0.0_f64; FREE]);
+    let count = rows.len() as f64;
+    for step in 1..=steps {
+        let model = Model(std::array::from_fn(|at| w[at] * scale[at]));
+        let mut gradient = [0.0_f64; FREE];
+        for (row, candidates) in rows.iter().zip(candidates) {
+            let of_row = gradient_of(row, candidates, &model.weights(row));
+            for (at, sum) in gradient.iter_mut().enumerate().filter(|(at, _)| *at < SIGNALS || row.several) {
+                *sum += f64::from(of_row[signal(at)]);
+            }
         }
-        let rate = 0.05 * (1.0 - f64::from(step) / 420.0);
-        for k in (0..SIGNALS).filter(|k| used[*k]) {
-            let g = gradient[k] * scale[k] / rows.len() as f64 + 2.0 * l2 * w[k] / rows.len() as f64;
+        let rate = 0.05 * (1.0 - f64::from(step) / (f64::from(steps) * 1.05));
+        for k in (0..FREE).filter(|k| used[signal(*k)]) {
+            let g = gradient[k] * scale[k] / count + 2.0 * l2 * w[k] / count;
             m[k] = 0.9 * m[k] + 0.1 * g;
             v[k] = 0.99 * v[k] + 0.01 * g * g;
             let (mk, vk) = (m[k] / (1.0 - 0.9_f64.powi(step)), v[k] / (1.0 - 0.99_f64.powi(step)));
             w[k] -= rate * mk / (vk.sqrt() + 1e-9);
         }
     }
-    std::array::from_fn(|k| (w[k] * scale[k]) as f32)
+    Model(std::array::from_fn(|at| w[at] * scale[at]))
 }
 
-fn add_gradient(row: &Row, weights: &Weights, gradient: &mut [f64; SIGNALS]) {
-    let scores: Vec<f32> = row.signals.iter().map(|signals| dot(signals, weights)).collect();
+fn gradient_of(row: &Row, candidates: &[usize], weights: &Weights) -> [f32; SIGNALS] {
+    let scores: Vec<f32> = candidates.iter().map(|at| dot(&row.signals[*at], weights)).collect();
     let most = scores.iter().copied().fold(f32::MIN, f32::max);
     let weight: Vec<f32> = scores.iter().map(|score| (score - most).exp()).collect();
     let whole: f32 = weight.iter().sum();
     let mut sum = [0.0_f32; SIGNALS];
-    for (signals, weight) in row.signals.iter().zip(&weight) {
-        if *weight > whole * 1e-6 {
-            let share = weight / whole;
-            for (sum, x) in sum.iter_mut().zip(signals) {
-                *sum += share * x;
-            }
+    for (at, weight) in candidates.iter().zip(&weight).filter(|(_, weight)| **weight > whole * 1e-6) {
+        let share = weight / whole;
+        for (sum, x) in sum.iter_mut().zip(&row.signals[*at]) {
+            *sum += share * x;
         }
     }
     let part = 1.0 / row.evidence.len() as f32;
@@ -155,9 +214,7 @@ fn add_gradient(row: &Row, weights: &Weights, gradient: &mut [f64; SIGNALS]) {
             *sum -= part * x;
         }
     }
-    for (gradient, sum) in gradient.iter_mut().zip(sum) {
-        *gradient += f64::from(sum);
-    }
+    sum
 }
 
 /// Each fold's metrics with weights that never saw its conversation.
@@ -166,8 +223,8 @@ pub fn folds(rows: &[Row], used: &[bool; SIGNALS], l2: f64) -> Vec<Vec<Metrics>>
     (0..count)
         .map(|fold| {
             let train: Vec<&Row> = rows.iter().filter(|row| row.conversation != fold).collect();
-            let weights = fit(&train, used, l2);
-            rows.iter().filter(|row| row.conversation == fold).map(|row| metrics_of(row, &weights)).collect()
+            let model = fit(&train, used, l2);
+            rows.iter().filter(|row| row.conversation == fold).map(|row| metrics_of(row, &model)).collect()
         })
         .collect()
 }
@@ -201,10 +258,14 @@ pub fn report(rows: &[Row]) {
         }
     }
     let every: Vec<&Row> = rows.iter().collect();
-    let weights = fit(&every, &all, 1.0);
+    let model = fit(&every, &all, 1.0);
     println!("pub const FITTED: Weights = [");
-    for (name, weight) in NAMES.iter().zip(weights) {
+    for (name, weight) in NAMES.iter().zip(model.0) {
         println!("    {weight:.3}, // {name}");
+    }
+    println!("];\npub const SEVERAL: [(Signal, f32); {}] = [", SEVERAL.len());
+    for ((signal, _), weight) in SEVERAL.iter().zip(&model.0[SIGNALS..]) {
+        println!("    (Signal::{signal:?}, {weight:.3}),");
     }
     println!("];");
 }

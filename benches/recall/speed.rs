@@ -7,8 +7,8 @@ use vault_agent::embed::Table;
 use vault_agent::recall::corpus::{Corpus, Passage};
 use vault_agent::recall::matrix::Probe;
 use vault_agent::recall::question::Question;
-use vault_agent::recall::score::{self, Candidates, Scores, Vectors};
-use vault_agent::recall::signal::FITTED;
+use vault_agent::recall::score::{self, Candidates, Near, Scores, Vectors};
+use vault_agent::recall::signal::{NEAR, weights};
 
 use crate::data::Conversation;
 
@@ -36,7 +36,6 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
             for (at, turns) in conversation.turns.chunks(24).enumerate() {
                 let passages = turns.iter().zip(1..).map(|((author, text), line)| Passage {
                     line,
-                    end_line: line,
                     is_turn: true,
                     role: None,
                     author: Some(author),
@@ -49,34 +48,35 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
                     0,
                     passages,
                 );
-                if corpus.len() >= blocks {
+                if corpus.blocks() >= blocks {
                     break 'all;
                 }
             }
         }
     }
-    println!("{} blocks taken in: {:?}", corpus.len(), start.elapsed());
+    println!("{} blocks taken in: {:?}", corpus.blocks(), start.elapsed());
     let (mut vectors_only, mut whole) = (Vec::new(), Vec::new());
-    let mut cosines = Vec::new();
+    let mut cosines: Vec<Option<f32>> = Vec::new();
     for asked in conversations.iter().flat_map(|conversation| conversation.questions.iter().step_by(20)) {
         let start = Instant::now();
         let question = Question::new(&asked.text, jiff::civil::date(2024, 6, 1));
         let probe = Probe::new(&table.embed(&asked.text)).unwrap();
-        let candidates = Candidates::new(&corpus, |_| true, |_| true);
-        let mut scores = Scores::new(FITTED, corpus.len());
-        let vectors = Vectors { matrix: &corpus.vectors, probe: &probe };
+        let candidates = Candidates::new(&corpus, |_| true);
+        let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len());
+        let vectors = Vectors { matrix: None, probe: &probe };
         score::signals(&corpus, &candidates, &question, Some(vectors), &TimeZone::UTC, &mut scores);
         std::hint::black_box(scores.best(&corpus, &candidates, 24));
         whole.push(start.elapsed());
         let start = Instant::now();
-        corpus.vectors.cosines(&probe, 0..corpus.len(), &mut cosines);
+        cosines.clear();
+        cosines.extend(candidates.slots(&corpus).map(|slot| corpus.cosine(&probe, slot)));
         vectors_only.push(start.elapsed());
     }
     let least = |times: &[Duration]| times.iter().min().copied().unwrap_or_default();
     let (all, vectors) = (least(&whole), least(&vectors_only));
     println!(
-        "a question over {} blocks: median {:?} (least {all:?}); of it the vectors: {:?} ({vectors:?})",
-        corpus.len(),
+        "a question over {} blocks: median {:?} (least {all:?}); the cosines of all vectors: {:?} ({vectors:?})",
+        corpus.blocks(),
         median(whole),
         median(vectors_only)
     );

@@ -19,12 +19,12 @@ pub fn measure(conversations: &[Conversation]) -> Vec<Metrics> {
     for conversation in conversations {
         let corpus = &conversation.corpus;
         for file in corpus.files() {
-            let started = jiff::Timestamp::from_second(corpus.time[file.slots.start as usize]).ok();
+            let started = jiff::Timestamp::from_second(corpus.meta(file.slots.start).time).ok();
             let (surface, context_id) = ("discord-channel".to_owned(), conversation.id.clone());
             let mut text = log::render_header(&LogHeader { surface, context_id, started, title: None });
             for slot in file.slots.clone() {
                 let (author, content) = conversation.turns[slot as usize].clone();
-                let at = jiff::Timestamp::from_second(corpus.time[slot as usize]).unwrap();
+                let at = jiff::Timestamp::from_second(corpus.meta(slot).time).unwrap();
                 let id = Some(format!("turn-{slot}"));
                 text.push_str(&log::render_event(&Event { kind: EventKind::User, at, author, content, id }));
             }

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 
 use crate::config::Settings;
 
+pub mod fast;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod local;
@@ -22,7 +23,7 @@ mod unicode;
 pub mod wordpiece;
 
 pub use provider::{Builtin, open};
-pub use table::Table;
+pub use table::{Embedder, Table};
 
 /// What a text is to the model; some endpoints embed questions and passages differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //! A [`Snapshot`] is one consistent state of the index. Blocks of one file come in the order of the file,
 //! so a turn's neighbours are the blocks beside it, and a session is a file's blocks.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tantivy::schema::IndexRecordOption;
 use tantivy::{BitSet, DocSet, TERMINATED, postings::Postings};
@@ -81,49 +81,95 @@ impl Snapshot<'_> {
         let inside = |path: &str| {
             prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
         };
-        let places: HashMap<i64, usize> =
-            self.view.segs.iter().enumerate().map(|(n, seg)| (seg.id, n)).collect();
-        // Files in memory have no number of their own unless they replace a known one: give them negative ones.
-        let mut files: Vec<(FileRow, Vec<(usize, catalog::RunRow)>)> = Vec::new();
         let common = if let [only] = &prefixes[..] { only.as_str() } else { "" };
-        for (id, path) in catalog::paths(&self.conn, common)? {
-            if inside(&path) && !self.view.hidden.contains(&id) {
-                let runs = catalog::runs_of(&self.conn, id)?;
-                let runs =
-                    runs.into_iter().filter_map(|run| Some((*places.get(&run.segment)?, run))).collect();
-                files.push((catalog::file_by_id(&self.conn, id)?, runs));
-            }
-        }
-        for (n, seg) in self.view.segs.iter().enumerate() {
-            for (m, memory) in seg.memory.iter().enumerate().filter(|(_, memory)| inside(&memory.file.path)) {
-                let run = (n, memory.run.clone());
-                // An appended log: its older runs are in the catalog.
-                if let Some((_, runs)) = files.iter_mut().find(|(file, _)| file.path == memory.file.path) {
-                    runs.push(run);
-                } else {
-                    let mut file = memory.file.clone();
-                    if file.id == 0 {
-                        file.id = -1 - i64::try_from(n << 32 | m).unwrap_or(0);
-                    }
-                    files.push((file, vec![run]));
-                }
-            }
-        }
-        files.sort_by(|a, b| a.0.path.cmp(&b.0.path));
-        let mut blocks = Vec::new();
-        let mut rows = HashMap::with_capacity(files.len());
-        for (file, runs) in files {
-            for (seg, run) in &runs {
-                for (n, block) in view::unpack(run)?.into_iter().enumerate() {
-                    let doc = run.start + u32::try_from(n).unwrap_or(u32::MAX);
-                    blocks.push(Stored { at: DocRef { seg: *seg, doc }, file: file.id, block });
-                }
-            }
-            rows.insert(file.id, file);
-        }
+        let (mut blocks, mut rows) = (Vec::new(), HashMap::new());
+        self.each_note_below(common, inside, |row, some| {
+            blocks.extend(some);
+            rows.insert(row.id, row.clone());
+            Ok(())
+        })?;
         Ok((blocks, rows))
     }
 
+    /// Calls `each` with every indexed file whose path `takes`, and its blocks in their order, file by file in
+    /// the order of paths: one file's blocks are in memory at a time.
+    pub fn each_note(
+        &self,
+        takes: impl Fn(&str) -> bool,
+        each: impl FnMut(&FileRow, Vec<Stored>) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        self.each_note_below("", takes, each)
+    }
+
+    fn each_note_below(
+        &self,
+        prefix: &str,
+        takes: impl Fn(&str) -> bool,
+        mut each: impl FnMut(&FileRow, Vec<Stored>) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
+        let places: HashMap<i64, usize> =
+            self.view.segs.iter().enumerate().map(|(n, seg)| (seg.id, n)).collect();
+        // What is read past the catalog: a file's place in it, or an appended log's later part.
+        let mut files: BTreeMap<String, (Option<i64>, Vec<(usize, usize)>)> = BTreeMap::new();
+        for (id, path) in catalog::paths(&self.conn, prefix)? {
+            if takes(&path) && !self.view.hidden.contains(&id) {
+                files.insert(path, (Some(id), Vec::new()));
+            }
+        }
+        for (n, seg) in self.view.segs.iter().enumerate() {
+            for (m, memory) in seg.memory.iter().enumerate().filter(|(_, memory)| takes(&memory.file.path)) {
+                files.entry(memory.file.path.clone()).or_default().1.push((n, m));
+            }
+        }
+        for (id, in_memory) in files.into_values() {
+            let mut blocks = Vec::new();
+            let mut row = None;
+            let mut take = |file: i64, seg: usize, run: &catalog::RunRow| -> Result<(), IndexError> {
+                for (n, block) in view::unpack(run)?.into_iter().enumerate() {
+                    let doc = run.start + u32::try_from(n).unwrap_or(u32::MAX);
+                    blocks.push(Stored { at: DocRef { seg, doc }, file, block });
+                }
+                Ok(())
+            };
+            if let Some(id) = id {
+                for run in catalog::runs_of(&self.conn, id)? {
+                    if let Some(seg) = places.get(&run.segment) {
+                        take(id, *seg, &run)?;
+                    }
+                }
+                row = Some(catalog::file_by_id(&self.conn, id)?);
+            }
+            for (n, m) in in_memory {
+                let memory = &self.view.segs[n].memory[m];
+                // Files in memory have no number of their own unless they replace a known one.
+                let new = if memory.file.id == 0 {
+                    -1 - i64::try_from(n << 32 | m).unwrap_or(0)
+                } else {
+                    memory.file.id
+                };
+                let file = id.unwrap_or(new);
+                take(file, n, &memory.run)?;
+                row = Some(FileRow { id: file, ..memory.file.clone() });
+            }
+            if let Some(row) = row {
+                each(&row, blocks)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with every file that the index knows, skipped ones included.
+    pub fn each_file(&self, mut each: impl FnMut(&FileRow)) -> Result<(), IndexError> {
+        let memory = || self.view.segs.iter().flat_map(|seg| &seg.memory).map(|memory| &memory.file);
+        let newer: HashSet<&str> = memory().map(|file| file.path.as_str()).collect();
+        catalog::each_file(&self.conn, |row| {
+            if !self.view.hidden.contains(&row.id) && !newer.contains(row.path.as_str()) {
+                each(&row);
+            }
+        })?;
+        memory().for_each(each);
+        Ok(())
+    }
     /// The texts of blocks. Cheapest where neighbours come one after the other.
     pub fn texts(&self, blocks: &[DocRef]) -> Result<Vec<String>, IndexError> {
         let mut open: HashMap<usize, Texts> = HashMap::new();
@@ -151,7 +197,7 @@ impl Snapshot<'_> {
             places.insert(stored.at, u32::try_from(n).unwrap_or(u32::MAX));
         }
         let mut counted = Vec::new();
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for word in terms::words(&mut analyzer, query) {
             if !seen.insert(word.stem.clone()) {
                 continue;

@@ -3,6 +3,7 @@
 //! The statistics are those of the candidates alone, taken at the time of the question.
 
 use super::corpus::Corpus;
+use super::layer::BITS;
 use super::question::Question;
 use super::text::Shape;
 
@@ -17,75 +18,96 @@ pub(super) const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1,
 pub struct Candidates {
     /// Whether each slot is one.
     pub is: Vec<bool>,
+    /// The notes whose blocks they are, by number.
+    pub files: Vec<u32>,
     /// How many are.
     pub count: usize,
+    /// Whether some are no events of a log.
+    pub has_notes: bool,
     pub(super) mean_length: f32,
     pub(super) mean_window: f32,
-    pub(super) sessions: usize,
     pub(super) mean_session: f32,
 }
 
 impl Candidates {
-    /// The living slots of the notes that `file` takes, less those that `slot` refuses.
-    pub fn new(corpus: &Corpus, file: impl Fn(&str) -> bool, slot: impl Fn(u32) -> bool) -> Self {
+    /// The blocks of the living notes that `takes` their path.
+    pub fn new(corpus: &Corpus, takes: impl Fn(&str) -> bool) -> Self {
         let mut this = Self {
             is: vec![false; corpus.len()],
+            files: Vec::new(),
             count: 0,
+            has_notes: false,
             mean_length: 0.0,
             mean_window: 0.0,
-            sessions: 0,
             mean_session: 0.0,
         };
         let (mut length, mut window) = (0_u64, 0.0_f64);
-        for note in corpus.files().iter().filter(|note| note.alive && file(&note.path)) {
-            let mut any = false;
-            for at in note.slots.clone().filter(|at| slot(*at)) {
-                this.is[at as usize] = true;
-                this.count += 1;
-                any = true;
-                length += u64::from(corpus.length[at as usize]);
-                window += f64::from(corpus.window[at as usize]);
+        for (id, note) in (0..).zip(corpus.files()) {
+            if !note.alive || note.slots.is_empty() || !takes(&note.path) {
+                continue;
             }
-            this.sessions += usize::from(any);
+            this.is[note.slots.start as usize..note.slots.end as usize].fill(true);
+            this.files.push(id);
+            this.count += note.slots.len();
+            this.has_notes |= note.has_notes;
+            length += u64::from(note.terms);
+            window += f64::from(note.windows);
         }
         #[expect(clippy::cast_precision_loss, reason = "means need no more")]
         {
             let count = this.count.max(1) as f64;
             this.mean_length = (length as f64 / count).max(1e-9) as f32;
             this.mean_window = (window / count).max(1e-9) as f32;
-            this.mean_session = (length as f64 / this.sessions.max(1) as f64).max(1e-9) as f32;
+            this.mean_session = (length as f64 / this.files.len().max(1) as f64).max(1e-9) as f32;
         }
         this
+    }
+
+    /// All slots, ascending within a note.
+    pub fn slots<'c>(&'c self, corpus: &'c Corpus) -> impl Iterator<Item = u32> + 'c {
+        self.files.iter().flat_map(|id| corpus.files()[*id as usize].slots.clone())
+    }
+
+    /// Who speaks in them, each once, by number.
+    pub fn authors(&self, corpus: &Corpus) -> Vec<u32> {
+        let mut all: Vec<u32> = Vec::new();
+        for author in self.files.iter().flat_map(|id| &corpus.files()[*id as usize].authors) {
+            if !all.contains(author) {
+                all.push(*author);
+            }
+        }
+        all
     }
 }
 
 /// The slot `offset` places beside `slot` in the same note, where it exists.
 pub(super) fn beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
     let at = slot.checked_add_signed(offset)?;
-    (corpus.file_of.get(at as usize)? == &corpus.file_of[slot as usize]).then_some(at)
+    let same = at >> BITS == slot >> BITS && corpus.has(at);
+    (same && corpus.meta(at).file == corpus.meta(slot).file).then_some(at)
 }
 
 pub(super) fn is_turn(corpus: &Corpus, slot: u32) -> bool {
-    corpus.shape[slot as usize].has(Shape::TURN)
+    corpus.shape(slot).has(Shape::TURN)
 }
 
 /// The length of a block's window: its own and, for turns, its neighbours' by their weight.
 pub(super) fn window_length(corpus: &Corpus, slot: u32) -> f32 {
-    let own = f32::from(corpus.length[slot as usize]);
+    let own = f32::from(corpus.meta(slot).length);
     if !is_turn(corpus, slot) {
         return own;
     }
     WINDOW
         .iter()
         .filter_map(|(offset, weight)| {
-            Some(weight * f32::from(corpus.length[beside(corpus, slot, *offset)? as usize]))
+            Some(weight * f32::from(corpus.meta(beside(corpus, slot, *offset)?).length))
         })
         .sum()
 }
 
 pub(super) fn answers(corpus: &Corpus, slot: u32) -> bool {
     is_turn(corpus, slot)
-        && beside(corpus, slot, -1).is_some_and(|before| corpus.shape[before as usize].has(Shape::QUESTION))
+        && beside(corpus, slot, -1).is_some_and(|before| corpus.shape(before).has(Shape::QUESTION))
 }
 
 /// Lucene's BM25 idf of a term in `df` of `n` documents.
@@ -107,13 +129,14 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
         let mut found = Vec::new();
         corpus.each(&asked.term, |slot, tf| {
             if candidates.is[slot as usize] {
-                found.push((slot as usize, f32::from(tf)));
+                found.push((slot, f32::from(tf)));
             }
         });
         #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
         let rarity = idf(found.len() as f32, n);
         for (slot, tf) in found {
-            out[slot] += bm25(tf, rarity, f32::from(corpus.length[slot]), candidates.mean_length);
+            let length = f32::from(corpus.meta(slot).length);
+            out[slot as usize] += bm25(tf, rarity, length, candidates.mean_length);
         }
     }
     out

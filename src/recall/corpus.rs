@@ -1,19 +1,29 @@
-//! The ranking's view of a vault, in memory: postings, shapes, speakers, times and built-in vectors of all
-//! blocks, in flat arrays over *slots*.
+//! The ranking's view of a vault: postings, shapes, speakers, times and built-in vectors of all blocks.
 //!
-//! A note owns a contiguous run of slots in the order of its blocks, so the neighbours of a turn are the
-//! slots beside it. A changed note gets new slots at the end and its old ones die; when too many are dead
-//! the corpus is built anew. Scores depend on living slots alone, so a corpus that grew step by step ranks
-//! as a fresh one does. Nothing here is truth: it is made from the index's blocks and can be dropped.
+//! Blocks are numbered by *slots*. A note owns a contiguous run of them in the order of its blocks, so the
+//! neighbours of a turn are the slots beside it. What was taken in last stands in memory (the [`Tail`]); a full
+//! tail becomes a [`Layer`] on disk, which is mapped and never changes. A slot's upper bits name its layer, the
+//! lower ones ([`layer::BITS`]) the block in it. A changed note gets new slots at the end and its old ones die;
+//! when too many are dead the corpus is built anew. Scores depend on living slots alone, so a corpus that grew
+//! step by step ranks as a fresh one does. Nothing here is truth: it is made from the index's blocks and can be
+//! dropped.
 
 use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::ops::Range;
+use std::path::PathBuf;
 
-use super::matrix::Matrix;
-use super::postings::Postings;
+use tantivy::directory::OwnedBytes;
+
+use super::layer::{self, Layer, Meta, NO_ROW};
+use super::matrix::Probe;
+use super::persist;
+use super::tail::Tail;
 use super::text::{Shape, Terms, words};
 use super::vectors::{Hash, hash};
-use crate::embed::Table;
+use crate::embed::Embedder;
+use crate::embed::fast::FastMap;
 use crate::index::Role;
 
 /// A block as the ranking takes it in.
@@ -21,8 +31,6 @@ use crate::index::Role;
 pub struct Passage<'a> {
     /// First line, from 1.
     pub line: u32,
-    /// Last line, inclusive.
-    pub end_line: u32,
     /// One event of a log: dialogue signals apply.
     pub is_turn: bool,
     /// Who speaks, where somebody does; a tool's call or result has no vector.
@@ -38,7 +46,7 @@ pub struct Passage<'a> {
 }
 
 /// One note.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct File {
     /// Its path in the vault.
     pub path: String,
@@ -48,57 +56,78 @@ pub struct File {
     pub slots: Range<u32>,
     /// Whether its slots still count.
     pub alive: bool,
+    /// Whether it has other blocks than a log's events.
+    pub(super) has_notes: bool,
+    /// The terms of all its blocks.
+    pub(super) terms: u32,
+    /// The lengths of all its blocks' windows.
+    pub(super) windows: f32,
+    /// Who speaks in it, by number.
+    pub(super) authors: Vec<u32>,
+}
+
+/// A layer and the name of the file that it is mapped from, if it is on disk.
+#[derive(Debug)]
+pub(super) struct Frozen {
+    pub layer: Layer,
+    pub name: Option<String>,
 }
 
 /// All blocks of a vault, as the ranking sees them.
 #[derive(Debug, Default)]
 pub struct Corpus {
     pub(super) files: Vec<File>,
-    pub(super) by_path: HashMap<String, u32>,
-    pub(super) postings: Postings,
+    /// The living notes by the hash of their path.
+    by_path: HashMap<u64, u32>,
+    hasher: RandomState,
+    pub(super) layers: Vec<Frozen>,
+    pub(super) tail: Tail,
     pub(super) authors: Vec<String>,
-    pub(super) author_ids: HashMap<String, u32>,
-    /// The file of each slot.
-    pub file_of: Vec<u32>,
-    /// First line of each slot.
-    pub line: Vec<u32>,
-    /// Last line of each slot.
-    pub end_line: Vec<u32>,
-    /// Terms of each slot, for BM25's length.
-    pub length: Vec<u16>,
-    /// The length of each slot's window ([`super::score`]'s).
-    pub window: Vec<f32>,
-    /// The shape of each slot.
-    pub shape: Vec<Shape>,
-    /// The author of each slot, [`NOBODY`] where it has none.
-    pub author: Vec<u32>,
-    /// Seconds since 1970, [`NEVER`] where none is known.
-    pub time: Vec<i64>,
-    /// Who speaks in each slot, as [`code`].
-    pub(super) role: Vec<u8>,
-    /// The content hash of what a model embeds of each slot.
-    pub hash: Vec<Hash>,
-    /// The built-in vectors.
-    pub vectors: Matrix,
-    pub(super) words: Terms,
-    pub(super) dead: usize,
+    author_ids: HashMap<String, u32>,
+    words: Words,
+    dead: usize,
+    /// Where full layers go; none keeps them in memory.
+    pub(super) folder: Option<PathBuf>,
 }
 
-impl Corpus {
-    /// Fills in what is not stored: the maps from paths and names to their numbers.
-    pub(super) fn connect(mut self) -> Self {
-        let living = (0_u32..).zip(&self.files).filter(|(_, file)| file.alive);
-        self.by_path = living.map(|(id, file)| (file.path.clone(), id)).collect();
-        self.author_ids = self.authors.iter().cloned().zip(0..).collect();
-        self.dead = self.files.iter().filter(|file| !file.alive).map(|file| file.slots.len()).sum();
-        self
+/// What is kept of words while blocks are taken in.
+#[derive(Debug, Default)]
+struct Words {
+    terms: Terms,
+    /// The number of each word's term in the tail's postings; none for a function word.
+    ids: FastMap<Box<str>, Option<u32>>,
+    embedder: Embedder,
+    /// The terms of one block.
+    found: Vec<u32>,
+}
+
+impl Words {
+    /// The numbers of a block's terms, in order, by the tail's postings.
+    fn find<'w>(&'w mut self, texts: [&str; 3], tail: &mut Tail) -> &'w mut Vec<u32> {
+        self.found.clear();
+        for text in texts {
+            words(text, |word| {
+                let id = match self.ids.get(word) {
+                    Some(id) => *id,
+                    None => {
+                        let id = self.terms.term(word).map(|term| tail.postings.id(term));
+                        self.ids.insert(word.into(), id);
+                        id
+                    }
+                };
+                self.found.extend(id);
+            });
+        }
+        &mut self.found
     }
 }
 
 const ROLES: [Role; 3] = [Role::User, Role::Agent, Role::Tool];
+/// Where a role stands in the bits of a stored shape, above those that [`Shape`] uses.
+const ROLE_BITS: u32 = 14;
 
 /// A role as it is stored: its place among the roles, from 1, or 0.
-fn code(role: Option<Role>) -> u8 {
+fn code(role: Option<Role>) -> u16 {
     (1..).zip(ROLES).find(|(_, other)| role == Some(*other)).map_or(0, |(code, _)| code)
 }
 
@@ -108,24 +137,59 @@ pub const NOBODY: u32 = u32::MAX;
 pub const NEVER: i64 = i64::MIN;
 
 impl Corpus {
-    /// An empty corpus.
+    /// An empty corpus in memory.
     pub fn new() -> Self {
-        Self { vectors: Matrix::new(crate::embed::table::DIMENSIONS), ..Self::default() }
+        Self::default()
     }
 
-    /// Slots, dead ones included.
+    /// An empty corpus whose full layers go to `folder`.
+    pub fn kept_in(folder: PathBuf) -> Self {
+        Self { folder: Some(folder), ..Self::default() }
+    }
+
+    /// From what is stored: the maps from paths and names to their numbers follow from it.
+    pub(super) fn from_parts(
+        files: Vec<File>,
+        layers: Vec<Frozen>,
+        authors: Vec<String>,
+        folder: PathBuf,
+    ) -> Self {
+        let hasher = RandomState::new();
+        let living = (0_u32..).zip(&files).filter(|(_, file)| file.alive);
+        let by_path = living.map(|(id, file)| (hasher.hash_one(&file.path), id)).collect();
+        let author_ids = authors.iter().cloned().zip(0..).collect();
+        let dead = files.iter().filter(|file| !file.alive).map(|file| file.slots.len()).sum();
+        Self {
+            files,
+            by_path,
+            hasher,
+            layers,
+            authors,
+            author_ids,
+            dead,
+            folder: Some(folder),
+            ..Self::default()
+        }
+    }
+
+    /// One more than the largest slot; some below it may be of no block.
     pub fn len(&self) -> usize {
-        self.file_of.len()
+        self.layers.len() * layer::MOST + self.tail.len()
     }
 
-    /// Whether there is no slot.
+    /// Whether there is no block.
     pub fn is_empty(&self) -> bool {
-        self.file_of.is_empty()
+        self.blocks() == 0
     }
 
-    /// Whether so many slots are dead that building anew is better.
+    /// How many blocks, dead ones included.
+    pub fn blocks(&self) -> usize {
+        self.layers.iter().map(|frozen| frozen.layer.len()).sum::<usize>() + self.tail.len()
+    }
+
+    /// Whether so many blocks are dead that building anew is better.
     pub fn is_worn(&self) -> bool {
-        self.dead > 1000 && self.dead * 4 > self.len()
+        self.dead > 1000 && self.dead * 4 > self.blocks()
     }
 
     /// All notes, dead versions included.
@@ -133,24 +197,116 @@ impl Corpus {
         &self.files
     }
 
+    fn id(&self, path: &str) -> Option<u32> {
+        let id = *self.by_path.get(&self.hasher.hash_one(path))?;
+        (self.files.get(id as usize)?.path == path).then_some(id)
+    }
+
     /// The living version of a note.
     pub fn file(&self, path: &str) -> Option<&File> {
-        self.by_path.get(path).map(|id| &self.files[*id as usize])
+        self.id(path).map(|id| &self.files[id as usize])
     }
 
     /// The note that a slot stands in.
     pub fn file_at(&self, slot: u32) -> &File {
-        &self.files[self.file_of[slot as usize] as usize]
+        &self.files[self.meta(slot).file as usize]
+    }
+
+    fn place(slot: u32) -> (usize, usize) {
+        ((slot >> layer::BITS) as usize, slot as usize & (layer::MOST - 1))
+    }
+
+    /// Whether `slot` is of a block.
+    pub fn has(&self, slot: u32) -> bool {
+        let (at, local) = Self::place(slot);
+        match self.layers.get(at) {
+            Some(frozen) => local < frozen.layer.len(),
+            None => at == self.layers.len() && local < self.tail.len(),
+        }
+    }
+
+    /// What is known of a block.
+    #[inline]
+    pub fn meta(&self, slot: u32) -> Meta {
+        let (at, local) = Self::place(slot);
+        let Some(frozen) = self.layers.get(at) else { return self.tail.metas[local] };
+        let meta = frozen.layer.meta(local);
+        // A torn layer may name any note.
+        if (meta.file as usize) < self.files.len() { meta } else { Meta { file: 0, ..meta } }
+    }
+
+    /// The shape of a block.
+    #[inline]
+    pub fn shape(&self, slot: u32) -> Shape {
+        self.meta(slot).shape
+    }
+
+    /// Who speaks in a block, where somebody does.
+    pub fn role(&self, slot: u32) -> Option<Role> {
+        ROLES.into_iter().find(|role| self.shape(slot).0 >> ROLE_BITS == code(Some(*role)))
+    }
+
+    /// The content hash of what a model embeds of a block.
+    pub fn hash(&self, slot: u32) -> Hash {
+        let (at, local) = Self::place(slot);
+        self.layers.get(at).map_or_else(|| self.tail.hashes[local], |frozen| frozen.layer.hash(local))
+    }
+
+    /// Whether a block has a built-in vector.
+    pub fn has_vector(&self, slot: u32) -> bool {
+        self.meta(slot).row != NO_ROW
+    }
+
+    /// A block's built-in vector as signed bytes with their scale.
+    pub fn row(&self, slot: u32) -> Option<(&[u8], f32)> {
+        let (at, row) = (Self::place(slot).0, self.meta(slot).row);
+        if row == NO_ROW {
+            return None;
+        }
+        match self.layers.get(at) {
+            Some(frozen) => frozen.layer.row(row),
+            None => Some(self.tail.vectors.row_parts(row as usize)),
+        }
+    }
+
+    /// A block's built-in vector; empty where it has none.
+    pub fn vector(&self, slot: u32) -> Vec<f32> {
+        let Some((values, scale)) = self.row(slot) else { return Vec::new() };
+        values.iter().map(|x| f32::from(x.cast_signed()) * scale).collect()
+    }
+
+    /// The cosine of the probe and a block's built-in vector; none where it has none.
+    pub fn cosine(&self, probe: &Probe, slot: u32) -> Option<f32> {
+        self.row(slot).map(|(values, scale)| probe.cosine(values, scale))
+    }
+
+    /// In how many of a vector's signs each row of a layer differs from `signs`, and whether the row belongs to
+    /// the sample: about one in 64, by its own signs.
+    pub(super) fn differences(&self, at: usize, signs: &layer::Signs) -> Vec<(u16, bool)> {
+        let differ = |row: layer::Signs| {
+            let bits: u32 = row.iter().zip(signs).map(|(a, b)| (a ^ b).count_ones()).sum();
+            (u16::try_from(bits).unwrap_or(u16::MAX), row[0].wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58 == 0)
+        };
+        match self.layers.get(at) {
+            Some(frozen) => frozen.layer.signs().map(differ).collect(),
+            None => self.tail.signs.iter().copied().map(differ).collect(),
+        }
     }
 
     /// Calls `each` with the slots in which `term` stands, ascending, and its count in each, at most 255.
-    pub fn each(&self, term: &str, each: impl FnMut(u32, u8)) {
-        self.postings.each(term, each);
+    pub fn each(&self, term: &str, mut each: impl FnMut(u32, u8)) {
+        let mut first = 0;
+        for frozen in &self.layers {
+            frozen.layer.each(term, |slot, count| each(first | slot, count));
+            first += 1 << layer::BITS;
+        }
+        self.tail.postings.each(term, |slot, count| each(first | slot, count));
     }
 
-    /// In how many slots `term` stands, dead ones included.
+    /// In how many blocks `term` stands, dead ones included.
     pub fn count(&self, term: &str) -> usize {
-        self.postings.count(term)
+        let frozen: usize = self.layers.iter().map(|frozen| frozen.layer.count(term)).sum();
+        frozen + self.tail.postings.count(term)
     }
 
     /// The different authors' names, by number.
@@ -163,62 +319,67 @@ impl Corpus {
         self.authors.get(id as usize).map_or("", String::as_str)
     }
 
-    /// Who speaks in a slot, where somebody does.
-    pub fn role(&self, slot: usize) -> Option<Role> {
-        ROLES.into_iter().find(|role| self.role[slot] == code(Some(*role)))
-    }
-
     /// Forgets a note.
     pub fn remove(&mut self, path: &str) {
-        if let Some(id) = self.by_path.remove(path) {
+        if let Some(id) = self.id(path) {
+            self.by_path.remove(&self.hasher.hash_one(path));
             let file = &mut self.files[id as usize];
             file.alive = false;
             self.dead += file.slots.len();
         }
     }
 
-    /// Takes a note in, in place of its last version.
+    /// Takes a note in, in place of its last version. What a note has beyond [`layer::MOST`] blocks is left out.
     pub fn put<'a>(&mut self, path: &str, version: u64, passages: impl Iterator<Item = Passage<'a>> + Clone) {
         self.remove(path);
+        let passages = passages.take(layer::MOST);
+        if self.tail.len() + passages.clone().count() > layer::MOST {
+            self.freeze();
+        }
         let id = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         let first = u32::try_from(self.len()).unwrap_or(u32::MAX);
         let names = names_of(passages.clone().filter_map(|passage| passage.author));
-        let table = Table::builtin();
-        let mut counts: HashMap<u32, u8> = HashMap::new();
+        let mut file = File {
+            path: path.to_owned(),
+            version,
+            slots: first..first,
+            alive: true,
+            has_notes: false,
+            terms: 0,
+            windows: 0.0,
+            authors: Vec::new(),
+        };
         for (at, passage) in passages.enumerate() {
-            self.push(id, at == 0, &passage, &names, &mut counts, table);
+            let meta = self.push(id, at == 0, &passage, &names);
+            file.has_notes |= !meta.shape.has(Shape::TURN | Shape::TOOL);
+            file.terms += u32::from(meta.length);
+            if meta.author != NOBODY && !file.authors.contains(&meta.author) {
+                file.authors.push(meta.author);
+            }
         }
-        let slots = first..u32::try_from(self.len()).unwrap_or(u32::MAX);
-        let windows: Vec<f32> =
-            slots.clone().map(|slot| super::candidates::window_length(self, slot)).collect();
-        self.window.extend(windows);
-        self.files.push(File { path: path.to_owned(), version, slots, alive: true });
-        self.by_path.insert(path.to_owned(), id);
+        file.slots.end = u32::try_from(self.len()).unwrap_or(u32::MAX);
+        self.by_path.insert(self.hasher.hash_one(path), id);
+        let slots = file.slots.clone();
+        self.files.push(file);
+        let mut windows = 0.0;
+        for slot in slots {
+            let window = super::candidates::window_length(self, slot);
+            windows += window;
+            let (_, local) = Self::place(slot);
+            self.tail.metas[local].window = window;
+        }
+        self.files[id as usize].windows = windows;
     }
 
-    fn push(
-        &mut self,
-        file: u32,
-        opens: bool,
-        passage: &Passage<'_>,
-        names: &[String],
-        counts: &mut HashMap<u32, u8>,
-        table: Table,
-    ) {
-        let slot = u32::try_from(self.len()).unwrap_or(u32::MAX);
-        counts.clear();
-        let mut length = 0_u32;
+    fn push(&mut self, file: u32, opens: bool, passage: &Passage<'_>, names: &[String]) -> Meta {
+        let slot = u32::try_from(self.tail.len()).unwrap_or(u32::MAX);
         // The speaker's name belongs to what a turn says, the headings to what a paragraph says.
-        for text in [passage.author.unwrap_or(""), passage.head, passage.text] {
-            let postings = &mut self.postings;
-            self.words.each(text, |term| {
-                length += 1;
-                let count = counts.entry(postings.id(term)).or_insert(0);
-                *count = count.saturating_add(1);
-            });
-        }
-        for (id, count) in counts.iter() {
-            self.postings.push(*id, slot, *count);
+        let texts = [passage.author.unwrap_or(""), passage.head, passage.text];
+        let terms = self.words.find(texts, &mut self.tail);
+        let length = terms.len();
+        terms.sort_unstable();
+        for same in terms.chunk_by(|a, b| a == b) {
+            self.tail.postings.push(same[0], slot, u8::try_from(same.len()).unwrap_or(u8::MAX));
         }
         let author = passage.author.map_or(NOBODY, |name| self.author_id(name));
         let mut shape = Shape::default();
@@ -229,21 +390,56 @@ impl Corpus {
         if passage.role == Some(Role::Tool) {
             shape.0 |= Shape::TOOL;
         }
-        self.file_of.push(file);
-        self.line.push(passage.line);
-        self.end_line.push(passage.end_line);
-        self.length.push(u16::try_from(length).unwrap_or(u16::MAX));
-        self.shape.push(shape);
-        self.author.push(author);
-        self.role.push(code(passage.role));
-        self.time.push(passage.time.unwrap_or(NEVER));
+        shape.0 |= code(passage.role) << ROLE_BITS;
         let embedded = without_names(passage.text, names);
-        self.hash.push(hash(&embedded));
-        if passage.role == Some(Role::Tool) {
-            self.vectors.push(&[]);
+        let hash = hash(&embedded);
+        let row = if passage.role == Some(Role::Tool) {
+            NO_ROW
         } else {
-            self.vectors.push(&table.embed(&embedded));
+            self.tail.row(&hash, || self.words.embedder.embed(&embedded))
+        };
+        let meta = Meta {
+            file,
+            line: passage.line,
+            row,
+            author,
+            window: 0.0,
+            time: passage.time.unwrap_or(NEVER),
+            length: u16::try_from(length).unwrap_or(u16::MAX),
+            shape,
+        };
+        self.tail.metas.push(meta);
+        self.tail.hashes.push(hash);
+        meta
+    }
+
+    /// Makes the tail a layer: together with the last one where both fit into one.
+    pub(super) fn freeze(&mut self) {
+        let mut tail = std::mem::take(&mut self.tail);
+        self.words = Words::default();
+        if tail.len() == 0 {
+            return;
         }
+        let base = self.layers.len() * layer::MOST;
+        if let Some(last) = self.layers.pop_if(|last| last.layer.len() + tail.len() <= layer::MOST) {
+            let mut whole = last.layer.thaw();
+            let from = u32::try_from(base).unwrap_or(u32::MAX);
+            let to = u32::try_from(base - layer::MOST + whole.len()).unwrap_or(u32::MAX);
+            for file in self.files.iter_mut().filter(|file| file.slots.start >= from) {
+                file.slots = file.slots.start - from + to..file.slots.end - from + to;
+            }
+            whole.append(&tail);
+            tail = whole;
+        }
+        let bytes = layer::bytes(&tail);
+        drop(tail);
+        let on_disk = self.folder.as_deref().and_then(|folder| {
+            let name = persist::write_layer(folder, &bytes).ok()?;
+            Some(Frozen { layer: Layer::map(folder, &name)?, name: Some(name) })
+        });
+        let in_memory = || Some(Frozen { layer: Layer::new(OwnedBytes::new(bytes))?, name: None });
+        // Bytes that were made here are those of a layer.
+        self.layers.extend(on_disk.or_else(in_memory));
     }
 
     fn author_id(&mut self, name: &str) -> u32 {
@@ -286,6 +482,9 @@ pub fn names_of<'a>(authors: impl Iterator<Item = &'a str>) -> Vec<String> {
 /// A question that names a speaker is otherwise nearest to the turns that *address* that speaker, not to
 /// those that the speaker wrote.
 pub fn without_names<'t>(text: &'t str, names: &[String]) -> std::borrow::Cow<'t, str> {
+    if names.is_empty() {
+        return text.into();
+    }
     let is_name = |word: &str| {
         names.iter().any(|name| {
             name.len() == word.len() && name.eq_ignore_ascii_case(word) || word.to_lowercase() == *name

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
-use super::corpus::{Corpus, NOBODY, names_of, without_names};
+use super::corpus::{Corpus, names_of, without_names};
 use super::matrix::{Matrix, Probe};
 use super::score::Candidates;
 use crate::clock::Clock;
@@ -124,12 +124,7 @@ impl Recall {
     /// and can be reached, else by the built-in one.
     pub(super) fn ask(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
         // Only the names of who speaks here: another conversation's Rose is a flower in this one.
-        let mut authors: Vec<u32> = Vec::new();
-        for (author, is) in state.corpus.author.iter().zip(&candidates.is) {
-            if *is && *author != NOBODY && !authors.contains(author) {
-                authors.push(*author);
-            }
-        }
+        let authors = candidates.authors(&state.corpus);
         let names = names_of(authors.iter().map(|author| state.corpus.author_name(*author)));
         let text = without_names(text, &names);
         let builtin = |warning: Option<String>| Asked {
@@ -155,11 +150,9 @@ impl Recall {
             )));
         };
         let (mut all, mut with) = (0_usize, 0_usize);
-        for slot in
-            (0..candidates.is.len()).filter(|slot| candidates.is[*slot] && state.corpus.vectors.has(*slot))
-        {
+        for slot in candidates.slots(&state.corpus).filter(|slot| state.corpus.has_vector(*slot)) {
             all += 1;
-            with += usize::from(matrix.has(slot));
+            with += usize::from(matrix.has(slot as usize));
         }
         // Half-embedded memory would hide the other half.
         if with * 20 < all * 19 {

@@ -10,14 +10,15 @@ use crate::embed::table::normalise;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Matrix {
     dimensions: usize,
-    rows: Vec<i8>,
+    /// Signed bytes.
+    rows: Vec<u8>,
     scales: Vec<f32>,
 }
 
 /// A vector to compare with a [`Matrix`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
-    values: Vec<i8>,
+    wide: Vec<i16>,
     scale: f32,
 }
 
@@ -27,29 +28,52 @@ impl Probe {
         let mut unit = vector.to_vec();
         normalise(&mut unit);
         let scale = largest(&unit) / 127.0;
+        let inverse = 1.0 / scale;
         (scale > 0.0 && scale.is_finite())
-            .then(|| Self { values: unit.iter().map(|x| quantise(*x, scale)).collect(), scale })
+            .then(|| Self { wide: unit.iter().map(|x| quantise(*x, inverse)).collect(), scale })
     }
-}
 
-impl Probe {
+    /// The dimension of what it can be compared with.
+    pub fn dimensions(&self) -> usize {
+        self.wide.len()
+    }
+
+    /// The cosine with a row of signed bytes and its scale; 0 where the dimensions differ.
+    pub fn cosine(&self, row: &[u8], scale: f32) -> f32 {
+        if row.len() == self.wide.len() { dot(&self.wide, row) * scale * self.scale } else { 0.0 }
+    }
+
     /// The scale (little-endian f32) and the bytes, for storing.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.scale.to_le_bytes().to_vec();
-        bytes.extend(self.values.iter().map(|x| x.cast_unsigned()));
+        bytes.extend(self.bytes());
         bytes
     }
+
+    fn bytes(&self) -> impl Iterator<Item = u8> {
+        // Quantised values are those of a signed byte.
+        self.wide.iter().map(|x| x.to_le_bytes()[0])
+    }
+
+    /// The signs, a bit a dimension, 64 a word.
+    pub fn signs(&self) -> impl Iterator<Item = u64> {
+        signs(self.wide.iter().map(|x| *x > 0))
+    }
+}
+
+fn signs(positive: impl ExactSizeIterator<Item = bool>) -> impl Iterator<Item = u64> {
+    let mut positive = positive;
+    std::iter::from_fn(move || {
+        (positive.len() > 0).then(|| {
+            (0..64).zip(positive.by_ref().take(64)).fold(0, |word, (bit, is)| word | u64::from(is) << bit)
+        })
+    })
 }
 
 impl Matrix {
     /// An empty matrix for vectors of this dimension.
     pub fn new(dimensions: usize) -> Self {
         Self { dimensions, rows: Vec::new(), scales: Vec::new() }
-    }
-
-    /// From stored parts; `None` where their sizes don't agree.
-    pub fn from_parts(dimensions: usize, rows: Vec<i8>, scales: Vec<f32>) -> Option<Self> {
-        (rows.len() == dimensions * scales.len()).then_some(Self { dimensions, rows, scales })
     }
 
     /// The dimension of its rows.
@@ -68,7 +92,7 @@ impl Matrix {
     }
 
     /// The bytes and scales, for storing.
-    pub fn parts(&self) -> (&[i8], &[f32]) {
+    pub fn parts(&self) -> (&[u8], &[f32]) {
         (&self.rows, &self.scales)
     }
 
@@ -77,7 +101,7 @@ impl Matrix {
     pub fn push(&mut self, vector: &[f32]) {
         let probe = if vector.len() == self.dimensions { Probe::new(vector) } else { None };
         if let Some(probe) = probe {
-            self.rows.extend_from_slice(&probe.values);
+            self.rows.extend(probe.bytes());
             self.scales.push(probe.scale);
         } else {
             self.rows.resize(self.rows.len() + self.dimensions, 0);
@@ -91,22 +115,42 @@ impl Matrix {
         if values.len() != self.dimensions {
             return false;
         }
-        self.rows.extend(values.iter().map(|x| x.cast_signed()));
-        self.scales.push(f32::from_le_bytes(*scale));
+        self.push_parts(values, f32::from_le_bytes(*scale));
         true
     }
 
-    /// A row as [`Probe::to_bytes`] stores it.
-    pub fn row_bytes(&self, row: usize) -> Vec<u8> {
-        let mut bytes = self.scales[row].to_le_bytes().to_vec();
-        bytes.extend(self.rows[row * self.dimensions..][..self.dimensions].iter().map(|x| x.cast_unsigned()));
-        bytes
+    /// Appends a row as [`Matrix::parts`] has it.
+    pub fn push_parts(&mut self, values: &[u8], scale: f32) {
+        self.rows.extend_from_slice(values);
+        self.rows.resize((self.scales.len() + 1) * self.dimensions, 0);
+        self.scales.push(scale);
+    }
+
+    /// Removes the last row.
+    pub fn pop(&mut self) {
+        self.scales.pop();
+        self.rows.truncate(self.scales.len() * self.dimensions);
+    }
+
+    /// The signs of a row, as [`Probe::signs`] has them, of as many dimensions as fit.
+    pub fn signs<const N: usize>(&self, row: usize) -> [u64; N] {
+        let values = &self.rows[row * self.dimensions..][..self.dimensions];
+        let mut out = [0; N];
+        for (to, word) in out.iter_mut().zip(signs(values.iter().map(|x| x.cast_signed() > 0))) {
+            *to = word;
+        }
+        out
+    }
+
+    /// A row as [`Matrix::parts`] has it.
+    pub fn row_parts(&self, row: usize) -> (&[u8], f32) {
+        (&self.rows[row * self.dimensions..][..self.dimensions], self.scales[row])
     }
 
     /// A row as numbers.
     pub fn row(&self, row: usize) -> Vec<f32> {
         let values = &self.rows[row * self.dimensions..][..self.dimensions];
-        values.iter().map(|x| f32::from(*x) * self.scales[row]).collect()
+        values.iter().map(|x| f32::from(x.cast_signed()) * self.scales[row]).collect()
     }
 
     /// Copies a row of another matrix of the same dimension onto the end; a missing one becomes a row that
@@ -121,55 +165,39 @@ impl Matrix {
         }
     }
 
-    /// Replaces a row.
-    pub fn set(&mut self, row: usize, vector: &[f32]) {
-        if row < self.len()
-            && vector.len() == self.dimensions
-            && let Some(probe) = Probe::new(vector)
-        {
-            self.rows[row * self.dimensions..][..self.dimensions].copy_from_slice(&probe.values);
-            self.scales[row] = probe.scale;
-        }
-    }
-
     /// Whether a row has a vector.
     pub fn has(&self, row: usize) -> bool {
         self.scales.get(row).is_some_and(|scale| *scale > 0.0)
     }
 
-    /// The cosine of the probe with each row of `range`, into `out` (cleared first); 0 for rows without a
-    /// vector, and for all where the dimensions differ.
-    pub fn cosines(&self, probe: &Probe, range: std::ops::Range<usize>, out: &mut Vec<f32>) {
-        out.clear();
-        if probe.values.len() != self.dimensions {
-            out.resize(range.len(), 0.0);
-            return;
-        }
-        let rows = self.rows[range.start * self.dimensions..range.end * self.dimensions]
-            .chunks_exact(self.dimensions.max(1));
-        let wide: Vec<i16> = probe.values.iter().map(|x| i16::from(*x)).collect();
-        out.extend(rows.zip(&self.scales[range]).map(|(row, scale)| dot(&wide, row) * scale * probe.scale));
+    /// The cosine of the probe with a row; 0 for one without a vector, and where the dimensions differ.
+    pub fn cosine(&self, probe: &Probe, row: usize) -> f32 {
+        let values = self.rows.get(row * self.dimensions..(row + 1) * self.dimensions);
+        values.map_or(0.0, |values| probe.cosine(values, self.scales[row]))
     }
 
-    /// The cosine of two rows.
-    pub fn between(&self, a: usize, b: usize) -> f32 {
-        let row = |at: usize| &self.rows[at * self.dimensions..][..self.dimensions];
-        let wide: Vec<i16> = row(a).iter().map(|x| i16::from(*x)).collect();
-        dot(&wide, row(b)) * self.scales[a] * self.scales[b]
+    /// The cosine of the probe with each row of `range`, into `out` (cleared first).
+    pub fn cosines(&self, probe: &Probe, range: std::ops::Range<usize>, out: &mut Vec<f32>) {
+        out.clear();
+        out.extend(range.map(|row| self.cosine(probe, row)));
     }
 }
 
 /// The exact integer dot product. Plain loops over fixed widths, which the compiler turns into SIMD:
 /// 16-bit products of two bytes can't overflow 32-bit sums of any dimension we store.
-fn dot(wide: &[i16], row: &[i8]) -> f32 {
+fn dot(wide: &[i16], row: &[u8]) -> f32 {
     const LANES: usize = 16;
     let mut sums = [0_i32; LANES];
     let (chunks, rests) = (wide.chunks_exact(LANES), row.chunks_exact(LANES));
-    let rest: i32 =
-        chunks.remainder().iter().zip(rests.remainder()).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+    let rest: i32 = chunks
+        .remainder()
+        .iter()
+        .zip(rests.remainder())
+        .map(|(a, b)| i32::from(*a) * i32::from(b.cast_signed()))
+        .sum();
     for (a, b) in chunks.zip(rests) {
         for lane in 0..LANES {
-            sums[lane] += i32::from(a[lane]) * i32::from(i16::from(b[lane]));
+            sums[lane] += i32::from(a[lane]) * i32::from(i16::from(b[lane].cast_signed()));
         }
     }
     #[expect(
@@ -184,9 +212,11 @@ fn largest(vector: &[f32]) -> f32 {
     vector.iter().fold(0.0, |most, x| most.max(x.abs()))
 }
 
+/// `x` in steps of `1 / inverse`, rounded to the nearest: adding and taking away 1.5 * 2^23 leaves no fraction.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to the range of a byte")]
-fn quantise(x: f32, scale: f32) -> i8 {
-    (x / scale).round().clamp(-127.0, 127.0) as i8
+fn quantise(x: f32, inverse: f32) -> i16 {
+    const WHOLE: f32 = 12_582_912.0;
+    (((x * inverse).clamp(-127.0, 127.0) + WHOLE) - WHOLE) as i16
 }
 
 #[cfg(test)]
@@ -225,6 +255,17 @@ mod tests {
         let mut out = Vec::new();
         matrix.cosines(&Probe::new(&[1.0, 0.0]).unwrap(), 0..1, &mut out);
         assert_eq!(out, [0.0]);
-        assert!(Matrix::from_parts(3, vec![0; 5], vec![1.0; 2]).is_none());
+        matrix.pop();
+        assert!(matrix.is_empty());
+    }
+
+    #[test]
+    fn signs_are_bits() {
+        let mut vector = vec![-1.0; 128];
+        (vector[0], vector[65]) = (1.0, 1.0);
+        let mut matrix = Matrix::new(128);
+        matrix.push(&vector);
+        assert_eq!(matrix.signs::<2>(0), [1, 2]);
+        assert_eq!(Probe::new(&vector).unwrap().signs().collect::<Vec<_>>(), [1, 2]);
     }
 }

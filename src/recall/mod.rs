@@ -19,6 +19,7 @@ pub mod choose;
 pub mod corpus;
 mod engine;
 pub mod formula;
+pub mod layer;
 pub mod matrix;
 mod persist;
 mod postings;
@@ -28,8 +29,10 @@ pub mod score;
 mod search;
 pub mod signal;
 mod sync;
+mod tail;
 mod tally;
 pub mod text;
+pub mod uses;
 pub mod vectors;
 mod within;
 

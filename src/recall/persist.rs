@@ -1,79 +1,106 @@
-//! The corpus as one file, so that a cold process need not read every note's text again.
+//! The corpus on disk, so that a cold process need not read every note's text again.
 //!
-//! Flat arrays, little endian, each with its length in front, behind a head that names the version of
-//! everything that they depend on. A file of another version, a torn or a foreign one is not an error: the
-//! corpus is made from the index again. It is replaced in one step (written beside, renamed over).
+//! Layers are files of their own, named by their content ([`super::layer`]). The head, `recall.bin`, names them
+//! and lists the notes: flat arrays, little endian, each with its length in front, behind a line with the version
+//! of everything that they depend on. A head of another version, a torn or a foreign one, or a layer that is
+//! missing is not an error: the corpus is made from the index again. Each file is replaced in one step (written
+//! beside, renamed over), the head last.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::corpus::{Corpus, File};
-use super::matrix::Matrix;
-use super::postings::{Flat, Postings};
-use super::text::Shape;
+use super::corpus::{Corpus, File, Frozen};
+use super::layer::{self, Layer};
 use crate::embed::table;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
-const LAYOUT: &str = "vault-agent recall 1";
+const LAYOUT: &str = "vault-agent recall 2";
+/// The ending of a layer's file.
+const LAYER: &str = "layer";
 
 fn head(options: &str) -> String {
     format!("{LAYOUT} {} {} {options}\n", table::NAME, env!("CARGO_PKG_VERSION"))
 }
 
-/// Writes `corpus`, made under `options` (what its blocks depend on beside the notes), to `path`.
+/// Writes `corpus`, made under `options` (what its blocks depend on beside the notes), to the head at `path` and
+/// its layers beside it. The tail becomes a layer.
 ///
 /// # Errors
 /// The disk's.
-pub fn save(corpus: &Corpus, options: &str, path: &Path) -> io::Result<()> {
+pub fn save(corpus: &mut Corpus, options: &str, path: &Path) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    corpus.folder.get_or_insert_with(|| folder.to_owned());
+    corpus.freeze();
+    for frozen in &mut corpus.layers {
+        // What another process removed is still mapped here.
+        if frozen.name.as_ref().is_none_or(|name| !folder.join(name).exists()) {
+            frozen.name = Some(write_layer(folder, frozen.layer.as_bytes())?);
+        }
+    }
+    let known = layers_of(path);
+    replace(path, |file| write(corpus, options, file))?;
+    for name in known {
+        if corpus.layers.iter().all(|frozen| frozen.name.as_ref() != Some(&name)) {
+            let _ = std::fs::remove_file(folder.join(name));
+        }
+    }
+    Ok(())
+}
+
+/// Writes a layer's bytes to `folder`; returns the name of its file.
+///
+/// # Errors
+/// The disk's.
+pub fn write_layer(folder: &Path, bytes: &[u8]) -> io::Result<String> {
+    let name = format!("recall-{}.{LAYER}", &blake3::hash(bytes).to_hex()[..16]);
+    let path = folder.join(&name);
+    if std::fs::metadata(&path).is_ok_and(|known| known.len() == bytes.len() as u64) {
+        return Ok(name);
+    }
+    replace(&path, |file| file.write_all(bytes))?;
+    Ok(name)
+}
+
+fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    let written = write(corpus, options, &temporary).and_then(|()| std::fs::rename(&temporary, path));
+    let written = std::fs::File::create(&temporary).and_then(|file| {
+        let mut out = io::BufWriter::with_capacity(1 << 20, file);
+        write(&mut out)?;
+        out.flush()
+    });
+    let written = written.and_then(|()| std::fs::rename(&temporary, path));
     if written.is_err() {
         let _ = std::fs::remove_file(&temporary);
     }
     written
 }
 
-fn write(corpus: &Corpus, options: &str, path: &Path) -> io::Result<()> {
-    let mut out = io::BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?);
+fn write(corpus: &Corpus, options: &str, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(head(options).as_bytes())?;
-    let flat = corpus.postings.to_flat();
-    let (rows, scales) = corpus.vectors.parts();
+    let names: Vec<&str> = corpus.layers.iter().filter_map(|frozen| frozen.name.as_deref()).collect();
+    put(out, names.join("\0").as_bytes(), |x| [*x])?;
     let mut paths = String::new();
+    let (mut authors, mut ends) = (Vec::new(), Vec::new());
     for file in &corpus.files {
         paths.push_str(&file.path);
         paths.push('\0');
+        authors.extend_from_slice(&file.authors);
+        ends.push(u32::try_from(authors.len()).unwrap_or(u32::MAX));
     }
-    put(&mut out, paths.as_bytes(), |x| [*x])?;
-    put(&mut out, &corpus.files, |file| file.version.to_le_bytes())?;
-    put(&mut out, &corpus.files, |file| file.slots.end.to_le_bytes())?;
-    put(&mut out, &corpus.files, |file| [u8::from(file.alive)])?;
-    put(&mut out, corpus.authors.join("\0").as_bytes(), |x| [*x])?;
-    put(&mut out, &corpus.file_of, |x| x.to_le_bytes())?;
-    put(&mut out, &corpus.line, |x| x.to_le_bytes())?;
-    put(&mut out, &corpus.end_line, |x| x.to_le_bytes())?;
-    put(&mut out, &corpus.length, |x| x.to_le_bytes())?;
-    put(&mut out, &corpus.window, |x| x.to_le_bytes())?;
-    put(&mut out, &corpus.shape, |x| x.0.to_le_bytes())?;
-    put(&mut out, &corpus.author, |x| x.to_le_bytes())?;
-    put(&mut out, &corpus.time, |x| x.to_le_bytes())?;
-    put(&mut out, &corpus.role, |x| [*x])?;
-    put(&mut out, &corpus.hash, |x| *x)?;
-    put(&mut out, &flat.text, |x| [*x])?;
-    put(&mut out, &flat.ends, |x| x.to_le_bytes())?;
-    put(&mut out, &flat.stretches, |x| x.to_le_bytes())?;
-    put(&mut out, &flat.slots, |x| x.to_le_bytes())?;
-    put(&mut out, &flat.counts, |x| [*x])?;
-    put(&mut out, scales, |x| x.to_le_bytes())?;
-    put(&mut out, rows, |x| x.to_le_bytes())?;
-    out.flush()
+    put(out, paths.as_bytes(), |x| [*x])?;
+    put(out, &corpus.files, |file| file.version.to_le_bytes())?;
+    put(out, &corpus.files, |file| file.slots.start.to_le_bytes())?;
+    put(out, &corpus.files, |file| file.slots.end.to_le_bytes())?;
+    put(out, &corpus.files, |file| [u8::from(file.alive) | u8::from(file.has_notes) << 1])?;
+    put(out, &corpus.files, |file| file.terms.to_le_bytes())?;
+    put(out, &corpus.files, |file| file.windows.to_le_bytes())?;
+    put(out, &ends, |x| x.to_le_bytes())?;
+    put(out, &authors, |x| x.to_le_bytes())?;
+    put(out, corpus.authors.join("\0").as_bytes(), |x| [*x])
 }
 
-fn put<T, const N: usize>(
-    out: &mut impl Write,
-    items: &[T],
-    bytes: impl Fn(&T) -> [u8; N],
-) -> io::Result<()> {
+fn put<T, const N: usize>(out: &mut dyn Write, items: &[T], bytes: impl Fn(&T) -> [u8; N]) -> io::Result<()> {
     out.write_all(&(items.len() as u64).to_le_bytes())?;
     let mut buffer = Vec::with_capacity(N * 8192);
     for chunk in items.chunks(8192) {
@@ -86,72 +113,83 @@ fn put<T, const N: usize>(
     Ok(())
 }
 
+/// The names of the layers that the head at `path` names, whatever version it is of.
+fn layers_of(path: &Path) -> Vec<String> {
+    let Ok(bytes) = std::fs::read(path) else { return Vec::new() };
+    let after = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
+    names(&mut &bytes[after..]).unwrap_or_default()
+}
+
+/// Layers' names. Only such as this room gives are taken: a torn head names nobody else's file.
+fn names(rest: &mut &[u8]) -> Option<Vec<String>> {
+    let names = String::from_utf8(take(rest, |[x]: [u8; 1]| x)?).ok()?;
+    let is_ours = |name: &str| {
+        let core = name.strip_prefix("recall-").and_then(|rest| rest.strip_suffix(".layer"));
+        core.is_some_and(|core| core.len() == 16 && core.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    let names: Vec<String> = names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    names.iter().all(|name| is_ours(name)).then_some(names)
+}
+
 /// The corpus at `path`, if there is a whole one of this version made under `options`.
 pub fn load(path: &Path, options: &str) -> Option<Corpus> {
+    // A process that saves meanwhile may take layers away: its own head names those that stay.
+    (0..3).find_map(|_| load_once(path, options))
+}
+
+fn load_once(path: &Path, options: &str) -> Option<Corpus> {
+    let folder = path.parent()?;
     let bytes = std::fs::read(path).ok()?;
     let mut rest = bytes.strip_prefix(head(options).as_bytes())?;
+    let layers: Option<Vec<Frozen>> = names(&mut rest)?
+        .into_iter()
+        .map(|name| Some(Frozen { layer: Layer::map(folder, &name)?, name: Some(name) }))
+        .collect();
+    let layers = layers?;
     let paths = String::from_utf8(take(&mut rest, |[x]: [u8; 1]| x)?).ok()?;
     let versions = take(&mut rest, u64::from_le_bytes)?;
+    let starts = take(&mut rest, u32::from_le_bytes)?;
     let ends = take(&mut rest, u32::from_le_bytes)?;
-    let alive = take(&mut rest, |[x]: [u8; 1]| x != 0)?;
-    let mut start = 0;
-    let mut files = Vec::with_capacity(ends.len());
-    for (((path, version), end), alive) in paths.split_terminator('\0').zip(versions).zip(&ends).zip(alive) {
-        files.push(File { path: path.to_owned(), version, slots: start..*end, alive });
-        start = *end;
-    }
+    let flags = take(&mut rest, |[x]: [u8; 1]| x)?;
+    let terms = take(&mut rest, u32::from_le_bytes)?;
+    let windows = take(&mut rest, f32::from_le_bytes)?;
+    let author_ends = take(&mut rest, u32::from_le_bytes)?;
+    let of_files = take(&mut rest, u32::from_le_bytes)?;
     let authors = String::from_utf8(take(&mut rest, |[x]: [u8; 1]| x)?).ok()?;
-    let corpus = Corpus {
-        authors: if authors.is_empty() {
-            Vec::new()
-        } else {
-            authors.split('\0').map(str::to_owned).collect()
-        },
-        file_of: take(&mut rest, u32::from_le_bytes)?,
-        line: take(&mut rest, u32::from_le_bytes)?,
-        end_line: take(&mut rest, u32::from_le_bytes)?,
-        length: take(&mut rest, u16::from_le_bytes)?,
-        window: take(&mut rest, f32::from_le_bytes)?,
-        shape: take(&mut rest, |x| Shape(u16::from_le_bytes(x)))?,
-        author: take(&mut rest, u32::from_le_bytes)?,
-        time: take(&mut rest, i64::from_le_bytes)?,
-        role: take(&mut rest, |[x]: [u8; 1]| x)?,
-        hash: take(&mut rest, |x: [u8; 16]| x)?,
-        ..Corpus::new()
-    };
-    let flat = Flat {
-        text: take(&mut rest, |[x]: [u8; 1]| x)?,
-        ends: take(&mut rest, u32::from_le_bytes)?,
-        stretches: take(&mut rest, u32::from_le_bytes)?,
-        slots: take(&mut rest, u32::from_le_bytes)?,
-        counts: take(&mut rest, |[x]: [u8; 1]| x)?,
-    };
-    let scales = take(&mut rest, f32::from_le_bytes)?;
-    let rows = take(&mut rest, i8::from_le_bytes)?;
-    let n = corpus.file_of.len();
-    let same = [corpus.line.len(), corpus.end_line.len(), corpus.length.len(), corpus.window.len()]
-        .into_iter()
-        .chain([
-            corpus.shape.len(),
-            corpus.author.len(),
-            corpus.time.len(),
-            corpus.role.len(),
-            corpus.hash.len(),
-            scales.len(),
-        ])
-        .all(|len| len == n);
-    let sound = same
-        && rest.is_empty()
-        && files.len() == ends.len()
-        && ends.is_sorted()
-        && start as usize == n
-        && corpus.file_of.iter().all(|file| (*file as usize) < files.len())
-        && flat.is_sound(start);
-    if !sound {
+    let authors: Vec<String> =
+        if authors.is_empty() { Vec::new() } else { authors.split('\0').map(str::to_owned).collect() };
+    let count = versions.len();
+    let same = [starts.len(), ends.len(), flags.len(), terms.len(), windows.len(), author_ends.len()];
+    if !rest.is_empty() || same != [count; 6] || paths.split_terminator('\0').count() != count {
         return None;
     }
-    let vectors = Matrix::from_parts(table::DIMENSIONS, rows, scales)?;
-    Some(Corpus { files, postings: Postings::from_flat(flat), vectors, ..corpus }.connect())
+    let mut files = Vec::with_capacity(count);
+    let mut author = 0;
+    for (at, path) in paths.split_terminator('\0').enumerate() {
+        let slots = starts[at]..ends[at];
+        let layer = layers.get((slots.start >> layer::BITS) as usize).map_or(0, |frozen| frozen.layer.len());
+        let within = (slots.start as usize & (layer::MOST - 1)) + slots.len() <= layer;
+        if slots.end < slots.start || (!slots.is_empty() && !within) {
+            return None;
+        }
+        let speakers = of_files.get(author..author_ends[at] as usize)?.to_vec();
+        author = author_ends[at] as usize;
+        files.push(File {
+            path: path.to_owned(),
+            version: versions[at],
+            slots,
+            alive: flags[at] & 1 != 0,
+            has_notes: flags[at] & 2 != 0,
+            terms: terms[at],
+            windows: windows[at],
+            authors: speakers,
+        });
+    }
+    // A block without a note would be nobody's.
+    if files.is_empty() && !layers.is_empty() {
+        return None;
+    }
+    Some(Corpus::from_parts(files, layers, authors, folder.to_owned()))
 }
 
 fn take<T, const N: usize>(rest: &mut &[u8], item: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
@@ -168,52 +206,107 @@ mod tests {
     use super::*;
     use crate::recall::corpus::Passage;
 
+    fn put(corpus: &mut Corpus, path: &str, texts: &[&str]) {
+        let passages = texts.iter().zip(1..).map(|(text, line)| Passage {
+            line,
+            is_turn: true,
+            role: None,
+            author: Some("Ann"),
+            time: Some(7),
+            head: "",
+            text,
+        });
+        corpus.put(path, 3, passages);
+    }
+
     fn corpus() -> Corpus {
         let mut corpus = Corpus::new();
-        for (path, texts) in
-            [("a.md", ["The dentist, Ann", "is closed?"]), ("b.md", ["x", ""]), ("a.md", ["anew", "y"])]
-        {
-            let passages = texts.iter().zip(1..).map(|(text, line)| Passage {
-                line,
-                end_line: line,
-                is_turn: true,
-                role: None,
-                author: Some("Ann"),
-                time: Some(7),
-                head: "",
-                text,
-            });
-            corpus.put(path, 3, passages);
-        }
+        put(&mut corpus, "a.md", &["The dentist, Ann", "is closed?"]);
+        put(&mut corpus, "b.md", &["x", ""]);
+        put(&mut corpus, "a.md", &["anew, the dentist", "y"]);
         corpus
+    }
+
+    fn postings(corpus: &Corpus, term: &str) -> Vec<(u32, u8)> {
+        let mut out = Vec::new();
+        corpus.each(term, |slot, count| out.push((slot, count)));
+        out
     }
 
     #[test]
     fn what_was_saved_is_loaded_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("recall.bin");
-        let corpus = corpus();
-        save(&corpus, "utc", &path).unwrap();
-        let loaded = load(&path, "utc").unwrap();
-        assert_eq!(loaded.files(), corpus.files());
-        assert_eq!(loaded.postings.to_flat(), corpus.postings.to_flat());
-        assert_eq!(
-            (&loaded.shape, &loaded.hash, &loaded.vectors),
-            (&corpus.shape, &corpus.hash, &corpus.vectors)
-        );
-        assert_eq!(loaded.file("a.md"), corpus.file("a.md"));
-        assert!(load(&path, "other").is_none());
-        let bytes = std::fs::read(&path).unwrap();
-        for cut in (0..bytes.len()).step_by(97) {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            assert!(load(&path, "utc").is_none(), "{cut}");
+        let mut corpus = corpus();
+        let before: Vec<_> =
+            (0..6).map(|slot| (corpus.meta(slot), corpus.hash(slot), corpus.vector(slot))).collect();
+        let dentist = postings(&corpus, "dentist");
+        assert_eq!(dentist, [(0, 1), (4, 1)]);
+        save(&mut corpus, "utc", &path).unwrap();
+        for corpus in [&corpus, &load(&path, "utc").unwrap()] {
+            let after: Vec<_> =
+                (0..6).map(|slot| (corpus.meta(slot), corpus.hash(slot), corpus.vector(slot))).collect();
+            assert_eq!(after, before);
+            assert_eq!((postings(corpus, "dentist"), corpus.count("ann")), (dentist.clone(), 6));
+            assert_eq!(
+                (corpus.file("a.md").unwrap().slots.clone(), corpus.authors()),
+                (4..6, &["ann".to_owned()][..])
+            );
+            assert_eq!((corpus.has(5), corpus.has(6), corpus.blocks()), (true, false, 6));
         }
-        // A flipped byte may change a value, but never panics.
-        for at in (0..bytes.len()).step_by(31) {
-            let mut torn = bytes.clone();
-            torn[at] ^= 0x81;
-            std::fs::write(&path, &torn).unwrap();
-            let _ = load(&path, "utc");
+        assert!(load(&path, "other").is_none());
+    }
+
+    #[test]
+    fn what_comes_later_joins_the_last_layer() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("recall.bin");
+        save(&mut corpus(), "utc", &path).unwrap();
+        let mut loaded = load(&path, "utc").unwrap();
+        put(&mut loaded, "c.md", &["another dentist", "is closed?"]);
+        assert_eq!(loaded.file("c.md").unwrap().slots, 65_536..65_538);
+        assert_eq!(postings(&loaded, "dentist"), [(0, 1), (4, 1), (65_536, 1)]);
+        save(&mut loaded, "utc", &path).unwrap();
+        let again = load(&path, "utc").unwrap();
+        for corpus in [&loaded, &again] {
+            assert_eq!(corpus.file("c.md").unwrap().slots, 6..8);
+            assert_eq!(postings(corpus, "dentist"), [(0, 1), (4, 1), (6, 1)]);
+            // The same text has one vector.
+            assert_eq!((corpus.meta(7).row, corpus.file_at(7).path.as_str()), (corpus.meta(1).row, "c.md"));
+        }
+        let files = std::fs::read_dir(dir.path()).unwrap().count();
+        assert_eq!(files, 2, "the head and one layer");
+    }
+
+    #[test]
+    fn torn_files_never_panic() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("recall.bin");
+        let mut corpus = corpus();
+        save(&mut corpus, "utc", &path).unwrap();
+        let layer = dir.path().join(corpus.layers[0].name.as_ref().unwrap());
+        drop(corpus);
+        for file in [path.clone(), layer] {
+            let bytes = std::fs::read(&file).unwrap();
+            for cut in (0..bytes.len()).step_by(97) {
+                std::fs::remove_file(&file).unwrap();
+                std::fs::write(&file, &bytes[..cut]).unwrap();
+                assert!(load(&path, "utc").is_none(), "{cut}");
+            }
+            // A flipped byte may change a value, but never panics.
+            for at in (0..bytes.len()).step_by(7) {
+                let mut torn = bytes.clone();
+                torn[at] ^= 0x81;
+                std::fs::remove_file(&file).unwrap();
+                std::fs::write(&file, &torn).unwrap();
+                let Some(corpus) = load(&path, "utc") else { continue };
+                let slots: Vec<u32> = corpus.files().iter().flat_map(|file| file.slots.clone()).collect();
+                for slot in slots {
+                    let _ = (corpus.file_at(slot), corpus.vector(slot), corpus.hash(slot));
+                }
+                let _ = (postings(&corpus, "dentist"), corpus.count("ann"));
+            }
+            std::fs::write(&file, &bytes).unwrap();
         }
     }
 }

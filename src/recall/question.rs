@@ -49,6 +49,8 @@ pub struct Wants {
     pub reason: bool,
     /// Something that happened.
     pub past: bool,
+    /// More than one thing.
+    pub several: bool,
 }
 
 /// A question, taken apart.
@@ -132,8 +134,16 @@ impl Wants {
                     ["inspir", "symboli", "motivat", "describ"].iter().any(|stem| word.starts_with(stem))
                 }),
             past: has(&["did", "was", "were", "had", "has"]),
+            several: words.len() > 2
+                && ["what", "which"].contains(&first)
+                && words[1..].iter().take(3).any(|word| is_plural(word)),
         }
     }
+}
+
+/// Whether a word looks like a noun in the plural.
+fn is_plural(word: &str) -> bool {
+    word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !["does", "this"].contains(&word)
 }
 
 const MONTHS: [&str; 12] = [
@@ -252,6 +262,7 @@ mod tests {
         assert!(wants("How many cats?").number);
         assert!(wants("Which city did he see?").place);
         assert!(wants("What inspired her?").reason);
+        assert!(wants("Which cities has she seen?").several && !wants("What does this mean?").several);
         assert_eq!(wants(""), Wants::default());
     }
 

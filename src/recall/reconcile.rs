@@ -107,28 +107,31 @@ impl Recall {
         let state = self.read();
         let corpus = &state.corpus;
         let mut known: HashSet<Hash> = HashSet::new();
-        let mut pointers = Vec::new();
-        let living = corpus.files().iter().filter(|file| file.alive);
-        for (file, slot) in living.flat_map(|file| file.slots.clone().map(move |slot| (file, slot as usize)))
-        {
-            if corpus.shape[slot].has(Shape::TOOL) || !known.insert(corpus.hash[slot]) {
-                continue;
-            }
-            let context = file.path.split('/').rev().nth(1);
-            let is_turn = corpus.shape[slot].has(Shape::TURN);
-            pointers.push(Pointer {
-                hash: corpus.hash[slot],
-                path: &file.path,
-                line: corpus.line[slot],
-                timestamp: Some(corpus.time[slot]).filter(|time| *time != super::corpus::NEVER),
-                role: corpus.role(slot).map(Role::as_str),
-                context_id: context.filter(|_| is_turn),
-                pinned: false,
-            });
-        }
         let mut conn = store.conn()?;
         let tx = conn.transaction()?;
-        vectors::note(&tx, name, &pointers)?;
+        let mut pointers = Vec::new();
+        for file in corpus.files().iter().filter(|file| file.alive) {
+            for slot in file.slots.clone() {
+                let meta = corpus.meta(slot);
+                let is_turn = meta.shape.has(Shape::TURN);
+                let is_wanted = is_turn || name != BUILTIN;
+                if !is_wanted || meta.shape.has(Shape::TOOL) || !known.insert(corpus.hash(slot)) {
+                    continue;
+                }
+                let context = file.path.split('/').rev().nth(1);
+                pointers.push(Pointer {
+                    hash: corpus.hash(slot),
+                    path: &file.path,
+                    line: meta.line,
+                    timestamp: Some(meta.time).filter(|time| *time != super::corpus::NEVER),
+                    role: corpus.role(slot).map(Role::as_str),
+                    context_id: context.filter(|_| is_turn),
+                    pinned: false,
+                });
+            }
+            vectors::note(&tx, name, &pointers)?;
+            pointers.clear();
+        }
         vectors::forget(&tx, name, |hash| known.contains(hash))?;
         tx.commit()?;
         Ok(())
@@ -167,20 +170,24 @@ impl Recall {
         Ok(found.into_iter().map(|text| (vectors::hash(&text), text)).collect())
     }
 
-    /// The built-in vectors are made with the corpus; the table gets them for whoever reads it.
+    /// The built-in vectors are made with the corpus and stand in its layers; the table gets those of what was said
+    /// in conversations, for whoever reads it.
     fn store_builtin(&self) -> Result<Reconciled, RecallError> {
         self.note_all(BUILTIN)?;
         let store = self.index.store()?;
         let mut done = Reconciled::default();
         if store.is_writable() {
             let state = self.read();
-            let slots: HashMap<&Hash, usize> =
-                state.corpus.hash.iter().enumerate().map(|(slot, hash)| (hash, slot)).collect();
+            let corpus = &state.corpus;
             let mut conn = store.conn()?;
             let tx = conn.transaction()?;
-            for (hash, ..) in vectors::wanting(&tx, BUILTIN, i64::MAX - 1, usize::MAX)? {
-                if let Some(slot) = slots.get(&hash) {
-                    vectors::store_row(&tx, BUILTIN, &hash, &state.corpus.vectors, *slot)?;
+            for (hash, path, line) in vectors::wanting(&tx, BUILTIN, i64::MAX - 1, usize::MAX)? {
+                let slots = corpus.file(&path).map_or(0..0, |file| file.slots.clone());
+                let slot = slots
+                    .into_iter()
+                    .find(|slot| corpus.meta(*slot).line == line && corpus.hash(*slot) == hash);
+                if let Some((values, scale)) = slot.and_then(|slot| corpus.row(slot)) {
+                    vectors::store_row(&tx, BUILTIN, &hash, values, scale)?;
                     done.embedded += 1;
                 }
             }

@@ -1,20 +1,25 @@
 //! From a question to a score for every block in scope: the signals, computed over the corpus.
 //!
-//! Sparse signals walk the postings of the question's terms; dense ones (vectors, shapes) pass once over
-//! the slots. All statistics (rarity, mean lengths, the spread of the cosines) are those of the blocks in
-//! scope, taken at the time of the question: nothing depends on what else the cache has seen.
+//! Signals from words walk the postings of the question's terms. Vectors and shapes are looked at for every
+//! block in scope, or, where there are many, for a shortlist: the best by words, and those whose vector's signs
+//! agree with the question's most. All statistics (rarity, mean lengths, the spread of the cosines) are those of
+//! the blocks in scope, taken at the time of the question: nothing depends on what else the cache has seen.
+
+use std::collections::HashMap;
 
 use jiff::tz::TimeZone;
 
 pub use super::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
 use super::candidates::{WINDOW, answers, beside, is_turn, turn_beside};
-use super::corpus::{Corpus, NEVER, NOBODY};
+use super::corpus::{Corpus, NEVER};
+use super::layer::{BITS, Signs};
 use super::matrix::{Matrix, Probe};
 use super::question::Question;
 use super::signal::Signal;
 use super::tally::{COMMON, MANY, RATHER_COMMON, Scratch};
-pub use super::tally::{Scores, Sink, Table};
+pub use super::tally::{Near, Scores, Sink, Table};
 use super::text::Shape;
+use crate::embed::table::DIMENSIONS;
 
 /// How much a term in a neighbouring turn counts as covered.
 const NEAR: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
@@ -34,13 +39,28 @@ const MOST_IDF: f32 = 5.5;
 /// how many blocks they count.
 const USUAL: (f64, f64, f64) = (0.147, 0.1, 20.0);
 
-/// The vectors to compare with: a matrix with one row a slot, and the question's own.
+/// Few blocks tell little of how rare a word is: they are joined by others that don't have it, up to so many.
+const FEW: f32 = 400.0;
+/// Where there are many blocks, so many with the nearest signs have their cosines taken.
+const NEAREST: usize = 1500;
+
+/// The vectors to compare with, and the question's own.
 #[derive(Debug, Clone, Copy)]
 pub struct Vectors<'a> {
-    /// Rows by slot.
-    pub matrix: &'a Matrix,
+    /// Rows by slot; none for the corpus's own.
+    pub matrix: Option<&'a Matrix>,
     /// The question's vector.
     pub probe: &'a Probe,
+}
+
+impl Vectors<'_> {
+    /// The cosine of the question and a block; none where that has no vector.
+    fn cosine(&self, corpus: &Corpus, slot: u32) -> Option<f32> {
+        match self.matrix {
+            Some(matrix) => matrix.has(slot as usize).then(|| matrix.cosine(self.probe, slot as usize)),
+            None => corpus.cosine(self.probe, slot),
+        }
+    }
 }
 
 /// Computes all signals of `question` over `candidates` into `sink`.
@@ -57,18 +77,29 @@ pub fn signals(
     for (slot, value) in before {
         sink.add(Signal::AnswersMatch, slot, value);
     }
-    if let Some(vectors) = vectors {
-        semantic(corpus, candidates, vectors, sink);
-    }
     if !question.dates.is_empty() {
         dates(corpus, candidates, question, zone, sink);
     }
-    match sink.shortlist(candidates) {
-        Some(slots) => slots.iter().for_each(|slot| shape(corpus, *slot, question, &speakers, sink)),
-        None => {
-            let slots = (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot);
-            slots.for_each(|slot| shape(corpus, slot, question, &speakers, sink));
+    let mut listed = sink.shortlist(candidates);
+    if let Some(vectors) = vectors {
+        let near = match &mut listed {
+            Some(listed) => {
+                let near = nearest(corpus, candidates, vectors);
+                listed.extend(near.slots);
+                listed.sort_unstable();
+                listed.dedup();
+                near.sample
+            }
+            None => Vec::new(),
+        };
+        semantic(corpus, candidates, vectors, listed.as_deref(), &near, sink);
+    }
+    match listed {
+        Some(slots) => {
+            slots.iter().for_each(|slot| shape(corpus, *slot, question, &speakers, sink));
+            sink.listed(slots);
         }
+        None => candidates.slots(corpus).for_each(|slot| shape(corpus, slot, question, &speakers, sink)),
     }
 }
 
@@ -79,16 +110,7 @@ struct Speakers {
 }
 
 fn speakers(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Speakers {
-    let mut ids: Vec<u32> = Vec::new();
-    let mut last = NOBODY;
-    for (slot, author) in corpus.author.iter().enumerate() {
-        if *author != last && *author != NOBODY && candidates.is[slot] {
-            last = *author;
-            if !ids.contains(author) {
-                ids.push(*author);
-            }
-        }
-    }
+    let ids = candidates.authors(corpus);
     let asked = |name: &str| {
         name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
     };
@@ -109,7 +131,7 @@ fn lexical(
     sink: &mut impl Sink,
 ) -> Vec<(u32, f32)> {
     #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
-    let (n, sessions) = (candidates.count as f32, candidates.sessions as f32);
+    let (n, sessions) = (candidates.count as f32, candidates.files.len() as f32);
     let mut scratch = Scratch::new(corpus.len());
     let mut own = Scratch::new(corpus.len());
     let mut window = Scratch::new(corpus.len());
@@ -130,7 +152,7 @@ fn lexical(
             }
         });
         #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
-        let rarity = idf(found.len() as f32, n);
+        let rarity = idf(found.len() as f32, n.max(FEW));
         let is_common = candidates.count > MANY && found.len() * COMMON > candidates.count;
         let is_rather_common = candidates.count > MANY && found.len() * RATHER_COMMON > candidates.count;
         let reach = |window: &'static [(i32, f32)]| if is_common { &ALONE[..] } else { window };
@@ -139,7 +161,7 @@ fn lexical(
             for (slot, tf) in &found {
                 own.add(
                     *slot,
-                    bm25(*tf, rarity, f32::from(corpus.length[*slot as usize]), candidates.mean_length),
+                    bm25(*tf, rarity, f32::from(corpus.meta(*slot).length), candidates.mean_length),
                 );
             }
             // BM25 of the window: the term's weighted count in it, its rarity among windows.
@@ -149,11 +171,11 @@ fn lexical(
             #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
             let window_rarity = idf(scratch.touched.len() as f32, n);
             scratch.drain(|slot, tf| {
-                let value = bm25(tf, window_rarity, corpus.window[slot as usize], candidates.mean_window);
+                let value = bm25(tf, window_rarity, corpus.meta(slot).window, candidates.mean_window);
                 window.add(slot, value);
             });
             for (slot, tf) in &found {
-                session.add(corpus.file_of[*slot as usize], *tf);
+                session.add(corpus.meta(*slot).file, *tf);
             }
             #[expect(clippy::cast_precision_loss, reason = "counts of notes")]
             let session_rarity = idf(session.touched.len() as f32, sessions);
@@ -219,7 +241,7 @@ fn lexical(
         }
         for (near, likeness) in &asked.near {
             // A near word that stands everywhere tells nothing, and costs the most.
-            if candidates.count > MANY && corpus.count(near) * COMMON > corpus.len() {
+            if candidates.count > MANY && corpus.count(near) * COMMON > corpus.blocks() {
                 continue;
             }
             corpus.each(near, |slot, _| {
@@ -240,6 +262,14 @@ fn lexical(
         }
         scratch.drain(|slot, value| parts.push((Signal::SoftNear, slot, soft_rarity * value)));
     }
+    // Where there are many blocks, a whole note's score is given to those alone that have a word, too.
+    let touched = (candidates.count > MANY).then(|| {
+        let soft = parts.iter().filter(|(signal, ..)| *signal == Signal::SoftNear).map(|(_, slot, _)| *slot);
+        let mut touched: Vec<u32> = soft.chain(window.touched.iter().copied()).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        touched
+    });
     for (signal, slot, value) in parts {
         let whole = match signal {
             Signal::Pairs => pair_whole,
@@ -252,10 +282,17 @@ fn lexical(
     window.drain(|slot, value| sink.add(Signal::WindowTop, slot, value / best_window));
     let best_note = session_bm25.most();
     let mut per_session = |from: &mut Scratch, signal: Signal, whole: f32| {
+        if let Some(touched) = &touched {
+            for slot in touched {
+                let value = from.value[corpus.meta(*slot).file as usize];
+                if value > 0.0 {
+                    sink.add(signal, *slot, value / whole);
+                }
+            }
+            return;
+        }
         from.drain(|file, value| {
-            for slot in
-                corpus.files()[file as usize].slots.clone().filter(|slot| candidates.is[*slot as usize])
-            {
+            for slot in corpus.files()[file as usize].slots.clone() {
                 sink.add(signal, slot, value / whole);
             }
         });
@@ -266,7 +303,7 @@ fn lexical(
     let best = all * (K1 + 1.0);
     own.drain(|slot, value| {
         if let Some(after) = turn_beside(corpus, candidates, slot, 1)
-            && corpus.shape[slot as usize].has(Shape::QUESTION)
+            && corpus.shape(slot).has(Shape::QUESTION)
         {
             before.push((after, value / best));
         }
@@ -275,11 +312,8 @@ fn lexical(
 }
 
 fn session_length(corpus: &Corpus, file: u32) -> f32 {
-    let slots = corpus.files()[file as usize].slots.clone();
     #[expect(clippy::cast_precision_loss, reason = "a note's words")]
-    let length =
-        corpus.length[slots.start as usize..slots.end as usize].iter().map(|x| u32::from(*x)).sum::<u32>()
-            as f32;
+    let length = corpus.files()[file as usize].terms as f32;
     length
 }
 
@@ -308,7 +342,7 @@ fn answer_spread(
     mut each: impl FnMut(u32, f32),
 ) {
     spread(corpus, candidates, slot, window, |at, weight| {
-        let answers = at == slot + 1 && corpus.shape[slot as usize].has(Shape::QUESTION);
+        let answers = at == slot + 1 && corpus.shape(slot).has(Shape::QUESTION);
         each(at, if answers { ANSWER_TO_QUESTION } else { weight });
     });
 }
@@ -332,63 +366,125 @@ fn region_spread(
     }
 }
 
-/// The cosines, standardised over the candidates that have a vector.
-fn semantic(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>, sink: &mut impl Sink) {
-    let mut cosines = Vec::new();
-    vectors.matrix.cosines(vectors.probe, 0..corpus.len().min(vectors.matrix.len()), &mut cosines);
-    let (mut count, mut sum, mut squares) = (0_u32, 0.0_f64, 0.0_f64);
-    for (slot, cosine) in cosines.iter().enumerate() {
-        if candidates.is[slot] && vectors.matrix.has(slot) {
-            count += 1;
-            sum += f64::from(*cosine);
-            squares += f64::from(*cosine) * f64::from(*cosine);
+/// The blocks in scope whose vectors' signs agree most with the question's, and a sample of all.
+struct Nearest {
+    slots: Vec<u32>,
+    /// Cosines of blocks that their own vectors choose: the same ones however the corpus grew.
+    sample: Vec<f32>,
+}
+
+fn nearest(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>) -> Nearest {
+    let mut out = Nearest { slots: Vec::new(), sample: Vec::new() };
+    let mut signs = Signs::default();
+    signs.iter_mut().zip(vectors.probe.signs()).for_each(|(to, word)| *to = word);
+    if vectors.matrix.is_some() {
+        // Another model's vectors have no signs beside them: each is compared.
+        let mut all: Vec<(f32, u32)> =
+            candidates.slots(corpus).filter_map(|slot| Some((vectors.cosine(corpus, slot)?, slot))).collect();
+        out.sample = all.iter().map(|(cosine, _)| *cosine).collect();
+        all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        out.slots = all.into_iter().take(NEAREST).map(|(_, slot)| slot).collect();
+        return out;
+    }
+    let mut found: Vec<(u16, u32)> = Vec::with_capacity(candidates.count);
+    let mut layer = (usize::MAX, Vec::new());
+    for slot in candidates.slots(corpus) {
+        let (at, row) = ((slot >> BITS) as usize, corpus.meta(slot).row);
+        if layer.0 != at {
+            layer = (at, corpus.differences(at, &signs));
+        }
+        let Some((differences, chosen)) = layer.1.get(row as usize) else { continue };
+        found.push((*differences, slot));
+        if *chosen {
+            out.sample.extend(vectors.cosine(corpus, slot));
         }
     }
-    if count == 0 {
+    let mut tallies = [0_usize; DIMENSIONS + 1];
+    found.iter().for_each(|(differences, _)| tallies[usize::from(*differences)] += 1);
+    let mut so_far = 0;
+    let most = tallies.iter().position(|tally| {
+        so_far += tally;
+        so_far >= NEAREST
+    });
+    let most = most.unwrap_or(DIMENSIONS);
+    out.slots = found
+        .into_iter()
+        .filter(|(differences, _)| usize::from(*differences) <= most)
+        .map(|(_, slot)| slot)
+        .collect();
+    out
+}
+
+/// The cosines, standardised over the candidates that have a vector (or a sample of them): of all candidates, or
+/// of those that are listed.
+fn semantic(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    vectors: Vectors<'_>,
+    listed: Option<&[u32]>,
+    sample: &[f32],
+    sink: &mut impl Sink,
+) {
+    let of = |slot: u32| Some((slot, vectors.cosine(corpus, slot)?));
+    let cosines: Vec<(u32, f32)> = match listed {
+        Some(listed) => listed.iter().copied().filter_map(of).collect(),
+        None => candidates.slots(corpus).filter_map(of).collect(),
+    };
+    let Some((mean, scale)) = (match listed {
+        Some(_) if !sample.is_empty() => spread_of(sample.iter().copied()),
+        _ => spread_of(cosines.iter().map(|(_, cosine)| *cosine)),
+    }) else {
         return;
+    };
+    let mut most: HashMap<u32, f32> = HashMap::new();
+    for (slot, cosine) in &cosines {
+        let most = most.entry(corpus.meta(*slot).file).or_insert(f32::MIN);
+        *most = most.max(*cosine);
     }
-    // A few blocks have no spread to speak of: they are joined by as many usual ones as make one.
+    let standard = |cosine: f32| (cosine - mean) * scale;
+    for (slot, cosine) in &cosines {
+        sink.near(*slot, *cosine, standard(*cosine));
+        sink.add(Signal::Vector, *slot, standard(*cosine));
+        sink.add(Signal::VectorSession, *slot, standard(most[&corpus.meta(*slot).file]));
+        // A question that is near in meaning speaks for the answer to it.
+        if let Some(before) = turn_beside(corpus, candidates, *slot, -1)
+            && corpus.shape(before).has(Shape::QUESTION)
+            && let Some(cosine) = vectors.cosine(corpus, before)
+        {
+            sink.add(Signal::AnswersVector, *slot, standard(cosine));
+        }
+    }
+}
+
+/// The mean of cosines and one over their spread. A few have no spread to speak of: they are joined by as many
+/// usual ones as make one.
+fn spread_of(cosines: impl Iterator<Item = f32>) -> Option<(f32, f32)> {
+    let (mut count, mut sum, mut squares) = (0_u32, 0.0_f64, 0.0_f64);
+    for cosine in cosines.map(f64::from) {
+        count += 1;
+        sum += cosine;
+        squares += cosine * cosine;
+    }
+    if count == 0 {
+        return None;
+    }
     let (usual_mean, usual_spread, weight) = USUAL;
     let count = f64::from(count) + weight;
     let mean = (sum + weight * usual_mean) / count;
     let usual_square = usual_spread * usual_spread + usual_mean * usual_mean;
     let spread = ((squares + weight * usual_square) / count - mean * mean).max(0.0).sqrt();
-    let (mean, scale) = (mean as f32, (1.0 / spread.max(1e-4)) as f32);
-    for note in corpus.files() {
-        let slots = note.slots.start as usize..(note.slots.end as usize).min(cosines.len());
-        let here = || slots.clone().filter(|slot| candidates.is[*slot] && vectors.matrix.has(*slot));
-        let most = here().map(|slot| cosines[slot]).fold(f32::MIN, f32::max);
-        for slot in here() {
-            sink.add(Signal::VectorSession, u32::try_from(slot).unwrap_or(u32::MAX), (most - mean) * scale);
-        }
-    }
-    for (slot, cosine) in cosines.iter().enumerate() {
-        if !candidates.is[slot] || !vectors.matrix.has(slot) {
-            continue;
-        }
-        let value = (cosine - mean) * scale;
-        let slot = u32::try_from(slot).unwrap_or(u32::MAX);
-        sink.add(Signal::Vector, slot, value);
-        if !is_turn(corpus, slot) {
-            continue;
-        }
-        if corpus.shape[slot as usize].has(Shape::QUESTION)
-            && let Some(after) = turn_beside(corpus, candidates, slot, 1)
-        {
-            sink.add(Signal::AnswersVector, after, value);
-        }
-    }
+    Some((mean as f32, (1.0 / spread.max(1e-4)) as f32))
 }
 
 /// Signals from what a block is, not from what it is about.
 fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, sink: &mut impl Sink) {
     let wants = question.wants;
-    let index = slot as usize;
-    let shape = corpus.shape[index];
+    let meta = corpus.meta(slot);
+    let shape = meta.shape;
     if !shape.has(Shape::TURN) {
         return;
     }
-    let named = !speakers.named.is_empty() && speakers.named.contains(&corpus.author[index]);
+    let named = !speakers.named.is_empty() && speakers.named.contains(&meta.author);
     if named {
         sink.add(Signal::Speaker, slot, 1.0);
         sink.add(Signal::SpeakerFirst, slot, shape.flag(Shape::FIRST_PERSON));
@@ -396,7 +492,7 @@ fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, s
     sink.add(Signal::IsQuestion, slot, shape.flag(Shape::QUESTION));
     sink.add(Signal::Asks, slot, shape.flag(Shape::ASKS));
     sink.add(Signal::Answers, slot, f32::from(u8::from(answers(corpus, slot))));
-    let asked = beside(corpus, slot, -1).is_some_and(|at| corpus.shape[at as usize].has(Shape::ASKS));
+    let asked = beside(corpus, slot, -1).is_some_and(|at| corpus.shape(at).has(Shape::ASKS));
     sink.add(Signal::AskedBefore, slot, f32::from(u8::from(asked)));
     sink.add(Signal::Closing, slot, f32::from(u8::from(beside(corpus, slot, 2).is_none())));
     sink.add(Signal::Quote, slot, shape.flag(Shape::QUOTE));
@@ -430,21 +526,22 @@ fn dates(
     sink: &mut impl Sink,
 ) {
     let (mut last_time, mut last_fit) = (NEVER, 0.0);
-    for (index, time) in corpus.time.iter().enumerate() {
-        if !candidates.is[index] || *time == NEVER {
+    for slot in candidates.slots(corpus) {
+        let time = corpus.meta(slot).time;
+        if time == NEVER {
             continue;
         }
         // Neighbours share their day nearly always; quarter hours are exact for every zone.
         let quarter = time.div_euclid(900);
         if quarter != last_time {
             last_time = quarter;
-            last_fit = jiff::Timestamp::from_second(*time).map_or(0.0, |at| {
+            last_fit = jiff::Timestamp::from_second(time).map_or(0.0, |at| {
                 let date = at.to_zoned(zone.clone()).date();
                 question.dates.iter().map(|named| named.fit(date)).fold(0.0, f32::max)
             });
         }
         if last_fit > 0.0 {
-            sink.add(Signal::Date, u32::try_from(index).unwrap_or(u32::MAX), last_fit);
+            sink.add(Signal::Date, slot, last_fit);
         }
     }
 }

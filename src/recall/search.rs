@@ -1,22 +1,25 @@
 //! What is asked for ([`Recall::search`]) and what is given without asking ([`Recall::recall`]).
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
 use super::choose::{self, Injection, Memory};
+use super::corpus::Corpus;
 use super::engine::{Recall, RecallError, State};
 use super::formula::Standing;
 use super::question::Question;
-use super::score::{self, Candidates, Scores, Vectors};
-use super::signal::{FITTED, SURE_ENOUGH};
-use super::text::Shape;
+use super::score::{self, Candidates, Near, Scores, Vectors};
+use super::signal::{NEAR, NEAR_SPREADS, SURE_ENOUGH, weights};
+use super::uses::Uses;
 use super::within::Within;
 use crate::index::syntax::{self, Item};
 use crate::index::text::Analyzer;
 use crate::index::{
     self, Answer, Freshness, Hit, IndexError, Query, Snapshot, Stored, is_pinned, scope_prefixes, snippet,
 };
+use crate::vault::NotePath;
 
 /// Nobody needs more hits in one answer.
 pub(super) const MOST_HITS: usize = 10_000;
@@ -24,6 +27,8 @@ pub(super) const MOST_HITS: usize = 10_000;
 const POOL: usize = 24;
 /// How many turns to either side an expansion gives.
 const EXPANSION: usize = 2;
+/// So many of the newest logs and days' notes are read for how often a memory served.
+const MOST_LOGS: usize = 200;
 
 /// What is given without asking.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,6 +140,7 @@ impl Recall {
         let mut hits: Vec<Hit> = Vec::new();
         let mut memories: Vec<Memory> = Vec::new();
         let mut seen = HashSet::new();
+        let uses = OnceCell::new();
         let given = |hit: &Hit| {
             !matches!(hit.kind, "heading" | "properties" | "pin" | "comment") && hit.role != Some("tool")
         };
@@ -143,7 +149,7 @@ impl Recall {
             if (sure && ranked.sure >= SURE_ENOUGH * 0.5 && given(&hit) || hit.pinned)
                 && seen.insert((hit.path.clone(), hit.line))
             {
-                memories.push(memory(&state, &hit, ranked.sure * self.standing(&hit)));
+                memories.push(memory(&state, &hit, ranked.sure * self.standing(&hit, &uses, &state.corpus)));
                 hits.push(hit);
             }
         }
@@ -195,35 +201,69 @@ impl Recall {
         let inside = |path: &str| {
             prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
         };
-        let candidates = Candidates::new(corpus, inside, |_| true);
+        let candidates = Candidates::new(corpus, inside);
         if candidates.count == 0 {
             return (Vec::new(), false);
         }
         let asked = self.ask(&question.text, state, &candidates);
         notes.extend(asked.warning);
-        let matrix = match &state.model {
-            Some((_, matrix)) if !asked.is_builtin => matrix,
-            _ => &corpus.vectors,
-        };
+        let matrix = state.model.as_ref().filter(|_| !asked.is_builtin).map(|(_, matrix)| matrix);
         let vectors = asked.probe.as_ref().map(|probe| Vectors { matrix, probe });
-        let mut scores = Scores::new(FITTED, corpus.len());
+        let near = if asked.is_builtin { Near::Cosine(NEAR) } else { Near::Spreads(NEAR_SPREADS) };
+        let mut scores = Scores::new(weights(&question), near, corpus.len());
         score::signals(corpus, &candidates, &question, vectors, &self.zone, &mut scores);
         let best = scores.best(corpus, &candidates, most);
-        let has_notes = (0..corpus.len())
-            .any(|slot| candidates.is[slot] && !corpus.shape[slot].has(Shape::TURN | Shape::TOOL));
         let ranked = |slot: u32| Ranked {
             slot,
             score: f64::from(scores.of[slot as usize]),
             sure: scores.sureness(slot),
         };
-        (best.into_iter().map(ranked).collect(), has_notes)
+        (best.into_iter().map(ranked).collect(), candidates.has_notes)
     }
 
-    /// What a memory's own fields make of its similarity: 1 where it has none.
-    fn standing(&self, hit: &Hit) -> f64 {
-        let age =
-            hit.timestamp.map_or(0.0, |at| self.clock.now().duration_since(at).as_secs_f64() / 86_400.0);
-        Standing::from_fields(&hit.text, age).map_or(1.0, |standing| standing.multiplier())
+    /// What a memory's own fields and its uses make of its similarity: 1 where it has no such field.
+    fn standing(&self, hit: &Hit, uses: &OnceCell<Uses>, corpus: &Corpus) -> f64 {
+        let now = self.clock.now();
+        let days = |at: Timestamp| now.duration_since(at).as_secs_f64() / 86_400.0;
+        let Some(mut standing) = Standing::from_fields(&hit.text, hit.timestamp.map_or(0.0, days)) else {
+            return 1.0;
+        };
+        let used =
+            hit.block_id.as_ref().and_then(|id| uses.get_or_init(|| self.uses(corpus)).of(&hit.path, id));
+        if let Some(used) = used {
+            standing.uses = used.times;
+            standing.gap_days = used.gap_days;
+            let last = Timestamp::from_second(used.last).map_or(0.0, days);
+            standing.idle_days = standing.idle_days.min(last.max(0.0));
+        }
+        standing.multiplier()
+    }
+
+    /// What the newest logs and days' notes say was recalled. Read from the vault: the cache counts nothing.
+    fn uses(&self, corpus: &Corpus) -> Uses {
+        let options = self.index.options();
+        let daily = format!("{}/", options.daily);
+        let stem =
+            |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".md")).map(str::to_owned);
+        let files = corpus.files().iter().filter(|file| file.alive).map(|file| file.path.as_str());
+        let mut notes: Vec<(String, &str)> = files
+            .filter(|path| options.is_log(path) || path.starts_with(&daily))
+            .filter_map(|path| Some((stem(path)?.replace('-', ""), path)))
+            .collect();
+        // Both begin with their day.
+        notes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut uses = Uses::default();
+        for (_, path) in notes.into_iter().take(MOST_LOGS) {
+            let bytes = NotePath::new(path).ok().and_then(|path| self.index.vault().read(&path).ok());
+            let Some(bytes) = bytes else { continue };
+            if options.is_log(path) {
+                uses.add_log(&bytes);
+            } else if let Some(day) = stem(path).and_then(|stem| stem.parse::<jiff::civil::Date>().ok()) {
+                let time = day.at(12, 0, 0, 0).to_zoned(self.zone.clone());
+                uses.add(&String::from_utf8_lossy(&bytes), time.map_or(0, |at| at.timestamp().as_second()));
+            }
+        }
+        uses
     }
 
     /// Adds the turns beside each memory to its text, as far as an injected memory has room.
@@ -287,7 +327,7 @@ fn memory(state: &State, hit: &Hit, similarity: f64) -> Memory {
     let corpus = &state.corpus;
     let slot = corpus
         .file(&hit.path)
-        .and_then(|file| file.slots.clone().find(|slot| corpus.line[*slot as usize] == hit.line));
+        .and_then(|file| file.slots.clone().find(|slot| corpus.meta(*slot).line == hit.line));
     Memory {
         path: hit.path.clone(),
         line: hit.line,
@@ -296,7 +336,7 @@ fn memory(state: &State, hit: &Hit, similarity: f64) -> Memory {
         time: hit.timestamp.map(Timestamp::as_second),
         pinned: hit.pinned,
         similarity,
-        vector: slot.map_or_else(Vec::new, |slot| corpus.vectors.row(slot as usize)),
+        vector: slot.map_or_else(Vec::new, |slot| corpus.vector(slot)),
     }
 }
 
@@ -385,9 +425,7 @@ impl<'a> Finder<'a> {
             let first = corpus.file_at(ranked.slot).slots.start;
             // Blocks and slots of a note are in the same order.
             let stored = notes[path].get((ranked.slot - first) as usize);
-            if let Some(stored) =
-                stored.filter(|stored| stored.block.line == corpus.line[ranked.slot as usize])
-            {
+            if let Some(stored) = stored.filter(|stored| stored.block.line == corpus.meta(ranked.slot).line) {
                 found.push((path.to_owned(), stored.clone(), *ranked));
             }
         }

@@ -5,6 +5,8 @@
 //! penalty of 1, cross-validated by conversation; a signal that did not pay on conversations that the fit
 //! had not seen was left out. Signals marked *dialogue* are zero for anything but turns of a log.
 
+use super::question::Question;
+
 /// One thing that speaks for (or against) a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(usize)]
@@ -81,34 +83,59 @@ pub type Weights = [f32; SIGNALS];
 /// The fitted weights.
 #[rustfmt::skip]
 pub const FITTED: Weights = [
-    -0.741, // cover_answer
-    3.570, // region
-    -1.867, // cover_session
-    0.404, // pairs
-    1.774, // soft_near
-    0.265, // vector
-    3.169, // answers_match
+    -0.292, // cover_answer
+    3.744, // region
+    -2.266, // cover_session
+    0.466, // pairs
+    1.799, // soft_near
+    0.213, // vector
+    3.069, // answers_match
     0.176, // answers_vector
-    0.520, // speaker
-    0.681, // speaker_first
-    -0.371, // is_question
-    -0.308, // asks
-    -0.474, // answers
-    2.129, // time_wanted
-    1.322, // number_wanted
-    0.646, // name_wanted
-    0.611, // quote
-    0.516, // past_wanted
-    0.322, // reason_wanted
-    1.903, // place_wanted
-    0.871, // opening
-    9.692, // date
-    1.617, // window_top
-    2.406, // session_top
-    0.367, // vector_session
-    0.891, // asked_before
-    0.242, // closing
+    0.441, // speaker
+    0.588, // speaker_first
+    -0.338, // is_question
+    -0.295, // asks
+    -0.463, // answers
+    2.105, // time_wanted
+    1.294, // number_wanted
+    0.584, // name_wanted
+    0.577, // quote
+    0.464, // past_wanted
+    0.288, // reason_wanted
+    1.936, // place_wanted
+    0.812, // opening
+    9.347, // date
+    1.311, // window_top
+    2.537, // session_top
+    0.402, // vector_session
+    0.829, // asked_before
+    0.342, // closing
 ];
+
+/// What is added to a signal's weight where a question asks for several things ("Which cities has she seen?"):
+/// their mentions stand in many places, so the one place that matches best says less.
+#[rustfmt::skip]
+pub const SEVERAL: [(Signal, f32); 8] = [
+    (Signal::Region, -0.886),
+    (Signal::SessionTop, -0.426),
+    (Signal::SoftNear, -1.075),
+    (Signal::WindowTop, 0.965),
+    (Signal::Vector, 0.270),
+    (Signal::Speaker, 0.729),
+    (Signal::VectorSession, -0.367),
+    (Signal::CoverAnswer, -1.696),
+];
+
+/// The weights for a question.
+pub fn weights(question: &Question) -> Weights {
+    let mut weights = FITTED;
+    if question.wants.several {
+        for (signal, more) in SEVERAL {
+            weights[signal as usize] += more;
+        }
+    }
+    weights
+}
 
 /// The logistic that turns a block's soft coverage and its standardised cosine into how sure it is to be about the
 /// question: constant, weight of [`Signal::SoftNear`], weight of [`Signal::Vector`].
@@ -116,3 +143,11 @@ pub const SURE: [f64; 3] = [-5.935, 11.122, 0.379];
 
 /// Nothing below this is given without being asked for.
 pub const SURE_ENOUGH: f64 = 0.31;
+
+/// From this cosine on, a built-in vector speaks for a block by itself. Of texts that have nothing to do with each
+/// other three in a thousand are so near; of a question and a conversation that knows nothing of it, the nearest
+/// turn is in one case of ten.
+pub const NEAR: f32 = 0.55;
+
+/// The same for models whose cosines are not known: so many spreads above the mean.
+pub const NEAR_SPREADS: f32 = 4.0;

@@ -8,14 +8,18 @@ use super::signal::{SIGNALS, Signal, Weights};
 pub trait Sink {
     /// Adds `value` of `signal` to `slot`.
     fn add(&mut self, signal: Signal, slot: u32, value: f32);
-    /// The slots that are worth a closer look, once words and vectors have spoken; none means all.
+    /// The cosine of `slot`, as it is and standardised.
+    fn near(&mut self, _: u32, _: f32, _: f32) {}
+    /// The slots that are worth a closer look, once words have spoken; none means all.
     fn shortlist(&mut self, _: &Candidates) -> Option<Vec<u32>> {
         None
     }
+    /// The slots that got one in the end.
+    fn listed(&mut self, _: Vec<u32>) {}
 }
 
-/// Beyond so many candidates, what a block is (not what it is about) is looked at only for the best
-/// [`SHORTLIST`] by words and vectors: the rest can't come to the top any more.
+/// Beyond so many candidates, vectors and what a block is (not what it is about) are looked at only for the best
+/// [`SHORTLIST`] by words and those with the nearest signs: the rest can't come to the top any more.
 pub(super) const MANY: usize = 5000;
 const SHORTLIST: usize = 2000;
 /// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not
@@ -23,6 +27,11 @@ const SHORTLIST: usize = 2000;
 pub(super) const COMMON: usize = 50;
 /// The same for the wide region around it.
 pub(super) const RATHER_COMMON: usize = 400;
+
+/// What speaks for a block at all, as bits.
+const WORD: u8 = 1;
+const DAY: u8 = 2;
+const MEANING: u8 = 4;
 
 /// Weighted sums, one a slot, and beside them the two measures that tell a find from a guess.
 #[derive(Debug)]
@@ -34,13 +43,38 @@ pub struct Scores {
     pub soft: Vec<f32>,
     /// [`Signal::Vector`] of each slot.
     pub vector: Vec<f32>,
+    spoken: Vec<u8>,
+    near: Near,
     listed: Option<Vec<u32>>,
+}
+
+/// From where on a cosine says that two texts have to do with each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Near {
+    /// From this cosine on.
+    Cosine(f32),
+    /// From so many times the spread above the mean on: for models whose cosines are not known.
+    Spreads(f32),
 }
 
 impl Scores {
     /// All zero.
-    pub fn new(weights: Weights, slots: usize) -> Self {
-        Self { weights, of: vec![0.0; slots], soft: vec![0.0; slots], vector: vec![0.0; slots], listed: None }
+    pub fn new(weights: Weights, near: Near, slots: usize) -> Self {
+        Self {
+            weights,
+            of: vec![0.0; slots],
+            soft: vec![0.0; slots],
+            vector: vec![0.0; slots],
+            spoken: vec![0; slots],
+            near,
+            listed: None,
+        }
+    }
+
+    /// Whether anything speaks for a block: a word of the question in or beside it, a near word, a day that is
+    /// named, or a vector nearer than those of unrelated texts.
+    pub fn speaks(&self, slot: u32) -> bool {
+        self.spoken[slot as usize] != 0
     }
 }
 
@@ -49,42 +83,56 @@ impl Sink for Scores {
     fn add(&mut self, signal: Signal, slot: u32, value: f32) {
         self.of[slot as usize] += self.weights[signal as usize] * value;
         match signal {
-            Signal::SoftNear => self.soft[slot as usize] += value,
+            Signal::SoftNear => {
+                self.soft[slot as usize] += value;
+                self.spoken[slot as usize] |= if value > 0.0 { WORD } else { 0 };
+            }
+            Signal::WindowTop => self.spoken[slot as usize] |= if value > 0.0 { WORD } else { 0 },
+            Signal::Date => self.spoken[slot as usize] |= if value > 0.0 { DAY } else { 0 },
             Signal::Vector => self.vector[slot as usize] = value,
             _ => {}
         }
+    }
+
+    fn near(&mut self, slot: u32, cosine: f32, standard: f32) {
+        let is_near = match self.near {
+            Near::Cosine(least) => cosine >= least,
+            Near::Spreads(least) => standard >= least,
+        };
+        self.spoken[slot as usize] |= if is_near { MEANING } else { 0 };
     }
 
     fn shortlist(&mut self, candidates: &Candidates) -> Option<Vec<u32>> {
         if candidates.count <= MANY {
             return None;
         }
-        let mut scored: Vec<(f32, u32)> = self
-            .of
-            .iter()
-            .zip(&candidates.is)
-            .zip(0..)
-            .filter(|((_, is), _)| **is)
-            .map(|((score, _), slot)| (*score, slot))
-            .collect();
-        scored.select_nth_unstable_by(SHORTLIST, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        scored.truncate(SHORTLIST);
-        let mut slots: Vec<u32> = scored.into_iter().map(|(_, slot)| slot).collect();
-        slots.sort_unstable();
-        self.listed = Some(slots.clone());
-        Some(slots)
+        let scored = self.of.iter().zip(0_u32..).filter(|(score, _)| **score != 0.0);
+        let mut scored: Vec<(f32, u32)> = scored.map(|(score, slot)| (*score, slot)).collect();
+        if scored.len() > SHORTLIST {
+            // Where many are as good as the last one, all of them are taken: which came first says nothing.
+            let (_, last, _) = scored.select_nth_unstable_by(SHORTLIST - 1, |a, b| b.0.total_cmp(&a.0));
+            let least = last.0;
+            let equal = scored.iter().filter(|(score, _)| *score == least).count();
+            scored.retain(|(score, _)| *score > least || (*score == least && equal <= 4 * SHORTLIST));
+        }
+        Some(scored.into_iter().map(|(_, slot)| slot).collect())
+    }
+
+    fn listed(&mut self, slots: Vec<u32>) {
+        self.listed = Some(slots);
     }
 }
 
 impl Scores {
-    /// The `most` best slots that are candidates, best first; equals in the order of path and line.
+    /// The `most` best slots for which something speaks, best first; equals in the order of path and line.
     pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
         let mut slots: Vec<u32> = match &self.listed {
             Some(listed) if most <= listed.len() => listed.clone(),
-            _ => (0..).zip(&candidates.is).filter(|(_, is)| **is).map(|(slot, _)| slot).collect(),
+            _ => candidates.slots(corpus).collect(),
         };
+        slots.retain(|slot| self.speaks(*slot));
         let order = |a: &u32, b: &u32| {
-            let place = |slot: u32| (&corpus.file_at(slot).path, corpus.line[slot as usize]);
+            let place = |slot: u32| (&corpus.file_at(slot).path, corpus.meta(slot).line);
             self.of[*b as usize].total_cmp(&self.of[*a as usize]).then_with(|| place(*a).cmp(&place(*b)))
         };
         if slots.len() > most && most > 0 {

@@ -15,6 +15,8 @@ const STOP: &str = "a an and are as at be but by for if in into is it no not of 
 
 /// Words longer than this (in bytes) are cut: nobody asks for the 200th letter of a base64 blob.
 const LONGEST: usize = 64;
+/// So many words' stems are kept.
+const MOST_STEMS: usize = 20_000;
 
 /// Turns text into terms; keeps each word's stem, so that a vault's words are stemmed once.
 pub struct Terms {
@@ -46,7 +48,7 @@ impl Terms {
     pub fn term(&mut self, word: &str) -> Option<&str> {
         if !self.stems.contains_key(word) {
             let stem = (!self.stop.contains_key(word)).then(|| Box::from(&*self.stemmer.stem(word)));
-            if self.stems.len() > 200_000 {
+            if self.stems.len() > MOST_STEMS {
                 self.stems.clear();
             }
             self.stems.insert(word.into(), stem);

@@ -128,18 +128,19 @@ pub fn store(conn: &Connection, model: &str, hash: &Hash, vector: &[f32]) -> rus
     Ok(())
 }
 
-/// Stores a row of a matrix as the embedding; an empty text's has no direction and stays without one.
+/// Stores signed bytes and their scale as the embedding.
 pub fn store_row(
     conn: &Connection,
     model: &str,
     hash: &Hash,
-    matrix: &Matrix,
-    row: usize,
+    values: &[u8],
+    scale: f32,
 ) -> rusqlite::Result<()> {
+    let bytes = [&scale.to_le_bytes()[..], values].concat();
     conn.prepare_cached(
         "UPDATE vectors SET status = 'ok', error = NULL, dimension = ?3, embedding = ?4 WHERE model = ?1 AND hash = ?2",
     )?
-    .execute(params![model, hash, i64::try_from(matrix.dimensions()).unwrap_or(0), matrix.row_bytes(row)])?;
+    .execute(params![model, hash, i64::try_from(values.len()).unwrap_or(0), bytes])?;
     Ok(())
 }
 

@@ -131,3 +131,49 @@ fn settings_that_name_no_model_say_so_and_recall_goes_on() {
     vault.write("vault-agent.toml", "[embed]\nprovider = \"none\"\n");
     assert!(vault.run(&["recall", "Did Ann adopt a kitten?"]).stdout.contains("kitten"));
 }
+
+#[test]
+fn a_word_that_nothing_is_about_finds_nothing() {
+    let vault = vault("//- note.md\n# Pets\n\nBiscuit likes tuna.\n");
+    for query in ["zugzwang", "kubernetes ingress controllers"] {
+        let found = vault.run(&["--json", "search", query]).json();
+        assert_eq!(found["hits"], serde_json::json!([]), "{query}");
+    }
+    // A word beside a turn speaks for it, and so does a near word.
+    for (query, expected) in [("vet", "vaccination"), ("cat", "kitten")] {
+        let found = vault.run(&["--json", "search", query]).json().to_string();
+        assert!(found.contains(expected), "{query}: {found}");
+    }
+}
+
+#[test]
+fn a_new_vault_s_only_memory_is_given() {
+    let vault = TestVault::new(
+        "//- vault-agent.toml\n//- MEMORY.md\n# Memory\n\n## Kyle\n- [2026-05-08T14:00:00Z] prefers TypeScript\n",
+    );
+    let run = vault.run(&["recall", "Does Kyle prefer TypeScript or JavaScript?"]);
+    assert!(run.stdout.contains("prefers TypeScript"), "{}", run.stdout);
+}
+
+#[test]
+fn a_transcript_with_a_heading_a_turn_is_searched_turn_by_turn() {
+    let vault = TestVault::new(
+        "//- vault-agent.toml\n//- logs/discord-channel/pets-1/20260801T090000Z_0001.md\n---\nchannel: pets-1\nsession: 1\n\
+started: 2026-08-01T09:00:00Z\n---\n\n## 2026-08-01T09:00:00Z user Ann ^D1-1\nI adopted a kitten!\n(shares a photo: a cat)\n\n\
+## 2026-08-01T09:00:30Z user Bob ^D1-2\nHow lovely, what is the name?\n\n## 2026-08-01T09:01:00Z user Ann ^D1-3\nBiscuit.\n",
+    );
+    let found = vault
+        .run(&["--json", "search", "What is Ann's kitten called?", "--scope", "logs/discord-channel/pets-1/"])
+        .json();
+    let places: Vec<(u64, u64)> = found["hits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| (hit["line"].as_u64().unwrap(), hit["end_line"].as_u64().unwrap()))
+        .collect();
+    assert!(places.contains(&(7, 9)) && places.contains(&(14, 15)), "{found}");
+    assert_eq!(
+        (&found["hits"][0]["kind"], &found["hits"][0]["context_id"]),
+        (&"turn".into(), &"pets-1".into())
+    );
+}

@@ -10,4 +10,7 @@ mod support;
 mod endpoints;
 mod giving;
 mod local;
+mod scale;
+#[cfg(feature = "http")]
+mod shapes;
 mod tokenizer;

@@ -1,0 +1,335 @@
+//! A stretch of the corpus that no longer changes, as bytes: written once, mapped into memory, read where it
+//! lies.
+//!
+//! What is known of a block is a row of fixed size; vectors are int8 rows with one scale each and, beside them,
+//! their signs for a first pass; terms are sorted text with their postings as variable-length numbers. A value
+//! that can't be (a torn file) is passed over, never trusted.
+
+use std::path::Path;
+
+use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
+
+use super::matrix::Matrix;
+use super::postings;
+use super::tail::Tail;
+use super::text::Shape;
+use super::vectors::Hash;
+use crate::embed::table::DIMENSIONS;
+
+/// A layer numbers its blocks with so many bits.
+pub const BITS: u32 = 16;
+/// The most blocks of a layer.
+pub const MOST: usize = 1 << BITS;
+/// The row of a block without a vector.
+pub const NO_ROW: u32 = u32::MAX;
+/// The signs of a vector, a bit a dimension.
+pub type Signs = [u64; DIMENSIONS / 64];
+
+const MAGIC: &[u8; 8] = b"VARECL01";
+const HEAD: usize = 8 + 5 * 4;
+const META: usize = 32;
+const SIGNS: usize = DIMENSIONS / 8;
+
+/// What is known of a block beside its words and its vector.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Meta {
+    /// Its note, by number.
+    pub file: u32,
+    /// First line, from 1.
+    pub line: u32,
+    /// Its vector's row, or [`NO_ROW`].
+    pub row: u32,
+    /// Its author, by number, or [`super::corpus::NOBODY`].
+    pub author: u32,
+    /// The length of its window ([`super::score`]'s).
+    pub window: f32,
+    /// Seconds since 1970, or [`super::corpus::NEVER`].
+    pub time: i64,
+    /// Its terms, for BM25's length.
+    pub length: u16,
+    /// Its shape.
+    pub shape: Shape,
+}
+
+impl Meta {
+    fn to_bytes(self) -> [u8; META] {
+        let mut out = [0; META];
+        let parts: [&[u8]; 8] = [
+            &self.file.to_le_bytes(),
+            &self.line.to_le_bytes(),
+            &self.row.to_le_bytes(),
+            &self.author.to_le_bytes(),
+            &self.window.to_le_bytes(),
+            &self.time.to_le_bytes(),
+            &self.length.to_le_bytes(),
+            &self.shape.0.to_le_bytes(),
+        ];
+        let mut at = 0;
+        for part in parts {
+            out[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+        out
+    }
+
+    fn from_bytes(bytes: &[u8; META]) -> Self {
+        let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+        let [.., a, b, c, d] = *bytes;
+        let low = u32::from_le_bytes(four(20));
+        let high = u32::from_le_bytes(four(24));
+        Self {
+            file: u32::from_le_bytes(four(0)),
+            line: u32::from_le_bytes(four(4)),
+            row: u32::from_le_bytes(four(8)),
+            author: u32::from_le_bytes(four(12)),
+            window: f32::from_le_bytes(four(16)),
+            time: (u64::from(high) << 32 | u64::from(low)).cast_signed(),
+            length: u16::from_le_bytes([a, b]),
+            shape: Shape(u16::from_le_bytes([c, d])),
+        }
+    }
+}
+
+/// A layer.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    bytes: OwnedBytes,
+    len: usize,
+    rows: usize,
+    /// Where each part begins, and where the last ends.
+    at: [usize; PARTS + 1],
+}
+
+const PARTS: usize = 10;
+/// The parts in their order.
+const METAS: usize = 0;
+const HASHES: usize = 1;
+const SIGN_ROWS: usize = 2;
+const SCALES: usize = 3;
+const VALUES: usize = 4;
+const TERM_ENDS: usize = 5;
+const POSTING_ENDS: usize = 6;
+const COUNTS: usize = 7;
+const TEXT: usize = 8;
+const POSTINGS: usize = 9;
+
+impl Layer {
+    /// The layer in the file `name` of `dir`; none where that is none, or a torn one.
+    pub fn map(dir: &Path, name: &str) -> Option<Self> {
+        let files = MmapDirectory::open(dir).ok()?;
+        Self::new(files.open_read(Path::new(name)).ok()?.read_bytes().ok()?)
+    }
+
+    /// From the bytes of [`bytes`].
+    pub fn new(bytes: OwnedBytes) -> Option<Self> {
+        let head = bytes.get(..HEAD)?.strip_prefix(MAGIC)?;
+        let number = |at: usize| read_u32(head, at) as usize;
+        let (len, rows, terms) = (number(0), number(1), number(2));
+        let sizes = [
+            META * len,
+            size_of::<Hash>() * len,
+            SIGNS * rows,
+            4 * rows,
+            DIMENSIONS * rows,
+            4 * terms,
+            4 * terms,
+            4 * terms,
+            number(3),
+            number(4),
+        ];
+        let mut at = [HEAD; PARTS + 1];
+        for (part, size) in sizes.into_iter().enumerate() {
+            at[part + 1] = at[part] + size;
+        }
+        (at[PARTS] == bytes.len() && len <= MOST).then_some(Self { bytes, len, rows, at })
+    }
+
+    fn part(&self, part: usize) -> &[u8] {
+        &self.bytes[self.at[part]..self.at[part + 1]]
+    }
+
+    /// The bytes as they stand on disk.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// How many blocks it has.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How many vectors it has.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// What is known of a block.
+    pub fn meta(&self, slot: usize) -> Meta {
+        let (rows, _) = self.part(METAS).as_chunks::<META>();
+        Meta::from_bytes(&rows[slot])
+    }
+
+    /// The content hash of what a model embeds of a block.
+    pub fn hash(&self, slot: usize) -> Hash {
+        let (rows, _) = self.part(HASHES).as_chunks::<{ size_of::<Hash>() }>();
+        rows[slot]
+    }
+
+    /// The signs of all vectors, in the order of their rows.
+    pub fn signs(&self) -> impl ExactSizeIterator<Item = Signs> {
+        let (rows, _) = self.part(SIGN_ROWS).as_chunks::<SIGNS>();
+        rows.iter().map(|row| {
+            let (words, _) = row.as_chunks::<8>();
+            std::array::from_fn(|at| u64::from_le_bytes(words[at]))
+        })
+    }
+
+    /// A vector's bytes and scale; none where there is no such row.
+    pub fn row(&self, row: u32) -> Option<(&[u8], f32)> {
+        let row = row as usize;
+        let values = (row < self.rows).then(|| &self.part(VALUES)[row * DIMENSIONS..][..DIMENSIONS])?;
+        Some((values, f32::from_bits(read_u32(self.part(SCALES), row))))
+    }
+
+    /// Calls `each` with the blocks in which `term` stands, ascending, and its count in each.
+    pub fn each(&self, term: &str, mut each: impl FnMut(u32, u8)) {
+        if let Some(at) = self.find(term) {
+            postings::decode(self.postings(at), |slot, count| {
+                if (slot as usize) < self.len {
+                    each(slot, count);
+                }
+            });
+        }
+    }
+
+    /// In how many blocks `term` stands.
+    pub fn count(&self, term: &str) -> usize {
+        self.find(term).map_or(0, |at| read_u32(self.part(COUNTS), at) as usize)
+    }
+
+    fn postings(&self, at: usize) -> &[u8] {
+        stretch(self.part(POSTING_ENDS), at).and_then(|range| self.part(POSTINGS).get(range)).unwrap_or(&[])
+    }
+
+    fn term(&self, at: usize) -> &[u8] {
+        stretch(self.part(TERM_ENDS), at).and_then(|range| self.part(TEXT).get(range)).unwrap_or(&[])
+    }
+
+    fn terms(&self) -> usize {
+        self.part(TERM_ENDS).len() / 4
+    }
+
+    fn find(&self, term: &str) -> Option<usize> {
+        let (mut low, mut high) = (0, self.terms());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.term(middle).cmp(term.as_bytes()) {
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// All of it, to be added to.
+    pub fn thaw(&self) -> Tail {
+        let mut vectors = Matrix::new(DIMENSIONS);
+        for row in 0..self.rows {
+            let row = u32::try_from(row).unwrap_or(NO_ROW);
+            if let Some((values, scale)) = self.row(row) {
+                vectors.push_parts(values, scale);
+            }
+        }
+        let mut tail = Tail {
+            metas: (0..self.len).map(|slot| self.meta(slot)).collect(),
+            hashes: (0..self.len).map(|slot| self.hash(slot)).collect(),
+            signs: self.signs().collect(),
+            vectors,
+            ..Tail::default()
+        };
+        for at in 0..self.terms() {
+            let Ok(term) = std::str::from_utf8(self.term(at)) else { continue };
+            let id = tail.postings.id(term);
+            postings::decode(self.postings(at), |slot, count| {
+                if (slot as usize) < self.len {
+                    tail.postings.push(id, slot, count);
+                }
+            });
+        }
+        tail.connect();
+        tail
+    }
+}
+
+/// A tail as the bytes of a layer.
+pub fn bytes(tail: &Tail) -> Vec<u8> {
+    let (values, scales) = tail.vectors.parts();
+    let terms = tail.postings.sorted();
+    let (mut text, mut ends, mut packed) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut stretches, mut counts) = (Vec::new(), Vec::new());
+    for (term, slots, tallies) in terms {
+        text.extend_from_slice(term.as_bytes());
+        ends.extend_from_slice(&number(text.len()));
+        postings::encode(slots, tallies, &mut packed);
+        stretches.extend_from_slice(&number(packed.len()));
+        counts.extend_from_slice(&number(slots.len()));
+    }
+    let mut out = Vec::with_capacity(
+        HEAD + tail.len() * (META + size_of::<Hash>())
+            + scales.len() * (SIGNS + 4 + DIMENSIONS)
+            + ends.len() * 3
+            + text.len()
+            + packed.len(),
+    );
+    out.extend_from_slice(MAGIC);
+    for count in [tail.len(), scales.len(), ends.len() / 4, text.len(), packed.len()] {
+        out.extend_from_slice(&number(count));
+    }
+    tail.metas.iter().for_each(|meta| out.extend_from_slice(&meta.to_bytes()));
+    tail.hashes.iter().for_each(|hash| out.extend_from_slice(hash));
+    tail.signs.iter().flatten().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    scales.iter().for_each(|scale| out.extend_from_slice(&scale.to_le_bytes()));
+    out.extend_from_slice(values);
+    for part in [&ends, &stretches, &counts, &text, &packed] {
+        out.extend_from_slice(part);
+    }
+    out
+}
+
+fn number(count: usize) -> [u8; 4] {
+    u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes()
+}
+
+fn read_u32(bytes: &[u8], at: usize) -> u32 {
+    let (numbers, _) = bytes.as_chunks::<4>();
+    numbers.get(at).map_or(0, |number| u32::from_le_bytes(*number))
+}
+
+/// The range that ends at the `at`th of `ends` and begins where the one before it ends.
+fn stretch(ends: &[u8], at: usize) -> Option<std::ops::Range<usize>> {
+    let start = if at == 0 { 0 } else { read_u32(ends, at - 1) as usize };
+    let end = read_u32(ends, at) as usize;
+    (start <= end).then_some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_of_a_block_comes_back() {
+        let meta = Meta {
+            file: 7,
+            line: 1 << 30,
+            row: NO_ROW,
+            author: 3,
+            window: 1.25,
+            time: i64::MIN,
+            length: 65_535,
+            shape: Shape(0x8001),
+        };
+        assert_eq!(Meta::from_bytes(&meta.to_bytes()), meta);
+        assert_eq!(Meta::from_bytes(&Meta { time: -5, ..meta }.to_bytes()).time, -5);
+    }
+}
