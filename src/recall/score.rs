@@ -152,7 +152,7 @@ fn lexical(
             }
         });
         #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
-        let rarity = idf(found.len() as f32, n.max(FEW));
+        let rarity = idf(found.len() as f32, n);
         let is_common = candidates.count > MANY && found.len() * COMMON > candidates.count;
         let is_rather_common = candidates.count > MANY && found.len() * RATHER_COMMON > candidates.count;
         let reach = |window: &'static [(i32, f32)]| if is_common { &ALONE[..] } else { window };
@@ -234,7 +234,8 @@ fn lexical(
             last = Some((here, rarity));
         }
         // Near words: the best match in the block counts.
-        let soft_rarity = rarity.min(MOST_IDF);
+        #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+        let soft_rarity = idf(found.len() as f32, n.max(FEW)).min(MOST_IDF);
         soft_all += soft_rarity;
         for (slot, _) in &found {
             scratch.raise(*slot, 1.0);
