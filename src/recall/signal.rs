@@ -83,47 +83,47 @@ pub type Weights = [f32; SIGNALS];
 /// The fitted weights.
 #[rustfmt::skip]
 pub const FITTED: Weights = [
-    -0.292, // cover_answer
-    3.744, // region
-    -2.266, // cover_session
-    0.466, // pairs
-    1.799, // soft_near
-    0.213, // vector
-    3.069, // answers_match
-    0.176, // answers_vector
-    0.441, // speaker
+    -0.272, // cover_answer
+    3.703, // region
+    -2.206, // cover_session
+    0.455, // pairs
+    1.805, // soft_near
+    0.212, // vector
+    3.076, // answers_match
+    0.175, // answers_vector
+    0.445, // speaker
     0.588, // speaker_first
-    -0.338, // is_question
+    -0.339, // is_question
     -0.295, // asks
-    -0.463, // answers
-    2.105, // time_wanted
-    1.294, // number_wanted
-    0.584, // name_wanted
-    0.577, // quote
-    0.464, // past_wanted
-    0.288, // reason_wanted
-    1.936, // place_wanted
-    0.812, // opening
-    9.347, // date
-    1.311, // window_top
-    2.537, // session_top
-    0.402, // vector_session
-    0.829, // asked_before
-    0.342, // closing
+    -0.464, // answers
+    2.101, // time_wanted
+    1.286, // number_wanted
+    0.587, // name_wanted
+    0.579, // quote
+    0.466, // past_wanted
+    0.289, // reason_wanted
+    1.930, // place_wanted
+    0.817, // opening
+    9.298, // date
+    1.332, // window_top
+    2.456, // session_top
+    0.405, // vector_session
+    0.833, // asked_before
+    0.343, // closing
 ];
 
 /// What is added to a signal's weight where a question asks for several things ("Which cities has she seen?"):
 /// their mentions stand in many places, so the one place that matches best says less.
 #[rustfmt::skip]
 pub const SEVERAL: [(Signal, f32); 8] = [
-    (Signal::Region, -0.886),
-    (Signal::SessionTop, -0.426),
-    (Signal::SoftNear, -1.075),
-    (Signal::WindowTop, 0.965),
-    (Signal::Vector, 0.270),
-    (Signal::Speaker, 0.729),
-    (Signal::VectorSession, -0.367),
-    (Signal::CoverAnswer, -1.696),
+    (Signal::Region, -0.827),
+    (Signal::SessionTop, -0.355),
+    (Signal::SoftNear, -0.963),
+    (Signal::WindowTop, 0.969),
+    (Signal::Vector, 0.245),
+    (Signal::Speaker, 0.601),
+    (Signal::VectorSession, -0.328),
+    (Signal::CoverAnswer, -1.812),
 ];
 
 /// The weights for a question.
@@ -139,7 +139,7 @@ pub fn weights(question: &Question) -> Weights {
 
 /// The logistic that turns a block's soft coverage and its standardised cosine into how sure it is to be about the
 /// question: constant, weight of [`Signal::SoftNear`], weight of [`Signal::Vector`].
-pub const SURE: [f64; 3] = [-5.935, 11.122, 0.379];
+pub const SURE: [f64; 3] = [-5.871, 11.184, 0.348];
 
 /// Nothing below this is given without being asked for.
 pub const SURE_ENOUGH: f64 = 0.31;

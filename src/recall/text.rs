@@ -199,6 +199,8 @@ impl Shape {
                 match before {
                     Before::Start => {}
                     Before::Word => bits |= Self::PROPER,
+                    // "In September" is no place.
+                    Before::Preposition if is_one_of(plain, TIMES) => bits |= Self::PROPER,
                     Before::Preposition => bits |= Self::PROPER | Self::PLACE,
                 }
             }
@@ -324,6 +326,7 @@ mod tests {
             assert!(answer.has(bit), "{bit:b}");
         }
         assert!(answer.has(Shape::PAST_MORE));
+        assert!(!shape("It was done in September").has(Shape::PLACE));
         assert_eq!(shape(""), Shape::default());
     }
 
