@@ -125,10 +125,8 @@ fn logistic(samples: &[&Sample]) -> [f64; 3] {
 fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> [f64; 3] {
     for i in 0..3 {
         for j in i + 1..3 {
-            let part = a[j][i] / a[i][i];
-            for k in i..3 {
-                a[j][k] -= part * a[i][k];
-            }
+            let (part, pivot) = (a[j][i] / a[i][i], a[i]);
+            a[j].iter_mut().zip(pivot).skip(i).for_each(|(cell, above)| *cell -= part * above);
             b[j] -= part * b[i];
         }
     }

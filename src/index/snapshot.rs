@@ -23,6 +23,9 @@ use super::topk;
 use super::view::{self, DocRef, View};
 use super::{Freshness, Index, IndexError, scope_prefixes};
 
+/// Where a file's blocks stand: its number in the catalog, and the segments and places of what is held in memory.
+type Places = (Option<i64>, Vec<(usize, usize)>);
+
 /// A consistent state of the index, fresh when it was taken.
 #[derive(Debug)]
 pub struct Snapshot<'a> {
@@ -110,7 +113,7 @@ impl Snapshot<'_> {
         let places: HashMap<i64, usize> =
             self.view.segs.iter().enumerate().map(|(n, seg)| (seg.id, n)).collect();
         // What is read past the catalog: a file's place in it, or an appended log's later part.
-        let mut files: BTreeMap<String, (Option<i64>, Vec<(usize, usize)>)> = BTreeMap::new();
+        let mut files: BTreeMap<String, Places> = BTreeMap::new();
         for (id, path) in catalog::paths(&self.conn, prefix)? {
             if takes(&path) && !self.view.hidden.contains(&id) {
                 files.insert(path, (Some(id), Vec::new()));

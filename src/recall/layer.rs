@@ -158,6 +158,11 @@ impl Layer {
         self.len
     }
 
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// How many vectors it has.
     pub fn rows(&self) -> usize {
         self.rows
