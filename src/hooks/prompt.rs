@@ -32,7 +32,6 @@ pub(super) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result<Answer, H
     let sessions = Sessions::new(&workspace.dirs.cache);
     let mut session = sessions.load(input.session());
     session.turn += 1;
-    let scopes = super::scopes(input);
     let hits: Vec<&Hit> =
         found.iter().filter(|hit| is_visible(&hit.tags, &scopes) && session.may_give(&name(hit))).collect();
     let memories: Vec<Memory> = hits.iter().map(|hit| memory(hit)).collect();

@@ -9,6 +9,7 @@ mod catalog;
 mod client;
 mod config;
 mod contract;
+mod crowd;
 mod http;
 mod memory;
 mod protocol;

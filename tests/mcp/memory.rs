@@ -1,10 +1,9 @@
 //! The memory tools: what is saved, whose it is, and what can't be made of it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::crowd::{self, CLIENTS};
 use crate::support::TestVault;
 
 /// The same line without the stamp that stands before a lasting fact.
@@ -238,46 +237,17 @@ fn pins_come_once_and_go_whole() {
 
 #[test]
 fn twenty_clients_and_a_person_lose_no_memory_and_double_none() {
-    const CLIENTS: usize = 20;
     const EACH: usize = 3;
     let vault = TestVault::new("//- /MEMORY.md\n# Memory\n\n## Shared\n- begins here\n");
-    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| Client::new(&vault)).collect();
-    let done = AtomicBool::new(false);
-    let path = vault.path("MEMORY.md");
-    let typed = std::thread::scope(|scope| {
-        let person = scope.spawn(|| {
-            let mut typed = 0;
-            while !done.load(Ordering::Relaxed) && typed < 2_000 {
-                use std::io::Write;
-                let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
-                file.write_all(format!("- typed by hand {typed}.\n").as_bytes()).unwrap();
-                typed += 1;
-                std::thread::yield_now();
+    let line = |n| format!("- typed by hand {n}.");
+    let typed = crowd::at_once(&vault, "MEMORY.md", line, |n, client| {
+        for i in 0..EACH {
+            // Each says something of its own, and something that all say.
+            for content in [format!("fact {i} of client {n}."), "the same for all.".to_owned()] {
+                let arguments = json!({"scope": "long", "content": content, "key": "Shared"});
+                crowd::get_through(n, client, "memory_save", &arguments);
             }
-            typed
-        });
-        let writers: Vec<_> = clients
-            .iter_mut()
-            .enumerate()
-            .map(|(n, client)| {
-                scope.spawn(move || {
-                    for i in 0..EACH {
-                        // Each says something of its own, and something that all say.
-                        for content in [format!("fact {i} of client {n}."), "the same for all.".to_owned()] {
-                            let arguments = json!({"scope": "long", "content": content, "key": "Shared"});
-                            let through = (0..20)
-                                .any(|_| client.call("memory_save", arguments.clone()).0["isError"] != true);
-                            assert!(through, "client {n} never got through");
-                        }
-                    }
-                })
-            })
-            .collect();
-        for writer in writers {
-            writer.join().unwrap();
         }
-        done.store(true, Ordering::Relaxed);
-        person.join().unwrap()
     });
     let text = vault.read("MEMORY.md");
     for n in 0..CLIENTS {

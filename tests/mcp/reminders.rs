@@ -1,10 +1,9 @@
 //! The reminder tools: the note, the confirmation, twenty clients and a person at once.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use serde_json::json;
 
 use crate::client::Client;
+use crate::crowd::{self, CLIENTS};
 use crate::support::{TestVault, without_random};
 
 #[test]
@@ -85,57 +84,30 @@ fn a_message_can_not_become_another_line() {
 
 #[test]
 fn twenty_clients_and_a_person_lose_nothing_and_double_nothing() {
-    const CLIENTS: usize = 20;
     const EACH: usize = 5;
     let vault = TestVault::new("//- /Reminders.md\n# Mine\n");
-    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| Client::new(&vault)).collect();
-    let done = AtomicBool::new(false);
-    let path = vault.path("Reminders.md");
-    std::thread::scope(|scope| {
-        let person = scope.spawn(|| {
-            // A person's editor: appends what was typed, in one write, as long as the others are at it.
-            let mut typed = 0;
-            while !done.load(Ordering::Relaxed) && typed < 2_000 {
-                use std::io::Write;
-                let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
-                file.write_all(format!("typed line {typed}\n").as_bytes()).unwrap();
-                typed += 1;
-                std::thread::yield_now();
-            }
-            typed
-        });
-        let writers: Vec<_> = clients
-            .iter_mut()
-            .enumerate()
-            .map(|(n, client)| {
-                scope.spawn(move || {
-                    for i in 0..EACH {
-                        let message = format!("client {n} reminder {i}.");
-                        let arguments = json!({"when": "2026-12-24 18:00", "message": message});
-                        // A file that somebody has open all the time is a refusal that says so: try again.
-                        let tries = (0..20)
-                            .find(|_| client.call("reminder_add", arguments.clone()).0["isError"] != true);
-                        assert!(tries.is_some(), "client {n} never got through");
-                    }
-                })
-            })
-            .collect();
-        for writer in writers {
-            writer.join().unwrap();
-        }
-        done.store(true, Ordering::Relaxed);
-        let typed = person.join().unwrap();
-        let text = vault.read("Reminders.md");
-        for n in 0..CLIENTS {
+    let typed = crowd::at_once(
+        &vault,
+        "Reminders.md",
+        |n| format!("typed line {n}"),
+        |n, client| {
             for i in 0..EACH {
-                let message = format!("msg=\"client {n} reminder {i}.\"");
-                assert_eq!(text.matches(&message).count(), 1, "{message}");
+                let message = format!("client {n} reminder {i}.");
+                let arguments = json!({"when": "2026-12-24 18:00", "message": message});
+                crowd::get_through(n, client, "reminder_add", &arguments);
             }
+        },
+    );
+    let text = vault.read("Reminders.md");
+    for n in 0..CLIENTS {
+        for i in 0..EACH {
+            let message = format!("msg=\"client {n} reminder {i}.\"");
+            assert_eq!(text.matches(&message).count(), 1, "{message}");
         }
-        for i in 0..typed {
-            let line = format!("typed line {i}");
-            assert_eq!(text.lines().filter(|one| *one == line).count(), 1, "{line}");
-        }
-        assert_eq!(text.lines().count(), 1 + CLIENTS * EACH + typed);
-    });
+    }
+    for i in 0..typed {
+        let line = format!("typed line {i}");
+        assert_eq!(text.lines().filter(|one| *one == line).count(), 1, "{line}");
+    }
+    assert_eq!(text.lines().count(), 1 + CLIENTS * EACH + typed);
 }
