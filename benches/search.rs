@@ -143,8 +143,16 @@ impl Bare {
     fn new(index: &Index) -> Self {
         let texts = index
             .snapshot(|snapshot| {
-                let (blocks, _) = snapshot.blocks(None)?;
-                snapshot.texts(&blocks.iter().map(|stored| stored.at).collect::<Vec<_>>())
+                let texts = std::cell::RefCell::new(Vec::new());
+                snapshot.each_note(
+                    |_| true,
+                    |_, blocks| {
+                        let places: Vec<_> = blocks.iter().map(|stored| stored.at).collect();
+                        texts.borrow_mut().extend(snapshot.texts(&places)?);
+                        Ok(())
+                    },
+                )?;
+                Ok(texts.into_inner())
             })
             .unwrap();
         let mut schema = Schema::builder();

@@ -20,6 +20,7 @@ pub mod provider;
 pub mod retry;
 pub mod table;
 mod unicode;
+pub mod wide;
 pub mod wordpiece;
 
 pub use provider::{Builtin, open};

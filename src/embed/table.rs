@@ -6,6 +6,7 @@
 //! The file also names each word's nearest words, which the ranking uses for soft matches.
 
 use super::fast::FastMap;
+use super::wide::wide;
 use super::wordpiece::{self, Vocabulary};
 
 /// Dimensions of the built-in vectors.
@@ -70,20 +71,26 @@ impl Table {
 
     /// The vector of `text` with unit length, or all zeros where no token has one.
     pub fn embed(&self, text: &str) -> Vec<f32> {
-        let mut sum = vec![0.0; self.dimensions];
-        wordpiece::tokens(self, text, MOST_TOKENS, |token| self.add(token, &mut sum));
-        normalise(&mut sum);
-        sum
+        let mut tokens = Vec::new();
+        wordpiece::tokens(self, text, MOST_TOKENS, |token| tokens.push(token));
+        self.embed_tokens(&tokens)
     }
 
-    /// Adds a token's row to `sum`.
-    pub fn add(&self, token: u32, sum: &mut [f32]) {
-        let token = token as usize;
-        let scale = f32::from_bits(read_u32(self.scales, token));
-        let row = &self.rows[token * self.dimensions..][..self.dimensions];
-        for (sum, value) in sum.iter_mut().zip(row) {
-            *sum += scale * f32::from(value.cast_signed());
-        }
+    /// As [`Table::embed`], of a text's tokens.
+    fn embed_tokens(&self, tokens: &[u32]) -> Vec<f32> {
+        let mut sum = vec![0.0; self.dimensions];
+        wide(|| {
+            for token in tokens {
+                let token = *token as usize;
+                let scale = f32::from_bits(read_u32(self.scales, token));
+                let row = &self.rows[token * self.dimensions..][..self.dimensions];
+                for (sum, value) in sum.iter_mut().zip(row) {
+                    *sum += scale * f32::from(value.cast_signed());
+                }
+            }
+        });
+        normalise(&mut sum);
+        sum
     }
 
     /// The nearest words of a word of the vocabulary, nearest first, with their similarity in 0.5..1.
@@ -135,53 +142,42 @@ impl Vocabulary for Table {
     }
 }
 
-/// Embeds many texts: it keeps the sums of the words that it has met, up to [`MOST_WORDS`] of them.
+/// Embeds many texts: it keeps the tokens of the words that it has met, up to [`MOST_WORDS`] of them.
 #[derive(Debug, Default)]
 pub struct Embedder {
-    /// Where each word's sum begins, and how many tokens it has.
+    /// Where each word's tokens stand in `tokens`.
     words: FastMap<Box<str>, (u32, u32)>,
-    sums: Vec<f32>,
+    tokens: Vec<u32>,
+    /// Those of one text.
+    text: Vec<u32>,
 }
 
-/// Half of a vault's words are a few hundred different ones; 4 MB keep nearly all that come again soon.
-const MOST_WORDS: usize = 4096;
+/// A vault has some hundred thousand different words, most of them once: so many cost 5 MB.
+const MOST_WORDS: usize = 1 << 16;
 
 impl Embedder {
-    /// The vector of `text`, as [`Table::embed`]'s but for the last digits.
+    /// The vector of `text`, as [`Table::embed`]'s.
     pub fn embed(&mut self, text: &str) -> Vec<f32> {
         let table = Table::builtin();
-        let mut sum = vec![0.0; table.dimensions];
-        let mut left = MOST_TOKENS;
-        let mut pieces = Vec::new();
+        self.text.clear();
         wordpiece::words(text, |word| {
-            if left == 0 {
+            if self.text.len() >= MOST_TOKENS {
                 return;
             }
-            let (at, tokens) = match self.words.get(word) {
-                Some(known) => *known,
-                None => {
-                    pieces.clear();
-                    wordpiece::split(&table, word, &mut pieces);
-                    let tokens = u32::try_from(pieces.len()).unwrap_or(u32::MAX);
-                    if self.words.len() == MOST_WORDS {
-                        pieces.iter().for_each(|piece| table.add(*piece, &mut sum));
-                        left = left.saturating_sub(pieces.len());
-                        return;
-                    }
-                    let at = self.sums.len();
-                    self.sums.resize(at + table.dimensions, 0.0);
-                    pieces.iter().for_each(|piece| table.add(*piece, &mut self.sums[at..]));
-                    let known = (u32::try_from(at).unwrap_or(u32::MAX), tokens);
-                    self.words.insert(word.into(), known);
-                    known
-                }
-            };
-            let of_word = &self.sums[at as usize..][..table.dimensions];
-            sum.iter_mut().zip(of_word).for_each(|(sum, x)| *sum += x);
-            left = left.saturating_sub(tokens as usize);
+            if let Some((from, to)) = self.words.get(word) {
+                self.text.extend_from_slice(&self.tokens[*from as usize..*to as usize]);
+                return;
+            }
+            let of_text = self.text.len();
+            wordpiece::split(&table, word, &mut self.text);
+            if self.words.len() < MOST_WORDS {
+                let from = self.tokens.len() as u32;
+                self.tokens.extend_from_slice(&self.text[of_text..]);
+                self.words.insert(word.into(), (from, self.tokens.len() as u32));
+            }
         });
-        normalise(&mut sum);
-        sum
+        self.text.truncate(MOST_TOKENS);
+        table.embed_tokens(&self.text)
     }
 }
 

@@ -278,6 +278,13 @@ pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<(i64, String)>, Inde
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// The number of blocks of each file.
+pub fn block_counts(conn: &Connection) -> Result<HashMap<i64, u32>, IndexError> {
+    let mut find = conn.prepare_cached("SELECT file, sum(count) FROM runs GROUP BY file")?;
+    let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// The runs of a file, oldest first.
 pub fn runs_of(conn: &Connection, file: i64) -> Result<Vec<RunRow>, IndexError> {
     let mut find = conn.prepare_cached(&format!("SELECT {RUN} FROM runs WHERE file = ?1 ORDER BY id"))?;

@@ -34,6 +34,7 @@ mod filter;
 mod frontmatter;
 mod glance;
 mod glob;
+mod hit;
 mod inline;
 pub mod live;
 mod lock;
@@ -69,11 +70,12 @@ use crate::vault::Vault;
 
 pub use block::{Block, Kind, Role};
 pub use error::IndexError;
+pub use hit::{HitMaker, is_pinned};
 pub use note::Options;
 pub use reindex::{Progress, Reindexed};
 pub use report::{Finding, Severity, Stats};
-pub use search::{is_pinned, scope_prefixes};
-pub use snapshot::{Counted, Snapshot, Stored};
+pub use search::{AllFound, Basis, Found, scope_prefixes};
+pub use snapshot::{Note, Snapshot, Stored};
 pub use update::Updated;
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version

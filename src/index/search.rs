@@ -4,16 +4,15 @@ use std::collections::HashSet;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
-
 use crate::vault::NotePath;
 
 use super::block::Block;
-use super::catalog::{self, FileRow};
+use super::catalog::FileRow;
 use super::filter::{self, Setting};
+use super::hit::HitMaker;
 use super::scan;
 use super::score::{Columns, Scored};
-use super::snippet;
+use super::snapshot::Snapshot;
 use super::store::Store;
 use super::syntax::{self, Item, Syntax};
 use super::terms;
@@ -29,6 +28,22 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Nobody needs more hits in one answer.
 const MOST_HITS: usize = 10_000;
 
+/// What an answer rests on: a file, and its size and modification time as the index knows them; none for one that was
+/// read just now.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Basis {
+    path: String,
+    known: Option<(u64, i64)>,
+}
+
+impl Snapshot<'_> {
+    /// What an answer with the block `at` of `file` rests on.
+    pub fn basis(&self, at: DocRef, file: &FileRow) -> Basis {
+        let is_committed = self.view().segs[at.seg].id != 0;
+        Basis { path: file.path.clone(), known: is_committed.then_some((file.size, file.mtime)) }
+    }
+}
+
 impl Index {
     /// Answers a query from the whole vault as it is on disk now, and says how fresh the answer is.
     ///
@@ -39,44 +54,64 @@ impl Index {
     /// There is no index yet and the vault can't be read either, or the cache fails and making it anew
     /// doesn't help.
     pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
-        match self.healing(|store| self.search_in(store, query)) {
+        let ((hits, notes), freshness) = self.answer(|snapshot| {
+            let found = snapshot.find(query, query.limit.min(MOST_HITS))?;
+            let bases = found.blocks.iter().map(|found| snapshot.basis(found.at, &found.file)).collect();
+            let mut maker = found.maker(snapshot)?;
+            let mut hits = Vec::with_capacity(found.blocks.len());
+            for found in found.blocks {
+                hits.push(snapshot.hit(&mut maker, found)?);
+            }
+            Ok(((hits, found.notes), Some(bases)))
+        })?;
+        Ok(Answer { query: query.text.clone(), hits, notes, freshness })
+    }
+
+    /// What `work` makes of the index as the vault is on disk now. `work` also says which files its answer rests on
+    /// ([`Snapshot::basis`]): where one is other than the index knows, or where the list is empty, files are looked at
+    /// and `work` runs once more, so that a dead watcher never has the last word. No list: the answer is taken as it is.
+    ///
+    /// # Errors
+    /// As [`Index::search`], and what `work` says.
+    pub fn answer<T>(
+        &self,
+        work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<Basis>>), IndexError>,
+    ) -> Result<(T, Freshness), IndexError> {
+        match self.healing(|store| self.answer_in(store, &work)) {
             Err(error) if error.is_full_or_read_only() => {
                 let store = Store::in_memory(&self.root, &self.options.fingerprint(), error.to_string())?;
-                self.search_in(&store, query)
+                self.answer_in(&store, &work)
             }
             answer => answer,
         }
     }
 
-    fn search_in(&self, store: &Store, query: &Query) -> Result<Answer, IndexError> {
-        let (conn, mut view, mut freshness) = self.fresh(store)?;
-        // A hit whose file is other than the index knows: look at that file, then once more.
+    fn answer_in<T>(
+        &self,
+        store: &Store,
+        work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<Basis>>), IndexError>,
+    ) -> Result<(T, Freshness), IndexError> {
+        let mut snapshot = self.fresh_snapshot(store)?;
         for _ in 0..3 {
-            let mut asked = Asked::new(query, &self.options);
-            let found = asked.find(store, &conn, &view)?;
-            let stale = if freshness.checked_by == CheckedBy::Daemon {
-                self.stale(&view, &found)
-            } else {
-                Vec::new()
+            let (answer, bases) = work(&snapshot)?;
+            let Some(bases) = bases.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon) else {
+                return Ok((answer, snapshot.freshness));
             };
-            let suspects = if !stale.is_empty() {
-                scan::suspects_at(&conn, &self.vault, &self.options, &stale)?
-            } else if found.is_empty() && freshness.checked_by == CheckedBy::Daemon && self.may_look() {
-                // A dead watcher is no reason to say that there is nothing.
-                freshness.checked_by = CheckedBy::Scan;
-                self.scan(&conn, &view)?
+            let suspects = if bases.is_empty() && self.may_look() {
+                snapshot.freshness.checked_by = CheckedBy::Scan;
+                self.scan(snapshot.database(), snapshot.view())?
             } else {
-                Vec::new()
+                scan::suspects_at(snapshot.database(), &self.vault, &self.options, &self.stale(bases))?
             };
             if suspects.is_empty() {
-                return asked.answer(&conn, found, freshness);
+                return Ok((answer, snapshot.freshness));
             }
-            view = self.look_through(store, &conn, view, suspects, &mut freshness)?;
+            // A file that is other than the index knows: look at it, then once more.
+            self.look_again(store, &mut snapshot, suspects)?;
         }
-        let mut asked = Asked::new(query, &self.options);
-        let found = asked.find(store, &conn, &view)?;
-        freshness.complete = false;
-        asked.answer(&conn, found, freshness)
+        let (answer, _) = work(&snapshot)?;
+        snapshot.freshness.complete = false;
+        Ok((answer, snapshot.freshness))
     }
 
     /// Whether it is time to look at every file once more before an empty answer.
@@ -89,23 +124,20 @@ impl Index {
         due
     }
 
-    /// The files among the hits that changed although nobody said so.
-    fn stale(&self, view: &View, found: &[Found]) -> Vec<String> {
+    /// The files of these that changed although nobody said so.
+    fn stale(&self, bases: Vec<Basis>) -> Vec<String> {
         let mut seen = HashSet::new();
-        found
-            .iter()
-            .filter(|hit| view.segs[hit.at.seg].id != 0 && seen.insert(hit.file.id))
-            .filter(|hit| {
-                let stat =
-                    NotePath::new(&hit.file.path).ok().and_then(|path| self.vault.stat(&path).ok().flatten());
-                // A vault that isn't there says nothing about its files.
-                match stat {
-                    Some(stat) => stat.size != hit.file.size || stat.mtime_ns != hit.file.mtime,
-                    None => self.vault.is_present(),
-                }
-            })
-            .map(|hit| hit.file.path.clone())
-            .collect()
+        let is_stale = |basis: &Basis| {
+            let Some(known) = basis.known else { return false };
+            let stat = NotePath::new(&basis.path).ok().and_then(|path| self.vault.stat(&path).ok().flatten());
+            // A vault that isn't there says nothing about its files.
+            match stat {
+                Some(stat) => (stat.size, stat.mtime_ns) != known,
+                None => self.vault.is_present(),
+            }
+        };
+        let stale = bases.into_iter().filter(|basis| seen.insert(basis.path.clone()) && is_stale(basis));
+        stale.map(|basis| basis.path).collect()
     }
 }
 
@@ -125,12 +157,62 @@ pub fn scope_prefixes(scope: &str, options: &Options) -> Result<Vec<String>, Str
     })
 }
 
-/// A found document, resolved.
-struct Found {
-    at: DocRef,
-    score: f64,
-    file: FileRow,
-    block: Block,
+/// A found block.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its document.
+    pub at: DocRef,
+    /// BM25.
+    pub score: f64,
+    /// Its file.
+    pub file: FileRow,
+    /// What is known of it; `text` and `extra` are empty.
+    pub block: Block,
+}
+
+/// What a query found, best first.
+#[derive(Debug, Clone)]
+pub struct AllFound {
+    /// The blocks.
+    pub blocks: Vec<Found>,
+    /// What was not understood of the query, for a person.
+    pub notes: Vec<String>,
+    texts: Vec<String>,
+}
+
+impl AllFound {
+    /// Makes hits of blocks.
+    ///
+    /// # Errors
+    /// The database's.
+    pub fn maker(&self, snapshot: &Snapshot<'_>) -> Result<HitMaker, IndexError> {
+        Ok(HitMaker::new(self.texts.iter().map(String::as_str), snapshot.pins()?))
+    }
+}
+
+impl Snapshot<'_> {
+    /// The `most` best blocks for a query, best first.
+    ///
+    /// # Errors
+    /// tantivy's and SQLite's.
+    pub fn find(&self, query: &Query, most: usize) -> Result<AllFound, IndexError> {
+        let mut asked = Asked::new(query, self.options());
+        let blocks = asked.find(self, most)?;
+        let texts = asked.syntax.items.into_iter().map(|item| {
+            let (Item::Words(text) | Item::Phrase(text) | Item::Prefix(text)) = item;
+            text
+        });
+        Ok(AllFound { blocks, texts: texts.collect(), notes: asked.syntax.notes })
+    }
+
+    /// The hit of a found block, with its text.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn hit(&self, maker: &mut HitMaker, mut found: Found) -> Result<Hit, IndexError> {
+        found.block.text = self.text(found.at)?;
+        Ok(maker.hit(found.file.path, found.block, found.score))
+    }
 }
 
 /// A query at work.
@@ -140,7 +222,6 @@ struct Asked<'a> {
     prefixes: Vec<String>,
     zone: &'a jiff::tz::TimeZone,
     analyzer: Analyzer,
-    stems: HashSet<String>,
 }
 
 impl<'a> Asked<'a> {
@@ -161,29 +242,14 @@ impl<'a> Asked<'a> {
             }
             None => Vec::new(),
         };
-        Self {
-            query,
-            syntax,
-            prefixes,
-            zone: &options.zone,
-            analyzer: Analyzer::new(),
-            stems: HashSet::new(),
-        }
+        Self { query, syntax, prefixes, zone: &options.zone, analyzer: Analyzer::new() }
     }
 
     /// The best documents.
-    fn find(&mut self, store: &Store, conn: &Connection, view: &View) -> Result<Vec<Found>, IndexError> {
-        let limit = self.query.limit.min(MOST_HITS);
-        let fields = &store.fields;
+    fn find(&mut self, snapshot: &Snapshot<'_>, limit: usize) -> Result<Vec<Found>, IndexError> {
+        let (conn, view, fields) = (snapshot.database(), snapshot.view(), snapshot.fields());
         let setting = Setting { zone: self.zone, prefixes: self.prefixes.clone() };
         let clauses = terms::clauses(view, conn, fields, &mut self.analyzer, &self.syntax.items)?;
-        for item in &self.syntax.items {
-            let (Item::Words(text) | Item::Phrase(text) | Item::Prefix(text)) = item;
-            for word in terms::words(&mut self.analyzer, text) {
-                self.stems.insert(word.exact);
-                self.stems.insert(word.stem);
-            }
-        }
         let allowed = filter::allowed(view, conn, fields, &mut self.analyzer, &self.syntax, &setting)?;
         let check = filter::needs_text(&self.syntax, &mut self.analyzer);
         let mut most = if check { limit.saturating_mul(4).max(64) } else { limit };
@@ -201,10 +267,15 @@ impl<'a> Asked<'a> {
                 if found.len() == limit {
                     break;
                 }
-                let (file, block) = view.resolve(conn, scored.at)?;
-                if !check || filter::passes(&self.syntax, &mut self.analyzer, &block) {
-                    found.push(Found { at: scored.at, score: scored.score, file, block });
+                let (file, mut block) = view.resolve(conn, scored.at)?;
+                if check {
+                    (block.text, block.extra) = view.text(scored.at)?;
+                    if !filter::passes(&self.syntax, &mut self.analyzer, &block) {
+                        continue;
+                    }
+                    (block.text, block.extra) = Default::default();
                 }
+                found.push(Found { at: scored.at, score: scored.score, file, block });
             }
             if found.len() >= limit || exhausted {
                 return Ok(found);
@@ -212,53 +283,6 @@ impl<'a> Asked<'a> {
             most = most.saturating_mul(4);
         }
     }
-
-    fn answer(
-        mut self,
-        conn: &Connection,
-        found: Vec<Found>,
-        freshness: Freshness,
-    ) -> Result<Answer, IndexError> {
-        let pins: HashSet<(String, String)> = catalog::pins(conn)?.into_iter().collect();
-        let hits = found.into_iter().map(|found| {
-            let block = found.block;
-            let pinned = block.block_id.as_ref().is_some_and(|id| is_pinned(&pins, &found.file.path, id));
-            Hit {
-                path: found.file.path,
-                line: block.line,
-                end_line: block.end_line,
-                kind: block.kind.as_str(),
-                section: block.section.as_deref().map(str::to_owned),
-                timestamp: block.time.and_then(|time| jiff::Timestamp::from_second(time).ok()),
-                score: (found.score * 1e6).round() / 1e6,
-                snippet: snippet::snippet(&mut self.analyzer, &block.text, &self.stems),
-                text: block.text,
-                role: block.role.map(super::Role::as_str),
-                author: block.author.as_deref().map(str::to_owned),
-                context_id: block.context_id.as_deref().map(str::to_owned),
-                block_id: block.block_id,
-                tags: block.tags,
-                pinned,
-            }
-        });
-        Ok(Answer {
-            query: self.query.text.clone(),
-            hits: hits.collect(),
-            notes: self.syntax.notes,
-            freshness,
-        })
-    }
-}
-
-/// Whether a block is pinned: by its path, or by the note's name alone, as Obsidian shortens links.
-pub fn is_pinned(pins: &HashSet<(String, String)>, path: &str, block_id: &str) -> bool {
-    if pins.is_empty() {
-        return false;
-    }
-    let path = path.strip_suffix(".md").unwrap_or(path);
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let id = block_id.to_owned();
-    pins.contains(&(path.to_owned(), id.clone())) || pins.contains(&(name.to_owned(), id))
 }
 
 /// The allowed documents, newest first: what filters without words ask for.

@@ -5,23 +5,16 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
-
-use tantivy::schema::IndexRecordOption;
-use tantivy::{BitSet, DocSet, TERMINATED, postings::Postings};
+use std::sync::Arc;
 
 use super::block::Block;
-use super::catalog::{self, FileRow};
-use super::filter;
+use super::catalog::{self, FileRow, RunRow};
+use super::scan::Suspect;
 use super::schema::Fields;
-use super::score::Clause;
 use super::segment::Texts;
 use super::store::Store;
-use super::syntax::Item;
-use super::terms;
-use super::text::Analyzer;
-use super::topk;
 use super::view::{self, DocRef, View};
-use super::{Freshness, Index, IndexError, scope_prefixes};
+use super::{Freshness, Index, IndexError};
 
 /// Where a file's blocks stand: its number in the catalog, and the segments and places of what is held in memory.
 type Places = (Option<i64>, Vec<(usize, usize)>);
@@ -31,7 +24,7 @@ type Places = (Option<i64>, Vec<(usize, usize)>);
 pub struct Snapshot<'a> {
     store: &'a Store,
     conn: super::store::Pooled<'a>,
-    view: std::sync::Arc<View>,
+    view: Arc<View>,
     options: &'a super::Options,
     /// How fresh it is.
     pub freshness: Freshness,
@@ -48,13 +41,55 @@ pub struct Stored {
     pub block: Block,
 }
 
-/// How often one term stands in the blocks of a scope.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Counted {
-    /// The query's word, stemmed.
-    pub word: String,
-    /// Index into the scope's blocks, and occurrences of the word in any of its forms.
-    pub blocks: Vec<(u32, u32)>,
+/// A note of a snapshot: where its blocks stand.
+#[derive(Debug, Clone)]
+pub struct Note {
+    /// Its file.
+    pub file: FileRow,
+    /// The segment of each run, and the run.
+    runs: Vec<(usize, RunRow)>,
+}
+
+impl Note {
+    /// How many blocks it has.
+    pub fn len(&self) -> usize {
+        self.runs.iter().map(|(_, run)| run.count as usize).sum()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The block at place `at`, without its text; none where the note has fewer.
+    ///
+    /// # Errors
+    /// The catalog is torn.
+    pub fn block(&self, mut at: u32) -> Result<Option<Stored>, IndexError> {
+        for (seg, run) in &self.runs {
+            if at < run.count {
+                let block = view::unpack_one(run, at)?;
+                let at = DocRef { seg: *seg, doc: run.start + at };
+                return Ok(Some(Stored { at, file: self.file.id, block }));
+            }
+            at -= run.count;
+        }
+        Ok(None)
+    }
+
+    /// All blocks in their order, without their texts.
+    ///
+    /// # Errors
+    /// The catalog is torn.
+    pub fn blocks(&self) -> Result<Vec<Stored>, IndexError> {
+        let mut blocks = Vec::with_capacity(self.len());
+        for (seg, run) in &self.runs {
+            for (doc, block) in (run.start..).zip(view::unpack(run)?) {
+                blocks.push(Stored { at: DocRef { seg: *seg, doc }, file: self.file.id, block });
+            }
+        }
+        Ok(blocks)
+    }
 }
 
 impl Index {
@@ -66,55 +101,39 @@ impl Index {
         &self,
         work: impl Fn(&Snapshot<'_>) -> Result<T, IndexError>,
     ) -> Result<T, IndexError> {
-        self.healing(|store| {
-            let (conn, view, freshness) = self.fresh(store)?;
-            work(&Snapshot { store, conn, view, options: &self.options, freshness })
-        })
+        self.healing(|store| work(&self.fresh_snapshot(store)?))
+    }
+
+    pub(super) fn fresh_snapshot<'a>(&'a self, store: &'a Store) -> Result<Snapshot<'a>, IndexError> {
+        let (conn, view, freshness) = self.fresh(store)?;
+        Ok(Snapshot { store, conn, view, options: &self.options, freshness })
+    }
+
+    /// `snapshot` with the suspects as they are on disk, nothing committed.
+    pub(super) fn look_again(
+        &self,
+        store: &Store,
+        snapshot: &mut Snapshot<'_>,
+        suspects: Vec<Suspect>,
+    ) -> Result<(), IndexError> {
+        let view = Arc::clone(&snapshot.view);
+        snapshot.view = self.look_through(store, &snapshot.conn, view, suspects, &mut snapshot.freshness)?;
+        Ok(())
     }
 }
 
 impl Snapshot<'_> {
-    /// All blocks of a scope (`None`: all), file by file in the order of paths, each file's in its order.
-    /// The paths by file number come with them.
-    pub fn blocks(&self, scope: Option<&str>) -> Result<(Vec<Stored>, HashMap<i64, FileRow>), IndexError> {
-        let prefixes = match scope {
-            Some(scope) => scope_prefixes(scope, self.options).unwrap_or_default(),
-            None => Vec::new(),
-        };
-        let inside = |path: &str| {
-            prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
-        };
-        let common = if let [only] = &prefixes[..] { only.as_str() } else { "" };
-        let (mut blocks, mut rows) = (Vec::new(), HashMap::new());
-        self.each_note_below(common, inside, |row, some| {
-            blocks.extend(some);
-            rows.insert(row.id, row.clone());
-            Ok(())
-        })?;
-        Ok((blocks, rows))
-    }
-
     /// Calls `each` with every indexed file whose path `takes`, and its blocks in their order, file by file in
     /// the order of paths: one file's blocks are in memory at a time.
     pub fn each_note(
         &self,
         takes: impl Fn(&str) -> bool,
-        each: impl FnMut(&FileRow, Vec<Stored>) -> Result<(), IndexError>,
-    ) -> Result<(), IndexError> {
-        self.each_note_below("", takes, each)
-    }
-
-    fn each_note_below(
-        &self,
-        prefix: &str,
-        takes: impl Fn(&str) -> bool,
         mut each: impl FnMut(&FileRow, Vec<Stored>) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
-        let places: HashMap<i64, usize> =
-            self.view.segs.iter().enumerate().map(|(n, seg)| (seg.id, n)).collect();
+        let places = self.places();
         // What is read past the catalog: a file's place in it, or an appended log's later part.
         let mut files: BTreeMap<String, Places> = BTreeMap::new();
-        for (id, path) in catalog::paths(&self.conn, prefix)? {
+        for (id, path) in catalog::paths(&self.conn, "")? {
             if takes(&path) && !self.view.hidden.contains(&id) {
                 files.insert(path, (Some(id), Vec::new()));
             }
@@ -125,40 +144,86 @@ impl Snapshot<'_> {
             }
         }
         for (id, in_memory) in files.into_values() {
-            let mut blocks = Vec::new();
-            let mut row = None;
-            let mut take = |file: i64, seg: usize, run: &catalog::RunRow| -> Result<(), IndexError> {
-                for (n, block) in view::unpack(run)?.into_iter().enumerate() {
-                    let doc = run.start + u32::try_from(n).unwrap_or(u32::MAX);
-                    blocks.push(Stored { at: DocRef { seg, doc }, file, block });
-                }
-                Ok(())
-            };
-            if let Some(id) = id {
-                for run in catalog::runs_of(&self.conn, id)? {
-                    if let Some(seg) = places.get(&run.segment) {
-                        take(id, *seg, &run)?;
-                    }
-                }
-                row = Some(catalog::file_by_id(&self.conn, id)?);
-            }
-            for (n, m) in in_memory {
-                let memory = &self.view.segs[n].memory[m];
-                // Files in memory have no number of their own unless they replace a known one.
-                let new = if memory.file.id == 0 {
-                    -1 - i64::try_from(n << 32 | m).unwrap_or(0)
-                } else {
-                    memory.file.id
-                };
-                let file = id.unwrap_or(new);
-                take(file, n, &memory.run)?;
-                row = Some(FileRow { id: file, ..memory.file.clone() });
-            }
-            if let Some(row) = row {
-                each(&row, blocks)?;
+            if let Some(note) = self.note_at(&places, id, in_memory)? {
+                each(&note.file, note.blocks()?)?;
             }
         }
         Ok(())
+    }
+
+    /// The same state on a connection of its own, for another thread; none where the index has gone on since.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn fork(&self) -> Result<Option<Self>, IndexError> {
+        let conn = self.store.conn()?;
+        conn.execute_batch("BEGIN")?;
+        let is_same = catalog::totals(&conn)? == catalog::totals(&self.conn)?;
+        let (view, freshness) = (Arc::clone(&self.view), self.freshness.clone());
+        Ok(is_same.then_some(Self { store: self.store, conn, view, options: self.options, freshness }))
+    }
+
+    /// The paths of all notes, in order, each with the number of its blocks.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn notes(&self) -> Result<Vec<(String, u32)>, IndexError> {
+        let mut notes: BTreeMap<String, u32> = BTreeMap::new();
+        let counts = catalog::block_counts(&self.conn)?;
+        for (id, path) in catalog::paths(&self.conn, "")? {
+            if !self.view.hidden.contains(&id) {
+                notes.insert(path, counts.get(&id).copied().unwrap_or(0));
+            }
+        }
+        for memory in self.view.segs.iter().flat_map(|seg| &seg.memory) {
+            *notes.entry(memory.file.path.clone()).or_default() += memory.run.count;
+        }
+        Ok(notes.into_iter().collect())
+    }
+
+    fn places(&self) -> HashMap<i64, usize> {
+        self.view.segs.iter().enumerate().map(|(n, seg)| (seg.id, n)).collect()
+    }
+
+    /// The note at `path`; none where there is none.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn note(&self, path: &str) -> Result<Option<Note>, IndexError> {
+        let id = catalog::file(&self.conn, path)?.map(|row| row.id);
+        let id = id.filter(|id| !self.view.hidden.contains(id));
+        let mut in_memory = Vec::new();
+        for (n, seg) in self.view.segs.iter().enumerate() {
+            let here = seg.memory.iter().enumerate().filter(|(_, memory)| memory.file.path == path);
+            in_memory.extend(here.map(|(m, _)| (n, m)));
+        }
+        self.note_at(&self.places(), id, in_memory)
+    }
+
+    fn note_at(
+        &self,
+        places: &HashMap<i64, usize>,
+        id: Option<i64>,
+        in_memory: Vec<(usize, usize)>,
+    ) -> Result<Option<Note>, IndexError> {
+        let (mut runs, mut file) = (Vec::new(), None);
+        if let Some(id) = id {
+            let known = catalog::runs_of(&self.conn, id)?.into_iter();
+            runs.extend(known.filter_map(|run| Some((*places.get(&run.segment)?, run))));
+            file = Some(catalog::file_by_id(&self.conn, id)?);
+        }
+        for (n, m) in in_memory {
+            let memory = &self.view.segs[n].memory[m];
+            // Files in memory have no number of their own unless they replace a known one.
+            let new = if memory.file.id == 0 {
+                -1 - i64::try_from(n << 32 | m).unwrap_or(0)
+            } else {
+                memory.file.id
+            };
+            runs.push((n, memory.run.clone()));
+            file = Some(FileRow { id: id.unwrap_or(new), ..memory.file.clone() });
+        }
+        Ok(file.map(|file| Note { file, runs }))
     }
 
     /// Calls `each` with every file that the index knows, skipped ones included.
@@ -188,84 +253,24 @@ impl Snapshot<'_> {
             .collect()
     }
 
-    /// How often each word of `query` stands in each of `blocks`: for BM25 over turns, over windows of
-    /// neighbours and over sessions, each with its own statistics.
-    pub fn count(&self, query: &str, blocks: &[Stored]) -> Result<Vec<Counted>, IndexError> {
-        let mut analyzer = Analyzer::new();
-        let mut wanted: Vec<BitSet> =
-            self.view.segs.iter().map(|seg| BitSet::with_max_value(seg.reader.max_doc())).collect();
-        let mut places: HashMap<DocRef, u32> = HashMap::with_capacity(blocks.len());
-        for (n, stored) in blocks.iter().enumerate() {
-            wanted[stored.at.seg].insert(stored.at.doc);
-            places.insert(stored.at, u32::try_from(n).unwrap_or(u32::MAX));
-        }
-        let mut counted = Vec::new();
-        let mut seen = HashSet::new();
-        for word in terms::words(&mut analyzer, query) {
-            if !seen.insert(word.stem.clone()) {
-                continue;
-            }
-            let mut found: HashMap<u32, u32> = HashMap::new();
-            for stem in [false, true] {
-                let term = Fields::term(self.store.fields.text, &word.stem, stem);
-                for (n, seg) in self.view.segs.iter().enumerate().filter(|(n, _)| wanted[*n].len() > 0) {
-                    let inverted = seg.reader.inverted_index(term.field())?;
-                    let postings = inverted
-                        .read_postings(&term, IndexRecordOption::WithFreqs)
-                        .map_err(tantivy::TantivyError::from)?;
-                    let Some(mut postings) = postings else { continue };
-                    let mut doc = postings.doc();
-                    while doc != TERMINATED {
-                        if wanted[n].contains(doc)
-                            && let Some(place) = places.get(&DocRef { seg: n, doc })
-                        {
-                            *found.entry(*place).or_default() += postings.term_freq();
-                        }
-                        doc = postings.advance();
-                    }
-                }
-            }
-            let mut blocks: Vec<(u32, u32)> = found.into_iter().collect();
-            blocks.sort_unstable();
-            counted.push(Counted { word: word.stem, blocks });
-        }
-        Ok(counted)
+    /// The text of a block.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn text(&self, at: DocRef) -> Result<String, IndexError> {
+        Ok(self.view.text(at)?.0)
     }
 
-    /// The number of terms in the text of each of `blocks`, as the index keeps it (exact up to 40, then
-    /// in steps).
-    pub fn lengths(&self, blocks: &[DocRef]) -> Result<Vec<u32>, IndexError> {
-        let mut norms = Vec::with_capacity(self.view.segs.len());
-        for seg in &self.view.segs {
-            norms.push(seg.reader.get_fieldnorms_reader(self.store.fields.text)?);
-        }
-        Ok(blocks.iter().map(|at| norms[at.seg].fieldnorm(at.doc)).collect())
+    pub(super) fn view(&self) -> &View {
+        &self.view
     }
 
-    /// The `most` best blocks for `query` by BM25, best first, within a scope: the candidates of a
-    /// ranking that goes on from there.
-    pub fn candidates(
-        &self,
-        query: &str,
-        scope: Option<&str>,
-        most: usize,
-    ) -> Result<Vec<(f64, Stored, FileRow)>, IndexError> {
-        let mut analyzer = Analyzer::new();
-        let items = [Item::Words(query.to_owned())];
-        let fields = &self.store.fields;
-        let clauses: Vec<Clause> = terms::clauses(&self.view, &self.conn, fields, &mut analyzer, &items)?;
-        let prefixes =
-            scope.map(|scope| scope_prefixes(scope, self.options).unwrap_or_default()).unwrap_or_default();
-        let setting = filter::Setting { zone: &self.options.zone, prefixes };
-        let syntax = super::syntax::Syntax { items: items.to_vec(), ..Default::default() };
-        let allowed = filter::allowed(&self.view, &self.conn, fields, &mut analyzer, &syntax, &setting)?;
-        topk::top(&self.view, fields, &clauses, allowed.as_deref(), most)?
-            .into_iter()
-            .map(|scored| {
-                let (file, block) = self.view.resolve(&self.conn, scored.at)?;
-                Ok((scored.score, Stored { at: scored.at, file: file.id, block }, file))
-            })
-            .collect()
+    pub(super) fn options(&self) -> &super::Options {
+        self.options
+    }
+
+    pub(super) fn fields(&self) -> &Fields {
+        &self.store.fields
     }
 
     /// The pinned blocks: path without extension, block id.

@@ -17,6 +17,14 @@ pub enum Item {
     Prefix(String),
 }
 
+impl Item {
+    /// What was written, without its marks.
+    pub fn text(&self) -> &str {
+        let (Self::Words(text) | Self::Phrase(text) | Self::Prefix(text)) = self;
+        text
+    }
+}
+
 /// One thing that a block must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filter {

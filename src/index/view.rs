@@ -162,14 +162,22 @@ impl View {
         Ok((catalog::file_by_id(conn, run.file)?, run))
     }
 
-    /// The block of a document with its text, and its file.
+    /// The block of a document without its text, and its file.
     pub fn resolve(&self, conn: &Connection, at: DocRef) -> Result<(FileRow, Block), IndexError> {
         let (file, run) = self.run(conn, at)?;
-        let mut block =
-            pack::unpack_one(&run.blocks, (at.doc - run.start) as usize).map_err(|_| torn(&run))?;
-        (block.text, block.extra) = self.segs[at.seg].texts.text(at.doc)?;
+        let block = unpack_one(&run, at.doc - run.start)?;
         Ok((file, block))
     }
+
+    /// The text of a document, and its extra words.
+    pub fn text(&self, at: DocRef) -> Result<(String, String), IndexError> {
+        self.segs[at.seg].texts.text(at.doc)
+    }
+}
+
+/// One block of a run, without its text.
+pub fn unpack_one(run: &RunRow, at: u32) -> Result<Block, IndexError> {
+    pack::unpack_one(&run.blocks, at as usize).map_err(|_| torn(run))
 }
 
 /// The blocks of a run, without texts.

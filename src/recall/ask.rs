@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choose::Injection;
 use super::engine::{Recall, RecallError};
-use super::search::Recalled;
+use super::given::Recalled;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::index::{Answer, Freshness, Hit, Query};

@@ -24,6 +24,8 @@ pub struct Candidates {
     pub count: usize,
     /// Whether some are no events of a log.
     pub has_notes: bool,
+    /// Who speaks in them, each once, by number.
+    pub authors: Vec<u32>,
     pub(super) mean_length: f32,
     pub(super) mean_window: f32,
     pub(super) mean_session: f32,
@@ -37,11 +39,13 @@ impl Candidates {
             files: Vec::new(),
             count: 0,
             has_notes: false,
+            authors: Vec::new(),
             mean_length: 0.0,
             mean_window: 0.0,
             mean_session: 0.0,
         };
         let (mut length, mut window) = (0_u64, 0.0_f64);
+        let mut is_author = vec![false; corpus.authors().len()];
         for (id, note) in (0..).zip(corpus.files()) {
             if !note.alive || note.slots.is_empty() || !takes(&note.path) {
                 continue;
@@ -50,6 +54,11 @@ impl Candidates {
             this.files.push(id);
             this.count += note.slots.len();
             this.has_notes |= note.has_notes;
+            for author in &note.authors {
+                if is_author.get_mut(*author as usize).is_some_and(|known| !std::mem::replace(known, true)) {
+                    this.authors.push(*author);
+                }
+            }
             length += u64::from(note.terms);
             window += f64::from(note.windows);
         }
@@ -66,17 +75,6 @@ impl Candidates {
     /// All slots, ascending within a note.
     pub fn slots<'c>(&'c self, corpus: &'c Corpus) -> impl Iterator<Item = u32> + 'c {
         self.files.iter().flat_map(|id| corpus.files()[*id as usize].slots.clone())
-    }
-
-    /// Who speaks in them, each once, by number.
-    pub fn authors(&self, corpus: &Corpus) -> Vec<u32> {
-        let mut all: Vec<u32> = Vec::new();
-        for author in self.files.iter().flat_map(|id| &corpus.files()[*id as usize].authors) {
-            if !all.contains(author) {
-                all.push(*author);
-            }
-        }
-        all
     }
 }
 

@@ -12,16 +12,20 @@ use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tantivy::directory::OwnedBytes;
 
-use super::layer::{self, Layer, Meta, NO_ROW};
+use super::authors::Authors;
+pub use super::authors::{names_of, without_names};
+use super::layer::{self, Layer, Meta, NO_ROW, Signs};
 use super::matrix::Probe;
 use super::persist;
 use super::tail::Tail;
 use super::text::{Shape, Terms, words};
 use super::vectors::{Hash, hash};
+use super::wide;
 use crate::embed::Embedder;
 use crate::embed::fast::FastMap;
 use crate::index::Role;
@@ -73,6 +77,27 @@ pub(super) struct Frozen {
     pub name: Option<String>,
 }
 
+impl Frozen {
+    /// The layer of `tail`, in a file of `folder` where there is one that can be written to.
+    fn new(tail: Tail, folder: Option<&Path>) -> Option<Self> {
+        let bytes = layer::bytes(&tail);
+        drop(tail);
+        let on_disk = folder.and_then(|folder| {
+            let name = persist::write_layer(folder, &bytes).ok()?;
+            Some(Self { layer: Layer::map(folder, &name)?, name: Some(name) })
+        });
+        // Bytes that were made here are those of a layer.
+        on_disk.or_else(|| Some(Self { layer: Layer::new(OwnedBytes::new(bytes))?, name: None }))
+    }
+}
+
+/// Notes that were taken in on their own: a layer and the files that it is of, from slot 0 on.
+#[derive(Debug)]
+pub(super) struct Part {
+    files: Vec<File>,
+    frozen: Option<Frozen>,
+}
+
 /// All blocks of a vault, as the ranking sees them.
 #[derive(Debug, Default)]
 pub struct Corpus {
@@ -82,8 +107,7 @@ pub struct Corpus {
     hasher: RandomState,
     pub(super) layers: Vec<Frozen>,
     pub(super) tail: Tail,
-    pub(super) authors: Vec<String>,
-    author_ids: HashMap<String, u32>,
+    pub(super) authors: Authors,
     words: Words,
     dead: usize,
     /// Where full layers go; none keeps them in memory.
@@ -131,6 +155,8 @@ fn code(role: Option<Role>) -> u16 {
     (1..).zip(ROLES).find(|(_, other)| role == Some(*other)).map_or(0, |(code, _)| code)
 }
 
+/// Added to a difference of signs ([`Corpus::differences`]) for a vector of the sample.
+pub(super) const CHOSEN: u16 = 1 << 15;
 /// No author.
 pub const NOBODY: u32 = u32::MAX;
 /// No time.
@@ -142,9 +168,24 @@ impl Corpus {
         Self::default()
     }
 
-    /// An empty corpus whose full layers go to `folder`.
-    pub fn kept_in(folder: PathBuf) -> Self {
-        Self { folder: Some(folder), ..Self::default() }
+    /// Of parts in their order, all of whose notes' blocks count.
+    pub(super) fn from_made(
+        parts: impl Iterator<Item = Part>,
+        authors: Authors,
+        folder: Option<&Path>,
+    ) -> Self {
+        let mut this = Self { authors, folder: folder.map(Path::to_owned), ..Self::default() };
+        for part in parts {
+            let base = u32::try_from(this.layers.len() * layer::MOST).unwrap_or(u32::MAX);
+            for mut file in part.files {
+                file.slots = file.slots.start + base..file.slots.end + base;
+                let id = u32::try_from(this.files.len()).unwrap_or(u32::MAX);
+                this.by_path.insert(this.hasher.hash_one(&file.path), id);
+                this.files.push(file);
+            }
+            this.layers.extend(part.frozen);
+        }
+        this
     }
 
     /// From what is stored: the maps from paths and names to their numbers follow from it.
@@ -157,15 +198,13 @@ impl Corpus {
         let hasher = RandomState::new();
         let living = (0_u32..).zip(&files).filter(|(_, file)| file.alive);
         let by_path = living.map(|(id, file)| (hasher.hash_one(&file.path), id)).collect();
-        let author_ids = authors.iter().cloned().zip(0..).collect();
         let dead = files.iter().filter(|file| !file.alive).map(|file| file.slots.len()).sum();
         Self {
             files,
             by_path,
             hasher,
             layers,
-            authors,
-            author_ids,
+            authors: Authors::new(authors),
             dead,
             folder: Some(folder),
             ..Self::default()
@@ -254,17 +293,28 @@ impl Corpus {
 
     /// Whether a block has a built-in vector.
     pub fn has_vector(&self, slot: u32) -> bool {
-        self.meta(slot).row != NO_ROW
+        self.row_of(slot) != NO_ROW
+    }
+
+    /// Where a block's built-in vector stands in its layer, or [`NO_ROW`].
+    #[inline]
+    pub(super) fn row_of(&self, slot: u32) -> u32 {
+        let (at, local) = Self::place(slot);
+        match self.layers.get(at) {
+            Some(frozen) => frozen.layer.rows_of(local..local + 1).next().unwrap_or(NO_ROW),
+            None => self.tail.rows[local],
+        }
     }
 
     /// A block's built-in vector as signed bytes with their scale.
+    #[inline]
     pub fn row(&self, slot: u32) -> Option<(&[u8], f32)> {
-        let (at, row) = (Self::place(slot).0, self.meta(slot).row);
+        let (at, row) = (Self::place(slot).0, self.row_of(slot));
         if row == NO_ROW {
             return None;
         }
         match self.layers.get(at) {
-            Some(frozen) => frozen.layer.row(row),
+            Some(frozen) => frozen.layer.vector(row),
             None => Some(self.tail.vectors.row_parts(row as usize)),
         }
     }
@@ -276,20 +326,46 @@ impl Corpus {
     }
 
     /// The cosine of the probe and a block's built-in vector; none where it has none.
+    #[inline(always)]
     pub fn cosine(&self, probe: &Probe, slot: u32) -> Option<f32> {
         self.row(slot).map(|(values, scale)| probe.cosine(values, scale))
     }
 
-    /// In how many of a vector's signs each row of a layer differs from `signs`, and whether the row belongs to
-    /// the sample: about one in 64, by its own signs.
-    pub(super) fn differences(&self, at: usize, signs: &layer::Signs) -> Vec<(u16, bool)> {
-        let differ = |row: layer::Signs| {
-            let bits: u32 = row.iter().zip(signs).map(|(a, b)| (a ^ b).count_ones()).sum();
-            (u16::try_from(bits).unwrap_or(u16::MAX), row[0].wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58 == 0)
+    /// In how many of a vector's signs each row of a layer differs from `signs`, appended to `out`; [`CHOSEN`] is
+    /// added for a row of the sample: about one in 2 to the power of `rarity`, by its own signs.
+    pub(super) fn differences(&self, at: usize, signs: &Signs, rarity: u32, out: &mut Vec<u16>) {
+        let differ = |row: Signs| {
+            let mixed =
+                row.iter().fold(0_u64, |mixed, word| (mixed ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            let is_chosen = mixed.checked_shr(u64::BITS - rarity).unwrap_or(0) == 0;
+            wide::difference(&row, signs) | if is_chosen { CHOSEN } else { 0 }
         };
+        let from = out.len();
         match self.layers.get(at) {
-            Some(frozen) => frozen.layer.signs().map(differ).collect(),
-            None => self.tail.signs.iter().copied().map(differ).collect(),
+            Some(frozen) => {
+                let signs = frozen.layer.signs();
+                out.resize(from + signs.len(), 0);
+                wide::wide(|| out[from..].iter_mut().zip(signs).for_each(|(to, row)| *to = differ(row)));
+            }
+            None => {
+                let signs = self.tail.signs.iter();
+                out.resize(from + signs.len(), 0);
+                wide::wide(|| out[from..].iter_mut().zip(signs).for_each(|(to, row)| *to = differ(*row)));
+            }
+        }
+    }
+
+    /// Calls `each` with the slots of one note and their vectors' rows, or [`NO_ROW`].
+    #[inline]
+    pub(super) fn each_row(&self, slots: Range<u32>, mut each: impl FnMut(u32, u32)) {
+        let (at, local) = Self::place(slots.start);
+        let range = local..local + slots.len();
+        match self.layers.get(at) {
+            Some(frozen) => slots.zip(frozen.layer.rows_of(range)).for_each(|(slot, row)| each(slot, row)),
+            None => {
+                let rows = self.tail.rows.get(range).unwrap_or(&[]);
+                slots.zip(rows).for_each(|(slot, row)| each(slot, *row));
+            }
         }
     }
 
@@ -311,12 +387,12 @@ impl Corpus {
 
     /// The different authors' names, by number.
     pub fn authors(&self) -> &[String] {
-        &self.authors
+        self.authors.names()
     }
 
     /// The words of an author's name, lower case.
     pub fn author_name(&self, id: u32) -> &str {
-        self.authors.get(id as usize).map_or("", String::as_str)
+        self.authors.names().get(id as usize).map_or("", String::as_str)
     }
 
     /// Forgets a note.
@@ -381,7 +457,7 @@ impl Corpus {
         for same in terms.chunk_by(|a, b| a == b) {
             self.tail.postings.push(same[0], slot, u8::try_from(same.len()).unwrap_or(u8::MAX));
         }
-        let author = passage.author.map_or(NOBODY, |name| self.author_id(name));
+        let author = passage.author.map_or(NOBODY, |name| self.authors.of(name));
         let mut shape = Shape::default();
         if passage.is_turn {
             shape = Shape::of(passage.text, |word| names.iter().any(|name| name == word));
@@ -401,7 +477,6 @@ impl Corpus {
         let meta = Meta {
             file,
             line: passage.line,
-            row,
             author,
             window: 0.0,
             time: passage.time.unwrap_or(NEVER),
@@ -409,8 +484,28 @@ impl Corpus {
             shape,
         };
         self.tail.metas.push(meta);
+        self.tail.rows.push(row);
         self.tail.hashes.push(hash);
         meta
+    }
+
+    /// Makes a part of a corpus of at most [`layer::MOST`] blocks, none of them dead: `files` notes come before its own
+    /// in the whole.
+    pub(super) fn into_part(mut self, files: usize, authors: &Mutex<Authors>, folder: Option<&Path>) -> Part {
+        let numbers: Vec<u32> = {
+            let mut authors = authors.lock().unwrap_or_else(PoisonError::into_inner);
+            self.authors.names().iter().map(|name| authors.of_key(name)).collect()
+        };
+        let number = |author: u32| numbers.get(author as usize).copied().unwrap_or(NOBODY);
+        for meta in &mut self.tail.metas {
+            meta.file += u32::try_from(files).unwrap_or(u32::MAX);
+            meta.author = number(meta.author);
+        }
+        for file in &mut self.files {
+            file.authors.iter_mut().for_each(|author| *author = number(*author));
+        }
+        let frozen = if self.tail.len() == 0 { None } else { Frozen::new(self.tail, folder) };
+        Part { files: self.files, frozen }
     }
 
     /// Makes the tail a layer: together with the last one where both fit into one.
@@ -431,102 +526,7 @@ impl Corpus {
             whole.append(&tail);
             tail = whole;
         }
-        let bytes = layer::bytes(&tail);
-        drop(tail);
-        let on_disk = self.folder.as_deref().and_then(|folder| {
-            let name = persist::write_layer(folder, &bytes).ok()?;
-            Some(Frozen { layer: Layer::map(folder, &name)?, name: Some(name) })
-        });
-        let in_memory = || Some(Frozen { layer: Layer::new(OwnedBytes::new(bytes))?, name: None });
-        // Bytes that were made here are those of a layer.
-        self.layers.extend(on_disk.or_else(in_memory));
-    }
-
-    fn author_id(&mut self, name: &str) -> u32 {
-        let mut key = String::new();
-        words(name, |word| {
-            if !key.is_empty() {
-                key.push(' ');
-            }
-            key.push_str(word);
-        });
-        if let Some(id) = self.author_ids.get(&key) {
-            return *id;
-        }
-        let id = u32::try_from(self.authors.len()).unwrap_or(u32::MAX);
-        self.authors.push(key.clone());
-        self.author_ids.insert(key, id);
-        id
-    }
-}
-
-/// The different words of the given names, lower case.
-pub fn names_of<'a>(authors: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let (mut names, mut seen): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
-    for author in authors {
-        if seen.contains(&author) {
-            continue;
-        }
-        seen.push(author);
-        words(author, |word| {
-            if word.len() > 1 && !names.iter().any(|name| name == word) {
-                names.push(word.to_owned());
-            }
-        });
-    }
-    names
-}
-
-/// `text` without the words in `names` (and a possessive `'s` behind one).
-///
-/// A question that names a speaker is otherwise nearest to the turns that *address* that speaker, not to
-/// those that the speaker wrote.
-pub fn without_names<'t>(text: &'t str, names: &[String]) -> std::borrow::Cow<'t, str> {
-    if names.is_empty() {
-        return text.into();
-    }
-    let is_name = |word: &str| {
-        names.iter().any(|name| {
-            name.len() == word.len() && name.eq_ignore_ascii_case(word) || word.to_lowercase() == *name
-        })
-    };
-    let (mut out, mut kept, mut start) = (String::new(), 0, None);
-    let end = [(text.len(), ' ')];
-    for (at, c) in text.char_indices().chain(end) {
-        if c.is_alphanumeric() {
-            start.get_or_insert(at);
-        } else if let Some(from) = start.take()
-            && is_name(&text[from..at])
-        {
-            out.push_str(text[kept..from].trim_end_matches([' ', ',']));
-            let rest = &text[at..];
-            kept = at
-                + if rest.starts_with("'s") {
-                    2
-                } else if rest.starts_with("’s") {
-                    "’s".len()
-                } else {
-                    0
-                };
-        }
-    }
-    if kept == 0 && out.is_empty() {
-        return text.into();
-    }
-    out.push_str(&text[kept..]);
-    out.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_go_with_their_comma_and_their_possessive() {
-        let names = names_of(["Caroline", "Mel B", "Caroline"].into_iter());
-        assert_eq!(names, ["caroline", "mel"]);
-        assert_eq!(without_names("Wow, Caroline! Mel's cat", &names), "Wow! cat");
-        assert_eq!(without_names("carolines melody", &names), "carolines melody");
-        assert_eq!(without_names("", &names), "");
+        let frozen = Frozen::new(tail, self.folder.as_deref());
+        self.layers.extend(frozen);
     }
 }

@@ -1,14 +1,14 @@
 //! [`Recall`]: the index's other half, opened once and asked often.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
 use super::corpus::{Corpus, names_of, without_names};
 use super::matrix::{Matrix, Probe};
-use super::score::Candidates;
+use super::score::{Candidates, Work};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::embed::retry::{self, Backoff};
@@ -45,6 +45,8 @@ pub struct Recall {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) file: PathBuf,
     pub(super) state: RwLock<State>,
+    /// The last question's room, for the next one.
+    pub(super) work: Mutex<Option<Work>>,
     provider: OnceLock<Result<Option<Arc<dyn Provider>>, EmbedError>>,
 }
 
@@ -57,6 +59,8 @@ pub(super) struct State {
     pub of: Option<Stamp>,
     /// Slots that are not in the saved file.
     pub unsaved: usize,
+    /// All living blocks, as candidates, once they were asked for.
+    pub all: OnceLock<Candidates>,
     /// The vectors of the settings' model, by slot, where it isn't the built-in one.
     pub model: Option<(String, Matrix)>,
 }
@@ -84,7 +88,16 @@ impl Recall {
         let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
         let file = index.cache().join("recall.bin");
         let state = RwLock::new(State { corpus: Corpus::new(), ..State::default() });
-        Self { index, settings: settings.clone(), zone, clock, file, state, provider: OnceLock::new() }
+        Self {
+            index,
+            settings: settings.clone(),
+            zone,
+            clock,
+            file,
+            state,
+            work: Mutex::default(),
+            provider: OnceLock::new(),
+        }
     }
 
     /// On a workspace's index, which is opened.
@@ -116,6 +129,10 @@ impl Recall {
         self.settings.embed.provider == "builtin"
     }
 
+    pub(super) fn work(&self) -> MutexGuard<'_, Option<Work>> {
+        self.work.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
     pub(super) fn read(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -124,8 +141,7 @@ impl Recall {
     /// and can be reached, else by the built-in one.
     pub(super) fn ask(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
         // Only the names of who speaks here: another conversation's Rose is a flower in this one.
-        let authors = candidates.authors(&state.corpus);
-        let names = names_of(authors.iter().map(|author| state.corpus.author_name(*author)));
+        let names = names_of(candidates.authors.iter().map(|author| state.corpus.author_name(*author)));
         let text = without_names(text, &names);
         let builtin = |warning: Option<String>| Asked {
             probe: Probe::new(&Table::builtin().embed(&text)),

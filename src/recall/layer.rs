@@ -25,9 +25,9 @@ pub const NO_ROW: u32 = u32::MAX;
 /// The signs of a vector, a bit a dimension.
 pub type Signs = [u64; DIMENSIONS / 64];
 
-const MAGIC: &[u8; 8] = b"VARECL01";
+const MAGIC: &[u8; 8] = b"VARECL02";
 const HEAD: usize = 8 + 5 * 4;
-const META: usize = 32;
+const META: usize = 28;
 const SIGNS: usize = DIMENSIONS / 8;
 
 /// What is known of a block beside its words and its vector.
@@ -37,8 +37,6 @@ pub struct Meta {
     pub file: u32,
     /// First line, from 1.
     pub line: u32,
-    /// Its vector's row, or [`NO_ROW`].
-    pub row: u32,
     /// Its author, by number, or [`super::corpus::NOBODY`].
     pub author: u32,
     /// The length of its window ([`super::score`]'s).
@@ -54,10 +52,9 @@ pub struct Meta {
 impl Meta {
     fn to_bytes(self) -> [u8; META] {
         let mut out = [0; META];
-        let parts: [&[u8]; 8] = [
+        let parts: [&[u8]; 7] = [
             &self.file.to_le_bytes(),
             &self.line.to_le_bytes(),
-            &self.row.to_le_bytes(),
             &self.author.to_le_bytes(),
             &self.window.to_le_bytes(),
             &self.time.to_le_bytes(),
@@ -72,17 +69,17 @@ impl Meta {
         out
     }
 
+    #[inline]
     fn from_bytes(bytes: &[u8; META]) -> Self {
         let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let [.., a, b, c, d] = *bytes;
-        let low = u32::from_le_bytes(four(20));
-        let high = u32::from_le_bytes(four(24));
+        let low = u32::from_le_bytes(four(16));
+        let high = u32::from_le_bytes(four(20));
         Self {
             file: u32::from_le_bytes(four(0)),
             line: u32::from_le_bytes(four(4)),
-            row: u32::from_le_bytes(four(8)),
-            author: u32::from_le_bytes(four(12)),
-            window: f32::from_le_bytes(four(16)),
+            author: u32::from_le_bytes(four(8)),
+            window: f32::from_le_bytes(four(12)),
             time: (u64::from(high) << 32 | u64::from(low)).cast_signed(),
             length: u16::from_le_bytes([a, b]),
             shape: Shape(u16::from_le_bytes([c, d])),
@@ -100,18 +97,19 @@ pub struct Layer {
     at: [usize; PARTS + 1],
 }
 
-const PARTS: usize = 10;
+const PARTS: usize = 11;
 /// The parts in their order.
 const METAS: usize = 0;
 const HASHES: usize = 1;
-const SIGN_ROWS: usize = 2;
-const SCALES: usize = 3;
-const VALUES: usize = 4;
-const TERM_ENDS: usize = 5;
-const POSTING_ENDS: usize = 6;
-const COUNTS: usize = 7;
-const TEXT: usize = 8;
-const POSTINGS: usize = 9;
+const ROWS: usize = 2;
+const SIGN_ROWS: usize = 3;
+const SCALES: usize = 4;
+const VALUES: usize = 5;
+const TERM_ENDS: usize = 6;
+const POSTING_ENDS: usize = 7;
+const COUNTS: usize = 8;
+const TEXT: usize = 9;
+const POSTINGS: usize = 10;
 
 impl Layer {
     /// The layer in the file `name` of `dir`; none where that is none, or a torn one.
@@ -128,6 +126,7 @@ impl Layer {
         let sizes = [
             META * len,
             size_of::<Hash>() * len,
+            4 * len,
             SIGNS * rows,
             4 * rows,
             DIMENSIONS * rows,
@@ -144,6 +143,7 @@ impl Layer {
         (at[PARTS] == bytes.len() && len <= MOST).then_some(Self { bytes, len, rows, at })
     }
 
+    #[inline]
     fn part(&self, part: usize) -> &[u8] {
         &self.bytes[self.at[part]..self.at[part + 1]]
     }
@@ -169,9 +169,17 @@ impl Layer {
     }
 
     /// What is known of a block.
+    #[inline]
     pub fn meta(&self, slot: usize) -> Meta {
         let (rows, _) = self.part(METAS).as_chunks::<META>();
         Meta::from_bytes(&rows[slot])
+    }
+
+    /// The vectors' rows of some blocks, or [`NO_ROW`], in their order; none where there are no such blocks.
+    #[inline]
+    pub fn rows_of(&self, slots: std::ops::Range<usize>) -> impl ExactSizeIterator<Item = u32> {
+        let (rows, _) = self.part(ROWS).as_chunks::<4>();
+        rows.get(slots).unwrap_or(&[]).iter().map(|row| u32::from_le_bytes(*row))
     }
 
     /// The content hash of what a model embeds of a block.
@@ -181,6 +189,7 @@ impl Layer {
     }
 
     /// The signs of all vectors, in the order of their rows.
+    #[inline]
     pub fn signs(&self) -> impl ExactSizeIterator<Item = Signs> {
         let (rows, _) = self.part(SIGN_ROWS).as_chunks::<SIGNS>();
         rows.iter().map(|row| {
@@ -190,7 +199,8 @@ impl Layer {
     }
 
     /// A vector's bytes and scale; none where there is no such row.
-    pub fn row(&self, row: u32) -> Option<(&[u8], f32)> {
+    #[inline]
+    pub fn vector(&self, row: u32) -> Option<(&[u8], f32)> {
         let row = row as usize;
         let values = (row < self.rows).then(|| &self.part(VALUES)[row * DIMENSIONS..][..DIMENSIONS])?;
         Some((values, f32::from_bits(read_u32(self.part(SCALES), row))))
@@ -242,13 +252,14 @@ impl Layer {
         let mut vectors = Matrix::new(DIMENSIONS);
         for row in 0..self.rows {
             let row = u32::try_from(row).unwrap_or(NO_ROW);
-            if let Some((values, scale)) = self.row(row) {
+            if let Some((values, scale)) = self.vector(row) {
                 vectors.push_parts(values, scale);
             }
         }
         let mut tail = Tail {
             metas: (0..self.len).map(|slot| self.meta(slot)).collect(),
             hashes: (0..self.len).map(|slot| self.hash(slot)).collect(),
+            rows: self.rows_of(0..self.len).collect(),
             signs: self.signs().collect(),
             vectors,
             ..Tail::default()
@@ -281,7 +292,7 @@ pub fn bytes(tail: &Tail) -> Vec<u8> {
         counts.extend_from_slice(&number(slots.len()));
     }
     let mut out = Vec::with_capacity(
-        HEAD + tail.len() * (META + size_of::<Hash>())
+        HEAD + tail.len() * (META + size_of::<Hash>() + 4)
             + scales.len() * (SIGNS + 4 + DIMENSIONS)
             + ends.len() * 3
             + text.len()
@@ -293,6 +304,7 @@ pub fn bytes(tail: &Tail) -> Vec<u8> {
     }
     tail.metas.iter().for_each(|meta| out.extend_from_slice(&meta.to_bytes()));
     tail.hashes.iter().for_each(|hash| out.extend_from_slice(hash));
+    tail.rows.iter().for_each(|row| out.extend_from_slice(&row.to_le_bytes()));
     tail.signs.iter().flatten().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     scales.iter().for_each(|scale| out.extend_from_slice(&scale.to_le_bytes()));
     out.extend_from_slice(values);
@@ -306,6 +318,7 @@ fn number(count: usize) -> [u8; 4] {
     u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes()
 }
 
+#[inline]
 fn read_u32(bytes: &[u8], at: usize) -> u32 {
     let (numbers, _) = bytes.as_chunks::<4>();
     numbers.get(at).map_or(0, |number| u32::from_le_bytes(*number))
@@ -327,7 +340,6 @@ mod tests {
         let meta = Meta {
             file: 7,
             line: 1 << 30,
-            row: NO_ROW,
             author: 3,
             window: 1.25,
             time: i64::MIN,

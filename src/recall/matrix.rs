@@ -4,6 +4,7 @@
 //! rows differs from the exact one by less than 0.01. Every row is compared: for a person's vault that is
 //! both exact and faster than keeping a graph.
 
+use super::wide;
 use crate::embed::table::normalise;
 
 /// Rows of one dimension.
@@ -39,8 +40,14 @@ impl Probe {
     }
 
     /// The cosine with a row of signed bytes and its scale; 0 where the dimensions differ.
+    #[inline(always)]
     pub fn cosine(&self, row: &[u8], scale: f32) -> f32 {
-        if row.len() == self.wide.len() { dot(&self.wide, row) * scale * self.scale } else { 0.0 }
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a sum of byte products, below 2^24 for our dimensions"
+        )]
+        let dot = |row| wide::dot(&self.wide, row) as f32;
+        if row.len() == self.wide.len() { dot(row) * scale * self.scale } else { 0.0 }
     }
 
     /// The scale (little-endian f32) and the bytes, for storing.
@@ -171,6 +178,7 @@ impl Matrix {
     }
 
     /// The cosine of the probe with a row; 0 for one without a vector, and where the dimensions differ.
+    #[inline(always)]
     pub fn cosine(&self, probe: &Probe, row: usize) -> f32 {
         let values = self.rows.get(row * self.dimensions..(row + 1) * self.dimensions);
         values.map_or(0.0, |values| probe.cosine(values, self.scales[row]))
@@ -179,33 +187,8 @@ impl Matrix {
     /// The cosine of the probe with each row of `range`, into `out` (cleared first).
     pub fn cosines(&self, probe: &Probe, range: std::ops::Range<usize>, out: &mut Vec<f32>) {
         out.clear();
-        out.extend(range.map(|row| self.cosine(probe, row)));
+        wide::wide(|| out.extend(range.map(|row| self.cosine(probe, row))));
     }
-}
-
-/// The exact integer dot product. Plain loops over fixed widths, which the compiler turns into SIMD:
-/// 16-bit products of two bytes can't overflow 32-bit sums of any dimension we store.
-fn dot(wide: &[i16], row: &[u8]) -> f32 {
-    const LANES: usize = 16;
-    let mut sums = [0_i32; LANES];
-    let (chunks, rests) = (wide.chunks_exact(LANES), row.chunks_exact(LANES));
-    let rest: i32 = chunks
-        .remainder()
-        .iter()
-        .zip(rests.remainder())
-        .map(|(a, b)| i32::from(*a) * i32::from(b.cast_signed()))
-        .sum();
-    for (a, b) in chunks.zip(rests) {
-        for lane in 0..LANES {
-            sums[lane] += i32::from(a[lane]) * i32::from(i16::from(b[lane].cast_signed()));
-        }
-    }
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a sum of byte products stays below 2^24 for our dimensions"
-    )]
-    let total = (sums.iter().sum::<i32>() + rest) as f32;
-    total
 }
 
 fn largest(vector: &[f32]) -> f32 {

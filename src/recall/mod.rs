@@ -14,12 +14,16 @@
 //! Memory is untrusted text: it is quoted, marked and bounded here, and never an instruction.
 
 pub mod ask;
+mod authors;
 mod candidates;
 pub mod choose;
 pub mod corpus;
 mod engine;
+mod finder;
 pub mod formula;
+mod given;
 pub mod layer;
+mod make;
 pub mod matrix;
 mod persist;
 mod postings;
@@ -27,6 +31,7 @@ pub mod question;
 pub mod reconcile;
 pub mod score;
 mod search;
+mod semantic;
 pub mod signal;
 mod sync;
 mod tail;
@@ -34,8 +39,10 @@ mod tally;
 pub mod text;
 pub mod uses;
 pub mod vectors;
+mod wide;
 mod within;
 
 pub use ask::Asker;
 pub use engine::{Recall, RecallError};
-pub use search::{Recalled, search};
+pub use given::Recalled;
+pub use search::search;

@@ -15,7 +15,7 @@ use crate::embed::table;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
-const LAYOUT: &str = "vault-agent recall 2";
+const LAYOUT: &str = "vault-agent recall 3";
 /// The ending of a layer's file.
 const LAYER: &str = "layer";
 
@@ -97,7 +97,7 @@ fn write(corpus: &Corpus, options: &str, out: &mut dyn Write) -> io::Result<()> 
     put(out, &corpus.files, |file| file.windows.to_le_bytes())?;
     put(out, &ends, |x| x.to_le_bytes())?;
     put(out, &authors, |x| x.to_le_bytes())?;
-    put(out, corpus.authors.join("\0").as_bytes(), |x| [*x])
+    put(out, corpus.authors().join("\0").as_bytes(), |x| [*x])
 }
 
 fn put<T, const N: usize>(out: &mut dyn Write, items: &[T], bytes: impl Fn(&T) -> [u8; N]) -> io::Result<()> {
@@ -272,7 +272,7 @@ mod tests {
             assert_eq!(corpus.file("c.md").unwrap().slots, 6..8);
             assert_eq!(postings(corpus, "dentist"), [(0, 1), (4, 1), (6, 1)]);
             // The same text has one vector.
-            assert_eq!((corpus.meta(7).row, corpus.file_at(7).path.as_str()), (corpus.meta(1).row, "c.md"));
+            assert_eq!((corpus.row_of(7), corpus.file_at(7).path.as_str()), (corpus.row_of(1), "c.md"));
         }
         let files = std::fs::read_dir(dir.path()).unwrap().count();
         assert_eq!(files, 2, "the head and one layer");

@@ -145,9 +145,7 @@ impl Recall {
             while let Some((_, path, _)) = wanted.get(at) {
                 let lines: HashSet<u32> =
                     wanted.iter().filter(|(_, other, _)| other == path).map(|(.., line)| *line).collect();
-                let (blocks, rows) = snapshot.blocks(Some(path))?;
-                let id = rows.values().find(|row| row.path == *path).map(|row| row.id);
-                let blocks: Vec<_> = blocks.into_iter().filter(|stored| Some(stored.file) == id).collect();
+                let blocks = snapshot.note(path)?.map_or_else(|| Ok(Vec::new()), |note| note.blocks())?;
                 let authors: Vec<String> = blocks
                     .iter()
                     .filter_map(|stored| stored.block.author.as_deref().map(str::to_owned))

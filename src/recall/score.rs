@@ -5,21 +5,18 @@
 //! agree with the question's most. All statistics (rarity, mean lengths, the spread of the cosines) are those of
 //! the blocks in scope, taken at the time of the question: nothing depends on what else the cache has seen.
 
-use std::collections::HashMap;
-
 use jiff::tz::TimeZone;
 
 pub use super::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
 use super::candidates::{WINDOW, answers, beside, is_turn, turn_beside};
 use super::corpus::{Corpus, NEVER};
-use super::layer::{BITS, Signs};
-use super::matrix::{Matrix, Probe};
 use super::question::Question;
+pub use super::semantic::Vectors;
+use super::semantic::{nearest, semantic};
 use super::signal::Signal;
 use super::tally::{COMMON, MANY, RATHER_COMMON, Scratch};
-pub use super::tally::{Near, Scores, Sink, Table};
+pub use super::tally::{Near, Scores, Sink, Table, Work};
 use super::text::Shape;
-use crate::embed::table::DIMENSIONS;
 
 /// How much a term in a neighbouring turn counts as covered.
 const NEAR: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];
@@ -35,64 +32,53 @@ const NEAR_WORD: f32 = 0.8;
 /// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
 const MOST_IDF: f32 = 5.5;
 
-/// The usual mean and spread of the built-in model's cosines between a question and a memory's blocks, and for
-/// how many blocks they count.
-const USUAL: (f64, f64, f64) = (0.147, 0.1, 20.0);
-
 /// Few blocks tell little of how rare a word is: they are joined by others that don't have it, up to so many.
 const FEW: f32 = 400.0;
-/// Where there are many blocks, so many with the nearest signs have their cosines taken.
-const NEAREST: usize = 1500;
+/// Beyond so many candidates, words and vectors are gone through at the same time.
+const ONE_CORE: usize = 40_000;
 
-/// The vectors to compare with, and the question's own.
-#[derive(Debug, Clone, Copy)]
-pub struct Vectors<'a> {
-    /// Rows by slot; none for the corpus's own.
-    pub matrix: Option<&'a Matrix>,
-    /// The question's vector.
-    pub probe: &'a Probe,
-}
-
-impl Vectors<'_> {
-    /// The cosine of the question and a block; none where that has no vector.
-    fn cosine(&self, corpus: &Corpus, slot: u32) -> Option<f32> {
-        match self.matrix {
-            Some(matrix) => matrix.has(slot as usize).then(|| matrix.cosine(self.probe, slot as usize)),
-            None => corpus.cosine(self.probe, slot),
-        }
-    }
-}
-
-/// Computes all signals of `question` over `candidates` into `sink`.
+/// Computes all signals of `question` over `candidates` into `sink`; `work` is any question's.
 pub fn signals(
     corpus: &Corpus,
     candidates: &Candidates,
     question: &Question,
     vectors: Option<Vectors<'_>>,
     zone: &TimeZone,
+    work: &mut Work,
     sink: &mut impl Sink,
 ) {
     let speakers = speakers(corpus, candidates, question);
-    let before = lexical(corpus, candidates, question, &speakers, sink);
-    for (slot, value) in before {
-        sink.add(Signal::AnswersMatch, slot, value);
-    }
-    if !question.dates.is_empty() {
-        dates(corpus, candidates, question, zone, sink);
-    }
+    let mut differences = std::mem::take(&mut work.differences);
+    let is_short = sink.is_short(candidates);
+    let mut words = || {
+        let before = lexical(corpus, candidates, question, &speakers, work, sink);
+        for (slot, value) in before {
+            sink.add(Signal::AnswersMatch, slot, value);
+        }
+        if !question.dates.is_empty() {
+            dates(corpus, candidates, question, zone, sink);
+        }
+    };
+    let near = match vectors.filter(|_| is_short) {
+        Some(vectors) => {
+            let near = || nearest(corpus, candidates, vectors, &mut differences);
+            Some(both(candidates.count > ONE_CORE, near, words))
+        }
+        None => {
+            words();
+            None
+        }
+    };
+    work.differences = differences;
     let mut listed = sink.shortlist(candidates);
+    if let (Some(listed), Some(near)) = (&mut listed, &near) {
+        listed.extend(&near.slots);
+        listed.sort_unstable();
+        listed.dedup();
+    }
     if let Some(vectors) = vectors {
-        let near = match &mut listed {
-            Some(listed) => {
-                let near = nearest(corpus, candidates, vectors);
-                listed.extend(near.slots);
-                listed.sort_unstable();
-                listed.dedup();
-                near.sample
-            }
-            None => Vec::new(),
-        };
-        semantic(corpus, candidates, vectors, listed.as_deref(), &near, sink);
+        let sample = near.map_or_else(Vec::new, |near| near.sample);
+        semantic(corpus, candidates, vectors, listed.as_deref(), &sample, sink);
     }
     match listed {
         Some(slots) => {
@@ -103,6 +89,19 @@ pub fn signals(
     }
 }
 
+/// Runs `aside` in a thread of its own, if that pays, while `here` runs here.
+fn both<T: Send>(pays: bool, aside: impl FnOnce() -> T + Send, here: impl FnOnce()) -> T {
+    if !pays {
+        here();
+        return aside();
+    }
+    std::thread::scope(|scope| {
+        let aside = scope.spawn(aside);
+        here();
+        aside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
 /// The speakers in scope: all their names' words, and those whom the question names.
 struct Speakers {
     names: Vec<String>,
@@ -110,7 +109,7 @@ struct Speakers {
 }
 
 fn speakers(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Speakers {
-    let ids = candidates.authors(corpus);
+    let ids = &candidates.authors;
     let asked = |name: &str| {
         name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
     };
@@ -128,16 +127,13 @@ fn lexical(
     candidates: &Candidates,
     question: &Question,
     speakers: &Speakers,
+    work: &mut Work,
     sink: &mut impl Sink,
 ) -> Vec<(u32, f32)> {
     #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
     let (n, sessions) = (candidates.count as f32, candidates.files.len() as f32);
-    let mut scratch = Scratch::new(corpus.len());
-    let mut own = Scratch::new(corpus.len());
-    let mut window = Scratch::new(corpus.len());
-    let mut session = Scratch::new(corpus.files().len());
-    let mut session_bm25 = Scratch::new(corpus.files().len());
-    let mut session_cover = Scratch::new(corpus.files().len());
+    work.fit(corpus.len(), corpus.files().len());
+    let Work { term: scratch, own, window, session, session_bm25, session_cover, .. } = work;
     // Sums over the terms, in the order of the question; their wholes are known only at the end.
     let (mut all, mut without_names, mut soft_all) = (0.0, 0.0, 0.0);
     let mut parts: Vec<(Signal, u32, f32)> = Vec::new();
@@ -266,9 +262,9 @@ fn lexical(
     // Where there are many blocks, a whole note's score is given to those alone that have a word, too.
     let touched = (candidates.count > MANY).then(|| {
         let soft = parts.iter().filter(|(signal, ..)| *signal == Signal::SoftNear).map(|(_, slot, _)| *slot);
-        let mut touched: Vec<u32> = soft.chain(window.touched.iter().copied()).collect();
-        touched.sort_unstable();
-        touched.dedup();
+        soft.chain(window.touched.iter().copied()).for_each(|slot| scratch.raise(slot, 1.0));
+        let mut touched: Vec<u32> = Vec::with_capacity(scratch.touched.len());
+        scratch.drain(|slot, _| touched.push(slot));
         touched
     });
     for (signal, slot, value) in parts {
@@ -290,7 +286,7 @@ fn lexical(
                     sink.add(signal, *slot, value / whole);
                 }
             }
-            return;
+            return from.clear();
         }
         from.drain(|file, value| {
             for slot in corpus.files()[file as usize].slots.clone() {
@@ -298,8 +294,8 @@ fn lexical(
             }
         });
     };
-    per_session(&mut session_bm25, Signal::SessionTop, best_note);
-    per_session(&mut session_cover, Signal::CoverSession, without_names);
+    per_session(session_bm25, Signal::SessionTop, best_note);
+    per_session(session_cover, Signal::CoverSession, without_names);
     let mut before = Vec::new();
     let best = all * (K1 + 1.0);
     own.drain(|slot, value| {
@@ -326,6 +322,7 @@ fn spread(
     window: &[(i32, f32)],
     mut each: impl FnMut(u32, f32),
 ) {
+    let window = if window.len() > 1 && !is_turn(corpus, slot) { &ALONE[..] } else { window };
     for (offset, weight) in window {
         if *offset == 0 {
             each(slot, *weight);
@@ -365,116 +362,6 @@ fn region_spread(
             each(at, 1.0 - offset.abs() as f32 / 8.0);
         }
     }
-}
-
-/// The blocks in scope whose vectors' signs agree most with the question's, and a sample of all.
-struct Nearest {
-    slots: Vec<u32>,
-    /// Cosines of blocks that their own vectors choose: the same ones however the corpus grew.
-    sample: Vec<f32>,
-}
-
-fn nearest(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>) -> Nearest {
-    let mut out = Nearest { slots: Vec::new(), sample: Vec::new() };
-    let mut signs = Signs::default();
-    signs.iter_mut().zip(vectors.probe.signs()).for_each(|(to, word)| *to = word);
-    if vectors.matrix.is_some() {
-        // Another model's vectors have no signs beside them: each is compared.
-        let mut all: Vec<(f32, u32)> =
-            candidates.slots(corpus).filter_map(|slot| Some((vectors.cosine(corpus, slot)?, slot))).collect();
-        out.sample = all.iter().map(|(cosine, _)| *cosine).collect();
-        all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-        out.slots = all.into_iter().take(NEAREST).map(|(_, slot)| slot).collect();
-        return out;
-    }
-    let mut found: Vec<(u16, u32)> = Vec::with_capacity(candidates.count);
-    let mut layer = (usize::MAX, Vec::new());
-    for slot in candidates.slots(corpus) {
-        let (at, row) = ((slot >> BITS) as usize, corpus.meta(slot).row);
-        if layer.0 != at {
-            layer = (at, corpus.differences(at, &signs));
-        }
-        let Some((differences, chosen)) = layer.1.get(row as usize) else { continue };
-        found.push((*differences, slot));
-        if *chosen {
-            out.sample.extend(vectors.cosine(corpus, slot));
-        }
-    }
-    let mut tallies = [0_usize; DIMENSIONS + 1];
-    found.iter().for_each(|(differences, _)| tallies[usize::from(*differences)] += 1);
-    let mut so_far = 0;
-    let most = tallies.iter().position(|tally| {
-        so_far += tally;
-        so_far >= NEAREST
-    });
-    let most = most.unwrap_or(DIMENSIONS);
-    out.slots = found
-        .into_iter()
-        .filter(|(differences, _)| usize::from(*differences) <= most)
-        .map(|(_, slot)| slot)
-        .collect();
-    out
-}
-
-/// The cosines, standardised over the candidates that have a vector (or a sample of them): of all candidates, or
-/// of those that are listed.
-fn semantic(
-    corpus: &Corpus,
-    candidates: &Candidates,
-    vectors: Vectors<'_>,
-    listed: Option<&[u32]>,
-    sample: &[f32],
-    sink: &mut impl Sink,
-) {
-    let of = |slot: u32| Some((slot, vectors.cosine(corpus, slot)?));
-    let cosines: Vec<(u32, f32)> = match listed {
-        Some(listed) => listed.iter().copied().filter_map(of).collect(),
-        None => candidates.slots(corpus).filter_map(of).collect(),
-    };
-    let Some((mean, scale)) = (match listed {
-        Some(_) if !sample.is_empty() => spread_of(sample.iter().copied()),
-        _ => spread_of(cosines.iter().map(|(_, cosine)| *cosine)),
-    }) else {
-        return;
-    };
-    let mut most: HashMap<u32, f32> = HashMap::new();
-    for (slot, cosine) in &cosines {
-        let most = most.entry(corpus.meta(*slot).file).or_insert(f32::MIN);
-        *most = most.max(*cosine);
-    }
-    let standard = |cosine: f32| (cosine - mean) * scale;
-    for (slot, cosine) in &cosines {
-        sink.near(*slot, *cosine, standard(*cosine));
-        sink.add(Signal::Vector, *slot, standard(*cosine));
-        sink.add(Signal::VectorSession, *slot, standard(most[&corpus.meta(*slot).file]));
-        // A question that is near in meaning speaks for the answer to it.
-        if let Some(before) = turn_beside(corpus, candidates, *slot, -1)
-            && corpus.shape(before).has(Shape::QUESTION)
-            && let Some(cosine) = vectors.cosine(corpus, before)
-        {
-            sink.add(Signal::AnswersVector, *slot, standard(cosine));
-        }
-    }
-}
-
-/// The mean of cosines and one over their spread. A few have no spread to speak of: they are joined by as many
-/// usual ones as make one.
-fn spread_of(cosines: impl Iterator<Item = f32>) -> Option<(f32, f32)> {
-    let (mut count, mut sum, mut squares) = (0_u32, 0.0_f64, 0.0_f64);
-    for cosine in cosines.map(f64::from) {
-        count += 1;
-        sum += cosine;
-        squares += cosine * cosine;
-    }
-    if count == 0 {
-        return None;
-    }
-    let (usual_mean, usual_spread, weight) = USUAL;
-    let count = f64::from(count) + weight;
-    let mean = (sum + weight * usual_mean) / count;
-    let usual_square = usual_spread * usual_spread + usual_mean * usual_mean;
-    let spread = ((squares + weight * usual_square) / count - mean * mean).max(0.0).sqrt();
-    Some((mean as f32, (1.0 / spread.max(1e-4)) as f32))
 }
 
 /// Signals from what a block is, not from what it is about.

@@ -5,17 +5,16 @@
 //! is new it is made anew, note by note: no more than a layer's blocks are in memory at a time.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
-
 use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::corpus::{Corpus, Passage};
 use super::engine::{Recall, RecallError, Stamp, State};
 use super::matrix::Matrix;
-use super::{persist, vectors};
+use super::{make, persist, vectors};
 use crate::index::block::{Kind, Role};
 use crate::index::catalog::{self, FileRow};
-use crate::index::{Freshness, IndexError, Snapshot, Stored};
+use crate::index::{Basis, Freshness, IndexError, Snapshot, Stored};
 
 /// With more changed notes than this, the corpus is made anew: what changed is kept in memory until it is taken in.
 const MANY: usize = 2000;
@@ -74,6 +73,35 @@ impl Recall {
             self.load_model()?;
         }
         Ok(freshness)
+    }
+
+    /// What `work` makes of the index and a corpus in the same state. `work` says which files its answer rests on, as
+    /// for [`crate::index::Index::answer`].
+    ///
+    /// # Errors
+    /// The index's.
+    pub(super) fn in_step<T>(
+        &self,
+        work: impl Fn(&Snapshot<'_>, &State) -> Result<(T, Option<Vec<Basis>>), IndexError>,
+    ) -> Result<(T, Freshness), RecallError> {
+        let mut is_last = false;
+        loop {
+            let (answer, freshness) = self.index.answer(|snapshot| {
+                let state = self.read();
+                let is_newer = snapshot.freshness.read_directly > 0 || state.of != Some(stamp(snapshot)?);
+                // After a sync the index may have gone on already: what is new since then waits for the next question.
+                if is_newer && !is_last {
+                    return Ok((None, None));
+                }
+                let (answer, bases) = work(snapshot, &state)?;
+                Ok((Some(answer), bases))
+            })?;
+            if let Some(answer) = answer {
+                return Ok((answer, freshness));
+            }
+            self.sync()?;
+            is_last = true;
+        }
     }
 
     /// Takes the saved corpus where there is none yet.
@@ -137,6 +165,7 @@ impl State {
                 self.unsaved += blocks.len() + 1;
             }
         }
+        self.all = OnceLock::new();
         self.of = Some(changes.stamp);
     }
 }
@@ -165,18 +194,22 @@ fn put(corpus: &mut Corpus, path: &str, version: u64, title: &str, blocks: &[(St
     corpus.put(path, version, passages);
 }
 
+fn stamp(snapshot: &Snapshot<'_>) -> Result<Stamp, IndexError> {
+    let totals = catalog::totals(snapshot.database())?;
+    Ok(Stamp { generation: totals.generation, committed: totals.committed, docs: totals.docs })
+}
+
 fn changes(
     snapshot: &Snapshot<'_>,
     state: &State,
     anew_in: Option<Option<&Path>>,
 ) -> Result<Option<Changes>, IndexError> {
     let freshness = snapshot.freshness.clone();
-    let totals = catalog::totals(snapshot.database())?;
-    let stamp = Stamp { generation: totals.generation, committed: totals.committed, docs: totals.docs };
+    let stamp = stamp(snapshot)?;
     let mut out =
         Changes { freshness, stamp, gone: Vec::new(), notes: Vec::new(), heads: HashMap::new(), anew: None };
     if let Some(folder) = anew_in {
-        out.anew = Some(anew(snapshot, folder)?);
+        out.anew = Some(make::anew(snapshot, folder)?);
         return Ok(Some(out));
     }
     let direct = out.freshness.read_directly > 0;
@@ -211,19 +244,19 @@ fn changes(
     Ok(Some(out))
 }
 
-/// The whole corpus from the index, its layers in `folder`.
-fn anew(snapshot: &Snapshot<'_>, folder: Option<&Path>) -> Result<Corpus, IndexError> {
-    let mut corpus = folder.map_or_else(Corpus::new, |folder| Corpus::kept_in(folder.to_owned()));
-    snapshot.each_note(
-        |_| true,
-        |row, blocks| {
-            let texts = snapshot.texts(&blocks.iter().map(|stored| stored.at).collect::<Vec<_>>())?;
-            let blocks: Vec<(Stored, String)> = blocks.into_iter().zip(texts).collect();
-            put(&mut corpus, &row.path, version(row), &row.head, &blocks);
-            Ok(())
-        },
-    )?;
-    Ok(corpus)
+/// Takes in the note at `path` as the snapshot has it; one that is gone has no blocks.
+pub(super) fn take_note(corpus: &mut Corpus, snapshot: &Snapshot<'_>, path: &str) -> Result<(), IndexError> {
+    let Some(note) = snapshot.note(path)? else {
+        corpus.put(path, 0, std::iter::empty());
+        return Ok(());
+    };
+    let mut blocks = Vec::with_capacity(note.len());
+    for stored in note.blocks()? {
+        let text = snapshot.text(stored.at)?;
+        blocks.push((stored, text));
+    }
+    put(corpus, path, version(&note.file), &note.file.head, &blocks);
+    Ok(())
 }
 
 /// What tells a version of a note from another: its content, and its title, which may come from its name.

@@ -21,7 +21,9 @@ pub struct Tail {
     pub signs: Vec<Signs>,
     /// Where terms stand.
     pub postings: Postings,
-    pub(super) rows: HashMap<Hash, u32>,
+    /// Each block's row in `vectors`, or [`NO_ROW`].
+    pub rows: Vec<u32>,
+    pub(super) row_of: HashMap<Hash, u32>,
 }
 
 impl Default for Tail {
@@ -32,7 +34,8 @@ impl Default for Tail {
             vectors: Matrix::new(DIMENSIONS),
             signs: Vec::new(),
             postings: Postings::default(),
-            rows: HashMap::new(),
+            rows: Vec::new(),
+            row_of: HashMap::new(),
         }
     }
 }
@@ -45,40 +48,38 @@ impl Tail {
 
     /// The row of a text's vector; `embed` makes it where no other block has the same text.
     pub fn row(&mut self, hash: &Hash, embed: impl FnOnce() -> Vec<f32>) -> u32 {
-        if let Some(row) = self.rows.get(hash) {
+        if let Some(row) = self.row_of.get(hash) {
             return *row;
         }
         self.vectors.push(&embed());
         let at = self.vectors.len() - 1;
         if !self.vectors.has(at) {
             self.vectors.pop();
-            self.rows.insert(*hash, NO_ROW);
+            self.row_of.insert(*hash, NO_ROW);
             return NO_ROW;
         }
         self.signs.push(self.vectors.signs(at));
         let row = u32::try_from(at).unwrap_or(NO_ROW);
-        self.rows.insert(*hash, row);
+        self.row_of.insert(*hash, row);
         row
     }
 
     /// Fills in what follows from the rest: the rows by their texts' hash.
     pub(super) fn connect(&mut self) {
-        self.rows = self.hashes.iter().copied().zip(self.metas.iter().map(|meta| meta.row)).collect();
-        self.rows.retain(|_, row| *row != NO_ROW);
+        self.row_of = self.hashes.iter().copied().zip(self.rows.iter().copied()).collect();
+        self.row_of.retain(|_, row| *row != NO_ROW);
     }
 
     /// Takes in the blocks of `other`, in their order, with notes renumbered by none.
     pub fn append(&mut self, other: &Self) {
         let first = u32::try_from(self.len()).unwrap_or(u32::MAX);
-        for (meta, hash) in other.metas.iter().zip(&other.hashes) {
-            let row = if meta.row == NO_ROW {
-                NO_ROW
-            } else {
-                self.row(hash, || other.vectors.row(meta.row as usize))
-            };
-            self.metas.push(Meta { row, ..*meta });
-            self.hashes.push(*hash);
+        for (row, hash) in other.rows.iter().zip(&other.hashes) {
+            let row =
+                if *row == NO_ROW { NO_ROW } else { self.row(hash, || other.vectors.row(*row as usize)) };
+            self.rows.push(row);
         }
+        self.metas.extend_from_slice(&other.metas);
+        self.hashes.extend_from_slice(&other.hashes);
         for (term, slots, counts) in other.postings.sorted() {
             let id = self.postings.id(term);
             for (slot, count) in slots.iter().zip(counts) {

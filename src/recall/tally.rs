@@ -10,6 +10,10 @@ pub trait Sink {
     fn add(&mut self, signal: Signal, slot: u32, value: f32);
     /// The cosine of `slot`, as it is and standardised.
     fn near(&mut self, _: u32, _: f32, _: f32) {}
+    /// Whether only a shortlist will get one.
+    fn is_short(&self, _: &Candidates) -> bool {
+        false
+    }
     /// The slots that are worth a closer look, once words have spoken; none means all.
     fn shortlist(&mut self, _: &Candidates) -> Option<Vec<u32>> {
         None
@@ -33,18 +37,23 @@ const WORD: u8 = 1;
 const DAY: u8 = 2;
 const MEANING: u8 = 4;
 
+/// What is known of one slot.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    score: f32,
+    soft: f32,
+    vector: f32,
+    spoken: u8,
+    is_touched: bool,
+}
+
 /// Weighted sums, one a slot, and beside them the two measures that tell a find from a guess.
 #[derive(Debug)]
 pub struct Scores {
     weights: Weights,
-    /// The score of each slot.
-    pub of: Vec<f32>,
-    /// [`Signal::SoftNear`] of each slot.
-    pub soft: Vec<f32>,
-    /// [`Signal::Vector`] of each slot.
-    pub vector: Vec<f32>,
-    spoken: Vec<u8>,
     near: Near,
+    cells: Vec<Cell>,
+    touched: Vec<u32>,
     listed: Option<Vec<u32>>,
 }
 
@@ -60,36 +69,68 @@ pub enum Near {
 impl Scores {
     /// All zero.
     pub fn new(weights: Weights, near: Near, slots: usize) -> Self {
-        Self {
-            weights,
-            of: vec![0.0; slots],
-            soft: vec![0.0; slots],
-            vector: vec![0.0; slots],
-            spoken: vec![0; slots],
-            near,
-            listed: None,
+        Self::with(weights, near, slots, &mut Work::default())
+    }
+
+    /// All zero, in the room of an earlier question's; [`Scores::into`] gives it back.
+    pub fn with(weights: Weights, near: Near, slots: usize, work: &mut Work) -> Self {
+        let (mut cells, touched) = (std::mem::take(&mut work.cells), std::mem::take(&mut work.touched));
+        cells.resize(slots, Cell::default());
+        Self { weights, near, cells, touched, listed: None }
+    }
+
+    /// Leaves the room to a later question.
+    pub fn into(mut self, work: &mut Work) {
+        self.touched.drain(..).for_each(|slot| self.cells[slot as usize] = Cell::default());
+        (work.cells, work.touched) = (self.cells, self.touched);
+    }
+
+    #[inline]
+    fn cell(&mut self, slot: u32) -> &mut Cell {
+        let cell = &mut self.cells[slot as usize];
+        if !cell.is_touched {
+            cell.is_touched = true;
+            self.touched.push(slot);
         }
+        cell
+    }
+
+    /// The score of a slot.
+    pub fn of(&self, slot: u32) -> f32 {
+        self.cells[slot as usize].score
+    }
+
+    /// [`Signal::SoftNear`] of a slot.
+    pub fn soft(&self, slot: u32) -> f32 {
+        self.cells[slot as usize].soft
+    }
+
+    /// [`Signal::Vector`] of a slot.
+    pub fn vector(&self, slot: u32) -> f32 {
+        self.cells[slot as usize].vector
     }
 
     /// Whether anything speaks for a block: a word of the question in or beside it, a near word, a day that is
     /// named, or a vector nearer than those of unrelated texts.
     pub fn speaks(&self, slot: u32) -> bool {
-        self.spoken[slot as usize] != 0
+        self.cells[slot as usize].spoken != 0
     }
 }
 
 impl Sink for Scores {
     #[inline]
     fn add(&mut self, signal: Signal, slot: u32, value: f32) {
-        self.of[slot as usize] += self.weights[signal as usize] * value;
+        let gain = self.weights[signal as usize] * value;
+        let cell = self.cell(slot);
+        cell.score += gain;
         match signal {
             Signal::SoftNear => {
-                self.soft[slot as usize] += value;
-                self.spoken[slot as usize] |= if value > 0.0 { WORD } else { 0 };
+                cell.soft += value;
+                cell.spoken |= if value > 0.0 { WORD } else { 0 };
             }
-            Signal::WindowTop => self.spoken[slot as usize] |= if value > 0.0 { WORD } else { 0 },
-            Signal::Date => self.spoken[slot as usize] |= if value > 0.0 { DAY } else { 0 },
-            Signal::Vector => self.vector[slot as usize] = value,
+            Signal::WindowTop => cell.spoken |= if value > 0.0 { WORD } else { 0 },
+            Signal::Date => cell.spoken |= if value > 0.0 { DAY } else { 0 },
+            Signal::Vector => cell.vector = value,
             _ => {}
         }
     }
@@ -99,15 +140,19 @@ impl Sink for Scores {
             Near::Cosine(least) => cosine >= least,
             Near::Spreads(least) => standard >= least,
         };
-        self.spoken[slot as usize] |= if is_near { MEANING } else { 0 };
+        self.cell(slot).spoken |= if is_near { MEANING } else { 0 };
+    }
+
+    fn is_short(&self, candidates: &Candidates) -> bool {
+        candidates.count > MANY
     }
 
     fn shortlist(&mut self, candidates: &Candidates) -> Option<Vec<u32>> {
-        if candidates.count <= MANY {
+        if !self.is_short(candidates) {
             return None;
         }
-        let scored = self.of.iter().zip(0_u32..).filter(|(score, _)| **score != 0.0);
-        let mut scored: Vec<(f32, u32)> = scored.map(|(score, slot)| (*score, slot)).collect();
+        let scored = self.touched.iter().map(|slot| (self.cells[*slot as usize].score, *slot));
+        let mut scored: Vec<(f32, u32)> = scored.filter(|(score, _)| *score != 0.0).collect();
         if scored.len() > SHORTLIST {
             // Where many are as good as the last one, all of them are taken: which came first says nothing.
             let (_, last, _) = scored.select_nth_unstable_by(SHORTLIST - 1, |a, b| b.0.total_cmp(&a.0));
@@ -133,7 +178,7 @@ impl Scores {
         slots.retain(|slot| self.speaks(*slot));
         let order = |a: &u32, b: &u32| {
             let place = |slot: u32| (&corpus.file_at(slot).path, corpus.meta(slot).line);
-            self.of[*b as usize].total_cmp(&self.of[*a as usize]).then_with(|| place(*a).cmp(&place(*b)))
+            self.of(*b).total_cmp(&self.of(*a)).then_with(|| place(*a).cmp(&place(*b)))
         };
         if slots.len() > most && most > 0 {
             slots.select_nth_unstable_by(most - 1, order);
@@ -147,9 +192,7 @@ impl Scores {
     /// answer is in the memory and on others whose answer is not.
     pub fn sureness(&self, slot: u32) -> f64 {
         let [base, soft, vector] = super::signal::SURE;
-        let sum = base
-            + soft * f64::from(self.soft[slot as usize])
-            + vector * f64::from(self.vector[slot as usize]);
+        let sum = base + soft * f64::from(self.soft(slot)) + vector * f64::from(self.vector(slot));
         1.0 / (1.0 + (-sum).exp())
     }
 }
@@ -163,17 +206,41 @@ impl Sink for Table {
         self.0[slot as usize][signal as usize] += value;
     }
 }
+
+/// The room that a question needs, kept for the next one: as large as the corpus, and zero between questions.
+#[derive(Debug, Default)]
+pub struct Work {
+    cells: Vec<Cell>,
+    touched: Vec<u32>,
+    pub(super) differences: Vec<u16>,
+    pub(super) term: Scratch,
+    pub(super) own: Scratch,
+    pub(super) window: Scratch,
+    pub(super) session: Scratch,
+    pub(super) session_bm25: Scratch,
+    pub(super) session_cover: Scratch,
+}
+
+impl Work {
+    /// Room for a corpus of so many slots and notes.
+    pub(super) fn fit(&mut self, slots: usize, files: usize) {
+        for of_slots in [&mut self.term, &mut self.own, &mut self.window] {
+            of_slots.value.resize(slots, 0.0);
+        }
+        for of_files in [&mut self.session, &mut self.session_bm25, &mut self.session_cover] {
+            of_files.value.resize(files, 0.0);
+        }
+    }
+}
+
 /// Values of some slots, reset cheaply: what one term leaves before it is added up.
+#[derive(Debug, Default)]
 pub(super) struct Scratch {
     pub value: Vec<f32>,
     pub touched: Vec<u32>,
 }
 
 impl Scratch {
-    pub fn new(slots: usize) -> Self {
-        Self { value: vec![0.0; slots], touched: Vec::new() }
-    }
-
     pub fn add(&mut self, slot: u32, value: f32) {
         let at = &mut self.value[slot as usize];
         if *at == 0.0 {
@@ -194,6 +261,10 @@ impl Scratch {
     pub fn most(&self) -> f32 {
         let most = self.touched.iter().map(|slot| self.value[*slot as usize]).fold(0.0, f32::max);
         if most > 0.0 { most } else { 1.0 }
+    }
+
+    pub fn clear(&mut self) {
+        self.drain(|_, _| {});
     }
 
     pub fn drain(&mut self, mut each: impl FnMut(u32, f32)) {

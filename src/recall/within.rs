@@ -3,14 +3,10 @@
 //!
 //! A block belongs to the scopes that its tags mark, and to `global` without one ([`crate::memory::Scope`]).
 
-use std::collections::HashSet;
-
-use super::engine::{Recall, RecallError};
 use super::search::MOST_HITS;
-use crate::index::{Answer, Hit, Query};
 use crate::memory::{Scope, is_visible};
 
-/// So many hits are ranked for one that is wanted, before others' are left out.
+/// So many blocks are ranked for one that is wanted, before others' are left out.
 const WIDER: usize = 20;
 
 /// A scope as it was asked for, taken apart.
@@ -37,41 +33,20 @@ impl Within {
         Self { place, scopes }
     }
 
-    /// Whether a hit belongs to what was asked for.
-    pub fn has(&self, hit: &Hit) -> bool {
-        self.scopes.is_empty() || is_visible(&hit.tags, &self.scopes)
+    /// Whether a block with these tags belongs to what was asked for.
+    pub fn has(&self, tags: &[String]) -> bool {
+        self.scopes.is_empty() || is_visible(tags, &self.scopes)
     }
-}
 
-impl Recall {
-    /// Answers a query by words and meaning, in a place of the vault and in scopes of memories; see
-    /// [`Recall::search_place`] for what a query can say.
-    ///
-    /// # Errors
-    /// The index's; a model that fails is a note in the answer.
-    pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
-        let within = Within::of(query.scope.as_deref());
-        if within.scopes.is_empty() {
-            return self.search_place(query);
-        }
-        let wide = query.limit.saturating_mul(WIDER).clamp(query.limit, MOST_HITS.max(query.limit));
-        let place = Query { scope: within.place.clone(), limit: wide, ..query.clone() };
-        let mut answer = self.search_place(&place)?;
-        answer.hits.retain(|hit| within.has(hit));
-        // What is marked is found by its words, however many better hits others have.
-        for tag in within.scopes.iter().filter_map(Scope::tag) {
-            if answer.hits.len() >= query.limit {
-                break;
-            }
-            let text = format!("{} tag:{}", query.text, tag.trim_start_matches('#'));
-            let marked = self.index.search(&Query { text, limit: query.limit, ..place.clone() })?;
-            let known: HashSet<(String, u32)> =
-                answer.hits.iter().map(|hit| (hit.path.clone(), hit.line)).collect();
-            let new = |hit: &Hit| within.has(hit) && !known.contains(&(hit.path.clone(), hit.line));
-            answer.hits.extend(marked.hits.into_iter().filter(new));
-        }
-        answer.hits.truncate(query.limit);
-        Ok(answer)
+    /// How many blocks are ranked for `limit` hits.
+    pub fn most(&self, limit: usize) -> usize {
+        let wide = if self.scopes.is_empty() { limit } else { limit.saturating_mul(WIDER) };
+        wide.clamp(limit, MOST_HITS.max(limit))
+    }
+
+    /// The tags that mark what belongs to the scopes, without `#`.
+    pub fn tags(&self) -> impl Iterator<Item = String> {
+        self.scopes.iter().filter_map(Scope::tag).map(|tag| tag.trim_start_matches('#').to_owned())
     }
 }
 

@@ -6,7 +6,7 @@ use vault_agent::embed::Table;
 use vault_agent::recall::corpus::{Corpus, Passage};
 use vault_agent::recall::matrix::Probe;
 use vault_agent::recall::question::Question;
-use vault_agent::recall::score::{self, Candidates, Near, Scores, Vectors};
+use vault_agent::recall::score::{self, Candidates, Near, Scores, Vectors, Work};
 use vault_agent::recall::signal::{NEAR, weights};
 
 const WORDS: [&str; 24] = [
@@ -47,10 +47,18 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
     let probe = Probe::new(&Table::builtin().embed(text)).unwrap();
     let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len());
     let vectors = Vectors { matrix: None, probe: &probe };
-    score::signals(corpus, &candidates, &question, Some(vectors), &TimeZone::UTC, &mut scores);
+    score::signals(
+        corpus,
+        &candidates,
+        &question,
+        Some(vectors),
+        &TimeZone::UTC,
+        &mut Work::default(),
+        &mut scores,
+    );
     let place = |slot: u32| (corpus.file_at(slot).path.clone(), corpus.meta(slot).line);
     let hits = scores.best(corpus, &candidates, 10).into_iter();
-    hits.map(|slot| (place(slot).0, place(slot).1, (scores.of[slot as usize] * 1e3) as i64)).collect()
+    hits.map(|slot| (place(slot).0, place(slot).1, (scores.of(slot) * 1e3) as i64)).collect()
 }
 
 #[test]

@@ -1,0 +1,120 @@
+//! From slots and words to blocks of a snapshot, and from blocks to hits.
+
+use std::collections::{HashMap, HashSet};
+
+use super::engine::State;
+use super::search::Ranked;
+use super::within::Within;
+use crate::index::{
+    AllFound, Block, Found, Hit, HitMaker, IndexError, Note, Query, Snapshot, Stored, is_pinned, syntax,
+};
+
+/// A ranked block of a snapshot.
+#[derive(Debug, Clone)]
+pub(super) struct Find {
+    pub ranked: Ranked,
+    pub found: Found,
+}
+
+/// The blocks of the first slots that `takes`, at most `most`. A slot whose note is another by now has none.
+pub(super) fn of_slots(
+    snapshot: &Snapshot<'_>,
+    state: &State,
+    ranked: Vec<Ranked>,
+    most: usize,
+    takes: impl Fn(&Block) -> bool,
+) -> Result<Vec<Find>, IndexError> {
+    let corpus = &state.corpus;
+    let mut notes: HashMap<&str, Option<Note>> = HashMap::new();
+    let mut finds = Vec::with_capacity(most.min(ranked.len()));
+    for ranked in ranked {
+        if finds.len() == most {
+            break;
+        }
+        let file = corpus.file_at(ranked.slot);
+        if !notes.contains_key(file.path.as_str()) {
+            notes.insert(&file.path, snapshot.note(&file.path)?);
+        }
+        let Some(note) = &notes[file.path.as_str()] else { continue };
+        // Blocks and slots of a note are in the same order.
+        let Some(Stored { at, block, .. }) = note.block(ranked.slot - file.slots.start)? else { continue };
+        if block.line == corpus.meta(ranked.slot).line && takes(&block) {
+            let found = Found { at, score: ranked.score, file: note.file.clone(), block };
+            finds.push(Find { ranked, found });
+        }
+    }
+    Ok(finds)
+}
+
+/// The `most` best blocks by words in a scope of memories. Where others' are among them, further ones are looked at,
+/// up to `widest`, and then what is marked with the scopes' tags: that is found, however many better finds others have.
+pub(super) fn by_words(
+    snapshot: &Snapshot<'_>,
+    place: &Query,
+    within: &Within,
+    most: usize,
+    widest: usize,
+) -> Result<(Vec<Found>, Vec<String>), IndexError> {
+    let AllFound { blocks: mut found, notes, .. } = snapshot.find(place, most)?;
+    if within.scopes.is_empty() {
+        return Ok((found, notes));
+    }
+    let is_all = found.len() < most;
+    found.retain(|found| within.has(&found.block.tags));
+    if !is_all && found.len() < most && widest > most {
+        found = snapshot.find(place, widest)?.blocks;
+        found.retain(|found| within.has(&found.block.tags));
+    }
+    for tag in within.tags() {
+        if is_all || found.len() >= most {
+            break;
+        }
+        let text = format!("{} tag:{tag}", place.text);
+        let known: HashSet<_> = found.iter().map(|found| found.at).collect();
+        let marked = snapshot.find(&Query { text, ..place.clone() }, most)?.blocks.into_iter();
+        found.extend(marked.filter(|found| within.has(&found.block.tags) && !known.contains(&found.at)));
+    }
+    found.truncate(most);
+    Ok((found, notes))
+}
+
+/// The hits of blocks, with texts and snippets about `query`.
+pub(super) fn hits(snapshot: &Snapshot<'_>, query: &str, found: Vec<Found>) -> Result<Vec<Hit>, IndexError> {
+    let mut maker = maker(snapshot, query)?;
+    found.into_iter().map(|found| snapshot.hit(&mut maker, found)).collect()
+}
+
+fn maker(snapshot: &Snapshot<'_>, query: &str) -> Result<HitMaker, IndexError> {
+    Ok(HitMaker::new(syntax::parse(query).items.iter().map(syntax::Item::text), snapshot.pins()?))
+}
+
+/// The blocks that pins link to, and pinned texts.
+pub(super) fn pinned(
+    snapshot: &Snapshot<'_>,
+    state: &State,
+    query: &str,
+    takes: impl Fn(&Block) -> bool,
+) -> Result<Vec<Hit>, IndexError> {
+    let mut maker = maker(snapshot, query)?;
+    let targets: HashSet<&str> = maker.pins().iter().map(|(target, _)| target.as_str()).collect();
+    if targets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for file in state.corpus.files().iter().filter(|file| file.alive) {
+        let path = file.path.strip_suffix(".md").unwrap_or(&file.path);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if !targets.contains(path) && !targets.contains(name) {
+            continue;
+        }
+        let Some(note) = snapshot.note(&file.path)? else { continue };
+        for Stored { at, block, .. } in note.blocks()? {
+            let is = block.block_id.as_ref().is_some_and(|id| is_pinned(maker.pins(), path, id));
+            if is && takes(&block) {
+                found.push(Found { at, score: 0.0, file: note.file.clone(), block });
+            }
+        }
+    }
+    drop(targets);
+    found.into_iter().map(|found| snapshot.hit(&mut maker, found)).collect()
+}

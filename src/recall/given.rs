@@ -1,0 +1,237 @@
+//! What is given without asking ([`Recall::recall`]): the few memories that help with a prompt, or nothing.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+
+use super::choose::{self, Injection, Memory};
+use super::corpus::Corpus;
+use super::engine::{Recall, RecallError, State};
+use super::finder::{self, Find};
+use super::formula::Standing;
+use super::signal::SURE_ENOUGH;
+use super::uses::Uses;
+use super::within::Within;
+use crate::index::{Freshness, Hit, IndexError, Kind, Role, Snapshot};
+use crate::vault::NotePath;
+
+/// Candidates for what is given without asking.
+const POOL: usize = 24;
+/// How many turns to either side an expansion gives.
+const EXPANSION: usize = 2;
+/// So many of the newest logs and days' notes are read for how often a memory served.
+const MOST_LOGS: usize = 200;
+
+/// What is given without asking.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// Two to three lines; none where nothing is sure enough.
+    pub digest: Option<String>,
+    /// The memories, in the order given.
+    pub hits: Vec<Hit>,
+    /// The same as the block to inject.
+    pub injection: Injection,
+    /// How fresh the index was.
+    pub freshness: Freshness,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+impl Recalled {
+    /// What a turn was given, as the text of a folded callout in its log: a link to each block, so that a
+    /// person sees it and Obsidian's backlinks count how often a memory serves. Empty where nothing was given.
+    pub fn links(&self) -> String {
+        let lines = self.hits.iter().map(|hit| {
+            let note = hit.path.strip_suffix(".md").unwrap_or(&hit.path);
+            let place = hit.block_id.as_ref().map_or_else(String::new, |id| format!("#^{id}"));
+            format!("- [[{note}{place}]] line {}", hit.line)
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Recall {
+    /// The memories that help with `text`, if any does: for the prompt of a model that didn't ask.
+    ///
+    /// # Errors
+    /// The index's; a model that fails is a note.
+    pub fn recall(
+        &self,
+        text: &str,
+        scope: Option<&str>,
+        most_chars: usize,
+        expand: bool,
+    ) -> Result<Recalled, RecallError> {
+        let within = Within::of(scope);
+        let (mut recalled, freshness) = self.in_step(|snapshot, state| {
+            let recalled = self.given(snapshot, state, text, &within, most_chars, expand)?;
+            // That nothing helps is no reason to doubt the watcher.
+            Ok((recalled, None))
+        })?;
+        recalled.freshness = freshness;
+        Ok(recalled)
+    }
+
+    fn given(
+        &self,
+        snapshot: &Snapshot<'_>,
+        state: &State,
+        text: &str,
+        within: &Within,
+        most_chars: usize,
+        expand: bool,
+    ) -> Result<Recalled, IndexError> {
+        let most = if within.scopes.is_empty() { POOL } else { POOL * 8 };
+        let ranking = self.rank(state, text, within.place.as_deref(), most);
+        let found = finder::of_slots(snapshot, state, ranking.best, POOL, |block| within.has(&block.tags))?;
+        let pinned = finder::pinned(snapshot, state, text, |block| within.has(&block.tags))?;
+        let sure = found.iter().map(|find| find.ranked.sure).fold(0.0, f64::max) >= SURE_ENOUGH;
+        let is_given = |find: &Find| {
+            let block = &find.found.block;
+            !matches!(block.kind, Kind::Heading | Kind::Properties | Kind::Pin | Kind::Comment)
+                && block.role != Some(Role::Tool)
+        };
+        let (slots, found): (Vec<(u32, f64)>, Vec<_>) = found
+            .into_iter()
+            // Beside a sure find, weaker ones may stand that are about as likely.
+            .filter(|find| sure && find.ranked.sure >= SURE_ENOUGH * 0.5 && is_given(find))
+            .map(|find| ((find.ranked.slot, find.ranked.sure), find.found))
+            .unzip();
+        let mut seen = HashSet::new();
+        let uses = OnceCell::new();
+        let (mut hits, mut memories) = (Vec::new(), Vec::new());
+        for (hit, (slot, sure)) in finder::hits(snapshot, text, found)?.into_iter().zip(slots) {
+            if seen.insert((hit.path.clone(), hit.line)) {
+                let similarity = sure * self.standing(&hit, &uses, &state.corpus);
+                memories.push(memory(&hit, similarity, state.corpus.vector(slot)));
+                hits.push(hit);
+            }
+        }
+        for hit in pinned {
+            if seen.insert((hit.path.clone(), hit.line)) {
+                let corpus = &state.corpus;
+                let slots = corpus.file(&hit.path).map_or(0..0, |file| file.slots.clone());
+                let slot = slots.into_iter().find(|slot| corpus.meta(*slot).line == hit.line);
+                memories.push(memory(&hit, 0.0, slot.map_or_else(Vec::new, |slot| corpus.vector(slot))));
+                hits.push(hit);
+            }
+        }
+        let order = choose::order(&memories, self.clock.now().as_second(), choose::MOST_MEMORIES);
+        if expand {
+            self.expand(snapshot, &mut memories, &order)?;
+        }
+        let budget = self.settings.recall;
+        let chosen = || order.iter().map(|at| &memories[*at]);
+        let injection = Injection::new(chosen(), budget.budget_tokens, budget.memory_tokens);
+        // A digest is about the question: pins alone make none.
+        let relevant = chosen().filter(|memory| memory.similarity >= SURE_ENOUGH * 0.5);
+        let digest = if sure { choose::digest(relevant, most_chars, &self.zone) } else { None };
+        let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
+        let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
+        Ok(Recalled { digest, hits, injection, freshness: snapshot.freshness.clone(), notes: ranking.notes })
+    }
+
+    /// What a memory's own fields and its uses make of its similarity: 1 where it has no such field.
+    fn standing(&self, hit: &Hit, uses: &OnceCell<Uses>, corpus: &Corpus) -> f64 {
+        let now = self.clock.now();
+        let days = |at: Timestamp| now.duration_since(at).as_secs_f64() / 86_400.0;
+        let Some(mut standing) = Standing::from_fields(&hit.text, hit.timestamp.map_or(0.0, days)) else {
+            return 1.0;
+        };
+        let used =
+            hit.block_id.as_ref().and_then(|id| uses.get_or_init(|| self.uses(corpus)).of(&hit.path, id));
+        if let Some(used) = used {
+            standing.uses = used.times;
+            standing.gap_days = used.gap_days;
+            let last = Timestamp::from_second(used.last).map_or(0.0, days);
+            standing.idle_days = standing.idle_days.min(last.max(0.0));
+        }
+        standing.multiplier()
+    }
+
+    /// What the newest logs and days' notes say was recalled. Read from the vault: the cache counts nothing.
+    fn uses(&self, corpus: &Corpus) -> Uses {
+        let options = self.index.options();
+        let daily = format!("{}/", options.daily);
+        let stem =
+            |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".md")).map(str::to_owned);
+        let files = corpus.files().iter().filter(|file| file.alive).map(|file| file.path.as_str());
+        let mut notes: Vec<(String, &str)> = files
+            .filter(|path| options.is_log(path) || path.starts_with(&daily))
+            .filter_map(|path| Some((stem(path)?.replace('-', ""), path)))
+            .collect();
+        // Both begin with their day.
+        notes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut uses = Uses::default();
+        for (_, path) in notes.into_iter().take(MOST_LOGS) {
+            let bytes = NotePath::new(path).ok().and_then(|path| self.index.vault().read(&path).ok());
+            let Some(bytes) = bytes else { continue };
+            if options.is_log(path) {
+                uses.add_log(&bytes);
+            } else if let Some(day) = stem(path).and_then(|stem| stem.parse::<jiff::civil::Date>().ok()) {
+                let time = day.at(12, 0, 0, 0).to_zoned(self.zone.clone());
+                uses.add(&String::from_utf8_lossy(&bytes), time.map_or(0, |at| at.timestamp().as_second()));
+            }
+        }
+        uses
+    }
+
+    /// Adds the turns beside each memory to its text, as far as an injected memory has room.
+    fn expand(
+        &self,
+        snapshot: &Snapshot<'_>,
+        memories: &mut [Memory],
+        order: &[usize],
+    ) -> Result<(), IndexError> {
+        let room = self.settings.recall.memory_tokens * choose::CHARS_PER_TOKEN;
+        for at in order {
+            let memory = &mut memories[*at];
+            let Some(note) = snapshot.note(&memory.path)? else { continue };
+            let blocks = note.blocks()?;
+            let Some(here) = blocks.iter().position(|stored| stored.block.line == memory.line) else {
+                continue;
+            };
+            let range = here.saturating_sub(EXPANSION)..(here + EXPANSION + 1).min(blocks.len());
+            let mut lines = Vec::with_capacity(range.len());
+            for stored in &blocks[range.clone()] {
+                let text = snapshot.text(stored.at)?;
+                let who = stored.block.author.as_deref();
+                lines.push(who.map_or(text.clone(), |who| format!("{who}: {text}")));
+            }
+            memory.text = widest(&lines, here - range.start, room);
+            memory.author = None;
+        }
+        Ok(())
+    }
+}
+
+/// The stretch of `lines` around `here` that fits `room` characters, growing by turns to either side.
+fn widest(lines: &[String], here: usize, room: usize) -> String {
+    let (mut from, mut to) = (here, here + 1);
+    let fits = |from: usize, to: usize| {
+        lines[from..to].iter().map(|line| line.chars().count() + 1).sum::<usize>() <= room + 1
+    };
+    loop {
+        let before = from > 0 && fits(from - 1, to);
+        from -= usize::from(before);
+        let after = to < lines.len() && fits(from, to + 1);
+        to += usize::from(after);
+        if !before && !after {
+            return lines[from..to].join("\n");
+        }
+    }
+}
+
+fn memory(hit: &Hit, similarity: f64, vector: Vec<f32>) -> Memory {
+    Memory {
+        path: hit.path.clone(),
+        line: hit.line,
+        text: hit.text.clone(),
+        author: hit.author.clone(),
+        time: hit.timestamp.map(Timestamp::as_second),
+        pinned: hit.pinned,
+        similarity,
+        vector,
+    }
+}

@@ -1,0 +1,189 @@
+//! Nearness in meaning: which blocks' vectors are nearest to the question's, and the signals from that.
+//!
+//! Among many blocks the signs of the vectors choose a few, whose cosines are exact; the mean and the spread of all
+//! are those of a sample that the vectors themselves choose.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::candidates::{Candidates, turn_beside};
+use super::corpus::{CHOSEN, Corpus};
+use super::layer::{BITS, Signs};
+use super::matrix::{Matrix, Probe};
+use super::signal::Signal;
+use super::tally::Sink;
+use super::text::Shape;
+use super::wide;
+use crate::embed::table::DIMENSIONS;
+
+/// The usual mean and spread of the built-in model's cosines between a question and a memory's blocks, and for
+/// how many blocks they count.
+const USUAL: (f64, f64, f64) = (0.147, 0.1, 20.0);
+
+/// Where there are many blocks, so many with the nearest signs have their cosines taken.
+const NEAREST: usize = 1500;
+/// And of about so many, chosen by their own signs, the cosines' mean and spread.
+const SAMPLE: usize = 1024;
+
+/// The vectors to compare with, and the question's own.
+#[derive(Debug, Clone, Copy)]
+pub struct Vectors<'a> {
+    /// Rows by slot; none for the corpus's own.
+    pub matrix: Option<&'a Matrix>,
+    /// The question's vector.
+    pub probe: &'a Probe,
+}
+
+impl Vectors<'_> {
+    /// The cosines of the question and those of `slots` that have a vector.
+    fn cosines(&self, corpus: &Corpus, slots: impl Iterator<Item = u32>) -> Vec<(u32, f32)> {
+        let mut out = Vec::with_capacity(slots.size_hint().0);
+        wide::wide(|| match self.matrix {
+            Some(matrix) => {
+                for slot in slots.filter(|slot| matrix.has(*slot as usize)) {
+                    out.push((slot, matrix.cosine(self.probe, slot as usize)));
+                }
+            }
+            None => {
+                for slot in slots {
+                    if let Some(cosine) = corpus.cosine(self.probe, slot) {
+                        out.push((slot, cosine));
+                    }
+                }
+            }
+        });
+        out
+    }
+
+    /// The cosine of the question and a block; none where that has no vector.
+    fn cosine(&self, corpus: &Corpus, slot: u32) -> Option<f32> {
+        match self.matrix {
+            Some(matrix) => matrix.has(slot as usize).then(|| matrix.cosine(self.probe, slot as usize)),
+            None => corpus.cosine(self.probe, slot),
+        }
+    }
+}
+
+/// The blocks in scope whose vectors' signs agree most with the question's, and a sample of all.
+pub struct Nearest {
+    pub slots: Vec<u32>,
+    /// Cosines of blocks that their own vectors choose: the same ones however the corpus grew.
+    pub sample: Vec<f32>,
+}
+
+pub fn nearest(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    vectors: Vectors<'_>,
+    differences: &mut Vec<u16>,
+) -> Nearest {
+    if vectors.matrix.is_some() {
+        // Another model's vectors have no signs beside them: each is compared.
+        let mut all = vectors.cosines(corpus, candidates.slots(corpus));
+        let sample = all.iter().map(|(_, cosine)| *cosine).collect();
+        all.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
+        return Nearest { slots: all.into_iter().take(NEAREST).map(|(slot, _)| slot).collect(), sample };
+    }
+    let mut signs = Signs::default();
+    signs.iter_mut().zip(vectors.probe.signs()).for_each(|(to, word)| *to = word);
+    let rarity = (candidates.count / SAMPLE).max(1).ilog2();
+    // Of each layer's vectors, one layer's behind the other's.
+    differences.clear();
+    let mut ranges = HashMap::new();
+    let mut tallies = [0_usize; DIMENSIONS + 1];
+    let mut sample = Vec::new();
+    let notes = || candidates.files.iter().map(|id| corpus.files()[*id as usize].slots.clone());
+    for slots in notes() {
+        let range: &mut Range<usize> = ranges.entry(slots.start >> BITS).or_insert_with(|| {
+            let from = differences.len();
+            corpus.differences((slots.start >> BITS) as usize, &signs, rarity, differences);
+            from..differences.len()
+        });
+        let here = &differences[range.clone()];
+        corpus.each_row(slots, |slot, row| {
+            let Some(difference) = here.get(row as usize) else { return };
+            tallies[usize::from(difference & !CHOSEN).min(DIMENSIONS)] += 1;
+            if difference & CHOSEN != 0 {
+                sample.push(slot);
+            }
+        });
+    }
+    let mut so_far = 0;
+    let most = tallies.iter().position(|tally| {
+        so_far += tally;
+        so_far >= NEAREST
+    });
+    let most = most.unwrap_or(DIMENSIONS) as u16;
+    let mut nearest = Vec::with_capacity(NEAREST * 2);
+    for slots in notes() {
+        let Some(range) = ranges.get(&(slots.start >> BITS)) else { continue };
+        let here = &differences[range.clone()];
+        corpus.each_row(slots, |slot, row| {
+            if here.get(row as usize).is_some_and(|difference| difference & !CHOSEN <= most) {
+                nearest.push(slot);
+            }
+        });
+    }
+    let sample = vectors.cosines(corpus, sample.into_iter()).into_iter().map(|(_, cosine)| cosine).collect();
+    Nearest { slots: nearest, sample }
+}
+
+/// The cosines, standardised over the candidates that have a vector (or a sample of them): of all candidates, or
+/// of those that are listed.
+pub fn semantic(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    vectors: Vectors<'_>,
+    listed: Option<&[u32]>,
+    sample: &[f32],
+    sink: &mut impl Sink,
+) {
+    let cosines = match listed {
+        Some(listed) => vectors.cosines(corpus, listed.iter().copied()),
+        None => vectors.cosines(corpus, candidates.slots(corpus)),
+    };
+    let Some((mean, scale)) = (match listed {
+        Some(_) if !sample.is_empty() => spread_of(sample.iter().copied()),
+        _ => spread_of(cosines.iter().map(|(_, cosine)| *cosine)),
+    }) else {
+        return;
+    };
+    let mut most: HashMap<u32, f32> = HashMap::new();
+    for (slot, cosine) in &cosines {
+        let most = most.entry(corpus.meta(*slot).file).or_insert(f32::MIN);
+        *most = most.max(*cosine);
+    }
+    let standard = |cosine: f32| (cosine - mean) * scale;
+    for (slot, cosine) in &cosines {
+        sink.near(*slot, *cosine, standard(*cosine));
+        sink.add(Signal::Vector, *slot, standard(*cosine));
+        sink.add(Signal::VectorSession, *slot, standard(most[&corpus.meta(*slot).file]));
+        // A question that is near in meaning speaks for the answer to it.
+        if let Some(before) = turn_beside(corpus, candidates, *slot, -1)
+            && corpus.shape(before).has(Shape::QUESTION)
+            && let Some(cosine) = vectors.cosine(corpus, before)
+        {
+            sink.add(Signal::AnswersVector, *slot, standard(cosine));
+        }
+    }
+}
+
+/// The mean of cosines and one over their spread. A few have no spread to speak of: they are joined by as many
+/// usual ones as make one.
+fn spread_of(cosines: impl Iterator<Item = f32>) -> Option<(f32, f32)> {
+    let (mut count, mut sum, mut squares) = (0_u32, 0.0_f64, 0.0_f64);
+    for cosine in cosines.map(f64::from) {
+        count += 1;
+        sum += cosine;
+        squares += cosine * cosine;
+    }
+    if count == 0 {
+        return None;
+    }
+    let (usual_mean, usual_spread, weight) = USUAL;
+    let count = f64::from(count) + weight;
+    let mean = (sum + weight * usual_mean) / count;
+    let usual_square = usual_spread * usual_spread + usual_mean * usual_mean;
+    let spread = ((squares + weight * usual_square) / count - mean * mean).max(0.0).sqrt();
+    Some((mean as f32, (1.0 / spread.max(1e-4)) as f32))
+}

@@ -1,0 +1,35 @@
+//! The two loops that every question runs over many vectors: exact, and the same on every processor.
+
+pub use crate::embed::wide::wide;
+
+use super::layer::Signs;
+
+/// The exact dot product of 16-bit numbers that hold bytes with signed bytes: the products of two bytes can't
+/// overflow the 32-bit sum of any dimension that is stored.
+#[inline(always)]
+pub fn dot(wide: &[i16], row: &[u8]) -> i32 {
+    wide.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(i16::from(b.cast_signed()))).sum()
+}
+
+/// In how many places two vectors' signs differ.
+#[inline(always)]
+pub fn difference(a: &Signs, b: &Signs) -> u16 {
+    let bits: u32 = a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum();
+    // There are far fewer dimensions.
+    bits as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_and_plain_loops_agree() {
+        let a: Vec<i16> = (0..300).map(|n| (n * 37 % 255 - 127) as i16).collect();
+        let b: Vec<u8> = (0..300).map(|n| (n * 91 % 256) as u8).collect();
+        let exact: i64 = a.iter().zip(&b).map(|(a, b)| i64::from(*a) * i64::from(*b as i8)).sum();
+        assert_eq!(i64::from(wide(|| dot(&a, &b))), exact);
+        let (x, y) = ([u64::MAX, 0, 5, 1 << 63], [0, 0, 4, 1]);
+        assert_eq!((wide(|| difference(&x, &y)), difference(&x, &x)), (67, 0));
+    }
+}
