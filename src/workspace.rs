@@ -42,9 +42,17 @@ impl Workspace {
         let vault = Vault::open(dir).map_err(|error| {
             ConfigError::new(error.to_string()).suggest("name a folder with `--vault DIR`")
         })?;
+        let dirs = Dirs::for_vault(vault.root())?;
+        Self::open_in(vault, dirs, clock)
+    }
+
+    /// Opens a vault whose state and cache are in `dirs`.
+    ///
+    /// # Errors
+    /// The settings are wrong, or the directories can't be made.
+    pub fn open_in(vault: Vault, dirs: Dirs, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
         let settings = Settings::load(vault.root())?;
         let zone = zone(&settings, vault.root())?;
-        let dirs = Dirs::for_vault(vault.root())?;
         dirs.create()?;
         let options = EditOptions { strategy: strategy(settings.edit.strategy), ..EditOptions::default() };
         let editor = Arc::new(Editor::new(vault.clone(), &dirs.state, Arc::clone(&clock), options));

@@ -95,3 +95,60 @@ fn words(pass: &Result<crate::recall::reconcile::Reconciled, crate::recall::Reca
         Err(error) => error.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::{Clock, SystemClock};
+    use crate::config::Dirs;
+    use crate::daemon::status::DaemonStatus;
+    use crate::vault::Vault;
+
+    /// Lets the part work until its report is `wanted`; the runtime's clock jumps to whatever is waited for.
+    async fn until(board: &Board, wanted: &str) -> Duration {
+        let from = tokio::time::Instant::now();
+        for _ in 0..10_000 {
+            let mut said = None;
+            board.update(|status| said = status.parts.get("vectors").cloned());
+            if said.as_deref() == Some(wanted) {
+                board.say("vectors", "");
+                return from.elapsed();
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        panic!("never: {wanted}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_no_vector_is_found_on_start_after_changes_and_every_hour() {
+        let temp = tempfile::tempdir().unwrap();
+        let log = temp.path().join("vault/logs/discord-channel/pets-1/20260801T090000Z_0001.md");
+        std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+        let write = |said: &[&str]| {
+            let mut text =
+                "---\nchannel: pets-1\nsession: 1\nstarted: 2026-08-01T09:00:00Z\n---\n".to_owned();
+            for (n, said) in said.iter().enumerate() {
+                text.push_str(&format!("\n## 2026-08-01T09:00:0{n}Z user Ann ^D1-{n}\n{said}\n"));
+            }
+            std::fs::write(&log, text).unwrap();
+        };
+        let vault = Vault::open(&temp.path().join("vault")).unwrap();
+        let dirs = Dirs { state: temp.path().join("state"), cache: temp.path().join("cache") };
+        let workspace = Arc::new(Workspace::open_in(vault, dirs, Arc::new(SystemClock)).unwrap());
+        let board = Board::new(DaemonStatus::new(workspace.clock.now()), temp.path().to_path_buf());
+        let (events, received) = broadcast::channel(8);
+        let stop = CancellationToken::new();
+        write(&["the kitten"]);
+        let part = Box::new(RecallPart).run(workspace, received, board.clone(), stop.clone());
+        let part = tokio::spawn(part);
+        assert!(until(&board, "1 embedded, 0 pending, 0 failed").await >= SETTLE);
+        // Nobody says anything: the next look comes within the hour.
+        write(&["the kitten", "the vet"]);
+        assert!(until(&board, "2 embedded, 0 pending, 0 failed").await >= EVERY - SETTLE);
+        write(&["the kitten"]);
+        events.send(Event::Rescan("test".to_owned())).unwrap();
+        assert!(until(&board, "1 embedded, 0 pending, 0 failed").await < EVERY / 2);
+        stop.cancel();
+        part.await.unwrap().unwrap();
+    }
+}

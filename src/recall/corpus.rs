@@ -109,6 +109,8 @@ pub struct Corpus {
     pub(super) tail: Tail,
     pub(super) authors: Authors,
     words: Words,
+    /// Whether blocks get no built-in vectors: the settings want none.
+    pub(super) is_plain: bool,
     dead: usize,
     /// Where full layers go; none keeps them in memory.
     pub(super) folder: Option<PathBuf>,
@@ -116,33 +118,48 @@ pub struct Corpus {
 
 /// What is kept of words while blocks are taken in.
 #[derive(Debug, Default)]
-struct Words {
+pub(super) struct Words {
     terms: Terms,
     /// The number of each word's term in the tail's postings; none for a function word.
     ids: FastMap<Box<str>, Option<u32>>,
     embedder: Embedder,
     /// The terms of one block.
     found: Vec<u32>,
+    /// The last block's head, and its terms: neighbours share it.
+    head: (String, Vec<u32>),
 }
 
 impl Words {
-    /// The numbers of a block's terms, in order, by the tail's postings.
-    fn find<'w>(&'w mut self, texts: [&str; 3], tail: &mut Tail) -> &'w mut Vec<u32> {
-        self.found.clear();
-        for text in texts {
-            words(text, |word| {
-                let id = match self.ids.get(word) {
-                    Some(id) => *id,
-                    None => {
-                        let id = self.terms.term(word).map(|term| tail.postings.id(term));
-                        self.ids.insert(word.into(), id);
-                        id
-                    }
-                };
-                self.found.extend(id);
-            });
+    /// For another tail: what a word is made of stays, its term's number doesn't.
+    fn renewed(self) -> Self {
+        Self { terms: self.terms, embedder: self.embedder, ..Self::default() }
+    }
+
+    /// The numbers of a block's terms by the tail's postings: of its head's, then of its texts'.
+    fn find<'w>(&'w mut self, head: &str, texts: [&str; 2], tail: &mut Tail) -> &'w mut Vec<u32> {
+        if self.head.0 != head {
+            self.found.clear();
+            self.add(head, tail);
+            self.head.1.clone_from(&self.found);
+            head.clone_into(&mut self.head.0);
         }
+        self.found.clone_from(&self.head.1);
+        texts.into_iter().for_each(|text| self.add(text, tail));
         &mut self.found
+    }
+
+    fn add(&mut self, text: &str, tail: &mut Tail) {
+        words(text, |word| {
+            let id = match self.ids.get(word) {
+                Some(id) => *id,
+                None => {
+                    let id = self.terms.term(word).map(|term| tail.postings.id(term));
+                    self.ids.insert(word.into(), id);
+                    id
+                }
+            };
+            self.found.extend(id);
+        });
     }
 }
 
@@ -166,6 +183,11 @@ impl Corpus {
     /// An empty corpus in memory.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty corpus that goes on with what an earlier one learned of words.
+    pub(super) fn with_words(words: Words, is_plain: bool) -> Self {
+        Self { words: words.renewed(), is_plain, ..Self::default() }
     }
 
     /// Of parts in their order, all of whose notes' blocks count.
@@ -450,8 +472,8 @@ impl Corpus {
     fn push(&mut self, file: u32, opens: bool, passage: &Passage<'_>, names: &[String]) -> Meta {
         let slot = u32::try_from(self.tail.len()).unwrap_or(u32::MAX);
         // The speaker's name belongs to what a turn says, the headings to what a paragraph says.
-        let texts = [passage.author.unwrap_or(""), passage.head, passage.text];
-        let terms = self.words.find(texts, &mut self.tail);
+        let texts = [passage.author.unwrap_or(""), passage.text];
+        let terms = self.words.find(passage.head, texts, &mut self.tail);
         let length = terms.len();
         terms.sort_unstable();
         for same in terms.chunk_by(|a, b| a == b) {
@@ -469,7 +491,7 @@ impl Corpus {
         shape.0 |= code(passage.role) << ROLE_BITS;
         let embedded = without_names(passage.text, names);
         let hash = hash(&embedded);
-        let row = if passage.role == Some(Role::Tool) {
+        let row = if self.is_plain || passage.role == Some(Role::Tool) {
             NO_ROW
         } else {
             self.tail.row(&hash, || self.words.embedder.embed(&embedded))
@@ -491,7 +513,12 @@ impl Corpus {
 
     /// Makes a part of a corpus of at most [`layer::MOST`] blocks, none of them dead: `files` notes come before its own
     /// in the whole.
-    pub(super) fn into_part(mut self, files: usize, authors: &Mutex<Authors>, folder: Option<&Path>) -> Part {
+    pub(super) fn into_part(
+        mut self,
+        files: usize,
+        authors: &Mutex<Authors>,
+        folder: Option<&Path>,
+    ) -> (Part, Words) {
         let numbers: Vec<u32> = {
             let mut authors = authors.lock().unwrap_or_else(PoisonError::into_inner);
             self.authors.names().iter().map(|name| authors.of_key(name)).collect()
@@ -505,7 +532,7 @@ impl Corpus {
             file.authors.iter_mut().for_each(|author| *author = number(*author));
         }
         let frozen = if self.tail.len() == 0 { None } else { Frozen::new(self.tail, folder) };
-        Part { files: self.files, frozen }
+        (Part { files: self.files, frozen }, self.words)
     }
 
     /// Makes the tail a layer: together with the last one where both fit into one.

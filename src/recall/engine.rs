@@ -48,6 +48,7 @@ pub struct Recall {
     /// The last question's room, for the next one.
     pub(super) work: Mutex<Option<Work>>,
     provider: OnceLock<Result<Option<Arc<dyn Provider>>, EmbedError>>,
+    patience: Duration,
 }
 
 /// What is kept between questions.
@@ -87,7 +88,9 @@ impl Recall {
     pub fn new(index: Arc<Index>, settings: &Settings, clock: Arc<dyn Clock>) -> Self {
         let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
         let file = index.cache().join("recall.bin");
-        let state = RwLock::new(State { corpus: Corpus::new(), ..State::default() });
+        let mut corpus = Corpus::new();
+        corpus.is_plain = !embed::is_on(settings);
+        let state = RwLock::new(State { corpus, ..State::default() });
         Self {
             index,
             settings: settings.clone(),
@@ -97,7 +100,15 @@ impl Recall {
             state,
             work: Mutex::default(),
             provider: OnceLock::new(),
+            patience: PATIENCE,
         }
+    }
+
+    /// The same, with another patience for a model's endpoint.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// On a workspace's index, which is opened.
@@ -177,7 +188,7 @@ impl Recall {
                 "`{name}` has embedded {share} % so far; ranked with the built-in vectors"
             )));
         }
-        match wait_for(&*provider, text.into_owned()) {
+        match wait_for(&*provider, text.into_owned(), self.patience) {
             Ok((vector, _)) if vector.len() == matrix.dimensions() => {
                 Asked { probe: Probe::new(&vector), is_builtin: false, warning: None }
             }
@@ -204,7 +215,11 @@ impl Recall {
 pub const BUILTIN: &str = table::NAME;
 
 /// Embeds one question, whether or not the caller is inside an asynchronous runtime.
-fn wait_for(provider: &dyn Provider, text: String) -> Result<(Vec<f32>, String), (EmbedError, String)> {
+fn wait_for(
+    provider: &dyn Provider,
+    text: String,
+    patience: Duration,
+) -> Result<(Vec<f32>, String), (EmbedError, String)> {
     let unreachable = |reason: &str| EmbedError::Unreachable {
         provider: provider.name().to_owned(),
         reason: reason.to_owned(),
@@ -216,7 +231,7 @@ fn wait_for(provider: &dyn Provider, text: String) -> Result<(Vec<f32>, String),
         let runtime = runtime.map_err(|error| unreachable(&error.to_string()))?;
         let vectors = runtime.block_on(async {
             let call = retry::embed(provider, &texts, Purpose::Query, Backoff::WAITING);
-            tokio::time::timeout(PATIENCE, call)
+            tokio::time::timeout(patience, call)
                 .await
                 .unwrap_or_else(|_| Err(unreachable("no answer in time")))
         })?;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::authors::Authors;
-use super::corpus::{Corpus, Part};
+use super::corpus::{Corpus, Part, Words};
 use super::layer;
 use super::sync::take_note;
 use crate::index::{IndexError, Snapshot};
@@ -20,11 +20,11 @@ const WORTH_A_THREAD: usize = 10_000;
 /// More threads than this wait for memory.
 const MOST_THREADS: usize = 8;
 
-/// The whole corpus, its layers in `folder`.
+/// The whole corpus, its layers in `folder`; a plain one has no built-in vectors.
 ///
 /// # Errors
 /// The index's.
-pub fn anew(snapshot: &Snapshot<'_>, folder: Option<&Path>) -> Result<Corpus, IndexError> {
+pub fn anew(snapshot: &Snapshot<'_>, folder: Option<&Path>, is_plain: bool) -> Result<Corpus, IndexError> {
     let notes = snapshot.notes()?;
     let blocks: usize = notes.iter().map(|(_, blocks)| *blocks as usize).sum();
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
@@ -34,8 +34,14 @@ pub fn anew(snapshot: &Snapshot<'_>, folder: Option<&Path>) -> Result<Corpus, In
         others.extend(snapshot.fork()?);
     }
     let authors = Mutex::default();
-    let making =
-        Making { notes: &notes, shares: &shares, folder, authors: &authors, next: AtomicUsize::new(0) };
+    let making = Making {
+        notes: &notes,
+        shares: &shares,
+        folder,
+        is_plain,
+        authors: &authors,
+        next: AtomicUsize::new(0),
+    };
     let mut parts = std::thread::scope(|scope| {
         let spawn = |snapshot| scope.spawn(|| making.run(&{ snapshot }));
         let others: Vec<_> = others.into_iter().map(spawn).collect();
@@ -47,7 +53,9 @@ pub fn anew(snapshot: &Snapshot<'_>, folder: Option<&Path>) -> Result<Corpus, In
     })?;
     parts.sort_unstable_by_key(|(at, _)| *at);
     let authors = authors.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(Corpus::from_made(parts.into_iter().map(|(_, part)| part), authors, folder))
+    let mut corpus = Corpus::from_made(parts.into_iter().map(|(_, part)| part), authors, folder);
+    corpus.is_plain = is_plain;
+    Ok(corpus)
 }
 
 /// Runs of notes with at most `most` blocks each, or of one note with more.
@@ -71,6 +79,7 @@ struct Making<'a> {
     notes: &'a [(String, u32)],
     shares: &'a [Range<usize>],
     folder: Option<&'a Path>,
+    is_plain: bool,
     authors: &'a Mutex<Authors>,
     next: AtomicUsize,
 }
@@ -78,15 +87,17 @@ struct Making<'a> {
 impl Making<'_> {
     /// Makes shares as long as there are some; each part comes with its place.
     fn run(&self, snapshot: &Snapshot<'_>) -> Result<Vec<(usize, Part)>, IndexError> {
-        let mut parts = Vec::new();
+        let (mut parts, mut words) = (Vec::new(), Words::default());
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(share) = self.shares.get(at) else { return Ok(parts) };
-            let mut corpus = Corpus::new();
+            let mut corpus = Corpus::with_words(words, self.is_plain);
             for (path, _) in &self.notes[share.clone()] {
                 take_note(&mut corpus, snapshot, path)?;
             }
-            parts.push((at, corpus.into_part(share.start, self.authors, self.folder)));
+            let part;
+            (part, words) = corpus.into_part(share.start, self.authors, self.folder);
+            parts.push((at, part));
         }
     }
 }

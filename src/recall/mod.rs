@@ -23,6 +23,7 @@ mod finder;
 pub mod formula;
 mod given;
 pub mod layer;
+mod lexical;
 mod make;
 pub mod matrix;
 mod persist;

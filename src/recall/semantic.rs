@@ -37,19 +37,19 @@ pub struct Vectors<'a> {
 impl Vectors<'_> {
     /// The cosines of the question and those of `slots` that have a vector.
     fn cosines(&self, corpus: &Corpus, slots: impl Iterator<Item = u32>) -> Vec<(u32, f32)> {
-        let mut out = Vec::with_capacity(slots.size_hint().0);
-        wide::wide(|| match self.matrix {
-            Some(matrix) => {
-                for slot in slots.filter(|slot| matrix.has(*slot as usize)) {
-                    out.push((slot, matrix.cosine(self.probe, slot as usize)));
-                }
-            }
-            None => {
-                for slot in slots {
-                    if let Some(cosine) = corpus.cosine(self.probe, slot) {
-                        out.push((slot, cosine));
-                    }
-                }
+        // First where the vectors stand, so that the wide loop is nothing but arithmetic.
+        let row = |slot: u32| {
+            let row = match self.matrix {
+                Some(matrix) => matrix.has(slot as usize).then(|| matrix.row_parts(slot as usize)),
+                None => corpus.row(slot),
+            };
+            row.map(|(values, scale)| (slot, values, scale))
+        };
+        let rows: Vec<(u32, &[u8], f32)> = slots.filter_map(row).collect();
+        let mut out: Vec<(u32, f32)> = rows.iter().map(|(slot, ..)| (*slot, 0.0)).collect();
+        wide::wide(|| {
+            for ((_, values, scale), (_, cosine)) in rows.iter().zip(&mut out) {
+                *cosine = self.probe.cosine(values, *scale);
             }
         });
         out
@@ -91,9 +91,18 @@ pub fn nearest(
     differences.clear();
     let mut ranges = HashMap::new();
     let mut tallies = [0_usize; DIMENSIONS + 1];
-    let mut sample = Vec::new();
-    let notes = || candidates.files.iter().map(|id| corpus.files()[*id as usize].slots.clone());
-    for slots in notes() {
+    // The difference up to which there are enough, as far as is known.
+    let reach = |tallies: &[usize]| {
+        let mut so_far = 0;
+        let reach = tallies.iter().position(|tally| {
+            so_far += tally;
+            so_far >= NEAREST
+        });
+        reach.unwrap_or(DIMENSIONS) as u16
+    };
+    let (mut most, mut enough) = (DIMENSIONS as u16, NEAREST * 4);
+    let (mut near, mut sample) = (Vec::with_capacity(enough * 2), Vec::new());
+    for slots in candidates.files.iter().map(|id| corpus.files()[*id as usize].slots.clone()) {
         let range: &mut Range<usize> = ranges.entry(slots.start >> BITS).or_insert_with(|| {
             let from = differences.len();
             corpus.differences((slots.start >> BITS) as usize, &signs, rarity, differences);
@@ -102,28 +111,24 @@ pub fn nearest(
         let here = &differences[range.clone()];
         corpus.each_row(slots, |slot, row| {
             let Some(difference) = here.get(row as usize) else { return };
-            tallies[usize::from(difference & !CHOSEN).min(DIMENSIONS)] += 1;
-            if difference & CHOSEN != 0 {
+            let (difference, is_chosen) = (difference & !CHOSEN, difference & CHOSEN != 0);
+            if difference <= most {
+                near.push((difference, slot));
+                tallies[usize::from(difference)] += 1;
+            }
+            if is_chosen {
                 sample.push(slot);
             }
         });
+        if near.len() > enough {
+            most = reach(&tallies);
+            near.retain(|(difference, _)| *difference <= most);
+            enough = near.len() + NEAREST * 4;
+        }
     }
-    let mut so_far = 0;
-    let most = tallies.iter().position(|tally| {
-        so_far += tally;
-        so_far >= NEAREST
-    });
-    let most = most.unwrap_or(DIMENSIONS) as u16;
-    let mut nearest = Vec::with_capacity(NEAREST * 2);
-    for slots in notes() {
-        let Some(range) = ranges.get(&(slots.start >> BITS)) else { continue };
-        let here = &differences[range.clone()];
-        corpus.each_row(slots, |slot, row| {
-            if here.get(row as usize).is_some_and(|difference| difference & !CHOSEN <= most) {
-                nearest.push(slot);
-            }
-        });
-    }
+    let most = reach(&tallies);
+    let nearest =
+        near.into_iter().filter(|(difference, _)| *difference <= most).map(|(_, slot)| slot).collect();
     let sample = vectors.cosines(corpus, sample.into_iter()).into_iter().map(|(_, cosine)| cosine).collect();
     Nearest { slots: nearest, sample }
 }

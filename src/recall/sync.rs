@@ -12,6 +12,7 @@ use super::corpus::{Corpus, Passage};
 use super::engine::{Recall, RecallError, Stamp, State};
 use super::matrix::Matrix;
 use super::{make, persist, vectors};
+use crate::embed;
 use crate::index::block::{Kind, Role};
 use crate::index::catalog::{self, FileRow};
 use crate::index::{Basis, Freshness, IndexError, Snapshot, Stored};
@@ -43,7 +44,10 @@ impl Recall {
     /// # Errors
     /// The index's.
     pub fn sync(&self) -> Result<Freshness, RecallError> {
-        let fingerprint = self.index.options().fingerprint();
+        let mut fingerprint = self.index.options().fingerprint();
+        if !embed::is_on(&self.settings) {
+            fingerprint.push_str(" without vectors");
+        }
         self.load(&fingerprint);
         let mut changes = self.changes(false)?;
         if changes.is_none() {
@@ -109,8 +113,9 @@ impl Recall {
         let mut state = self.write();
         if state.of.is_none()
             && state.corpus.is_empty()
-            && let Some(corpus) = persist::load(&self.file, fingerprint)
+            && let Some(mut corpus) = persist::load(&self.file, fingerprint)
         {
+            corpus.is_plain = state.corpus.is_plain;
             state.corpus = corpus;
         }
     }
@@ -209,7 +214,7 @@ fn changes(
     let mut out =
         Changes { freshness, stamp, gone: Vec::new(), notes: Vec::new(), heads: HashMap::new(), anew: None };
     if let Some(folder) = anew_in {
-        out.anew = Some(make::anew(snapshot, folder)?);
+        out.anew = Some(make::anew(snapshot, folder, state.corpus.is_plain)?);
         return Ok(Some(out));
     }
     let direct = out.freshness.read_directly > 0;

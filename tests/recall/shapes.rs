@@ -95,6 +95,9 @@ async fn each_provider_is_asked_in_its_own_words() {
     }
 }
 
+/// As a size: the endpoint takes the request, begins to answer and never ends.
+const SLOW: usize = usize::MAX;
+
 /// An endpoint whose vectors have as many numbers as its state says; with none it refuses.
 async fn sized() -> (String, Arc<Mutex<usize>>) {
     let size = Arc::new(Mutex::new(0));
@@ -103,6 +106,10 @@ async fn sized() -> (String, Arc<Mutex<usize>>) {
         let size = *now.lock().unwrap();
         if size == 0 {
             return (axum::http::StatusCode::UNAUTHORIZED, "no").into_response();
+        }
+        if size == SLOW {
+            let never = futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>();
+            return axum::body::Body::from_stream(never).into_response();
         }
         let texts = body["input"].as_array().unwrap();
         let one = |text: &Value| {
@@ -147,6 +154,16 @@ async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew()
     clock.advance(jiff::SignedDuration::from_hours(1));
     assert_eq!(recall.reconcile().await.unwrap().counts, Counts { pending: 0, ok: 2, failed: 0 });
     assert_eq!(notes(&recall), "");
+
+    // An endpoint that never ends its answer: the built-in vectors rank, and the person is told.
+    *size.lock().unwrap() = SLOW;
+    let slow = open(&all).patience(std::time::Duration::from_millis(20));
+    let answer = slow.search(&Query::new("kitten")).unwrap();
+    assert_eq!(answer.hits.len(), 1);
+    assert!(
+        answer.notes.join(" ").contains("no answer in time; ranked with the built-in vectors"),
+        "{answer:?}"
+    );
 
     // Another dimension is no vector of this model: the old ones stay.
     *size.lock().unwrap() = 3;
