@@ -99,7 +99,7 @@ fn words(pass: &Result<crate::recall::reconcile::Reconciled, crate::recall::Reca
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{Clock, SystemClock};
+    use crate::clock::SystemClock;
     use crate::config::Dirs;
     use crate::daemon::status::DaemonStatus;
     use crate::vault::Vault;

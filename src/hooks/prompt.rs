@@ -15,8 +15,8 @@ use crate::recall::choose::{MOST_MEMORIES, Memory};
 use crate::recall::{Asker, Recall};
 use crate::workspace::Workspace;
 
-/// Recall's own view of the vault is read in time up to this size, in bytes; in a larger vault, and without
-/// a daemon that has it at hand, words alone decide.
+/// The head of recall's own view (its layers are mapped where they lie) is read in time up to this size, in bytes:
+/// some 400,000 notes. In a larger vault, and without a daemon that has it at hand, words alone decide.
 const IN_TIME: u64 = 24 << 20;
 /// So many blocks are taken into recall's view in time, where it isn't made yet.
 const MADE_IN_TIME: u64 = 3000;
@@ -75,7 +75,8 @@ fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> Result<Ve
 fn is_in_time(index: &Index) -> Result<bool, IndexError> {
     match std::fs::metadata(index.cache().join("recall.bin")) {
         Ok(meta) => Ok(meta.len() <= IN_TIME),
-        Err(_) => Ok(catalog::totals(&*index.store()?.conn()?)?.docs <= MADE_IN_TIME),
+        // Counted as the vault is now: before the first look the index is empty, however large the vault.
+        Err(_) => index.snapshot(|now| Ok(catalog::totals(now.database())?.docs <= MADE_IN_TIME)),
     }
 }
 

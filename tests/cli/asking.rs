@@ -1,8 +1,10 @@
 //! `search` and `recall` beside a daemon: it is asked over its socket, and who gives the answer changes nothing.
-#![cfg(all(unix, feature = "index"))]
+#![cfg(all(unix, feature = "index", feature = "mcp"))]
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixListener;
+
+use serde_json::json;
 
 use crate::daemon::Daemon;
 use crate::support::{Run, TestVault};
@@ -99,4 +101,63 @@ fn a_socket_that_talks_nonsense_costs_nothing() {
         );
         assert!(talker.join().unwrap().contains("peanuts"));
     }
+}
+
+/// The texts of an MCP server's answers to these calls.
+fn mcp(vault: &TestVault, calls: &[serde_json::Value]) -> (Vec<serde_json::Value>, String) {
+    let head = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let calls = calls
+        .iter()
+        .zip(1..)
+        .map(|(params, id)| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+    let lines: Vec<String> = [head, ready].into_iter().chain(calls).map(|line| format!("{line}\n")).collect();
+    let now = vault.now().to_string();
+    let run = vault.run_with(&["-vv", "mcp"], &lines.concat());
+    vault.set_now(&now);
+    let mut answers: Vec<serde_json::Value> =
+        run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    let texts = answers.iter().skip(1).map(|answer| answer["result"]["structuredContent"].clone());
+    (texts.collect(), run.stderr)
+}
+
+#[test]
+fn mcp_and_the_prompts_hook_are_answered_by_the_daemon_as_without_one() {
+    let vault = TestVault::new(MEMORY);
+    let calls = [
+        json!({"name": "memory_search", "arguments": {"query": "peanuts"}}),
+        json!({"name": "memory_recall", "arguments": {"query": "What is Kyle allergic to?"}}),
+    ];
+    let prompt = |session: &str| {
+        let input = json!({
+            "session_id": session, "cwd": vault.home(), "hook_event_name": "UserPromptSubmit",
+            "transcript_path": vault.home().join("none.jsonl"), "prompt": "What is Kyle allergic to?",
+        });
+        let now = vault.now().to_string();
+        let run = vault.run_with(&["-vv", "hook", "user-prompt-submit"], &input.to_string()).ok();
+        vault.set_now(&now);
+        run
+    };
+    let (mut alone, said) = mcp(&vault, &calls);
+    assert!(said.contains(NO_DAEMON), "{said}");
+    let given = prompt("alone");
+    assert!(given.stdout.contains("allergic to peanuts"), "{}{}", given.stdout, given.stderr);
+
+    let daemon = Daemon::start(&vault, &["run"]);
+    wait_for_socket(&vault);
+    let (mut asked, said) = mcp(&vault, &calls);
+    assert!(!said.contains(NO_DAEMON) && !said.contains(OTHERS), "{said}");
+    for answer in alone.iter_mut().chain(&mut asked) {
+        answer.as_object_mut().unwrap().remove("freshness");
+    }
+    assert_eq!(asked, alone);
+    assert_eq!(prompt("beside").stdout, given.stdout);
+    // Saved by one process a moment ago, known to the next at once.
+    let save = json!({"name": "memory_save", "arguments": {"scope": "long", "content": "rides a tandem", "key": "Kyle"}});
+    mcp(&vault, &[save]);
+    let (found, _) = mcp(&vault, &[json!({"name": "memory_search", "arguments": {"query": "tandem"}})]);
+    assert!(found[0].to_string().contains("rides a tandem"), "{found:?}");
+    drop(daemon.terminate());
 }

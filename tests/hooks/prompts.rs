@@ -112,3 +112,20 @@ fn the_budget_is_the_settings() {
     assert!(text.contains("oak") && text.chars().count() <= 900 && !text.contains("<b>"), "{text}");
     assert!(run.stdout.len() < 10_000);
 }
+
+#[test]
+fn where_recall_would_take_too_long_words_decide() {
+    let vault = vault();
+    let items: String = (0..3100).map(|n| format!("- shelf {n} holds tea\n")).collect();
+    vault.write("Stock.md", items);
+    let question = "Who services the boiler in October?";
+    let text = prompt(&vault, question);
+    assert!(text.contains("serviced every October by Hofer") && !text.contains("shelf"), "{text}");
+    assert!(!vault.cache().join("recall.bin").exists(), "a prompt doesn't wait for recall's own view");
+    // Its words alone are in no memory.
+    assert_eq!(prompt(&vault, "Please explain the borrow checker to me"), "");
+    // An edit in place, of just the note that is found.
+    vault.write("MEMORY.md", "- The boiler is serviced every October by Gruber\n");
+    let text = prompt(&vault, question);
+    assert!(text.contains("Gruber") && !text.contains("Hofer"), "{text}");
+}
