@@ -13,6 +13,7 @@
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
+use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, Term};
 
 use super::block::Block;
@@ -88,7 +89,9 @@ pub fn stored(block: &Block, text: &mut String) {
 pub fn settings() -> IndexSettings {
     IndexSettings {
         docstore_compress_dedicated_thread: false,
-        docstore_blocksize: 32_768,
+        // Nearly as fast as lz4, in three quarters of its bytes; small blocks are quick to take a text from.
+        docstore_compression: Compressor::Zstd(ZstdCompressor { compression_level: Some(1) }),
+        docstore_blocksize: 16_384,
         ..IndexSettings::default()
     }
 }
