@@ -58,6 +58,7 @@ pub mod text;
 mod topk;
 mod update;
 pub mod view;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

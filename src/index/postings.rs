@@ -47,6 +47,28 @@ struct List {
     size: u32,
 }
 
+/// What a term is looked up by.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    front: u64,
+    hash: u32,
+    /// The term's length.
+    pub length: u32,
+    /// The term's number, once it was looked up.
+    pub number: u32,
+}
+
+impl Key {
+    /// That of a term which is not looked up yet.
+    pub fn of(term: &[u8]) -> Self {
+        Self { front: front(term), hash: hash(term), length: term.len() as u32, number: NONE }
+    }
+
+    fn is_of(&self, list: &List) -> bool {
+        list.front == self.front && list.length == self.length
+    }
+}
+
 /// Terms and their postings.
 #[derive(Debug, Default)]
 pub struct Postings {
@@ -71,20 +93,46 @@ impl Postings {
 
     /// The number of a term.
     pub fn term(&mut self, term: &[u8]) -> u32 {
+        self.place(term, &Key::of(term))
+    }
+
+    /// The numbers of many terms, put into their keys; the terms stand one after the other in `bytes`. A
+    /// lookup alone waits for memory twice; here the waits of all of them go on at once.
+    pub fn terms(&mut self, keys: &mut [Key], bytes: &[u8]) {
+        while (self.lists.len() + keys.len()) * 2 >= self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        for key in &mut *keys {
+            let (hash, number) = self.slots[key.hash as usize & mask];
+            key.number = if hash == key.hash { number.wrapping_sub(1) } else { NONE };
+        }
+        for key in &mut *keys {
+            let list = self.lists.get(key.number as usize);
+            if key.length > 8 || !list.is_some_and(|list| key.is_of(list)) {
+                key.number = NONE;
+            }
+        }
+        let mut rest = bytes;
+        for key in keys {
+            let (term, after) = rest.split_at(key.length as usize);
+            rest = after;
+            if key.number == NONE {
+                key.number = self.place(term, key);
+            }
+        }
+    }
+
+    fn place(&mut self, term: &[u8], key: &Key) -> u32 {
         if self.lists.len() * 2 >= self.slots.len() {
             self.grow();
         }
-        let hash = hash(term);
-        let (front, length) = (front(term), term.len() as u32);
+        let Key { hash, front, length, .. } = *key;
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
         while let (of, Some(known)) = (self.slots[slot].0, self.slots[slot].1.checked_sub(1)) {
             // The list is touched only where the hash agrees; of a short term its front is all of it.
-            let is_it = |list: &List| {
-                list.front == front
-                    && list.length == length
-                    && (length <= 8 || self.bytes(known)[8..] == term[8..])
-            };
+            let is_it = |list| key.is_of(list) && (length <= 8 || self.bytes(known)[8..] == term[8..]);
             if of == hash && is_it(&self.lists[known as usize]) {
                 return known;
             }

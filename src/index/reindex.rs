@@ -117,7 +117,7 @@ impl Work<'_> {
             catalog::set(&conn, "boot", boot)?;
         }
         let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
-        let (rows, received) = mpsc::sync_channel(512);
+        let (rows, received) = mpsc::sync_channel(64);
         let mut made = Reindexed::default();
         let mut totals = Totals {
             generation: generation + 1,
@@ -139,15 +139,14 @@ impl Work<'_> {
                 .collect();
             drop(rows);
             let mut failure = Ok(());
-            for row in received {
+            for rows in received {
                 if failure.is_ok() {
-                    failure = gather(&conn, row, &mut made, &mut totals);
+                    failure =
+                        rows.into_iter().try_for_each(|row| gather(&conn, row, &mut made, &mut totals));
                     if failure.is_err() {
                         self.failed.store(true, Ordering::Relaxed);
                     }
-                    if made.files.is_multiple_of(64) {
-                        progress(Progress { done: made.files, total: self.files.len() });
-                    }
+                    progress(Progress { done: made.files, total: self.files.len() });
                 }
             }
             for worker in workers {
@@ -169,7 +168,7 @@ impl Work<'_> {
     }
 
     /// One worker: takes files until none are left.
-    fn work(&self, rows: &mpsc::SyncSender<Row>) -> Result<(), IndexError> {
+    fn work(&self, rows: &mpsc::SyncSender<Vec<Row>>) -> Result<(), IndexError> {
         let target = Target::Disk(self.store.segments());
         let mut open: Option<(i64, SegmentBuilder)> = None;
         loop {
@@ -177,6 +176,7 @@ impl Work<'_> {
             if from >= self.files.len() {
                 break;
             }
+            let mut made = Vec::with_capacity(CHUNK + 1);
             for (path, stat) in &self.files[from..self.files.len().min(from + CHUNK)] {
                 if self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
                     return Ok(());
@@ -194,16 +194,20 @@ impl Work<'_> {
                     };
                     Some((*segment, builder.add(&file.path, &file.head, &file.tags, &note)?))
                 };
-                let row = Row::File { file: Box::new(file), run, pins };
-                if rows.send(row).is_err() {
-                    return Ok(());
-                }
+                made.push(Row::File { file: Box::new(file), run, pins });
                 if open.as_ref().is_some_and(|(_, builder)| builder.memory() > ARENA) {
-                    close(open.take(), rows)?;
+                    close(open.take(), &mut made)?;
                 }
             }
+            if rows.send(made).is_err() {
+                return Ok(());
+            }
         }
-        close(open, rows)
+        let mut made = Vec::new();
+        close(open, &mut made)?;
+        // Nobody receives any more only if the whole has failed.
+        let _ = rows.send(made);
+        Ok(())
     }
 
     fn read(&self, path: &NotePath, stat: &Stat) -> Option<Change> {
@@ -249,12 +253,11 @@ impl Work<'_> {
     }
 }
 
-/// Writes a worker's segment out and lists it.
-fn close(open: Option<(i64, SegmentBuilder)>, rows: &mpsc::SyncSender<Row>) -> Result<(), IndexError> {
+/// Writes a worker's segment out and lists it in `made`.
+fn close(open: Option<(i64, SegmentBuilder)>, made: &mut Vec<Row>) -> Result<(), IndexError> {
     let Some((id, builder)) = open else { return Ok(()) };
     let new = builder.finish()?;
-    // Nobody receives any more only if the whole has failed.
-    let _ = rows.send(Row::Segment(SegmentRow { id, uuid: new.uuid, docs: new.docs }));
+    made.push(Row::Segment(SegmentRow { id, uuid: new.uuid, docs: new.docs }));
     Ok(())
 }
 

@@ -25,6 +25,7 @@ use super::pack;
 use super::postings::Postings;
 use super::schema::{self, Fields, SEPARATOR};
 use super::text::{self, Analyzer, Form, Splitter};
+use super::words::Words;
 
 /// Where a new segment goes.
 #[derive(Debug, Clone)]
@@ -69,6 +70,7 @@ pub struct SegmentBuilder {
     fields: Fields,
     splitter: Splitter,
     stemmer: Stemmer,
+    words: Words,
     text: Postings,
     head: Postings,
     filter: Postings,
@@ -111,6 +113,7 @@ impl SegmentBuilder {
             fields,
             splitter: Splitter::default(),
             stemmer: Stemmer::new(Algorithm::English),
+            words: Words::default(),
             text: Postings::default(),
             head: Postings::default(),
             filter,
@@ -140,6 +143,7 @@ impl SegmentBuilder {
             head_terms += u64::from(terms);
             sections += u64::from(terms > 0);
         }
+        self.words.hand_over(&mut self.text, &self.stemmer, &mut self.norms[0]);
         Ok(NewRun {
             start,
             count: self.docs - start,
@@ -155,19 +159,9 @@ impl SegmentBuilder {
         self.docs += 1;
         schema::stored(block, &mut self.stored);
         self.texts.store_bytes(self.stored.as_bytes()).map_err(tantivy::TantivyError::from)?;
-        let before = self.text.total();
-        let Self { splitter, stemmer, text: postings, stored, .. } = self;
-        splitter.split(stored, &mut |form, term| {
-            let exact = postings.term(term.as_bytes());
-            postings.add(exact, doc, 1);
-            if form == Form::Word
-                && let Some(stem) = postings.stem(exact, true, || text::stem(stemmer, term))
-            {
-                postings.add(stem, doc, 1);
-            }
-        });
-        let length = u32::try_from(self.text.total() - before).unwrap_or(u32::MAX);
-        self.norms[0].push(FieldNormReader::fieldnorm_to_id(length));
+        if self.words.gather(&mut self.splitter, &self.stored) {
+            self.words.hand_over(&mut self.text, &self.stemmer, &mut self.norms[0]);
+        }
         self.norms[1].push(0);
         self.filter.add(self.kinds[block.kind as usize], doc, 1);
         if let Some(role) = block.role {
