@@ -195,6 +195,7 @@ impl Scanner<'_> {
                     hidden: true,
                     under: Some(path.clone()),
                     exclude: trash(),
+                    wide: false,
                 };
                 let walk = self.vault.walk(&options)?;
                 for entry in walk.entries {

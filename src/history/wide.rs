@@ -18,6 +18,7 @@ pub(crate) fn walk(vault: &Vault, exclude: &[NotePath]) -> Result<Walk> {
         hidden: true,
         under,
         exclude,
+        wide: false,
     };
     let top = [exclude, &folders].concat();
     let all = Mutex::new(vault.walk(&options(None, top))?);

@@ -71,6 +71,19 @@ pub struct FileRow {
     pub findings: Option<String>,
 }
 
+/// What the file system said of a file; see [`FileRow`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Length in bytes.
+    pub size: u64,
+    /// Last change of its bytes.
+    pub mtime: i64,
+    /// Last change of anything; 0 where it can't be trusted.
+    pub ctime: i64,
+    /// Its number on the file system.
+    pub inode: u64,
+}
+
 /// A stretch of a file's blocks in one segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRow {
@@ -265,6 +278,22 @@ pub fn each_file(conn: &Connection, mut each: impl FnMut(FileRow)) -> Result<(),
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
         each(file_row(row)?);
+    }
+    Ok(())
+}
+
+/// Paths of all files, in no order, with what the file system said of them, handed to `each`.
+pub fn each_look(conn: &Connection, mut each: impl FnMut(&str, Look)) -> Result<(), IndexError> {
+    let mut all = conn.prepare_cached("SELECT path, size, mtime, ctime, inode FROM files")?;
+    let mut rows = all.query([])?;
+    while let Some(row) = rows.next()? {
+        let look = Look {
+            size: row.get::<_, i64>(1)?.cast_unsigned(),
+            mtime: row.get(2)?,
+            ctime: row.get(3)?,
+            inode: row.get::<_, i64>(4)?.cast_unsigned(),
+        };
+        each(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?, look);
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use crate::vault::{NotePath, Stat, Vault, VaultError, Walk, WalkOptions, conflict};
 
 use super::IndexError;
-use super::catalog::{self, FileRow};
+use super::catalog::{self, FileRow, Look};
 use super::delta::Change;
 use super::note::{self, Options, Parsed};
 
@@ -47,7 +47,7 @@ pub struct Listing {
 /// # Errors
 /// The vault isn't there.
 pub fn list(vault: &Vault, options: &Options) -> Result<Listing, VaultError> {
-    let walk: Walk = vault.walk(&WalkOptions { extensions: Vec::new(), ..WalkOptions::default() })?;
+    let walk: Walk = vault.walk(&WalkOptions { extensions: Vec::new(), wide: true, ..WalkOptions::default() })?;
     let mut listing = Listing { files: Vec::with_capacity(walk.entries.len()), skipped: Vec::new() };
     for entry in walk.entries {
         match options.takes(entry.path.as_str()) {
@@ -64,26 +64,36 @@ pub fn list(vault: &Vault, options: &Options) -> Result<Listing, VaultError> {
 
 /// The files of `listing` that may differ from what is known, the vanished ones included.
 pub fn suspects(conn: &Connection, listing: Listing) -> Result<Vec<Suspect>, IndexError> {
-    let mut suspects = Vec::new();
-    let mut files = listing.files.into_iter().peekable();
-    // Both come ordered by path.
-    catalog::each_file(conn, |known| {
-        while let Some((path, stat)) = files.next_if(|(path, _)| path.as_str() < known.path.as_str()) {
-            suspects.push(Suspect { path: path.as_str().to_owned(), known: None, stat: Some(stat) });
-        }
-        match files.next_if(|(path, _)| path.as_str() == known.path) {
-            Some((_, stat)) if is_as_known(&known, &stat) => {}
-            Some((_, stat)) => {
-                suspects.push(Suspect { path: known.path.clone(), known: Some(known), stat: Some(stat) });
+    let Listing { files, .. } = listing;
+    let mut places: HashMap<&str, usize> = HashMap::with_capacity(files.len());
+    places.extend(files.iter().enumerate().map(|(n, (path, _))| (path.as_str(), n)));
+    let mut is_known = vec![false; files.len()];
+    let (mut differing, mut gone) = (Vec::new(), Vec::new());
+    catalog::each_look(conn, |path, look| match places.get(path) {
+        Some(n) => {
+            is_known[*n] = true;
+            if !is_as_looked(&look, &files[*n].1) {
+                differing.push(*n);
             }
-            None => suspects.push(Suspect { path: known.path.clone(), known: Some(known), stat: None }),
         }
+        None => gone.push(path.to_owned()),
     })?;
-    suspects.extend(files.map(|(path, stat)| Suspect {
-        path: path.as_str().to_owned(),
+    let mut suspects = Vec::with_capacity(differing.len() + gone.len());
+    for n in differing {
+        let (path, stat) = &files[n];
+        let known = catalog::file(conn, path.as_str())?;
+        suspects.push(Suspect { path: path.to_string(), known, stat: Some(*stat) });
+    }
+    for path in gone {
+        suspects.push(Suspect { known: catalog::file(conn, &path)?, path, stat: None });
+    }
+    let new = files.iter().zip(is_known).filter(|(_, is_known)| !is_known);
+    suspects.extend(new.map(|((path, stat), _)| Suspect {
+        path: path.to_string(),
         known: None,
-        stat: Some(stat),
+        stat: Some(*stat),
     }));
+    suspects.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(suspects)
 }
 
@@ -153,11 +163,16 @@ pub fn suspects_at(
 
 /// Whether the file system says of a file what the index recorded.
 pub fn is_as_known(known: &FileRow, stat: &Stat) -> bool {
-    known.ctime != 0
-        && known.size == stat.size
-        && known.mtime == stat.mtime_ns
-        && known.ctime == stat.ctime_ns
-        && known.inode == stat.inode
+    let FileRow { size, mtime, ctime, inode, .. } = *known;
+    is_as_looked(&Look { size, mtime, ctime, inode }, stat)
+}
+
+fn is_as_looked(look: &Look, stat: &Stat) -> bool {
+    look.ctime != 0
+        && look.size == stat.size
+        && look.mtime == stat.mtime_ns
+        && look.ctime == stat.ctime_ns
+        && look.inode == stat.inode
 }
 
 /// Looks at the suspects' bytes, on both cores where there are many. `now` is in nanoseconds since 1970.

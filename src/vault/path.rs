@@ -112,10 +112,20 @@ impl NotePath {
     /// Joins a folder (`None` is the vault's top) and a name that was read from a directory.
     /// A name that no [`NotePath`] can have gives `None`.
     pub(super) fn child(folder: Option<&NotePath>, name: &str) -> Option<NotePath> {
-        match folder {
-            Some(folder) => folder.join(name).ok(),
-            None => Self::new(name).ok(),
+        let Some(NotePath(above)) = folder else { return Self::new(name).ok() };
+        let is_plain = !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_control() && !matches!(byte, b'/' | b'\\'))
+            && !matches!(name, "." | "..")
+            && above.len() + name.len() < 4_000;
+        if !is_plain {
+            return Self::new(&format!("{above}/{name}")).ok();
         }
+        // The folder's own path was looked at before.
+        let mut path = String::with_capacity(above.len() + 1 + name.len());
+        path.push_str(above);
+        path.push('/');
+        path.push_str(name);
+        Some(Self(path))
     }
 }
 

@@ -5,9 +5,14 @@
 //! happen and nothing is listed twice. What can't be listed is reported, never left out in silence.
 
 use std::{
+    ffi::CString,
     fmt,
-    os::{fd::OwnedFd, unix::ffi::OsStrExt},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::ffi::OsStrExt,
+    },
     path::PathBuf,
+    sync::{Arc, Condvar, Mutex, PoisonError},
 };
 
 use rustix::{
@@ -22,6 +27,8 @@ use super::{
 
 /// Folders deeper than this are not entered.
 const MAX_DEPTH: usize = 100;
+/// So many folders that wait are worth a second thread.
+const MANY: usize = 16;
 
 /// Which files to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,12 +42,14 @@ pub struct WalkOptions {
     pub under: Option<NotePath>,
     /// Files and folders to leave out.
     pub exclude: Vec<NotePath>,
+    /// As many threads as there are cores, for who can't answer before all of a large vault is listed.
+    pub wide: bool,
 }
 
 impl Default for WalkOptions {
     /// All notes: `.md` files with no hidden part.
     fn default() -> Self {
-        Self { extensions: vec!["md".to_owned()], hidden: false, under: None, exclude: Vec::new() }
+        Self { extensions: vec!["md".to_owned()], hidden: false, under: None, exclude: Vec::new(), wide: false }
     }
 }
 
@@ -142,8 +151,15 @@ impl Vault {
                 })?
             }
         };
-        walk_folder(&dir, options.under.as_ref(), options, 0, &mut walk)
+        let mut folders = Vec::new();
+        list_folder(dir, options.under.as_ref(), options, 0, &mut walk, &mut folders)
             .map_err(|error| VaultError::Root { root: self.root().to_owned(), source: error.into() })?;
+        while let Some(folder) = folders.pop() {
+            enter(folder, options, &mut walk, &mut folders);
+            if options.wide && folders.len() >= MANY {
+                walk_wide(std::mem::take(&mut folders), options, &mut walk);
+            }
+        }
         walk.entries.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         walk.folders.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         walk.skipped.sort_unstable_by(|left, right| left.path.cmp(&right.path));
@@ -151,19 +167,102 @@ impl Vault {
     }
 }
 
-fn open_folder<N: rustix::path::Arg>(dir: &OwnedFd, name: N) -> Result<OwnedFd, Errno> {
+/// A folder that waits to be listed.
+struct Folder {
+    above: Arc<Dir>,
+    name: CString,
+    path: NotePath,
+    stat: Stat,
+    depth: usize,
+}
+
+/// Folders that wait, and how many threads are at work on others.
+#[derive(Default)]
+struct Waiting {
+    folders: Vec<Folder>,
+    busy: usize,
+}
+
+/// Lists `folders` and all below them on all cores.
+fn walk_wide(folders: Vec<Folder>, options: &WalkOptions, walk: &mut Walk) {
+    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
+    let (waiting, bell) = (Mutex::new(Waiting { folders, busy: 0 }), Condvar::new());
+    let lock = || waiting.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = || {
+        let (mut walk, mut found) = (Walk::default(), Vec::new());
+        let mut state = lock();
+        loop {
+            let Some(folder) = state.folders.pop() else {
+                if state.busy == 0 {
+                    bell.notify_all();
+                    return walk;
+                }
+                state = bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            state.busy += 1;
+            drop(state);
+            enter(folder, options, &mut walk, &mut found);
+            state = lock();
+            state.busy -= 1;
+            if !found.is_empty() || state.busy == 0 {
+                state.folders.append(&mut found);
+                bell.notify_all();
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut add = |part: Walk| {
+            walk.entries.extend(part.entries);
+            walk.folders.extend(part.folders);
+            walk.skipped.extend(part.skipped);
+        };
+        add(work());
+        for helper in helpers {
+            // A part that is missing would look like notes that are gone.
+            add(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+    });
+}
+
+/// Lists one folder; those in it are put into `folders`.
+fn enter(folder: Folder, options: &WalkOptions, walk: &mut Walk, folders: &mut Vec<Folder>) {
+    let Folder { above, name, path, stat, depth } = folder;
+    let skipped = |path: &NotePath, error: Errno| Skipped {
+        path: path.as_str().into(),
+        reason: SkipReason::Unreadable(error.to_string()),
+    };
+    let opened = above.fd().and_then(|above| open_folder(above, &name));
+    match opened {
+        Ok(dir) => {
+            drop(above);
+            if let Err(error) = list_folder(dir, Some(&path), options, depth, walk, folders) {
+                walk.skipped.push(skipped(&path, error));
+            }
+            walk.folders.push(Entry { path, stat });
+        }
+        Err(Errno::NOENT) => {}
+        Err(error) => walk.skipped.push(skipped(&path, error)),
+    }
+}
+
+fn open_folder<N: rustix::path::Arg>(dir: impl AsFd, name: N) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(dir, name, flags, Mode::empty())
 }
 
-fn walk_folder(
-    dir: &OwnedFd,
+fn list_folder(
+    dir: OwnedFd,
     at: Option<&NotePath>,
     options: &WalkOptions,
     depth: usize,
     walk: &mut Walk,
+    folders: &mut Vec<Folder>,
 ) -> Result<(), Errno> {
-    for item in Dir::read_from(dir)? {
+    let mut dir = Dir::new(dir)?;
+    let mut inside = Vec::new();
+    while let Some(item) = dir.read() {
         let item = item?;
         let name = item.file_name();
         if name == c"." || name == c".." {
@@ -181,7 +280,7 @@ fn walk_folder(
         if !options.enters(path.file_name()) || options.exclude.contains(&path) {
             continue;
         }
-        let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        let stat = match rustix::fs::statat(dir.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             // Removed since the folder was read.
             Err(Errno::NOENT) => continue,
@@ -196,18 +295,7 @@ fn walk_folder(
                 if options.takes_extension(&path) && !options.extensions.is_empty() {
                     skip(SkipReason::NotAFile("a folder"));
                 }
-                match open_folder(dir, name) {
-                    Ok(folder) => {
-                        walk.folders.push(Entry { path: path.clone(), stat: stat_of(&stat) });
-                        if let Err(error) = walk_folder(&folder, Some(&path), options, depth + 1, walk) {
-                            let path = path.as_str().into();
-                            walk.skipped
-                                .push(Skipped { path, reason: SkipReason::Unreadable(error.to_string()) });
-                        }
-                    }
-                    Err(Errno::NOENT) => {}
-                    Err(error) => skip(SkipReason::Unreadable(error.to_string())),
-                }
+                inside.push((name.to_owned(), path, stat_of(&stat)));
             }
             _ if !options.takes_extension(&path) || conflict::is_temporary(path.file_name()) => {}
             FileType::RegularFile => walk.entries.push(Entry { path, stat: placeholder(&stat) }),
@@ -215,6 +303,11 @@ fn walk_folder(
             kind => skip(SkipReason::NotAFile(describe(kind).unwrap_or("something else"))),
         }
     }
+    let above = Arc::new(dir);
+    folders.extend(inside.into_iter().map(|(name, path, stat)| {
+        let above = Arc::clone(&above);
+        Folder { above, name, path, stat, depth: depth + 1 }
+    }));
     Ok(())
 }
 
