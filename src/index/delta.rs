@@ -189,7 +189,8 @@ impl Delta {
             });
             let reader = segment::read_new(segment)?;
             let texts = Arc::new(Texts::open(&reader)?);
-            after.segs.push(Arc::new(Seg { id: 0, reader, texts, alive: None, memory: memory.collect() }));
+            let (alive, memory, kept) = (None, memory.collect(), Arc::default());
+            after.segs.push(Arc::new(Seg { id: 0, reader, texts, kept, alive, memory }));
         }
         Ok(after)
     }

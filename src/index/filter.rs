@@ -246,7 +246,7 @@ impl Sets<'_> {
     fn dated(&self, range: std::ops::Range<i64>) -> Result<Vec<BitSet>, IndexError> {
         let mut sets = self.none();
         for ((seg, set), now) in self.view.segs.iter().zip(&mut sets).zip(&self.sets) {
-            let columns = super::score::Columns::open(&seg.reader)?;
+            let columns = seg.kept.columns(&seg.reader)?;
             for doc in each(now).filter(|doc| range.contains(&columns.time(*doc))) {
                 set.insert(doc);
             }

@@ -12,6 +12,7 @@
 //! and every block of a section has its score. A comment's score counts for a quarter.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use tantivy::columnar::Column;
 use tantivy::fieldnorm::FieldNormReader;
@@ -91,14 +92,13 @@ pub fn rescore(
         let length = rest.iter().take_while(|scored| scored.at.seg == n).count();
         let (here, tail) = rest.split_at_mut(length);
         rest = tail;
-        let reader = &view.segs[n].reader;
+        let (reader, kept) = (&view.segs[n].reader, &view.segs[n].kept);
         for clause in clauses {
             rescore_clause(view, fields, clause, reader, here)?;
         }
-        let columns = Columns::open(reader)?;
-        let comments = comments(reader, fields)?;
+        let (columns, comments) = (kept.columns(reader)?, kept.comments(reader, fields)?);
         for scored in here {
-            if comments.as_ref().is_some_and(|comments| comments.contains(scored.at.doc)) {
+            if comments.is_some_and(|comments| comments.contains(scored.at.doc)) {
                 scored.score *= COMMENT;
             }
             scored.time = columns.time(scored.at.doc);
@@ -144,8 +144,32 @@ fn rescore_clause(
     Ok(())
 }
 
-/// The comments of a segment, if it has any.
-pub fn comments(reader: &SegmentReader, fields: &Fields) -> Result<Option<BitSet>, IndexError> {
+/// What every query needs of a segment, read when the first one does.
+#[derive(Debug, Default)]
+pub struct Kept {
+    columns: OnceLock<Columns>,
+    comments: OnceLock<Option<BitSet>>,
+}
+
+impl Kept {
+    /// The segment's times and ties.
+    pub fn columns(&self, reader: &SegmentReader) -> Result<&Columns, IndexError> {
+        if self.columns.get().is_none() {
+            let _ = self.columns.set(Columns::open(reader)?);
+        }
+        self.columns.get().ok_or_else(|| IndexError::Torn("a segment has no columns".to_owned()))
+    }
+
+    /// The comments of the segment, if it has any.
+    pub fn comments(&self, reader: &SegmentReader, fields: &Fields) -> Result<Option<&BitSet>, IndexError> {
+        if self.comments.get().is_none() {
+            let _ = self.comments.set(comments(reader, fields)?);
+        }
+        Ok(self.comments.get().and_then(Option::as_ref))
+    }
+}
+
+fn comments(reader: &SegmentReader, fields: &Fields) -> Result<Option<BitSet>, IndexError> {
     let term = Term::from_field_text(fields.filter, "kind:comment");
     let inverted = reader.inverted_index(fields.filter)?;
     let postings = inverted.read_postings(&term, IndexRecordOption::Basic);

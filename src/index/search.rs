@@ -11,7 +11,7 @@ use super::catalog::FileRow;
 use super::filter::{self, Setting};
 use super::hit::HitMaker;
 use super::scan;
-use super::score::{Columns, Scored};
+use super::score::Scored;
 use super::snapshot::Snapshot;
 use super::store::Store;
 use super::syntax::{self, Item, Syntax};
@@ -297,7 +297,7 @@ fn newest(view: &View, allowed: Option<&[tantivy::BitSet]>, most: usize) -> Resu
     };
     let mut all = Vec::new();
     for (n, seg) in view.segs.iter().enumerate() {
-        let columns = Columns::open(&seg.reader)?;
+        let columns = seg.kept.columns(&seg.reader)?;
         for doc in filter::each(&allowed[n]) {
             let (time, tie) = (columns.time(doc), columns.tie(doc));
             all.push(Scored { score: 0.0, time, tie, at: DocRef { seg: n, doc } });

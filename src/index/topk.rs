@@ -46,13 +46,13 @@ pub fn top(
         if lists.is_empty() {
             continue;
         }
-        let comments = score::comments(&seg.reader, fields)?;
+        let comments = seg.kept.comments(&seg.reader, fields)?;
         let factor = |doc: u32| {
             let may = match allowed {
                 Some(allowed) => allowed[n].contains(doc),
                 None => seg.is_alive(doc),
             };
-            match &comments {
+            match comments {
                 _ if !may => 0.0,
                 Some(comments) if comments.contains(doc) => COMMENT as f32,
                 _ => 1.0,
@@ -386,7 +386,7 @@ mod tests {
             let mut alive = BitSet::with_max_value_and_full(reader.max_doc());
             (0..reader.max_doc()).step_by(7).for_each(|doc| alive.remove(doc));
             let alive = (*count % 2 == 1).then_some(alive);
-            view.segs.push(Arc::new(Seg { id: 0, reader, texts, alive, memory: Vec::new() }));
+            view.segs.push(Arc::new(Seg { id: 0, reader, texts, kept: Arc::default(), alive, memory: Vec::new() }));
         }
         view
     }

@@ -17,6 +17,7 @@ use super::block::Block;
 use super::catalog::{self, FileRow, RunRow, SegmentRow, Totals};
 use super::pack;
 use super::schema::Fields;
+use super::score::Kept;
 use super::segment::{SegmentFiles, Texts};
 
 /// One open segment.
@@ -28,6 +29,8 @@ pub struct Seg {
     pub reader: SegmentReader,
     /// Its blocks' texts.
     pub texts: Arc<Texts>,
+    /// What scoring needs of it each time.
+    pub kept: Arc<Kept>,
     /// The living documents, `None` if all are.
     pub alive: Option<BitSet>,
     /// The runs of a segment that the catalog doesn't know.
@@ -83,18 +86,21 @@ pub struct DocRef {
 
 /// Open readers by segment, kept from one view to the next.
 #[derive(Debug, Default)]
-pub struct Readers(Mutex<HashMap<String, (SegmentReader, Arc<Texts>)>>);
+pub struct Readers(Mutex<HashMap<String, Opened>>);
+
+type Opened = (SegmentReader, Arc<Texts>, Arc<Kept>);
 
 impl Readers {
-    fn get(&self, files: &SegmentFiles, row: &SegmentRow) -> Result<(SegmentReader, Arc<Texts>), IndexError> {
+    fn get(&self, files: &SegmentFiles, row: &SegmentRow) -> Result<Opened, IndexError> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = open.get(&row.uuid) {
             return Ok(known.clone());
         }
         let reader = files.read(row)?;
         let texts = Arc::new(Texts::open(&reader)?);
-        open.insert(row.uuid.clone(), (reader.clone(), Arc::clone(&texts)));
-        Ok((reader, texts))
+        let opened = (reader, texts, Arc::default());
+        open.insert(row.uuid.clone(), Opened::clone(&opened));
+        Ok(opened)
     }
 
     fn keep_only(&self, rows: &[SegmentRow]) {
@@ -112,7 +118,7 @@ impl View {
         readers.keep_only(&rows);
         let mut segs = Vec::with_capacity(rows.len());
         for row in &rows {
-            let (reader, texts) = readers.get(files, row)?;
+            let (reader, texts, kept) = readers.get(files, row)?;
             let alive = dead.remove(&row.id).map(|ranges| {
                 let mut alive = BitSet::with_max_value_and_full(row.docs);
                 for doc in ranges.into_iter().flat_map(|(start, count)| start..start.saturating_add(count)) {
@@ -120,7 +126,7 @@ impl View {
                 }
                 alive
             });
-            segs.push(Arc::new(Seg { id: row.id, reader, texts, alive, memory: Vec::new() }));
+            segs.push(Arc::new(Seg { id: row.id, reader, texts, kept, alive, memory: Vec::new() }));
         }
         Ok(Self { totals, segs, gone: HashMap::new(), hidden: std::collections::HashSet::new() })
     }
