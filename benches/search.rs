@@ -1,6 +1,6 @@
 //! What the index costs beside bare tantivy over the same blocks, in one run.
 //!
-//! `cargo bench --bench search [-- NOTES]` makes a vault (10,000 notes unless told otherwise) of
+//! `cargo bench --bench search [-- NOTES [ROUNDS]]` makes a vault (10,000 notes unless told otherwise) of
 //! sentences with natural word frequencies, and prints times and ratios; it asserts nothing. Bare
 //! tantivy gets the blocks' texts ready made, one document each, stemmed, with its usual settings.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
@@ -34,7 +34,8 @@ const QUERIES: [&str; 10] = [
 ];
 
 fn main() {
-    let notes: usize = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(10_000);
+    let mut numbers = std::env::args().skip(1).filter_map(|arg| arg.parse::<usize>().ok());
+    let (notes, rounds) = (numbers.next().unwrap_or(10_000), numbers.next().unwrap_or(50));
     let temp = tempfile::tempdir().unwrap();
     let (root, cache) = (temp.path().join("vault"), temp.path().join("cache"));
     let bytes = make(&root, notes);
@@ -73,7 +74,7 @@ fn main() {
     }
     let mut warm: Vec<Duration> = Vec::new();
     let mut peer: Vec<Duration> = Vec::new();
-    for _ in 0..50 {
+    for _ in 0..rounds {
         for query in QUERIES {
             warm.push(timed(|| index.search(&Query::new(query)).unwrap()).1);
             peer.push(timed(|| bare.search(query)).1);

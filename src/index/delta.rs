@@ -188,7 +188,7 @@ impl Delta {
                 })
             });
             let reader = segment::read_new(segment)?;
-            let texts = Arc::new(Texts::open(&reader)?);
+            let texts = Arc::new(Texts::open(&reader, 8)?);
             let (alive, memory, kept) = (None, memory.collect(), Arc::default());
             after.segs.push(Arc::new(Seg { id: 0, reader, texts, kept, alive, memory }));
         }
@@ -207,7 +207,7 @@ pub fn count_terms(
 ) -> Result<(), IndexError> {
     let seg = view.segs.iter().find(|seg| seg.id == run.segment);
     let seg = seg.ok_or_else(|| IndexError::Torn(format!("run {} has no segment", run.id)))?;
-    let texts = Texts::open(&seg.reader)?;
+    let texts = Texts::open(&seg.reader, 8)?;
     let mut doc = run.start;
     for section in segment::sections_of(&view::unpack(run)?) {
         for _ in section {

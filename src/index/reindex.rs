@@ -141,8 +141,7 @@ impl Work<'_> {
             let mut failure = Ok(());
             for rows in received {
                 if failure.is_ok() {
-                    failure =
-                        rows.into_iter().try_for_each(|row| gather(&conn, row, &mut made, &mut totals));
+                    failure = rows.into_iter().try_for_each(|row| gather(&conn, row, &mut made, &mut totals));
                     if failure.is_err() {
                         self.failed.store(true, Ordering::Relaxed);
                     }

@@ -129,6 +129,10 @@ impl Index {
         let mut seen = HashSet::new();
         let is_stale = |basis: &Basis| {
             let Some(known) = basis.known else { return false };
+            let plain = scan::plain_stat(&self.vault, &basis.path);
+            if plain.is_some_and(|stat| (stat.size, stat.mtime_ns) == known) {
+                return false;
+            }
             let stat = NotePath::new(&basis.path).ok().and_then(|path| self.vault.stat(&path).ok().flatten());
             // A vault that isn't there says nothing about its files.
             match stat {

@@ -338,9 +338,9 @@ impl std::fmt::Debug for Texts {
 }
 
 impl Texts {
-    /// The texts of one segment.
-    pub fn open(reader: &SegmentReader) -> Result<Self, IndexError> {
-        Ok(Self(reader.get_store_reader(32).map_err(tantivy::TantivyError::from)?))
+    /// The texts of one segment, `kept` unpacked blocks of them staying in memory.
+    pub fn open(reader: &SegmentReader, kept: usize) -> Result<Self, IndexError> {
+        Ok(Self(reader.get_store_reader(kept).map_err(tantivy::TantivyError::from)?))
     }
 
     /// What is stored for document `doc`: its text and, behind [`SEPARATOR`], its extra words.
@@ -477,7 +477,7 @@ mod tests {
             prop_assert_eq!(reader.max_doc(), doc);
             prop_assert_eq!(held(&reader, fields.text), text);
             prop_assert_eq!(held(&reader, fields.head), head);
-            let stored = Texts::open(&reader).unwrap();
+            let stored = Texts::open(&reader, 8).unwrap();
             for (doc, text) in texts.iter().enumerate() {
                 prop_assert_eq!(&stored.text(doc as u32).unwrap().0, text);
             }

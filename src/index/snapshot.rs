@@ -246,7 +246,7 @@ impl Snapshot<'_> {
             .map(|at| {
                 let texts = match open.entry(at.seg) {
                     Entry::Occupied(texts) => texts.into_mut(),
-                    Entry::Vacant(place) => place.insert(Texts::open(&self.view.segs[at.seg].reader)?),
+                    Entry::Vacant(place) => place.insert(Texts::open(&self.view.segs[at.seg].reader, 8)?),
                 };
                 Ok(texts.text(at.doc)?.0)
             })

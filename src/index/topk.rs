@@ -382,11 +382,18 @@ mod tests {
                 view.totals.sections += run.sections;
             }
             let reader = segment::read_new(&builder.finish().unwrap()).unwrap();
-            let texts = Arc::new(Texts::open(&reader).unwrap());
+            let texts = Arc::new(Texts::open(&reader, 8).unwrap());
             let mut alive = BitSet::with_max_value_and_full(reader.max_doc());
             (0..reader.max_doc()).step_by(7).for_each(|doc| alive.remove(doc));
             let alive = (*count % 2 == 1).then_some(alive);
-            view.segs.push(Arc::new(Seg { id: 0, reader, texts, kept: Arc::default(), alive, memory: Vec::new() }));
+            view.segs.push(Arc::new(Seg {
+                id: 0,
+                reader,
+                texts,
+                kept: Arc::default(),
+                alive,
+                memory: Vec::new(),
+            }));
         }
         view
     }

@@ -20,6 +20,9 @@ use super::schema::Fields;
 use super::score::Kept;
 use super::segment::{SegmentFiles, Texts};
 
+/// Unpacked blocks of texts that stay in memory, of all segments together; 16 KB each.
+const KEPT: usize = 256;
+
 /// One open segment.
 #[derive(Clone)]
 pub struct Seg {
@@ -91,13 +94,13 @@ pub struct Readers(Mutex<HashMap<String, Opened>>);
 type Opened = (SegmentReader, Arc<Texts>, Arc<Kept>);
 
 impl Readers {
-    fn get(&self, files: &SegmentFiles, row: &SegmentRow) -> Result<Opened, IndexError> {
+    fn get(&self, files: &SegmentFiles, row: &SegmentRow, kept: usize) -> Result<Opened, IndexError> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = open.get(&row.uuid) {
             return Ok(known.clone());
         }
         let reader = files.read(row)?;
-        let texts = Arc::new(Texts::open(&reader)?);
+        let texts = Arc::new(Texts::open(&reader, kept)?);
         let opened = (reader, texts, Arc::default());
         open.insert(row.uuid.clone(), Opened::clone(&opened));
         Ok(opened)
@@ -118,7 +121,7 @@ impl View {
         readers.keep_only(&rows);
         let mut segs = Vec::with_capacity(rows.len());
         for row in &rows {
-            let (reader, texts, kept) = readers.get(files, row)?;
+            let (reader, texts, kept) = readers.get(files, row, (KEPT / rows.len()).clamp(8, 96))?;
             let alive = dead.remove(&row.id).map(|ranges| {
                 let mut alive = BitSet::with_max_value_and_full(row.docs);
                 for doc in ranges.into_iter().flat_map(|(start, count)| start..start.saturating_add(count)) {

@@ -114,7 +114,9 @@ impl NotePath {
     pub(super) fn child(folder: Option<&NotePath>, name: &str) -> Option<NotePath> {
         let Some(NotePath(above)) = folder else { return Self::new(name).ok() };
         let is_plain = !name.is_empty()
-            && name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_control() && !matches!(byte, b'/' | b'\\'))
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii() && !byte.is_ascii_control() && !matches!(byte, b'/' | b'\\'))
             && !matches!(name, "." | "..")
             && above.len() + name.len() < 4_000;
         if !is_plain {

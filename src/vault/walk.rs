@@ -49,7 +49,13 @@ pub struct WalkOptions {
 impl Default for WalkOptions {
     /// All notes: `.md` files with no hidden part.
     fn default() -> Self {
-        Self { extensions: vec!["md".to_owned()], hidden: false, under: None, exclude: Vec::new(), wide: false }
+        Self {
+            extensions: vec!["md".to_owned()],
+            hidden: false,
+            under: None,
+            exclude: Vec::new(),
+            wide: false,
+        }
     }
 }
 
@@ -320,4 +326,25 @@ fn placeholder(stat: &rustix::fs::Stat) -> Stat {
 #[cfg(not(target_os = "macos"))]
 fn placeholder(stat: &rustix::fs::Stat) -> Stat {
     stat_of(stat)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_cores_list_what_one_does() {
+        let root = tempfile::tempdir().unwrap();
+        for n in 0..120 {
+            let folder = root.path().join(format!("{}/{}/{n}", n % 40, n % 3));
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join(format!("note{n}.md")), "x").unwrap();
+        }
+        std::os::unix::fs::symlink("0", root.path().join("link.md")).unwrap();
+        let vault = Vault::open(root.path()).unwrap();
+        let walk = |wide| vault.walk(&WalkOptions { wide, ..WalkOptions::default() }).unwrap();
+        let (one, all) = (walk(false), walk(true));
+        assert_eq!((one.entries.len(), one.skipped.len()), (120, 1));
+        assert_eq!(one, all);
+    }
 }
