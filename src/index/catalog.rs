@@ -180,6 +180,10 @@ pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
     conn.execute_batch(TABLES)?;
     conn.execute_batch(VECTORS)?;
     set(conn, "schema", fingerprint)?;
+    // Tells this making of the index from any other, whose generations have the same numbers.
+    let mut epoch = [0; 8];
+    let _ = getrandom::fill(&mut epoch);
+    set(conn, "epoch", i64::from_le_bytes(epoch))?;
     set_totals(conn, &Totals::default())
 }
 

@@ -10,12 +10,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::corpus::{Corpus, File, Frozen};
+use super::engine::Stamp;
 use super::layer::{self, Layer};
 use crate::embed::table;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
-const LAYOUT: &str = "vault-agent recall 3";
+const LAYOUT: &str = "vault-agent recall 4";
 /// The ending of a layer's file.
 const LAYER: &str = "layer";
 
@@ -24,11 +25,11 @@ fn head(options: &str) -> String {
 }
 
 /// Writes `corpus`, made under `options` (what its blocks depend on beside the notes), to the head at `path` and
-/// its layers beside it. The tail becomes a layer.
+/// its layers beside it: the corpus of the index's state `of`. The tail becomes a layer.
 ///
 /// # Errors
 /// The disk's.
-pub fn save(corpus: &mut Corpus, options: &str, path: &Path) -> io::Result<()> {
+pub fn save(corpus: &mut Corpus, of: Option<Stamp>, options: &str, path: &Path) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     corpus.folder.get_or_insert_with(|| folder.to_owned());
     corpus.freeze();
@@ -39,7 +40,7 @@ pub fn save(corpus: &mut Corpus, options: &str, path: &Path) -> io::Result<()> {
         }
     }
     let known = layers_of(path);
-    replace(path, |file| write(corpus, options, file))?;
+    replace(path, |file| write(corpus, of, options, file))?;
     for name in known {
         if corpus.layers.iter().all(|frozen| frozen.name.as_ref() != Some(&name)) {
             let _ = std::fs::remove_file(folder.join(name));
@@ -76,10 +77,11 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     written
 }
 
-fn write(corpus: &Corpus, options: &str, out: &mut dyn Write) -> io::Result<()> {
+fn write(corpus: &Corpus, of: Option<Stamp>, options: &str, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(head(options).as_bytes())?;
     let names: Vec<&str> = corpus.layers.iter().filter_map(|frozen| frozen.name.as_deref()).collect();
     put(out, names.join("\0").as_bytes(), |x| [*x])?;
+    put(out, of.as_slice(), |of| of.to_bytes())?;
     let mut paths = String::new();
     let (mut authors, mut ends) = (Vec::new(), Vec::new());
     for file in &corpus.files {
@@ -131,13 +133,13 @@ fn names(rest: &mut &[u8]) -> Option<Vec<String>> {
     names.iter().all(|name| is_ours(name)).then_some(names)
 }
 
-/// The corpus at `path`, if there is a whole one of this version made under `options`.
-pub fn load(path: &Path, options: &str) -> Option<Corpus> {
+/// The corpus at `path` and the state of the index that it is of, if there is a whole one of this version made under `options`.
+pub fn load(path: &Path, options: &str) -> Option<(Corpus, Option<Stamp>)> {
     // A process that saves meanwhile may take layers away: its own head names those that stay.
     (0..3).find_map(|_| load_once(path, options))
 }
 
-fn load_once(path: &Path, options: &str) -> Option<Corpus> {
+fn load_once(path: &Path, options: &str) -> Option<(Corpus, Option<Stamp>)> {
     let folder = path.parent()?;
     let bytes = std::fs::read(path).ok()?;
     let mut rest = bytes.strip_prefix(head(options).as_bytes())?;
@@ -146,6 +148,7 @@ fn load_once(path: &Path, options: &str) -> Option<Corpus> {
         .map(|name| Some(Frozen { layer: Layer::map(folder, &name)?, name: Some(name) }))
         .collect();
     let layers = layers?;
+    let of = take(&mut rest, Stamp::from_bytes)?.into_iter().next();
     let paths = String::from_utf8(take(&mut rest, |[x]: [u8; 1]| x)?).ok()?;
     let versions = take(&mut rest, u64::from_le_bytes)?;
     let starts = take(&mut rest, u32::from_le_bytes)?;
@@ -189,7 +192,7 @@ fn load_once(path: &Path, options: &str) -> Option<Corpus> {
     if files.is_empty() && !layers.is_empty() {
         return None;
     }
-    Some(Corpus::from_parts(files, layers, authors, folder.to_owned()))
+    Some((Corpus::from_parts(files, layers, authors, folder.to_owned()), of))
 }
 
 fn take<T, const N: usize>(rest: &mut &[u8], item: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
@@ -219,6 +222,10 @@ mod tests {
         corpus.put(path, 3, passages);
     }
 
+    fn of() -> Option<Stamp> {
+        Some(Stamp { epoch: -7, generation: 3, committed: i64::MAX, docs: 5 })
+    }
+
     fn corpus() -> Corpus {
         let mut corpus = Corpus::new();
         put(&mut corpus, "a.md", &["The dentist, Ann", "is closed?"]);
@@ -242,8 +249,10 @@ mod tests {
             (0..6).map(|slot| (corpus.meta(slot), corpus.hash(slot), corpus.vector(slot))).collect();
         let dentist = postings(&corpus, "dentist");
         assert_eq!(dentist, [(0, 1), (4, 1)]);
-        save(&mut corpus, "utc", &path).unwrap();
-        for corpus in [&corpus, &load(&path, "utc").unwrap()] {
+        save(&mut corpus, of(), "utc", &path).unwrap();
+        let (loaded, stamp) = load(&path, "utc").unwrap();
+        assert_eq!(stamp, of());
+        for corpus in [&corpus, &loaded] {
             let after: Vec<_> =
                 (0..6).map(|slot| (corpus.meta(slot), corpus.hash(slot), corpus.vector(slot))).collect();
             assert_eq!(after, before);
@@ -261,13 +270,14 @@ mod tests {
     fn what_comes_later_joins_the_last_layer() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("recall.bin");
-        save(&mut corpus(), "utc", &path).unwrap();
-        let mut loaded = load(&path, "utc").unwrap();
+        save(&mut corpus(), of(), "utc", &path).unwrap();
+        let mut loaded = load(&path, "utc").unwrap().0;
         put(&mut loaded, "c.md", &["another dentist", "is closed?"]);
         assert_eq!(loaded.file("c.md").unwrap().slots, 65_536..65_538);
         assert_eq!(postings(&loaded, "dentist"), [(0, 1), (4, 1), (65_536, 1)]);
-        save(&mut loaded, "utc", &path).unwrap();
-        let again = load(&path, "utc").unwrap();
+        save(&mut loaded, None, "utc", &path).unwrap();
+        let (again, stamp) = load(&path, "utc").unwrap();
+        assert_eq!(stamp, None);
         for corpus in [&loaded, &again] {
             assert_eq!(corpus.file("c.md").unwrap().slots, 6..8);
             assert_eq!(postings(corpus, "dentist"), [(0, 1), (4, 1), (6, 1)]);
@@ -283,7 +293,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("recall.bin");
         let mut corpus = corpus();
-        save(&mut corpus, "utc", &path).unwrap();
+        save(&mut corpus, of(), "utc", &path).unwrap();
         let layer = dir.path().join(corpus.layers[0].name.as_ref().unwrap());
         drop(corpus);
         for file in [path.clone(), layer] {
@@ -299,7 +309,7 @@ mod tests {
                 torn[at] ^= 0x81;
                 std::fs::remove_file(&file).unwrap();
                 std::fs::write(&file, &torn).unwrap();
-                let Some(corpus) = load(&path, "utc") else { continue };
+                let Some((corpus, _)) = load(&path, "utc") else { continue };
                 let slots: Vec<u32> = corpus.files().iter().flat_map(|file| file.slots.clone()).collect();
                 for slot in slots {
                     let _ = (corpus.file_at(slot), corpus.vector(slot), corpus.hash(slot));

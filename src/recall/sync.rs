@@ -44,15 +44,11 @@ impl Recall {
     /// # Errors
     /// The index's.
     pub fn sync(&self) -> Result<Freshness, RecallError> {
-        let mut fingerprint = self.index.options().fingerprint();
-        if !embed::is_on(&self.settings) {
-            fingerprint.push_str(" without vectors");
-        }
-        self.load(&fingerprint);
+        self.load()?;
         let mut changes = self.changes(false)?;
         if changes.is_none() {
             let _one = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-            self.load(&fingerprint);
+            self.load()?;
             changes = match self.changes(false)? {
                 None => self.changes(true)?,
                 changes => changes,
@@ -60,27 +56,12 @@ impl Recall {
         }
         let Some(changes) = changes else { unreachable!("a corpus that is made anew has all changes") };
         let freshness = changes.freshness.clone();
-        if self.read().of == Some(changes.stamp) && freshness.read_directly == 0 {
-            return Ok(freshness);
-        }
-        let mut state = self.write();
-        state.take(changes);
-        if state.unsaved > 0 && state.unsaved * 50 > state.corpus.blocks().max(10_000) {
-            // A cache that can't be written is made again next time.
-            if let Err(error) = persist::save(&mut state.corpus, &fingerprint, &self.file) {
-                tracing::debug!(%error, path = %self.file.display(), "the corpus is not saved");
-            }
-            state.unsaved = 0;
-        }
-        if !self.is_builtin() {
-            drop(state);
-            self.load_model()?;
-        }
+        self.take(changes)?;
         Ok(freshness)
     }
 
-    /// What `work` makes of the index and a corpus in the same state. `work` says which files its answer rests on, as
-    /// for [`crate::index::Index::answer`].
+    /// What `work` makes of the index and a corpus in the same state, from one look at the vault unless the corpus is
+    /// to be made anew. `work` says which files its answer rests on, as for [`crate::index::Index::answer`].
     ///
     /// # Errors
     /// The index's.
@@ -88,16 +69,18 @@ impl Recall {
         &self,
         work: impl Fn(&Snapshot<'_>, &State) -> Result<(T, Option<Vec<Basis>>), IndexError>,
     ) -> Result<(T, Freshness), RecallError> {
+        self.load()?;
         let mut is_last = false;
         loop {
             let (answer, freshness) = self.index.answer(|snapshot| {
-                let state = self.read();
-                let is_newer = snapshot.freshness.read_directly > 0 || state.of != Some(stamp(snapshot)?);
-                // After a sync the index may have gone on already: what is new since then waits for the next question.
-                if is_newer && !is_last {
-                    return Ok((None, None));
+                let newer = changes(snapshot, &self.read(), None)?;
+                match newer {
+                    Some(changes) => self.take(changes)?,
+                    // After a sync the index may have gone on already: what is new since then waits for the next question.
+                    None if is_last => {}
+                    None => return Ok((None, None)),
                 }
-                let (answer, bases) = work(snapshot, &state)?;
+                let (answer, bases) = work(snapshot, &self.read())?;
                 Ok((Some(answer), bases))
             })?;
             if let Some(answer) = answer {
@@ -108,16 +91,52 @@ impl Recall {
         }
     }
 
+    /// What the saved corpus depends on beside the notes.
+    fn fingerprint(&self) -> String {
+        let with = if embed::is_on(&self.settings) { "" } else { " without vectors" };
+        self.index.options().fingerprint() + with
+    }
+
     /// Takes the saved corpus where there is none yet.
-    fn load(&self, fingerprint: &str) {
+    fn load(&self) -> Result<(), IndexError> {
+        let is_new = |state: &State| state.of.is_none() && state.corpus.is_empty();
+        if !is_new(&self.read()) {
+            return Ok(());
+        }
         let mut state = self.write();
-        if state.of.is_none()
-            && state.corpus.is_empty()
-            && let Some(mut corpus) = persist::load(&self.file, fingerprint)
+        if is_new(&state)
+            && let Some((mut corpus, of)) = persist::load(&self.file, &self.fingerprint())
         {
             corpus.is_plain = state.corpus.is_plain;
-            state.corpus = corpus;
+            (state.corpus, state.of) = (corpus, of);
+            if !self.is_builtin() {
+                drop(state);
+                self.load_model()?;
+            }
         }
+        Ok(())
+    }
+
+    /// Brings the corpus up to date, and saves it where much of it is new.
+    fn take(&self, changes: Changes) -> Result<(), IndexError> {
+        if self.read().of == Some(changes.stamp) && changes.freshness.read_directly == 0 {
+            return Ok(());
+        }
+        let mut state = self.write();
+        state.take(changes);
+        if state.unsaved > 0 && state.unsaved * 50 > state.corpus.blocks().max(10_000) {
+            let State { corpus, of, .. } = &mut *state;
+            // A cache that can't be written is made again next time.
+            if let Err(error) = persist::save(corpus, *of, &self.fingerprint(), &self.file) {
+                tracing::debug!(%error, path = %self.file.display(), "the corpus is not saved");
+            }
+            state.unsaved = 0;
+        }
+        if !self.is_builtin() {
+            drop(state);
+            self.load_model()?;
+        }
+        Ok(())
     }
 
     /// What is newer than the corpus; none where all of it should be made anew, unless that is what is asked.
@@ -128,7 +147,7 @@ impl Recall {
     }
 
     /// Loads the settings' model's vectors for the corpus as it is.
-    pub(super) fn load_model(&self) -> Result<(), RecallError> {
+    pub(super) fn load_model(&self) -> Result<(), IndexError> {
         let Ok(Some(provider)) = self.provider() else { return Ok(()) };
         let name = provider.name().to_owned();
         let store = self.index.store()?;
@@ -171,7 +190,8 @@ impl State {
             }
         }
         self.all = OnceLock::new();
-        self.of = Some(changes.stamp);
+        // What was read past the index may be taken back before it is committed.
+        self.of = (changes.freshness.read_directly == 0).then_some(changes.stamp);
     }
 }
 
@@ -201,7 +221,8 @@ fn put(corpus: &mut Corpus, path: &str, version: u64, title: &str, blocks: &[(St
 
 fn stamp(snapshot: &Snapshot<'_>) -> Result<Stamp, IndexError> {
     let totals = catalog::totals(snapshot.database())?;
-    Ok(Stamp { generation: totals.generation, committed: totals.committed, docs: totals.docs })
+    let epoch = catalog::get(snapshot.database(), "epoch")?.unwrap_or_default();
+    Ok(Stamp { epoch, generation: totals.generation, committed: totals.committed, docs: totals.docs })
 }
 
 fn changes(

@@ -13,4 +13,5 @@ mod local;
 mod scale;
 #[cfg(feature = "http")]
 mod shapes;
+mod step;
 mod tokenizer;

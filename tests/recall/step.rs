@@ -1,0 +1,53 @@
+//! Recall's own view of the vault goes in step with the index, and with nothing else.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use vault_agent::clock::SystemClock;
+use vault_agent::config::Settings;
+use vault_agent::index::live::Follower;
+use vault_agent::index::{Index, Query};
+use vault_agent::recall::Recall;
+use vault_agent::vault::Vault;
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what} took too long");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_was_read_before_it_was_committed_and_taken_back_is_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("vault");
+    std::fs::create_dir(&root).unwrap();
+    let write = |text: &str| std::fs::write(root.join("a.md"), text).unwrap();
+    write("the kitten\n");
+    let open = || {
+        let vault = Vault::open(&root).unwrap();
+        let clock = Arc::new(SystemClock);
+        let index = Index::of(vault, &Settings::default(), &dir.path().join("cache"), clock.clone()).unwrap();
+        Recall::new(Arc::new(index), &Settings::default(), clock)
+    };
+    let recall = open();
+    let texts = |recall: &Recall| {
+        let hits = recall.search(&Query::new("kitten zebra")).unwrap().hits;
+        hits.into_iter().map(|hit| hit.text).collect::<Vec<_>>()
+    };
+    let follower = Follower::start(Arc::clone(recall.index())).unwrap();
+    until("the first look", || follower.following().following);
+    assert_eq!(texts(&recall), ["the kitten"]);
+    // Being typed, and not settled: read directly.
+    write("the zebra\n");
+    follower.stirring(["a.md".to_owned()]);
+    assert_eq!(texts(&recall), ["the zebra"]);
+    // Taken back before anything was committed: the index never knew of it.
+    write("the kitten\n");
+    follower.changed(["a.md".to_owned()]);
+    until("the commit", || follower.following().behind == 0);
+    assert_eq!(texts(&recall), ["the kitten"]);
+    // A process that begins with what this one saved finds the same.
+    assert_eq!(texts(&open()), ["the kitten"]);
+}
