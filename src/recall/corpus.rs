@@ -2,32 +2,30 @@
 //!
 //! Blocks are numbered by *slots*. A note owns a contiguous run of them in the order of its blocks, so the
 //! neighbours of a turn are the slots beside it. What was taken in last stands in memory (the [`Tail`]); a full
-//! tail becomes a [`Layer`] on disk, which is mapped and never changes. A slot's upper bits name its layer, the
+//! tail becomes a [layer] on disk, which is mapped and never changes. A slot's upper bits name its layer, the
 //! lower ones ([`layer::BITS`]) the block in it. A changed note gets new slots at the end and its old ones die;
 //! when too many are dead the corpus is built anew. Scores depend on living slots alone, so a corpus that grew
 //! step by step ranks as a fresh one does. Nothing here is truth: it is made from the index's blocks and can be
 //! dropped.
+//!
+//! [layer]: super::layer::Layer
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-
-use tantivy::directory::OwnedBytes;
+use std::path::PathBuf;
 
 use super::authors::Authors;
 pub use super::authors::{names_of, without_names};
-use super::layer::{self, Layer, Meta, NO_ROW, Signs};
+use super::layer::{self, Meta, NO_ROW, Signs};
 use super::matrix::Probe;
-use super::persist;
+pub(super) use super::part::Frozen;
 use super::tail::Tail;
-use super::text::{Shape, Terms, words};
+use super::text::Shape;
 use super::vectors::{Hash, hash};
 use super::wide;
-use crate::embed::Embedder;
-use crate::embed::fast::FastMap;
+use super::words::Words;
 use crate::index::Role;
 
 /// A block as the ranking takes it in.
@@ -70,97 +68,22 @@ pub struct File {
     pub(super) authors: Vec<u32>,
 }
 
-/// A layer and the name of the file that it is mapped from, if it is on disk.
-#[derive(Debug)]
-pub(super) struct Frozen {
-    pub layer: Layer,
-    pub name: Option<String>,
-}
-
-impl Frozen {
-    /// The layer of `tail`, in a file of `folder` where there is one that can be written to.
-    fn new(tail: Tail, folder: Option<&Path>) -> Option<Self> {
-        let bytes = layer::bytes(&tail);
-        drop(tail);
-        let on_disk = folder.and_then(|folder| {
-            let name = persist::write_layer(folder, &bytes).ok()?;
-            Some(Self { layer: Layer::map(folder, &name)?, name: Some(name) })
-        });
-        // Bytes that were made here are those of a layer.
-        on_disk.or_else(|| Some(Self { layer: Layer::new(OwnedBytes::new(bytes))?, name: None }))
-    }
-}
-
-/// Notes that were taken in on their own: a layer and the files that it is of, from slot 0 on.
-#[derive(Debug)]
-pub(super) struct Part {
-    files: Vec<File>,
-    frozen: Option<Frozen>,
-}
-
 /// All blocks of a vault, as the ranking sees them.
 #[derive(Debug, Default)]
 pub struct Corpus {
     pub(super) files: Vec<File>,
     /// The living notes by the hash of their path.
-    by_path: HashMap<u64, u32>,
-    hasher: RandomState,
+    pub(super) by_path: HashMap<u64, u32>,
+    pub(super) hasher: RandomState,
     pub(super) layers: Vec<Frozen>,
     pub(super) tail: Tail,
     pub(super) authors: Authors,
-    words: Words,
+    pub(super) words: Words,
     /// Whether blocks get no built-in vectors: the settings want none.
     pub(super) is_plain: bool,
-    dead: usize,
+    pub(super) dead: usize,
     /// Where full layers go; none keeps them in memory.
     pub(super) folder: Option<PathBuf>,
-}
-
-/// What is kept of words while blocks are taken in.
-#[derive(Debug, Default)]
-pub(super) struct Words {
-    terms: Terms,
-    /// The number of each word's term in the tail's postings; none for a function word.
-    ids: FastMap<Box<str>, Option<u32>>,
-    embedder: Embedder,
-    /// The terms of one block.
-    found: Vec<u32>,
-    /// The last block's head, and its terms: neighbours share it.
-    head: (String, Vec<u32>),
-}
-
-impl Words {
-    /// For another tail: what a word is made of stays, its term's number doesn't.
-    fn renewed(self) -> Self {
-        Self { terms: self.terms, embedder: self.embedder, ..Self::default() }
-    }
-
-    /// The numbers of a block's terms by the tail's postings: of its head's, then of its texts'.
-    fn find<'w>(&'w mut self, head: &str, texts: [&str; 2], tail: &mut Tail) -> &'w mut Vec<u32> {
-        if self.head.0 != head {
-            self.found.clear();
-            self.add(head, tail);
-            self.head.1.clone_from(&self.found);
-            head.clone_into(&mut self.head.0);
-        }
-        self.found.clone_from(&self.head.1);
-        texts.into_iter().for_each(|text| self.add(text, tail));
-        &mut self.found
-    }
-
-    fn add(&mut self, text: &str, tail: &mut Tail) {
-        words(text, |word| {
-            let id = match self.ids.get(word) {
-                Some(id) => *id,
-                None => {
-                    let id = self.terms.term(word).map(|term| tail.postings.id(term));
-                    self.ids.insert(word.into(), id);
-                    id
-                }
-            };
-            self.found.extend(id);
-        });
-    }
 }
 
 const ROLES: [Role; 3] = [Role::User, Role::Agent, Role::Tool];
@@ -188,26 +111,6 @@ impl Corpus {
     /// An empty corpus that goes on with what an earlier one learned of words.
     pub(super) fn with_words(words: Words, is_plain: bool) -> Self {
         Self { words: words.renewed(), is_plain, ..Self::default() }
-    }
-
-    /// Of parts in their order, all of whose notes' blocks count.
-    pub(super) fn from_made(
-        parts: impl Iterator<Item = Part>,
-        authors: Authors,
-        folder: Option<&Path>,
-    ) -> Self {
-        let mut this = Self { authors, folder: folder.map(Path::to_owned), ..Self::default() };
-        for part in parts {
-            let base = u32::try_from(this.layers.len() * layer::MOST).unwrap_or(u32::MAX);
-            for mut file in part.files {
-                file.slots = file.slots.start + base..file.slots.end + base;
-                let id = u32::try_from(this.files.len()).unwrap_or(u32::MAX);
-                this.by_path.insert(this.hasher.hash_one(&file.path), id);
-                this.files.push(file);
-            }
-            this.layers.extend(part.frozen);
-        }
-        this
     }
 
     /// From what is stored: the maps from paths and names to their numbers follow from it.
@@ -509,30 +412,6 @@ impl Corpus {
         self.tail.rows.push(row);
         self.tail.hashes.push(hash);
         meta
-    }
-
-    /// Makes a part of a corpus of at most [`layer::MOST`] blocks, none of them dead: `files` notes come before its own
-    /// in the whole.
-    pub(super) fn into_part(
-        mut self,
-        files: usize,
-        authors: &Mutex<Authors>,
-        folder: Option<&Path>,
-    ) -> (Part, Words) {
-        let numbers: Vec<u32> = {
-            let mut authors = authors.lock().unwrap_or_else(PoisonError::into_inner);
-            self.authors.names().iter().map(|name| authors.of_key(name)).collect()
-        };
-        let number = |author: u32| numbers.get(author as usize).copied().unwrap_or(NOBODY);
-        for meta in &mut self.tail.metas {
-            meta.file += u32::try_from(files).unwrap_or(u32::MAX);
-            meta.author = number(meta.author);
-        }
-        for file in &mut self.files {
-            file.authors.iter_mut().for_each(|author| *author = number(*author));
-        }
-        let frozen = if self.tail.len() == 0 { None } else { Frozen::new(self.tail, folder) };
-        (Part { files: self.files, frozen }, self.words)
     }
 
     /// Makes the tail a layer: together with the last one where both fit into one.

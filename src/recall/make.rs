@@ -10,9 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::authors::Authors;
-use super::corpus::{Corpus, Part, Words};
+use super::corpus::Corpus;
 use super::layer;
+use super::part::Part;
 use super::sync::take_note;
+use super::words::Words;
 use crate::index::{IndexError, Snapshot};
 
 /// Of fewer blocks a thread of its own makes nothing faster.

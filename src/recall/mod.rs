@@ -26,6 +26,7 @@ pub mod layer;
 mod lexical;
 mod make;
 pub mod matrix;
+mod part;
 mod persist;
 mod postings;
 pub mod question;
@@ -42,6 +43,7 @@ pub mod uses;
 pub mod vectors;
 mod wide;
 mod within;
+mod words;
 
 pub use ask::Asker;
 pub use engine::{Recall, RecallError};
