@@ -13,7 +13,7 @@ use super::formula::Standing;
 use super::signal::SURE_ENOUGH;
 use super::uses::Uses;
 use super::within::Within;
-use crate::index::{Freshness, Hit, IndexError, Kind, Role, Snapshot};
+use crate::index::{Freshness, Hit, IndexError, Kind, Role, Snapshot, is_pinned};
 use crate::vault::NotePath;
 
 /// Candidates for what is given without asking.
@@ -92,10 +92,15 @@ impl Recall {
             !matches!(block.kind, Kind::Heading | Kind::Properties | Kind::Pin | Kind::Comment)
                 && block.role != Some(Role::Tool)
         };
+        let pins: HashSet<(String, String)> = snapshot.pins()?.into_iter().collect();
+        let is_pinned = |find: &Find| {
+            let id = find.found.block.block_id.as_ref();
+            id.is_some_and(|id| is_pinned(&pins, &find.found.file.path, id))
+        };
         let (slots, found): (Vec<(u32, f64)>, Vec<_>) = found
             .into_iter()
             // Beside a sure find, weaker ones may stand that are about as likely.
-            .filter(|find| sure && find.ranked.sure >= SURE_ENOUGH * 0.5 && is_given(find))
+            .filter(|find| sure && find.ranked.sure >= SURE_ENOUGH * 0.5 && is_given(find) || is_pinned(find))
             .map(|find| ((find.ranked.slot, find.ranked.sure), find.found))
             .unzip();
         let mut seen = HashSet::new();
