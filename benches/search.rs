@@ -144,16 +144,13 @@ impl Bare {
     fn new(index: &Index) -> Self {
         let texts = index
             .snapshot(|snapshot| {
-                let texts = std::cell::RefCell::new(Vec::new());
-                snapshot.each_note(
-                    |_| true,
-                    |_, blocks| {
-                        let places: Vec<_> = blocks.iter().map(|stored| stored.at).collect();
-                        texts.borrow_mut().extend(snapshot.texts(&places)?);
-                        Ok(())
-                    },
-                )?;
-                Ok(texts.into_inner())
+                let mut texts = Vec::new();
+                for (path, _) in snapshot.notes()? {
+                    for stored in snapshot.note(&path)?.unwrap().blocks()? {
+                        texts.push(snapshot.text(stored.at)?);
+                    }
+                }
+                Ok(texts)
             })
             .unwrap();
         let mut schema = Schema::builder();

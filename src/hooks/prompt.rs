@@ -12,7 +12,7 @@ use super::{Event, HookError};
 use crate::index::{Hit, Index, IndexError, Query, catalog, live};
 use crate::memory::{Scope, is_visible};
 use crate::recall::choose::{MOST_MEMORIES, Memory};
-use crate::recall::{Asker, Recall};
+use crate::recall::{Asker, Recall, is_given};
 use crate::workspace::Workspace;
 
 /// The head of recall's own view (its layers are mapped where they lie) is read in time up to this size, in bytes:
@@ -94,10 +94,7 @@ fn by_words(index: &Index, prompt: &str) -> Result<Vec<Hit>, IndexError> {
         let section = hit.section.as_deref().unwrap_or_default();
         let has = content(&format!("{section} {}", hit.text));
         let common = words.iter().filter(|word| has.contains(**word)).count();
-        common >= words.len().min(2)
-            && common * 2 >= words.len()
-            && !matches!(hit.kind, "heading" | "properties" | "pin" | "comment")
-            && hit.role != Some("tool")
+        common >= words.len().min(2) && common * 2 >= words.len() && is_given(hit.kind, hit.role)
     });
     hits.truncate(MOST_MEMORIES);
     Ok(hits)

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::block::Block;
 use super::snippet;
+use super::syntax;
 use super::terms;
 use super::text::Analyzer;
 use super::{Hit, Role};
@@ -24,12 +25,12 @@ impl std::fmt::Debug for HitMaker {
 }
 
 impl HitMaker {
-    /// For a query of these texts, where these blocks are pinned.
-    pub fn new<'t>(texts: impl IntoIterator<Item = &'t str>, pins: Vec<(String, String)>) -> Self {
+    /// For a query, where these blocks are pinned.
+    pub(super) fn new(query: &str, pins: Vec<(String, String)>) -> Self {
         let mut analyzer = Analyzer::new();
         let mut stems = HashSet::new();
-        for text in texts {
-            for word in terms::words(&mut analyzer, text) {
+        for item in syntax::parse(query).items {
+            for word in terms::words(&mut analyzer, item.text()) {
                 stems.insert(word.exact);
                 stems.insert(word.stem);
             }
@@ -42,9 +43,19 @@ impl HitMaker {
         &self.pins
     }
 
+    /// Whether a block of the note at `path` is pinned: by its path, or by the note's name alone, as Obsidian shortens
+    /// links.
+    pub fn is_pinned(&self, path: &str, block: &Block) -> bool {
+        let Some(id) = block.block_id.as_ref().filter(|_| !self.pins.is_empty()) else { return false };
+        let path = path.strip_suffix(".md").unwrap_or(path);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.pins.contains(&(path.to_owned(), id.clone()))
+            || self.pins.contains(&(name.to_owned(), id.clone()))
+    }
+
     /// The hit of a block of the note at `path`.
-    pub fn hit(&mut self, path: String, block: Block, score: f64) -> Hit {
-        let pinned = block.block_id.as_ref().is_some_and(|id| is_pinned(&self.pins, &path, id));
+    pub(super) fn hit(&mut self, path: String, block: Block, score: f64) -> Hit {
+        let pinned = self.is_pinned(&path, &block);
         Hit {
             path,
             line: block.line,
@@ -63,15 +74,4 @@ impl HitMaker {
             pinned,
         }
     }
-}
-
-/// Whether a block is pinned: by its path, or by the note's name alone, as Obsidian shortens links.
-pub fn is_pinned(pins: &HashSet<(String, String)>, path: &str, block_id: &str) -> bool {
-    if pins.is_empty() {
-        return false;
-    }
-    let path = path.strip_suffix(".md").unwrap_or(path);
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let id = block_id.to_owned();
-    pins.contains(&(path.to_owned(), id.clone())) || pins.contains(&(name.to_owned(), id))
 }

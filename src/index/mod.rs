@@ -71,7 +71,7 @@ use crate::vault::Vault;
 
 pub use block::{Block, Kind, Role};
 pub use error::IndexError;
-pub use hit::{HitMaker, is_pinned};
+pub use hit::HitMaker;
 pub use note::Options;
 pub use reindex::{Progress, Reindexed};
 pub use report::{Finding, Severity, Stats};

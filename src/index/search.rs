@@ -14,7 +14,7 @@ use super::scan;
 use super::score::Scored;
 use super::snapshot::Snapshot;
 use super::store::Store;
-use super::syntax::{self, Item, Syntax};
+use super::syntax::{self, Syntax};
 use super::terms;
 use super::text::Analyzer;
 use super::topk;
@@ -56,12 +56,7 @@ impl Index {
     pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
         let ((hits, notes), freshness) = self.answer(|snapshot| {
             let found = snapshot.find(query, query.limit.min(MOST_HITS))?;
-            let bases = found.blocks.iter().map(|found| snapshot.basis(found.at, &found.file)).collect();
-            let mut maker = found.maker(snapshot)?;
-            let mut hits = Vec::with_capacity(found.blocks.len());
-            for found in found.blocks {
-                hits.push(snapshot.hit(&mut maker, found)?);
-            }
+            let (hits, bases) = snapshot.give(&query.text, found.blocks)?;
             Ok(((hits, found.notes), Some(bases)))
         })?;
         Ok(Answer { query: query.text.clone(), hits, notes, freshness })
@@ -181,17 +176,6 @@ pub struct AllFound {
     pub blocks: Vec<Found>,
     /// What was not understood of the query, for a person.
     pub notes: Vec<String>,
-    texts: Vec<String>,
-}
-
-impl AllFound {
-    /// Makes hits of blocks.
-    ///
-    /// # Errors
-    /// The database's.
-    pub fn maker(&self, snapshot: &Snapshot<'_>) -> Result<HitMaker, IndexError> {
-        Ok(HitMaker::new(self.texts.iter().map(String::as_str), snapshot.pins()?))
-    }
 }
 
 impl Snapshot<'_> {
@@ -202,11 +186,26 @@ impl Snapshot<'_> {
     pub fn find(&self, query: &Query, most: usize) -> Result<AllFound, IndexError> {
         let mut asked = Asked::new(query, self.options());
         let blocks = asked.find(self, most)?;
-        let texts = asked.syntax.items.into_iter().map(|item| {
-            let (Item::Words(text) | Item::Phrase(text) | Item::Prefix(text)) = item;
-            text
-        });
-        Ok(AllFound { blocks, texts: texts.collect(), notes: asked.syntax.notes })
+        Ok(AllFound { blocks, notes: asked.syntax.notes })
+    }
+
+    /// The hits of found blocks for a query, and what the answer rests on.
+    ///
+    /// # Errors
+    /// tantivy's and SQLite's.
+    pub fn give(&self, query: &str, found: Vec<Found>) -> Result<(Vec<Hit>, Vec<Basis>), IndexError> {
+        let bases = found.iter().map(|found| self.basis(found.at, &found.file)).collect();
+        let mut maker = self.maker(query)?;
+        let hits = found.into_iter().map(|found| self.hit(&mut maker, found)).collect::<Result<_, _>>()?;
+        Ok((hits, bases))
+    }
+
+    /// Makes hits of blocks that were found for a query.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn maker(&self, query: &str) -> Result<HitMaker, IndexError> {
+        Ok(HitMaker::new(crate::embed::cut(query, LONGEST), self.pins()?))
     }
 
     /// The hit of a found block, with its text.

@@ -3,7 +3,6 @@
 //! A [`Snapshot`] is one consistent state of the index. Blocks of one file come in the order of the file,
 //! so a turn's neighbours are the blocks beside it, and a session is a file's blocks.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -11,13 +10,9 @@ use super::block::Block;
 use super::catalog::{self, FileRow, RunRow};
 use super::scan::Suspect;
 use super::schema::Fields;
-use super::segment::Texts;
 use super::store::Store;
 use super::view::{self, DocRef, View};
 use super::{Freshness, Index, IndexError};
-
-/// Where a file's blocks stand: its number in the catalog, and the segments and places of what is held in memory.
-type Places = (Option<i64>, Vec<(usize, usize)>);
 
 /// A consistent state of the index, fresh when it was taken.
 #[derive(Debug)]
@@ -123,34 +118,6 @@ impl Index {
 }
 
 impl Snapshot<'_> {
-    /// Calls `each` with every indexed file whose path `takes`, and its blocks in their order, file by file in
-    /// the order of paths: one file's blocks are in memory at a time.
-    pub fn each_note(
-        &self,
-        takes: impl Fn(&str) -> bool,
-        mut each: impl FnMut(&FileRow, Vec<Stored>) -> Result<(), IndexError>,
-    ) -> Result<(), IndexError> {
-        let places = self.places();
-        // What is read past the catalog: a file's place in it, or an appended log's later part.
-        let mut files: BTreeMap<String, Places> = BTreeMap::new();
-        for (id, path) in catalog::paths(&self.conn, "")? {
-            if takes(&path) && !self.view.hidden.contains(&id) {
-                files.insert(path, (Some(id), Vec::new()));
-            }
-        }
-        for (n, seg) in self.view.segs.iter().enumerate() {
-            for (m, memory) in seg.memory.iter().enumerate().filter(|(_, memory)| takes(&memory.file.path)) {
-                files.entry(memory.file.path.clone()).or_default().1.push((n, m));
-            }
-        }
-        for (id, in_memory) in files.into_values() {
-            if let Some(note) = self.note_at(&places, id, in_memory)? {
-                each(&note.file, note.blocks()?)?;
-            }
-        }
-        Ok(())
-    }
-
     /// The same state on a connection of its own, for another thread; none where the index has gone on since.
     ///
     /// # Errors
@@ -237,20 +204,6 @@ impl Snapshot<'_> {
         })?;
         memory().for_each(each);
         Ok(())
-    }
-    /// The texts of blocks. Cheapest where neighbours come one after the other.
-    pub fn texts(&self, blocks: &[DocRef]) -> Result<Vec<String>, IndexError> {
-        let mut open: HashMap<usize, Texts> = HashMap::new();
-        blocks
-            .iter()
-            .map(|at| {
-                let texts = match open.entry(at.seg) {
-                    Entry::Occupied(texts) => texts.into_mut(),
-                    Entry::Vacant(place) => place.insert(Texts::open(&self.view.segs[at.seg].reader, 8)?),
-                };
-                Ok(texts.text(at.doc)?.0)
-            })
-            .collect()
     }
 
     /// The text of a block.

@@ -304,12 +304,6 @@ impl Corpus {
         self.tail.postings.each(term, |slot, count| each(first | slot, count));
     }
 
-    /// In how many blocks `term` stands, dead ones included.
-    pub fn count(&self, term: &str) -> usize {
-        let frozen: usize = self.layers.iter().map(|frozen| frozen.layer.count(term)).sum();
-        frozen + self.tail.postings.count(term)
-    }
-
     /// The different authors' names, by number.
     pub fn authors(&self) -> &[String] {
         self.authors.names()

@@ -1,13 +1,11 @@
-//! From slots and words to blocks of a snapshot, and from blocks to hits.
+//! From slots, words and pins to blocks of a snapshot.
 
 use std::collections::{HashMap, HashSet};
 
 use super::engine::State;
 use super::search::Ranked;
 use super::within::Within;
-use crate::index::{
-    AllFound, Block, Found, Hit, HitMaker, IndexError, Note, Query, Snapshot, Stored, is_pinned, syntax,
-};
+use crate::index::{AllFound, Block, Found, HitMaker, IndexError, Note, Query, Snapshot, Stored};
 
 /// A ranked block of a snapshot.
 #[derive(Debug, Clone)]
@@ -78,24 +76,13 @@ pub(super) fn by_words(
     Ok((found, notes))
 }
 
-/// The hits of blocks, with texts and snippets about `query`.
-pub(super) fn hits(snapshot: &Snapshot<'_>, query: &str, found: Vec<Found>) -> Result<Vec<Hit>, IndexError> {
-    let mut maker = maker(snapshot, query)?;
-    found.into_iter().map(|found| snapshot.hit(&mut maker, found)).collect()
-}
-
-fn maker(snapshot: &Snapshot<'_>, query: &str) -> Result<HitMaker, IndexError> {
-    Ok(HitMaker::new(syntax::parse(query).items.iter().map(syntax::Item::text), snapshot.pins()?))
-}
-
 /// The blocks that pins link to, and pinned texts.
 pub(super) fn pinned(
     snapshot: &Snapshot<'_>,
     state: &State,
-    query: &str,
+    maker: &HitMaker,
     takes: impl Fn(&Block) -> bool,
-) -> Result<Vec<Hit>, IndexError> {
-    let mut maker = maker(snapshot, query)?;
+) -> Result<Vec<Found>, IndexError> {
     let targets: HashSet<&str> = maker.pins().iter().map(|(target, _)| target.as_str()).collect();
     if targets.is_empty() {
         return Ok(Vec::new());
@@ -109,12 +96,10 @@ pub(super) fn pinned(
         }
         let Some(note) = snapshot.note(&file.path)? else { continue };
         for Stored { at, block, .. } in note.blocks()? {
-            let is = block.block_id.as_ref().is_some_and(|id| is_pinned(maker.pins(), path, id));
-            if is && takes(&block) {
+            if maker.is_pinned(path, &block) && takes(&block) {
                 found.push(Found { at, score: 0.0, file: note.file.clone(), block });
             }
         }
     }
-    drop(targets);
-    found.into_iter().map(|found| snapshot.hit(&mut maker, found)).collect()
+    Ok(found)
 }

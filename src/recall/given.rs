@@ -10,10 +10,11 @@ use super::corpus::Corpus;
 use super::engine::{Recall, RecallError, State};
 use super::finder::{self, Find};
 use super::formula::Standing;
+use super::search::Ranked;
 use super::signal::SURE_ENOUGH;
 use super::uses::Uses;
 use super::within::Within;
-use crate::index::{Freshness, Hit, IndexError, Kind, Role, Snapshot, is_pinned};
+use crate::index::{Freshness, Hit, IndexError, KindName, Role, RoleName, Snapshot};
 use crate::vault::NotePath;
 
 /// Candidates for what is given without asking.
@@ -51,6 +52,12 @@ impl Recalled {
     }
 }
 
+/// Whether a block of this kind, of this speaker, is ever given without asking: what only orders or explains a note is
+/// not, and neither is what a tool said.
+pub fn is_given(kind: KindName, role: Option<RoleName>) -> bool {
+    !matches!(kind, "heading" | "properties" | "pin" | "comment") && role != Some(Role::Tool.as_str())
+}
+
 impl Recall {
     /// The memories that help with `text`, if any does: for the prompt of a model that didn't ask.
     ///
@@ -85,35 +92,32 @@ impl Recall {
         let most = if within.scopes.is_empty() { POOL } else { POOL * 8 };
         let ranking = self.rank(state, text, within.place.as_deref(), most);
         let found = finder::of_slots(snapshot, state, ranking.best, POOL, |block| within.has(&block.tags))?;
-        let pinned = finder::pinned(snapshot, state, text, |block| within.has(&block.tags))?;
+        let mut maker = snapshot.maker(text)?;
+        let pinned = finder::pinned(snapshot, state, &maker, |block| within.has(&block.tags))?;
         let sure = found.iter().map(|find| find.ranked.sure).fold(0.0, f64::max) >= SURE_ENOUGH;
-        let is_given = |find: &Find| {
-            let block = &find.found.block;
-            !matches!(block.kind, Kind::Heading | Kind::Properties | Kind::Pin | Kind::Comment)
-                && block.role != Some(Role::Tool)
+        // Beside a sure find, weaker ones may stand that are about as likely.
+        let helps = |Find { ranked, found }: &Find| {
+            let block = &found.block;
+            sure && ranked.sure >= SURE_ENOUGH * 0.5
+                && is_given(block.kind.as_str(), block.role.map(Role::as_str))
         };
-        let pins: HashSet<(String, String)> = snapshot.pins()?.into_iter().collect();
-        let is_pinned = |find: &Find| {
-            let id = find.found.block.block_id.as_ref();
-            id.is_some_and(|id| is_pinned(&pins, &find.found.file.path, id))
-        };
-        let (slots, found): (Vec<(u32, f64)>, Vec<_>) = found
-            .into_iter()
-            // Beside a sure find, weaker ones may stand that are about as likely.
-            .filter(|find| sure && find.ranked.sure >= SURE_ENOUGH * 0.5 && is_given(find) || is_pinned(find))
-            .map(|find| ((find.ranked.slot, find.ranked.sure), find.found))
-            .unzip();
         let mut seen = HashSet::new();
         let uses = OnceCell::new();
         let (mut hits, mut memories) = (Vec::new(), Vec::new());
-        for (hit, (slot, sure)) in finder::hits(snapshot, text, found)?.into_iter().zip(slots) {
+        for find in found {
+            if !helps(&find) && !maker.is_pinned(&find.found.file.path, &find.found.block) {
+                continue;
+            }
+            let Ranked { slot, sure, .. } = find.ranked;
+            let hit = snapshot.hit(&mut maker, find.found)?;
             if seen.insert((hit.path.clone(), hit.line)) {
                 let similarity = sure * self.standing(&hit, &uses, &state.corpus);
                 memories.push(memory(&hit, similarity, state.corpus.vector(slot)));
                 hits.push(hit);
             }
         }
-        for hit in pinned {
+        for found in pinned {
+            let hit = snapshot.hit(&mut maker, found)?;
             if seen.insert((hit.path.clone(), hit.line)) {
                 let corpus = &state.corpus;
                 let slots = corpus.file(&hit.path).map_or(0..0, |file| file.slots.clone());

@@ -25,7 +25,7 @@ pub const NO_ROW: u32 = u32::MAX;
 /// The signs of a vector, a bit a dimension.
 pub type Signs = [u64; DIMENSIONS / 64];
 
-const MAGIC: &[u8; 8] = b"VARECL02";
+const MAGIC: &[u8; 8] = b"VARECL03";
 const HEAD: usize = 8 + 5 * 4;
 const META: usize = 28;
 const SIGNS: usize = DIMENSIONS / 8;
@@ -97,7 +97,7 @@ pub struct Layer {
     at: [usize; PARTS + 1],
 }
 
-const PARTS: usize = 11;
+const PARTS: usize = 10;
 /// The parts in their order.
 const METAS: usize = 0;
 const HASHES: usize = 1;
@@ -107,9 +107,8 @@ const SCALES: usize = 4;
 const VALUES: usize = 5;
 const TERM_ENDS: usize = 6;
 const POSTING_ENDS: usize = 7;
-const COUNTS: usize = 8;
-const TEXT: usize = 9;
-const POSTINGS: usize = 10;
+const TEXT: usize = 8;
+const POSTINGS: usize = 9;
 
 impl Layer {
     /// The layer in the file `name` of `dir`; none where that is none, or a torn one.
@@ -130,7 +129,6 @@ impl Layer {
             SIGNS * rows,
             4 * rows,
             DIMENSIONS * rows,
-            4 * terms,
             4 * terms,
             4 * terms,
             number(3),
@@ -217,11 +215,6 @@ impl Layer {
         }
     }
 
-    /// In how many blocks `term` stands.
-    pub fn count(&self, term: &str) -> usize {
-        self.find(term).map_or(0, |at| read_u32(self.part(COUNTS), at) as usize)
-    }
-
     fn postings(&self, at: usize) -> &[u8] {
         stretch(self.part(POSTING_ENDS), at).and_then(|range| self.part(POSTINGS).get(range)).unwrap_or(&[])
     }
@@ -283,18 +276,17 @@ pub fn bytes(tail: &Tail) -> Vec<u8> {
     let (values, scales) = tail.vectors.parts();
     let terms = tail.postings.sorted();
     let (mut text, mut ends, mut packed) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut stretches, mut counts) = (Vec::new(), Vec::new());
+    let mut stretches = Vec::new();
     for (term, slots, tallies) in terms {
         text.extend_from_slice(term.as_bytes());
         ends.extend_from_slice(&number(text.len()));
         postings::encode(slots, tallies, &mut packed);
         stretches.extend_from_slice(&number(packed.len()));
-        counts.extend_from_slice(&number(slots.len()));
     }
     let mut out = Vec::with_capacity(
         HEAD + tail.len() * (META + size_of::<Hash>() + 4)
             + scales.len() * (SIGNS + 4 + DIMENSIONS)
-            + ends.len() * 3
+            + ends.len() * 2
             + text.len()
             + packed.len(),
     );
@@ -308,7 +300,7 @@ pub fn bytes(tail: &Tail) -> Vec<u8> {
     tail.signs.iter().flatten().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     scales.iter().for_each(|scale| out.extend_from_slice(&scale.to_le_bytes()));
     out.extend_from_slice(values);
-    for part in [&ends, &stretches, &counts, &text, &packed] {
+    for part in [&ends, &stretches, &text, &packed] {
         out.extend_from_slice(part);
     }
     out

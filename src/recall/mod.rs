@@ -47,5 +47,5 @@ mod words;
 
 pub use ask::Asker;
 pub use engine::{Recall, RecallError};
-pub use given::Recalled;
+pub use given::{Recalled, is_given};
 pub use search::search;

@@ -158,8 +158,8 @@ impl Recall {
                     })
                     .map(|stored| stored.at)
                     .collect();
-                for text in snapshot.texts(&blocks)? {
-                    out.push(super::corpus::without_names(&text, &names).into_owned());
+                for at in blocks {
+                    out.push(super::corpus::without_names(&snapshot.text(at)?, &names).into_owned());
                 }
                 at = wanted.iter().rposition(|(_, other, _)| other == path).map_or(at + 1, |last| last + 1);
             }

@@ -156,8 +156,7 @@ fn give(
     found: Vec<Found>,
     notes: Vec<String>,
 ) -> Result<Given, IndexError> {
-    let bases = found.iter().map(|found| snapshot.basis(found.at, &found.file)).collect();
-    let hits = finder::hits(snapshot, text, found)?;
+    let (hits, bases) = snapshot.give(text, found)?;
     Ok(((hits, notes), Some(bases)))
 }
 

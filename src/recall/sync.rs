@@ -4,7 +4,7 @@
 //! whose content hash differs are taken in again. A cold process begins with the saved corpus. Where most of it
 //! is new it is made anew, note by note: no more than a layer's blocks are in memory at a time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -23,8 +23,11 @@ const MANY: usize = 2000;
 /// One corpus at a time is made anew in a process: another `Recall` over the same cache finds it on disk.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// A note as it is now: its path, its version, its blocks with their texts.
-type Changed = (String, u64, Vec<(Stored, String)>);
+/// A note as it is now, its blocks with their texts.
+struct Changed {
+    file: FileRow,
+    blocks: Vec<(Stored, String)>,
+}
 
 /// What is newer than the corpus.
 struct Changes {
@@ -32,8 +35,6 @@ struct Changes {
     stamp: Stamp,
     gone: Vec<String>,
     notes: Vec<Changed>,
-    /// Titles and aliases by path.
-    heads: HashMap<String, String>,
     /// In place of all else: everything, made anew.
     anew: Option<Corpus>,
 }
@@ -178,15 +179,9 @@ impl State {
                 self.corpus.remove(path);
                 self.unsaved += 1;
             }
-            for (path, version, blocks) in &changes.notes {
-                put(
-                    &mut self.corpus,
-                    path,
-                    *version,
-                    changes.heads.get(path).map_or("", String::as_str),
-                    blocks,
-                );
-                self.unsaved += blocks.len() + 1;
+            for note in &changes.notes {
+                put(&mut self.corpus, note);
+                self.unsaved += note.blocks.len() + 1;
             }
         }
         self.all = OnceLock::new();
@@ -195,13 +190,14 @@ impl State {
     }
 }
 
-fn put(corpus: &mut Corpus, path: &str, version: u64, title: &str, blocks: &[(Stored, String)]) {
+fn put(corpus: &mut Corpus, Changed { file, blocks }: &Changed) {
+    let title = &file.head;
     let titles: Vec<String> = blocks
         .iter()
         .map(|(stored, _)| match (stored.block.kind, &stored.block.section) {
             (Kind::Turn, _) => String::new(),
             (_, Some(section)) => format!("{title} {section}"),
-            (_, None) => title.to_owned(),
+            (_, None) => title.clone(),
         })
         .collect();
     let passages = blocks.iter().zip(&titles).map(|((stored, text), title)| {
@@ -216,7 +212,7 @@ fn put(corpus: &mut Corpus, path: &str, version: u64, title: &str, blocks: &[(St
             text,
         }
     });
-    corpus.put(path, version, passages);
+    corpus.put(&file.path, version(file), passages);
 }
 
 fn stamp(snapshot: &Snapshot<'_>) -> Result<Stamp, IndexError> {
@@ -232,8 +228,7 @@ fn changes(
 ) -> Result<Option<Changes>, IndexError> {
     let freshness = snapshot.freshness.clone();
     let stamp = stamp(snapshot)?;
-    let mut out =
-        Changes { freshness, stamp, gone: Vec::new(), notes: Vec::new(), heads: HashMap::new(), anew: None };
+    let mut out = Changes { freshness, stamp, gone: Vec::new(), notes: Vec::new(), anew: None };
     if let Some(folder) = anew_in {
         out.anew = Some(make::anew(snapshot, folder, state.corpus.is_plain)?);
         return Ok(Some(out));
@@ -257,31 +252,31 @@ fn changes(
     if known.len() > MANY {
         return Ok(None);
     }
-    let wanted: HashSet<&str> = known.keys().map(String::as_str).collect();
-    snapshot.each_note(
-        |path| wanted.contains(path),
-        |row, blocks| {
-            let texts = snapshot.texts(&blocks.iter().map(|stored| stored.at).collect::<Vec<_>>())?;
-            out.heads.insert(row.path.clone(), row.head.clone());
-            out.notes.push((row.path.clone(), version(row), blocks.into_iter().zip(texts).collect()));
-            Ok(())
-        },
-    )?;
+    let mut wanted: Vec<String> = known.into_keys().collect();
+    wanted.sort_unstable();
+    for path in wanted {
+        out.notes.extend(read(snapshot, &path)?);
+    }
     Ok(Some(out))
 }
 
-/// Takes in the note at `path` as the snapshot has it; one that is gone has no blocks.
-pub(super) fn take_note(corpus: &mut Corpus, snapshot: &Snapshot<'_>, path: &str) -> Result<(), IndexError> {
-    let Some(note) = snapshot.note(path)? else {
-        corpus.put(path, 0, std::iter::empty());
-        return Ok(());
-    };
+/// The note at `path` as the snapshot has it, with its texts; none where there is none.
+fn read(snapshot: &Snapshot<'_>, path: &str) -> Result<Option<Changed>, IndexError> {
+    let Some(note) = snapshot.note(path)? else { return Ok(None) };
     let mut blocks = Vec::with_capacity(note.len());
     for stored in note.blocks()? {
         let text = snapshot.text(stored.at)?;
         blocks.push((stored, text));
     }
-    put(corpus, path, version(&note.file), &note.file.head, &blocks);
+    Ok(Some(Changed { file: note.file, blocks }))
+}
+
+/// Takes in the note at `path` as the snapshot has it; one that is gone has no blocks.
+pub(super) fn take_note(corpus: &mut Corpus, snapshot: &Snapshot<'_>, path: &str) -> Result<(), IndexError> {
+    match read(snapshot, path)? {
+        Some(note) => put(corpus, &note),
+        None => corpus.put(path, 0, std::iter::empty()),
+    }
     Ok(())
 }
 
