@@ -37,7 +37,6 @@ mod transcript;
 mod tree;
 mod undo;
 mod wal;
-mod wide;
 mod words;
 
 pub use audit::{AuditReport, Delivered, DeliveryRecord, Violation, audit};

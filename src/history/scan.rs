@@ -84,7 +84,8 @@ impl Scanner<'_> {
         if !self.vault.is_present() {
             return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
         }
-        let walk = super::wide::walk(self.vault, &trash())?;
+        let all = WalkOptions { hidden: true, exclude: trash(), ..WalkOptions::every_file() };
+        let walk = self.vault.walk(&all)?;
         let from_tree;
         let known: Vec<Known<'_>> = if entries.tree == Some(self.base) {
             let known = entries.map.iter();

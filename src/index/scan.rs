@@ -48,8 +48,7 @@ pub struct Listing {
 /// # Errors
 /// The vault isn't there.
 pub fn list(vault: &Vault, options: &Options) -> Result<Listing, VaultError> {
-    let walk: Walk =
-        vault.walk(&WalkOptions { extensions: Vec::new(), wide: true, ..WalkOptions::default() })?;
+    let walk: Walk = vault.walk(&WalkOptions::every_file())?;
     let mut listing = Listing { files: Vec::with_capacity(walk.entries.len()), skipped: Vec::new() };
     for entry in walk.entries {
         match options.takes(entry.path.as_str()) {

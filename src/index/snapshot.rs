@@ -25,7 +25,7 @@ pub struct Snapshot<'a> {
     pub freshness: Freshness,
 }
 
-/// A block of a snapshot, without its text (see [`Snapshot::texts`]).
+/// A block of a snapshot, without its text (see [`Snapshot::text`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
     /// Names its document in this snapshot.

@@ -28,7 +28,7 @@ use super::{
 /// Folders deeper than this are not entered.
 const MAX_DEPTH: usize = 100;
 /// So many folders that wait are worth a second thread.
-const MANY: usize = 16;
+const MANY: usize = 4;
 
 /// Which files to list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +44,13 @@ pub struct WalkOptions {
     pub exclude: Vec<NotePath>,
     /// As many threads as there are cores, for who can't answer before all of a large vault is listed.
     pub wide: bool,
+}
+
+impl WalkOptions {
+    /// All files with no hidden part, whatever they end in, listed on all cores.
+    pub fn every_file() -> Self {
+        Self { extensions: Vec::new(), wide: true, ..Self::default() }
+    }
 }
 
 impl Default for WalkOptions {
@@ -189,33 +196,43 @@ struct Waiting {
     busy: usize,
 }
 
+/// One folder at a time is a thread's turn. What it found waits for whoever is free when the turn ends, however it ends:
+/// nobody waits for a thread that has failed.
+struct Turn<'a> {
+    waiting: &'a Mutex<Waiting>,
+    bell: &'a Condvar,
+    found: Vec<Folder>,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.folders.append(&mut self.found);
+        waiting.busy -= 1;
+        self.bell.notify_all();
+    }
+}
+
+/// The next folder, as soon as one waits; none when no thread can find more.
+fn next<'a>(waiting: &'a Mutex<Waiting>, bell: &'a Condvar) -> Option<(Folder, Turn<'a>)> {
+    let state = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+    let may_come = |state: &mut Waiting| state.folders.is_empty() && state.busy > 0;
+    let mut state = bell.wait_while(state, may_come).unwrap_or_else(PoisonError::into_inner);
+    let folder = state.folders.pop()?;
+    state.busy += 1;
+    Some((folder, Turn { waiting, bell, found: Vec::new() }))
+}
+
 /// Lists `folders` and all below them on all cores.
 fn walk_wide(folders: Vec<Folder>, options: &WalkOptions, walk: &mut Walk) {
     let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
     let (waiting, bell) = (Mutex::new(Waiting { folders, busy: 0 }), Condvar::new());
-    let lock = || waiting.lock().unwrap_or_else(PoisonError::into_inner);
     let work = || {
-        let (mut walk, mut found) = (Walk::default(), Vec::new());
-        let mut state = lock();
-        loop {
-            let Some(folder) = state.folders.pop() else {
-                if state.busy == 0 {
-                    bell.notify_all();
-                    return walk;
-                }
-                state = bell.wait(state).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            state.busy += 1;
-            drop(state);
-            enter(folder, options, &mut walk, &mut found);
-            state = lock();
-            state.busy -= 1;
-            if !found.is_empty() || state.busy == 0 {
-                state.folders.append(&mut found);
-                bell.notify_all();
-            }
+        let mut walk = Walk::default();
+        while let Some((folder, mut turn)) = next(&waiting, &bell) {
+            enter(folder, options, &mut walk, &mut turn.found);
         }
+        walk
     };
     std::thread::scope(|scope| {
         let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
