@@ -18,6 +18,8 @@ use crate::workspace::Workspace;
 
 /// Questions that are answered at the same time.
 const AT_ONCE: usize = 8;
+/// After so long without a question the room that questions need is given back.
+const QUIET: Duration = Duration::from_secs(30);
 /// Whoever connects and says nothing is let go after this.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -53,9 +55,18 @@ impl Drop for Answers {
 
 async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<Recall>) {
     let places = Arc::new(Semaphore::new(AT_ONCE));
+    let mut is_resting = true;
     loop {
-        match listener.accept().await {
+        let next = listener.accept();
+        let next = if is_resting { Ok(next.await) } else { tokio::time::timeout(QUIET, next).await };
+        let Ok(next) = next else {
+            recall.rest();
+            is_resting = true;
+            continue;
+        };
+        match next {
             Ok((stream, _)) => {
+                is_resting = false;
                 // Full: the asker sees its question shut out and answers itself.
                 let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
                 let (workspace, recall) = (Arc::clone(&workspace), Arc::clone(&recall));

@@ -3,9 +3,10 @@
 //! The same operations in the same order everywhere: what differs between processors is the time alone.
 
 use pulp::Arch;
+pub use pulp::NullaryFnOnce as Work;
 
 /// Runs `work`, compiled once for every processor and once for those with AVX2 and a population count. Only what is
-/// inlined into `work` gains.
-pub fn wide<T>(work: impl FnOnce() -> T) -> T {
+/// inlined into `work` gains: a closure's body is if it is short, a [`Work`]'s if it says so.
+pub fn wide<T>(work: impl Work<Output = T>) -> T {
     Arch::new().dispatch(work)
 }

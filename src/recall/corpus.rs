@@ -18,13 +18,12 @@ use std::path::PathBuf;
 
 use super::authors::Authors;
 pub use super::authors::{names_of, without_names};
-use super::layer::{self, Meta, NO_ROW, Signs};
+use super::layer::{self, Meta, NO_ROW, Rest};
 use super::matrix::Probe;
 pub(super) use super::part::Frozen;
 use super::tail::Tail;
 use super::text::Shape;
 use super::vectors::{Hash, hash};
-use super::wide;
 use super::words::Words;
 use crate::index::Role;
 
@@ -95,8 +94,6 @@ fn code(role: Option<Role>) -> u16 {
     (1..).zip(ROLES).find(|(_, other)| role == Some(*other)).map_or(0, |(code, _)| code)
 }
 
-/// Added to a difference of signs ([`Corpus::differences`]) for a vector of the sample.
-pub(super) const CHOSEN: u16 = 1 << 15;
 /// No author.
 pub const NOBODY: u32 = u32::MAX;
 /// No time.
@@ -176,7 +173,8 @@ impl Corpus {
         &self.files[self.meta(slot).file as usize]
     }
 
-    fn place(slot: u32) -> (usize, usize) {
+    /// A slot's layer, and its place there.
+    pub(super) fn place(slot: u32) -> (usize, usize) {
         ((slot >> layer::BITS) as usize, slot as usize & (layer::MOST - 1))
     }
 
@@ -256,52 +254,32 @@ impl Corpus {
         self.row(slot).map(|(values, scale)| probe.cosine(values, scale))
     }
 
-    /// In how many of a vector's signs each row of a layer differs from `signs`, appended to `out`; [`CHOSEN`] is
-    /// added for a row of the sample: about one in 2 to the power of `rarity`, by its own signs.
-    pub(super) fn differences(&self, at: usize, signs: &Signs, rarity: u32, out: &mut Vec<u16>) {
-        let differ = |row: Signs| {
-            let mixed =
-                row.iter().fold(0_u64, |mixed, word| (mixed ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-            let is_chosen = mixed.checked_shr(u64::BITS - rarity).unwrap_or(0) == 0;
-            wide::difference(&row, signs) | if is_chosen { CHOSEN } else { 0 }
-        };
-        let from = out.len();
-        match self.layers.get(at) {
-            Some(frozen) => {
-                let signs = frozen.layer.signs();
-                out.resize(from + signs.len(), 0);
-                wide::wide(|| out[from..].iter_mut().zip(signs).for_each(|(to, row)| *to = differ(row)));
-            }
-            None => {
-                let signs = self.tail.signs.iter();
-                out.resize(from + signs.len(), 0);
-                wide::wide(|| out[from..].iter_mut().zip(signs).for_each(|(to, row)| *to = differ(*row)));
-            }
+    /// The signs of a block's vector, which stands in `row`, behind the first word; none where it has none.
+    #[inline(always)]
+    pub(super) fn other_signs(&self, slot: u32, row: u32) -> Option<Rest> {
+        match self.layers.get(Self::place(slot).0) {
+            Some(frozen) => frozen.layer.other_signs(row),
+            None => self.tail.signs.get(row as usize)?[1..].try_into().ok(),
         }
     }
 
-    /// Calls `each` with the slots of one note and their vectors' rows, or [`NO_ROW`].
-    #[inline]
-    pub(super) fn each_row(&self, slots: Range<u32>, mut each: impl FnMut(u32, u32)) {
-        let (at, local) = Self::place(slots.start);
-        let range = local..local + slots.len();
-        match self.layers.get(at) {
-            Some(frozen) => slots.zip(frozen.layer.rows_of(range)).for_each(|(slot, row)| each(slot, row)),
-            None => {
-                let rows = self.tail.rows.get(range).unwrap_or(&[]);
-                slots.zip(rows).for_each(|(slot, row)| each(slot, *row));
-            }
-        }
+    /// How many layers there are, the tail among them.
+    pub(super) fn parts(&self) -> usize {
+        self.layers.len() + 1
     }
 
     /// Calls `each` with the slots in which `term` stands, ascending, and its count in each, at most 255.
     pub fn each(&self, term: &str, mut each: impl FnMut(u32, u8)) {
-        let mut first = 0;
-        for frozen in &self.layers {
-            frozen.layer.each(term, |slot, count| each(first | slot, count));
-            first += 1 << layer::BITS;
+        (0..self.parts()).for_each(|at| self.each_in(at, term, &mut each));
+    }
+
+    /// As [`Corpus::each`], the slots of one layer.
+    pub(super) fn each_in(&self, at: usize, term: &str, mut each: impl FnMut(u32, u8)) {
+        let first = u32::try_from(at << layer::BITS).unwrap_or(u32::MAX);
+        match self.layers.get(at) {
+            Some(frozen) => frozen.layer.each(term, |slot, count| each(first | slot, count)),
+            None => self.tail.postings.each(term, |slot, count| each(first | slot, count)),
         }
-        self.tail.postings.each(term, |slot, count| each(first | slot, count));
     }
 
     /// The different authors' names, by number.

@@ -47,6 +47,7 @@ pub struct Recall {
     pub(super) state: RwLock<State>,
     /// The last question's room, for the next one.
     pub(super) work: Mutex<Option<Work>>,
+    pub(super) keeps_room: bool,
     provider: OnceLock<Result<Option<Arc<dyn Provider>>, EmbedError>>,
     patience: Duration,
 }
@@ -126,6 +127,7 @@ impl Recall {
             file,
             state,
             work: Mutex::default(),
+            keeps_room: false,
             provider: OnceLock::new(),
             patience: PATIENCE,
         }
@@ -136,6 +138,18 @@ impl Recall {
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
+    }
+
+    /// The same, keeping a question's room for the next one however large the vault is, until [`Recall::rest`].
+    #[must_use]
+    pub fn keeping_room(mut self) -> Self {
+        self.keeps_room = true;
+        self
+    }
+
+    /// No question is expected soon: what the next one needs is made again then.
+    pub fn rest(&self) {
+        *self.work() = None;
     }
 
     /// On a workspace's index, which is opened.

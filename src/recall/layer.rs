@@ -2,8 +2,8 @@
 //! lies.
 //!
 //! What is known of a block is a row of fixed size; vectors are int8 rows with one scale each and, beside them,
-//! their signs for a first pass; terms are sorted text with their postings as variable-length numbers. A value
-//! that can't be (a torn file) is passed over, never trusted.
+//! their signs for the first passes, the first word of each block's in the order of the blocks; terms are sorted text with their
+//! postings as variable-length numbers. A value that can't be (a torn file) is passed over, never trusted.
 
 use std::path::Path;
 
@@ -24,11 +24,14 @@ pub const MOST: usize = 1 << BITS;
 pub const NO_ROW: u32 = u32::MAX;
 /// The signs of a vector, a bit a dimension.
 pub type Signs = [u64; DIMENSIONS / 64];
+/// The signs behind the first word.
+pub type Rest = [u64; DIMENSIONS / 64 - 1];
 
-const MAGIC: &[u8; 8] = b"VARECL03";
+const MAGIC: &[u8; 8] = b"VARECL04";
 const HEAD: usize = 8 + 5 * 4;
 const META: usize = 28;
-const SIGNS: usize = DIMENSIONS / 8;
+const WORD: usize = 8;
+const REST: usize = size_of::<Rest>();
 
 /// What is known of a block beside its words and its vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,18 +100,19 @@ pub struct Layer {
     at: [usize; PARTS + 1],
 }
 
-const PARTS: usize = 10;
+const PARTS: usize = 11;
 /// The parts in their order.
 const METAS: usize = 0;
 const HASHES: usize = 1;
 const ROWS: usize = 2;
-const SIGN_ROWS: usize = 3;
-const SCALES: usize = 4;
-const VALUES: usize = 5;
-const TERM_ENDS: usize = 6;
-const POSTING_ENDS: usize = 7;
-const TEXT: usize = 8;
-const POSTINGS: usize = 9;
+const FIRST_SIGNS: usize = 3;
+const OTHER_SIGNS: usize = 4;
+const SCALES: usize = 5;
+const VALUES: usize = 6;
+const TERM_ENDS: usize = 7;
+const POSTING_ENDS: usize = 8;
+const TEXT: usize = 9;
+const POSTINGS: usize = 10;
 
 impl Layer {
     /// The layer in the file `name` of `dir`; none where that is none, or a torn one.
@@ -126,7 +130,8 @@ impl Layer {
             META * len,
             size_of::<Hash>() * len,
             4 * len,
-            SIGNS * rows,
+            WORD * len,
+            REST * rows,
             4 * rows,
             DIMENSIONS * rows,
             4 * terms,
@@ -186,14 +191,19 @@ impl Layer {
         rows[slot]
     }
 
-    /// The signs of all vectors, in the order of their rows.
+    /// The first words of some blocks' signs, in their order, zero without a vector; none where there are no such blocks.
     #[inline]
-    pub fn signs(&self) -> impl ExactSizeIterator<Item = Signs> {
-        let (rows, _) = self.part(SIGN_ROWS).as_chunks::<SIGNS>();
-        rows.iter().map(|row| {
-            let (words, _) = row.as_chunks::<8>();
-            std::array::from_fn(|at| u64::from_le_bytes(words[at]))
-        })
+    pub fn first_signs(&self, slots: std::ops::Range<usize>) -> impl ExactSizeIterator<Item = u64> {
+        let (words, _) = self.part(FIRST_SIGNS).as_chunks::<WORD>();
+        words.get(slots).unwrap_or(&[]).iter().map(|word| u64::from_le_bytes(*word))
+    }
+
+    /// The signs of a vector behind the first word; none where there is no such row.
+    #[inline]
+    pub fn other_signs(&self, row: u32) -> Option<Rest> {
+        let (rows, _) = self.part(OTHER_SIGNS).as_chunks::<REST>();
+        let (words, _) = rows.get(row as usize)?.as_chunks::<WORD>();
+        Some(std::array::from_fn(|at| u64::from_le_bytes(words[at])))
     }
 
     /// A vector's bytes and scale; none where there is no such row.
@@ -253,7 +263,7 @@ impl Layer {
             metas: (0..self.len).map(|slot| self.meta(slot)).collect(),
             hashes: (0..self.len).map(|slot| self.hash(slot)).collect(),
             rows: self.rows_of(0..self.len).collect(),
-            signs: self.signs().collect(),
+            signs: (0..self.rows).map(|row| vectors.signs(row)).collect(),
             vectors,
             ..Tail::default()
         };
@@ -284,8 +294,8 @@ pub fn bytes(tail: &Tail) -> Vec<u8> {
         stretches.extend_from_slice(&number(packed.len()));
     }
     let mut out = Vec::with_capacity(
-        HEAD + tail.len() * (META + size_of::<Hash>() + 4)
-            + scales.len() * (SIGNS + 4 + DIMENSIONS)
+        HEAD + tail.len() * (META + size_of::<Hash>() + 4 + WORD)
+            + scales.len() * (REST + 4 + DIMENSIONS)
             + ends.len() * 2
             + text.len()
             + packed.len(),
@@ -297,7 +307,11 @@ pub fn bytes(tail: &Tail) -> Vec<u8> {
     tail.metas.iter().for_each(|meta| out.extend_from_slice(&meta.to_bytes()));
     tail.hashes.iter().for_each(|hash| out.extend_from_slice(hash));
     tail.rows.iter().for_each(|row| out.extend_from_slice(&row.to_le_bytes()));
-    tail.signs.iter().flatten().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    (0..tail.len()).for_each(|slot| out.extend_from_slice(&tail.first_signs(slot).to_le_bytes()));
+    tail.signs
+        .iter()
+        .flat_map(|signs| &signs[1..])
+        .for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     scales.iter().for_each(|scale| out.extend_from_slice(&scale.to_le_bytes()));
     out.extend_from_slice(values);
     for part in [&ends, &stretches, &text, &packed] {

@@ -13,10 +13,12 @@
 //!
 //! Memory is untrusted text: it is quoted, marked and bounded here, and never an instruction.
 
+mod around;
 pub mod ask;
 mod authors;
 mod candidates;
 pub mod choose;
+mod cores;
 pub mod corpus;
 mod engine;
 mod finder;
@@ -26,6 +28,7 @@ pub mod layer;
 mod lexical;
 mod make;
 pub mod matrix;
+mod nearest;
 mod part;
 mod persist;
 mod postings;
@@ -38,6 +41,7 @@ pub mod signal;
 mod sync;
 mod tail;
 mod tally;
+mod term;
 pub mod text;
 pub mod uses;
 pub mod vectors;

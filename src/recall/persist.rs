@@ -16,7 +16,7 @@ use crate::embed::table;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
-const LAYOUT: &str = "vault-agent recall 5";
+const LAYOUT: &str = "vault-agent recall 6";
 /// The ending of a layer's file.
 const LAYER: &str = "layer";
 

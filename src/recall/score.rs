@@ -11,9 +11,10 @@ pub use super::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
 use super::candidates::{answers, beside};
 use super::corpus::{Corpus, NEVER};
 use super::lexical::lexical;
+use super::nearest::nearest;
 use super::question::Question;
 pub use super::semantic::Vectors;
-use super::semantic::{nearest, semantic};
+use super::semantic::semantic;
 use super::signal::Signal;
 pub use super::tally::{Near, Scores, Sink, Table, Work};
 use super::text::Shape;
@@ -32,7 +33,6 @@ pub fn signals(
     sink: &mut impl Sink,
 ) {
     let speakers = speakers(corpus, candidates, question);
-    let mut differences = std::mem::take(&mut work.differences);
     let is_short = sink.is_short(candidates);
     let mut words = || {
         let before = lexical(corpus, candidates, question, &speakers, work, sink);
@@ -45,7 +45,7 @@ pub fn signals(
     };
     let near = match vectors.filter(|_| is_short) {
         Some(vectors) => {
-            let near = || nearest(corpus, candidates, vectors, &mut differences);
+            let near = || nearest(corpus, candidates, vectors);
             Some(both(candidates.count > ONE_CORE, near, words))
         }
         None => {
@@ -53,7 +53,6 @@ pub fn signals(
             None
         }
     };
-    work.differences = differences;
     let mut listed = sink.shortlist(candidates);
     if let (Some(listed), Some(near)) = (&mut listed, &near) {
         listed.extend(&near.slots);

@@ -13,8 +13,11 @@ use crate::index::{Answer, Found, Hit, IndexError, Kind, Query, Snapshot, scope_
 
 /// Nobody needs more hits in one answer.
 pub(super) const MOST_HITS: usize = 10_000;
-/// Of a corpus with more slots than this, no room is kept between questions (28 bytes a slot).
+/// Of a corpus with more slots than this, room is kept between questions (28 bytes a slot) by [`Recall::keeping_room`]
+/// alone.
 const MOST_KEPT: usize = 1 << 20;
+/// Of more blocks than this, the ranking's finds and the index's are looked for at the same time.
+const ONE_CORE: usize = 250_000;
 /// So many finds by words stand against the ranking's at least.
 const LEAST_BY_WORDS: usize = 50;
 
@@ -84,13 +87,24 @@ impl Recall {
         limit: usize,
         mut notes: Vec<String>,
     ) -> Result<Given, IndexError> {
-        let ranking = self.rank(state, &place.text, place.scope.as_deref(), within.most(limit));
+        let words = |snapshot: &Snapshot<'_>| {
+            finder::by_words(snapshot, place, within, limit.max(LEAST_BY_WORDS), within.most(limit))
+        };
+        let rank = || self.rank(state, &place.text, place.scope.as_deref(), within.most(limit));
+        let beside = if state.corpus.blocks() > ONE_CORE { snapshot.fork()? } else { None };
+        let (ranking, by_words) = match beside {
+            Some(beside) => std::thread::scope(|scope| {
+                let words = scope.spawn(|| words(&{ beside }));
+                let ranking = rank();
+                (ranking, Some(words.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+            }),
+            None => (rank(), None),
+        };
         notes.extend(ranking.notes);
         let found = finder::of_slots(snapshot, state, ranking.best, limit, |block| within.has(&block.tags))?;
         // What stands in notes is the index's to rank by words; meaning adds what it did not find.
         let found = if ranking.has_notes || !within.scopes.is_empty() {
-            let (by_words, _) =
-                finder::by_words(snapshot, place, within, limit.max(LEAST_BY_WORDS), within.most(limit))?;
+            let (by_words, _) = by_words.unwrap_or_else(|| words(snapshot))?;
             merge(found, by_words, limit)
         } else {
             found.into_iter().map(|find| find.found).collect()
@@ -141,8 +155,7 @@ impl Recall {
             |slot: u32| Ranked { slot, score: f64::from(scores.of(slot)), sure: scores.sureness(slot) };
         let best = best.into_iter().map(ranked).collect();
         scores.into(&mut work);
-        // A daemon at rest is small.
-        *self.work() = Some(work).filter(|_| corpus.len() <= MOST_KEPT);
+        *self.work() = Some(work).filter(|_| self.keeps_room || corpus.len() <= MOST_KEPT);
         Ranking { best, has_notes: candidates.has_notes, notes }
     }
 }

@@ -1,29 +1,20 @@
-//! Nearness in meaning: which blocks' vectors are nearest to the question's, and the signals from that.
+//! Nearness in meaning: the cosines of the question's vector and those of blocks, and the signals from them.
 //!
-//! Among many blocks the signs of the vectors choose a few, whose cosines are exact; the mean and the spread of all
-//! are those of a sample that the vectors themselves choose.
+//! Among many blocks a few are chosen beforehand ([`super::nearest`]).
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use super::candidates::{Candidates, turn_beside};
-use super::corpus::{CHOSEN, Corpus};
-use super::layer::{BITS, Signs};
+use super::corpus::Corpus;
 use super::matrix::{Matrix, Probe};
 use super::signal::Signal;
 use super::tally::Sink;
 use super::text::Shape;
 use super::wide;
-use crate::embed::table::DIMENSIONS;
 
 /// The usual mean and spread of the built-in model's cosines between a question and a memory's blocks, and for
 /// how many blocks they count.
 const USUAL: (f64, f64, f64) = (0.147, 0.1, 20.0);
-
-/// Where there are many blocks, so many with the nearest signs have their cosines taken.
-const NEAREST: usize = 1500;
-/// And of about so many, chosen by their own signs, the cosines' mean and spread.
-const SAMPLE: usize = 1024;
 
 /// The vectors to compare with, and the question's own.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +38,7 @@ impl Vectors<'_> {
     }
 
     /// The cosines of the question and those of `slots` that have a vector.
-    fn cosines(&self, corpus: &Corpus, slots: impl Iterator<Item = u32>) -> Vec<(u32, f32)> {
+    pub(super) fn cosines(&self, corpus: &Corpus, slots: impl Iterator<Item = u32>) -> Vec<(u32, f32)> {
         // First where the vectors stand, so that the wide loop is nothing but arithmetic.
         let rows =
             slots.filter_map(|slot| self.row(corpus, slot).map(|(values, scale)| (slot, values, scale)));
@@ -65,75 +56,6 @@ impl Vectors<'_> {
     fn cosine(&self, corpus: &Corpus, slot: u32) -> Option<f32> {
         self.row(corpus, slot).map(|(values, scale)| self.probe.cosine(values, scale))
     }
-}
-
-/// The blocks in scope whose vectors' signs agree most with the question's, and a sample of all.
-pub struct Nearest {
-    pub slots: Vec<u32>,
-    /// Cosines of blocks that their own vectors choose: the same ones however the corpus grew.
-    pub sample: Vec<f32>,
-}
-
-pub fn nearest(
-    corpus: &Corpus,
-    candidates: &Candidates,
-    vectors: Vectors<'_>,
-    differences: &mut Vec<u16>,
-) -> Nearest {
-    if vectors.matrix.is_some() {
-        // Another model's vectors have no signs beside them: each is compared.
-        let mut all = vectors.cosines(corpus, candidates.slots(corpus));
-        let sample = all.iter().map(|(_, cosine)| *cosine).collect();
-        all.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
-        return Nearest { slots: all.into_iter().take(NEAREST).map(|(slot, _)| slot).collect(), sample };
-    }
-    let mut signs = Signs::default();
-    signs.iter_mut().zip(vectors.probe.signs()).for_each(|(to, word)| *to = word);
-    let rarity = (candidates.count / SAMPLE).max(1).ilog2();
-    // Of each layer's vectors, one layer's behind the other's.
-    differences.clear();
-    let mut ranges = HashMap::new();
-    let mut tallies = [0_usize; DIMENSIONS + 1];
-    // The difference up to which there are enough, as far as is known.
-    let reach = |tallies: &[usize]| {
-        let mut so_far = 0;
-        let reach = tallies.iter().position(|tally| {
-            so_far += tally;
-            so_far >= NEAREST
-        });
-        reach.unwrap_or(DIMENSIONS) as u16
-    };
-    let (mut most, mut enough) = (DIMENSIONS as u16, NEAREST * 4);
-    let (mut near, mut sample) = (Vec::with_capacity(enough * 2), Vec::new());
-    for slots in candidates.files.iter().map(|id| corpus.files()[*id as usize].slots.clone()) {
-        let range: &mut Range<usize> = ranges.entry(slots.start >> BITS).or_insert_with(|| {
-            let from = differences.len();
-            corpus.differences((slots.start >> BITS) as usize, &signs, rarity, differences);
-            from..differences.len()
-        });
-        let here = &differences[range.clone()];
-        corpus.each_row(slots, |slot, row| {
-            let Some(difference) = here.get(row as usize) else { return };
-            let (difference, is_chosen) = (difference & !CHOSEN, difference & CHOSEN != 0);
-            if difference <= most {
-                near.push((difference, slot));
-                tallies[usize::from(difference)] += 1;
-            }
-            if is_chosen {
-                sample.push(slot);
-            }
-        });
-        if near.len() > enough {
-            most = reach(&tallies);
-            near.retain(|(difference, _)| *difference <= most);
-            enough = near.len() + NEAREST * 4;
-        }
-    }
-    let most = reach(&tallies);
-    let nearest =
-        near.into_iter().filter(|(difference, _)| *difference <= most).map(|(_, slot)| slot).collect();
-    let sample = vectors.cosines(corpus, sample.into_iter()).into_iter().map(|(_, cosine)| cosine).collect();
-    Nearest { slots: nearest, sample }
 }
 
 /// The cosines, standardised over the candidates that have a vector (or a sample of them): of all candidates, or

@@ -64,6 +64,12 @@ impl Tail {
         row
     }
 
+    /// The first word of the signs of a block's vector; zero where it has none.
+    pub fn first_signs(&self, slot: usize) -> u64 {
+        let signs = self.rows.get(slot).and_then(|row| self.signs.get(*row as usize));
+        signs.map_or(0, |signs| signs[0])
+    }
+
     /// Fills in what follows from the rest: the rows by their texts' hash.
     pub(super) fn connect(&mut self) {
         self.row_of = self.hashes.iter().copied().zip(self.rows.iter().copied()).collect();

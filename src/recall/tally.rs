@@ -1,7 +1,10 @@
 //! Where signals go: weighted sums when a question is answered, all of them when weights are fitted.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use super::candidates::Candidates;
 use super::corpus::Corpus;
+use super::layer::MOST;
 use super::signal::{SIGNALS, Signal, Weights};
 
 /// What signals are written to.
@@ -36,16 +39,12 @@ pub(super) const RATHER_COMMON: usize = 400;
 const WORD: u8 = 1;
 const DAY: u8 = 2;
 const MEANING: u8 = 4;
+/// Set with the first that is known of a slot.
+const TOUCHED: u8 = 8;
 
-/// What is known of one slot.
-#[derive(Debug, Clone, Copy, Default)]
-struct Cell {
-    score: f32,
-    soft: f32,
-    vector: f32,
-    spoken: u8,
-    is_touched: bool,
-}
+/// What is known of one slot: its score, [`Signal::SoftNear`], [`Signal::Vector`], and what speaks for it. Plain
+/// numbers, so that a large corpus's cells come as zeroed pages, of which those alone cost time that are touched.
+type Cell = (f32, f32, f32, u8);
 
 /// Weighted sums, one a slot, and beside them the two measures that tell a find from a guess.
 #[derive(Debug)]
@@ -75,7 +74,7 @@ impl Scores {
     /// All zero, in the room of an earlier question's; [`Scores::into`] gives it back.
     pub fn with(weights: Weights, near: Near, slots: usize, work: &mut Work) -> Self {
         let (mut cells, touched) = (std::mem::take(&mut work.cells), std::mem::take(&mut work.touched));
-        cells.resize(slots, Cell::default());
+        make_room(&mut cells, slots);
         Self { weights, near, cells, touched, listed: None }
     }
 
@@ -88,8 +87,8 @@ impl Scores {
     #[inline]
     fn cell(&mut self, slot: u32) -> &mut Cell {
         let cell = &mut self.cells[slot as usize];
-        if !cell.is_touched {
-            cell.is_touched = true;
+        if cell.3 & TOUCHED == 0 {
+            cell.3 |= TOUCHED;
             self.touched.push(slot);
         }
         cell
@@ -97,23 +96,23 @@ impl Scores {
 
     /// The score of a slot.
     pub fn of(&self, slot: u32) -> f32 {
-        self.cells[slot as usize].score
+        self.cells[slot as usize].0
     }
 
     /// [`Signal::SoftNear`] of a slot.
     pub fn soft(&self, slot: u32) -> f32 {
-        self.cells[slot as usize].soft
+        self.cells[slot as usize].1
     }
 
     /// [`Signal::Vector`] of a slot.
     pub fn vector(&self, slot: u32) -> f32 {
-        self.cells[slot as usize].vector
+        self.cells[slot as usize].2
     }
 
     /// Whether anything speaks for a block: a word of the question in or beside it, a near word, a day that is
     /// named, or a vector nearer than those of unrelated texts.
     pub fn speaks(&self, slot: u32) -> bool {
-        self.cells[slot as usize].spoken != 0
+        self.cells[slot as usize].3 & !TOUCHED != 0
     }
 }
 
@@ -121,16 +120,16 @@ impl Sink for Scores {
     #[inline]
     fn add(&mut self, signal: Signal, slot: u32, value: f32) {
         let gain = self.weights[signal as usize] * value;
-        let cell = self.cell(slot);
-        cell.score += gain;
+        let (score, soft, vector, spoken) = self.cell(slot);
+        *score += gain;
         match signal {
             Signal::SoftNear => {
-                cell.soft += value;
-                cell.spoken |= if value > 0.0 { WORD } else { 0 };
+                *soft += value;
+                *spoken |= if value > 0.0 { WORD } else { 0 };
             }
-            Signal::WindowTop => cell.spoken |= if value > 0.0 { WORD } else { 0 },
-            Signal::Date => cell.spoken |= if value > 0.0 { DAY } else { 0 },
-            Signal::Vector => cell.vector = value,
+            Signal::WindowTop => *spoken |= if value > 0.0 { WORD } else { 0 },
+            Signal::Date => *spoken |= if value > 0.0 { DAY } else { 0 },
+            Signal::Vector => *vector = value,
             _ => {}
         }
     }
@@ -140,7 +139,7 @@ impl Sink for Scores {
             Near::Cosine(least) => cosine >= least,
             Near::Spreads(least) => standard >= least,
         };
-        self.cell(slot).spoken |= if is_near { MEANING } else { 0 };
+        self.cell(slot).3 |= if is_near { MEANING } else { 0 };
     }
 
     fn is_short(&self, candidates: &Candidates) -> bool {
@@ -151,7 +150,7 @@ impl Sink for Scores {
         if !self.is_short(candidates) {
             return None;
         }
-        let scored = self.touched.iter().map(|slot| (self.cells[*slot as usize].score, *slot));
+        let scored = self.touched.iter().map(|slot| (self.of(*slot), *slot));
         let mut scored: Vec<(f32, u32)> = scored.filter(|(score, _)| *score != 0.0).collect();
         if scored.len() > SHORTLIST {
             // Where many are as good as the last one, all of them are taken: which came first says nothing.
@@ -207,70 +206,104 @@ impl Sink for Table {
     }
 }
 
-/// The room that a question needs, kept for the next one: as large as the corpus, and zero between questions.
+/// The room that a question needs, kept for the next one, and zero between questions: a cell for each slot of the
+/// corpus, and for each thread at work what it needs for one layer.
 #[derive(Debug, Default)]
 pub struct Work {
     cells: Vec<Cell>,
     touched: Vec<u32>,
-    pub(super) differences: Vec<u16>,
-    pub(super) term: Scratch,
-    pub(super) own: Scratch,
-    pub(super) window: Scratch,
-    pub(super) session: Scratch,
-    pub(super) session_bm25: Scratch,
-    pub(super) session_cover: Scratch,
+    rooms: Mutex<Vec<Room>>,
+}
+
+/// The room for one layer: by slot, and by note.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    pub term: Scratch,
+    pub own: Scratch,
+    pub window: Scratch,
+    pub session: Scratch,
+    pub session_bm25: Scratch,
+    pub session_cover: Scratch,
 }
 
 impl Work {
-    /// Room for a corpus of so many slots and notes.
-    pub(super) fn fit(&mut self, slots: usize, files: usize) {
-        for of_slots in [&mut self.term, &mut self.own, &mut self.window] {
-            of_slots.value.resize(slots, 0.0);
+    fn rooms(&self) -> MutexGuard<'_, Vec<Room>> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Room for one layer of a corpus of so many notes; [`Work::leave`] gives it back.
+    pub(super) fn room(&self, files: usize) -> Room {
+        let mut room = self.rooms().pop().unwrap_or_default();
+        for by_slot in [&mut room.term, &mut room.own, &mut room.window] {
+            make_room(&mut by_slot.value, MOST);
         }
-        for of_files in [&mut self.session, &mut self.session_bm25, &mut self.session_cover] {
-            of_files.value.resize(files, 0.0);
+        for by_file in [&mut room.session, &mut room.session_bm25, &mut room.session_cover] {
+            make_room(&mut by_file.value, files.next_power_of_two());
         }
+        room
+    }
+
+    /// Leaves a room to a later layer.
+    pub(super) fn leave(&self, room: Room) {
+        self.rooms().push(room);
     }
 }
 
-/// Values of some slots, reset cheaply: what one term leaves before it is added up.
+/// Makes `room` as long as this; where there is none yet, zeroed pages are asked for instead of written.
+fn make_room<T: Copy + Default>(room: &mut Vec<T>, length: usize) {
+    if room.is_empty() {
+        *room = vec![T::default(); length];
+    } else {
+        room.resize(length, T::default());
+    }
+}
+
+/// Values of some slots of a layer, or of some notes, reset cheaply: what one term leaves before it is added up. There
+/// is room for a power of two of them.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    pub value: Vec<f32>,
-    pub touched: Vec<u32>,
+    value: Vec<f32>,
+    touched: Vec<u32>,
 }
 
 impl Scratch {
-    pub fn add(&mut self, slot: u32, value: f32) {
-        let at = &mut self.value[slot as usize];
+    /// The value of a slot, or of a note; a layer's slots differ in the lower bits.
+    #[inline]
+    fn at(&mut self, of: u32) -> &mut f32 {
+        let place = of as usize & (self.value.len() - 1);
+        let at = &mut self.value[place];
         if *at == 0.0 {
-            self.touched.push(slot);
+            self.touched.push(of);
         }
-        *at += value;
+        at
     }
 
-    pub fn raise(&mut self, slot: u32, value: f32) {
-        let at = &mut self.value[slot as usize];
-        if *at == 0.0 {
-            self.touched.push(slot);
-        }
+    #[inline]
+    pub fn add(&mut self, of: u32, value: f32) {
+        *self.at(of) += value;
+    }
+
+    #[inline]
+    pub fn raise(&mut self, of: u32, value: f32) {
+        let at = self.at(of);
         *at = at.max(value);
     }
 
-    /// The largest value, or 1 where there is none.
-    pub fn most(&self) -> f32 {
-        let most = self.touched.iter().map(|slot| self.value[*slot as usize]).fold(0.0, f32::max);
-        if most > 0.0 { most } else { 1.0 }
+    pub fn get(&self, of: u32) -> f32 {
+        self.value[of as usize & (self.value.len() - 1)]
     }
 
-    pub fn clear(&mut self) {
+    /// Forgets all values; how many there were.
+    pub fn clear(&mut self) -> usize {
+        let count = self.touched.len();
         self.drain(|_, _| {});
+        count
     }
 
     pub fn drain(&mut self, mut each: impl FnMut(u32, f32)) {
-        for slot in self.touched.drain(..) {
-            let value = std::mem::take(&mut self.value[slot as usize]);
-            each(slot, value);
+        let mask = self.value.len().wrapping_sub(1);
+        for of in self.touched.drain(..) {
+            each(of, std::mem::take(&mut self.value[of as usize & mask]));
         }
     }
 }

@@ -1,8 +1,6 @@
 //! The two loops that every question runs over many vectors: exact, and the same on every processor.
 
-pub use crate::embed::wide::wide;
-
-use super::layer::Signs;
+pub use crate::embed::wide::{Work, wide};
 
 /// The exact dot product of 16-bit numbers that hold bytes with signed bytes: the products of two bytes can't
 /// overflow the 32-bit sum of any dimension that is stored.
@@ -11,9 +9,9 @@ pub fn dot(wide: &[i16], row: &[u8]) -> i32 {
     wide.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(i16::from(b.cast_signed()))).sum()
 }
 
-/// In how many places two vectors' signs differ.
+/// In how many places signs differ, 64 a word.
 #[inline(always)]
-pub fn difference(a: &Signs, b: &Signs) -> u16 {
+pub fn difference(a: &[u64], b: &[u64]) -> u16 {
     let bits: u32 = a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum();
     // There are far fewer dimensions.
     bits as u16

@@ -51,3 +51,21 @@ fn what_was_read_before_it_was_committed_and_taken_back_is_forgotten() {
     // A process that begins with what this one saved finds the same.
     assert_eq!(texts(&open()), ["the kitten"]);
 }
+
+#[test]
+fn what_a_rest_gave_back_is_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("vault");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::write(root.join("a.md"), "the kitten\n\nthe zebra and its kitten\n").unwrap();
+    let clock = Arc::new(SystemClock);
+    let vault = Vault::open(&root).unwrap();
+    let index = Index::of(vault, &Settings::default(), &dir.path().join("cache"), clock.clone()).unwrap();
+    let recall = Recall::new(Arc::new(index), &Settings::default(), clock).keeping_room();
+    let first = recall.search(&Query::new("kitten zebra")).unwrap().hits;
+    assert_eq!(first.len(), 2);
+    for _ in 0..2 {
+        recall.rest();
+        assert_eq!(recall.search(&Query::new("kitten zebra")).unwrap().hits, first);
+    }
+}
