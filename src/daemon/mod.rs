@@ -6,6 +6,7 @@
 //! holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM, Ctrl-C) ends
 //! everything within a second, and needs no farewell: what is on disk is enough for the next start.
 
+mod allocator;
 #[cfg(all(unix, feature = "index"))]
 mod answers;
 #[cfg(feature = "discord")]
@@ -32,6 +33,7 @@ use crate::cli::Ui;
 use crate::vault::{WatchEvent, Watcher};
 use crate::workspace::Workspace;
 
+pub use allocator::stay_small;
 pub use lock::{DaemonLock, LockError};
 pub use part::{Board, Event, Part};
 pub use status::DaemonStatus;
