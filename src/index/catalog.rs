@@ -270,6 +270,14 @@ pub fn file(conn: &Connection, path: &str) -> Result<Option<FileRow>, IndexError
     Ok(find.query_row([path], file_row).optional()?)
 }
 
+/// Whether there is a file at `path`, or one below it.
+pub fn knows(conn: &Connection, path: &str) -> Result<bool, IndexError> {
+    let mut find =
+        conn.prepare_cached("SELECT 1 FROM files WHERE path = ?1 OR (path > ?2 AND path < ?3) LIMIT 1")?;
+    // A slash is followed by a zero.
+    Ok(find.exists([path, &format!("{path}/"), &format!("{path}0")])?)
+}
+
 /// The file numbered `id`.
 pub fn file_by_id(conn: &Connection, id: i64) -> Result<FileRow, IndexError> {
     let mut find = conn.prepare_cached(&format!("SELECT {FILE} FROM files WHERE id = ?1"))?;

@@ -44,7 +44,7 @@ pub fn allowed(
         let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
         let common = if let [only] = &prefixes[..] { only.as_str() } else { "" };
         let within = sets.in_files(common, &inside)?;
-        sets.keep(&within, true);
+        sets.keep(within, true);
     }
     // Several kinds, roles or paths widen; everything else narrows.
     let mut wide: [Vec<Vec<BitSet>>; 3] = Default::default();
@@ -69,7 +69,7 @@ pub fn allowed(
         };
         match group {
             Some(group) if !negative => wide[group].push(set),
-            _ => sets.keep(&set, !negative),
+            _ => sets.keep(set, !negative),
         }
     }
     for group in wide.into_iter().filter(|group| !group.is_empty()) {
@@ -79,12 +79,12 @@ pub fn allowed(
                 any.insert(doc);
             }
         }
-        sets.keep(&any, true);
+        sets.keep(any, true);
     }
     for item in &syntax.items {
         if let Item::Phrase(text) = item {
             let set = sets.with_words(analyzer, text)?;
-            sets.keep(&set, true);
+            sets.keep(set, true);
         }
     }
     for item in &syntax.not {
@@ -104,7 +104,7 @@ pub fn allowed(
                 _ => continue,
             },
         };
-        sets.keep(&set, false);
+        sets.keep(set, false);
     }
     Ok(Some(sets.sets))
 }
@@ -141,15 +141,17 @@ impl Sets<'_> {
         self.view.segs.iter().map(|seg| BitSet::with_max_value(seg.reader.max_doc())).collect()
     }
 
-    /// Keeps what is in `other` (or, if not `inside`, what is not).
-    fn keep(&mut self, other: &[BitSet], inside: bool) {
-        for (set, other) in self.sets.iter_mut().zip(other) {
-            let drop: Vec<u32> = if inside {
-                each(set).filter(|doc| !other.contains(*doc)).collect()
-            } else {
-                each(other).collect()
-            };
-            drop.into_iter().for_each(|doc| set.remove(doc));
+    /// Keeps what is in `other` (or, if not `inside`, what is not). The cost is that of `other`, which is small where
+    /// somebody looks for little.
+    fn keep(&mut self, other: Vec<BitSet>, inside: bool) {
+        for (set, mut other) in self.sets.iter_mut().zip(other) {
+            if !inside {
+                each(&other).for_each(|doc| set.remove(doc));
+                continue;
+            }
+            let drop: Vec<u32> = each(&other).filter(|doc| !set.contains(*doc)).collect();
+            drop.into_iter().for_each(|doc| other.remove(doc));
+            *set = other;
         }
     }
 

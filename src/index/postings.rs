@@ -22,11 +22,12 @@ const LARGEST: u32 = 1536;
 /// Bytes that name the next chunk.
 const LINK: u32 = 4;
 
-/// A term's list.
+/// A term's list: as long as a line of a processor's cache, and one of them.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 struct List {
-    /// The term's first eight bytes, as a number that orders as they do; most words are no longer.
-    front: u64,
+    /// The term's first bytes.
+    front: Front,
     /// Where its bytes begin, and how many they are.
     term: u32,
     length: u32,
@@ -47,10 +48,15 @@ struct List {
     size: u32,
 }
 
+/// A term's first sixteen bytes, as numbers that order as they do; nearly all words are no longer.
+type Front = [u64; 2];
+/// So many bytes.
+const FRONT: usize = size_of::<Front>();
+
 /// What a term is looked up by.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    front: u64,
+    front: Front,
     hash: u32,
     /// The term's length.
     pub length: u32,
@@ -109,7 +115,7 @@ impl Postings {
         }
         for key in &mut *keys {
             let list = self.lists.get(key.number as usize);
-            if key.length > 8 || !list.is_some_and(|list| key.is_of(list)) {
+            if key.length as usize > FRONT || !list.is_some_and(|list| key.is_of(list)) {
                 key.number = NONE;
             }
         }
@@ -132,7 +138,9 @@ impl Postings {
         let mut slot = hash as usize & mask;
         while let (of, Some(known)) = (self.slots[slot].0, self.slots[slot].1.checked_sub(1)) {
             // The list is touched only where the hash agrees; of a short term its front is all of it.
-            let is_it = |list| key.is_of(list) && (length <= 8 || self.bytes(known)[8..] == term[8..]);
+            let is_it = |list| {
+                key.is_of(list) && (term.len() <= FRONT || self.bytes(known)[FRONT..] == term[FRONT..])
+            };
             if of == hash && is_it(&self.lists[known as usize]) {
                 return known;
             }
@@ -209,7 +217,7 @@ impl Postings {
 
     /// Writes all terms in order, with how often they stand where the field keeps it.
     pub fn write(&self, field: &mut FieldSerializer<'_>, keeps_times: bool) -> io::Result<()> {
-        let mut order: Vec<(u64, u32)> = (0..self.lists.len() as u32)
+        let mut order: Vec<(Front, u32)> = (0..self.lists.len() as u32)
             .filter(|term| self.lists[*term as usize].docs > 0)
             .map(|term| (self.lists[term as usize].front, term))
             .collect();
@@ -314,12 +322,20 @@ impl Chain<'_> {
     }
 }
 
-/// The first eight bytes as a number that orders as they do.
-fn front(term: &[u8]) -> u64 {
-    if let Some(first) = term.first_chunk::<8>() {
+/// See [`Front`].
+fn front(term: &[u8]) -> Front {
+    match term.split_first_chunk::<8>() {
+        Some((first, rest)) => [u64::from_be_bytes(*first), eight(rest)],
+        None => [eight(term), 0],
+    }
+}
+
+/// At most eight bytes as a number that orders as they do.
+fn eight(bytes: &[u8]) -> u64 {
+    if let Some(first) = bytes.first_chunk::<8>() {
         return u64::from_be_bytes(*first);
     }
-    term.iter().fold(0, |front, byte| front << 8 | u64::from(*byte)) << (8 * (8 - term.len())).min(63)
+    bytes.iter().fold(0, |front, byte| front << 8 | u64::from(*byte)) << (8 * (8 - bytes.len())).min(63)
 }
 
 /// A multiplicative hash of short keys, eight bytes at a time.
