@@ -14,7 +14,8 @@ use super::IndexError;
 
 /// The tables. `runs` are stretches of a file's blocks that stand together in one segment; `dead` are
 /// stretches of documents whose file changed since; `gone` counts, for each term, the documents among
-/// them in a segment, so that document frequencies are those of the living.
+/// them in a segment, so that document frequencies are those of the living. `changes` says which files each of the
+/// last commits wrote or forgot.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (
@@ -30,8 +31,12 @@ CREATE INDEX runs_file ON runs (file);
 CREATE UNIQUE INDEX runs_place ON runs (segment, start);
 CREATE TABLE dead (segment INTEGER, start INTEGER, count INTEGER, PRIMARY KEY (segment, start)) WITHOUT ROWID;
 CREATE TABLE gone (term BLOB, segment INTEGER, docs INTEGER NOT NULL, PRIMARY KEY (term, segment)) WITHOUT ROWID;
+CREATE TABLE changes (generation INTEGER, path TEXT, PRIMARY KEY (generation, path)) WITHOUT ROWID;
 CREATE TABLE pins (file INTEGER NOT NULL, path TEXT NOT NULL, block_id TEXT NOT NULL);
 ";
+
+/// [`changed_since`] reaches back so many generations.
+const REMEMBERED: u64 = 4096;
 
 /// The vectors of blocks, one row for each model and different text (see `recall::vectors`).
 pub const VECTORS: &str = "CREATE TABLE IF NOT EXISTS vectors (
@@ -174,17 +179,21 @@ fn prepare(conn: &Connection) -> Result<(), IndexError> {
 
 /// Makes all tables anew; vectors stay.
 pub fn reset(conn: &Connection, fingerprint: &str) -> Result<(), IndexError> {
-    for table in ["meta", "files", "segments", "runs", "dead", "gone", "pins"] {
+    for table in ["meta", "files", "segments", "runs", "dead", "gone", "changes", "pins"] {
         conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
     }
     conn.execute_batch(TABLES)?;
     conn.execute_batch(VECTORS)?;
     set(conn, "schema", fingerprint)?;
-    // Tells this making of the index from any other, whose generations have the same numbers.
+    begin_epoch(conn)?;
+    set_totals(conn, &Totals::default())
+}
+
+/// Tells the index from now on from any other, whose generations have the same numbers.
+pub fn begin_epoch(conn: &Connection) -> Result<(), IndexError> {
     let mut epoch = [0; 8];
     let _ = getrandom::fill(&mut epoch);
-    set(conn, "epoch", i64::from_le_bytes(epoch))?;
-    set_totals(conn, &Totals::default())
+    set(conn, "epoch", i64::from_le_bytes(epoch))
 }
 
 /// Sets a value of `meta`.
@@ -317,6 +326,36 @@ pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<(i64, String)>, Inde
     let end = format!("{prefix}\u{10ffff}");
     let rows = find.query_map([prefix, end.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Notes that the commit of `generation` changes these files.
+pub fn put_changes<'a>(
+    conn: &Connection,
+    generation: u64,
+    paths: impl Iterator<Item = &'a str>,
+) -> Result<(), IndexError> {
+    let mut put = conn.prepare_cached("INSERT OR IGNORE INTO changes VALUES (?1, ?2)")?;
+    for path in paths {
+        put.execute(params![generation.cast_signed(), path])?;
+    }
+    // Now and then the oldest are forgotten.
+    if let Some(oldest) = generation.checked_sub(REMEMBERED).filter(|_| generation.is_multiple_of(64)) {
+        conn.execute("DELETE FROM changes WHERE generation <= ?1", [oldest.cast_signed()])?;
+        set(conn, "changes after", oldest.cast_signed())?;
+    }
+    Ok(())
+}
+
+/// The files that commits after `generation` of this making of the index wrote or forgot; none where that is too long
+/// ago to be known.
+pub fn changed_since(conn: &Connection, generation: u64) -> Result<Option<Vec<String>>, IndexError> {
+    let known_after: i64 = get(conn, "changes after")?.unwrap_or(0);
+    if generation.cast_signed() < known_after {
+        return Ok(None);
+    }
+    let mut find = conn.prepare_cached("SELECT DISTINCT path FROM changes WHERE generation > ?1")?;
+    let paths = find.query_map([generation.cast_signed()], |row| row.get(0))?;
+    Ok(Some(paths.collect::<Result<_, _>>()?))
 }
 
 /// The number of blocks of each file.

@@ -53,6 +53,8 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
         }
     }
     for file in &delta.removed {
+        let path = catalog::file_by_id(&tx, *file)?.path;
+        catalog::put_changes(&tx, totals.generation, std::iter::once(path.as_str()))?;
         tx.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([file])?;
         tx.prepare_cached("DELETE FROM pins WHERE file = ?1")?.execute([file])?;
     }
@@ -78,6 +80,8 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
         }
         put_pins(&tx, id, pins, known && run.is_some())?;
     }
+    let written = delta.files.iter().map(|(file, ..)| file.path.as_str());
+    catalog::put_changes(&tx, totals.generation, written)?;
     catalog::set_totals(&tx, &totals)?;
     fail::fail_point!("index-commit-end", |_| Err(IndexError::Interrupted));
     tx.commit()?;

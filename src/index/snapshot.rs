@@ -206,6 +206,30 @@ impl Snapshot<'_> {
         Ok(())
     }
 
+    /// The files that may be others than in the state of `generation`, of this making of the index, beside what that
+    /// state had read directly; none where that is too long ago to be known.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn changed_since(&self, generation: u64) -> Result<Option<Vec<String>>, IndexError> {
+        let Some(mut paths) = catalog::changed_since(&self.conn, generation)? else { return Ok(None) };
+        paths.extend(self.read_directly()?);
+        Ok(Some(paths))
+    }
+
+    /// The files that this state has other than the index's last commit.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn read_directly(&self) -> Result<Vec<String>, IndexError> {
+        let memory = self.view.segs.iter().flat_map(|seg| &seg.memory).map(|memory| memory.file.path.clone());
+        let mut paths: Vec<String> = memory.collect();
+        for id in &self.view.hidden {
+            paths.push(catalog::file_by_id(&self.conn, *id)?.path);
+        }
+        Ok(paths)
+    }
+
     /// The text of a block.
     ///
     /// # Errors

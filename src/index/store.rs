@@ -304,6 +304,8 @@ impl Store {
             }
         }
         check_files(&self.segments(), &view)?;
+        // The last commits may be lost, and their numbers given to others.
+        catalog::begin_epoch(&conn)?;
         catalog::set(&conn, "boot", boot)
     }
 }

@@ -369,7 +369,7 @@ impl Corpus {
         let row = if self.is_plain || passage.role == Some(Role::Tool) {
             NO_ROW
         } else {
-            self.tail.row(&hash, || self.words.embedder.embed(&embedded))
+            self.tail.row(&hash, |vectors| vectors.push(&self.words.embedder.embed(&embedded)))
         };
         let meta = Meta {
             file,

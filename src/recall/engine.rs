@@ -1,5 +1,6 @@
 //! [`Recall`]: the index's other half, opened once and asked often.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard};
 use std::time::Duration;
@@ -59,6 +60,10 @@ pub(super) struct State {
     pub corpus: Corpus,
     /// Which state of the index they are of; none before the first question.
     pub of: Option<Stamp>,
+    /// The notes that were read past that state, and may be taken back before they are committed.
+    pub beyond: BTreeSet<String>,
+    /// Goes up whenever it is brought to another state.
+    pub turn: u64,
     /// Slots that are not in the saved file.
     pub unsaved: usize,
     /// All living blocks, as candidates, once they were asked for.

@@ -179,7 +179,7 @@ fn merge(ranked: Vec<Find>, by_words: Vec<Found>, limit: usize) -> Vec<Found> {
     let place = |found: &Found| (found.file.path.clone(), found.block.line);
     let known: HashMap<(String, u32), f64> =
         ranked.iter().map(|find| (place(&find.found), find.ranked.score)).collect();
-    let lowest = ranked.iter().map(|find| find.ranked.score).fold(f64::MAX, f64::min);
+    let lowest = ranked.iter().map(|find| find.ranked.score).reduce(f64::min).unwrap_or(0.0);
     let mut words: Vec<(Found, f64)> = by_words
         .into_iter()
         .filter(|found| found.block.kind != Kind::Turn)

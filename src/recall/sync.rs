@@ -1,10 +1,10 @@
 //! Keeping the corpus in step with the index.
 //!
-//! The index says which state it is in; where that is the corpus's own, nothing is read. Else the notes
-//! whose content hash differs are taken in again. A cold process begins with the saved corpus. Where most of it
+//! The index says which state it is in; where that is the corpus's own, nothing is read. Else the notes that its
+//! commits since then changed, or, where that isn't known any more, those whose content hash differs, are taken in again. A cold process begins with the saved corpus. Where most of it
 //! is new it is made anew, note by note: no more than a layer's blocks are in memory at a time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -15,7 +15,7 @@ use super::{make, persist, vectors};
 use crate::embed;
 use crate::index::block::{Kind, Role};
 use crate::index::catalog::{self, FileRow};
-use crate::index::{Basis, Freshness, IndexError, Snapshot, Stored};
+use crate::index::{Basis, Freshness, IndexError, Note, Snapshot, Stored};
 
 /// With more changed notes than this, the corpus is made anew: what changed is kept in memory until it is taken in.
 const MANY: usize = 2000;
@@ -32,7 +32,11 @@ struct Changed {
 /// What is newer than the corpus.
 struct Changes {
     freshness: Freshness,
+    /// The corpus's turn that they are newer than.
+    turn: u64,
     stamp: Stamp,
+    /// The notes that are not as the index's last commit has them.
+    beyond: BTreeSet<String>,
     gone: Vec<String>,
     notes: Vec<Changed>,
     /// In place of all else: everything, made anew.
@@ -46,19 +50,22 @@ impl Recall {
     /// The index's.
     pub fn sync(&self) -> Result<Freshness, RecallError> {
         self.load()?;
-        let mut changes = self.changes(false)?;
-        if changes.is_none() {
-            let _one = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-            self.load()?;
-            changes = match self.changes(false)? {
-                None => self.changes(true)?,
-                changes => changes,
-            };
+        loop {
+            let mut changes = self.changes(false)?;
+            if changes.is_none() {
+                let _one = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+                self.load()?;
+                changes = match self.changes(false)? {
+                    None => self.changes(true)?,
+                    changes => changes,
+                };
+            }
+            let Some(changes) = changes else { unreachable!("a corpus that is made anew has all changes") };
+            let freshness = changes.freshness.clone();
+            if self.take(changes)? {
+                return Ok(freshness);
+            }
         }
-        let Some(changes) = changes else { unreachable!("a corpus that is made anew has all changes") };
-        let freshness = changes.freshness.clone();
-        self.take(changes)?;
-        Ok(freshness)
     }
 
     /// What `work` makes of the index and a corpus in the same state, from one look at the vault unless the corpus is
@@ -74,12 +81,18 @@ impl Recall {
         let mut is_last = false;
         loop {
             let (answer, freshness) = self.index.answer(|snapshot| {
-                let newer = changes(snapshot, &self.read(), None)?;
-                match newer {
-                    Some(changes) => self.take(changes)?,
-                    // After a sync the index may have gone on already: what is new since then waits for the next question.
-                    None if is_last => {}
-                    None => return Ok((None, None)),
+                loop {
+                    let newer = changes(snapshot, &self.read(), None)?;
+                    let is_in_step = match newer {
+                        Some(changes) => self.take(changes)?,
+                        // After a sync the index may have gone on already: what is new since then waits for the next
+                        // question.
+                        None if is_last => true,
+                        None => return Ok((None, None)),
+                    };
+                    if is_in_step {
+                        break;
+                    }
                 }
                 let (answer, bases) = work(snapshot, &self.read())?;
                 Ok((Some(answer), bases))
@@ -118,17 +131,24 @@ impl Recall {
         Ok(())
     }
 
-    /// Brings the corpus up to date, and saves it where much of it is new.
-    fn take(&self, changes: Changes) -> Result<(), IndexError> {
-        if self.read().of == Some(changes.stamp) && changes.freshness.read_directly == 0 {
-            return Ok(());
+    /// Brings the corpus up to date, and saves it where much of it is new. Not where another question has brought it
+    /// elsewhere since the changes were worked out.
+    fn take(&self, changes: Changes) -> Result<bool, IndexError> {
+        if self.read().is_of(changes.stamp) && changes.beyond.is_empty() {
+            return Ok(true);
         }
         let mut state = self.write();
+        if state.turn != changes.turn && changes.anew.is_none() {
+            return Ok(false);
+        }
+        let is_same_epoch = state.of.is_none_or(|of| of.epoch == changes.stamp.epoch);
         state.take(changes);
-        if state.unsaved > 0 && state.unsaved * 50 > state.corpus.blocks().max(10_000) {
-            let State { corpus, of, .. } = &mut *state;
+        let is_much = state.unsaved > 0 && state.unsaved * 50 > state.corpus.blocks().max(10_000);
+        if is_much || !is_same_epoch {
+            let State { corpus, of, beyond, .. } = &mut *state;
+            let of = of.filter(|_| beyond.is_empty());
             // A cache that can't be written is made again next time.
-            if let Err(error) = persist::save(corpus, *of, &self.fingerprint(), &self.file) {
+            if let Err(error) = persist::save(corpus, of, &self.fingerprint(), &self.file) {
                 tracing::debug!(%error, path = %self.file.display(), "the corpus is not saved");
             }
             state.unsaved = 0;
@@ -137,7 +157,7 @@ impl Recall {
             drop(state);
             self.load_model()?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// What is newer than the corpus; none where all of it should be made anew, unless that is what is asked.
@@ -185,8 +205,13 @@ impl State {
             }
         }
         self.all = OnceLock::new();
-        // What was read past the index may be taken back before it is committed.
-        self.of = (changes.freshness.read_directly == 0).then_some(changes.stamp);
+        (self.of, self.beyond) = (Some(changes.stamp), changes.beyond);
+        self.turn += 1;
+    }
+
+    /// Whether it is exactly a state of the index as that was committed.
+    fn is_of(&self, stamp: Stamp) -> bool {
+        self.of == Some(stamp) && self.beyond.is_empty()
     }
 }
 
@@ -228,18 +253,47 @@ fn changes(
 ) -> Result<Option<Changes>, IndexError> {
     let freshness = snapshot.freshness.clone();
     let stamp = stamp(snapshot)?;
-    let mut out = Changes { freshness, stamp, gone: Vec::new(), notes: Vec::new(), anew: None };
+    let beyond = snapshot.read_directly()?.into_iter().collect();
+    let turn = state.turn;
+    let mut out = Changes { freshness, turn, stamp, beyond, gone: Vec::new(), notes: Vec::new(), anew: None };
     if let Some(folder) = anew_in {
         out.anew = Some(make::anew(snapshot, folder, state.corpus.is_plain)?);
         return Ok(Some(out));
     }
-    let direct = out.freshness.read_directly > 0;
-    if state.of == Some(stamp) && !direct {
+    if state.is_of(stamp) && out.beyond.is_empty() {
         return Ok(Some(out));
     }
     if state.corpus.is_empty() || state.corpus.is_worn() {
         return Ok(None);
     }
+    let since = state.of.filter(|of| of.epoch == stamp.epoch && of.generation <= stamp.generation);
+    let changed = since.map(|of| snapshot.changed_since(of.generation)).transpose()?.flatten();
+    let mut wanted: Vec<String> = match changed {
+        Some(changed) if changed.len() + state.beyond.len() <= MANY => {
+            changed.into_iter().chain(state.beyond.iter().cloned()).collect()
+        }
+        _ => differing(snapshot, state)?,
+    };
+    if wanted.len() > MANY {
+        return Ok(None);
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    for path in wanted {
+        let known = state.corpus.file(&path);
+        match snapshot.note(&path)?.filter(|note| note.file.skipped.is_none()) {
+            Some(note) if known.is_none_or(|known| known.version != version(&note.file)) => {
+                out.notes.push(read(snapshot, note)?);
+            }
+            None if known.is_some() => out.gone.push(path),
+            _ => {}
+        }
+    }
+    Ok(Some(out))
+}
+
+/// The notes that the corpus has otherwise than the snapshot, by a look at all of them.
+fn differing(snapshot: &Snapshot<'_>, state: &State) -> Result<Vec<String>, IndexError> {
     let mut known: HashMap<String, u64> = HashMap::new();
     snapshot.each_file(|row| {
         if row.skipped.is_none() {
@@ -247,34 +301,26 @@ fn changes(
         }
     })?;
     let alive = state.corpus.files().iter().filter(|file| file.alive);
-    out.gone = alive.filter(|file| !known.contains_key(&file.path)).map(|file| file.path.clone()).collect();
+    let gone = alive.filter(|file| !known.contains_key(&file.path)).map(|file| file.path.clone());
+    let gone: Vec<String> = gone.collect();
     known.retain(|path, version| state.corpus.file(path).is_none_or(|file| file.version != *version));
-    if known.len() > MANY {
-        return Ok(None);
-    }
-    let mut wanted: Vec<String> = known.into_keys().collect();
-    wanted.sort_unstable();
-    for path in wanted {
-        out.notes.extend(read(snapshot, &path)?);
-    }
-    Ok(Some(out))
+    Ok(known.into_keys().chain(gone).collect())
 }
 
-/// The note at `path` as the snapshot has it, with its texts; none where there is none.
-fn read(snapshot: &Snapshot<'_>, path: &str) -> Result<Option<Changed>, IndexError> {
-    let Some(note) = snapshot.note(path)? else { return Ok(None) };
+/// A note with its texts.
+fn read(snapshot: &Snapshot<'_>, note: Note) -> Result<Changed, IndexError> {
     let mut blocks = Vec::with_capacity(note.len());
     for stored in note.blocks()? {
         let text = snapshot.text(stored.at)?;
         blocks.push((stored, text));
     }
-    Ok(Some(Changed { file: note.file, blocks }))
+    Ok(Changed { file: note.file, blocks })
 }
 
 /// Takes in the note at `path` as the snapshot has it; one that is gone has no blocks.
 pub(super) fn take_note(corpus: &mut Corpus, snapshot: &Snapshot<'_>, path: &str) -> Result<(), IndexError> {
-    match read(snapshot, path)? {
-        Some(note) => put(corpus, &note),
+    match snapshot.note(path)? {
+        Some(note) => put(corpus, &read(snapshot, note)?),
         None => corpus.put(path, 0, std::iter::empty()),
     }
     Ok(())

@@ -46,12 +46,12 @@ impl Tail {
         self.metas.len()
     }
 
-    /// The row of a text's vector; `embed` makes it where no other block has the same text.
-    pub fn row(&mut self, hash: &Hash, embed: impl FnOnce() -> Vec<f32>) -> u32 {
+    /// The row of a text's vector; `push` appends it where no other block has the same text.
+    pub fn row(&mut self, hash: &Hash, push: impl FnOnce(&mut Matrix)) -> u32 {
         if let Some(row) = self.row_of.get(hash) {
             return *row;
         }
-        self.vectors.push(&embed());
+        push(&mut self.vectors);
         let at = self.vectors.len() - 1;
         if !self.vectors.has(at) {
             self.vectors.pop();
@@ -80,8 +80,13 @@ impl Tail {
     pub fn append(&mut self, other: &Self) {
         let first = u32::try_from(self.len()).unwrap_or(u32::MAX);
         for (row, hash) in other.rows.iter().zip(&other.hashes) {
-            let row =
-                if *row == NO_ROW { NO_ROW } else { self.row(hash, || other.vectors.row(*row as usize)) };
+            let row = if *row == NO_ROW {
+                NO_ROW
+            } else {
+                let (values, scale) = other.vectors.row_parts(*row as usize);
+                // As it is: taken apart and made again it would be another by a rounding.
+                self.row(hash, |vectors| vectors.push_parts(values, scale))
+            };
             self.rows.push(row);
         }
         self.metas.extend_from_slice(&other.metas);

@@ -9,6 +9,7 @@ mod support;
 #[cfg(feature = "http")]
 mod endpoints;
 mod giving;
+mod grown;
 mod local;
 mod scale;
 #[cfg(feature = "http")]

@@ -1,0 +1,137 @@
+//! A corpus that follows a vault's changes answers as one made of the vault as it is.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use vault_agent::clock::SystemClock;
+use vault_agent::config::Settings;
+use vault_agent::index::live::Follower;
+use vault_agent::index::{Hit, Index, Query};
+use vault_agent::recall::Recall;
+use vault_agent::vault::Vault;
+
+const WORDS: [&str; 8] = ["kitten", "shelter", "garden", "kettle", "river", "letter", "adopted", "cat"];
+
+/// What happens to a vault of six notes.
+#[derive(Debug, Clone)]
+enum Step {
+    Write(usize, Vec<usize>),
+    Append(usize, usize),
+    Remove(usize),
+    Rename(usize, usize),
+    /// Being written while somebody asks: read past the index, and taken back unless `stays`.
+    Typed(usize, usize, bool),
+    /// A process of its own asks next.
+    Cold,
+    /// The index is made anew.
+    Reindex,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let (note, word) = (0..6_usize, 0..WORDS.len());
+    let step = prop_oneof![
+        4 => (note.clone(), prop::collection::vec(word.clone(), 1..6)).prop_map(|(n, words)| Step::Write(n, words)),
+        2 => (note.clone(), word.clone()).prop_map(|(n, word)| Step::Append(n, word)),
+        2 => note.clone().prop_map(Step::Remove),
+        1 => (note.clone(), note.clone()).prop_map(|(from, to)| Step::Rename(from, to)),
+        3 => (note, word, any::<bool>()).prop_map(|(n, word, stays)| Step::Typed(n, word, stays)),
+        1 => Just(Step::Cold),
+        1 => Just(Step::Reindex),
+    ];
+    prop::collection::vec(step, 1..14)
+}
+
+fn open(root: &Path, cache: &Path) -> Recall {
+    let clock = Arc::new(SystemClock);
+    let vault = Vault::open(root).unwrap();
+    let index = Index::of(vault, &Settings::default(), cache, clock.clone()).unwrap();
+    Recall::new(Arc::new(index), &Settings::default(), clock)
+}
+
+fn found(recall: &Recall) -> Vec<Hit> {
+    let ask = |text: &&str| recall.search(&Query::new(*text)).unwrap().hits;
+    ["kitten shelter", "who adopted a cat?", "river"].iter().flat_map(ask).collect()
+}
+
+/// The same hits, but for scores whose sums were added up in another order.
+fn is_same(a: &[Hit], b: &[Hit]) -> bool {
+    let is_same =
+        |(a, b): (&Hit, &Hit)| (a.score - b.score).abs() < 1e-4 && *a == Hit { score: a.score, ..b.clone() };
+    a.len() == b.len() && a.iter().zip(b).all(is_same)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_answers_as_one_made_anew(steps in steps()) {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, cache) = (dir.path().join("vault"), dir.path().join("cache"));
+        std::fs::create_dir(&root).unwrap();
+        let name = |n: usize| format!("n{n}.md");
+        let at = |n: usize| root.join(name(n));
+        std::fs::write(at(0), "the first kitten\n").unwrap();
+        let mut recall = open(&root, &cache);
+        let follow = |recall: &Recall| {
+            let follower = Follower::start(Arc::clone(recall.index())).unwrap();
+            while !follower.following().following {
+                std::thread::yield_now();
+            }
+            follower
+        };
+        let settle = |follower: &Follower, notes: &[usize]| {
+            follower.changed(notes.iter().map(|n| name(*n)));
+            while follower.following().behind > 0 {
+                std::thread::yield_now();
+            }
+        };
+        let mut follower = follow(&recall);
+        for (round, step) in steps.into_iter().enumerate() {
+            match step {
+                Step::Write(n, words) => {
+                    let lines = words.iter().map(|word| format!("the {} {round}\n\n", WORDS[*word]));
+                    std::fs::write(at(n), lines.collect::<String>()).unwrap();
+                    settle(&follower, &[n]);
+                }
+                Step::Append(n, word) => {
+                    let text = std::fs::read_to_string(at(n)).unwrap_or_default();
+                    std::fs::write(at(n), format!("{text}\na {}\n", WORDS[word])).unwrap();
+                    settle(&follower, &[n]);
+                }
+                Step::Remove(n) => {
+                    let _ = std::fs::remove_file(at(n));
+                    settle(&follower, &[n]);
+                }
+                Step::Rename(from, to) => {
+                    let _ = std::fs::rename(at(from), at(to));
+                    settle(&follower, &[from, to]);
+                }
+                Step::Typed(n, word, stays) => {
+                    let before = std::fs::read(at(n)).ok();
+                    std::fs::write(at(n), format!("typing {} {round}\n", WORDS[word])).unwrap();
+                    follower.stirring([name(n)]);
+                    let _ = found(&recall);
+                    match before {
+                        _ if stays => {}
+                        Some(before) => std::fs::write(at(n), before).unwrap(),
+                        None => std::fs::remove_file(at(n)).unwrap(),
+                    }
+                    settle(&follower, &[n]);
+                }
+                Step::Cold => {
+                    drop(follower);
+                    recall = open(&root, &cache);
+                    follower = follow(&recall);
+                }
+                Step::Reindex => {
+                    recall.index().reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
+                }
+            }
+            let anew = open(&root, &dir.path().join(format!("anew{round}")));
+            let (found, expected) = (found(&recall), found(&anew));
+            prop_assert!(is_same(&found, &expected), "after step {round}: {found:?}, not {expected:?}");
+            prop_assert!(found.iter().all(|hit| hit.score.is_finite()));
+        }
+    }
+}
