@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::block::Block;
 use super::catalog::{self, FileRow, RunRow};
-use super::scan::Suspect;
+use super::scan::{self, Suspect};
 use super::schema::Fields;
 use super::store::Store;
 use super::view::{self, DocRef, View};
@@ -104,15 +104,22 @@ impl Index {
         Ok(Snapshot { store, conn, view, options: &self.options, freshness })
     }
 
-    /// `snapshot` with the suspects as they are on disk, nothing committed.
+    /// `snapshot` with the suspects as they are on disk, nothing committed; what it has read directly is read again.
     pub(super) fn look_again(
         &self,
         store: &Store,
         snapshot: &mut Snapshot<'_>,
-        suspects: Vec<Suspect>,
+        mut suspects: Vec<Suspect>,
     ) -> Result<(), IndexError> {
-        let view = Arc::clone(&snapshot.view);
-        snapshot.view = self.look_through(store, &snapshot.conn, view, suspects, &mut snapshot.freshness)?;
+        // From the committed state on: a file that is looked at twice counts once.
+        let read = snapshot.read_directly()?;
+        suspects.extend(scan::suspects_at(&snapshot.conn, &self.vault, &self.options, &read)?);
+        suspects.sort_by(|a, b| a.path.cmp(&b.path));
+        suspects.dedup_by(|a, b| a.path == b.path);
+        snapshot.freshness.read_directly = 0;
+        let committed = store.view(&snapshot.conn)?;
+        snapshot.view =
+            self.look_through(store, &snapshot.conn, committed, suspects, &mut snapshot.freshness)?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Which blocks' vectors are nearest to the question's, by their signs, before any cosine is taken.
 //!
-//! Two passes: the first word of each vector's signs leaves a few in a hundred, all signs choose among those.
+//! Two passes: the first word of each vector's signs leaves about 25,000 blocks, all signs choose among those.
 //! A vector that is near as a whole is so in its first 64 dimensions as well, but for few; what is read of all
 //! blocks is eight bytes each. Beside them comes a sample that the vectors themselves choose, for the mean and
 //! the spread of all cosines. Everything follows from the blocks in scope alone, however the corpus grew.
@@ -133,7 +133,7 @@ impl<Words: Iterator<Item = u64>> wide::Work for FirstPass<'_, Words> {
             // At most 64.
             *byte = wide::difference(&[word], &[self.signs]) as u8;
             let mixed = word.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            if is_chosen(mixed, self.judged) {
+            if word != 0 && is_chosen(mixed, self.judged) {
                 self.chosen.push((place, mixed));
             }
         }

@@ -101,8 +101,11 @@ pub fn semantic(
 /// The mean of cosines and one over their spread. A few have no spread to speak of: they are joined by as many
 /// usual ones as make one.
 fn spread_of(cosines: impl Iterator<Item = f32>) -> Option<(f32, f32)> {
+    let mut cosines: Vec<f32> = cosines.collect();
+    // Sums depend on their order, which is that in which the corpus grew.
+    cosines.sort_unstable_by(f32::total_cmp);
     let (mut count, mut sum, mut squares) = (0_u32, 0.0_f64, 0.0_f64);
-    for cosine in cosines.map(f64::from) {
+    for cosine in cosines.into_iter().map(f64::from) {
         count += 1;
         sum += cosine;
         squares += cosine * cosine;

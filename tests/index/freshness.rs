@@ -244,3 +244,22 @@ fn a_glance_sees_new_files_and_the_agents_own_notes_and_says_that_it_was_one() {
     vault.write("in/c.md", "first third\n");
     assert_eq!(ask("first"), (4, CheckedBy::Scan));
 }
+
+#[test]
+fn a_note_that_is_looked_at_twice_counts_once() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nfirst\n\nand more\n\nand more\n//- b.md\nsecond first\n");
+    let index = Arc::new(vault.index());
+    let follower = Follower::start(Arc::clone(&index)).unwrap();
+    until("the first look", || follower.following().following);
+    // One is being typed and read directly, of the other nobody heard: before it says that there is nothing, it looks at
+    // both.
+    vault.write("a.md", "third");
+    follower.stirring(["a.md".to_owned()]);
+    vault.write("b.md", "fourth first\n");
+    let answer = index.search(&Query::new("fourth")).unwrap();
+    assert_eq!((answer.hits.len(), answer.freshness.read_directly), (1, 2));
+    let anew = tempfile::tempdir().unwrap();
+    let expected = vault.index_at(anew.path()).search(&Query::new("fourth")).unwrap();
+    assert_eq!(answer.hits, expected.hits);
+}
