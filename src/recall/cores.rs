@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fewer blocks than this don't pay for a thread.
-const WORTH_A_THREAD: usize = 250_000;
+const WORTH_A_THREAD: usize = 500_000;
 
 /// So many threads are worth their while for work on so many blocks.
 pub fn threads(blocks: usize) -> usize {

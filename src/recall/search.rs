@@ -17,7 +17,7 @@ pub(super) const MOST_HITS: usize = 10_000;
 /// alone.
 const MOST_KEPT: usize = 1 << 20;
 /// Of more blocks than this, the ranking's finds and the index's are looked for at the same time.
-const ONE_CORE: usize = 250_000;
+const ONE_CORE: usize = 1_000_000;
 /// So many finds by words stand against the ranking's at least.
 const LEAST_BY_WORDS: usize = 50;
 
