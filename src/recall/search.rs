@@ -13,7 +13,7 @@ use crate::index::{Answer, Found, Hit, IndexError, Kind, Query, Snapshot, scope_
 
 /// Nobody needs more hits in one answer.
 pub(super) const MOST_HITS: usize = 10_000;
-/// Of a corpus with more slots than this, room is kept between questions (28 bytes a slot) by [`Recall::keeping_room`]
+/// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by [`Recall::keeping_room`]
 /// alone.
 const MOST_KEPT: usize = 1 << 20;
 /// Of more blocks than this, the ranking's finds and the index's are looked for at the same time.

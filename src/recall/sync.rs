@@ -1,8 +1,9 @@
 //! Keeping the corpus in step with the index.
 //!
 //! The index says which state it is in; where that is the corpus's own, nothing is read. Else the notes that its
-//! commits since then changed, or, where that isn't known any more, those whose content hash differs, are taken in again. A cold process begins with the saved corpus. Where most of it
-//! is new it is made anew, note by note: no more than a layer's blocks are in memory at a time.
+//! commits since then changed, or, where that isn't known any more, those whose content hash differs, are taken in
+//! again. A cold process begins with the saved corpus. Where most of it is new it is made anew, note by note: no more
+//! than a layer's blocks are in memory at a time.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -152,6 +153,8 @@ impl Recall {
                 tracing::debug!(%error, path = %self.file.display(), "the corpus is not saved");
             }
             state.unsaved = 0;
+            // A layer that was filled up numbers its blocks anew.
+            state.all = OnceLock::new();
         }
         if !self.is_builtin() {
             drop(state);
@@ -191,6 +194,9 @@ impl Recall {
 
 impl State {
     fn take(&mut self, changes: Changes) {
+        if changes.anew.is_some() || !changes.gone.is_empty() || !changes.notes.is_empty() {
+            self.all = OnceLock::new();
+        }
         if let Some(corpus) = changes.anew {
             self.corpus = corpus;
             self.unsaved = usize::MAX / 50;
@@ -204,7 +210,6 @@ impl State {
                 self.unsaved += note.blocks.len() + 1;
             }
         }
-        self.all = OnceLock::new();
         (self.of, self.beyond) = (Some(changes.stamp), changes.beyond);
         self.turn += 1;
     }
@@ -272,7 +277,11 @@ fn changes(
         Some(changed) if changed.len() + state.beyond.len() <= MANY => {
             changed.into_iter().chain(state.beyond.iter().cloned()).collect()
         }
-        _ => differing(snapshot, state)?,
+        _ => {
+            let (wanted, gone) = differing(snapshot, state)?;
+            out.gone = gone;
+            wanted
+        }
     };
     if wanted.len() > MANY {
         return Ok(None);
@@ -292,8 +301,8 @@ fn changes(
     Ok(Some(out))
 }
 
-/// The notes that the corpus has otherwise than the snapshot, by a look at all of them.
-fn differing(snapshot: &Snapshot<'_>, state: &State) -> Result<Vec<String>, IndexError> {
+/// The notes that the corpus doesn't have as the snapshot has them, and those that are gone, by a look at all of them.
+fn differing(snapshot: &Snapshot<'_>, state: &State) -> Result<(Vec<String>, Vec<String>), IndexError> {
     let mut known: HashMap<String, u64> = HashMap::new();
     snapshot.each_file(|row| {
         if row.skipped.is_none() {
@@ -302,9 +311,9 @@ fn differing(snapshot: &Snapshot<'_>, state: &State) -> Result<Vec<String>, Inde
     })?;
     let alive = state.corpus.files().iter().filter(|file| file.alive);
     let gone = alive.filter(|file| !known.contains_key(&file.path)).map(|file| file.path.clone());
-    let gone: Vec<String> = gone.collect();
+    let gone = gone.collect();
     known.retain(|path, version| state.corpus.file(path).is_none_or(|file| file.version != *version));
-    Ok(known.into_keys().chain(gone).collect())
+    Ok((known.into_keys().collect(), gone))
 }
 
 /// A note with its texts.
