@@ -16,8 +16,9 @@ use tantivy::collector::TopDocs;
 use tantivy::query::QueryParser;
 use tantivy::schema::{IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions};
 use vault_agent::clock::SystemClock;
+use vault_agent::config::Settings;
 use vault_agent::index::live::Follower;
-use vault_agent::index::{Index, Options, Query};
+use vault_agent::index::{Index, Query};
 use vault_agent::vault::Vault;
 
 const QUERIES: [&str; 10] = [
@@ -107,7 +108,8 @@ fn main() {
 }
 
 fn open(root: &Path, cache: &Path) -> Index {
-    Index::open(Vault::open(root).unwrap(), cache, Options::default(), Arc::new(SystemClock)).unwrap()
+    // With the settings that the program finds in the vault, so that it asks this index and makes none of its own.
+    Index::of(Vault::open(root).unwrap(), &Settings::default(), cache, Arc::new(SystemClock)).unwrap()
 }
 
 fn change(root: &Path, index: &Index, follower: &Follower, n: usize) {
