@@ -53,10 +53,8 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
         }
     }
     for file in &delta.removed {
-        let path = catalog::file_by_id(&tx, *file)?.path;
-        catalog::put_changes(&tx, totals.generation, std::iter::once(path.as_str()))?;
-        tx.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([file])?;
-        tx.prepare_cached("DELETE FROM pins WHERE file = ?1")?.execute([file])?;
+        tx.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([file.id])?;
+        tx.prepare_cached("DELETE FROM pins WHERE file = ?1")?.execute([file.id])?;
     }
     fail::fail_point!("index-commit-middle", |_| Err(IndexError::Interrupted));
     for (file, run, pins) in &delta.files {
@@ -80,8 +78,8 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
         }
         put_pins(&tx, id, pins, known && run.is_some())?;
     }
-    let written = delta.files.iter().map(|(file, ..)| file.path.as_str());
-    catalog::put_changes(&tx, totals.generation, written)?;
+    let changed = delta.removed.iter().chain(delta.files.iter().map(|(file, ..)| file));
+    catalog::put_changes(&tx, totals.generation, changed.map(|file| file.path.as_str()))?;
     catalog::set_totals(&tx, &totals)?;
     fail::fail_point!("index-commit-end", |_| Err(IndexError::Interrupted));
     tx.commit()?;

@@ -44,7 +44,7 @@ pub struct Delta {
     /// Rows to write, with their new run and pins.
     pub files: Vec<NewFile>,
     /// Files to forget.
-    pub removed: Vec<i64>,
+    pub removed: Vec<FileRow>,
     /// Runs that die.
     pub hidden: Vec<RunRow>,
     /// Documents that die, by segment and term.
@@ -69,7 +69,7 @@ impl Delta {
             match change {
                 Change::Removed(file) => {
                     delta.hide(conn, view, fields, &mut analyzer, &file)?;
-                    delta.removed.push(file.id);
+                    delta.removed.push(file);
                 }
                 Change::Touched(file) => delta.files.push((file, None, Vec::new())),
                 Change::Content { file, note, append, pins } => {
@@ -167,7 +167,7 @@ impl Delta {
             }
             *seg = Arc::new(Seg { alive: Some(alive), memory: Vec::new(), ..Seg::clone(seg) });
         }
-        after.hidden.extend(self.removed.iter().copied());
+        after.hidden.extend(self.removed.iter().map(|file| file.id));
         after.hidden.extend(self.hidden.iter().map(|run| run.file));
         if let Some(segment) = &self.segment {
             let memory = self.files.iter().filter_map(|(file, run, _)| {

@@ -213,17 +213,6 @@ impl Snapshot<'_> {
         Ok(())
     }
 
-    /// The files that may be others than in the state of `generation`, of this making of the index, beside what that
-    /// state had read directly; none where that is too long ago to be known.
-    ///
-    /// # Errors
-    /// SQLite's.
-    pub fn changed_since(&self, generation: u64) -> Result<Option<Vec<String>>, IndexError> {
-        let Some(mut paths) = catalog::changed_since(&self.conn, generation)? else { return Ok(None) };
-        paths.extend(self.read_directly()?);
-        Ok(Some(paths))
-    }
-
     /// The files that this state has other than the index's last commit.
     ///
     /// # Errors

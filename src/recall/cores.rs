@@ -11,6 +11,19 @@ pub fn threads(blocks: usize) -> usize {
     (blocks / WORTH_A_THREAD).clamp(1, cores)
 }
 
+/// Runs `aside` in a thread of its own, if that pays, while `here` runs here.
+pub fn both<A: Send, H>(pays: bool, aside: impl FnOnce() -> A + Send, here: impl FnOnce() -> H) -> (A, H) {
+    if !pays {
+        let here = here();
+        return (aside(), here);
+    }
+    std::thread::scope(|scope| {
+        let aside = scope.spawn(aside);
+        let here = here();
+        (aside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), here)
+    })
+}
+
 /// What `work` makes of each of `count` numbers, in their order, by so many threads, this one among them.
 pub fn share<T: Send>(threads: usize, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if threads < 2 {

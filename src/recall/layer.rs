@@ -2,8 +2,8 @@
 //! lies.
 //!
 //! What is known of a block is a row of fixed size; vectors are int8 rows with one scale each and, beside them,
-//! their signs for the first passes, the first word of each block's in the order of the blocks; terms are sorted text with their
-//! postings as variable-length numbers. A value that can't be (a torn file) is passed over, never trusted.
+//! their signs for the first passes, the first word of each block's in the order of the blocks; terms are sorted text
+//! with their postings as variable-length numbers. A value that can't be (a torn file) is passed over, never trusted.
 
 use std::path::Path;
 

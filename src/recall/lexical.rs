@@ -32,7 +32,7 @@ pub(super) fn lexical(
     sink: &mut impl Sink,
 ) -> Values {
     let scope = Scope { corpus, candidates };
-    let (threads, layers) = (threads(candidates.count), corpus.parts());
+    let (threads, layers, files) = (threads(candidates.count), corpus.parts(), corpus.files().len());
     let is_name = |asked: &Asked| speakers.names.contains(&asked.word);
     let found = share(threads, layers, |at| {
         question.asked.iter().map(|asked| Found::new(scope, at, asked, is_name(asked))).collect::<Vec<_>>()
@@ -42,29 +42,24 @@ pub(super) fn lexical(
         .map(|(n, asked)| Term::new(scope, asked, is_name(asked), &blocks(n)))
         .collect();
     let counts = share(threads, layers, |at| {
-        let mut room = work.room(corpus.files().len());
-        let counts = terms.iter().zip(&found[at]).map(|(term, found)| term.counts(scope, found, &mut room));
-        let counts = counts.collect::<Vec<_>>();
-        work.leave(room);
-        counts
+        work.in_room(files, |room| {
+            let found = terms.iter().zip(&found[at]);
+            found.map(|(term, found)| term.counts(scope, found, room)).collect::<Vec<_>>()
+        })
     });
     for (n, term) in terms.iter_mut().enumerate() {
         term.take(scope, counts.iter().map(|counts| counts[n]));
     }
     let sums = share(threads, layers, |at| {
-        let mut room = work.room(corpus.files().len());
-        let sums =
-            Layer { scope, room: &mut room, sums: Sums::default(), last: None }.run(&terms, &found[at]);
-        work.leave(room);
-        sums
+        work.in_room(files, |room| {
+            Layer { scope, room, sums: Sums::default(), last: None }.run(&terms, &found[at])
+        })
     });
     let wholes = Wholes::new(&terms, &sums);
-    let mut room = work.room(corpus.files().len());
     let mut answers = Vec::new();
-    for sums in sums {
-        sums.hand_over(scope, &wholes, &mut room, sink, &mut answers);
-    }
-    work.leave(room);
+    work.in_room(files, |room| {
+        sums.into_iter().for_each(|sums| sums.hand_over(scope, &wholes, room, sink, &mut answers));
+    });
     answers
 }
 

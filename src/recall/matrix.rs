@@ -154,12 +154,6 @@ impl Matrix {
         (&self.rows[row * self.dimensions..][..self.dimensions], self.scales[row])
     }
 
-    /// A row as numbers.
-    pub fn row(&self, row: usize) -> Vec<f32> {
-        let values = &self.rows[row * self.dimensions..][..self.dimensions];
-        values.iter().map(|x| f32::from(x.cast_signed()) * self.scales[row]).collect()
-    }
-
     /// Copies a row of another matrix of the same dimension onto the end; a missing one becomes a row that
     /// is like nothing.
     pub fn push_row(&mut self, from: &Self, row: Option<usize>) {

@@ -77,7 +77,7 @@ fn by_signs(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>, enou
 
 /// The candidates' slots by layer, the tail's last.
 fn by_layer(corpus: &Corpus, candidates: &Candidates) -> Vec<Vec<Range<u32>>> {
-    let mut parts = vec![Vec::new(); corpus.layers.len() + 1];
+    let mut parts = vec![Vec::new(); corpus.parts()];
     for id in &candidates.files {
         let slots = corpus.files()[*id as usize].slots.clone();
         let part: &mut Vec<Range<u32>> = &mut parts[(slots.start >> BITS) as usize];

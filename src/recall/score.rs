@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 
 pub use super::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
 use super::candidates::{answers, beside};
+use super::cores::both;
 use super::corpus::{Corpus, NEVER};
 use super::lexical::lexical;
 use super::nearest::nearest;
@@ -46,7 +47,7 @@ pub fn signals(
     let near = match vectors.filter(|_| is_short) {
         Some(vectors) => {
             let near = || nearest(corpus, candidates, vectors);
-            Some(both(candidates.count > ONE_CORE, near, words))
+            Some(both(candidates.count > ONE_CORE, near, words).0)
         }
         None => {
             words();
@@ -70,19 +71,6 @@ pub fn signals(
         }
         None => candidates.slots(corpus).for_each(|slot| shape(corpus, slot, question, &speakers, sink)),
     }
-}
-
-/// Runs `aside` in a thread of its own, if that pays, while `here` runs here.
-fn both<T: Send>(pays: bool, aside: impl FnOnce() -> T + Send, here: impl FnOnce()) -> T {
-    if !pays {
-        here();
-        return aside();
-    }
-    std::thread::scope(|scope| {
-        let aside = scope.spawn(aside);
-        here();
-        aside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
 }
 
 /// The speakers in scope: all their names' words, and those whom the question names.

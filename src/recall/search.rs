@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::cores::both;
 use super::engine::{Recall, RecallError, State};
 use super::finder::{self, Find};
 use super::question::Question;
@@ -92,14 +93,8 @@ impl Recall {
         };
         let rank = || self.rank(state, &place.text, place.scope.as_deref(), within.most(limit));
         let beside = if state.corpus.blocks() > ONE_CORE { snapshot.fork()? } else { None };
-        let (ranking, by_words) = match beside {
-            Some(beside) => std::thread::scope(|scope| {
-                let words = scope.spawn(|| words(&{ beside }));
-                let ranking = rank();
-                (ranking, Some(words.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
-            }),
-            None => (rank(), None),
-        };
+        let pays = beside.is_some();
+        let (by_words, ranking) = both(pays, || beside.map(|beside| words(&beside)), rank);
         notes.extend(ranking.notes);
         let found = finder::of_slots(snapshot, state, ranking.best, limit, |block| within.has(&block.tags))?;
         // What stands in notes is the index's to rank by words; meaning adds what it did not find.

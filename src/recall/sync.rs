@@ -272,10 +272,11 @@ fn changes(
         return Ok(None);
     }
     let since = state.of.filter(|of| of.epoch == stamp.epoch && of.generation <= stamp.generation);
-    let changed = since.map(|of| snapshot.changed_since(of.generation)).transpose()?.flatten();
-    let mut wanted: Vec<String> = match changed {
-        Some(changed) if changed.len() + state.beyond.len() <= MANY => {
-            changed.into_iter().chain(state.beyond.iter().cloned()).collect()
+    let changed = since.map(|of| catalog::changed_since(snapshot.database(), of.generation));
+    let beyond = || state.beyond.union(&out.beyond).cloned();
+    let mut wanted: Vec<String> = match changed.transpose()?.flatten() {
+        Some(changed) if changed.len() + beyond().count() <= MANY => {
+            changed.into_iter().chain(beyond()).collect()
         }
         _ => {
             let (wanted, gone) = differing(snapshot, state)?;

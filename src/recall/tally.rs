@@ -231,8 +231,8 @@ impl Work {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Room for one layer of a corpus of so many notes; [`Work::leave`] gives it back.
-    pub(super) fn room(&self, files: usize) -> Room {
+    /// Runs `work` in room for one layer of a corpus of so many notes.
+    pub(super) fn in_room<T>(&self, files: usize, work: impl FnOnce(&mut Room) -> T) -> T {
         let mut room = self.rooms().pop().unwrap_or_default();
         for by_slot in [&mut room.term, &mut room.own, &mut room.window] {
             make_room(&mut by_slot.value, MOST);
@@ -240,12 +240,9 @@ impl Work {
         for by_file in [&mut room.session, &mut room.session_bm25, &mut room.session_cover] {
             make_room(&mut by_file.value, files.next_power_of_two());
         }
-        room
-    }
-
-    /// Leaves a room to a later layer.
-    pub(super) fn leave(&self, room: Room) {
+        let made = work(&mut room);
         self.rooms().push(room);
+        made
     }
 }
 

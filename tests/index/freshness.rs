@@ -1,20 +1,13 @@
 //! Answers say how fresh they are; nothing makes them silently wrong.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use vault_agent::index::live::Follower;
 use vault_agent::index::{CheckedBy, Query};
 
+use super::support::until;
 use super::vault::{TestVault, no_failpoints, show};
-
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what} took too long");
-        std::thread::yield_now();
-    }
-}
 
 #[test]
 fn without_a_daemon_every_query_sees_the_disk() {

@@ -1,7 +1,6 @@
 //! Recall's own view of the vault goes in step with the index, and with nothing else.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use vault_agent::clock::SystemClock;
 use vault_agent::config::Settings;
@@ -10,13 +9,7 @@ use vault_agent::index::{Index, Query};
 use vault_agent::recall::Recall;
 use vault_agent::vault::Vault;
 
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what} took too long");
-        std::thread::yield_now();
-    }
-}
+use crate::support::until;
 
 #[test]
 fn what_was_read_before_it_was_committed_and_taken_back_is_forgotten() {

@@ -26,6 +26,16 @@ use jiff::{SignedDuration, Timestamp};
 /// The instant of a fixture that names none: 2026-12-01 09:30 in London.
 pub const NOON: &str = "2026-12-01T09:30:00Z";
 
+/// Waits until something is `done`; it is a defect if that takes long.
+#[track_caller]
+pub fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = std::time::Instant::now();
+    while !done() {
+        assert!(start.elapsed() < std::time::Duration::from_secs(20), "{what} took too long");
+        std::thread::yield_now();
+    }
+}
+
 /// A vault in a temporary folder, with directories, home and clock of its own.
 #[derive(Debug)]
 pub struct TestVault {
