@@ -75,11 +75,12 @@ impl Fields {
     }
 }
 
-/// What is stored of a block, put into `text`.
+/// What is stored of a block, put into `text`. Never nothing: tantivy drops a store's last documents
+/// where all of them are empty.
 pub fn stored(block: &Block, text: &mut String) {
     text.clear();
     text.push_str(&block.text);
-    if !block.extra.is_empty() {
+    if !block.extra.is_empty() || block.text.is_empty() {
         text.push(SEPARATOR);
         text.push_str(&block.extra);
     }

@@ -435,6 +435,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_segment_of_empty_texts_can_be_read() {
+        let mut builder = SegmentBuilder::new(&Target::Memory).unwrap();
+        let blocks = vec![block(Kind::Item, 0, ""); 3];
+        builder.add("a.md", "", "", &Note { blocks, ..Note::default() }).unwrap();
+        let reader = read_new(&builder.finish().unwrap()).unwrap();
+        let stored = Texts::open(&reader, 8).unwrap();
+        for doc in 0..3 {
+            assert_eq!(stored.text(doc).unwrap(), (String::new(), String::new()));
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
