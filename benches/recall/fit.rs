@@ -6,7 +6,7 @@ use vault_agent::recall::corpus::{names_of, without_names};
 use vault_agent::recall::formula;
 use vault_agent::recall::matrix::{Matrix, Probe};
 use vault_agent::recall::question::Question;
-use vault_agent::recall::score::{self, Candidates, Table, Vectors, Work};
+use vault_agent::recall::score::{self, Candidates, Prompt, Table, Vectors, Work};
 use vault_agent::recall::signal::{FITTED, NAMES, SEVERAL, SIGNALS, Weights};
 
 use crate::data::Conversation;
@@ -70,15 +70,10 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let probe = Probe::new(&embed(&without_names(&asked.text, &names)));
             let vectors = probe.as_ref().map(|probe| Vectors { matrix, probe });
             let mut sink = Table(vec![[0.0; SIGNALS]; corpus.len()]);
-            score::signals(
-                corpus,
-                &candidates,
-                &question,
-                vectors,
-                &jiff::tz::TimeZone::UTC,
-                &mut Work::default(),
-                &mut sink,
-            );
+            let zone = &jiff::tz::TimeZone::UTC;
+            let (candidates, question) = (&candidates, &question);
+            let prompt = Prompt { corpus, candidates, question, vectors, zone, notes: None };
+            score::signals(prompt, &mut Work::default(), &mut sink);
             let cosine = |slot: usize| match (&probe, matrix) {
                 (Some(probe), Some(matrix)) => matrix.cosine(probe, slot),
                 (Some(probe), None) => corpus.cosine(probe, slot as u32).unwrap_or(0.0),

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use vault_agent::recall::corpus::{names_of, without_names};
 use vault_agent::recall::matrix::Probe;
 use vault_agent::recall::question::Question;
-use vault_agent::recall::score::{self, Candidates, Near, Scores, Vectors, Work};
+use vault_agent::recall::score::{self, Candidates, Near, Prompt, Scores, Vectors, Work};
 use vault_agent::recall::signal::{NEAR, SURE_ENOUGH, weights};
 
 use crate::data::Conversation;
@@ -17,7 +17,9 @@ fn surest(conversation: &Conversation, candidates: &Candidates, text: &str) -> (
     let vectors = probe.as_ref().map(|probe| Vectors { matrix: None, probe });
     let question = Question::new(text, jiff::civil::date(2024, 6, 1));
     let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len());
-    score::signals(corpus, candidates, &question, vectors, &TimeZone::UTC, &mut Work::default(), &mut scores);
+    let (question, zone) = (&question, &TimeZone::UTC);
+    let prompt = Prompt { corpus, candidates, question, vectors, zone, notes: None };
+    score::signals(prompt, &mut Work::default(), &mut scores);
     let best = scores.best(corpus, candidates, 24);
     let surest = best.into_iter().max_by(|a, b| scores.sureness(*a).total_cmp(&scores.sureness(*b)));
     surest.map_or((0.0, 0.0, 0.0), |slot| {

@@ -7,7 +7,7 @@ use vault_agent::embed::Table;
 use vault_agent::recall::corpus::{Corpus, Passage};
 use vault_agent::recall::matrix::Probe;
 use vault_agent::recall::question::Question;
-use vault_agent::recall::score::{self, Candidates, Near, Scores, Vectors, Work};
+use vault_agent::recall::score::{self, Candidates, Near, Prompt, Scores, Vectors, Work};
 use vault_agent::recall::signal::{NEAR, weights};
 
 use crate::data::Conversation;
@@ -64,20 +64,20 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
         let candidates = Candidates::new(&corpus, |_| true);
         let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len());
         let vectors = Vectors { matrix: None, probe: &probe };
-        score::signals(
-            &corpus,
-            &candidates,
-            &question,
-            Some(vectors),
-            &TimeZone::UTC,
-            &mut Work::default(),
-            &mut scores,
-        );
+        let prompt = Prompt {
+            corpus: &corpus,
+            candidates: &candidates,
+            question: &question,
+            vectors: Some(vectors),
+            zone: &TimeZone::UTC,
+            notes: None,
+        };
+        score::signals(prompt, &mut Work::default(), &mut scores);
         std::hint::black_box(scores.best(&corpus, &candidates, 24));
         whole.push(start.elapsed());
         let start = Instant::now();
         cosines.clear();
-        cosines.extend(candidates.slots(&corpus).map(|slot| corpus.cosine(&probe, slot)));
+        cosines.extend(candidates.slots().map(|slot| corpus.cosine(&probe, slot)));
         vectors_only.push(start.elapsed());
     }
     let least = |times: &[Duration]| times.iter().min().copied().unwrap_or_default();

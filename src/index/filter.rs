@@ -7,7 +7,7 @@ use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{BitSet, DocSet, TERMINATED, Term};
 
-use super::block::Block;
+use super::block::{Block, Kind};
 use super::catalog;
 use super::schema::Fields;
 use super::syntax::{Filter, Item, Syntax};
@@ -107,6 +107,22 @@ pub fn allowed(
         sets.keep(set, false);
     }
     Ok(Some(sets.sets))
+}
+
+/// Whether any living block is of this kind.
+pub fn has_kind(view: &View, fields: &Fields, kind: Kind) -> Result<bool, IndexError> {
+    let term = Term::from_field_text(fields.filter, &format!("kind:{kind}"));
+    for seg in &view.segs {
+        let found = seg.reader.inverted_index(term.field())?.read_postings(&term, IndexRecordOption::Basic);
+        let Some(mut found) = found.map_err(tantivy::TantivyError::from)? else { continue };
+        while found.doc() != TERMINATED {
+            if seg.is_alive(found.doc()) {
+                return Ok(true);
+            }
+            found.advance();
+        }
+    }
+    Ok(false)
 }
 
 /// The living documents of each segment.

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use crate::vault::NotePath;
 
-use super::block::Block;
+use super::block::{Block, Kind};
 use super::catalog::FileRow;
 use super::filter::{self, Setting};
 use super::hit::HitMaker;
 use super::scan;
+use super::schema::Fields;
 use super::score::Scored;
 use super::snapshot::Snapshot;
 use super::store::Store;
@@ -187,6 +188,14 @@ impl Snapshot<'_> {
         let mut asked = Asked::new(query, self.options());
         let blocks = asked.find(self, most)?;
         Ok(AllFound { blocks, notes: asked.syntax.notes })
+    }
+
+    /// Whether the vault has a block of this kind.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn has(&self, kind: Kind) -> Result<bool, IndexError> {
+        filter::has_kind(self.view(), &Fields::new(), kind)
     }
 
     /// The hits of found blocks for a query, and what the answer rests on.

@@ -2,8 +2,12 @@
 //!
 //! The statistics are those of the candidates alone, taken at the time of the question.
 
+use std::ops::Range;
+use std::sync::OnceLock;
+
 use super::corpus::Corpus;
 use super::layer::BITS;
+use super::nearest::Judge;
 use super::question::Question;
 use super::text::Shape;
 
@@ -13,36 +17,53 @@ pub const K1: f32 = 1.2;
 pub const B: f32 = 0.75;
 /// A turn's neighbours count in its text with these weights: offset of the neighbour, weight.
 pub(super) const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
-/// The blocks that a question may be answered from: one flag a slot, and their statistics.
+/// The slots of a note's blocks.
+#[derive(Debug)]
+pub struct Own {
+    /// Its slots.
+    pub slots: Range<u32>,
+    /// Its number.
+    pub note: u32,
+    /// Whether a log's events are among them.
+    pub has_turns: bool,
+}
+
+/// The blocks that a question may be answered from: those of some notes, and their statistics.
 #[derive(Debug)]
 pub struct Candidates {
-    /// Whether each slot is one.
+    /// Whether each note's blocks are.
     pub is: Vec<bool>,
-    /// The notes whose blocks they are, by number.
-    pub files: Vec<u32>,
+    /// The notes whose blocks are, in the order of their slots.
+    pub notes: Vec<Own>,
     /// How many are.
     pub count: usize,
     /// Whether some are no events of a log.
     pub has_notes: bool,
+    /// Whether some are.
+    pub has_turns: bool,
     /// Who speaks in them, each once, by number.
     pub authors: Vec<u32>,
     pub(super) mean_length: f32,
     pub(super) mean_window: f32,
     pub(super) mean_session: f32,
+    /// Those by which the others' nearness is judged, once they are needed.
+    pub(super) judges: OnceLock<Vec<Judge>>,
 }
 
 impl Candidates {
     /// The blocks of the living notes that `takes` their path.
     pub fn new(corpus: &Corpus, takes: impl Fn(&str) -> bool) -> Self {
         let mut this = Self {
-            is: vec![false; corpus.len()],
-            files: Vec::new(),
+            is: vec![false; corpus.files().len()],
+            notes: Vec::new(),
             count: 0,
             has_notes: false,
+            has_turns: false,
             authors: Vec::new(),
             mean_length: 0.0,
             mean_window: 0.0,
             mean_session: 0.0,
+            judges: OnceLock::new(),
         };
         let (mut length, mut window) = (0_u64, 0.0_f64);
         let mut is_author = vec![false; corpus.authors().len()];
@@ -50,10 +71,11 @@ impl Candidates {
             if !note.alive || note.slots.is_empty() || !takes(&note.path) {
                 continue;
             }
-            this.is[note.slots.start as usize..note.slots.end as usize].fill(true);
-            this.files.push(id);
+            this.is[id as usize] = true;
+            this.notes.push(Own { slots: note.slots.clone(), note: id, has_turns: note.has_turns });
             this.count += note.slots.len();
             this.has_notes |= note.has_notes;
+            this.has_turns |= note.has_turns;
             for author in &note.authors {
                 if is_author.get_mut(*author as usize).is_some_and(|known| !std::mem::replace(known, true)) {
                     this.authors.push(*author);
@@ -62,19 +84,39 @@ impl Candidates {
             length += u64::from(note.terms);
             window += f64::from(note.windows);
         }
+        if !this.notes.is_sorted_by_key(|own| own.slots.start) {
+            this.notes.sort_unstable_by_key(|own| own.slots.start);
+        }
         #[expect(clippy::cast_precision_loss, reason = "means need no more")]
         {
             let count = this.count.max(1) as f64;
             this.mean_length = (length as f64 / count).max(1e-9) as f32;
             this.mean_window = (window / count).max(1e-9) as f32;
-            this.mean_session = (length as f64 / this.files.len().max(1) as f64).max(1e-9) as f32;
+            this.mean_session = (length as f64 / this.notes.len().max(1) as f64).max(1e-9) as f32;
         }
         this
     }
 
-    /// All slots, ascending within a note.
-    pub fn slots<'c>(&'c self, corpus: &'c Corpus) -> impl Iterator<Item = u32> + 'c {
-        self.files.iter().flat_map(|id| corpus.files()[*id as usize].slots.clone())
+    /// Whether a slot is one.
+    pub fn has(&self, corpus: &Corpus, slot: u32) -> bool {
+        self.is[corpus.meta(slot).file as usize]
+    }
+
+    /// All slots, ascending.
+    pub fn slots(&self) -> impl Iterator<Item = u32> {
+        self.notes.iter().flat_map(|own| own.slots.clone())
+    }
+
+    /// The place of the first note from `from` on that ends behind `slot`: a few steps where that is near.
+    pub(super) fn reaching(&self, slot: u32, from: usize) -> usize {
+        let notes = self.notes.get(from..).unwrap_or(&[]);
+        let is_before = |own: &Own| own.slots.end <= slot;
+        let mut far = 1;
+        while notes.get(far - 1).is_some_and(is_before) {
+            far *= 2;
+        }
+        let (near, far) = (far / 2, far.min(notes.len()));
+        from + near + notes[near..far].partition_point(is_before)
     }
 }
 
@@ -126,7 +168,7 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
     for asked in &question.asked {
         let mut found = Vec::new();
         corpus.each(&asked.term, |slot, tf| {
-            if candidates.is[slot as usize] {
+            if candidates.has(corpus, slot) {
                 found.push((slot, f32::from(tf)));
             }
         });
@@ -142,5 +184,5 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
 /// The candidate turn `offset` places beside a turn.
 pub(super) fn turn_beside(corpus: &Corpus, candidates: &Candidates, slot: u32, offset: i32) -> Option<u32> {
     let at = beside(corpus, slot, offset)?;
-    (is_turn(corpus, slot) && is_turn(corpus, at) && candidates.is[at as usize]).then_some(at)
+    (is_turn(corpus, slot) && is_turn(corpus, at) && candidates.has(corpus, at)).then_some(at)
 }

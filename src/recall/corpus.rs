@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 use super::authors::Authors;
 pub use super::authors::{names_of, without_names};
-use super::layer::{self, Meta, NO_ROW, Rest};
+use super::layer::{self, Meta, NO_ROW};
 use super::matrix::Probe;
 pub(super) use super::part::Frozen;
 use super::tail::Tail;
@@ -59,6 +59,8 @@ pub struct File {
     pub alive: bool,
     /// Whether it has other blocks than a log's events.
     pub(super) has_notes: bool,
+    /// Whether a log's events are among its blocks.
+    pub(super) has_turns: bool,
     /// The terms of all its blocks.
     pub(super) terms: u32,
     /// The lengths of all its blocks' windows.
@@ -158,7 +160,7 @@ impl Corpus {
         &self.files
     }
 
-    fn id(&self, path: &str) -> Option<u32> {
+    pub(super) fn id(&self, path: &str) -> Option<u32> {
         let id = *self.by_path.get(&self.hasher.hash_one(path))?;
         (self.files.get(id as usize)?.path == path).then_some(id)
     }
@@ -224,7 +226,7 @@ impl Corpus {
     pub(super) fn row_of(&self, slot: u32) -> u32 {
         let (at, local) = Self::place(slot);
         match self.layers.get(at) {
-            Some(frozen) => frozen.layer.rows_of(local..local + 1).next().unwrap_or(NO_ROW),
+            Some(frozen) => frozen.layer.row_of(local).unwrap_or(NO_ROW),
             None => self.tail.rows[local],
         }
     }
@@ -254,12 +256,12 @@ impl Corpus {
         self.row(slot).map(|(values, scale)| probe.cosine(values, scale))
     }
 
-    /// The signs of a block's vector, which stands in `row`, behind the first word; none where it has none.
-    #[inline(always)]
-    pub(super) fn other_signs(&self, slot: u32, row: u32) -> Option<Rest> {
-        match self.layers.get(Self::place(slot).0) {
-            Some(frozen) => frozen.layer.other_signs(row),
-            None => self.tail.signs.get(row as usize)?[1..].try_into().ok(),
+    /// The first word of the signs of a block's vector; zero where it has none.
+    pub(super) fn first_signs(&self, slot: u32) -> u64 {
+        let (at, local) = Self::place(slot);
+        match self.layers.get(at) {
+            Some(frozen) => frozen.layer.first_signs(local..local + 1).next().unwrap_or(0),
+            None => self.tail.first_signs(local),
         }
     }
 
@@ -318,6 +320,7 @@ impl Corpus {
             slots: first..first,
             alive: true,
             has_notes: false,
+            has_turns: false,
             terms: 0,
             windows: 0.0,
             authors: Vec::new(),
@@ -325,6 +328,7 @@ impl Corpus {
         for (at, passage) in passages.enumerate() {
             let meta = self.push(id, at == 0, &passage, &names);
             file.has_notes |= !meta.shape.has(Shape::TURN | Shape::TOOL);
+            file.has_turns |= meta.shape.has(Shape::TURN);
             file.terms += u32::from(meta.length);
             if meta.author != NOBODY && !file.authors.contains(&meta.author) {
                 file.authors.push(meta.author);

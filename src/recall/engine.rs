@@ -223,7 +223,7 @@ impl Recall {
             )));
         };
         let (mut all, mut with) = (0_usize, 0_usize);
-        for slot in candidates.slots(&state.corpus).filter(|slot| state.corpus.has_vector(*slot)) {
+        for slot in candidates.slots().filter(|slot| state.corpus.has_vector(*slot)) {
             all += 1;
             with += usize::from(matrix.has(slot as usize));
         }

@@ -178,11 +178,11 @@ impl Layer {
         Meta::from_bytes(&rows[slot])
     }
 
-    /// The vectors' rows of some blocks, or [`NO_ROW`], in their order; none where there are no such blocks.
+    /// The row of a block's vector, or [`NO_ROW`]; none where there is no such block.
     #[inline]
-    pub fn rows_of(&self, slots: std::ops::Range<usize>) -> impl ExactSizeIterator<Item = u32> {
+    pub fn row_of(&self, slot: usize) -> Option<u32> {
         let (rows, _) = self.part(ROWS).as_chunks::<4>();
-        rows.get(slots).unwrap_or(&[]).iter().map(|row| u32::from_le_bytes(*row))
+        rows.get(slot).map(|row| u32::from_le_bytes(*row))
     }
 
     /// The content hash of what a model embeds of a block.
@@ -262,7 +262,7 @@ impl Layer {
         let mut tail = Tail {
             metas: (0..self.len).map(|slot| self.meta(slot)).collect(),
             hashes: (0..self.len).map(|slot| self.hash(slot)).collect(),
-            rows: self.rows_of(0..self.len).collect(),
+            rows: (0..self.len).map(|slot| self.row_of(slot).unwrap_or(NO_ROW)).collect(),
             signs: (0..self.rows).map(|row| vectors.signs(row)).collect(),
             vectors,
             ..Tail::default()

@@ -6,9 +6,8 @@
 //! speaks for itself alone.
 
 use super::around::{ALONE, ANSWER, NEAR, REGION, answer_spread, region_spread, spread};
-use super::candidates::{Candidates, K1, bm25, is_turn, turn_beside};
+use super::candidates::{K1, bm25, is_turn, turn_beside};
 use super::cores::{share, threads};
-use super::corpus::Corpus;
 use super::question::{Asked, Question};
 use super::score::Speakers;
 use super::signal::Signal;
@@ -22,16 +21,15 @@ const PAIRED_ANSWER: f32 = 0.6;
 /// Values of blocks, or of notes.
 type Values = Vec<(u32, f32)>;
 
-/// All signals from words, into `sink`. Returns, for each answer to a matching question, how well that matches.
+/// All signals from words, into `sink`, of the blocks that are looked at. Returns, for each answer to a matching question, how well that matches.
 pub(super) fn lexical(
-    corpus: &Corpus,
-    candidates: &Candidates,
+    scope: Scope<'_>,
     question: &Question,
     speakers: &Speakers,
     work: &Work,
     sink: &mut impl Sink,
 ) -> Values {
-    let scope = Scope { corpus, candidates };
+    let Scope { corpus, candidates, .. } = scope;
     let (threads, layers, files) = (threads(candidates.count), corpus.parts(), corpus.files().len());
     let is_name = |asked: &Asked| speakers.names.contains(&asked.word);
     let found = share(threads, layers, |at| {
@@ -41,14 +39,14 @@ pub(super) fn lexical(
     let mut terms: Vec<Term> = (question.asked.iter().enumerate())
         .map(|(n, asked)| Term::new(scope, asked, is_name(asked), &blocks(n)))
         .collect();
-    let counts = share(threads, layers, |at| {
+    let windows = share(threads, layers, |at| {
         work.in_room(files, |room| {
             let found = terms.iter().zip(&found[at]);
-            found.map(|(term, found)| term.counts(scope, found, room)).collect::<Vec<_>>()
+            found.map(|(term, found)| term.windows(scope, found, room)).collect::<Vec<_>>()
         })
     });
     for (n, term) in terms.iter_mut().enumerate() {
-        term.take(scope, counts.iter().map(|counts| counts[n]));
+        term.in_windows(scope, windows.iter().map(|windows| windows[n]).sum());
     }
     let sums = share(threads, layers, |at| {
         work.in_room(files, |room| {
@@ -102,7 +100,7 @@ impl Layer<'_> {
                 self.soften(term, found);
             }
         }
-        let Self { scope: Scope { corpus, candidates }, room, mut sums, .. } = self;
+        let Self { scope: Scope { corpus, candidates, .. }, room, mut sums, .. } = self;
         room.window.drain(|slot, value| sums.window.push((slot, value)));
         room.session_bm25.drain(|file, value| sums.sessions.push((file, value)));
         room.session_cover.drain(|file, value| sums.session_cover.push((file, value)));
@@ -119,28 +117,28 @@ impl Layer<'_> {
     /// BM25 of the block (of turns: it speaks for the answer), and of its window: the term's weighted count in it, its
     /// rarity among windows.
     fn alone_and_in_windows(&mut self, of: &Term, found: &Found) {
-        let Scope { corpus, candidates } = self.scope;
+        let Scope { corpus, candidates, .. } = self.scope;
         let Room { term, own, window, .. } = &mut *self.room;
         for posting in found.turns() {
             let length = f32::from(corpus.meta(posting.slot).length);
-            own.add(posting.slot, bm25(posting.tf, of.rarity, length, candidates.mean_length));
+            own.add(posting.slot, bm25(posting.tf(), of.rarity, length, candidates.mean_length));
             spread(corpus, candidates, posting.slot, of.window(), |at, weight| {
-                term.add(at, weight * posting.tf);
+                term.add(at, weight * posting.tf());
             });
         }
         let mut add = |slot: u32, tf: f32| {
             window.add(slot, bm25(tf, of.window_rarity, corpus.meta(slot).window, candidates.mean_window));
         };
         term.drain(&mut add);
-        found.notes().for_each(|posting| add(posting.slot, posting.tf));
+        found.notes().for_each(|posting| add(posting.slot, posting.tf()));
     }
 
     /// BM25 of whole notes, and how many of the terms they have.
     fn in_sessions(&mut self, of: &Term, found: &Found) {
-        let Scope { corpus, candidates } = self.scope;
+        let Scope { corpus, candidates, .. } = self.scope;
         let Room { session, session_bm25, session_cover, .. } = &mut *self.room;
         for posting in &found.term {
-            session.add(corpus.meta(posting.slot).file, posting.tf);
+            session.add(corpus.meta(posting.slot).file, posting.tf());
         }
         session.drain(|file, tf| {
             let length = count(corpus.files()[file as usize].terms as usize);
@@ -153,7 +151,7 @@ impl Layer<'_> {
 
     /// Where the term is covered: in the block, in the turns around as far as they may answer, and in the region.
     fn cover(&mut self, of: &Term, found: &Found) {
-        let Scope { corpus, candidates } = self.scope;
+        let Scope { corpus, candidates, .. } = self.scope;
         let (term, sums) = (&mut self.room.term, &mut self.sums);
         let reach = if of.is_alone { &ALONE[..] } else { &ANSWER[..] };
         for posting in found.turns() {
@@ -173,7 +171,7 @@ impl Layer<'_> {
 
     /// Pairs: this term and the one before it in the question, in one block, or in one turn and its answer.
     fn pair(&mut self, of: &Term, found: &Found) {
-        let Scope { corpus, candidates } = self.scope;
+        let Scope { corpus, candidates, .. } = self.scope;
         let term = &mut self.room.term;
         for posting in found.turns() {
             term.raise(posting.slot, 1.0);
@@ -203,7 +201,7 @@ impl Layer<'_> {
 
     /// The term and its near words: the best match in the block counts, and in the turns around.
     fn soften(&mut self, of: &Term, found: &Found) {
-        let Scope { corpus, candidates } = self.scope;
+        let Scope { corpus, candidates, .. } = self.scope;
         let (term, soft) = (&mut self.room.term, &mut self.sums.soft);
         found.each_soft(&of.near, |slot, value| term.raise(slot, value));
         let reach = if of.is_soft_alone { &ALONE[..] } else { &NEAR[..] };
@@ -272,7 +270,7 @@ impl Sums {
         sink: &mut impl Sink,
         answers: &mut Values,
     ) {
-        let Scope { corpus, candidates } = scope;
+        let Scope { corpus, candidates, .. } = scope;
         // Where there are many blocks, a whole note's score is given to those alone that have a word, too.
         let touched = (candidates.count > MANY).then(|| {
             self.soft.iter().chain(&self.window).for_each(|(slot, _)| room.term.raise(*slot, 1.0));

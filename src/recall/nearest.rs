@@ -2,16 +2,18 @@
 //!
 //! Two passes: the first word of each vector's signs leaves about 25,000 blocks, all signs choose among those.
 //! A vector that is near as a whole is so in its first 64 dimensions as well, but for few; what is read of all
-//! blocks is eight bytes each. Beside them comes a sample that the vectors themselves choose, for the mean and
-//! the spread of all cosines. Everything follows from the blocks in scope alone, however the corpus grew.
+//! blocks is eight bytes each. How near the first word must be is judged by a sample that the vectors themselves
+//! choose, and a part of it gives the mean and the spread of all cosines. Everything follows from the blocks in scope
+//! alone, however the corpus grew.
 
 use std::ops::Range;
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, Own};
 use super::cores::{share, threads};
 use super::corpus::Corpus;
 use super::layer::{BITS, Rest, Signs};
 use super::semantic::Vectors;
+use super::term::Scope;
 use super::wide::{self, Work as _};
 use crate::embed::table::DIMENSIONS;
 
@@ -25,8 +27,6 @@ const LEFT: usize = 25_000;
 const JUDGED: u32 = 6;
 /// In so many ways the first words can differ.
 const WORD: usize = 64 + 1;
-/// The highest bit of eight bytes.
-const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// The blocks in scope whose vectors' signs agree most with the question's, and a sample of all.
 pub(super) struct Nearest {
@@ -35,55 +35,56 @@ pub(super) struct Nearest {
     pub sample: Vec<f32>,
 }
 
-pub(super) fn nearest(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>) -> Nearest {
+/// Those nearest among the blocks that are looked at.
+pub(super) fn nearest(scope: Scope<'_>, vectors: Vectors<'_>) -> Nearest {
     if vectors.matrix.is_some() {
         // Another model's vectors have no signs beside them: each is compared.
-        let mut all = vectors.cosines(corpus, candidates.slots(corpus));
+        let slots = by_layer(scope).into_iter().flatten().flatten();
+        let mut all = vectors.cosines(scope.corpus, slots);
         let sample = all.iter().map(|(_, cosine)| *cosine).collect();
         all.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
         return Nearest { slots: all.into_iter().take(NEAREST).map(|(slot, _)| slot).collect(), sample };
     }
-    by_signs(corpus, candidates, vectors, LEFT)
+    by_signs(scope, vectors, LEFT)
 }
 
 /// By the built-in vectors' signs, the first pass leaving about so many.
-fn by_signs(corpus: &Corpus, candidates: &Candidates, vectors: Vectors<'_>, enough: usize) -> Nearest {
+fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
+    let Scope { corpus, candidates, .. } = scope;
     let mut signs = Signs::default();
     signs.iter_mut().zip(vectors.probe.signs()).for_each(|(to, word)| *to = word);
-    let rarity = (candidates.count / SAMPLE).max(1).ilog2();
-    let parts = by_layer(corpus, candidates);
-    let threads = threads(candidates.count);
+    let rarity = rarity(candidates);
     let judged = rarity.min(JUDGED);
-    let looks = share(threads, parts.len(), |at| Look::new(corpus, &parts[at], signs[0], judged));
+    let judges = candidates.judges.get_or_init(|| judges(scope, judged));
+    let parts = by_layer(scope);
+    let count = parts.iter().flatten().map(ExactSizeIterator::len).sum();
     let mut tallies = [0; WORD];
-    for look in &looks {
-        look.chosen.iter().for_each(|(place, _)| tallies[usize::from(look.bytes[*place])] += 1);
+    for judge in judges.iter().filter(|judge| scope.looks_at(judge.note)) {
+        tallies[usize::from(wide::difference(&[judge.signs], &signs[..1]))] += 1;
     }
-    let is_few = candidates.count <= enough;
-    let left = if is_few { WORD - 1 } else { reach(&tallies, enough >> judged) };
-    let seconds = share(threads, parts.len(), |at| looks[at].compare(corpus, &parts[at], &signs, left as u8));
-    let mut tallies = [0; DIMENSIONS + 1];
-    seconds.iter().flatten().for_each(|(difference, _)| tallies[usize::from(*difference)] += 1);
-    let most = reach(&tallies, NEAREST);
-    let near = seconds.into_iter().flatten().filter(|(difference, _)| usize::from(*difference) <= most);
-    let slots = near.map(|(_, slot)| slot).collect();
-    let sample = parts.iter().zip(&looks).flat_map(|(slots, look)| {
-        let chosen = look.chosen.iter().filter(|(_, mixed)| is_chosen(*mixed, rarity));
-        slots_at(slots, chosen.map(|(place, _)| *place))
+    let left = if count <= enough { WORD - 1 } else { reach(&tallies, enough >> judged) };
+    let near = share(threads(count), parts.len(), |at| {
+        let slots = parts[at].iter().cloned();
+        slots.flat_map(|slots| compare(corpus, slots, &signs, left as u16)).collect::<Vec<_>>()
     });
+    let mut tallies = [0; DIMENSIONS + 1];
+    near.iter().flatten().for_each(|(difference, _)| tallies[usize::from(*difference)] += 1);
+    let most = reach(&tallies, NEAREST);
+    let near = near.into_iter().flatten().filter(|(difference, _)| usize::from(*difference) <= most);
+    let slots = near.map(|(_, slot)| slot).collect();
+    let sample = judges.iter().filter(|judge| is_chosen(judge.signs, rarity)).map(|judge| judge.slot);
     let sample = vectors.cosines(corpus, sample).into_iter().map(|(_, cosine)| cosine).collect();
     Nearest { slots, sample }
 }
 
-/// The candidates' slots by layer, the tail's last.
-fn by_layer(corpus: &Corpus, candidates: &Candidates) -> Vec<Vec<Range<u32>>> {
-    let mut parts = vec![Vec::new(); corpus.parts()];
-    for id in &candidates.files {
-        let slots = corpus.files()[*id as usize].slots.clone();
+/// The slots that are looked at by layer, the tail's last.
+fn by_layer(scope: Scope<'_>) -> Vec<Vec<Range<u32>>> {
+    let mut parts = vec![Vec::new(); scope.corpus.parts()];
+    for Own { slots, .. } in scope.candidates.notes.iter().filter(|own| scope.looks_at(own.note)) {
         let part: &mut Vec<Range<u32>> = &mut parts[(slots.start >> BITS) as usize];
         match part.last_mut() {
             Some(last) if last.end == slots.start => last.end = slots.end,
-            _ => part.push(slots),
+            _ => part.push(slots.clone()),
         }
     }
     parts
@@ -99,121 +100,104 @@ fn reach(tallies: &[usize], enough: usize) -> usize {
     reach.unwrap_or(tallies.len() - 1)
 }
 
-/// Whether a vector is one of two to the power of `rarity`, by what its signs are mixed to.
-#[inline(always)]
-fn is_chosen(mixed: u64, rarity: u32) -> bool {
+/// A block by which the others are judged.
+#[derive(Debug)]
+pub(super) struct Judge {
+    slot: u32,
+    note: u32,
+    /// The first word of its vector's signs.
+    signs: u64,
+}
+
+/// One in two to the power of this is in the sample.
+fn rarity(candidates: &Candidates) -> u32 {
+    (candidates.count / SAMPLE).max(1).ilog2()
+}
+
+/// The candidates that their own signs choose, one in two to the power of `rarity`.
+fn judges(scope: Scope<'_>, rarity: u32) -> Vec<Judge> {
+    let corpus = scope.corpus;
+    let parts = by_layer(Scope { notes: None, ..scope });
+    let chosen = share(threads(scope.candidates.count), parts.len(), |at| {
+        let mut chosen = Vec::new();
+        for slots in &parts[at] {
+            for slot in slots.clone() {
+                let signs = corpus.first_signs(slot);
+                if signs != 0 && is_chosen(signs, rarity) {
+                    chosen.push(Judge { slot, note: corpus.meta(slot).file, signs });
+                }
+            }
+        }
+        chosen
+    });
+    chosen.into_iter().flatten().collect()
+}
+
+/// Whether a vector with these first signs is one of two to the power of `rarity`.
+fn is_chosen(signs: u64, rarity: u32) -> bool {
+    let mixed = signs.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed.checked_shr(u64::BITS - rarity).unwrap_or(0) == 0
 }
 
-/// What the first pass makes of a layer's candidates.
-struct Look {
-    /// In how many of the first signs each differs, in their order. One without a vector has any number.
-    bytes: Vec<u8>,
-    /// The places of those that are judged by, and what their first signs are mixed to.
-    chosen: Vec<(usize, u64)>,
+/// Neighbouring blocks of a layer that differ from `signs` in no more than `left` of the first ones, each behind the
+/// number of all in which it differs.
+fn compare(corpus: &Corpus, slots: Range<u32>, signs: &Signs, left: u16) -> Vec<(u16, u32)> {
+    let (at, local) = Corpus::place(slots.start);
+    let range = local..local + slots.len();
+    match corpus.layers.get(at) {
+        Some(frozen) => {
+            let layer = &frozen.layer;
+            let words = layer.first_signs(range.clone());
+            let others = |at: usize| layer.other_signs(layer.row_of(range.start + at)?);
+            wide::wide(Passes { words, others, signs, left, first: slots.start })
+        }
+        None => {
+            let tail = &corpus.tail;
+            let words = range.clone().map(|slot| tail.first_signs(slot));
+            let others = |at: usize| tail.other_signs(range.start + at);
+            Passes { words, others, signs, left, first: slots.start }.call()
+        }
+    }
 }
 
-/// The first pass over neighbouring blocks.
-struct FirstPass<'a, Words> {
+/// Both passes over neighbouring blocks.
+struct Passes<'a, Words, Others> {
+    /// The first words of their signs.
     words: Words,
-    signs: u64,
-    judged: u32,
-    /// The place of the first of them.
-    from: usize,
-    bytes: &'a mut [u8],
-    chosen: &'a mut Vec<(usize, u64)>,
+    /// The signs behind it of one of them; none where it has no vector.
+    others: Others,
+    signs: &'a Signs,
+    left: u16,
+    /// The slot of the first of them.
+    first: u32,
 }
 
-impl<Words: Iterator<Item = u64>> wide::Work for FirstPass<'_, Words> {
-    type Output = ();
+impl<Words, Others> wide::Work for Passes<'_, Words, Others>
+where
+    Words: Iterator<Item = u64>,
+    Others: Fn(usize) -> Option<Rest>,
+{
+    type Output = Vec<(u16, u32)>;
 
     #[inline(always)]
-    fn call(self) {
-        for ((place, byte), word) in (self.from..).zip(self.bytes).zip(self.words) {
-            // At most 64.
-            *byte = wide::difference(&[word], &[self.signs]) as u8;
-            let mixed = word.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            if word != 0 && is_chosen(mixed, self.judged) {
-                self.chosen.push((place, mixed));
+    fn call(self) -> Self::Output {
+        let Self { words, others, signs, left, first } = self;
+        let mut near: Vec<(u16, u32)> = Vec::new();
+        for (at, word) in (0..).zip(words) {
+            let difference = wide::difference(&[word], &signs[..1]);
+            if difference <= left {
+                near.push((difference, at));
             }
         }
-    }
-}
-
-impl Look {
-    fn new(corpus: &Corpus, slots: &[Range<u32>], signs: u64, judged: u32) -> Self {
-        let mut bytes = vec![0; slots.iter().map(ExactSizeIterator::len).sum()];
-        let (mut chosen, mut from) = (Vec::new(), 0);
-        for slots in slots {
-            let (at, local) = Corpus::place(slots.start);
-            let range = local..local + slots.len();
-            let (bytes, chosen) = (&mut bytes[from..from + slots.len()], &mut chosen);
-            match corpus.layers.get(at) {
-                Some(frozen) => {
-                    let words = frozen.layer.first_signs(range);
-                    wide::wide(FirstPass { words, signs, judged, from, bytes, chosen });
-                }
-                None => {
-                    let words = range.map(|slot| corpus.tail.first_signs(slot));
-                    FirstPass { words, signs, judged, from, bytes, chosen }.call();
-                }
-            }
-            from += slots.len();
-        }
-        Self { bytes, chosen }
-    }
-
-    /// The second pass: the candidates that the first one leaves, each behind the number of all signs in which it
-    /// differs.
-    fn compare(&self, corpus: &Corpus, slots: &[Range<u32>], signs: &Signs, left: u8) -> Vec<(u16, u32)> {
-        let mut places = Vec::new();
-        each_place(&self.bytes, left, |place| places.push(place));
-        let slots: Vec<u32> = slots_at(slots, places.iter().copied()).collect();
-        // Each in a loop of its own: the waits for memory of many go on at once.
-        let rows: Vec<u32> = slots.iter().map(|slot| corpus.row_of(*slot)).collect();
-        let others = slots.iter().zip(rows).zip(places);
-        let others = others.filter_map(|((slot, row), place)| {
-            Some((u16::from(self.bytes[place]), *slot, corpus.other_signs(*slot, row)?))
-        });
-        let others: Vec<(u16, u32, Rest)> = others.collect();
-        let mut near = Vec::with_capacity(others.len());
-        wide::wide(|| {
-            near.extend(
-                others
-                    .iter()
-                    .map(|(first, slot, others)| (first + wide::difference(others, &signs[1..]), *slot)),
-            );
+        // In a loop of its own: the waits for memory of many go on at once.
+        near.retain_mut(|(difference, at)| {
+            let others = others(*at as usize);
+            *difference += others.map_or(0, |others| wide::difference(&others, &signs[1..]));
+            *at += first;
+            others.is_some()
         });
         near
     }
-}
-
-/// Calls `each` with the places of the bytes that are at most `most`; all are below 128. Eight at a time.
-fn each_place(bytes: &[u8], most: u8, mut each: impl FnMut(usize)) {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut last = [u8::MAX >> 1; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    // The highest bit of each stays set where what is taken off is no more.
-    let bounds = HIGH + u64::from(most) * (HIGH >> 7);
-    for (at, word) in words.iter().chain(std::iter::once(&last)).enumerate() {
-        let mut found = (bounds - u64::from_le_bytes(*word)) & HIGH;
-        while found != 0 {
-            each(at * 8 + found.trailing_zeros() as usize / 8);
-            found &= found - 1;
-        }
-    }
-}
-
-/// The slots at ascending places of these.
-fn slots_at(slots: &[Range<u32>], places: impl Iterator<Item = usize>) -> impl Iterator<Item = u32> {
-    let (mut at, mut before) = (0, 0);
-    places.filter_map(move |place| {
-        while place - before >= slots.get(at)?.len() {
-            before += slots[at].len();
-            at += 1;
-        }
-        Some(slots[at].start + u32::try_from(place - before).ok()?)
-    })
 }
 
 #[cfg(test)]
@@ -222,19 +206,6 @@ mod tests {
     use super::super::matrix::Probe;
     use super::*;
     use crate::embed::Table;
-
-    #[test]
-    fn places_and_slots_are_found_eight_at_a_time() {
-        let bytes: Vec<u8> = (0..61_u32).map(|n| (n * 37 % 65) as u8).collect();
-        for most in [0, 1, 20, 63, 64] {
-            let mut places = Vec::new();
-            each_place(&bytes, most, |place| places.push(place));
-            let expected: Vec<usize> = (0..bytes.len()).filter(|place| bytes[*place] <= most).collect();
-            assert_eq!(places, expected, "{most}");
-        }
-        let slots = slots_at(&[5..8, 20..20, 30..40], [0, 2, 3, 12, 13].into_iter());
-        assert_eq!(slots.collect::<Vec<_>>(), [5, 7, 30, 39]);
-    }
 
     const WORDS: [&str; 16] = [
         "garden", "kettle", "bicycle", "window", "letter", "pepper", "river", "engine", "mirror", "basket",
@@ -277,19 +248,19 @@ mod tests {
         let probe = Probe::new(&Table::builtin().embed("Who adopted a young cat?")).unwrap();
         let vectors = Vectors { matrix: None, probe: &probe };
         let candidates = Candidates::new(&fresh, |_| true);
-        let near = by_signs(&fresh, &candidates, vectors, 3000);
+        let near = by_signs(Scope { corpus: &fresh, candidates: &candidates, notes: None }, vectors, 3000);
         assert!(near.slots.len() < candidates.count / 2 && !near.sample.is_empty());
         let mut cosines = near.sample;
         cosines.sort_unstable_by(f32::total_cmp);
         for corpus in [&frozen, &grown] {
             let candidates = Candidates::new(corpus, |_| true);
-            let other = by_signs(corpus, &candidates, vectors, 3000);
+            let other = by_signs(Scope { corpus, candidates: &candidates, notes: None }, vectors, 3000);
             assert_eq!(places(&fresh, &near.slots), places(corpus, &other.slots));
             let mut sample = other.sample;
             sample.sort_unstable_by(f32::total_cmp);
             assert_eq!(cosines, sample);
         }
-        let mut all = vectors.cosines(&fresh, candidates.slots(&fresh));
+        let mut all = vectors.cosines(&fresh, candidates.slots());
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         for (slot, cosine) in &all[..100] {
             assert!(near.slots.contains(slot), "a block at {cosine} is not among the nearest");

@@ -16,7 +16,7 @@ use crate::embed::table;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
-const LAYOUT: &str = "vault-agent recall 6";
+const LAYOUT: &str = "vault-agent recall 7";
 /// The ending of a layer's file.
 const LAYER: &str = "layer";
 
@@ -94,7 +94,9 @@ fn write(corpus: &Corpus, of: Option<Stamp>, options: &str, out: &mut dyn Write)
     put(out, &corpus.files, |file| file.version.to_le_bytes())?;
     put(out, &corpus.files, |file| file.slots.start.to_le_bytes())?;
     put(out, &corpus.files, |file| file.slots.end.to_le_bytes())?;
-    put(out, &corpus.files, |file| [u8::from(file.alive) | u8::from(file.has_notes) << 1])?;
+    put(out, &corpus.files, |file| {
+        [u8::from(file.alive) | u8::from(file.has_notes) << 1 | u8::from(file.has_turns) << 2]
+    })?;
     put(out, &corpus.files, |file| file.terms.to_le_bytes())?;
     put(out, &corpus.files, |file| file.windows.to_le_bytes())?;
     put(out, &ends, |x| x.to_le_bytes())?;
@@ -183,6 +185,7 @@ fn load_once(path: &Path, options: &str) -> Option<(Corpus, Option<Stamp>)> {
             slots,
             alive: flags[at] & 1 != 0,
             has_notes: flags[at] & 2 != 0,
+            has_turns: flags[at] & 4 != 0,
             terms: terms[at],
             windows: windows[at],
             authors: speakers,

@@ -18,25 +18,43 @@ pub use super::semantic::Vectors;
 use super::semantic::semantic;
 use super::signal::Signal;
 pub use super::tally::{Near, Scores, Sink, Table, Work};
+use super::term::Scope;
 use super::text::Shape;
 
 /// Beyond so many candidates, words and vectors are gone through at the same time.
 const ONE_CORE: usize = 40_000;
 
-/// Computes all signals of `question` over `candidates` into `sink`; `work` is any question's.
-pub fn signals(
-    corpus: &Corpus,
-    candidates: &Candidates,
-    question: &Question,
-    vectors: Option<Vectors<'_>>,
-    zone: &TimeZone,
-    work: &mut Work,
-    sink: &mut impl Sink,
-) {
+/// What is asked, and what it may be answered from.
+#[derive(Debug, Clone, Copy)]
+pub struct Prompt<'a> {
+    /// All blocks.
+    pub corpus: &'a Corpus,
+    /// Those that may answer.
+    pub candidates: &'a Candidates,
+    /// The question.
+    pub question: &'a Question,
+    /// Its vector and theirs, where there are any.
+    pub vectors: Option<Vectors<'a>>,
+    /// Whose days the question names.
+    pub zone: &'a TimeZone,
+    /// Of many notes without turns, those alone, by number, that are looked at for words and meaning: others can't be
+    /// answers. None means all.
+    pub notes: Option<&'a [u32]>,
+}
+
+/// Computes all signals into `sink`; `work` is any question's.
+pub fn signals(prompt: Prompt<'_>, work: &mut Work, sink: &mut impl Sink) {
+    let Prompt { corpus, candidates, question, vectors, zone, notes } = prompt;
     let speakers = speakers(corpus, candidates, question);
     let is_short = sink.is_short(candidates);
+    let notes = notes.filter(|_| is_short).map(|notes| {
+        let mut looked_at: Vec<bool> = corpus.files().iter().map(|file| file.has_turns).collect();
+        notes.iter().for_each(|note| looked_at[*note as usize] = true);
+        looked_at
+    });
+    let scope = Scope { corpus, candidates, notes: notes.as_deref() };
     let mut words = || {
-        let before = lexical(corpus, candidates, question, &speakers, work, sink);
+        let before = lexical(scope, question, &speakers, work, sink);
         for (slot, value) in before {
             sink.add(Signal::AnswersMatch, slot, value);
         }
@@ -46,7 +64,7 @@ pub fn signals(
     };
     let near = match vectors.filter(|_| is_short) {
         Some(vectors) => {
-            let near = || nearest(corpus, candidates, vectors);
+            let near = || nearest(scope, vectors);
             Some(both(candidates.count > ONE_CORE, near, words).0)
         }
         None => {
@@ -69,7 +87,7 @@ pub fn signals(
             slots.iter().for_each(|slot| shape(corpus, *slot, question, &speakers, sink));
             sink.listed(slots);
         }
-        None => candidates.slots(corpus).for_each(|slot| shape(corpus, slot, question, &speakers, sink)),
+        None => candidates.slots().for_each(|slot| shape(corpus, slot, question, &speakers, sink)),
     }
 }
 
@@ -142,7 +160,7 @@ fn dates(
     sink: &mut impl Sink,
 ) {
     let (mut last_time, mut last_fit) = (NEVER, 0.0);
-    for slot in candidates.slots(corpus) {
+    for slot in candidates.slots() {
         let time = corpus.meta(slot).time;
         if time == NEVER {
             continue;

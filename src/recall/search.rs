@@ -1,8 +1,8 @@
 //! What is asked for ([`Recall::search`]): the ranking's finds and the index's, in one order.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use super::cores::both;
 use super::engine::{Recall, RecallError, State};
 use super::finder::{self, Find};
 use super::question::Question;
@@ -10,15 +10,13 @@ use super::score::{self, Candidates, Near, Scores, Vectors};
 use super::signal::{NEAR, NEAR_SPREADS, weights};
 use super::within::Within;
 use crate::index::syntax::{self, Item};
-use crate::index::{Answer, Found, Hit, IndexError, Kind, Query, Snapshot, scope_prefixes};
+use crate::index::{Answer, Block, Found, Freshness, Hit, IndexError, Kind, Query, Snapshot, scope_prefixes};
 
 /// Nobody needs more hits in one answer.
 pub(super) const MOST_HITS: usize = 10_000;
 /// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by [`Recall::keeping_room`]
 /// alone.
 const MOST_KEPT: usize = 1 << 20;
-/// Of more blocks than this, the ranking's finds and the index's are looked for at the same time.
-const ONE_CORE: usize = 1_000_000;
 /// So many finds by words stand against the ranking's at least.
 const LEAST_BY_WORDS: usize = 50;
 
@@ -35,8 +33,6 @@ pub(super) struct Ranked {
 pub(super) struct Ranking {
     /// Best first.
     pub best: Vec<Ranked>,
-    /// Whether blocks other than turns are among the candidates.
-    pub has_notes: bool,
     /// What a person should know.
     pub notes: Vec<String>,
 }
@@ -74,11 +70,43 @@ impl Recall {
             })?
         } else {
             let notes = if is_question { Vec::new() } else { syntax.notes };
-            self.in_step(|snapshot, state| self.best(snapshot, state, &place, &within, limit, notes.clone()))?
+            match self.by_words(&place, &within, limit, &notes)? {
+                Some(answer) => answer,
+                None => self.in_step(|snapshot, state| {
+                    self.best(snapshot, state, &place, &within, limit, notes.clone())
+                })?,
+            }
         };
         Ok(Answer { query: query.text.clone(), hits, notes, freshness })
     }
 
+    /// The answer by words alone where there is none better: a vault without turns has so many blocks with the words,
+    /// and what only meaning finds comes after them.
+    fn by_words(
+        &self,
+        query: &Query,
+        within: &Within,
+        limit: usize,
+        notes: &[String],
+    ) -> Result<Option<Answered>, IndexError> {
+        if query.scope.is_some() {
+            return Ok(None);
+        }
+        let (answer, freshness) = self.index.answer(|snapshot| {
+            if snapshot.has(Kind::Turn)? {
+                return Ok((None, None));
+            }
+            let (found, _) = finder::by_words(snapshot, query, within, limit, within.most(limit))?;
+            if found.len() < limit {
+                return Ok((None, None));
+            }
+            let (given, bases) = give(snapshot, &query.text, found, notes.to_vec())?;
+            Ok((Some(given), bases))
+        })?;
+        Ok(answer.map(|answer| (answer, freshness)))
+    }
+
+    /// By words and meaning.
     fn best(
         &self,
         snapshot: &Snapshot<'_>,
@@ -88,34 +116,59 @@ impl Recall {
         limit: usize,
         mut notes: Vec<String>,
     ) -> Result<Given, IndexError> {
-        let words = |snapshot: &Snapshot<'_>| {
-            finder::by_words(snapshot, place, within, limit.max(LEAST_BY_WORDS), within.most(limit))
-        };
-        let rank = || self.rank(state, &place.text, place.scope.as_deref(), within.most(limit));
-        let beside = if state.corpus.blocks() > ONE_CORE { snapshot.fork()? } else { None };
-        let pays = beside.is_some();
-        let (by_words, ranking) = both(pays, || beside.map(|beside| words(&beside)), rank);
-        notes.extend(ranking.notes);
-        let found = finder::of_slots(snapshot, state, ranking.best, limit, |block| within.has(&block.tags))?;
+        let (corpus, own) = (&state.corpus, OnceCell::new());
+        let candidates = self.candidates(state, place.scope.as_deref(), &own, &mut notes);
         // What stands in notes is the index's to rank by words; meaning adds what it did not find.
-        let found = if ranking.has_notes || !within.scopes.is_empty() {
-            let (by_words, _) = by_words.unwrap_or_else(|| words(snapshot))?;
-            merge(found, by_words, limit)
+        let by_words = if candidates.has_notes || !within.scopes.is_empty() {
+            // Where turns are found, too, some more leave enough that are none.
+            let most = if candidates.has_turns { limit.max(LEAST_BY_WORDS) } else { limit };
+            let (mut found, _) = finder::by_words(snapshot, place, within, most, within.most(limit))?;
+            found.retain(|found| found.block.kind != Kind::Turn);
+            Some(found)
         } else {
-            found.into_iter().map(|find| find.found).collect()
+            None
+        };
+        let enough = by_words.as_ref().filter(|found| found.len() >= limit);
+        let ids = enough.map(|found| found.iter().filter_map(|found| corpus.id(&found.file.path)));
+        let notes_by_words: Option<Vec<u32>> = ids.map(Iterator::collect);
+        let found = match by_words {
+            // Nothing can come before these: they are the answer, in the index's order.
+            Some(mut found) if notes_by_words.is_some() && !candidates.has_turns => {
+                found.truncate(limit);
+                found
+            }
+            by_words => {
+                let most = within.most(limit);
+                let ranking = self.ranked(state, candidates, &place.text, notes_by_words.as_deref(), most);
+                notes.extend(ranking.notes);
+                let takes = |block: &Block| within.has(&block.tags);
+                let found = finder::of_slots(snapshot, state, ranking.best, limit, takes)?;
+                match by_words {
+                    Some(by_words) => merge(found, by_words, limit),
+                    None => found.into_iter().map(|find| find.found).collect(),
+                }
+            }
         };
         give(snapshot, &place.text, found, notes)
     }
 
     /// Ranks a scope's blocks.
     pub(super) fn rank(&self, state: &State, text: &str, scope: Option<&str>, most: usize) -> Ranking {
-        let mut notes = Vec::new();
-        let today = self.clock.now().to_zoned(self.zone.clone()).date();
-        let question = Question::new(text, today);
-        let corpus = &state.corpus;
-        if question.words.is_empty() || most == 0 {
-            return Ranking { notes, ..Ranking::default() };
-        }
+        let (own, mut notes) = (OnceCell::new(), Vec::new());
+        let candidates = self.candidates(state, scope, &own, &mut notes);
+        let mut ranking = self.ranked(state, candidates, text, None, most);
+        ranking.notes.extend(notes);
+        ranking
+    }
+
+    /// The blocks that may answer: all, or a place's, which are put into `own`.
+    fn candidates<'s>(
+        &self,
+        state: &'s State,
+        scope: Option<&str>,
+        own: &'s OnceCell<Candidates>,
+        notes: &mut Vec<String>,
+    ) -> &'s Candidates {
         let prefixes = match scope.map(|scope| scope_prefixes(scope, self.index.options())) {
             Some(Ok(prefixes)) => prefixes,
             Some(Err(note)) => {
@@ -124,39 +177,52 @@ impl Recall {
             }
             None => Vec::new(),
         };
-        let inside = |path: &str| {
-            prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
-        };
-        let own;
-        let candidates = if prefixes.is_empty() {
-            state.all.get_or_init(|| Candidates::new(corpus, |_| true))
-        } else {
-            own = Candidates::new(corpus, inside);
-            &own
-        };
-        if candidates.count == 0 {
-            return Ranking { notes, ..Ranking::default() };
+        let corpus = &state.corpus;
+        if prefixes.is_empty() {
+            return state.all.get_or_init(|| Candidates::new(corpus, |_| true));
+        }
+        let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
+        own.get_or_init(|| Candidates::new(corpus, inside))
+    }
+
+    /// The `most` best blocks; of notes without turns, where these are given, those alone.
+    fn ranked(
+        &self,
+        state: &State,
+        candidates: &Candidates,
+        text: &str,
+        notes: Option<&[u32]>,
+        most: usize,
+    ) -> Ranking {
+        let corpus = &state.corpus;
+        let today = self.clock.now().to_zoned(self.zone.clone()).date();
+        let question = &Question::new(text, today);
+        if question.words.is_empty() || most == 0 || candidates.count == 0 {
+            return Ranking::default();
         }
         let asked = self.ask(&question.text, state, candidates);
-        notes.extend(asked.warning);
         let matrix = state.model.as_ref().filter(|_| !asked.is_builtin).map(|(_, matrix)| matrix);
         let vectors = asked.probe.as_ref().map(|probe| Vectors { matrix, probe });
         let near = if asked.is_builtin { Near::Cosine(NEAR) } else { Near::Spreads(NEAR_SPREADS) };
         let mut work = self.work().take().unwrap_or_default();
-        let mut scores = Scores::with(weights(&question), near, corpus.len(), &mut work);
-        score::signals(corpus, candidates, &question, vectors, &self.zone, &mut work, &mut scores);
+        let mut scores = Scores::with(weights(question), near, corpus.len(), &mut work);
+        let prompt = score::Prompt { corpus, candidates, question, vectors, zone: &self.zone, notes };
+        score::signals(prompt, &mut work, &mut scores);
         let best = scores.best(corpus, candidates, most);
         let ranked =
             |slot: u32| Ranked { slot, score: f64::from(scores.of(slot)), sure: scores.sureness(slot) };
         let best = best.into_iter().map(ranked).collect();
         scores.into(&mut work);
         *self.work() = Some(work).filter(|_| self.keeps_room || corpus.len() <= MOST_KEPT);
-        Ranking { best, has_notes: candidates.has_notes, notes }
+        Ranking { best, notes: asked.warning.into_iter().collect() }
     }
 }
 
 /// Hits with notes for a person, and the files that they rest on.
 type Given = ((Vec<Hit>, Vec<String>), Option<Vec<crate::index::Basis>>);
+
+/// Hits with notes for a person, and how fresh they are.
+type Answered = ((Vec<Hit>, Vec<String>), Freshness);
 
 fn give(
     snapshot: &Snapshot<'_>,
@@ -177,7 +243,6 @@ fn merge(ranked: Vec<Find>, by_words: Vec<Found>, limit: usize) -> Vec<Found> {
     let lowest = ranked.iter().map(|find| find.ranked.score).reduce(f64::min).unwrap_or(0.0);
     let mut words: Vec<(Found, f64)> = by_words
         .into_iter()
-        .filter(|found| found.block.kind != Kind::Turn)
         .map(|found| {
             let score = known.get(&place(&found)).copied().unwrap_or(lowest);
             (found, score)

@@ -70,7 +70,7 @@ pub fn semantic(
 ) {
     let cosines = match listed {
         Some(listed) => vectors.cosines(corpus, listed.iter().copied()),
-        None => vectors.cosines(corpus, candidates.slots(corpus)),
+        None => vectors.cosines(corpus, candidates.slots()),
     };
     let Some((mean, scale)) = (match listed {
         Some(_) if !sample.is_empty() => spread_of(sample.iter().copied()),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::layer::{Meta, NO_ROW, Signs};
+use super::layer::{Meta, NO_ROW, Rest, Signs};
 use super::matrix::Matrix;
 use super::postings::Postings;
 use super::vectors::Hash;
@@ -68,6 +68,11 @@ impl Tail {
     pub fn first_signs(&self, slot: usize) -> u64 {
         let signs = self.rows.get(slot).and_then(|row| self.signs.get(*row as usize));
         signs.map_or(0, |signs| signs[0])
+    }
+
+    /// The signs of a block's vector behind the first word; none where it has none.
+    pub fn other_signs(&self, slot: usize) -> Option<Rest> {
+        self.signs.get(*self.rows.get(slot)? as usize)?[1..].try_into().ok()
     }
 
     /// Fills in what follows from the rest: the rows by their texts' hash.

@@ -172,7 +172,7 @@ impl Scores {
     pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
         let mut slots: Vec<u32> = match &self.listed {
             Some(listed) if most <= listed.len() => listed.clone(),
-            _ => candidates.slots(corpus).collect(),
+            _ => candidates.slots().collect(),
         };
         slots.retain(|slot| self.speaks(*slot));
         let order = |a: &u32, b: &u32| {

@@ -1,8 +1,9 @@
 //! Where the terms of a question stand, layer by layer, and how common each is in all of the scope.
 
 use super::around::{ALONE, spread};
-use super::candidates::{Candidates, WINDOW, idf, is_turn};
+use super::candidates::{Candidates, Own, WINDOW, idf, is_turn};
 use super::corpus::Corpus;
+use super::layer::BITS;
 use super::question::Asked;
 use super::tally::{COMMON, MANY, RATHER_COMMON, Room};
 
@@ -20,10 +21,13 @@ pub(super) fn count(of: usize) -> f32 {
 }
 
 /// What is asked about.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub corpus: &'a Corpus,
     pub candidates: &'a Candidates,
+    /// Which notes are looked at, by number, all that have turns among them; none means all. How rare a term is
+    /// follows from all candidates.
+    pub notes: Option<&'a [bool]>,
 }
 
 impl Scope<'_> {
@@ -32,46 +36,93 @@ impl Scope<'_> {
         self.candidates.count > MANY && blocks * most > self.candidates.count
     }
 
-    fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u8)) {
+    pub fn looks_at(self, note: u32) -> bool {
+        self.notes.is_none_or(|notes| notes[note as usize])
+    }
+
+    /// Calls `each` with where a term stands in a layer and is looked at: the slot, its count there, and the note.
+    fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u8, &Own)) -> Counts {
+        let Candidates { notes, .. } = self.candidates;
+        let mut counts = Counts::default();
+        let mut place = self.candidates.reaching(u32::try_from(at << BITS).unwrap_or(u32::MAX), 0);
+        // The slots of the note at this place, the first that doesn't end before where the postings have come to.
+        let (mut start, mut end) = (0, 0);
+        let (mut is_looked_at, mut is_counted) = (false, false);
         self.corpus.each_in(at, term, |slot, tf| {
-            if self.candidates.is[slot as usize] {
-                each(slot, tf);
+            if slot >= end {
+                place = self.candidates.reaching(slot, place);
+                let own = notes.get(place);
+                (start, end) = own.map_or((u32::MAX, u32::MAX), |own| (own.slots.start, own.slots.end));
+                is_looked_at = own.is_some_and(|own| self.looks_at(own.note));
+                is_counted = false;
+            }
+            if slot < start {
+                return;
+            }
+            counts.blocks += 1;
+            counts.notes += usize::from(!std::mem::replace(&mut is_counted, true));
+            if is_looked_at {
+                each(slot, tf, &notes[place]);
             }
         });
+        counts
     }
 }
 
-/// A block in which a term stands.
-#[derive(Clone, Copy)]
-pub(super) struct Posting {
-    pub slot: u32,
-    pub tf: f32,
-    pub is_turn: bool,
+/// In how many candidates a term stands, and in how many notes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    blocks: usize,
+    notes: usize,
 }
 
-/// Where a term stands in a layer, and each of its near words.
+/// A block in which a term stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Posting {
+    pub slot: u32,
+    tf: u8,
+    is_turn: bool,
+}
+
+impl Posting {
+    pub fn tf(self) -> f32 {
+        f32::from(self.tf)
+    }
+}
+
+/// Where a term stands in a layer and is looked at, and each of its near words; and in how many candidates each does.
+#[derive(Debug)]
 pub(super) struct Found {
     pub term: Vec<Posting>,
-    pub near: Vec<Vec<u32>>,
+    near: Vec<Vec<u32>>,
+    counts: Counts,
+    near_counts: Vec<Counts>,
+    /// How many of the term's blocks are turns.
+    turns: usize,
 }
 
 impl Found {
     pub fn new(scope: Scope<'_>, at: usize, asked: &Asked, is_name: bool) -> Self {
-        let mut term = Vec::new();
-        scope.each(at, &asked.term, |slot, tf| {
-            term.push(Posting { slot, tf: f32::from(tf), is_turn: is_turn(scope.corpus, slot) });
+        let (mut term, mut turns) = (Vec::new(), 0);
+        let counts = scope.each(at, &asked.term, |slot, tf, own| {
+            let is_turn = own.has_turns && is_turn(scope.corpus, slot);
+            turns += usize::from(is_turn);
+            term.push(Posting { slot, tf, is_turn });
         });
         let words = asked.near.iter().filter(|_| !is_name);
-        let near = words.map(|(word, _)| {
-            let mut slots = Vec::new();
-            scope.each(at, word, |slot, _| slots.push(slot));
-            slots
-        });
-        Self { near: near.collect(), term }
+        let (near, near_counts) = words
+            .map(|(word, _)| {
+                let mut slots = Vec::new();
+                let counts = scope.each(at, word, |slot, _, _| slots.push(slot));
+                (slots, counts)
+            })
+            .unzip();
+        Self { term, near, counts, near_counts, turns }
     }
 
     pub fn turns(&self) -> impl Iterator<Item = &Posting> {
-        self.term.iter().filter(|posting| posting.is_turn)
+        let any = if self.turns > 0 { &self.term[..] } else { &[] };
+        any.iter().filter(|posting| posting.is_turn)
     }
 
     pub fn notes(&self) -> impl Iterator<Item = &Posting> {
@@ -88,11 +139,8 @@ impl Found {
     }
 }
 
-/// How many blocks a layer has in whose window a term stands, how many notes that have it, and how many blocks that
-/// have it or a near word.
-pub(super) type Counts = [usize; 3];
-
 /// What is known of a term in all of the scope.
+#[derive(Debug)]
 pub(super) struct Term {
     pub is_name: bool,
     /// How many blocks have it.
@@ -118,24 +166,29 @@ impl Term {
         is_name: bool,
         found: &(impl Iterator<Item = &'f Found> + Clone),
     ) -> Self {
-        let blocks = found.clone().map(|found| found.term.len()).sum();
-        let all = count(scope.candidates.count);
-        let value = |n: usize, likeness: f32| {
-            let blocks = found.clone().map(|found| found.near[n].len()).sum();
-            (!scope.is_common(blocks, COMMON)).then_some(NEAR_WORD * likeness)
-        };
-        let near = asked.near.iter().filter(|_| !is_name).enumerate();
+        let blocks = found.clone().map(|found| found.counts.blocks).sum();
+        let notes = found.clone().map(|found| found.counts.notes).sum();
+        let Candidates { count: all, notes: all_notes, .. } = scope.candidates;
+        let mut soft_blocks: usize = blocks;
+        let near = asked.near.iter().filter(|_| !is_name).enumerate().map(|(n, (_, likeness))| {
+            let blocks = found.clone().map(|found| found.near_counts[n].blocks).sum();
+            (!scope.is_common(blocks, COMMON)).then(|| {
+                soft_blocks += blocks;
+                NEAR_WORD * likeness
+            })
+        });
+        let near = near.collect();
         Self {
             is_name,
             blocks,
-            rarity: idf(count(blocks), all),
+            rarity: idf(count(blocks), count(*all)),
             is_alone: scope.is_common(blocks, COMMON),
             is_rather_common: scope.is_common(blocks, RATHER_COMMON),
-            near: near.map(|(n, (_, likeness))| value(n, *likeness)).collect(),
-            soft_rarity: idf(count(blocks), all.max(FEW)).min(MOST_IDF),
+            near,
+            soft_rarity: idf(count(blocks), count(*all).max(FEW)).min(MOST_IDF),
             window_rarity: 0.0,
-            session_rarity: 0.0,
-            is_soft_alone: false,
+            session_rarity: idf(count(notes), count(all_notes.len())),
+            is_soft_alone: scope.is_common(soft_blocks, COMMON),
         }
     }
 
@@ -143,28 +196,17 @@ impl Term {
         if self.is_alone { &ALONE } else { &WINDOW }
     }
 
-    pub fn counts(&self, scope: Scope<'_>, found: &Found, room: &mut Room) -> Counts {
-        let Scope { corpus, candidates } = scope;
-        let term = &mut room.term;
+    /// In how many blocks' windows of a layer it stands.
+    pub fn windows(&self, scope: Scope<'_>, found: &Found, room: &mut Room) -> usize {
+        let Scope { corpus, candidates, .. } = scope;
         for posting in found.turns() {
-            spread(corpus, candidates, posting.slot, self.window(), |at, _| term.raise(at, 1.0));
+            spread(corpus, candidates, posting.slot, self.window(), |at, _| room.term.raise(at, 1.0));
         }
-        let windows = term.clear() + found.notes().count();
-        // A note's blocks stand together.
-        let sessions =
-            found.term.chunk_by(|a, b| corpus.meta(a.slot).file == corpus.meta(b.slot).file).count();
-        if candidates.count <= MANY {
-            return [windows, sessions, 0];
-        }
-        found.each_soft(&self.near, |slot, _| term.raise(slot, 1.0));
-        [windows, sessions, term.clear()]
+        room.term.clear() + found.counts.blocks - found.turns
     }
 
-    pub fn take(&mut self, scope: Scope<'_>, counts: impl Iterator<Item = Counts>) {
-        let [windows, sessions, soft] =
-            counts.fold([0; 3], |sum, counts| std::array::from_fn(|n| sum[n] + counts[n]));
+    /// It stands in so many windows of the scope.
+    pub fn in_windows(&mut self, scope: Scope<'_>, windows: usize) {
         self.window_rarity = idf(count(windows), count(scope.candidates.count));
-        self.session_rarity = idf(count(sessions), count(scope.candidates.files.len()));
-        self.is_soft_alone = scope.is_common(soft, COMMON);
     }
 }

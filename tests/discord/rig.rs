@@ -232,13 +232,18 @@ impl Rig {
         text.chars().take(4000).collect()
     }
 
-    /// All log files, in the order of their paths.
+    /// All log files, in the order of their paths; none that is still being written beside its place.
     pub fn log_files(&self) -> Vec<PathBuf> {
         let mut found = vec![];
         let mut folders = vec![self.vault().join("logs")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                if entry.path().is_dir() { folders.push(entry.path()) } else { found.push(entry.path()) }
+                let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+                match entry.path() {
+                    folder if folder.is_dir() => folders.push(folder),
+                    file if !is_hidden => found.push(file),
+                    _ => {}
+                }
             }
         }
         found.sort();
