@@ -62,3 +62,34 @@ fn what_a_rest_gave_back_is_made_again() {
         assert_eq!(recall.search(&Query::new("kitten zebra")).unwrap().hits, first);
     }
 }
+
+#[test]
+fn few_hits_are_the_first_of_many() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("vault");
+    std::fs::create_dir(&root).unwrap();
+    let words = ["kitten", "shelter", "garden", "kettle", "river", "adopted", "a cat", "young dog"];
+    for n in 0..60 {
+        let of = |by: usize| words[n * by % words.len()];
+        let text = format!("# {}\n\nthe {} and the {}\n\n- {}\n", of(1), of(3), of(5), of(7));
+        std::fs::write(root.join(format!("{n}.md")), text).unwrap();
+    }
+    let clock = Arc::new(SystemClock);
+    let vault = Vault::open(&root).unwrap();
+    let index = Index::of(vault, &Settings::default(), &dir.path().join("cache"), clock.clone()).unwrap();
+    let recall = Recall::new(Arc::new(index), &Settings::default(), clock);
+    let places = |text: &str, scope: Option<&str>, limit: usize| -> Vec<(String, u32)> {
+        let query = Query { limit, scope: scope.map(str::to_owned), ..Query::new(text) };
+        recall.search(&query).unwrap().hits.into_iter().map(|hit| (hit.path, hit.line)).collect()
+    };
+    for text in ["kitten shelter", "who adopted a cat?", "kettle by the river"] {
+        for scope in [None, Some("1")] {
+            // So many that words alone don't find them all.
+            let all = places(text, scope, 1000);
+            assert!(all.len() >= 10, "{text}: {}", all.len());
+            for limit in [1, 3, 10] {
+                assert_eq!(places(text, scope, limit), all[..limit], "{text} in {scope:?}");
+            }
+        }
+    }
+}
