@@ -26,6 +26,7 @@ pub mod block;
 pub mod catalog;
 mod comment;
 pub mod commit;
+pub(crate) mod cores;
 pub mod decode;
 pub mod delta;
 mod directory;

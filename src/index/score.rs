@@ -38,6 +38,8 @@ pub struct Clause {
     pub term: Term,
     /// What one occurrence weighs before saturation: boosts times idfs.
     pub weight: f64,
+    /// How many living documents hold it.
+    pub docs: u64,
 }
 
 /// A scored document.

@@ -119,7 +119,7 @@ impl Found {
             Some(place) => self.clauses[*place].weight += weight,
             None => {
                 self.places.insert(term.clone(), self.clauses.len());
-                self.clauses.push(Clause { term, weight });
+                self.clauses.push(Clause { term, weight, docs });
             }
         }
     }

@@ -8,6 +8,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::BlockSegmentPostings;
@@ -16,6 +18,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{BitSet, TERMINATED};
 
 use super::IndexError;
+use super::cores::{share, threads};
 use super::schema::Fields;
 use super::score::{self, B, COMMENT, Clause, K1, Scored};
 use super::view::{DocRef, Seg, View};
@@ -37,33 +40,49 @@ pub fn top(
     if clauses.is_empty() || most == 0 || view.totals.docs == 0 {
         return Ok(Vec::new());
     }
-    let mut best = Best::new(most);
-    for (n, seg) in view.segs.iter().enumerate() {
-        let mut lists = Vec::with_capacity(clauses.len());
-        for clause in clauses {
-            lists.extend(List::open(view, fields, seg, clause)?);
-        }
-        if lists.is_empty() {
-            continue;
-        }
-        let comments = seg.kept.comments(&seg.reader, fields)?;
-        let factor = |doc: u32| {
-            let may = match allowed {
-                Some(allowed) => allowed[n].contains(doc),
-                None => seg.is_alive(doc),
-            };
-            match comments {
-                _ if !may => 0.0,
-                Some(comments) if comments.contains(doc) => COMMENT as f32,
-                _ => 1.0,
-            }
-        };
-        Windows::new(lists).run(&mut best, n, &factor);
-    }
+    let best = Best::new(most);
+    let postings = clauses.iter().map(|clause| clause.docs).sum::<u64>();
+    let threads = threads(usize::try_from(postings).unwrap_or(usize::MAX));
+    share(threads, view.segs.len(), |n| in_segment(view, fields, clauses, allowed, n, &best))
+        .into_iter()
+        .collect::<Result<(), _>>()?;
     let mut scored = score::rescore(view, fields, clauses, best.candidates())?;
     scored.sort_by(Scored::rank);
     scored.truncate(most);
     Ok(scored)
+}
+
+/// Hands `best` what may be among the best of segment `n`.
+fn in_segment(
+    view: &View,
+    fields: &Fields,
+    clauses: &[Clause],
+    allowed: Option<&[BitSet]>,
+    n: usize,
+    best: &Best,
+) -> Result<(), IndexError> {
+    let seg = &view.segs[n];
+    let mut lists = Vec::with_capacity(clauses.len());
+    for clause in clauses {
+        lists.extend(List::open(view, fields, seg, clause)?);
+    }
+    if lists.is_empty() {
+        return Ok(());
+    }
+    let comments = seg.kept.comments(&seg.reader, fields)?;
+    let factor = |doc: u32| {
+        let may = match allowed {
+            Some(allowed) => allowed[n].contains(doc),
+            None => seg.is_alive(doc),
+        };
+        match comments {
+            _ if !may => 0.0,
+            Some(comments) if comments.contains(doc) => COMMENT as f32,
+            _ => 1.0,
+        }
+    };
+    Windows::new(lists).run(best, n, &factor);
+    Ok(())
 }
 
 /// One clause's postings in one segment.
@@ -246,11 +265,11 @@ impl Windows {
     }
 
     /// Hands `best` what may be among the best; `factor` is what a document's score counts for.
-    fn run(mut self, best: &mut Best, seg: usize, factor: &dyn Fn(u32) -> f32) {
+    fn run(mut self, best: &Best, seg: usize, factor: &dyn Fn(u32) -> f32) {
         let mut start = 0;
         loop {
             // The lists before this one don't make a document one of the best between them.
-            let first = self.before[1..].partition_point(|sum| *sum <= best.threshold);
+            let first = self.before[1..].partition_point(|sum| *sum <= best.threshold());
             let next = self.lists[first.min(self.lists.len())..].iter().map(|list| list.next(start)).min();
             match next {
                 Some(doc) if doc != TERMINATED => start = doc,
@@ -260,7 +279,7 @@ impl Windows {
             let all = self.before[self.lists.len()];
             for list in &mut self.lists[first..] {
                 // A document that no other list makes up for.
-                let worthless = best.threshold - (all - list.bound);
+                let worthless = best.threshold() - (all - list.bound);
                 list.add(start, end, worthless, &mut self.window);
             }
             for word in 0..self.window.touched.len() {
@@ -282,68 +301,77 @@ impl Windows {
         doc: u32,
         mut score: f32,
         first: usize,
-        best: &mut Best,
+        best: &Best,
         seg: usize,
         factor: &dyn Fn(u32) -> f32,
     ) {
-        if score + self.before[first] <= best.threshold {
+        if score + self.before[first] <= best.threshold() {
             return;
         }
         let factor = factor(doc);
         for n in (0..first).rev() {
-            if (score + self.before[n + 1]) * factor <= best.threshold {
+            if (score + self.before[n + 1]) * factor <= best.threshold() {
                 return;
             }
             score += self.lists[n].ask(doc);
         }
-        if score * factor > best.threshold {
+        if score * factor > best.threshold() {
             best.push(score * factor, DocRef { seg, doc });
         }
     }
 }
 
-/// Collects what could be among the best.
+/// Collects what could be among the best, from all threads at work.
 struct Best {
     most: usize,
+    /// What scores no more is not among the best, as bits: scores are positive, so their bits order as they do.
+    threshold: AtomicU32,
+    kept: Mutex<Kept>,
+}
+
+struct Kept {
+    /// The best scores, as bits.
     heap: BinaryHeap<Reverse<u32>>,
-    threshold: f32,
-    kept: Vec<(f32, DocRef)>,
+    found: Vec<(f32, DocRef)>,
     tidy_at: usize,
 }
 
 impl Best {
     fn new(most: usize) -> Self {
-        Self {
-            most,
-            heap: BinaryHeap::with_capacity(most.min(10_000) + 1),
-            threshold: 0.0,
-            kept: Vec::new(),
-            tidy_at: 4096 + most * 2,
-        }
+        let heap = BinaryHeap::with_capacity(most.min(10_000) + 1);
+        let kept = Mutex::new(Kept { heap, found: Vec::new(), tidy_at: 4096 + most * 2 });
+        Self { most, threshold: AtomicU32::new(0), kept }
     }
 
-    fn push(&mut self, score: f32, at: DocRef) {
-        self.kept.push((score, at));
-        // Scores are positive, so their bits order as they do.
-        self.heap.push(Reverse(score.to_bits()));
-        if self.heap.len() > self.most {
-            self.heap.pop();
+    fn threshold(&self) -> f32 {
+        f32::from_bits(self.threshold.load(Ordering::Relaxed))
+    }
+
+    fn push(&self, score: f32, at: DocRef) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Kept { heap, found, tidy_at } = &mut *kept;
+        found.push((score, at));
+        heap.push(Reverse(score.to_bits()));
+        if heap.len() > self.most {
+            heap.pop();
         }
-        if self.heap.len() == self.most
-            && let Some(Reverse(bits)) = self.heap.peek()
+        if heap.len() == self.most
+            && let Some(Reverse(bits)) = heap.peek()
         {
-            self.threshold = f32::from_bits(*bits) * (1.0 - SLACK);
+            let threshold = f32::from_bits(*bits) * (1.0 - SLACK);
+            self.threshold.store(threshold.to_bits(), Ordering::Relaxed);
         }
-        if self.kept.len() >= self.tidy_at {
-            let threshold = self.threshold;
-            self.kept.retain(|(score, _)| *score > threshold);
-            self.tidy_at = (self.kept.len() * 2).max(self.tidy_at);
+        if found.len() >= *tidy_at {
+            let threshold = self.threshold();
+            found.retain(|(score, _)| *score > threshold);
+            *tidy_at = (found.len() * 2).max(*tidy_at);
         }
     }
 
     fn candidates(self) -> Vec<DocRef> {
-        let threshold = self.threshold;
-        self.kept.into_iter().filter(|(score, _)| *score > threshold).map(|(_, at)| at).collect()
+        let threshold = self.threshold();
+        let Kept { found, .. } = self.kept.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.into_iter().filter(|(score, _)| *score > threshold).map(|(_, at)| at).collect()
     }
 }
 
@@ -433,7 +461,9 @@ mod tests {
             for (n, word) in words.iter().enumerate() {
                 for (field, boost) in [(fields.text, 1.0), (fields.head, 0.4)] {
                     let weight = boost * (1.0 + n as f64 * 1.7);
-                    clauses.push(Clause { term: Fields::term(field, word, false), weight });
+                    // As if there were many: on one core, and on all.
+                    let docs = if words.len() > 1 && n > 0 { 1 << 40 } else { 1 };
+                    clauses.push(Clause { term: Fields::term(field, word, false), weight, docs });
                 }
             }
             for (docs, allowed) in [

@@ -7,13 +7,13 @@
 
 use super::around::{ALONE, ANSWER, NEAR, REGION, answer_spread, region_spread, spread};
 use super::candidates::{K1, bm25, is_turn, turn_beside};
-use super::cores::{share, threads};
 use super::question::{Asked, Question};
 use super::score::Speakers;
 use super::signal::Signal;
 use super::tally::{MANY, Room, Sink, Work};
 use super::term::{Found, Scope, Term, count};
 use super::text::Shape;
+use crate::index::cores::{share, threads};
 
 /// What the turn after one with a term counts for pairs of terms.
 const PAIRED_ANSWER: f32 = 0.6;

@@ -18,7 +18,6 @@ pub mod ask;
 mod authors;
 mod candidates;
 pub mod choose;
-mod cores;
 pub mod corpus;
 mod engine;
 mod finder;

@@ -9,13 +9,13 @@
 use std::ops::Range;
 
 use super::candidates::{Candidates, Own};
-use super::cores::{share, threads};
 use super::corpus::Corpus;
 use super::layer::{BITS, Rest, Signs};
 use super::semantic::Vectors;
 use super::term::Scope;
 use super::wide::{self, Work as _};
 use crate::embed::table::DIMENSIONS;
+use crate::index::cores::{share, threads};
 
 /// So many blocks with the nearest signs have their cosines taken.
 const NEAREST: usize = 1500;

@@ -9,7 +9,6 @@ use jiff::tz::TimeZone;
 
 pub use super::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
 use super::candidates::{answers, beside};
-use super::cores::both;
 use super::corpus::{Corpus, NEVER};
 use super::lexical::lexical;
 use super::nearest::nearest;
@@ -20,6 +19,7 @@ use super::signal::Signal;
 pub use super::tally::{Near, Scores, Sink, Table, Work};
 use super::term::Scope;
 use super::text::Shape;
+use crate::index::cores::both;
 
 /// Beyond so many candidates, words and vectors are gone through at the same time.
 const ONE_CORE: usize = 40_000;

@@ -1,8 +1,8 @@
-//! Work on layers, shared out to the processor's cores.
+//! Work on parts of something large, shared out to the processor's cores.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Fewer blocks than this don't pay for a thread.
+/// Fewer blocks than this, or as many postings of one, don't pay for a thread.
 const WORTH_A_THREAD: usize = 500_000;
 
 /// So many threads are worth their while for work on so many blocks.
