@@ -19,7 +19,7 @@ pub const B: f32 = 0.75;
 pub(super) const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
 /// The slots of a note's blocks.
 #[derive(Debug)]
-pub struct Own {
+pub struct NoteSlots {
     /// Its slots.
     pub slots: Range<u32>,
     /// Its number.
@@ -34,7 +34,7 @@ pub struct Candidates {
     /// Whether each note's blocks are.
     pub is: Vec<bool>,
     /// The notes whose blocks are, in the order of their slots.
-    pub notes: Vec<Own>,
+    pub notes: Vec<NoteSlots>,
     /// How many are.
     pub count: usize,
     /// Whether some are no events of a log.
@@ -72,7 +72,7 @@ impl Candidates {
                 continue;
             }
             this.is[id as usize] = true;
-            this.notes.push(Own { slots: note.slots.clone(), note: id, has_turns: note.has_turns });
+            this.notes.push(NoteSlots { slots: note.slots.clone(), note: id, has_turns: note.has_turns });
             this.count += note.slots.len();
             this.has_notes |= note.has_notes;
             this.has_turns |= note.has_turns;
@@ -110,7 +110,7 @@ impl Candidates {
     /// The place of the first note from `from` on that ends behind `slot`: a few steps where that is near.
     pub(super) fn reaching(&self, slot: u32, from: usize) -> usize {
         let notes = self.notes.get(from..).unwrap_or(&[]);
-        let is_before = |own: &Own| own.slots.end <= slot;
+        let is_before = |own: &NoteSlots| own.slots.end <= slot;
         let mut far = 1;
         while notes.get(far - 1).is_some_and(is_before) {
             far *= 2;

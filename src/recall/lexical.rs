@@ -21,7 +21,8 @@ const PAIRED_ANSWER: f32 = 0.6;
 /// Values of blocks, or of notes.
 type Values = Vec<(u32, f32)>;
 
-/// All signals from words, into `sink`, of the blocks that are looked at. Returns, for each answer to a matching question, how well that matches.
+/// All signals from words, into `sink`, of the blocks that are looked at. Returns, for each answer to a matching
+/// question, how well that matches.
 pub(super) fn lexical(
     scope: Scope<'_>,
     question: &Question,

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::candidates::{Candidates, Own};
+use super::candidates::{Candidates, NoteSlots};
 use super::corpus::Corpus;
 use super::layer::{BITS, Rest, Signs};
 use super::semantic::Vectors;
@@ -80,7 +80,7 @@ fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
 /// The slots that are looked at by layer, the tail's last.
 fn by_layer(scope: Scope<'_>) -> Vec<Vec<Range<u32>>> {
     let mut parts = vec![Vec::new(); scope.corpus.parts()];
-    for Own { slots, .. } in scope.candidates.notes.iter().filter(|own| scope.looks_at(own.note)) {
+    for NoteSlots { slots, .. } in scope.candidates.notes.iter().filter(|own| scope.looks_at(own.note)) {
         let part: &mut Vec<Range<u32>> = &mut parts[(slots.start >> BITS) as usize];
         match part.last_mut() {
             Some(last) if last.end == slots.start => last.end = slots.end,

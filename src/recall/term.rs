@@ -1,7 +1,7 @@
 //! Where the terms of a question stand, layer by layer, and how common each is in all of the scope.
 
 use super::around::{ALONE, spread};
-use super::candidates::{Candidates, Own, WINDOW, idf, is_turn};
+use super::candidates::{Candidates, NoteSlots, WINDOW, idf, is_turn};
 use super::corpus::Corpus;
 use super::layer::BITS;
 use super::question::Asked;
@@ -41,7 +41,7 @@ impl Scope<'_> {
     }
 
     /// Calls `each` with where a term stands in a layer and is looked at: the slot, its count there, and the note.
-    fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u8, &Own)) -> Counts {
+    fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u8, &NoteSlots)) -> Counts {
         let Candidates { notes, .. } = self.candidates;
         let mut counts = Counts::default();
         let mut place = self.candidates.reaching(u32::try_from(at << BITS).unwrap_or(u32::MAX), 0);
