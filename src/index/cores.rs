@@ -26,6 +26,7 @@ pub fn both<A: Send, H>(pays: bool, aside: impl FnOnce() -> A + Send, here: impl
 
 /// What `work` makes of each of `count` numbers, in their order, by so many threads, this one among them.
 pub fn share<T: Send>(threads: usize, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let threads = threads.min(count);
     if threads < 2 {
         return (0..count).map(work).collect();
     }

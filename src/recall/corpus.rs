@@ -59,7 +59,7 @@ pub struct File {
     pub alive: bool,
     /// Whether it has other blocks than a log's events.
     pub(super) has_notes: bool,
-    /// Whether a log's events are among its blocks.
+    /// Whether a log's events are among its blocks, a tool's among them.
     pub(super) has_turns: bool,
     /// The terms of all its blocks.
     pub(super) terms: u32,
@@ -328,7 +328,7 @@ impl Corpus {
         for (at, passage) in passages.enumerate() {
             let meta = self.push(id, at == 0, &passage, &names);
             file.has_notes |= !meta.shape.has(Shape::TURN | Shape::TOOL);
-            file.has_turns |= meta.shape.has(Shape::TURN);
+            file.has_turns |= meta.shape.has(Shape::TURN | Shape::TOOL);
             file.terms += u32::from(meta.length);
             if meta.author != NOBODY && !file.authors.contains(&meta.author) {
                 file.authors.push(meta.author);

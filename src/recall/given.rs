@@ -71,7 +71,8 @@ impl Recall {
         expand: bool,
     ) -> Result<Recalled, RecallError> {
         let within = Within::of(scope);
-        let (mut recalled, freshness) = self.in_step(|snapshot, state| {
+        let alone = |_: &Snapshot<'_>| Ok(None);
+        let (mut recalled, freshness) = self.in_step(alone, |snapshot, state| {
             let recalled = self.given(snapshot, state, text, &within, most_chars, expand)?;
             // That nothing helps is no reason to doubt the watcher.
             Ok((recalled, None))

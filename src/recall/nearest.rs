@@ -39,9 +39,10 @@ pub(super) struct Nearest {
 pub(super) fn nearest(scope: Scope<'_>, vectors: Vectors<'_>) -> Nearest {
     if vectors.matrix.is_some() {
         // Another model's vectors have no signs beside them: each is compared.
-        let slots = by_layer(scope).into_iter().flatten().flatten();
-        let mut all = vectors.cosines(scope.corpus, slots);
+        let Scope { corpus, candidates, .. } = scope;
+        let mut all = vectors.cosines(corpus, candidates.slots());
         let sample = all.iter().map(|(_, cosine)| *cosine).collect();
+        all.retain(|(slot, _)| scope.looks_at(corpus.meta(*slot).file));
         all.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
         return Nearest { slots: all.into_iter().take(NEAREST).map(|(slot, _)| slot).collect(), sample };
     }

@@ -10,7 +10,7 @@ use super::score::{self, Candidates, Near, Scores, Vectors};
 use super::signal::{NEAR, NEAR_SPREADS, weights};
 use super::within::Within;
 use crate::index::syntax::{self, Item};
-use crate::index::{Answer, Block, Found, Freshness, Hit, IndexError, Kind, Query, Snapshot, scope_prefixes};
+use crate::index::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot, scope_prefixes};
 
 /// Nobody needs more hits in one answer.
 pub(super) const MOST_HITS: usize = 10_000;
@@ -70,40 +70,12 @@ impl Recall {
             })?
         } else {
             let notes = if is_question { Vec::new() } else { syntax.notes };
-            match self.by_words(&place, &within, limit, &notes)? {
-                Some(answer) => answer,
-                None => self.in_step(|snapshot, state| {
-                    self.best(snapshot, state, &place, &within, limit, notes.clone())
-                })?,
-            }
+            self.in_step(
+                |snapshot| by_words(snapshot, &place, &within, limit, &notes),
+                |snapshot, state| self.best(snapshot, state, &place, &within, limit, notes.clone()),
+            )?
         };
         Ok(Answer { query: query.text.clone(), hits, notes, freshness })
-    }
-
-    /// The answer by words alone where there is none better: a vault without turns has so many blocks with the words,
-    /// and what only meaning finds comes after them.
-    fn by_words(
-        &self,
-        query: &Query,
-        within: &Within,
-        limit: usize,
-        notes: &[String],
-    ) -> Result<Option<Answered>, IndexError> {
-        if query.scope.is_some() {
-            return Ok(None);
-        }
-        let (answer, freshness) = self.index.answer(|snapshot| {
-            if snapshot.has(Kind::Turn)? {
-                return Ok((None, None));
-            }
-            let (found, _) = finder::by_words(snapshot, query, within, limit, within.most(limit))?;
-            if found.len() < limit {
-                return Ok((None, None));
-            }
-            let (given, bases) = give(snapshot, &query.text, found, notes.to_vec())?;
-            Ok((Some(given), bases))
-        })?;
-        Ok(answer.map(|answer| (answer, freshness)))
     }
 
     /// By words and meaning.
@@ -120,8 +92,9 @@ impl Recall {
         let candidates = self.candidates(state, place.scope.as_deref(), &own, &mut notes);
         // What stands in notes is the index's to rank by words; meaning adds what it did not find.
         let by_words = if candidates.has_notes || !within.scopes.is_empty() {
-            // Where turns are found, too, some more leave enough that are none.
-            let most = if candidates.has_turns { limit.max(LEAST_BY_WORDS) } else { limit };
+            // Where turns or other scopes' memories are found, too, some more leave enough.
+            let is_all = !candidates.has_turns && within.scopes.is_empty();
+            let most = if is_all { limit } else { limit.max(LEAST_BY_WORDS) };
             let (mut found, _) = finder::by_words(snapshot, place, within, most, within.most(limit))?;
             found.retain(|found| found.block.kind != Kind::Turn);
             Some(found)
@@ -221,8 +194,21 @@ impl Recall {
 /// Hits with notes for a person, and the files that they rest on.
 type Given = ((Vec<Hit>, Vec<String>), Option<Vec<crate::index::Basis>>);
 
-/// Hits with notes for a person, and how fresh they are.
-type Answered = ((Vec<Hit>, Vec<String>), Freshness);
+/// The answer by words alone where there is none better: a vault without turns has so many blocks with the words, and
+/// what only meaning finds comes after them.
+fn by_words(
+    snapshot: &Snapshot<'_>,
+    query: &Query,
+    within: &Within,
+    limit: usize,
+    notes: &[String],
+) -> Result<Option<Given>, IndexError> {
+    if query.scope.is_some() || !within.scopes.is_empty() || snapshot.has(Kind::Turn)? {
+        return Ok(None);
+    }
+    let (found, _) = finder::by_words(snapshot, query, within, limit, within.most(limit))?;
+    if found.len() < limit { Ok(None) } else { give(snapshot, &query.text, found, notes.to_vec()).map(Some) }
+}
 
 fn give(
     snapshot: &Snapshot<'_>,

@@ -69,19 +69,24 @@ impl Recall {
         }
     }
 
-    /// What `work` makes of the index and a corpus in the same state, from one look at the vault unless the corpus is
-    /// to be made anew. `work` says which files its answer rests on, as for [`crate::index::Index::answer`].
+    /// What `alone` makes of the index, or else `work` of the index and a corpus in the same state, from one look at the
+    /// vault unless the corpus is to be made anew. Both say which files their answer rests on, as for
+    /// [`crate::index::Index::answer`].
     ///
     /// # Errors
     /// The index's.
     pub(super) fn in_step<T>(
         &self,
+        alone: impl Fn(&Snapshot<'_>) -> Result<Option<(T, Option<Vec<Basis>>)>, IndexError>,
         work: impl Fn(&Snapshot<'_>, &State) -> Result<(T, Option<Vec<Basis>>), IndexError>,
     ) -> Result<(T, Freshness), RecallError> {
-        self.load()?;
         let mut is_last = false;
         loop {
             let (answer, freshness) = self.index.answer(|snapshot| {
+                if let Some((answer, bases)) = alone(snapshot)? {
+                    return Ok((Some(answer), bases));
+                }
+                self.load()?;
                 loop {
                     let newer = changes(snapshot, &self.read(), None)?;
                     let is_in_step = match newer {

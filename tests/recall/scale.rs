@@ -3,6 +3,7 @@
 
 use jiff::tz::TimeZone;
 use vault_agent::embed::Table;
+use vault_agent::index::Role;
 use vault_agent::recall::corpus::{Corpus, Passage};
 use vault_agent::recall::matrix::Probe;
 use vault_agent::recall::question::Question;
@@ -83,6 +84,18 @@ fn a_corpus_that_grew_in_another_way_ranks_the_same() {
 fn of_many_notes_without_turns_those_that_are_named_alone_are_looked_at() {
     let mut corpus = Corpus::new();
     (0..300).for_each(|n| put(&mut corpus, n));
+    // A log in which a tool alone has said something.
+    let tool = Passage {
+        line: 1,
+        is_turn: false,
+        role: Some(Role::Tool),
+        author: None,
+        time: None,
+        head: "",
+        text: "zeppelin",
+    };
+    corpus.put("logs/tool.md", 0, [tool].into_iter());
+    assert_eq!(best_of(&corpus, "zeppelin", Some(&[]), 10)[0].0, "logs/tool.md");
     let id = |path: &str| corpus.files().iter().position(|file| file.path == path).unwrap() as u32;
     // Notes with an even number are turns, and are always looked at.
     let has_turns = |path: &str| path.as_bytes()["notes/00".len()].is_multiple_of(2);
@@ -96,7 +109,7 @@ fn of_many_notes_without_turns_those_that_are_named_alone_are_looked_at() {
         assert!(notes(&best(Some(&[]))).is_empty(), "{question}");
         let found = notes(&best(Some(&[id(&first)])));
         assert!(!found.is_empty() && found.iter().all(|path| *path == first), "{question}: {found:?}");
-        let every: Vec<u32> = (0..300).collect();
+        let every: Vec<u32> = (0..=300).collect();
         assert_eq!(best(Some(&every)), all, "{question}");
     }
 }

@@ -93,3 +93,24 @@ fn few_hits_are_the_first_of_many() {
         }
     }
 }
+
+#[test]
+fn others_memories_don_t_crowd_out_what_is_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("vault");
+    std::fs::create_dir(&root).unwrap();
+    for n in 0..30 {
+        std::fs::write(root.join(format!("{n}.md")), "kitten shelter #project/x\n").unwrap();
+    }
+    let far = "a kitten, in a long text about many other things that makes the one word count for little";
+    std::fs::write(root.join("seen.md"), format!("{far}\n")).unwrap();
+    let clock = Arc::new(SystemClock);
+    let vault = Vault::open(&root).unwrap();
+    let index = Index::of(vault, &Settings::default(), &dir.path().join("cache"), clock.clone()).unwrap();
+    let recall = Recall::new(Arc::new(index), &Settings::default(), clock);
+    for limit in [1, 2, 10] {
+        let query = Query { limit, scope: Some("global".to_owned()), ..Query::new("kitten shelter") };
+        let hits = recall.search(&query).unwrap().hits;
+        assert_eq!(hits.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["seen.md"], "{limit}");
+    }
+}
