@@ -85,7 +85,7 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
                 conversation: at,
                 category: asked.category,
                 signals: sink.0,
-                bm25: score::plain_bm25(corpus, &candidates, &question),
+                bm25: score::plain_bm25(corpus, candidates, question),
                 cosine,
                 evidence: asked.evidence.clone(),
             });
