@@ -1,5 +1,6 @@
 //! The cache's folder: its database, its segment files, its locks, and the views of them.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -138,11 +139,14 @@ impl Store {
         if !segments.is_dir() {
             std::fs::create_dir_all(&segments).map_err(|error| IndexError::cache(&segments, error))?;
         }
+        // Whoever reads a database that is just being made keeps its maker from turning it to WAL, and neither waits.
+        let making = if is_wal(&database) { None } else { Some(Lock::take(&root.join("write.lock"))?) };
         let new = !database.exists();
         let conn = catalog::open(&database, true)?;
-        if new {
+        if making.is_some() {
             conn.execute_batch("PRAGMA journal_mode = WAL")?;
         }
+        drop(making);
         let known = if new { None } else { catalog::get::<String>(&conn, "schema").or_else(no_table)? };
         let store =
             Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn)?;
@@ -341,6 +345,13 @@ fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
+/// Whether a database's header says that it is written by a log of its own.
+fn is_wal(database: &Path) -> bool {
+    let mut header = [0; 20];
+    let read = std::fs::File::open(database).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok() && header[18..] == [2, 2]
+}
+
 /// A database without our tables is one of another version.
 fn no_table(error: IndexError) -> Result<Option<String>, IndexError> {
     match error {
@@ -365,5 +376,22 @@ fn remove(result: std::io::Result<()>, path: &Path) -> Result<(), IndexError> {
     match result {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::cache(path, error)),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_may_make_the_cache_at_once() {
+        for _ in 0..40 {
+            let dir = tempfile::tempdir().unwrap();
+            let open = || Store::open(dir.path(), "a version").map(drop);
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
+                threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
+            });
+        }
     }
 }
