@@ -141,13 +141,12 @@ impl Store {
         }
         // Whoever reads a database that is just being made keeps its maker from turning it to WAL, and neither waits.
         let making = if is_wal(&database) { None } else { Some(Lock::take(&root.join("write.lock"))?) };
-        let new = !database.exists();
         let conn = catalog::open(&database, true)?;
         if making.is_some() {
             conn.execute_batch("PRAGMA journal_mode = WAL")?;
         }
         drop(making);
-        let known = if new { None } else { catalog::get::<String>(&conn, "schema").or_else(no_table)? };
+        let known = catalog::get::<String>(&conn, "schema").or_else(no_table)?;
         let store =
             Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn)?;
         if known.as_deref() != Some(fingerprint) {

@@ -1,6 +1,6 @@
 //! The turns around a turn, and how much of what it says counts for them.
 
-use super::candidates::{Candidates, turn_beside};
+use super::candidates::turn_beside;
 use super::corpus::Corpus;
 use super::text::Shape;
 
@@ -15,17 +15,11 @@ pub(super) const REGION: i32 = 6;
 pub(super) const ALONE: [(i32, f32); 1] = [(0, 1.0)];
 
 /// Calls `each` with the turns in whose window the turn `slot` stands: itself and those beside it.
-pub(super) fn spread(
-    corpus: &Corpus,
-    candidates: &Candidates,
-    slot: u32,
-    window: &[(i32, f32)],
-    mut each: impl FnMut(u32, f32),
-) {
+pub(super) fn spread(corpus: &Corpus, slot: u32, window: &[(i32, f32)], mut each: impl FnMut(u32, f32)) {
     for (offset, weight) in window {
         if *offset == 0 {
             each(slot, *weight);
-        } else if let Some(at) = turn_beside(corpus, candidates, slot, -offset) {
+        } else if let Some(at) = turn_beside(corpus, slot, -offset) {
             each(at, *weight);
         }
     }
@@ -34,28 +28,21 @@ pub(super) fn spread(
 /// The same, an answer counting for more where the turn is a question.
 pub(super) fn answer_spread(
     corpus: &Corpus,
-    candidates: &Candidates,
     slot: u32,
     window: &[(i32, f32)],
     mut each: impl FnMut(u32, f32),
 ) {
-    spread(corpus, candidates, slot, window, |at, weight| {
+    spread(corpus, slot, window, |at, weight| {
         let answers = at == slot + 1 && corpus.shape(slot).has(Shape::QUESTION);
         each(at, if answers { ANSWER_TO_QUESTION } else { weight });
     });
 }
 
 /// Calls `each` with the turns in the region of one, at most `reach` beside it.
-pub(super) fn region_spread(
-    corpus: &Corpus,
-    candidates: &Candidates,
-    slot: u32,
-    reach: i32,
-    mut each: impl FnMut(u32, f32),
-) {
+pub(super) fn region_spread(corpus: &Corpus, slot: u32, reach: i32, mut each: impl FnMut(u32, f32)) {
     each(slot, 1.0);
     for offset in (-reach..=reach).filter(|offset| *offset != 0) {
-        if let Some(at) = turn_beside(corpus, candidates, slot, offset) {
+        if let Some(at) = turn_beside(corpus, slot, offset) {
             #[expect(clippy::cast_precision_loss, reason = "at most 6")]
             each(at, 1.0 - offset.abs() as f32 / 8.0);
         }

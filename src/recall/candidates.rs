@@ -17,6 +17,7 @@ pub const K1: f32 = 1.2;
 pub const B: f32 = 0.75;
 /// A turn's neighbours count in its text with these weights: offset of the neighbour, weight.
 pub(super) const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
+
 /// The slots of a note's blocks.
 #[derive(Debug)]
 pub struct NoteSlots {
@@ -181,8 +182,8 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
     }
     out
 }
-/// The candidate turn `offset` places beside a turn.
-pub(super) fn turn_beside(corpus: &Corpus, candidates: &Candidates, slot: u32, offset: i32) -> Option<u32> {
+/// The turn `offset` places beside a turn: a candidate as that is, as all blocks of a note are or none.
+pub(super) fn turn_beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
     let at = beside(corpus, slot, offset)?;
-    (is_turn(corpus, slot) && is_turn(corpus, at) && candidates.has(corpus, at)).then_some(at)
+    (is_turn(corpus, slot) && is_turn(corpus, at)).then_some(at)
 }

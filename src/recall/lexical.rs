@@ -101,12 +101,12 @@ impl Layer<'_> {
                 self.soften(term, found);
             }
         }
-        let Self { scope: Scope { corpus, candidates, .. }, room, mut sums, .. } = self;
+        let Self { scope: Scope { corpus, .. }, room, mut sums, .. } = self;
         room.window.drain(|slot, value| sums.window.push((slot, value)));
         room.session_bm25.drain(|file, value| sums.sessions.push((file, value)));
         room.session_cover.drain(|file, value| sums.session_cover.push((file, value)));
         room.own.drain(|slot, value| {
-            if let Some(after) = turn_beside(corpus, candidates, slot, 1)
+            if let Some(after) = turn_beside(corpus, slot, 1)
                 && corpus.shape(slot).has(Shape::QUESTION)
             {
                 sums.answers.push((after, value));
@@ -123,7 +123,7 @@ impl Layer<'_> {
         for posting in found.turns() {
             let length = f32::from(corpus.meta(posting.slot).length);
             own.add(posting.slot, bm25(posting.tf(), of.rarity, length, candidates.mean_length));
-            spread(corpus, candidates, posting.slot, of.window(), |at, weight| {
+            spread(corpus, posting.slot, of.window(), |at, weight| {
                 term.add(at, weight * posting.tf());
             });
         }
@@ -152,16 +152,16 @@ impl Layer<'_> {
 
     /// Where the term is covered: in the block, in the turns around as far as they may answer, and in the region.
     fn cover(&mut self, of: &Term, found: &Found) {
-        let Scope { corpus, candidates, .. } = self.scope;
+        let corpus = self.scope.corpus;
         let (term, sums) = (&mut self.room.term, &mut self.sums);
         let reach = if of.is_alone { &ALONE[..] } else { &ANSWER[..] };
         for posting in found.turns() {
-            answer_spread(corpus, candidates, posting.slot, reach, |at, weight| term.raise(at, weight));
+            answer_spread(corpus, posting.slot, reach, |at, weight| term.raise(at, weight));
         }
         term.drain(|slot, value| sums.cover_answer.push((slot, of.rarity * value)));
         let reach = if of.is_rather_common { 0 } else { REGION };
         for posting in found.turns() {
-            region_spread(corpus, candidates, posting.slot, reach, |at, weight| term.raise(at, weight));
+            region_spread(corpus, posting.slot, reach, |at, weight| term.raise(at, weight));
         }
         term.drain(|slot, value| sums.region.push((slot, of.rarity * value)));
         for posting in found.notes() {
@@ -172,11 +172,11 @@ impl Layer<'_> {
 
     /// Pairs: this term and the one before it in the question, in one block, or in one turn and its answer.
     fn pair(&mut self, of: &Term, found: &Found) {
-        let Scope { corpus, candidates, .. } = self.scope;
+        let corpus = self.scope.corpus;
         let term = &mut self.room.term;
         for posting in found.turns() {
             term.raise(posting.slot, 1.0);
-            if let Some(after) = turn_beside(corpus, candidates, posting.slot, 1) {
+            if let Some(after) = turn_beside(corpus, posting.slot, 1) {
                 term.raise(after, PAIRED_ANSWER);
             }
         }
@@ -202,7 +202,7 @@ impl Layer<'_> {
 
     /// The term and its near words: the best match in the block counts, and in the turns around.
     fn soften(&mut self, of: &Term, found: &Found) {
-        let Scope { corpus, candidates, .. } = self.scope;
+        let corpus = self.scope.corpus;
         let (term, soft) = (&mut self.room.term, &mut self.sums.soft);
         found.each_soft(&of.near, |slot, value| term.raise(slot, value));
         let reach = if of.is_soft_alone { &ALONE[..] } else { &NEAR[..] };
@@ -215,7 +215,7 @@ impl Layer<'_> {
             }
         });
         for (slot, value) in &turns {
-            spread(corpus, candidates, *slot, reach, |at, weight| term.raise(at, weight * value));
+            spread(corpus, *slot, reach, |at, weight| term.raise(at, weight * value));
         }
         term.drain(|slot, value| soft.push((slot, of.soft_rarity * value)));
     }

@@ -89,7 +89,7 @@ pub fn semantic(
         sink.add(Signal::Vector, *slot, standard(*cosine));
         sink.add(Signal::VectorSession, *slot, standard(most[&corpus.meta(*slot).file]));
         // A question that is near in meaning speaks for the answer to it.
-        if let Some(before) = turn_beside(corpus, candidates, *slot, -1)
+        if let Some(before) = turn_beside(corpus, *slot, -1)
             && corpus.shape(before).has(Shape::QUESTION)
             && let Some(cosine) = vectors.cosine(corpus, before)
         {

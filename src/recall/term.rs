@@ -198,9 +198,8 @@ impl Term {
 
     /// In how many blocks' windows of a layer it stands.
     pub fn windows(&self, scope: Scope<'_>, found: &Found, room: &mut Room) -> usize {
-        let Scope { corpus, candidates, .. } = scope;
         for posting in found.turns() {
-            spread(corpus, candidates, posting.slot, self.window(), |at, _| room.term.raise(at, 1.0));
+            spread(scope.corpus, posting.slot, self.window(), |at, _| room.term.raise(at, 1.0));
         }
         room.term.clear() + found.counts.blocks - found.turns
     }

@@ -4,10 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use vault_agent::index::live::Follower;
-use vault_agent::index::{CheckedBy, Query};
+use vault_agent::index::{CheckedBy, Index, Query};
 
 use super::support::until;
 use super::vault::{TestVault, no_failpoints, show};
+
+/// An index and its follower, which has looked at everything once.
+fn followed(vault: &TestVault) -> (Arc<Index>, Follower) {
+    let index = Arc::new(vault.index());
+    let follower = Follower::start(Arc::clone(&index)).unwrap();
+    until("the first look", || follower.following().following);
+    (index, follower)
+}
 
 #[test]
 fn without_a_daemon_every_query_sees_the_disk() {
@@ -70,9 +78,7 @@ fn a_follower_vouches_and_what_it_has_not_committed_is_read_directly() {
 fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
     let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n//- MEMORY.md\n- tea\n");
-    let index = Arc::new(vault.index());
-    let follower = Follower::start(Arc::clone(&index)).unwrap();
-    until("the first look", || follower.following().following);
+    let (_, follower) = followed(&vault);
     let other = vault.index();
     let count = |query: &str| other.search(&Query::new(query)).unwrap().hits.len();
     // Changing, but not settled: nothing is committed, and others read the note itself.
@@ -100,8 +106,7 @@ fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
 fn a_dead_watcher_can_t_cause_an_empty_answer() {
     let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n");
-    let follower = Follower::start(Arc::new(vault.index())).unwrap();
-    until("the first look", || follower.following().following);
+    let (_, _follower) = followed(&vault);
     let other = vault.index();
     assert_eq!(other.search(&Query::new("first")).unwrap().freshness.checked_by, CheckedBy::Daemon);
     vault.write("unseen.md", "second");
@@ -113,9 +118,7 @@ fn a_dead_watcher_can_t_cause_an_empty_answer() {
 fn a_follower_survives_the_deletion_of_the_cache() {
     let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n");
-    let index = Arc::new(vault.index());
-    let follower = Follower::start(Arc::clone(&index)).unwrap();
-    until("the first look", || follower.following().following);
+    let (index, follower) = followed(&vault);
     // The follower writes its word there meanwhile.
     until("the deletion", || std::fs::remove_dir_all(vault.cache()).is_ok());
     assert_eq!(index.search(&Query::new("first")).unwrap().hits.len(), 1);
@@ -242,9 +245,7 @@ fn a_glance_sees_new_files_and_the_agents_own_notes_and_says_that_it_was_one() {
 fn a_note_that_is_looked_at_twice_counts_once() {
     let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n\nand more\n\nand more\n//- b.md\nsecond first\n");
-    let index = Arc::new(vault.index());
-    let follower = Follower::start(Arc::clone(&index)).unwrap();
-    until("the first look", || follower.following().following);
+    let (index, follower) = followed(&vault);
     // One is being typed and read directly, of the other nobody heard: before it says that there is nothing, it looks at
     // both.
     vault.write("a.md", "third");

@@ -1,15 +1,13 @@
 //! A corpus that follows a vault's changes answers as one made of the vault as it is.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use vault_agent::clock::SystemClock;
-use vault_agent::config::Settings;
 use vault_agent::index::live::Follower;
-use vault_agent::index::{Hit, Index, Query};
+use vault_agent::index::{Hit, Query};
 use vault_agent::recall::Recall;
-use vault_agent::vault::Vault;
+
+use crate::open;
 
 const WORDS: [&str; 8] = ["kitten", "shelter", "garden", "kettle", "river", "letter", "adopted", "cat"];
 
@@ -40,13 +38,6 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Reindex),
     ];
     prop::collection::vec(step, 1..14)
-}
-
-fn open(root: &Path, cache: &Path) -> Recall {
-    let clock = Arc::new(SystemClock);
-    let vault = Vault::open(root).unwrap();
-    let index = Index::of(vault, &Settings::default(), cache, clock.clone()).unwrap();
-    Recall::new(Arc::new(index), &Settings::default(), clock)
 }
 
 fn found(recall: &Recall) -> Vec<Hit> {

@@ -3,6 +3,15 @@
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
+use std::path::Path;
+use std::sync::Arc;
+
+use vault_agent::clock::SystemClock;
+use vault_agent::config::Settings;
+use vault_agent::index::Index;
+use vault_agent::recall::Recall;
+use vault_agent::vault::Vault;
+
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -16,3 +25,11 @@ mod scale;
 mod shapes;
 mod step;
 mod tokenizer;
+
+/// Recall of the vault at `root`, as a process of its own has it.
+fn open(root: &Path, cache: &Path) -> Recall {
+    let clock = Arc::new(SystemClock);
+    let vault = Vault::open(root).unwrap();
+    let index = Index::of(vault, &Settings::default(), cache, clock.clone()).unwrap();
+    Recall::new(Arc::new(index), &Settings::default(), clock)
+}

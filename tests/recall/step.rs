@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use vault_agent::clock::SystemClock;
-use vault_agent::config::Settings;
+use vault_agent::index::Query;
 use vault_agent::index::live::Follower;
-use vault_agent::index::{Index, Query};
 use vault_agent::recall::Recall;
-use vault_agent::vault::Vault;
 
+use crate::open;
 use crate::support::until;
 
 #[test]
@@ -18,12 +16,7 @@ fn what_was_read_before_it_was_committed_and_taken_back_is_forgotten() {
     std::fs::create_dir(&root).unwrap();
     let write = |text: &str| std::fs::write(root.join("a.md"), text).unwrap();
     write("the kitten\n");
-    let open = || {
-        let vault = Vault::open(&root).unwrap();
-        let clock = Arc::new(SystemClock);
-        let index = Index::of(vault, &Settings::default(), &dir.path().join("cache"), clock.clone()).unwrap();
-        Recall::new(Arc::new(index), &Settings::default(), clock)
-    };
+    let open = || open(&root, &dir.path().join("cache"));
     let recall = open();
     let texts = |recall: &Recall| {
         let hits = recall.search(&Query::new("kitten zebra")).unwrap().hits;
@@ -51,10 +44,7 @@ fn what_a_rest_gave_back_is_made_again() {
     let root = dir.path().join("vault");
     std::fs::create_dir(&root).unwrap();
     std::fs::write(root.join("a.md"), "the kitten\n\nthe zebra and its kitten\n").unwrap();
-    let clock = Arc::new(SystemClock);
-    let vault = Vault::open(&root).unwrap();
-    let index = Index::of(vault, &Settings::default(), &dir.path().join("cache"), clock.clone()).unwrap();
-    let recall = Recall::new(Arc::new(index), &Settings::default(), clock).keeping_room();
+    let recall = open(&root, &dir.path().join("cache")).keeping_room();
     let first = recall.search(&Query::new("kitten zebra")).unwrap().hits;
     assert_eq!(first.len(), 2);
     for _ in 0..2 {
@@ -74,10 +64,7 @@ fn few_hits_are_the_first_of_many() {
         let text = format!("# {}\n\nthe {} and the {}\n\n- {}\n", of(1), of(3), of(5), of(7));
         std::fs::write(root.join(format!("{n}.md")), text).unwrap();
     }
-    let clock = Arc::new(SystemClock);
-    let vault = Vault::open(&root).unwrap();
-    let index = Index::of(vault, &Settings::default(), &dir.path().join("cache"), clock.clone()).unwrap();
-    let recall = Recall::new(Arc::new(index), &Settings::default(), clock);
+    let recall = open(&root, &dir.path().join("cache"));
     let places = |text: &str, scope: Option<&str>, limit: usize| -> Vec<(String, u32)> {
         let query = Query { limit, scope: scope.map(str::to_owned), ..Query::new(text) };
         recall.search(&query).unwrap().hits.into_iter().map(|hit| (hit.path, hit.line)).collect()
@@ -104,10 +91,7 @@ fn others_memories_don_t_crowd_out_what_is_seen() {
     }
     let far = "a kitten, in a long text about many other things that makes the one word count for little";
     std::fs::write(root.join("seen.md"), format!("{far}\n")).unwrap();
-    let clock = Arc::new(SystemClock);
-    let vault = Vault::open(&root).unwrap();
-    let index = Index::of(vault, &Settings::default(), &dir.path().join("cache"), clock.clone()).unwrap();
-    let recall = Recall::new(Arc::new(index), &Settings::default(), clock);
+    let recall = open(&root, &dir.path().join("cache"));
     for limit in [1, 2, 10] {
         let query = Query { limit, scope: Some("global".to_owned()), ..Query::new("kitten shelter") };
         let hits = recall.search(&query).unwrap().hits;
