@@ -15,6 +15,7 @@
 
 mod message;
 mod names;
+mod pauses;
 mod problems;
 #[cfg(test)]
 mod tests;
@@ -39,7 +40,7 @@ pub const RESTORED: &str = "restored";
 pub const FILE_NAME: &str = "deliveries.sqlite";
 
 /// The schema's version, in `PRAGMA user_version`.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// When this many rows are done, the older half goes: far more than a stale buffer can bring back.
 const KEEP_DONE: i64 = 100_000;
@@ -371,7 +372,10 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
     // Another process may have migrated while this one waited for the lock.
     if version(&tx)? < 1 {
         tx.execute_batch(include_str!("schema.sql"))?;
-        tx.pragma_update(None, "user_version", 1)?;
+    }
+    if version(&tx)? < VERSION {
+        pauses::create(&tx)?;
+        tx.pragma_update(None, "user_version", VERSION)?;
     }
     let found = version(&tx)?;
     tx.commit()?;

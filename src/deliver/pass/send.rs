@@ -50,8 +50,18 @@ impl<'c> Sender<'c> {
         Self { context, now, deadline, failures: HashMap::new(), out_of_time: false }
     }
 
+    /// Leaves places alone that asked for a pause which still lasts: what they refused goes before all else.
+    fn keep_pauses(&mut self, report: &mut PassReport) -> Result<(), PassError> {
+        for (scope, until) in self.context.journal.pauses(self.now)? {
+            self.failures.insert(scope, FAILURES);
+            report.again_at(until);
+        }
+        Ok(())
+    }
+
     /// Finishes what was on its way when the last pass ended, and confirmations.
     pub async fn resume(&mut self, report: &mut PassReport) -> Result<(), PassError> {
+        self.keep_pauses(report)?;
         let mut ready = Vec::new();
         for message in self.context.journal.messages()? {
             match message.retry {
@@ -166,8 +176,9 @@ impl<'c> Sender<'c> {
                         journal.not_sent(&message.key, chunk, retry, &reason)?;
                     }
                     if after.is_some() {
-                        // The place asks for a pause: the others for it wait too.
+                        // The place asks for a pause: the others for it wait too, in the passes to come as well.
                         self.failures.insert(message.scope, FAILURES);
+                        journal.pause(message.scope, self.now, retry)?;
                     }
                     return Ok(self.not_sent(&message, retry, &reason, report));
                 }
