@@ -66,25 +66,54 @@ impl Fence<'_> {
 /// The longest run of backticks that counts as a fence here; a longer one is text.
 const LONGEST_FENCE: usize = 12;
 
-/// What `line` does to the fence that is open before it.
-fn after_line<'a>(line: &'a str, open: Option<Fence<'a>>) -> Option<Fence<'a>> {
-    let trimmed = line.trim_start_matches(' ');
-    let ticks = trimmed.bytes().take_while(|&byte| byte == b'`').count();
-    if line.len() - trimmed.len() > 3 || !(3..=LONGEST_FENCE).contains(&ticks) {
-        return open;
+/// The next run of backticks that counts as a fence, as a range.
+fn next_run(text: &str) -> Option<std::ops::Range<usize>> {
+    let mut from = 0;
+    while let Some(at) = text[from..].find('`').map(|at| from + at) {
+        let ticks = text[at..].bytes().take_while(|&byte| byte == b'`').count();
+        if (3..=LONGEST_FENCE).contains(&ticks) {
+            return Some(at..at + ticks);
+        }
+        from = at + ticks;
     }
-    let (marker, info) = trimmed.split_at(ticks);
-    match open {
-        None if info.contains('`') => None,
-        None => Some(Fence { marker, info: info.trim_end() }),
-        Some(fence) if ticks >= fence.marker.len() && info.trim().is_empty() => None,
-        Some(fence) => Some(fence),
-    }
+    None
 }
 
-/// The fence that is open after all whole lines of `text`.
-fn after_lines<'a>(text: &'a str, open: Option<Fence<'a>>) -> Option<Fence<'a>> {
-    text.split('\n').fold(open, |fence, line| after_line(line, fence))
+/// The fence that is open after `text`, where `open` was before it and `rest` follows it.
+///
+/// A fence opens wherever three backticks stand, also within a line, because that is how Discord shows it; one within
+/// a line only if it is closed anywhere, because Discord shows it as text otherwise. The next run that is as long
+/// closes it.
+fn after<'a>(text: &'a str, rest: &str, open: Option<Fence<'a>>) -> Option<Fence<'a>> {
+    let (mut left, mut fence) = (text, open);
+    let mut at_line_start = true;
+    while let Some(run) = next_run(left) {
+        let before = &left[..run.start];
+        let starts_line = match before.rsplit_once('\n') {
+            Some((_, line)) => line.trim().is_empty(),
+            None => at_line_start && before.trim().is_empty(),
+        };
+        let marker = &left[run.clone()];
+        left = &left[run.end..];
+        at_line_start = false;
+        fence = match fence {
+            Some(open) if marker.len() >= open.marker.len() => None,
+            Some(open) => Some(open),
+            None => {
+                let closed = next_run(left).or_else(|| next_run(rest)).is_some();
+                (starts_line || closed).then(|| Fence { marker, info: info(left) })
+            }
+        };
+    }
+    fence
+}
+
+/// The info string after a fence's backticks: one word that ends its line.
+fn info(after: &str) -> &str {
+    let line = after.split('\n').next().unwrap_or_default();
+    let ends = line.len() < after.len();
+    let word = line.trim();
+    if ends && !word.contains(char::is_whitespace) { word } else { "" }
 }
 
 /// Takes one chunk's worth off `rest`: the piece, what remains, and the fence open at the cut.
@@ -95,7 +124,7 @@ fn take<'a>(rest: &'a str, room: usize, fence: Option<Fence<'a>>) -> (&'a str, &
     let window = prefix(rest, room);
     let (cut, skip) = best_cut(window, rest, fence);
     let piece = &rest[..cut];
-    (piece, &rest[cut + skip..], after_lines(piece, fence))
+    (piece, &rest[cut + skip..], after(piece, &rest[cut..], fence))
 }
 
 /// The longest prefix of whole graphemes within `room` units; at least one character.
@@ -135,7 +164,7 @@ fn best_cut(window: &str, rest: &str, fence: Option<Fence<'_>>) -> (usize, usize
         rest[..end].rfind(separator).filter(|&at| at > 0 && at <= window.len())
     };
     let half = window.len() / 2;
-    let paragraph = reach("\n\n").filter(|&at| after_lines(&rest[..at], fence).is_none());
+    let paragraph = reach("\n\n").filter(|&at| after(&rest[..at], &rest[at..], fence).is_none());
     let line = reach("\n");
     let word = reach(" ");
     let choices = [(paragraph, true), (line, false), (word, false)];
@@ -197,6 +226,33 @@ mod tests {
     }
 
     #[test]
+    fn a_fence_that_opens_within_a_line_is_closed_too() {
+        let code: String = (0..6).map(|n| format!("let line_{n} = {n};\n")).collect();
+        let text = format!("Look: ```rust\n{code}``` and done, with words after it");
+        let chunks = split(&text, 90);
+        insta::assert_snapshot!(chunks.join("\n=====\n"), @r"
+        Look: ```rust
+        let line_0 = 0;
+        let line_1 = 1;
+        let line_2 = 2;
+        let line_3 = 3;
+        ```
+        =====
+        ```rust
+        let line_4 = 4;
+        let line_5 = 5;
+        ``` and done, with words after it
+        ");
+        for chunk in &chunks {
+            assert_eq!(chunk.matches("```").count() % 2, 0, "{chunk}");
+        }
+        // Nothing closes these: Discord shows them as they stand.
+        let words = "word ".repeat(30);
+        let chunks = split(&format!("three ``` in a line {words}"), 90);
+        assert_eq!(chunks.concat().matches("```").count(), 1, "{chunks:?}");
+    }
+
+    #[test]
     fn astral_characters_count_twice() {
         let chunks = split(&"🦀".repeat(1500), DISCORD_LIMIT);
         assert_eq!(chunks.iter().map(|chunk| units(chunk)).collect::<Vec<_>>(), [2000, 1000]);
@@ -228,7 +284,7 @@ mod tests {
                 prop_assert!(!chunk.trim().is_empty());
             }
             for chunk in chunks.iter().take(chunks.len().saturating_sub(1)) {
-                prop_assert!(after_lines(chunk, None).is_none(), "open fence in {chunk:?}");
+                prop_assert!(after(chunk, "", None).is_none(), "open fence in {chunk:?}");
             }
             let joined: Vec<String> = chunks.iter().map(|chunk| letters(chunk)).collect();
             if !text.contains('`') || !parts.iter().any(|part| part.contains('`') && !part.starts_with("\n```")) {
