@@ -109,7 +109,7 @@ pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
         Ok(Pressed { words: format!("Snoozed until {when}"), line: Some(written.line_text), changed: true })
     };
     match press.action {
-        Action::Done => done(desk, press),
+        Action::Done => done(desk, press, msg),
         Action::TenMinutes => again(local_after(desk, SignedDuration::from_mins(10))),
         Action::Hour => again(local_after(desk, SignedDuration::from_hours(1))),
         Action::Tomorrow => {
@@ -118,7 +118,8 @@ pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
             again(tomorrow.at(9, 0, 0, 0))
         }
         Action::Skip => {
-            let written = desk.skip(&press.id).map_err(words)?;
+            let line = desk.meant(&press.id, press.due, msg).map_err(words)?;
+            let written = desk.skip_meant(&press.id, line.as_ref()).map_err(words)?;
             Ok(Pressed {
                 words: "Skipped the next one".to_owned(),
                 line: Some(written.line_text),
@@ -128,15 +129,16 @@ pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
     }
 }
 
-fn done(desk: &Desk, press: &Press) -> Result<Pressed, String> {
+fn done(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
     let words = |error: crate::reminders::ReminderError| error.to_string();
     let fine = |line| Pressed { words: "Done".to_owned(), line, changed: false };
-    let Some(line) = desk.line(&press.id).map_err(words)? else { return Ok(fine(None)) };
+    let line = desk.meant(&press.id, press.due, msg).map_err(words)?;
+    let Some(line) = line else { return Ok(fine(None)) };
     let text = String::from_utf8_lossy(&line.text).into_owned();
     let reminder = &line.reminder;
     // The line goes by itself once it is quiet; only one that was moved to another time stays.
     if reminder.recur == Recur::None && reminder.date.to_datetime(reminder.time) == press.due {
-        let written = desk.remove(&press.id).map_err(words)?;
+        let written = desk.remove_meant(&press.id, &line).map_err(words)?;
         return Ok(Pressed {
             words: "Done, removed".to_owned(),
             line: Some(written.line_text),

@@ -8,8 +8,9 @@ use jiff::civil;
 use super::responder::Recall;
 use crate::clock::Clock;
 use crate::deliver::Fact;
+use crate::format::id::ReminderId;
 use crate::format::pinned::Target;
-use crate::format::reminder::Recur;
+use crate::format::reminder::{Recur, ReminderLine};
 use crate::memory::{Origin, pins};
 use crate::reminders::{Book, Draft, Listed, ReminderError, Written, parse_when};
 use crate::schedule::Zone;
@@ -84,7 +85,7 @@ impl Desk {
     pub fn add(&self, local: civil::DateTime, recur: Recur, msg: &str) -> Result<Written, ReminderError> {
         let msg = msg.split_whitespace().collect::<Vec<_>>().join(" ");
         let book = self.book();
-        let same = |line: &&crate::format::reminder::ReminderLine| {
+        let same = |line: &&ReminderLine| {
             let r = &line.reminder;
             r.date.to_datetime(r.time) == local && r.recur == recur && r.msg == msg
         };
@@ -105,24 +106,60 @@ impl Desk {
         self.book().remove(id, Actor::Discord)
     }
 
-    /// Moves a recurring reminder past its next occurrence.
+    /// Removes the reminder that a notification was about.
+    ///
+    /// # Errors
+    /// As [`Desk::remove`].
+    pub fn remove_meant(&self, id: &str, line: &ReminderLine) -> Result<Written, ReminderError> {
+        match nameless(id, Some(line)) {
+            Some((line, id)) => self.book().remove_line(line, id, Actor::Discord),
+            None => self.remove(id),
+        }
+    }
+
+    /// Moves the recurring reminder that a notification was about past its next occurrence.
     ///
     /// # Errors
     /// As [`Desk::remove`], or there is no occurrence after the next.
-    pub fn skip(&self, id: &str) -> Result<Written, ReminderError> {
-        self.book().skip_next(id, self.clock.now(), Actor::Discord)
+    pub fn skip_meant(&self, id: &str, line: Option<&ReminderLine>) -> Result<Written, ReminderError> {
+        let now = self.clock.now();
+        match nameless(id, line) {
+            Some((line, id)) => self.book().skip_next_of(line, id, now, Actor::Discord),
+            None => self.book().skip_next(id, now, Actor::Discord),
+        }
     }
 
     /// The line of a reminder, if it stands in the note.
     ///
     /// # Errors
     /// The note can't be read.
-    pub fn line(&self, id: &str) -> Result<Option<crate::format::reminder::ReminderLine>, ReminderError> {
-        let file = self.book().read()?;
-        Ok(file
-            .reminders
-            .into_iter()
-            .find(|line| line.reminder.id.as_ref().is_some_and(|i| i.to_string() == id)))
+    pub fn line(&self, id: &str) -> Result<Option<ReminderLine>, ReminderError> {
+        let mut lines = self.book().read()?.reminders.into_iter();
+        Ok(lines.find(|line| line.reminder.id.as_ref().is_some_and(|i| i.to_string() == id)))
+    }
+
+    /// The line that a notification was about: the one with its id, else the one line that has no id yet and says the
+    /// same for the same time.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn meant(
+        &self,
+        id: &str,
+        due: civil::DateTime,
+        msg: &str,
+    ) -> Result<Option<ReminderLine>, ReminderError> {
+        if let Some(line) = self.line(id)? {
+            return Ok(Some(line));
+        }
+        let says_so = |line: &ReminderLine| {
+            let r = &line.reminder;
+            let that_day = r.recur != Recur::None || r.date == due.date();
+            r.id.is_none() && r.msg == msg && r.time == due.time() && that_day
+        };
+        let mut lines = self.book().read()?.reminders.into_iter().filter(says_so);
+        let first = lines.next();
+        Ok(first.filter(|first| lines.all(|line| line.text == first.text)))
     }
 
     /// Pins words, a log's block, or both; the bullet as it stands.
@@ -159,4 +196,9 @@ impl Desk {
     pub fn pins(&self) -> Result<Vec<pins::Pin>, pins::PinError> {
         pins::list(&self.editor, &self.pinned)
     }
+}
+
+/// A line without an id, with the one that its notification had.
+fn nameless<'l>(id: &str, line: Option<&'l ReminderLine>) -> Option<(&'l ReminderLine, ReminderId)> {
+    Some((line.filter(|line| line.reminder.id.is_none())?, id.parse().ok()?))
 }

@@ -4,7 +4,8 @@ use jiff::{SignedDuration, Timestamp, civil};
 use serde::Serialize;
 
 use super::{Changes, Draft, LinePlan, ReminderError, new_id, plan, rfc3339};
-use crate::format::reminder::{self, RemindersFile};
+use crate::format::id::ReminderId;
+use crate::format::reminder::{self, ReminderLine, RemindersFile};
 use crate::schedule::{self, Zone};
 use crate::vault::{self, DropReason, Editor, NotePath, OpOutcome, Origin, Vault, VaultError};
 
@@ -106,8 +107,21 @@ impl Book<'_> {
     /// There is none or more than one, or the note can't be written.
     pub fn remove(&self, id: &str, origin: impl Into<Origin>) -> Result<Written, ReminderError> {
         let file = self.read()?;
-        let plan = plan::remove(plan::find(&file, id, self.path)?);
-        self.write(plan, &origin.into(), "removed")
+        let line = plan::find(&file, id, self.path)?;
+        self.remove_line(line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, origin)
+    }
+
+    /// Removes this line, which is known as `id`, also where it has no id yet.
+    ///
+    /// # Errors
+    /// The line is gone, or the note can't be written.
+    pub fn remove_line(
+        &self,
+        line: &ReminderLine,
+        id: ReminderId,
+        origin: impl Into<Origin>,
+    ) -> Result<Written, ReminderError> {
+        self.write(plan::remove(line, id), &origin.into(), "removed")
     }
 
     /// Moves a recurring reminder past its next occurrence after `now`.
@@ -122,12 +136,25 @@ impl Book<'_> {
     ) -> Result<Written, ReminderError> {
         let file = self.read()?;
         let line = plan::find(&file, id, self.path)?;
+        self.skip_next_of(line, line.reminder.id.ok_or(ReminderError::NothingToChange)?, now, origin)
+    }
+
+    /// Moves this line, which is known as `id`, past its next occurrence after `now`, also where it has no id yet.
+    ///
+    /// # Errors
+    /// It isn't recurring, the line is gone, or the note can't be written.
+    pub fn skip_next_of(
+        &self,
+        line: &ReminderLine,
+        id: ReminderId,
+        now: Timestamp,
+        origin: impl Into<Origin>,
+    ) -> Result<Written, ReminderError> {
         let skipped = schedule::next_occurrence(self.zone, &line.reminder, now);
         let next = skipped.and_then(|next| schedule::next_occurrence(self.zone, &line.reminder, next.at));
         let next = next.ok_or(ReminderError::NothingToChange)?;
         let with = reminder::with_schedule(&line.text, next.local.date(), None, next.day);
         let operation = vault::Operation::ReplaceLine { line: line.text.clone(), with: with.clone() };
-        let id = line.reminder.id.ok_or(ReminderError::NothingToChange)?;
         self.write(
             LinePlan { id, text: String::from_utf8_lossy(&with).into_owned(), operation },
             &origin.into(),

@@ -113,9 +113,8 @@ pub fn change(line: &ReminderLine, changes: &Changes) -> Result<LinePlan, Remind
     Ok(LinePlan { id, text, operation })
 }
 
-/// The line taken out.
-pub fn remove(line: &ReminderLine) -> LinePlan {
-    let Some(id) = line.reminder.id else { unreachable!("only lines with an id are removed by it") };
+/// The line taken out; `id` is what it is known by, also where it has none yet.
+pub fn remove(line: &ReminderLine, id: ReminderId) -> LinePlan {
     LinePlan { id, text: lossy(line), operation: Operation::DeleteLine { line: line.text.clone() } }
 }
 

@@ -188,3 +188,23 @@ async fn buttons_work_after_a_restart_and_once() {
     assert!(ten.contains("recur=none msg=\"Bins\""), "{ten}");
     running.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn buttons_work_on_a_line_that_has_no_id_yet() {
+    let rig = Rig::new().await;
+    let file = rig.vault().join("Reminders.md");
+    let weekly = "- [ ] date=2099-01-07 time=09:30 recur=weekly msg=\"Bins\"";
+    let other = "- [ ] date=2099-01-07 time=09:30 recur=weekly msg=\"Bins\" id=rid_CCCCCCCCCCCC";
+    let fired = "- [ ] date=2026-11-20 time=09:30 recur=none msg=\"Call\"";
+    std::fs::write(&file, format!("{weekly}\n{other}\n{fired}\n")).unwrap();
+    let running = rig.run().await;
+    let (message, buttons) = notify(&rig, "Bins", "rid_AAAAAAAAAAAB", true).await;
+    let skipped = rig.fake.reply(press(ALICE, message, &button(&buttons, "Skip"))).await;
+    let moved = "- [ ] date=2099-01-14 time=09:30 recur=weekly msg=\"Bins\"";
+    assert_eq!(skipped, format!("Skipped the next one:\n```\n{moved}\n```"));
+    let (message, buttons) = notify(&rig, "Call", "rid_AAAAAAAAAAAA", false).await;
+    let done = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
+    assert_eq!(done, format!("Done, removed:\n```\n{fired}\n```"));
+    assert_eq!(reminders(&rig), format!("{moved}\n{other}\n"));
+    running.stop().await.unwrap();
+}
