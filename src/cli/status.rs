@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::config::DISCORD_TOKEN_VARIABLE;
 use crate::daemon::{DaemonLock, DaemonStatus};
+use crate::deliver::compose;
 use crate::deliver::journal::{OpenDelivery, Refusal};
 use crate::format::reminder;
 use crate::reminders::rfc3339;
@@ -49,8 +50,9 @@ pub(crate) struct Coming {
     /// Its message.
     pub msg: String,
     line: usize,
+    /// The same as an instant.
     #[serde(skip)]
-    instant: Timestamp,
+    pub instant: Timestamp,
 }
 
 /// Runs `status`.
@@ -134,7 +136,7 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
     if let Some(reason) = &report.read_only {
         ui.line(format!("firing    no: {reason}"));
     }
-    show_next(context, report);
+    show_next(context, workspace, report);
     for open in &report.waiting {
         let error = open.error.as_deref().unwrap_or("not attempted yet");
         ui.line(format!(
@@ -150,16 +152,18 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
     }
 }
 
-fn show_next(context: &Context, report: &Report) {
+fn show_next(context: &Context, workspace: &Workspace, report: &Report) {
     if report.next.is_empty() {
         context.ui.line("next      nothing is scheduled");
         return;
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
+    let tz = workspace.zone.tz();
+    let today = tz.to_datetime(workspace.clock.now()).date();
     for reminder in &report.next {
         table.add_row([
-            &reminder.at,
+            compose::moment(tz.to_datetime(reminder.instant), today).as_str(),
             reminder.id.as_deref().unwrap_or("no id yet"),
             &printable(&reminder.msg),
         ]);

@@ -19,9 +19,9 @@ fn the_next_reminders_are_in_their_order() {
     --- stdout
     daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`
     next
-      2026-12-01T10:00:00+00:00  rid_[ID]  Stretch
-      2026-12-02T08:00:00+00:00  no id yet         no id yet
-      2026-12-03T08:00:00+00:00  rid_[ID]  Bins
+      10:00            rid_[ID]  Stretch
+      Wed 2 Dec 08:00  no id yet         no id yet
+      Thu 3 Dec 08:00  rid_[ID]  Bins
     ");
 }
 
@@ -31,6 +31,7 @@ fn json_is_one_document() {
     let status = vault.run(&["--json", "status", "--count", "1"]).ok().json();
     assert_eq!(status["running"], false);
     assert_eq!(status["next"][0]["id"], "rid_BBBBBBBBBBBB");
+    assert_eq!(status["next"][0]["at"], "2026-12-01T10:00:00+00:00");
     assert_eq!(status["next"].as_array().unwrap().len(), 1);
 }
 
