@@ -8,6 +8,7 @@
 
 mod dirs;
 mod error;
+mod ids;
 mod secret;
 mod settings;
 
@@ -15,8 +16,8 @@ pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault};
 pub use error::ConfigError;
 pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, secret};
 pub use settings::{
-    Discord, Edit, EditStrategyName, Embed, History, Hooks, Index, Memory, Notify, NotifyKind, Paths, Recall,
-    Schedule, Settings,
+    Discord, Edit, EditStrategyName, Embed, History, Hooks, Index, KeepAttachments, Memory, Notify,
+    NotifyKind, Paths, Recall, Schedule, Settings,
 };
 
 /// The name of the settings file, in the vault's root.

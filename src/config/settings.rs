@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{ConfigError, FILE_NAME};
+use super::{ConfigError, FILE_NAME, ids};
 
 /// All settings of a vault; `Settings::default()` is a vault without a settings file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -181,12 +181,16 @@ pub struct Discord {
     /// A file with the bot's token, instead of `DISCORD_TOKEN`.
     pub token_file: Option<String>,
     /// The bot's application.
+    #[serde(deserialize_with = "ids::one")]
     pub application_id: Option<u64>,
     /// The server whose commands are registered at once.
+    #[serde(deserialize_with = "ids::one")]
     pub guild_id: Option<u64>,
     /// The channel that is bound: notifications go there and its messages are logged.
+    #[serde(deserialize_with = "ids::one")]
     pub channel_id: Option<u64>,
     /// The people who may command and are answered.
+    #[serde(deserialize_with = "ids::several")]
     pub owner_ids: Vec<u64>,
     /// The REST base, for a test server on this machine.
     pub api_base: Option<String>,
@@ -196,6 +200,21 @@ pub struct Discord {
     pub thread_idle_days: u32,
     /// After an absence, messages younger than so many minutes are answered, older ones only logged.
     pub act_within_minutes: u32,
+    /// What becomes of files on messages.
+    pub keep_attachments: KeepAttachments,
+    /// Larger files stay links.
+    pub max_attachment_bytes: u64,
+}
+
+/// What becomes of files on messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeepAttachments {
+    /// The log has Discord's link, which expires.
+    #[default]
+    Links,
+    /// The file is kept beside the log.
+    Files,
 }
 
 impl Default for Discord {
@@ -211,6 +230,8 @@ impl Default for Discord {
             log_others: true,
             thread_idle_days: 7,
             act_within_minutes: 15,
+            keep_attachments: KeepAttachments::Links,
+            max_attachment_bytes: 10 << 20,
         }
     }
 }
@@ -493,11 +514,19 @@ mod tests {
     }
 
     #[test]
+    fn an_id_is_read_with_and_without_quotes() {
+        let text = "[discord]\nguild_id = \"2\"\nchannel_id = 3\nowner_ids = [4, \" 5 \"]\n";
+        let discord = Settings::parse(text).unwrap().discord;
+        assert_eq!((discord.guild_id, discord.channel_id, discord.owner_ids), (Some(2), Some(3), vec![4, 5]));
+    }
+
+    #[test]
     fn errors_point_into_the_file() {
         insta::assert_snapshot!(problem("timezon = \"Europe/London\"\n"), @"Some((1, 1)) unknown key `timezon` | did you mean `timezone`?");
         insta::assert_snapshot!(problem("\n[notify]\nkind = \"dicsord\"\n"), @"Some((3, 8)) unknown value `dicsord` | did you mean `discord`?");
         insta::assert_snapshot!(problem("[paths]\nreminders = \"../x.md\"\n"), @"Some((2, 13)) `paths.reminders` is `../x.md`, which leaves the vault or has an empty part | give a path inside the vault, such as `Notes/Reminders.md`");
         insta::assert_snapshot!(problem("[memory]\nworking_memory_ttl_days = 0\n"), @"Some((2, 27)) `memory.working_memory_ttl_days` is 0, out of range | give a number from 1 to 365");
+        insta::assert_snapshot!(problem("[discord]\nchannel_id = \"general\"\n"), @r#"Some((2, 14)) invalid value: string "general", expected an id, the number that Discord copies in developer mode | -"#);
         insta::assert_snapshot!(problem("timezone = 3\n"), @r#"Some((1, 12)) invalid type: integer `3`, expected a string | -"#);
     }
 }
