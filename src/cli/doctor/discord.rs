@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::Check;
-use crate::discord::{DiscordError, setup};
+use crate::config::NotifyKind;
+use crate::discord::DiscordError;
+use crate::discord::setup::{self, SetUpError};
 use crate::workspace::Workspace;
 
 /// The longest that all questions may take.
@@ -11,8 +13,18 @@ const LIMIT: Duration = Duration::from_secs(15);
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     let settings = &workspace.settings.discord;
-    // What is wrong with the secrets themselves is another check's to say.
-    let Ok(Some(api)) = setup::api(settings, workspace.vault.root()) else { return vec![] };
+    let api = match setup::api(settings, workspace.vault.root()) {
+        Ok(Some(api)) => api,
+        Ok(None) => return vec![],
+        Err(SetUpError::Discord(problem)) => return vec![failed(&problem)],
+        // Another check looks at the secrets where notifications need them.
+        Err(SetUpError::Secret(_)) if workspace.settings.notify.kind == NotifyKind::Discord => return vec![],
+        Err(SetUpError::Secret(error)) => {
+            let fix =
+                error.suggestion.clone().unwrap_or_else(|| "mend `[discord]` in vault-agent.toml".to_owned());
+            return vec![Check::fail("discord", error.to_string(), fix)];
+        }
+    };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return vec![];
     };

@@ -83,8 +83,6 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     checks.extend(rooms::history(workspace));
     #[cfg(feature = "index")]
     checks.extend(rooms::index(workspace));
-    #[cfg(feature = "discord")]
-    checks.extend(rooms::discord(workspace));
     checks
 }
 

@@ -1,6 +1,6 @@
-//! Checks of what the rooms keep beside the notes: history, index, Discord.
+//! Checks of what the rooms keep beside the notes: history and index.
 
-#[cfg(any(feature = "history", feature = "index", feature = "discord"))]
+#[cfg(any(feature = "history", feature = "index"))]
 use super::Check;
 
 /// At most so many files of one kind are shown.
@@ -72,37 +72,4 @@ pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
         fix: Some(finding.fix).filter(|fix| !fix.is_empty()),
     });
     checks.collect()
-}
-
-/// What Discord says of the bot, where there is one.
-#[cfg(feature = "discord")]
-pub(super) fn discord(workspace: &crate::workspace::Workspace) -> Vec<Check> {
-    use crate::discord::setup;
-
-    /// Discord is asked for no longer than this.
-    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
-
-    let settings = &workspace.settings.discord;
-    let api = match setup::api(settings, workspace.vault.root()) {
-        Ok(Some(api)) => api,
-        Ok(None) => return Vec::new(),
-        Err(error) => {
-            return vec![Check::fail("discord", error.to_string(), "mend `[discord]` in vault-agent.toml")];
-        }
-    };
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
-        return Vec::new();
-    };
-    let asked =
-        runtime.block_on(async { tokio::time::timeout(PATIENCE, setup::examine(&api, settings)).await });
-    let Ok(found) = asked else {
-        return vec![Check::fail("discord", "Discord does not answer", "look at this machine's network")];
-    };
-    let said = found.into_iter().map(|found| match found {
-        Ok(words) => Check::ok("discord", words),
-        Err(error) => {
-            Check::fail("discord", error.to_string(), "do what it says, then ask `vault-agent doctor` again")
-        }
-    });
-    said.collect()
 }
