@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::part::{Board, Event, Part};
 use super::status::DaemonStatus;
 use crate::cli::status::coming;
-use crate::deliver::{self, Fact, journal};
+use crate::deliver::{self, Fact, compose, journal};
 use crate::discord::responder::{Memory, Recall};
 use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Parts, RecallResponder, setup};
 use crate::workspace::Workspace;
@@ -103,7 +103,10 @@ fn words(status: &GatewayStatus) -> String {
     match status {
         GatewayStatus::Connecting => "connecting".to_owned(),
         GatewayStatus::Ready => "connected".to_owned(),
-        GatewayStatus::Degraded(error) => format!("connected, but: {error}"),
+        GatewayStatus::Degraded(problems) => {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            format!("connected, but {}", problems.join("; "))
+        }
         GatewayStatus::Stopped(error) => error.to_string(),
     }
 }
@@ -225,17 +228,26 @@ async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -
 fn describe(workspace: &Workspace) -> String {
     let mut lines = Vec::new();
     if let Some(status) = DaemonStatus::read(&workspace.dirs.state) {
-        lines.push(format!("Running since {}, {} notifications so far.", status.started, status.fired));
+        let since = local(workspace, status.started);
+        lines.push(format!("Running since {since}, {} notifications so far.", status.fired));
         lines.extend(
             status.last_error.iter().chain(&status.settings_error).map(|error| format!("Problem: {error}")),
         );
     }
     match coming(workspace, 3) {
         Ok(next) if next.is_empty() => lines.push("Nothing is scheduled.".to_owned()),
-        Ok(next) => lines.extend(next.iter().map(|reminder| format!("{}: {}", reminder.at, reminder.msg))),
+        Ok(next) => lines.extend(
+            next.iter().map(|reminder| format!("{}: {}", local(workspace, reminder.instant), reminder.msg)),
+        ),
         Err(error) => lines.push(format!("The reminders can't be read: {error}")),
     }
     lines.join("\n")
+}
+
+/// An instant as people say it, in the vault's zone.
+fn local(workspace: &Workspace, at: jiff::Timestamp) -> String {
+    let tz = workspace.zone.tz();
+    compose::moment(tz.to_datetime(at), tz.to_datetime(workspace.clock.now()).date())
 }
 
 /// Takes back the agent's last write.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -81,6 +81,9 @@ pub(super) struct Shared {
     pub status: watch::Sender<GatewayStatus>,
     identity: RwLock<Identity>,
     started: Timestamp,
+    /// Up to which message the bound channel was known when the process began.
+    known_to: u64,
+    blind: Arc<AtomicBool>,
     lanes: Mutex<HashMap<u64, mpsc::UnboundedSender<Item>>>,
 }
 
@@ -96,9 +99,34 @@ impl Shared {
     /// Where the history of a channel begins that nothing is known of: now, or the beginning of a young thread.
     pub fn born(&self, channel: u64) -> u64 {
         let now = snowflake::first_at(self.started);
-        let made = snowflake::time_of(channel);
-        let young = self.started.duration_since(made) < SignedDuration::from_hours(24);
-        if young { channel.saturating_sub(1) } else { now }
+        if self.is_young(snowflake::time_of(channel)) { channel.saturating_sub(1) } else { now }
+    }
+
+    /// Whether a thread that was made at this instant is younger than a day, or than the last look at its channel.
+    pub fn is_young(&self, made: Timestamp) -> bool {
+        let day = self.started.checked_sub(SignedDuration::from_hours(24)).unwrap_or(self.started);
+        made >= day.min(snowflake::time_of(self.known_to))
+    }
+
+    /// Whether the bot may not read messages.
+    pub fn is_blind(&self) -> bool {
+        self.blind.load(Ordering::Relaxed)
+    }
+
+    /// Says in the status what a person has to mend; nothing, once it is mended.
+    pub fn tell(&self, problems: Vec<DiscordError>) {
+        let now = if problems.is_empty() { GatewayStatus::Ready } else { GatewayStatus::Degraded(problems) };
+        let news = self.status.send_if_modified(|status| {
+            let connected = matches!(status, GatewayStatus::Ready | GatewayStatus::Degraded(_));
+            let news = connected && *status != now;
+            if news {
+                status.clone_from(&now);
+            }
+            news
+        });
+        if let (true, GatewayStatus::Degraded(problems)) = (news, &now) {
+            problems.iter().for_each(|problem| tracing::error!("Discord: {problem}"));
+        }
     }
 
     /// The lane of a channel, if it has one.
@@ -113,9 +141,9 @@ impl Shared {
     }
 
     /// Makes every lane wait for its history before it takes what is said now: a new session knows nothing of before.
-    pub fn hold_lanes(&self) {
+    pub fn hold_lanes(&self, review: bool) {
         for lane in self.lanes.lock().unwrap_or_else(PoisonError::into_inner).values() {
-            let _ = lane.send(Item::Hold);
+            let _ = lane.send(Item::Hold { review });
         }
     }
 
@@ -161,10 +189,14 @@ pub async fn run(
         gateway = gateway.with_stall(stall);
     }
     let sweep = parts.sweep;
+    let (cursors, started) = (Cursors::load(&parts.state), parts.clock.now());
+    let known_to = parts.settings.channel_id.and_then(|channel| cursors.get(channel));
     let shared = Arc::new(Shared {
         owners: Owners::new(&parts.settings.owner_ids),
-        cursors: Cursors::load(&parts.state),
-        started: parts.clock.now(),
+        cursors,
+        started,
+        known_to: known_to.unwrap_or_else(|| snowflake::first_at(started)),
+        blind: gateway.blind(),
         api: parts.api,
         settings: parts.settings,
         log: parts.log,
@@ -253,14 +285,19 @@ impl Bot {
             GatewayEvent::Ready { user, application } => {
                 self.shared.set_identity(|identity| identity.user = user);
                 self.shared.application.store(application, Ordering::Relaxed);
-                self.shared.hold_lanes();
+                self.shared.hold_lanes(true);
                 self.catch_up.now();
                 // READY comes again with each new session; the commands are registered once a process.
                 if !std::mem::replace(&mut self.registered, true) {
                     tokio::spawn(commands::register(self.shared.clone()));
                 }
             }
-            GatewayEvent::Resumed => self.catch_up.now(),
+            GatewayEvent::Resumed => {
+                // Edits and deletions were among the events that came again.
+                self.shared.hold_lanes(false);
+                self.catch_up.now();
+            }
+            GatewayEvent::Lost { channel, change } => self.fetch(channel, change),
             GatewayEvent::Message(message) => {
                 let (channel, stranger) = (message.channel, self.is_strangers_dm(&message));
                 if !stranger {
@@ -268,7 +305,9 @@ impl Bot {
                 }
             }
             // An edit without an instant is Discord adding a preview.
-            GatewayEvent::Edited { channel, id, content, at: Some(at), .. } => {
+            GatewayEvent::Edited { channel, id, author, content, beside, at: Some(at) } => {
+                let own = author == Some(self.shared.identity().user);
+                let content = message::words(&content, if own { "" } else { &beside });
                 self.give_known(channel, Item::Edited { id, content, at });
             }
             GatewayEvent::Edited { .. } => {}
@@ -291,6 +330,24 @@ impl Bot {
             }
             GatewayEvent::Interaction(interaction) => {
                 tokio::spawn(commands::handle(self.shared.clone(), *interaction));
+            }
+        }
+    }
+
+    /// Something came that can't be read: what is said in its channel waits, and history says at once what it was.
+    fn fetch(&self, channel: Option<u64>, review: bool) {
+        let none_of_ours = channel.is_some_and(|channel| self.places.get(&channel) == Some(&false));
+        match channel.and_then(|channel| self.shared.lane(channel)) {
+            Some(lane) => {
+                let _ = lane.send(Item::Hold { review });
+                let _ = lane.send(Item::CatchUp { done: tokio::sync::oneshot::channel().0 });
+            }
+            None if none_of_ours => {}
+            None => {
+                if channel.is_none() {
+                    self.shared.hold_lanes(review);
+                }
+                self.catch_up.now();
             }
         }
     }

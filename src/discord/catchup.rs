@@ -2,23 +2,26 @@
 //!
 //! A resumed session replays events, but the library drops those that it can't decode, and a zombie connection loses
 //! all; so history is the truth, and live events are only quicker. One round at a time: a trigger during a round makes
-//! one more after it. A round that could not read everything is repeated with a growing pause.
+//! one more after it. A round that could not find out what there is to read is repeated with a growing pause; a lane
+//! that could not read its history repeats that by itself.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use serenity::http::Route;
 use tokio::sync::{Notify, oneshot};
 
 use super::bot::Shared;
 use super::error::{ApiError, DiscordError};
-use super::gateway::GatewayStatus;
 use super::ingress::{Item, Place};
 use super::log::Surface;
-use super::message;
 use super::notifier::dm_channel;
+use super::{message, setup, snowflake};
+
+/// The most pages of archived threads that a round reads, of a hundred each.
+const ARCHIVE_PAGES: usize = 5;
 
 /// Starts rounds.
 pub(super) struct Trigger {
@@ -67,27 +70,31 @@ pub(super) fn start(shared: Arc<Shared>, sweep: Duration) -> Trigger {
 /// One round over the bound channel, its threads and the owners' DMs.
 async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
     let mut places: Vec<(u64, Place)> = vec![];
+    let mut problems = vec![];
+    // Archived threads in which nothing was said since they were read.
+    let mut quiet = vec![];
     if let Some(channel) = shared.settings.channel_id {
         let found = get(shared, Route::Channel { channel_id: channel.into() }).await;
         match found {
             Ok(found) => {
-                let guild = shared.settings.guild_id.or_else(|| message::id(&found["guild_id"]));
-                if let Some(guild) = guild {
-                    identify(shared, guild).await;
+                if let Some(guild) = message::id(&found["guild_id"]).or(shared.settings.guild_id) {
+                    problems = examine(shared, guild, &found).await;
                     places.extend(active_threads(shared, guild).await?);
+                    archived_threads(shared, channel, &mut places, &mut quiet).await?;
                 }
                 places.extend(shared.place_of(&found).map(|place| (channel, place)));
             }
             Err(error @ ApiError::Refused { .. }) => {
                 // A person has to mend it; the DMs work all the same.
-                let problem = error.for_channel(channel);
-                tracing::error!(%problem, "the bound channel can't be read");
-                let _ = shared.status.send(GatewayStatus::Degraded(problem));
+                problems.push(error.for_channel(channel));
             }
             Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
         }
     }
-    for id in known_threads(shared, &places) {
+    problems.extend(setup::without_asking(&shared.settings));
+    problems.extend(shared.is_blind().then_some(DiscordError::MissingIntent));
+    shared.tell(problems);
+    for id in known_threads(shared, &places).into_iter().filter(|id| !quiet.contains(id)) {
         match get(shared, Route::Channel { channel_id: id.into() }).await {
             Ok(found) => places.extend(shared.place_of(&found).map(|place| (id, place))),
             // Deleted, or none of ours any more.
@@ -104,44 +111,93 @@ async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
     }
     let mut waiting = vec![];
     for (id, place) in places {
-        let (done, whole) = oneshot::channel();
+        let (done, tried) = oneshot::channel();
         let _ = shared.open_lane(id, place).send(Item::CatchUp { done });
-        waiting.push(whole);
+        waiting.push(tried);
     }
-    let mut all = true;
-    for whole in waiting {
-        all &= whole.await.unwrap_or(true);
+    for tried in waiting {
+        // A lane that could not read all of its history reads it again by itself.
+        let _ = tried.await;
     }
-    if all { Ok(()) } else { Err(DiscordError::Unreachable("some history could not be read".to_owned())) }
+    Ok(())
 }
 
 async fn get(shared: &Shared, route: Route<'_>) -> Result<Value, ApiError> {
     shared.api.get(route, vec![]).await
 }
 
-/// Which roles the bot holds; asked anew each time, since they change and no event says so.
-async fn identify(shared: &Shared, guild: u64) {
+/// Which roles the bot holds, and what it may not do in its channel; asked anew each time, since both change and no
+/// event says so.
+async fn examine(shared: &Shared, guild: u64, channel: &Value) -> Vec<DiscordError> {
     let user = shared.identity().user;
-    if user == 0 {
-        return;
+    let (member, problems) = setup::examine_server(&shared.api, &shared.settings, user, guild, channel).await;
+    if let Some(member) = member {
+        let roles = message::list(&member["roles"]).iter().filter_map(message::id).collect();
+        shared.set_identity(|identity| identity.roles = roles);
     }
-    match get(shared, Route::GuildMember { guild_id: guild.into(), user_id: user.into() }).await {
-        Ok(member) => {
-            let roles = member["roles"].as_array().map(Vec::as_slice).unwrap_or_default();
-            let roles = roles.iter().filter_map(message::id).collect();
-            shared.set_identity(|identity| identity.roles = roles);
-        }
-        Err(error) => tracing::debug!(%error, "the bot's roles are not known: only its own mention is heard"),
-    }
+    problems
 }
 
 async fn active_threads(shared: &Shared, guild: u64) -> Result<Vec<(u64, Place)>, DiscordError> {
-    let answer = get(shared, Route::GuildThreadsActive { guild_id: guild.into() })
-        .await
-        .map_err(|error| DiscordError::Unreachable(error.to_string()))?;
-    let threads = answer["threads"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let ours = |thread: &Value| Some((message::id(&thread["id"])?, shared.place_of(thread)?));
-    Ok(threads.iter().filter_map(ours).collect())
+    let answer = match get(shared, Route::GuildThreadsActive { guild_id: guild.into() }).await {
+        Ok(answer) => answer,
+        // The channel can be read all the same.
+        Err(ApiError::Refused { .. }) => return Ok(vec![]),
+        Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
+    };
+    Ok(message::list(&answer["threads"]).iter().filter_map(|thread| ours(shared, thread)).collect())
+}
+
+/// Threads of the bound channel that were archived lately: one that was made and archived while nobody looked stands
+/// in no other list. Those that have nothing new are named in `quiet`.
+async fn archived_threads(
+    shared: &Shared,
+    channel: u64,
+    places: &mut Vec<(u64, Place)>,
+    quiet: &mut Vec<u64>,
+) -> Result<(), DiscordError> {
+    let idle = SignedDuration::from_hours(24 * i64::from(shared.settings.thread_idle_days));
+    let mut before: Option<String> = None;
+    for _ in 0..ARCHIVE_PAGES {
+        let mut params = vec![("limit", "100".to_owned())];
+        params.extend(before.take().map(|before| ("before", before)));
+        let route = Route::ChannelArchivedPublicThreads { channel_id: channel.into() };
+        let answer = match shared.api.get(route, params).await {
+            Ok(answer) => answer,
+            Err(ApiError::Refused { .. }) => return Ok(()),
+            Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
+        };
+        for thread in message::list(&answer["threads"]) {
+            let archived = thread["thread_metadata"]["archive_timestamp"].as_str();
+            let at: Option<Timestamp> = archived.and_then(|text| text.parse().ok());
+            if at.is_some_and(|at| shared.clock.now().duration_since(at) > idle) {
+                return Ok(());
+            }
+            before = archived.map(str::to_owned);
+            let Some((id, place)) = ours(shared, thread) else { continue };
+            let last = message::id(&thread["last_message_id"]);
+            match shared.cursors.get(id) {
+                Some(read) if last.is_some_and(|last| last <= read) => quiet.push(id),
+                _ => places.push((id, place)),
+            }
+        }
+        if answer["has_more"] != true || before.is_none() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A thread of the bound channel, as a lane's. One that was made since the channel was last looked at is read from its
+/// beginning, also where it hangs on an older message and has that one's id.
+fn ours(shared: &Shared, thread: &Value) -> Option<(u64, Place)> {
+    let (id, place) = (message::id(&thread["id"])?, shared.place_of(thread)?);
+    let made = thread["thread_metadata"]["create_timestamp"].as_str().and_then(|text| text.parse().ok());
+    let is_new = shared.cursors.get(id).is_none() && !shared.log.contexts(Surface::Thread).contains(&id);
+    if is_new && made.is_some_and(|made| shared.is_young(made)) {
+        shared.cursors.set(id, id.saturating_sub(1));
+    }
+    Some((id, place))
 }
 
 /// Threads that were read lately but aren't active: what was said before they were archived may have been missed.
@@ -149,7 +205,7 @@ fn known_threads(shared: &Shared, active: &[(u64, Place)]) -> Vec<u64> {
     let idle = SignedDuration::from_hours(24 * i64::from(shared.settings.thread_idle_days));
     let now = shared.clock.now();
     let recent = |id: &u64| {
-        let read_to = shared.cursors.get(*id).map(super::snowflake::time_of);
+        let read_to = shared.cursors.get(*id).map(snowflake::time_of);
         read_to.is_none_or(|at| now.duration_since(at) <= idle)
     };
     let mut known = shared.log.contexts(Surface::Thread);

@@ -56,6 +56,35 @@ pub enum DiscordError {
          role, and allow `View Channel`, `Send Messages`, `Send Messages in Threads` and `Read Message History`"
     )]
     MissingPermission(u64),
+    /// What the bot's role lacks in the bound channel.
+    #[error(
+        "the bot lacks {} in channel {channel}: in Discord open the channel's settings, then `Permissions`, add the \
+         bot's role, and allow it",
+        names(permissions)
+    )]
+    Lacks {
+        /// The channel.
+        channel: u64,
+        /// The permissions' names, as Discord's settings show them.
+        permissions: Vec<&'static str>,
+    },
+    /// `[discord] owner_ids` is missing.
+    #[error(
+        "nobody may command the bot or is answered: set `[discord] owner_ids` to your own id (in Discord switch on \
+         `Settings`, `Advanced`, `Developer Mode`, click your name, `Copy User ID`)"
+    )]
+    NoOwner,
+    /// `[discord] guild_id` is not the bound channel's server.
+    #[error(
+        "`[discord] guild_id` is {set}, but the bound channel belongs to another server: set it to {real}, or leave \
+         it out"
+    )]
+    WrongServer {
+        /// What the settings say.
+        set: u64,
+        /// The channel's own server.
+        real: u64,
+    },
     /// `[discord] api_base` is no loopback address.
     #[error(
         "`[discord] api_base` is `{0}`, which isn't on this machine: it is for a test server at 127.0.0.1; leave it \
@@ -71,6 +100,11 @@ pub enum DiscordError {
     /// It can't be reached now; it is tried again.
     #[error("Discord can't be reached: {0}")]
     Unreachable(String),
+}
+
+/// Names between backticks.
+fn names(of: &[&str]) -> String {
+    of.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
 }
 
 impl DiscordError {

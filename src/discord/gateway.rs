@@ -3,10 +3,12 @@
 //! Nothing here decides anything about a message. The supervisor asks `GET /gateway` itself and sets the address
 //! explicitly (serenity would otherwise fall back to the real gateway with the token), checks the host, ends on a
 //! final close code with a sentence, restarts a client that stands still, and can be stopped at any moment, which
-//! serenity alone can't before its first connection. What serenity loses (events in a zombie connection, events that
-//! it can't decode) is brought back by `catchup`.
+//! serenity alone can't before its first connection. A bot that may not read messages is connected without that
+//! intent, so that commands and buttons work, until the intent is switched on. What serenity loses (events in a
+//! zombie connection) is brought back by `catchup`; an event that it can't decode is told at once, as [`GatewayEvent::Lost`].
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,7 +21,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::error::{ApiError, DiscordError};
 use super::http::{Api, is_loopback_address};
-use super::message::Incoming;
+use super::message::{self, Incoming};
+use super::setup;
 
 /// What the gateway tells.
 #[derive(Debug)]
@@ -45,6 +48,8 @@ pub enum GatewayEvent {
         author: Option<u64>,
         /// Its text now.
         content: String,
+        /// What it says beside its text now.
+        beside: String,
         /// When.
         at: Option<Timestamp>,
     },
@@ -66,6 +71,13 @@ pub enum GatewayEvent {
     },
     /// A command, a button, or a command being typed.
     Interaction(Box<Interaction>),
+    /// Something came that can't be read: history says what.
+    Lost {
+        /// In which channel, where that much could be read.
+        channel: Option<u64>,
+        /// Whether it may have been an edit or a deletion.
+        change: bool,
+    },
 }
 
 /// How the connection is.
@@ -76,7 +88,7 @@ pub enum GatewayStatus {
     /// Events come.
     Ready,
     /// Events come, but a person has to mend something.
-    Degraded(DiscordError),
+    Degraded(Vec<DiscordError>),
     /// It can't go on without a person.
     Stopped(DiscordError),
 }
@@ -84,6 +96,7 @@ pub enum GatewayStatus {
 /// How long a client may be without a connection before it is started anew.
 const STALL: Duration = Duration::from_secs(180);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
+const LONGEST_RECHECK: Duration = Duration::from_secs(3600);
 
 /// The supervisor of the connection.
 #[derive(Debug)]
@@ -92,6 +105,8 @@ pub struct Gateway {
     events: mpsc::UnboundedSender<GatewayEvent>,
     status: watch::Sender<GatewayStatus>,
     stall: Duration,
+    /// Set while the bot may not read messages.
+    blind: Arc<AtomicBool>,
 }
 
 /// A thread for serenity's tasks, which nothing else ends before the first connection; dropping this ends them all.
@@ -120,6 +135,8 @@ impl Own {
 enum End {
     Shutdown,
     Stalled,
+    /// The bot may read messages now.
+    Granted,
     Failed(DiscordError),
 }
 
@@ -130,7 +147,12 @@ impl Gateway {
         events: mpsc::UnboundedSender<GatewayEvent>,
         status: watch::Sender<GatewayStatus>,
     ) -> Self {
-        Self { api, events, status, stall: STALL }
+        Self { api, events, status, stall: STALL, blind: Arc::default() }
+    }
+
+    /// Whether the bot may not read messages, as it is known at the time of asking.
+    pub fn blind(&self) -> Arc<AtomicBool> {
+        self.blind.clone()
     }
 
     /// With another limit on how long a client may stand still, for tests.
@@ -146,12 +168,27 @@ impl Gateway {
     /// Only what a person has to mend: everything else is tried again.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DiscordError> {
         let mut pause = Duration::from_secs(1);
+        // How long a bot that may not read messages waits before it asks whether it may by now.
+        let mut recheck = self.stall / 3;
         loop {
             let _ = self.status.send(GatewayStatus::Connecting);
             let begun = tokio::time::Instant::now();
-            let end = self.client(&shutdown).await;
+            let end = self.client(&shutdown, recheck).await;
             let reason = match end {
                 End::Shutdown => return Ok(()),
+                End::Failed(problem @ DiscordError::MissingIntent) if !self.is_blind() => {
+                    tracing::error!(
+                        "{problem}; until then commands and buttons work, and messages are not read"
+                    );
+                    self.blind.store(true, Ordering::Relaxed);
+                    continue;
+                }
+                End::Granted => {
+                    self.blind.store(false, Ordering::Relaxed);
+                    // Where Discord says that it may and refuses it all the same, it is asked less and less often.
+                    recheck = (recheck * 2).min(LONGEST_RECHECK);
+                    continue;
+                }
                 End::Failed(error) if !error.is_transient() => {
                     let _ = self.status.send(GatewayStatus::Stopped(error.clone()));
                     return Err(error);
@@ -171,7 +208,7 @@ impl Gateway {
         }
     }
 
-    async fn client(&self, shutdown: &CancellationToken) -> End {
+    async fn client(&self, shutdown: &CancellationToken, recheck: Duration) -> End {
         let url = tokio::select! {
             () = shutdown.cancelled() => return End::Shutdown,
             url = self.address() => match url {
@@ -183,9 +220,10 @@ impl Gateway {
             Ok(own) => own,
             Err(error) => return End::Failed(DiscordError::SetUp(error.to_string())),
         };
-        let handler = Handler { events: self.events.clone(), status: self.status.clone() };
-        let builder =
-            ClientBuilder::new_with_http(self.api.fresh_serenity(), intents()).raw_event_handler(handler);
+        let blind = self.is_blind();
+        let handler = Handler { events: self.events.clone(), status: self.status.clone(), blind };
+        let builder = ClientBuilder::new_with_http(self.api.fresh_serenity(), intents(blind))
+            .raw_event_handler(handler);
         let (manager_out, manager) = tokio::sync::oneshot::channel();
         let mut task = own.handle.spawn(async move {
             let mut client = builder.await?;
@@ -201,9 +239,24 @@ impl Gateway {
                 Err(error) => End::Failed(DiscordError::Unreachable(error.to_string())),
             },
             () = self.stands_still(manager) => End::Stalled,
+            () = self.granted(recheck), if blind => End::Granted,
         };
         task.abort();
         end
+    }
+
+    fn is_blind(&self) -> bool {
+        self.blind.load(Ordering::Relaxed)
+    }
+
+    /// Returns once Discord says that the bot may read messages.
+    async fn granted(&self, recheck: Duration) {
+        loop {
+            tokio::time::sleep(recheck).await;
+            if setup::may_read_messages(&self.api).await == Some(true) {
+                return;
+            }
+        }
     }
 
     /// Where the gateway is, by Discord's own word, and a host that may have the token.
@@ -233,11 +286,9 @@ impl Gateway {
 }
 
 /// What the bot asks to be told of; the content of messages is privileged.
-fn intents() -> GatewayIntents {
-    GatewayIntents::GUILDS
-        | GatewayIntents::GUILD_MESSAGES
-        | GatewayIntents::DIRECT_MESSAGES
-        | GatewayIntents::MESSAGE_CONTENT
+fn intents(blind: bool) -> GatewayIntents {
+    let free = GatewayIntents::GUILDS | GatewayIntents::GUILD_MESSAGES | GatewayIntents::DIRECT_MESSAGES;
+    if blind { free } else { free | GatewayIntents::MESSAGE_CONTENT }
 }
 
 /// The gateway's address, if its host may be dialled.
@@ -271,37 +322,54 @@ fn gateway_problem(error: serenity::Error) -> DiscordError {
 struct Handler {
     events: mpsc::UnboundedSender<GatewayEvent>,
     status: watch::Sender<GatewayStatus>,
+    blind: bool,
 }
 
 #[async_trait]
 impl RawEventHandler for Handler {
     async fn raw_event(&self, _: serenity::all::Context, event: Event) {
         if matches!(event, Event::Ready(_) | Event::Resumed(_)) {
-            let _ = self.status.send(GatewayStatus::Ready);
+            // What a person has to mend stands until the next round of catch-up has looked.
+            self.status.send_if_modified(|status| {
+                let fresh = *status == GatewayStatus::Connecting;
+                if fresh {
+                    *status = GatewayStatus::Ready;
+                }
+                fresh
+            });
         }
-        if let Some(event) = translate(event) {
+        if let Some(event) = translate(event, self.blind) {
             let _ = self.events.send(event);
         }
     }
 }
 
-fn translate(event: Event) -> Option<GatewayEvent> {
+fn translate(event: Event, blind: bool) -> Option<GatewayEvent> {
     Some(match event {
         Event::Ready(event) => GatewayEvent::Ready {
             user: event.ready.user.id.get(),
             application: event.ready.application.id.get(),
         },
         Event::Resumed(_) => GatewayEvent::Resumed,
-        Event::MessageCreate(event) => {
-            GatewayEvent::Message(Box::new(Incoming::from_serenity(&event.message)?))
-        }
-        Event::MessageUpdate(event) => GatewayEvent::Edited {
-            channel: event.channel_id.get(),
-            id: event.id.get(),
-            author: event.author.map(|user| user.id.get()),
-            content: event.content?,
-            at: event.edited_timestamp.and_then(|at| at.to_string().parse().ok()),
+        Event::MessageCreate(event) => match Incoming::from_serenity(&event.message) {
+            // What serenity has no words for (new kinds of components) stands in history as Discord wrote it.
+            Some(message) if message.is_blank() && message.is_text() && !blind => {
+                GatewayEvent::Lost { channel: Some(message.channel), change: false }
+            }
+            Some(message) => GatewayEvent::Message(Box::new(message)),
+            None => GatewayEvent::Lost { channel: Some(event.message.channel_id.get()), change: false },
         },
+        Event::MessageUpdate(event) => edited(&serde_json::to_value(&event).ok()?)?,
+        // serenity hands on what it can't decode, as JSON.
+        Event::Unknown(event) if CONVERSATION.contains(&event.kind.as_str()) => {
+            let edit = (event.kind == "MESSAGE_UPDATE").then(|| Incoming::from_json(&event.value)).flatten();
+            if edit.is_some() {
+                return edited(&event.value);
+            }
+            tracing::warn!(kind = event.kind, "an event of Discord can't be read; history is read instead");
+            let change = !event.kind.ends_with("_CREATE");
+            GatewayEvent::Lost { channel: message::id(&event.value["channel_id"]), change }
+        }
         Event::MessageDelete(event) => {
             GatewayEvent::Deleted { channel: event.channel_id.get(), ids: vec![event.message_id.get()] }
         }
@@ -313,6 +381,29 @@ fn translate(event: Event) -> Option<GatewayEvent> {
         Event::ThreadUpdate(event) => thread(&event.thread),
         Event::InteractionCreate(event) => GatewayEvent::Interaction(Box::new(event.interaction)),
         _ => return None,
+    })
+}
+
+/// The events that a conversation is made of.
+const CONVERSATION: [&str; 6] = [
+    "MESSAGE_CREATE",
+    "MESSAGE_UPDATE",
+    "MESSAGE_DELETE",
+    "MESSAGE_DELETE_BULK",
+    "THREAD_CREATE",
+    "THREAD_UPDATE",
+];
+
+/// An edit, from the JSON of its event; none where the text isn't part of it.
+fn edited(event: &serde_json::Value) -> Option<GatewayEvent> {
+    let beside = Incoming::from_json(event).map(|message| message.beside).unwrap_or_default();
+    Some(GatewayEvent::Edited {
+        channel: message::id(&event["channel_id"])?,
+        id: message::id(&event["id"])?,
+        author: message::id(&event["author"]["id"]),
+        content: event["content"].as_str()?.to_owned(),
+        beside,
+        at: event["edited_timestamp"].as_str().and_then(|at| at.parse().ok()),
     })
 }
 

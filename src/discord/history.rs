@@ -18,6 +18,8 @@ const FULL: usize = 100;
 pub struct Page {
     /// Its messages.
     pub messages: Vec<Incoming>,
+    /// The ids of all that stands on it, also of what can't be read.
+    pub ids: Vec<u64>,
     /// The newest id on it.
     pub last: Option<u64>,
     /// Where the next page begins; none where this was the last.
@@ -40,9 +42,10 @@ fn read(answer: &Value, after: u64) -> Option<Page> {
     let mut messages: Vec<Incoming> = items.iter().filter_map(Incoming::from_json).collect();
     messages.sort_by_key(|message| message.id);
     messages.dedup_by_key(|message| message.id);
-    let newest = items.iter().filter_map(|item| message::id(&item["id"])).max();
+    let ids: Vec<u64> = items.iter().filter_map(|item| message::id(&item["id"])).collect();
+    let newest = ids.iter().copied().max();
     let next = newest.filter(|newest| items.len() >= FULL && *newest > after);
-    Some(Page { messages, last: newest, next })
+    Some(Page { messages, ids, last: newest, next })
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ use super::error::{ApiError, DiscordError};
 
 /// The longest that one request may take, waiting for a rate limit included.
 const LIMIT: Duration = Duration::from_secs(60);
+/// Where Discord keeps the files of messages.
+const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 /// The longest that Discord may take to answer.
 const ANSWER: Duration = Duration::from_secs(20);
 
@@ -26,6 +28,8 @@ pub struct Api {
     http: Arc<Http>,
     /// The client and base of a test server; none for the real Discord.
     local: Option<(reqwest::Client, String)>,
+    /// For files: follows no redirect, and carries no token.
+    files: reqwest::Client,
     authorization: SecretString,
 }
 
@@ -43,28 +47,38 @@ impl Api {
     /// # Errors
     /// `base` isn't on this machine.
     pub fn new(token: Option<&SecretString>, base: Option<&str>) -> Result<Self, DiscordError> {
-        let mut builder = reqwest::Client::builder().connect_timeout(Duration::from_secs(10)).timeout(ANSWER);
         let base = base.map(loopback).transpose()?;
-        if base.is_some() {
+        let builder = || {
+            let builder = reqwest::Client::builder().connect_timeout(Duration::from_secs(10)).timeout(ANSWER);
+            if base.is_none() {
+                return builder;
+            }
             // Nothing behind this client can leave the machine, whatever URL it is given.
             let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
-            builder = builder
+            builder
                 .no_proxy()
                 .redirect(reqwest::redirect::Policy::none())
                 .resolve("discord.com", nowhere)
-                .resolve("localhost", nowhere);
-        }
-        let client = builder.build().map_err(|error| DiscordError::SetUp(error.without_url().to_string()))?;
-        Ok(Self::with(token, client, base))
+                .resolve("localhost", nowhere)
+        };
+        let set_up = |error: reqwest::Error| DiscordError::SetUp(error.without_url().to_string());
+        let files = builder().redirect(reqwest::redirect::Policy::none()).build().map_err(set_up)?;
+        let client = builder().build().map_err(set_up)?;
+        Ok(Self::with(token, client, files, base))
     }
 
     /// For the real Discord's names through a client of the caller's, the rate limiter on: how a test with a resolver
     /// and a certificate of its own reaches the code that production runs.
     pub fn with_client(token: &SecretString, client: reqwest::Client) -> Self {
-        Self::with(Some(token), client, None)
+        Self::with(Some(token), client.clone(), client, None)
     }
 
-    fn with(token: Option<&SecretString>, client: reqwest::Client, base: Option<String>) -> Self {
+    fn with(
+        token: Option<&SecretString>,
+        client: reqwest::Client,
+        files: reqwest::Client,
+        base: Option<String>,
+    ) -> Self {
         let bare = token.map_or("", |token| token.expose_secret().trim());
         let bare = bare.strip_prefix("Bot ").unwrap_or(bare);
         let mut builder = HttpBuilder::new(bare).client(client.clone());
@@ -73,7 +87,12 @@ impl Api {
         }
         let authorization = if bare.is_empty() { String::new() } else { format!("Bot {bare}") };
         let local = base.map(|base| (client, base));
-        Self { http: Arc::new(builder.build()), local, authorization: SecretString::from(authorization) }
+        Self {
+            http: Arc::new(builder.build()),
+            local,
+            files,
+            authorization: SecretString::from(authorization),
+        }
     }
 
     /// A client of serenity's for the gateway, with connections of its own.
@@ -132,6 +151,36 @@ impl Api {
             Ok(result) => result,
             Err(_) => Err(ApiError::Unknown(format!("no answer in {} s", LIMIT.as_secs()))),
         }
+    }
+
+    /// A file that hangs on a message, of at most `most` bytes. Only Discord's own servers for files are asked (with
+    /// `api_base`, only this machine), and without the token.
+    ///
+    /// # Errors
+    /// It isn't there, isn't Discord's, or is larger.
+    pub async fn download(&self, url: &str, most: u64) -> Result<Vec<u8>, ApiError> {
+        let refuse = |why: &str| ApiError::Refused { status: 400, code: 0, message: why.to_owned() };
+        let url = reqwest::Url::parse(url).map_err(|_| refuse("the file's address is none"))?;
+        let ours = match self.is_local() {
+            true => is_loopback_address(url.host_str()),
+            false => url.scheme() == "https" && url.host_str().is_some_and(|host| FILE_HOSTS.contains(&host)),
+        };
+        if !ours {
+            return Err(refuse("the file lies on no server of Discord's"));
+        }
+        let mut response = self.files.get(url).send().await.map_err(from_reqwest)?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(refused(status.as_u16(), None, Some("the file can't be had"), None));
+        }
+        let mut bytes = vec![];
+        while let Some(chunk) = response.chunk().await.map_err(from_reqwest)? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() as u64 > most {
+                return Err(refuse("the file is larger than Discord said"));
+            }
+        }
+        Ok(bytes)
     }
 
     /// A request to the test server, keeping what serenity's error would lose: how long to wait.

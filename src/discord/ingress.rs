@@ -2,8 +2,12 @@
 //!
 //! Each channel, thread and DM has a lane: one task that alone writes its log and alone reads its history, so that
 //! order and "once" need no locks. A lane gathers what comes in the same moment and takes it in the order of the ids,
-//! because serenity may hand events on in another. Only what was new in the log is acted on, and only if it was said
-//! lately; the rest has been logged, and that is all.
+//! because serenity may hand events on in another. Where something may have been missed, what is said now waits until
+//! history was read, however often that fails; only a refusal for good is no reason to wait. Only what was new in the
+//! log is acted on, and only if it was said lately; the rest has been logged, and that is all.
+
+mod files;
+mod review;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,8 +29,11 @@ use super::snowflake;
 
 /// How long a lane gathers before it takes what came in the order of the ids.
 const GATHER: Duration = Duration::from_millis(120);
-/// How long a lane waits for a catch-up before it takes what it has.
+/// How long a lane that is held waits for a round of catch-up before it reads history by itself.
 const HELD: Duration = Duration::from_secs(30);
+/// The pause after a first and at most before a further attempt to read history.
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The most messages that a lane takes at once.
 const BATCH: usize = 500;
 
@@ -39,10 +46,11 @@ pub(super) enum Item {
     Edited { id: u64, content: String, at: Timestamp },
     /// A message was deleted.
     Deleted { id: u64 },
-    /// Something may have been missed: wait for the catch-up that follows.
-    Hold,
-    /// Read what may have been missed; says whether all of it was read.
-    CatchUp { done: oneshot::Sender<bool> },
+    /// Something may have been missed: what is said from now on waits until history was read. Whether edits and
+    /// deletions may be among it.
+    Hold { review: bool },
+    /// Read what may have been missed; says when that was tried. What fails, the lane tries again by itself.
+    CatchUp { done: oneshot::Sender<()> },
     /// End the window and begin the next; answers with the new file, or why not.
     NewWindow { who: String, done: oneshot::Sender<Result<Option<String>, String>> },
 }
@@ -73,8 +81,23 @@ pub(super) struct Lane {
     asks: mpsc::UnboundedSender<Incoming>,
     /// Whether history has been read once since the process began.
     caught_up: bool,
-    /// Until when what is said waits for the history before it.
-    held: Option<Instant>,
+    /// Messages of history that were new and may be asked of us, until all of it was read.
+    to_act: Vec<Incoming>,
+    /// Whether what is said waits for the history before it.
+    held: bool,
+    /// Whether edits and deletions may have been missed.
+    review_due: bool,
+    /// When history is read without being asked for.
+    next_read: Option<Instant>,
+    /// How long after the next failure.
+    pause: Duration,
+}
+
+impl LaneError {
+    /// Whether trying again is of no use: a deleted thread, a channel that the bot was shut out of.
+    fn is_final(&self) -> bool {
+        matches!(self, Self::Api(ApiError::Refused { .. }))
+    }
 }
 
 impl Lane {
@@ -82,8 +105,19 @@ impl Lane {
     pub fn start(shared: Arc<Shared>, id: u64, place: Place) -> mpsc::UnboundedSender<Item> {
         let (sender, items) = mpsc::unbounded_channel();
         let asks = answer::worker(shared.clone(), id, sender.downgrade());
-        let held = Some(Instant::now() + HELD);
-        let lane = Self { shared, id, place, asked: HashSet::new(), asks, caught_up: false, held };
+        let lane = Self {
+            shared,
+            id,
+            place,
+            asked: HashSet::new(),
+            asks,
+            caught_up: false,
+            to_act: vec![],
+            held: true,
+            review_due: true,
+            next_read: Some(Instant::now() + HELD),
+            pause: PAUSE,
+        };
         tokio::spawn(lane.run(items));
         sender
     }
@@ -95,13 +129,13 @@ impl Lane {
         }
         let mut backlog = vec![];
         loop {
-            let next = match self.held {
+            let next = match self.next_read {
                 None => items.recv().await,
-                Some(until) => match tokio::time::timeout_at(until, items.recv()).await {
+                Some(at) => match tokio::time::timeout_at(at, items.recv()).await {
                     Ok(next) => next,
                     Err(_) => {
-                        self.held = None;
-                        self.take(std::mem::take(&mut backlog)).await;
+                        self.read_history().await;
+                        self.take(&mut backlog).await;
                         continue;
                     }
                 },
@@ -109,22 +143,72 @@ impl Lane {
             let Some(next) = next else { return };
             backlog.push(next);
             tokio::time::sleep(GATHER).await;
-            while backlog.len() < BATCH {
+            while self.held || backlog.len() < BATCH {
                 match items.try_recv() {
                     Ok(item) => backlog.push(item),
                     Err(_) => break,
                 }
             }
-            if backlog.iter().any(|item| matches!(item, Item::Hold)) {
-                backlog.retain(|item| !matches!(item, Item::Hold));
-                self.held = Some(Instant::now() + HELD);
-            }
-            let history = backlog.iter().any(|item| matches!(item, Item::CatchUp { .. }));
-            if self.held.is_none() || history {
-                self.held = None;
-                self.take(std::mem::take(&mut backlog)).await;
+            self.heed(&mut backlog).await;
+            self.take(&mut backlog).await;
+        }
+    }
+
+    /// What concerns history among that which came: whether to wait for it, and whether to read it now.
+    async fn heed(&mut self, backlog: &mut Vec<Item>) {
+        let mut asked = vec![];
+        for item in std::mem::take(backlog) {
+            match item {
+                Item::Hold { review } => {
+                    self.held = true;
+                    self.review_due |= review;
+                    let by_itself = Instant::now() + HELD;
+                    self.next_read = Some(self.next_read.map_or(by_itself, |at| at.min(by_itself)));
+                }
+                Item::CatchUp { done } => asked.push(done),
+                other => backlog.push(other),
             }
         }
+        if !asked.is_empty() {
+            self.read_history().await;
+        }
+        for done in asked {
+            let _ = done.send(());
+        }
+    }
+
+    /// Reads what was missed. What can't be read now is read later, and what is said waits as long as it did.
+    async fn read_history(&mut self) {
+        let read = self.catch_up().await;
+        self.settle(read, |lane| {
+            lane.held = false;
+            let read = std::mem::take(&mut lane.to_act);
+            read.iter().for_each(|message| lane.act(message));
+        });
+    }
+
+    /// Goes on with `then` where an attempt to read history came to its end, else notes when to try again.
+    fn settle(&mut self, read: Result<(), LaneError>, then: impl FnOnce(&mut Self)) {
+        let Err(error) = read else {
+            (self.next_read, self.pause) = (None, PAUSE);
+            return then(self);
+        };
+        if error.is_final() {
+            tracing::warn!(channel = self.id, %error, "history is refused");
+            (self.next_read, self.pause) = (None, PAUSE);
+            return then(self);
+        }
+        let asked = match &error {
+            LaneError::Api(ApiError::RateLimited { after: Some(after) }) => *after,
+            _ => Duration::ZERO,
+        };
+        let wait = self.pause.max(asked);
+        tracing::warn!(
+            channel = self.id, %error, again_in_s = wait.as_secs(),
+            "history could not be read to its end; it will be again, and what is said now is logged after it"
+        );
+        self.next_read = Some(Instant::now() + wait);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
     }
 
     fn open(&self) -> Result<(), LogError> {
@@ -135,45 +219,41 @@ impl Lane {
             .open(self.place.surface, self.id, title, |text| mentions::addresses_in_text(text, &bot))
     }
 
-    /// What came in one moment: history first, then messages by id, then what happened to them.
-    async fn take(&mut self, batch: Vec<Item>) {
+    /// What came in one moment, unless it waits for history: messages by id, then what happened to them.
+    async fn take(&mut self, backlog: &mut Vec<Item>) {
+        if self.held {
+            return;
+        }
         let (mut messages, mut changes, mut windows) = (vec![], vec![], vec![]);
-        let mut waiting = vec![];
-        for item in batch {
+        for item in std::mem::take(backlog) {
             match item {
                 Item::Message(message) => messages.push(*message),
                 Item::Edited { id, content, at } => changes.push((id, Some((content, at)))),
                 Item::Deleted { id } => changes.push((id, None)),
-                Item::CatchUp { done } => waiting.push(done),
                 Item::NewWindow { who, done } => windows.push((who, done)),
-                Item::Hold => {}
-            }
-        }
-        if !waiting.is_empty() {
-            let whole = self.catch_up().await;
-            if let Err(error) = &whole {
-                tracing::warn!(channel = self.id, %error, "history could not be read to its end; it will be again");
-            }
-            // What is refused (a deleted thread, one that the bot was shut out of) has no end to wait for.
-            let whole = matches!(whole, Ok(()) | Err(LaneError::Api(ApiError::Refused { .. })));
-            for done in waiting {
-                let _ = done.send(whole);
+                Item::Hold { .. } | Item::CatchUp { .. } => {}
             }
         }
         messages.sort_by_key(|message| message.id);
-        self.store_and_act(&messages).await;
+        self.store_and_act(&mut messages).await;
         for (id, change) in changes {
             self.until_written(|lane| lane.change(id, change.as_ref())).await;
         }
         for (who, done) in windows {
             let _ = done.send(self.shared.log.new_window(self.id, &who).map_err(|error| error.to_string()));
         }
+        if self.review_due && self.next_read.is_none() {
+            let reviewed = self.review().await;
+            self.settle(reviewed, |lane| lane.review_due = false);
+        }
     }
 
-    async fn store_and_act(&mut self, messages: &[Incoming]) {
+    async fn store_and_act(&mut self, messages: &mut [Incoming]) {
         if messages.is_empty() {
             return;
         }
+        self.keep_files(messages).await;
+        let messages: &[Incoming] = messages;
         let new = self.until_written(|lane| lane.store(messages)).await;
         for (message, _) in messages.iter().zip(new).filter(|(_, new)| *new) {
             self.act(message);
@@ -207,7 +287,8 @@ impl Lane {
         let mut entries = vec![];
         let mut firsts = vec![];
         for message in messages {
-            if !message.is_text() || self.standing(message) == Standing::Dropped {
+            let unseen = self.is_blind() && message.is_blank();
+            if !message.is_text() || unseen || self.standing(message) == Standing::Dropped {
                 firsts.push(None);
                 continue;
             }
@@ -230,12 +311,20 @@ impl Lane {
         if !self.shared.log.holds(self.id, id) {
             return Ok(());
         }
+        if change.is_some_and(|(content, at)| !self.shared.log.is_news(self.id, id, *at, content)) {
+            return Ok(());
+        }
         let link = self.shared.log.link(self.id, id);
         let entry = match change {
             Some((content, at)) => log::edit(id, "", content, *at, link.as_deref()),
             None => log::deletion(id, self.shared.clock.now(), link.as_deref()),
         };
         self.shared.log.record(self.id, &[entry]).map(|_| ())
+    }
+
+    /// Whether Discord doesn't show what is said here: a server's channel, without the intent to read messages.
+    fn is_blind(&self) -> bool {
+        !self.place.dm && self.shared.is_blind()
     }
 
     /// Accepts a message for an answer, if it is one for us and not too old.
@@ -278,6 +367,11 @@ impl Lane {
     /// The lane's part of a round of [`catchup`](super::catchup): reads the history from where it is known to be whole, oldest first, until a short page.
     async fn catch_up(&mut self) -> Result<(), LaneError> {
         let cursor = self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin());
+        if self.is_blind() {
+            // Messages have no text now; they are read once they have.
+            self.shared.cursors.set(self.id, cursor);
+            return Ok(());
+        }
         let mut after = cursor;
         if !self.caught_up && self.shared.log.newest(self.id).is_some() {
             // After a restart, what was logged but perhaps not answered any more is looked at once again.
@@ -285,19 +379,23 @@ impl Lane {
             let lately = self.shared.clock.now().checked_sub(within);
             after = after.min(lately.map_or(0, snowflake::first_at));
         }
-        let mut to_act: Vec<Incoming> = vec![];
         loop {
             let page = history::page(&self.shared.api, self.id, after).await?;
             // What is looked at again is either in the log, or was left out of it on purpose.
-            let (again, missed): (Vec<_>, Vec<_>) = page.messages.into_iter().partition(|m| m.id <= cursor);
-            to_act.extend(
-                again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m)),
-            );
+            let (again, mut missed): (Vec<_>, Vec<_>) =
+                page.messages.into_iter().partition(|m| m.id <= cursor);
+            let again =
+                again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m));
+            let again: Vec<Incoming> = again.collect();
+            self.to_act.extend(again);
             if !missed.is_empty() {
+                self.keep_files(&mut missed).await;
                 let new = self.until_written(|lane| lane.store(&missed)).await;
                 let first = !self.caught_up;
                 let pairs = missed.into_iter().zip(new);
-                to_act.extend(pairs.filter(|(m, new)| (*new || first) && !self.is_stale(m)).map(|(m, _)| m));
+                let fresh = pairs.filter(|(m, new)| (*new || first) && !self.is_stale(m)).map(|(m, _)| m);
+                let fresh: Vec<Incoming> = fresh.collect();
+                self.to_act.extend(fresh);
             }
             if let Some(last) = page.last {
                 after = after.max(last);
@@ -309,9 +407,6 @@ impl Lane {
         }
         self.shared.cursors.set(self.id, after.max(cursor));
         self.caught_up = true;
-        for message in &to_act {
-            self.act(message);
-        }
         Ok(())
     }
 

@@ -11,13 +11,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp, Unit};
 
 use super::message::{Attachment, Incoming};
+use super::shown::{EDITED, Shown};
 use super::snowflake::{self, Part};
 use crate::clock::Clock;
 use crate::format::log::{self, Event, EventKind, LogHeader, LogPath};
 use crate::vault::{EditError, Editor, NotePath, PathError, VaultError};
 
 /// How far back the log is read on start for what it holds.
-const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
+const LOOK_BACK: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// So many known ids are kept in memory for a context; the older half of more is forgotten.
 const KEPT: usize = 20_000;
 
@@ -96,6 +97,8 @@ struct Context {
     known: BTreeMap<(u64, Part), usize>,
     /// Messages up to this one are taken as logged.
     floor: u64,
+    /// What it shows of each message.
+    shown: Shown,
     /// Messages that were answered.
     answered: BTreeSet<u64>,
     /// When the bot last spoke, or was last spoken to, here.
@@ -151,15 +154,18 @@ impl Logbook {
             windows: windows.clone(),
             known: BTreeMap::new(),
             floor: 0,
+            shown: Shown::default(),
             answered: BTreeSet::new(),
             bound_at: None,
         };
         let mut oldest: Option<Timestamp> = None;
         for (index, window) in windows.iter().enumerate().rev() {
             let bytes = self.editor.vault().read(&self.path(window)?)?;
+            let mut older = Shown::default();
             for block in log::parse(&bytes).blocks {
-                context.learn(&block.event, index, &mentions);
+                context.learn(&block.event, index, &mut older, &mentions);
             }
+            context.shown.add_older(older);
             let newest = context.known.keys().next_back().map(|(message, _)| snowflake::time_of(*message));
             let far = newest.and_then(|newest| newest.checked_sub(LOOK_BACK).ok());
             oldest = Some(window.started);
@@ -218,6 +224,7 @@ impl Logbook {
         self.append(id, context, &text)?;
         for (entry, _) in entries.iter().zip(&new).filter(|(_, new)| **new) {
             context.known.insert((entry.message, entry.part), index);
+            context.shown.learn(entry.message, entry.part, entry.at, &entry.content);
             context.note_answer(&entry.content, entry.part);
             if entry.kind == EventKind::Agent {
                 context.bound_at = context.bound_at.max(Some(entry.at));
@@ -297,6 +304,45 @@ impl Logbook {
         self.lock().get(&id).is_some_and(|context| context.holds(message, Part::Message))
     }
 
+    /// Whether a logged message says something else since `at` than the log shows.
+    pub fn is_news(&self, id: u64, message: u64, at: Timestamp, text: &str) -> bool {
+        self.lock().get(&id).is_some_and(|context| context.shown.is_news(message, at, text))
+    }
+
+    /// The newest `most` messages from the id `since` on that the log holds and doesn't call deleted, oldest first.
+    pub fn recent(&self, id: u64, since: u64, most: usize) -> Vec<u64> {
+        let contexts = self.lock();
+        let Some(context) = contexts.get(&id) else { return vec![] };
+        let messages = context.known.range((since, Part::Message)..).rev();
+        let there = messages.filter(|((message, part), _)| {
+            *part == Part::Message && !context.known.contains_key(&(*message, Part::Deletion))
+        });
+        let mut found: Vec<u64> = there.map(|((message, _), _)| *message).take(most).collect();
+        found.reverse();
+        found
+    }
+
+    /// The path of a file that is kept beside a context's log, if it is there.
+    pub fn kept_file(&self, id: u64, name: &str) -> Option<String> {
+        let path = self.file_path(id, name)?;
+        self.editor.vault().exists(&path).then(|| path.as_str().to_owned())
+    }
+
+    /// Keeps a file beside a context's log: its path, if the context is known.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn keep_file(&self, id: u64, name: &str, bytes: &[u8]) -> Result<Option<String>, LogError> {
+        let Some(path) = self.file_path(id, name) else { return Ok(None) };
+        self.editor.append(&path, bytes, &[])?;
+        Ok(Some(path.as_str().to_owned()))
+    }
+
+    fn file_path(&self, id: u64, name: &str) -> Option<NotePath> {
+        let surface = self.lock().get(&id)?.surface.as_str();
+        NotePath::new(&format!("{}/{surface}/{id}/files/{name}", self.logs)).ok()
+    }
+
     /// Whether the log shows an answer to this message.
     pub fn is_answered(&self, id: u64, message: u64) -> bool {
         self.lock().get(&id).is_some_and(|context| context.answered.contains(&message))
@@ -331,9 +377,10 @@ impl Context {
     }
 
     /// Takes in an event that the log holds.
-    fn learn(&mut self, event: &Event, window: usize, mentions: &impl Fn(&str) -> bool) {
+    fn learn(&mut self, event: &Event, window: usize, shown: &mut Shown, mentions: &impl Fn(&str) -> bool) {
         let Some((message, part)) = event.ulid().and_then(snowflake::message_of) else { return };
         self.known.insert((message, part), window);
+        shown.learn(message, part, event.at, &event.content);
         self.note_answer(&event.content, part);
         if event.kind == EventKind::Agent || (event.kind == EventKind::User && mentions(&event.content)) {
             self.bound_at = self.bound_at.max(Some(event.at));
@@ -356,6 +403,7 @@ impl Context {
         let Some(middle) = self.known.keys().nth(KEPT / 2).map(|(message, _)| *message) else { return };
         self.known = self.known.split_off(&(middle + 1, Part::Message));
         self.answered = self.answered.split_off(&(middle + 1));
+        self.shown.forget_before(middle + 1);
         self.floor = middle;
     }
 }
@@ -399,7 +447,7 @@ pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>) -> Vec<Entr
         author: message.author.name.clone(),
         content,
     };
-    let mut found = vec![entry(Part::Message, kind, message.content.clone())];
+    let mut found = vec![entry(Part::Message, kind, message.words(bot))];
     let mut about = Vec::new();
     about.extend(answered.map(|link| format!("{ANSWERS}{link}]]")));
     about.extend(message.attachments.iter().map(attached));
@@ -411,7 +459,7 @@ pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>) -> Vec<Entr
 
 /// The entry for an edit.
 pub fn edit(message: u64, author: &str, content: &str, at: Timestamp, link: Option<&str>) -> Entry {
-    let of = link.map(|link| format!("edited [[{link}]]:\n")).unwrap_or_default();
+    let of = link.map(|link| format!("{EDITED}{link}]]:\n")).unwrap_or_default();
     let content_now = format!("{of}{content}");
     let part = Part::edit(at, content);
     Entry { message, part, kind: EventKind::System, at, author: author.to_owned(), content: content_now }
@@ -426,13 +474,17 @@ pub fn deletion(message: u64, at: Timestamp, link: Option<&str>) -> Entry {
     Entry { message, part: Part::Deletion, kind: EventKind::System, at, author: String::new(), content }
 }
 
-/// A file as a link, with its type and size.
+/// A file as a link, into the vault where it is kept there, with its type and size.
 fn attached(file: &Attachment) -> String {
-    let name: String = file.name.chars().map(|c| if "[]\\\n\r`".contains(c) { '_' } else { c }).collect();
+    let name: String = file.name.chars().map(|c| if "[]|\\\n\r`".contains(c) { '_' } else { c }).collect();
     let url: String = file.url.chars().filter(|c| !c.is_whitespace() && !"<>()".contains(*c)).collect();
+    let link = match &file.kept {
+        Some(path) => format!("[[{path}|{name}]]"),
+        None => format!("[{name}](<{url}>)"),
+    };
     let kind = file.media_type.as_deref().unwrap_or("unknown type");
     let kind: String = kind.chars().filter(|c| !c.is_control()).collect();
-    format!("attached [{name}](<{url}>) ({kind}, {})", size(file.bytes))
+    format!("attached {link} ({kind}, {})", size(file.bytes))
 }
 
 fn size(bytes: u64) -> String {

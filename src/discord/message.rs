@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::snowflake;
+use super::{content, snowflake};
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Incoming {
     pub author: Author,
     /// Its raw text.
     pub content: String,
+    /// What it says beside its text: what it forwards, its poll, another bot's cards.
+    pub beside: String,
     /// Users whom it mentions.
     pub mentions: Vec<u64>,
     /// Roles that it mentions.
@@ -63,6 +65,8 @@ pub struct Attachment {
     pub media_type: Option<String>,
     /// Its size in bytes.
     pub bytes: u64,
+    /// The path in the vault where it is kept, once it is.
+    pub kept: Option<String>,
 }
 
 impl Incoming {
@@ -73,19 +77,18 @@ impl Incoming {
         // Type 1 is a forward, no answer.
         let reply_to =
             if reference["type"].as_u64() == Some(1) { None } else { id(&reference["message_id"]) };
+        let bot = author["bot"].as_bool().unwrap_or(false) || id(&value["webhook_id"]).is_some();
+        let files = list(&value["attachments"]).iter().chain(content::forwarded_files(value));
         Some(Self {
             id: id(&value["id"])?,
             channel: id(&value["channel_id"])?,
             guild: id(&value["guild_id"]),
-            author: Author {
-                id: id(&author["id"])?,
-                name: name(value, author),
-                bot: author["bot"].as_bool().unwrap_or(false) || id(&value["webhook_id"]).is_some(),
-            },
+            author: Author { id: id(&author["id"])?, name: name(value, author), bot },
             content: value["content"].as_str().unwrap_or_default().to_owned(),
+            beside: content::beside(value, bot),
             mentions: list(&value["mentions"]).iter().filter_map(|user| id(&user["id"])).collect(),
             role_mentions: list(&value["mention_roles"]).iter().filter_map(id).collect(),
-            attachments: list(&value["attachments"]).iter().filter_map(Attachment::from_json).collect(),
+            attachments: files.filter_map(Attachment::from_json).collect(),
             reply_to,
             reply_author: id(&value["referenced_message"]["author"]["id"]),
             custom_ids: custom_ids(&value["components"]),
@@ -98,6 +101,16 @@ impl Incoming {
     /// Reads a message that serenity has decoded.
     pub fn from_serenity(message: &serenity::all::Message) -> Option<Self> {
         Self::from_json(&serde_json::to_value(message).ok()?)
+    }
+
+    /// All that it says, as the log shows it. The bot's own buttons are no words.
+    pub fn words(&self, bot: u64) -> String {
+        words(&self.content, if self.author.id == bot { "" } else { &self.beside })
+    }
+
+    /// Whether nothing at all of it can be seen.
+    pub fn is_blank(&self) -> bool {
+        self.content.is_empty() && self.beside.is_empty() && self.attachments.is_empty()
     }
 
     /// When it was written.
@@ -118,7 +131,17 @@ impl Attachment {
             url: value["url"].as_str()?.to_owned(),
             media_type: value["content_type"].as_str().map(str::to_owned),
             bytes: value["size"].as_u64().unwrap_or_default(),
+            kept: None,
         })
+    }
+}
+
+/// A message's text with what it says beside it.
+pub fn words(content: &str, beside: &str) -> String {
+    match (content.is_empty(), beside.is_empty()) {
+        (_, true) => content.to_owned(),
+        (true, false) => beside.to_owned(),
+        (false, false) => format!("{content}\n\n{beside}"),
     }
 }
 
@@ -127,7 +150,8 @@ pub fn id(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-fn list(value: &Value) -> &[Value] {
+/// The items of an array; none of anything else.
+pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 

@@ -67,7 +67,12 @@ async fn the_daemon_answers_commands_and_questions() {
     let line = std::fs::read_to_string(rig.vault().join("Reminders.md")).unwrap();
     let line = line.lines().find(|line| line.contains("Call Mum")).unwrap().to_owned();
     assert_eq!(reply, format!("Added:\n```\n{line}\n```"));
-    assert!(!rig.fake.reply(slash(ALICE, "status", &[])).await.is_empty());
+    let status = rig.fake.reply(slash(ALICE, "status", &[])).await;
+    assert!(
+        status.contains("Running since ") && status.contains("Wed 1 Jan 2031 09:00: Call Mum"),
+        "{status}"
+    );
+    assert!(!status.contains("Z, "), "a time for people: {status}");
     rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
     rig.wait_said(CHANNEL, 2).await;
     if cfg!(feature = "index") {
@@ -122,7 +127,30 @@ async fn what_is_wrong_with_discord_is_one_sentence_in_doctor() {
     let token = rig.fake.world().token.clone();
     let fine = words(&doctor(&rig, &token));
     assert!(fine.contains("Discord knows the bot as `vault`"), "{fine}");
-    assert!(fine.contains("the bound channel `assistant` can be read"), "{fine}");
+    assert!(fine.contains("the bound channel `assistant` can be read and written"), "{fine}");
+    for line in fine.lines().filter(|line| line.contains("discord")) {
+        assert_eq!(fine.matches(line).count(), 1, "{line}");
+    }
+    for (access, word) in [(Access::NoSend, "`Send Messages`"), (Access::NoHistory, "`Read Message History`")]
+    {
+        rig.fake.world().channel_mut(CHANNEL).access = access;
+        let output = doctor(&rig, &token);
+        let wrong = words(&output);
+        assert_eq!(
+            (output.status.code(), wrong.matches(&format!("lacks {word}")).count()),
+            (Some(1), 1),
+            "{wrong}"
+        );
+    }
+    let settings = rig.vault().join("vault-agent.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let without =
+        text.replace("guild_id = 1000", "guild_id = 1001").replace("owner_ids = [42]", "owner_ids = []");
+    std::fs::write(&settings, without).unwrap();
+    let wrong = words(&doctor(&rig, &token));
+    assert_eq!(wrong.matches("FAIL discord").count(), 3, "{wrong}");
+    assert!(wrong.contains("set it to 1000") && wrong.contains("owner_ids"), "{wrong}");
+    std::fs::write(&settings, text).unwrap();
     rig.fake.world().message_content_enabled = false;
     rig.fake.world().channel_mut(CHANNEL).access = Access::Hidden;
     let output = doctor(&rig, &token);

@@ -9,6 +9,8 @@ mod absence;
 mod commanding;
 mod conversation;
 mod daemon;
+mod missed;
 mod notifying;
 mod once;
+mod permits;
 mod smoke;

@@ -75,11 +75,21 @@ pub fn answer(world: &mut World, request: &Request<'_>) -> (Answer, Option<&'sta
         ("GET", ["channels", _, "messages"]) => {
             (history(world, id(1), request), Some("/channels/{channel_id}/messages"))
         }
+        ("GET", ["channels", _, "messages", _]) => {
+            (get_message(world, id(1), id(3)), Some("/channels/{channel_id}/messages/{message_id}"))
+        }
         ("PATCH", ["channels", _, "messages", _]) => {
             (edit_message(world, id(1), id(3), request), Some("/channels/{channel_id}/messages/{message_id}"))
         }
         ("POST", ["channels", _, "threads"]) => {
             (create_thread(world, id(1), request), Some("/channels/{channel_id}/threads"))
+        }
+        ("GET", ["channels", _, "threads", "archived", "public"]) => {
+            (archived_threads(world, id(1), request), Some("/channels/{channel_id}/threads/archived/public"))
+        }
+        (_, ["guilds", ..]) if id(1) != world.guild => (error(404, 10004, "Unknown Guild"), None),
+        (_, ["applications", _, "guilds", ..]) if id(3) != world.guild => {
+            (error(403, 50001, "Missing Access"), None)
         }
         ("GET", ["guilds", _, "threads", "active"]) => {
             let threads: Vec<u64> = world
@@ -254,7 +264,38 @@ fn history(world: &World, channel: u64, request: &Request<'_>) -> Answer {
         }
     };
     page.reverse();
+    let page: Vec<Value> = page.into_iter().map(|m| world.veiled(m, world.message_content_enabled)).collect();
     ok(json!(page))
+}
+
+/// One message of history; unlike a page of it, this says whether the bot may read history at all.
+fn get_message(world: &World, channel: u64, id: u64) -> Answer {
+    match reach(world, channel) {
+        Err(refused) => refused,
+        Ok(Access::NoHistory) => error(403, 50001, "Missing Access"),
+        Ok(_) => match world.channels[&channel].messages.get(&id) {
+            Some(message) => ok(world.veiled(message.clone(), world.message_content_enabled)),
+            None => error(404, 10008, "Unknown Message"),
+        },
+    }
+}
+
+/// Newest first by the time of archiving, a page before a time.
+fn archived_threads(world: &World, parent: u64, request: &Request<'_>) -> Answer {
+    if let Err(refused) = reach(world, parent) {
+        return refused;
+    }
+    let before = request.query.split('&').find_map(|pair| pair.strip_prefix("before="));
+    let before = before.map(|before| before.replace("%3A", ":").replace("%2B", "+"));
+    let limit = request.param("limit").unwrap_or(50) as usize;
+    let ids = world.channels.values().filter(|c| c.parent == Some(parent) && c.archived).map(|c| c.id);
+    let mut threads: Vec<Value> = ids.map(|id| world.channel_json(id)).collect();
+    let at = |thread: &Value| thread["thread_metadata"]["archive_timestamp"].as_str().unwrap().to_owned();
+    threads.sort_by_key(|thread| std::cmp::Reverse(at(thread)));
+    threads.retain(|thread| before.as_ref().is_none_or(|before| at(thread) < *before));
+    let more = threads.len() > limit;
+    threads.truncate(limit);
+    ok(json!({ "threads": threads, "members": [], "has_more": more }))
 }
 
 fn edit_message(world: &mut World, channel: u64, id: u64, request: &Request<'_>) -> Answer {

@@ -157,6 +157,11 @@ impl World {
 
     /// An event for every session, subject to the faults that wait for one.
     pub fn dispatch(&mut self, event: &str, data: &Value) {
+        let data = &if event.starts_with("MESSAGE_") {
+            self.veiled(data.clone(), self.intents & (1 << 15) != 0)
+        } else {
+            data.clone()
+        };
         let held = self.held.take();
         match self.event_faults.pop_front() {
             Some(GatewayFault::Lose) => {}

@@ -34,6 +34,12 @@ async fn handle(
     let authorization =
         headers.get("authorization").and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
     let fault = faults::take(&shared, method.as_str(), &path);
+    if let Some(file) = path.strip_prefix("/attachments/") {
+        let bytes = shared.world.lock().unwrap().files.get(file).cloned();
+        let status = if bytes.is_some() && fault.is_none() { 200 } else { 404 };
+        let body = Body::from(bytes.filter(|_| status == 200).unwrap_or_default());
+        return Response::builder().status(status).body(body).unwrap();
+    }
     let request = api::Request {
         method: method.as_str(),
         path: &path,

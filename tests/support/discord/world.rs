@@ -10,6 +10,8 @@ use tokio::sync::mpsc;
 
 /// Milliseconds from the Unix epoch to Discord's.
 pub const EPOCH_MS: u64 = 1_420_070_400_000;
+/// The first id of 2026: things with small ids in tests are of that day.
+const YEAR_2026: u64 = (1_767_225_600_000 - EPOCH_MS) << 22;
 
 /// One request, as it came and was answered.
 #[derive(Debug, Clone)]
@@ -52,6 +54,8 @@ pub struct Channel {
     pub name: String,
     pub parent: Option<u64>,
     pub archived: bool,
+    /// When it was archived, where a test says so.
+    pub archived_at: Option<u64>,
     pub locked: bool,
     pub access: Access,
     pub recipient: u64,
@@ -91,6 +95,8 @@ pub struct World {
     pub command_writes: usize,
     pub interactions: HashMap<u64, Interaction>,
     pub typing: Vec<(u64, std::time::Instant)>,
+    /// Files of messages, by their path below `/attachments/`.
+    pub files: HashMap<String, Vec<u8>>,
     /// Who would have been pinged, in order: user ids, `@everyone`, `&role`.
     pub pings: Vec<String>,
     pub nonces: HashMap<(u64, String), (u64, u64)>,
@@ -134,6 +140,7 @@ impl World {
             command_writes: 0,
             interactions: HashMap::new(),
             typing: vec![],
+            files: HashMap::new(),
             pings: vec![],
             nonces: HashMap::new(),
             nonce_window: Duration::from_secs(180),
@@ -165,6 +172,7 @@ impl World {
             name: name.into(),
             parent,
             archived: false,
+            archived_at: None,
             locked: false,
             access: Access::Full,
             recipient: 0,
@@ -180,6 +188,39 @@ impl World {
             let thread = self.channel_json(id);
             self.dispatch("THREAD_CREATE", &thread);
         }
+    }
+
+    /// Archives a thread now.
+    pub fn archive(&mut self, id: u64) {
+        let now = self.now_ms();
+        let thread = self.channel_mut(id);
+        (thread.archived, thread.archived_at) = (true, Some(now));
+    }
+
+    /// A message as a bot without the intent to read messages gets it: without what others wrote, unless it is
+    /// written to it.
+    pub fn veiled(&self, mut message: Value, may_read: bool) -> Value {
+        let channel = message["channel_id"].as_str().and_then(|c| c.parse().ok()).unwrap_or_default();
+        let dm = self.channels.get(&channel).is_some_and(|c| c.kind == Kind::Dm);
+        let own = message["author"]["id"] == json!(self.bot.to_string());
+        let mentions = message["mentions"].as_array().into_iter().flatten();
+        let named = mentions.into_iter().any(|user| user["id"] == json!(self.bot.to_string()));
+        if !(may_read || dm || own || named) {
+            for (key, blank) in [
+                ("content", json!("")),
+                ("attachments", json!([])),
+                ("embeds", json!([])),
+                ("components", json!([])),
+            ] {
+                if message.get(key).is_some() {
+                    message[key] = blank;
+                }
+            }
+            if let Some(message) = message.as_object_mut() {
+                message.remove("poll");
+            }
+        }
+        message
     }
 
     pub fn channel_mut(&mut self, id: u64) -> &mut Channel {
@@ -226,8 +267,11 @@ impl World {
     }
 
     pub fn role(&self, id: u64, name: &str, bot: Option<u64>) -> Value {
+        // See, send, read history, send in threads, and some that the bot doesn't need.
+        let usual: u64 = (1 << 6) | (1 << 10) | (1 << 11) | (1 << 14) | (1 << 16) | (1 << 38);
+        let permissions = if id == self.guild { usual } else { 0 };
         let mut role = json!({
-            "id": id.to_string(), "name": name, "permissions": "0", "position": 1, "color": 0,
+            "id": id.to_string(), "name": name, "permissions": permissions.to_string(), "position": 1, "color": 0,
             "colors": { "primary_color": 0, "secondary_color": null, "tertiary_color": null },
             "hoist": false, "managed": bot.is_some(), "mentionable": true, "icon": null,
             "unicode_emoji": null, "flags": 0,
@@ -243,7 +287,7 @@ impl World {
         match channel.kind {
             Kind::Text => json!({
                 "id": id.to_string(), "type": 0, "flags": 0, "guild_id": self.guild.to_string(), "name": channel.name,
-                "position": 0, "permission_overwrites": [], "nsfw": false, "rate_limit_per_user": 0, "topic": null,
+                "position": 0, "permission_overwrites": self.overwrites(channel.access), "nsfw": false, "rate_limit_per_user": 0, "topic": null,
                 "parent_id": null, "last_message_id": channel.messages.keys().last().map(u64::to_string),
             }),
             Kind::Dm => json!({
@@ -256,12 +300,23 @@ impl World {
                 "owner_id": "42", "message_count": 0, "member_count": 1, "total_message_sent": 0,
                 "rate_limit_per_user": 0, "last_message_id": channel.messages.keys().last().map(u64::to_string),
                 "thread_metadata": {
-                    "archived": channel.archived, "archive_timestamp": "2026-01-01T00:00:00.000000+00:00",
+                    "archived": channel.archived,
+                    "archive_timestamp": Self::time_of(channel.archived_at.map_or(YEAR_2026, |ms| (ms - EPOCH_MS) << 22)),
                     "auto_archive_duration": 1440, "locked": channel.locked,
-                    "create_timestamp": "2026-01-01T00:00:00.000000+00:00",
+                    "create_timestamp": Self::time_of(if id > YEAR_2026 { id } else { YEAR_2026 }),
                 },
             }),
         }
+    }
+
+    /// What a channel's settings take from the bot's role.
+    fn overwrites(&self, access: Access) -> Value {
+        let deny: u64 = match access {
+            Access::NoSend => 1 << 11,
+            Access::NoHistory => 1 << 16,
+            _ => return json!([]),
+        };
+        json!([{ "id": self.bot_role.to_string(), "type": 0, "allow": "0", "deny": deny.to_string() }])
     }
 
     /// A message as it will be stored, not yet stored.
@@ -298,7 +353,20 @@ impl World {
         if let Some(attachments) = body["attachments"].as_array() {
             message["attachments"] = json!(attachments);
         }
-        for key in ["mentions", "mention_roles", "webhook_id"] {
+        if body["message_reference"]["type"] == json!(1) {
+            message["type"] = json!(0);
+            message["message_reference"]["type"] = json!(1);
+            message.as_object_mut().unwrap().remove("referenced_message");
+        }
+        for key in [
+            "mentions",
+            "mention_roles",
+            "webhook_id",
+            "embeds",
+            "message_snapshots",
+            "poll",
+            "sticker_items",
+        ] {
             if let Some(value) = body.get(key) {
                 message[key] = value.clone();
             }

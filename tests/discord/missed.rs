@@ -1,0 +1,251 @@
+//! What was said, edited, deleted or hung on a message while nobody looked stands in the log as everything else does.
+
+use super::fake::{Access, Fault, GatewayFault};
+use super::rig::*;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+use std::sync::Arc;
+use vault_agent::clock::{Clock, ManualClock};
+use vault_agent::config::KeepAttachments;
+
+fn contents(rig: &Rig, context: u64) -> Vec<String> {
+    rig.events(context).into_iter().map(|block| block.event.content).collect()
+}
+
+fn count(rig: &Rig, beginning: &str) -> usize {
+    contents(rig, CHANNEL).iter().filter(|content| content.starts_with(beginning)).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_history_that_fails_lets_nothing_in_front_of_it() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    running.crash().await;
+    let mut wanted: Vec<String> = (0..250).map(|n| format!("away {n}")).collect();
+    for text in &wanted {
+        rig.fake.say(CHANNEL, ALICE, text);
+    }
+    // One page is read, the next fails three times; meanwhile people go on talking.
+    rig.fake.fault("GET", "/channels/2000/messages", Fault::Slow(std::time::Duration::ZERO), 1);
+    rig.fake.fault("GET", "/channels/2000/messages", Fault::Status(500, json!({})), 3);
+    let running = rig.start();
+    rig.fake.connected().await;
+    for n in 0..40 {
+        rig.fake.say(CHANNEL, ALICE, &format!("live {n}"));
+        wanted.push(format!("live {n}"));
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    rig.wait_said(CHANNEL, wanted.len()).await;
+    assert_eq!(rig.said(CHANNEL), wanted);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn history_that_is_refused_for_good_holds_nothing_up() {
+    let rig = Rig::new().await;
+    rig.fake.fault("GET", "/messages", Fault::refuse(403, 50001, "Missing Access"), 1000);
+    let running = rig.start();
+    rig.fake.connected().await;
+    rig.wait("a try", || !rig.fake.requests("GET", "/messages").is_empty()).await;
+    rig.fake.say(CHANNEL, ALICE, "heard all the same");
+    rig.wait_said(CHANNEL, 1).await;
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_that_can_not_be_decoded_is_fetched_at_once_and_in_its_place() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    let mut wanted = vec![];
+    for round in 0..5 {
+        rig.fake.gateway(GatewayFault::Malform);
+        for n in 0..4 {
+            wanted.push(format!("{round} {n}"));
+            rig.fake.say(CHANNEL, ALICE, wanted.last().unwrap());
+        }
+        // The sweep comes every ten minutes only.
+        rig.wait_said(CHANNEL, wanted.len()).await;
+    }
+    assert_eq!(rig.said(CHANNEL), wanted);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn edits_and_deletions_of_an_absence_are_shown_once() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    let ids: Vec<u64> = (0..40).map(|n| rig.fake.say(CHANNEL, ALICE, &format!("m{n}"))).collect();
+    rig.wait_said(CHANNEL, 40).await;
+    // One that was seen, and must not be shown again.
+    rig.fake.edit(CHANNEL, ids[0], "seen");
+    rig.wait("an edit", || count(&rig, "edited ") == 1).await;
+    running.crash().await;
+    for (n, id) in ids.iter().enumerate().take(25).skip(10) {
+        rig.fake.edit(CHANNEL, *id, &format!("m{n}, but better"));
+    }
+    for id in &ids[25..35] {
+        rig.fake.delete(CHANNEL, *id);
+    }
+    for _ in 0..3 {
+        let running = rig.run().await;
+        rig.wait("the edits", || count(&rig, "edited ") >= 16 && count(&rig, "deleted ") >= 10).await;
+        rig.fake.say(CHANNEL, ALICE, "on");
+        let said = rig.said(CHANNEL).len();
+        rig.wait_said(CHANNEL, said.max(41)).await;
+        running.crash().await;
+    }
+    assert_eq!((count(&rig, "edited "), count(&rig, "deleted ")), (16, 10));
+    assert!(contents(&rig, CHANNEL).iter().any(|content| content.ends_with("]]:\nm24, but better")));
+    // A bot that may not read history gets empty pages: nothing was deleted.
+    rig.fake.world().channel_mut(CHANNEL).access = Access::NoHistory;
+    let asked = |rig: &Rig| rig.fake.requests("GET", "/channels/2000/messages/").len();
+    let before = asked(&rig);
+    let running = rig.start();
+    rig.wait("a look at one message", || asked(&rig) > before).await;
+    rig.fake.say(CHANNEL, ALICE, "end");
+    rig.wait("the end", || rig.said(CHANNEL).last().is_some_and(|said| said == "end")).await;
+    running.stop().await.unwrap();
+    assert_eq!(count(&rig, "deleted "), 10);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_and_a_deletion_that_no_event_can_be_read_of_are_fetched_too() {
+    let rig = Rig::new().await;
+    let running = rig.run().await;
+    let (first, last) = (rig.fake.say(CHANNEL, ALICE, "first"), rig.fake.say(CHANNEL, ALICE, "last"));
+    rig.wait_said(CHANNEL, 2).await;
+    rig.fake.gateway(GatewayFault::Malform);
+    rig.fake.edit(CHANNEL, first, "changed");
+    rig.wait("the edit", || count(&rig, "edited ") == 1).await;
+    rig.fake.gateway(GatewayFault::Lose);
+    rig.fake.delete(CHANNEL, last);
+    rig.fake.gateway(GatewayFault::Invalid(false));
+    rig.wait("the deletion", || count(&rig, "deleted ") == 1).await;
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn threads_that_came_and_went_in_an_absence_are_read() {
+    let mut rig = Rig::new().await;
+    let now: Timestamp = "2026-11-20T10:00:00Z".parse().unwrap();
+    let clock = Arc::new(ManualClock::new(now));
+    rig.clock = clock.clone();
+    rig.fake.world().set_now(now);
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "before");
+    rig.wait_said(CHANNEL, 1).await;
+    running.crash().await;
+    let advance = |hours| {
+        clock.advance(SignedDuration::from_hours(hours));
+        rig.fake.world().set_now(clock.now());
+    };
+    advance(1);
+    let mut threads = vec![];
+    for n in 0..3 {
+        let id = { rig.fake.world().snowflake() };
+        rig.fake.world().add_thread(id, CHANNEL, &format!("thread {n}"), true);
+        for text in ["one", "two"] {
+            rig.fake.say(id, ALICE, &format!("{n} {text}"));
+        }
+        rig.fake.world().archive(id);
+        threads.push(id);
+        advance(1);
+    }
+    // Three days, longer than a thread counts as young.
+    advance(72);
+    let running = rig.run().await;
+    for (n, id) in threads.iter().enumerate() {
+        rig.wait_said(*id, 2).await;
+        assert_eq!(rig.said(*id), [format!("{n} one"), format!("{n} two")]);
+    }
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_without_text_is_no_empty_turn() {
+    let rig = Rig::new().await;
+    rig.fake.world().users.insert(77, "Builder".into());
+    rig.fake.world().bots.insert(77);
+    let snapshot = json!({ "type": 0, "content": "said elsewhere", "mentions": [], "mention_roles": [],
+        "attachments": [], "embeds": [], "timestamp": "2026-11-20T10:00:00.000000+00:00",
+        "edited_timestamp": null, "flags": 0, "components": [] });
+    let forward = json!({ "content": "", "message_snapshots": [{ "message": snapshot }],
+        "message_reference": { "type": 1, "message_id": "5", "channel_id": "9", "guild_id": "1000" } });
+    let poll = json!({ "content": "", "poll": { "question": { "text": "Lunch?" }, "answers": [
+        { "answer_id": 1, "poll_media": { "text": "Soup" } }, { "answer_id": 2, "poll_media": { "text": "Rice" } }],
+        "expiry": "2026-11-30T10:00:00.000000+00:00", "allow_multiselect": false, "layout_type": 1,
+        "results": { "answer_counts": [], "is_finalized": false } } });
+    let sticker =
+        json!({ "content": "", "sticker_items": [{ "id": "8", "name": "Wave", "format_type": 1 }] });
+    let card = json!({ "content": "", "embeds": [{ "type": "rich", "title": "Build 7", "description": "It failed" }] });
+    // serenity 0.12.5 can't decode components of the second version.
+    let layout = json!({ "content": "", "components": [{ "type": 17, "accent_color": null, "spoiler": false,
+        "components": [{ "type": 10, "content": "Deployed" }] }] });
+    let wanted = [
+        "Forwarded:\nsaid elsewhere",
+        "Poll: Lunch?\n- Soup\n- Rice",
+        "Sticker: Wave",
+        "Build 7\nIt failed",
+        "Deployed",
+    ];
+    let say = || {
+        for (author, body) in
+            [(ALICE, &forward), (ALICE, &poll), (ALICE, &sticker), (77, &card), (77, &layout)]
+        {
+            rig.fake.post(CHANNEL, author, body.clone());
+        }
+    };
+    let running = rig.run().await;
+    say();
+    rig.wait_said(CHANNEL, 5).await;
+    assert_eq!(rig.said(CHANNEL), wanted, "live");
+    running.crash().await;
+    say();
+    let running = rig.run().await;
+    rig.wait_said(CHANNEL, 10).await;
+    assert_eq!(rig.said(CHANNEL)[5..], wanted, "from history");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_are_kept_beside_the_log_where_that_is_asked_for() {
+    let mut rig = Rig::new().await;
+    rig.settings.keep_attachments = KeepAttachments::Files;
+    rig.settings.max_attachment_bytes = 1000;
+    let base = rig.fake.api_base();
+    let file = |id: &str, name: &str, size: u64| {
+        json!({ "id": id, "filename": name, "size": size, "content_type": "text/plain",
+            "url": format!("{base}/attachments/{id}"), "proxy_url": format!("{base}/attachments/{id}") })
+    };
+    for (id, size) in [("1", 3), ("2", 3), ("3", 5000), ("4", 5000)] {
+        rig.fake.world().files.insert(id.into(), vec![b'x'; size]);
+    }
+    let running = rig.run().await;
+    let files = [
+        file("1", "list.txt", 3),
+        file("2", "../../../escape.md", 3),
+        file("3", "large.txt", 5000),
+        file("4", "liar.txt", 10),
+        file("5", "gone.txt", 3),
+        json!({ "id": "6", "filename": "foreign.txt", "size": 3, "url": "https://example.com/x",
+            "proxy_url": "https://example.com/x" }),
+    ];
+    let id = rig.fake.post(CHANNEL, ALICE, json!({ "content": "see", "attachments": files }));
+    rig.wait("the files", || rig.events(CHANNEL).len() >= 2).await;
+    let about = contents(&rig, CHANNEL)[1].clone();
+    let lines: Vec<&str> = about.lines().collect();
+    let folder = format!("logs/discord-channel/{CHANNEL}/files");
+    assert_eq!(lines[0], format!("attached [[{folder}/{id}-1-list.txt|list.txt]] (text/plain, 3 bytes)"));
+    assert!(lines[1].starts_with(&format!("attached [[{folder}/{id}-2-")), "{about}");
+    for line in &lines[2..] {
+        assert!(line.contains("](<http"), "{line}");
+    }
+    let mut kept: Vec<String> = std::fs::read_dir(rig.vault().join(&folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    kept.sort();
+    assert_eq!(kept, [format!("{id}-1-list.txt"), format!("{id}-2-_.._.._escape.md.txt")]);
+    assert_eq!(std::fs::read(rig.vault().join(&folder).join(&kept[0])).unwrap(), b"xxx");
+    running.stop().await.unwrap();
+}
