@@ -6,6 +6,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{ConfigError, FILE_NAME, ids};
+use super::assistant::{self, Assistant, Brain, Route};
+use super::{ConfigError, FILE_NAME};
 
 /// All settings of a vault; `Settings::default()` is a vault without a settings file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -35,6 +37,14 @@ pub struct Settings {
     pub memory: Memory,
     /// What hooks of assistants inject.
     pub hooks: Hooks,
+    /// How the assistant answers.
+    pub assistant: Assistant,
+    /// The models that can be asked.
+    #[serde(rename = "brain")]
+    pub brains: Vec<Brain>,
+    /// Which brain answers what.
+    #[serde(rename = "route")]
+    pub routes: Vec<Route>,
 }
 
 impl Default for Settings {
@@ -52,6 +62,9 @@ impl Default for Settings {
             recall: Recall::default(),
             memory: Memory::default(),
             hooks: Hooks::default(),
+            assistant: Assistant::default(),
+            brains: Vec::new(),
+            routes: Vec::new(),
         }
     }
 }
@@ -418,7 +431,16 @@ impl Settings {
         within("hooks.max_chars", self.hooks.max_chars, 200, 10_000)?;
         within("recall.budget_tokens", self.recall.budget_tokens, 50, 100_000)?;
         within("recall.memory_tokens", self.recall.memory_tokens, 10, self.recall.budget_tokens)?;
-        Ok(())
+        let turn = &self.assistant;
+        if let Some(reason) = bad_path(&turn.persona) {
+            let error = ConfigError::new(format!("`assistant.persona` is `{}`, {reason}", turn.persona))
+                .suggest("name a note of the vault, such as `Assistant.md`");
+            return Err(("assistant.persona".to_owned(), error));
+        }
+        within("assistant.max_rounds", turn.max_rounds as usize, 1, 100)?;
+        within("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
+        within("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
+        assistant::validate(turn, &self.brains, &self.routes)
     }
 }
 

@@ -1,0 +1,259 @@
+//! `[assistant]`, `[[brain]]` and `[[route]]`: who answers, in which order, within which bounds.
+//!
+//! Nothing here is needed: with no brain named, questions are answered from memory alone. The names of
+//! brains are checked against each other here, so that a chain or a route never names a brain that isn't
+//! there.
+
+use serde::Deserialize;
+
+use super::ConfigError;
+
+/// How the assistant answers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Assistant {
+    /// The brains to try, in this order; without it all brains, as they stand.
+    pub chain: Option<Vec<String>>,
+    /// The note that says how the assistant speaks.
+    pub persona: String,
+    /// What the assistant may use.
+    pub tools: Vec<ToolGroup>,
+    /// The most rounds of tool calls in a turn.
+    pub max_rounds: u32,
+    /// The longest that a turn takes, in minutes.
+    pub turn_minutes: u32,
+    /// The most tokens that one turn spends, in and out together.
+    pub turn_tokens: u64,
+    /// The most tokens of all turns of a day; none for no bound.
+    pub day_tokens: Option<u64>,
+    /// The most that the turns of a day cost, in USD, where prices are set.
+    pub day_usd: Option<f64>,
+}
+
+impl Default for Assistant {
+    fn default() -> Self {
+        Self {
+            chain: None,
+            persona: "Assistant.md".to_owned(),
+            tools: vec![ToolGroup::Vault],
+            max_rounds: 16,
+            turn_minutes: 10,
+            turn_tokens: 200_000,
+            day_tokens: None,
+            day_usd: None,
+        }
+    }
+}
+
+/// Groups of tools that a brain may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolGroup {
+    /// The typed tools of the MCP server, called in process.
+    Vault,
+}
+
+/// One brain: a model that can be asked.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Brain {
+    /// Its name in chains, routes, commands and logs.
+    pub name: String,
+    /// What it speaks.
+    pub kind: BrainKind,
+    /// The provider's name of the model.
+    pub model: String,
+    /// The server, with or without `/v1`; without it the provider's own.
+    pub url: Option<String>,
+    /// The environment variable that holds its key.
+    pub key_env: Option<String>,
+    /// Several such variables: one key after another is tried where one is refused.
+    #[serde(default)]
+    pub key_envs: Vec<String>,
+    /// A file with its key, outside the vault, that only its owner can read.
+    pub key_file: Option<String>,
+    /// How many tokens a request and its answer may have together.
+    #[serde(default = "default_context")]
+    pub context_tokens: u64,
+    /// The most tokens of one answer.
+    pub max_output_tokens: Option<u32>,
+    /// Whether it takes pictures.
+    #[serde(default)]
+    pub vision: bool,
+    /// What it costs.
+    pub price: Option<Price>,
+}
+
+fn default_context() -> u64 {
+    32_000
+}
+
+/// The wires that a brain can speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BrainKind {
+    /// Anthropic's Messages.
+    Messages,
+    /// OpenAI's Responses.
+    Responses,
+    /// Chat Completions, as every local server speaks it.
+    Chat,
+}
+
+impl BrainKind {
+    /// The name in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Responses => "responses",
+            Self::Chat => "chat",
+        }
+    }
+
+    /// The server where the settings name none.
+    pub fn default_url(self) -> &'static str {
+        match self {
+            Self::Messages => "https://api.anthropic.com",
+            Self::Responses | Self::Chat => "https://api.openai.com",
+        }
+    }
+}
+
+/// Prices in USD a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Of tokens that the model reads.
+    pub input: f64,
+    /// Of tokens that it reads from its cache; without it, as `input`.
+    pub cached: Option<f64>,
+    /// Of tokens that it writes into its cache; without it, as `input`.
+    pub cache_write: Option<f64>,
+    /// Of tokens that it writes.
+    pub output: f64,
+}
+
+/// Which brain answers what; the first route that fits wins.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Route {
+    /// Only in this channel.
+    pub channel: Option<u64>,
+    /// Only in this thread.
+    pub thread: Option<u64>,
+    /// Only for this routine.
+    pub routine: Option<String>,
+    /// Only where the text fits this regular expression.
+    #[serde(rename = "match")]
+    pub matches: Option<String>,
+    /// Only with such a file: `image`, `text` or `any`.
+    pub attachment: Option<AttachmentKind>,
+    /// Only for questions of this kind.
+    pub category: Option<Category>,
+    /// The brain that is tried first; the chain follows.
+    pub brain: String,
+}
+
+/// Kinds of files that a route can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AttachmentKind {
+    /// A picture.
+    Image,
+    /// A text file.
+    Text,
+    /// Any file.
+    Any,
+}
+
+/// Kinds of questions, told by words alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Category {
+    /// About programs and their text.
+    Code,
+    /// Writing and ideas.
+    Creative,
+    /// Comparing, explaining, reckoning.
+    Analysis,
+    /// Dates, reminders, plans.
+    Scheduling,
+    /// About this machine or the assistant itself.
+    System,
+    /// About a picture.
+    Vision,
+}
+
+/// What is wrong with the three tables together: the dotted key that it is about, and the error.
+pub(super) fn validate(
+    assistant: &Assistant,
+    brains: &[Brain],
+    routes: &[Route],
+) -> Result<(), (String, ConfigError)> {
+    let wrong = |key: &str, message: String, hint: &str| {
+        Err((key.to_owned(), ConfigError::new(message).suggest(hint)))
+    };
+    let known = |name: &str| brains.iter().any(|brain| brain.name == name);
+    for (index, brain) in brains.iter().enumerate() {
+        let name = &brain.name;
+        let fits = (1..=40).contains(&name.chars().count())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.');
+        if !fits || name == MEMORY {
+            return wrong(
+                "brain",
+                format!("`{name}` can't be the name of a brain"),
+                "use letters, digits, `-`, `_` and `.`, and another name than `memory`",
+            );
+        }
+        if brains[..index].iter().any(|other| other.name == *name) {
+            return wrong("brain", format!("two brains have the name `{name}`"), "name each brain once");
+        }
+        if let Some(url) = &brain.url
+            && !(url.starts_with("http://") || url.starts_with("https://"))
+        {
+            return wrong(
+                "brain",
+                format!("the `url` of brain `{name}` is `{url}`, which is no web address"),
+                "begin it with `https://`, or `http://` for a server on this machine",
+            );
+        }
+        if !(1000..=10_000_000).contains(&brain.context_tokens) {
+            return wrong(
+                "brain",
+                format!("`context_tokens` of brain `{name}` is {}, out of range", brain.context_tokens),
+                "give a number from 1000 to 10000000",
+            );
+        }
+    }
+    for name in assistant.chain.iter().flatten() {
+        if !known(name) {
+            return wrong(
+                "assistant.chain",
+                format!("`assistant.chain` names `{name}`, and no `[[brain]]` has that name"),
+                "name a brain of this file",
+            );
+        }
+    }
+    for route in routes {
+        if !known(&route.brain) {
+            return wrong(
+                "route",
+                format!("a route names the brain `{}`, and no `[[brain]]` has that name", route.brain),
+                "name a brain of this file",
+            );
+        }
+        if let Some(pattern) = &route.matches
+            && let Err(error) = regex_lite::Regex::new(pattern)
+        {
+            return wrong(
+                "route",
+                format!("the route's pattern `{pattern}` can't be understood: {error}"),
+                "see https://docs.rs/regex-lite for what a pattern may hold",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The name under which the built-in answer from memory stands in logs.
+pub const MEMORY: &str = "memory";
