@@ -27,6 +27,9 @@ pub mod recall;
 #[cfg(feature = "index")]
 pub mod embed;
 
+#[cfg(feature = "assistant")]
+pub mod brain;
+
 pub mod deliver;
 
 pub mod workspace;

@@ -1,0 +1,168 @@
+//! What a brain says while it answers, what it said in the end, and how it fails.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::request::{RawTurn, ToolCall};
+
+/// Something that happened while a brain answers. Nothing of it may be shown as an answer before [`Reply`] is
+/// there: the stream may still be cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// More words of the answer.
+    Text(String),
+    /// A call, whole.
+    ToolCall(ToolCall),
+    /// What the call has used so far; a later one replaces it.
+    Usage(Usage),
+    /// The answer is whole; the last event.
+    Done {
+        /// Why it ended.
+        stop: Stop,
+    },
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The model had nothing more to say.
+    End,
+    /// It waits for its calls' results.
+    ToolUse,
+    /// It came to the longest answer.
+    Length,
+    /// It declined, or a filter did.
+    Refusal,
+}
+
+/// Tokens of one call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// What the model read, what came from a cache counted too.
+    pub input: u64,
+    /// What of it came from the provider's cache.
+    pub cached: u64,
+    /// What of it was written into the provider's cache.
+    pub cache_write: u64,
+    /// What the model wrote, reasoning counted too.
+    pub output: u64,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input += other.input;
+        self.cached += other.cached;
+        self.cache_write += other.cache_write;
+        self.output += other.output;
+    }
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// The words; may be empty.
+    pub text: String,
+    /// The calls, in order.
+    pub tool_calls: Vec<ToolCall>,
+    /// The answer as the provider sent it, for [`super::Message::Assistant`].
+    pub raw: Option<RawTurn>,
+    /// What it used; zeros where the provider doesn't tell.
+    pub usage: Usage,
+    /// Why it ended.
+    pub stop: Stop,
+    /// The model that answered, by its provider's word.
+    pub model: String,
+}
+
+/// The kinds of failure, by what is to be done about them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// The account has no money or no quota.
+    Billing,
+    /// Too many requests.
+    RateLimit,
+    /// The key is wrong, or isn't allowed to.
+    Auth,
+    /// No answer in time.
+    Timeout,
+    /// The provider is in trouble.
+    Overloaded,
+    /// The request isn't understood or too long.
+    Format,
+    /// There is no such model.
+    UnknownModel,
+    /// The model declined.
+    Refusal,
+    /// No connection, a cut stream, an answer that can't be read.
+    Crash,
+}
+
+impl Class {
+    /// Every class.
+    pub const ALL: [Self; 9] = [
+        Self::Billing,
+        Self::RateLimit,
+        Self::Auth,
+        Self::Timeout,
+        Self::Overloaded,
+        Self::Format,
+        Self::UnknownModel,
+        Self::Refusal,
+        Self::Crash,
+    ];
+
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Billing => "billing",
+            Self::RateLimit => "rate_limit",
+            Self::Auth => "auth",
+            Self::Timeout => "timeout",
+            Self::Overloaded => "overloaded",
+            Self::Format => "format",
+            Self::UnknownModel => "unknown_model",
+            Self::Refusal => "refusal",
+            Self::Crash => "crash",
+        }
+    }
+}
+
+/// Why a brain gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct BrainError {
+    /// What is to be done about it.
+    pub class: Class,
+    /// A sentence for people, scrubbed of keys.
+    pub message: String,
+    /// When the provider wants to be asked again.
+    pub retry_after: Option<Duration>,
+    /// The request was too long for the model: a shorter one may do.
+    pub too_long: bool,
+    /// The HTTP status, where there was one.
+    pub status: Option<u16>,
+    /// The caller cancelled; says nothing about the brain.
+    pub cancelled: bool,
+}
+
+impl BrainError {
+    /// An error with a class and a sentence.
+    pub fn new(class: Class, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            message: message.into(),
+            retry_after: None,
+            too_long: false,
+            status: None,
+            cancelled: false,
+        }
+    }
+
+    /// The caller stopped the call.
+    pub fn cancelled() -> Self {
+        Self { cancelled: true, ..Self::new(Class::Crash, "the call was stopped") }
+    }
+}
