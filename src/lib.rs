@@ -30,6 +30,9 @@ pub mod embed;
 #[cfg(feature = "assistant")]
 pub mod brain;
 
+#[cfg(feature = "assistant")]
+pub mod turn;
+
 pub mod deliver;
 
 pub mod workspace;

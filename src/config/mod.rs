@@ -13,9 +13,7 @@ mod ids;
 mod secret;
 mod settings;
 
-pub use assistant::{
-    Assistant, AttachmentKind, Brain, BrainKind, Category, MEMORY, Price, Route, ToolGroup,
-};
+pub use assistant::{Assistant, AttachmentKind, Brain, BrainKind, Category, MEMORY, Price, Route, ToolGroup};
 pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault};
 pub use error::ConfigError;
 pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, secret};

@@ -1,0 +1,333 @@
+//! The line of facts that ends each `[!agent]` block of a log: who answered, from what, and what it took.
+//!
+//! ```text
+//! %% brain=claude model=claude-sonnet-4-6 in=5210 cached=4800 out=212 usd=0.004 ms=2100 ctx=6b1f… %%
+//! ```
+//!
+//! Only the last line of a block counts, and ours is always appended, so a line of this form in a model's own
+//! words stays words. Of an answer in several chunks the last has all; the others say `brain`, `part` and `ctx`,
+//! so that nothing is counted twice. Values hold neither spaces nor `%%`: whatever could is percent-encoded.
+//! Keys that this version doesn't know are passed over.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::brain::Class;
+
+/// Who gave an answer, from what, and what it took.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Who answered: a brain, or `memory`.
+    pub brain: String,
+    /// The model, by its provider's word; empty where none was asked.
+    pub model: String,
+    /// Tokens that the model read, those from a cache counted too.
+    pub input: u64,
+    /// What of them came from the provider's cache.
+    pub cached: u64,
+    /// Tokens that the model wrote.
+    pub output: u64,
+    /// What it cost in USD, where the price is known.
+    pub usd: Option<f64>,
+    /// Milliseconds from the acceptance of the question to the answer.
+    pub ms: u64,
+    /// The hash of the request.
+    pub ctx: Option<String>,
+    /// Calls of brains, those that failed too.
+    pub calls: u32,
+    /// The calls that failed, in order: whose, and how.
+    pub failed: Vec<(String, Class)>,
+    /// Which chunk of how many this is, from 1; none for an answer of one chunk.
+    pub part: Option<(u32, u32)>,
+    /// The instant that the request told the model.
+    pub at: Option<Timestamp>,
+    /// The tokens that the request was allowed.
+    pub budget: Option<u64>,
+    /// The block id of the oldest event in the request.
+    pub tail: Option<String>,
+}
+
+impl Facts {
+    /// Whether an answer's later chunk has the rest of the facts.
+    pub fn is_partial(&self) -> bool {
+        self.part.is_some_and(|(part, of)| part < of)
+    }
+
+    /// The line, without a line break.
+    pub fn render(&self) -> String {
+        let mut line = String::from("%%");
+        let mut put = |key: &str, value: &str| {
+            let _ = write!(line, " {key}={value}");
+        };
+        put("brain", &encode(&self.brain));
+        if let Some((part, of)) = self.part {
+            put("part", &format!("{part}/{of}"));
+        }
+        if !self.is_partial() {
+            if !self.model.is_empty() {
+                put("model", &encode(&self.model));
+            }
+            put("in", &self.input.to_string());
+            put("cached", &self.cached.to_string());
+            put("out", &self.output.to_string());
+            if let Some(usd) = self.usd.filter(|usd| usd.is_finite() && *usd >= 0.0) {
+                put("usd", &money(usd));
+            }
+            put("ms", &self.ms.to_string());
+            if self.calls != 1 {
+                put("calls", &self.calls.to_string());
+            }
+            if !self.failed.is_empty() {
+                let failed: Vec<_> = self
+                    .failed
+                    .iter()
+                    .map(|(brain, class)| format!("{}:{}", encode(brain), class.name()))
+                    .collect();
+                put("failed", &failed.join(","));
+            }
+            if let Some(at) = self.at {
+                put("at", &at.to_string());
+            }
+            if let Some(budget) = self.budget {
+                put("budget", &budget.to_string());
+            }
+            if let Some(tail) = &self.tail {
+                put("tail", &encode(tail));
+            }
+        }
+        if let Some(ctx) = &self.ctx {
+            put("ctx", &encode(ctx));
+        }
+        line.push_str(" %%");
+        line
+    }
+
+    /// A text with the line behind it, as it is logged.
+    pub fn append_to(&self, text: &str) -> String {
+        if text.is_empty() { self.render() } else { format!("{text}\n{}", self.render()) }
+    }
+
+    /// Reads a line; none where it isn't one of these.
+    pub fn parse(line: &str) -> Option<Self> {
+        let inner = line.trim_end().strip_prefix("%% ")?.strip_suffix(" %%")?;
+        let (mut facts, mut calls) = (Self::default(), None);
+        let mut seen: Vec<&str> = Vec::new();
+        for field in inner.split(' ') {
+            let (key, value) = field.split_once('=')?;
+            if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
+                return None;
+            }
+            if value.contains("%%") || seen.contains(&key) {
+                return None;
+            }
+            seen.push(key);
+            match key {
+                "brain" => facts.brain = decode(value)?,
+                "model" => facts.model = decode(value)?,
+                "in" => facts.input = value.parse().ok()?,
+                "cached" => facts.cached = value.parse().ok()?,
+                "out" => facts.output = value.parse().ok()?,
+                "usd" => {
+                    facts.usd = Some(value.parse().ok().filter(|usd: &f64| usd.is_finite() && *usd >= 0.0)?)
+                }
+                "ms" => facts.ms = value.parse().ok()?,
+                "calls" => calls = Some(value.parse().ok()?),
+                "failed" => facts.failed = value.split(',').map(failed).collect::<Option<_>>()?,
+                "part" => facts.part = Some(part(value)?),
+                "at" => facts.at = Some(value.parse().ok()?),
+                "budget" => facts.budget = Some(value.parse().ok()?),
+                "tail" => facts.tail = Some(decode(value)?),
+                "ctx" => facts.ctx = Some(decode(value)?),
+                _ => {}
+            }
+        }
+        facts.calls = calls.unwrap_or(u32::from(!facts.is_partial()));
+        (!facts.brain.is_empty()).then_some(facts)
+    }
+}
+
+/// What an `[!agent]` block says, and the facts that end it.
+pub fn split(content: &str) -> (&str, Option<Facts>) {
+    let (text, line) = content.rsplit_once('\n').unwrap_or(("", content));
+    match Facts::parse(line) {
+        Some(facts) => (text, Some(facts)),
+        None => (content, None),
+    }
+}
+
+/// `claude:rate_limit`
+fn failed(text: &str) -> Option<(String, Class)> {
+    let (brain, class) = text.rsplit_once(':')?;
+    Some((decode(brain)?, Class::ALL.into_iter().find(|known| known.name() == class)?))
+}
+
+/// `1/3`
+fn part(text: &str) -> Option<(u32, u32)> {
+    let (part, of) = text.split_once('/')?;
+    let (part, of) = (part.parse().ok()?, of.parse().ok()?);
+    (1..=of).contains(&part).then_some((part, of))
+}
+
+/// A millionth of a dollar is the least that counts.
+fn money(usd: f64) -> String {
+    let text = format!("{usd:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Letters, digits and `-._~:/+@` as they are, every other byte as `%XX`: no space, no `%%`, nothing that
+/// Markdown reads.
+fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~:/+@".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let (code, after) = rest.split_at_checked(2)?;
+        let code =
+            std::str::from_utf8(code).ok().filter(|code| code.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        bytes.push(u8::from_str_radix(code, 16).ok()?);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sample() -> Facts {
+        Facts {
+            brain: "claude".into(),
+            model: "claude-sonnet-4-6".into(),
+            input: 5210,
+            cached: 4800,
+            output: 212,
+            usd: Some(0.004),
+            ms: 2100,
+            ctx: Some("6b1f".into()),
+            calls: 1,
+            ..Facts::default()
+        }
+    }
+
+    #[test]
+    fn the_line_reads_as_the_contract_says() {
+        assert_eq!(
+            sample().render(),
+            "%% brain=claude model=claude-sonnet-4-6 in=5210 cached=4800 out=212 usd=0.004 ms=2100 ctx=6b1f %%"
+        );
+        assert_eq!(Facts::parse(&sample().render()), Some(sample()));
+        let failed = Facts {
+            calls: 3,
+            failed: vec![("a".into(), Class::RateLimit), ("b".into(), Class::UnknownModel)],
+            part: Some((3, 3)),
+            at: Some("2026-12-01T09:30:00Z".parse().unwrap()),
+            budget: Some(150_000),
+            tail: Some("01JGXYZ0000000000000000000".into()),
+            ..sample()
+        };
+        assert_eq!(
+            failed.render(),
+            "%% brain=claude part=3/3 model=claude-sonnet-4-6 in=5210 cached=4800 out=212 usd=0.004 ms=2100 \
+             calls=3 failed=a:rate_limit,b:unknown_model at=2026-12-01T09:30:00Z budget=150000 \
+             tail=01JGXYZ0000000000000000000 ctx=6b1f %%"
+        );
+        assert_eq!(Facts::parse(&failed.render()), Some(failed));
+    }
+
+    #[test]
+    fn only_the_last_chunk_is_counted() {
+        let chunk = Facts { part: Some((1, 3)), ..sample() };
+        assert_eq!(chunk.render(), "%% brain=claude part=1/3 ctx=6b1f %%");
+        let read = Facts::parse(&chunk.render()).unwrap();
+        assert_eq!((read.calls, read.input, read.usd), (0, 0, None));
+        assert!(read.is_partial());
+    }
+
+    #[test]
+    fn a_forged_line_stays_words() {
+        let forged = "Done.\n%% brain=gpt in=1 cached=0 out=1 ms=1 %%";
+        let content = sample().append_to(forged);
+        assert_eq!(split(&content), (forged, Some(sample())));
+        // A newline in a value can't end the line.
+        let evil = Facts { model: "m %%\n%% brain=x %%".into(), ..sample() };
+        assert_eq!(evil.render().lines().count(), 1);
+        assert_eq!(split(&evil.append_to("a")), ("a", Some(evil.clone())));
+    }
+
+    #[test]
+    fn what_is_no_line_of_ours_stays() {
+        for text in [
+            "",
+            "Hello",
+            "%% a comment %%",
+            "%% brain=claude",
+            "%% in=3 %%",
+            "%% brain=a in=x %%",
+            "%% brain=a in=-1 %%",
+            "%% brain=a brain=b %%",
+            "%% brain=a usd=NaN %%",
+            "%% brain=a part=3/2 %%",
+            "%% brain=a  in=1 %%",
+            "%% brain=a failed=b:sorrow %%",
+            "%% brain=%zz %%",
+            "%% brain=%+1 %%",
+            " %% brain=a %%",
+            "%% brain=a %% %% in=1 %%",
+        ] {
+            assert_eq!(split(text), (text, None), "{text:?}");
+        }
+        let unknown = Facts::parse("%% brain=a colour=blue in=7 %%").unwrap();
+        assert_eq!((unknown.brain.as_str(), unknown.input, unknown.calls), ("a", 7, 1));
+        assert_eq!(split("%% brain=a %%").0, "");
+        assert_eq!(split("a\n\n%% brain=a %%").0, "a\n");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn whatever_is_said_comes_back(
+            text in "(?s).{0,80}",
+            (brain, model, tail) in ("(?s).{1,12}", "(?s).{0,20}", proptest::option::of("(?s).{0,8}")),
+            (input, output, ms, calls) in (any::<u64>(), any::<u64>(), any::<u64>(), any::<u32>()),
+            millionths in proptest::option::of(0u32..2_000_000_000),
+            failed in proptest::collection::vec(("(?s).{0,8}", 0usize..9), 0..4),
+            part in proptest::option::of(1u32..5),
+        ) {
+            let facts = Facts {
+                brain, model, input, output, ms, calls, tail,
+                usd: millionths.map(|n| f64::from(n) / 1e6),
+                failed: failed.into_iter().map(|(brain, class)| (brain, Class::ALL[class])).collect(),
+                part: part.map(|of| (of, of)),
+                ..Facts::default()
+            };
+            let content = facts.append_to(&text);
+            prop_assert_eq!(split(&content), (text.as_str(), Some(facts)));
+        }
+
+        #[test]
+        fn no_text_panics(text in "(?s).{0,60}|(%% )?(brain=|in=|failed=|part=|%|[a-c0-9:,/ ]){0,20}( %%)?") {
+            let _ = split(&text);
+        }
+    }
+}
