@@ -158,6 +158,7 @@ mod tests {
         let console = Console::new(Box::new(buffer.clone()), json, tz);
         let kind = if facts.is_empty() { MessageKind::Confirmation } else { MessageKind::Digest };
         let message = Outgoing {
+            reply_to: None,
             key: String::new(),
             nonce: String::new(),
             chunk: 0,

@@ -97,6 +97,7 @@ mod tests {
     #[test]
     fn a_body_is_escaped_and_without_its_opening_word() {
         let message = Outgoing {
+            reply_to: None,
             key: String::new(),
             nonce: String::new(),
             chunk: 0,

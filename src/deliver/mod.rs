@@ -8,8 +8,10 @@
 //! - [`Console`], `Desktop`: the notifiers that need no network (Discord's is in `discord`);
 //! - [`compose`], [`split`]: the words, and cutting them to size; pure;
 //! - [`journal`]: what was sent, in SQLite;
-//! - [`mod@pass`]: one pass of the scheduler.
+//! - [`mod@pass`]: one pass of the scheduler;
+//! - [`send_answer`]: what the assistant answers, over the same steps.
 
+mod answer;
 pub mod compose;
 mod confirm;
 mod console;
@@ -22,6 +24,7 @@ pub mod pass;
 mod restored;
 pub mod split;
 
+pub use answer::{Progress, send_answer};
 pub use confirm::{confirm, notice};
 pub use console::Console;
 #[cfg(feature = "desktop")]

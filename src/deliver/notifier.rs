@@ -52,6 +52,8 @@ pub struct Outgoing {
     pub scope: Option<Scope>,
     /// The reminders or follow-ups that it tells of: one, or several in a digest, oldest first.
     pub facts: Vec<Fact>,
+    /// The message that it is a reply to.
+    pub reply_to: Option<u64>,
 }
 
 /// What a message is about. A failure notice and the notification itself are different kinds, so
@@ -69,6 +71,8 @@ pub enum MessageKind {
     Confirmation,
     /// Something that the user should know about the agent itself.
     Notice,
+    /// What the assistant answers to a message.
+    Answer,
 }
 
 impl MessageKind {
@@ -80,6 +84,7 @@ impl MessageKind {
             Self::Digest => "digest",
             Self::Confirmation => "confirmation",
             Self::Notice => "notice",
+            Self::Answer => "answer",
         }
     }
 }

@@ -188,6 +188,7 @@ mod tests {
             next: None,
         };
         Outgoing {
+            reply_to: None,
             key: "k".into(),
             nonce: "N".repeat(25),
             chunk: 0,

@@ -6,7 +6,7 @@
 //!
 //! Only the last line of a block counts, and ours is always appended, so a line of this form in a model's own
 //! words stays words. Of an answer in several chunks the last has all; the others say `brain`, `part` and `ctx`,
-//! so that nothing is counted twice. Values hold neither spaces nor `%%`: whatever could is percent-encoded.
+//! and `turn`, so that nothing is counted twice. Values hold neither spaces nor `%%`: whatever could is percent-encoded.
 //! Keys that this version doesn't know are passed over.
 
 use std::fmt::Write as _;
@@ -45,8 +45,12 @@ pub struct Facts {
     pub at: Option<Timestamp>,
     /// The tokens that the request was allowed.
     pub budget: Option<u64>,
-    /// The block id of the oldest event in the request.
+    /// The block id of the last event of the log that the request was made from.
     pub tail: Option<String>,
+    /// The block id of the question.
+    pub turn: Option<String>,
+    /// The block ids of the questions before it that are answered with it.
+    pub with: Vec<String>,
 }
 
 impl Facts {
@@ -64,6 +68,9 @@ impl Facts {
         put("brain", &encode(&self.brain));
         if let Some((part, of)) = self.part {
             put("part", &format!("{part}/{of}"));
+        }
+        if let Some(turn) = &self.turn {
+            put("turn", &encode(turn));
         }
         if !self.is_partial() {
             if !self.model.is_empty() {
@@ -95,6 +102,10 @@ impl Facts {
             }
             if let Some(tail) = &self.tail {
                 put("tail", &encode(tail));
+            }
+            if !self.with.is_empty() {
+                let with: Vec<_> = self.with.iter().map(|id| encode(id)).collect();
+                put("with", &with.join(","));
             }
         }
         if let Some(ctx) = &self.ctx {
@@ -140,6 +151,8 @@ impl Facts {
                 "budget" => facts.budget = Some(value.parse().ok()?),
                 "tail" => facts.tail = Some(decode(value)?),
                 "ctx" => facts.ctx = Some(decode(value)?),
+                "turn" => facts.turn = Some(decode(value)?),
+                "with" => facts.with = value.split(',').map(decode).collect::<Option<_>>()?,
                 _ => {}
             }
         }

@@ -126,6 +126,7 @@ async fn notify(rig: &Rig, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Va
         next: None,
     };
     let message = Outgoing {
+        reply_to: None,
         key: id.into(),
         nonce: nonce(MessageKind::Reminder, id, 0, 0),
         chunk: 0,

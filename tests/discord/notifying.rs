@@ -28,6 +28,7 @@ fn notification(number: u32, text: &str) -> Outgoing {
     let nonce = nonce(MessageKind::Reminder, &key, 0, 0);
     let text = text.to_owned();
     Outgoing {
+        reply_to: None,
         key,
         nonce,
         chunk: 0,

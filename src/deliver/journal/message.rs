@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, params};
 
-use super::{Journal, JournalError, LineHash, instant, json, unreadable};
+use super::{Journal, JournalError, LineHash, answers, instant, json, unreadable};
 use crate::deliver::notifier::{self, Fact, MessageKind, Outgoing, Scope};
 use crate::deliver::split;
 
@@ -58,6 +58,8 @@ pub struct Chunk {
     pub state: ChunkState,
     /// The first attempt whose outcome isn't known.
     pub first: Option<Timestamp>,
+    /// A sent one: the message's id, where the place gives one.
+    pub message_id: Option<String>,
 }
 
 /// How far a chunk came.
@@ -83,6 +85,7 @@ impl Message {
             text: self.chunks[chunk].text.clone(),
             scope,
             facts: self.facts.clone(),
+            reply_to: if chunk == 0 { answers::replied_to(&self.key) } else { None },
         }
     }
 }
@@ -107,9 +110,9 @@ impl Journal {
         })
     }
 
-    /// The messages that are on their way, oldest first.
+    /// The messages that are on their way, oldest first; answers, whose channels send them themselves, apart.
     pub fn messages(&self) -> Result<Vec<Message>, JournalError> {
-        self.read(|tx| read_messages(tx, "", &[]))
+        self.read(|tx| read_messages(tx, "WHERE kind <> 'answer'", &[]))
     }
 
     /// Gives back the deliveries of messages of which surely nothing was sent, so that the next pass
@@ -157,7 +160,10 @@ impl Journal {
                      WHERE message = ?1",
                 )?
                 .execute([key])?;
-                delete_message(tx, key)?;
+                // An answer stays until its log holds it, and longer, so that its messages are known as counted.
+                tx.prepare_cached("DELETE FROM chunks WHERE message = ?1 AND message IN (SELECT key FROM messages WHERE kind <> 'answer')")?
+                    .execute([key])?;
+                tx.prepare_cached("DELETE FROM messages WHERE key = ?1 AND kind <> 'answer'")?.execute([key])?;
             }
             if let Some((key, chunk)) = next {
                 mark_sending(tx, key, chunk, now)?;
@@ -327,7 +333,7 @@ fn delete_message(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn read_messages(
+pub(super) fn read_messages(
     tx: &Connection,
     filter: &str,
     values: &[&dyn rusqlite::ToSql],
@@ -355,7 +361,7 @@ fn read_messages(
         })?
         .collect::<Result<_, _>>()?;
     let mut chunks = tx.prepare_cached(
-        "SELECT nonce, text, state, first_ms FROM chunks WHERE message = ?1 ORDER BY chunk",
+        "SELECT nonce, text, state, first_ms, message_id FROM chunks WHERE message = ?1 ORDER BY chunk",
     )?;
     for message in &mut messages {
         message.chunks = chunks
@@ -367,7 +373,13 @@ fn read_messages(
                     "sent" => ChunkState::Sent,
                     other => return Err(unreadable(2, "state", other)),
                 };
-                Ok(Chunk { nonce: row.get(0)?, text: row.get(1)?, state, first: instant(row.get(3)?) })
+                Ok(Chunk {
+                    nonce: row.get(0)?,
+                    text: row.get(1)?,
+                    state,
+                    first: instant(row.get(3)?),
+                    message_id: row.get(4)?,
+                })
             })?
             .collect::<Result<_, _>>()?;
     }
@@ -375,8 +387,8 @@ fn read_messages(
 }
 
 fn kind_of(text: &str) -> Option<MessageKind> {
-    use MessageKind::{Commitment, Confirmation, Digest, Notice, Reminder};
-    [Reminder, Commitment, Digest, Confirmation, Notice].into_iter().find(|kind| kind.as_str() == text)
+    use MessageKind::{Answer, Commitment, Confirmation, Digest, Notice, Reminder};
+    [Reminder, Commitment, Digest, Confirmation, Notice, Answer].into_iter().find(|kind| kind.as_str() == text)
 }
 
 /// A chunk's index as SQLite keeps it.

@@ -13,6 +13,7 @@
 //! state it starts from, and [`Journal::lock`] lets one pass send at a time. Deleting the file loses
 //! nothing of the vault; what was in flight may then come twice.
 
+mod answers;
 mod message;
 mod names;
 mod pauses;
@@ -27,6 +28,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{Timestamp, civil};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+pub use answers::{Posted, answer_key};
 pub use message::{Chunk, ChunkState, Message, NewMessage};
 pub use problems::{OpenDelivery, Refusal};
 

@@ -21,6 +21,8 @@ mod report;
 mod send;
 mod settle;
 
+pub(crate) use send::Sender;
+
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;

@@ -1,0 +1,125 @@
+//! Answers in the journal: their text and nonces are fixed before the first byte leaves, and they stay here until
+//! their log holds them.
+//!
+//! An answer is a message without deliveries: no note has a line that it settles. It isn't sent by the
+//! scheduler's pass but by the channel that waits for it, over the same steps.
+
+use rusqlite::OptionalExtension;
+
+use super::message::{self, ChunkState, Message, NewMessage};
+use super::{Journal, JournalError};
+use crate::deliver::notifier::{MessageKind, Scope};
+
+/// So many answers are kept, so that a message that says the same is never taken for a later answer.
+const KEEP: i64 = 2_000;
+
+/// A chunk of an answer that arrived, or may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Posted {
+    /// The message that was answered.
+    pub question: u64,
+    /// Which chunk, from 0.
+    pub chunk: usize,
+    /// What it says.
+    pub text: String,
+}
+
+/// The key of the answer to a message; a reply shows in the chat what it answers.
+pub fn answer_key(question: u64, reply: bool) -> String {
+    if reply { format!("reply:{question}") } else { format!("answer:{question}") }
+}
+
+/// The message that a message with this key is a reply to.
+pub(super) fn replied_to(key: &str) -> Option<u64> {
+    key.strip_prefix("reply:")?.parse().ok()
+}
+
+fn question_of(key: &str) -> Option<u64> {
+    replied_to(key).or_else(|| key.strip_prefix("answer:")?.parse().ok())
+}
+
+impl Journal {
+    /// Fixes an answer: text, chunks of at most `limit` units and their nonces. One that is fixed already stays
+    /// as it is. Returns it as it stands.
+    pub fn fix_answer(
+        &self,
+        key: &str,
+        scope: Option<Scope>,
+        text: &str,
+        limit: usize,
+    ) -> Result<Option<Message>, JournalError> {
+        let message = NewMessage {
+            key: key.to_owned(),
+            kind: MessageKind::Answer,
+            scope,
+            body: text.to_owned(),
+            deliveries: Vec::new(),
+        };
+        self.claim(&[message], limit)?;
+        self.answer(key)
+    }
+
+    /// An answer with its chunks, if it was fixed.
+    pub fn answer(&self, key: &str) -> Result<Option<Message>, JournalError> {
+        Ok(self.read(|tx| message::read_messages(tx, "WHERE key = ?1 AND kind = 'answer'", &[&key]))?.pop())
+    }
+
+    /// The chunk of an answer that a message of ours is: by its id, its nonce, or its text among the answers
+    /// that are on their way.
+    pub fn posted(
+        &self,
+        message_id: &str,
+        nonce: Option<&str>,
+        text: &str,
+    ) -> Result<Option<Posted>, JournalError> {
+        let found = self.read(|tx| {
+            let sql = |condition: &str| {
+                format!(
+                    "SELECT chunks.message, chunks.chunk, chunks.text FROM chunks JOIN messages ON messages.key = chunks.message
+                     WHERE messages.kind = 'answer' AND {condition} ORDER BY messages.rowid, chunks.chunk LIMIT 1"
+                )
+            };
+            let mut found: Option<(String, i64, String)> = None;
+            for (condition, value) in [
+                ("chunks.message_id = ?1", Some(message_id)),
+                ("chunks.nonce = ?1", nonce),
+                ("chunks.state = 'sending' AND chunks.text = ?1", Some(text).filter(|_| nonce.is_none())),
+            ] {
+                let Some(value) = value else { continue };
+                if found.is_none() {
+                    found = tx
+                        .prepare_cached(&sql(condition))?
+                        .query_row([value], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                        .optional()?;
+                }
+            }
+            Ok(found)
+        })?;
+        Ok(found.and_then(|(key, chunk, text)| {
+            Some(Posted { question: question_of(&key)?, chunk: usize::try_from(chunk).ok()?, text })
+        }))
+    }
+
+    /// Forgets the oldest answers that were sent whole, where there are many.
+    pub fn prune_answers(&self) -> Result<(), JournalError> {
+        self.write(|tx| {
+            let old = "SELECT key FROM messages WHERE kind = 'answer'
+                       AND rowid < (SELECT max(rowid) FROM messages) - ?1
+                       AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'sent')";
+            tx.execute(&format!("DELETE FROM chunks WHERE message IN ({old})"), [KEEP])?;
+            tx.execute(
+                "DELETE FROM messages WHERE kind = 'answer' AND rowid < (SELECT max(rowid) FROM messages) - ?1
+                 AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key)",
+                [KEEP],
+            )?;
+            Ok(())
+        })
+    }
+}
+
+impl Message {
+    /// Whether every chunk arrived.
+    pub fn is_sent(&self) -> bool {
+        self.chunks.iter().all(|chunk| chunk.state == ChunkState::Sent)
+    }
+}

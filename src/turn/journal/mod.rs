@@ -1,0 +1,590 @@
+//! The turn journal: how far each turn came, in `turns.sqlite` of the state directory.
+//!
+//! A row is one message that is to be answered, keyed by the message's id, so that a message which comes twice
+//! is one turn. Each step is committed with fsync before what it announces begins. Beside the turns stand the
+//! calls to brains, the rounds of tools that they asked for and each tool's start and end: after a crash a
+//! turn goes on from there, and a tool that was started is never started again.
+//!
+//! Deleting the file loses nothing of the vault; an open question may then be asked again.
+
+mod rows;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+
+use self::schema::{SCHEMA, SELECT, turn_of};
+use super::state::State;
+use crate::brain::{Class, Reply, ToolCall, Usage};
+
+pub use rows::{Assembled, CallRow, NewTurn, Recalled, Round, StepRow, ToolEnd, ToolRow, Turn};
+
+/// The file's name in the state directory.
+pub const FILE_NAME: &str = "turns.sqlite";
+
+/// The schema's version, in `PRAGMA user_version`; another one begins the file anew.
+const VERSION: i64 = 1;
+
+/// So many finished turns are kept for `turns`; the older ones go.
+const KEEP_FINISHED: i64 = 20_000;
+
+/// The journal can't be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the turn journal `{}` can't be used: {source}", path.display())]
+pub struct TurnJournalError {
+    /// The file.
+    pub path: PathBuf,
+    /// What SQLite says.
+    pub source: rusqlite::Error,
+}
+
+/// The turn journal of one vault.
+#[derive(Debug)]
+pub struct TurnJournal {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl TurnJournal {
+    /// Opens the journal in `state_dir`, making it where it is missing. A file that is no database, or of
+    /// another version, is put aside and a new one begun: questions then wait for nothing.
+    ///
+    /// # Errors
+    /// The directory can't be written.
+    pub fn open(state_dir: &Path) -> Result<Self, TurnJournalError> {
+        let path = state_dir.join(FILE_NAME);
+        match Self::open_file(&path) {
+            Ok(Some(journal)) => Ok(journal),
+            Ok(None) | Err(_) => {
+                put_aside(&path);
+                let wrong = |source| TurnJournalError { path: path.clone(), source };
+                Self::open_file(&path)?.ok_or_else(|| wrong(rusqlite::Error::InvalidQuery))
+            }
+        }
+    }
+
+    /// A journal that lives as long as this value, for a question that leaves no trace.
+    ///
+    /// # Errors
+    /// SQLite can't be used.
+    pub fn in_memory() -> Result<Self, TurnJournalError> {
+        let path = PathBuf::from(":memory:");
+        let wrong = |source| TurnJournalError { path: path.clone(), source };
+        let connection = Connection::open_in_memory().map_err(wrong)?;
+        connection.execute_batch(SCHEMA).map_err(wrong)?;
+        Ok(Self { path, connection: Mutex::new(connection) })
+    }
+
+    fn open_file(path: &Path) -> Result<Option<Self>, TurnJournalError> {
+        let wrong = |source| TurnJournalError { path: path.to_owned(), source };
+        let connection = Connection::open(path).map_err(wrong)?;
+        connection.busy_timeout(std::time::Duration::from_secs(10)).map_err(wrong)?;
+        connection
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
+            .map_err(wrong)?;
+        let version: i64 =
+            connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(wrong)?;
+        match version {
+            0 => connection
+                .execute_batch(&format!("BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;"))
+                .map_err(wrong)?,
+            VERSION => {}
+            _ => return Ok(None),
+        }
+        Ok(Some(Self { path: path.to_owned(), connection: Mutex::new(connection) }))
+    }
+
+    /// Accepts a message; false where it was accepted before.
+    pub fn accept(&self, turn: &NewTurn, now: Timestamp) -> Result<bool, TurnJournalError> {
+        self.write(|tx| {
+            let added = tx.execute(
+                "INSERT INTO turns (message, channel, thread, author, block, text, only_brain, away, reply, files, state, started_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'accepted', ?11) ON CONFLICT DO NOTHING",
+                params![
+                    turn.message.to_string(),
+                    turn.channel.to_string(),
+                    turn.thread,
+                    turn.author,
+                    turn.block,
+                    turn.text,
+                    turn.only,
+                    turn.away,
+                    turn.reply,
+                    turn.attachments.join("\n"),
+                    now.as_millisecond()
+                ],
+            )?;
+            if added > 0 {
+                step(tx, turn.message, "accepted", now, "")?;
+            }
+            Ok(added > 0)
+        })
+    }
+
+    /// The turn of a message.
+    pub fn turn(&self, message: u64) -> Result<Option<Turn>, TurnJournalError> {
+        self.read(|db| {
+            db.query_row(&format!("{SELECT} WHERE message = ?1"), [message.to_string()], turn_of).optional()
+        })
+    }
+
+    /// The turns that aren't finished, in the order in which they were accepted; of one channel, or all.
+    pub fn open_turns(&self, channel: Option<u64>) -> Result<Vec<Turn>, TurnJournalError> {
+        let channel = channel.map(|id| id.to_string());
+        self.read(|db| {
+            db.prepare_cached(&format!(
+                "{SELECT} WHERE state NOT IN ('done', 'dropped') AND (?1 IS NULL OR channel = ?1) ORDER BY number"
+            ))?
+            .query_map([channel], turn_of)?
+            .collect()
+        })
+    }
+
+    /// The latest turns, newest first.
+    pub fn latest(&self, most: usize) -> Result<Vec<Turn>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached(&format!("{SELECT} ORDER BY number DESC LIMIT ?1"))?
+                .query_map([i64::try_from(most).unwrap_or(i64::MAX)], turn_of)?
+                .collect()
+        })
+    }
+
+    /// Lets the answer to `leader` answer these messages too.
+    pub fn join(&self, leader: u64, others: &[u64], now: Timestamp) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            for other in others {
+                tx.execute(
+                    "UPDATE turns SET joined = ?2 WHERE message = ?1 AND state = 'accepted'",
+                    params![other.to_string(), leader.to_string()],
+                )?;
+                step(tx, *other, "joined", now, &leader.to_string())?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The messages that the answer to `leader` answers beside it, in their order.
+    pub fn joined_to(&self, leader: u64) -> Result<Vec<Turn>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached(&format!("{SELECT} WHERE joined = ?1 ORDER BY number"))?
+                .query_map([leader.to_string()], turn_of)?
+                .collect()
+        })
+    }
+
+    /// Notes that a turn goes on to `state`; whoever joined it goes along. False where it may not: another
+    /// end was quicker.
+    pub fn advance(
+        &self,
+        message: u64,
+        state: State,
+        detail: &str,
+        now: Timestamp,
+    ) -> Result<bool, TurnJournalError> {
+        self.write(|tx| advance(tx, message, state, detail, now))
+    }
+
+    /// Notes what memory gave.
+    pub fn recalled(&self, message: u64, given: &Recalled, now: Timestamp) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE turns SET injection = ?2, recall_problem = ?3 WHERE message = ?1",
+                params![message.to_string(), given.injection, given.problem],
+            )?;
+            advance(tx, message, State::Recalled, given.problem.as_deref().unwrap_or(""), now).map(drop)
+        })
+    }
+
+    /// Notes what the request was made of.
+    pub fn assembled(
+        &self,
+        message: u64,
+        request: &Assembled,
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5 WHERE message = ?1",
+                params![
+                    message.to_string(),
+                    request.at.as_millisecond(),
+                    whole(request.budget),
+                    request.tail,
+                    request.hash
+                ],
+            )?;
+            advance(tx, message, State::Assembled, &request.hash, now).map(drop)
+        })
+    }
+
+    /// Notes, before it happens, that a brain is asked.
+    pub fn calling(&self, message: u64, brain: &str, now: Timestamp) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute("UPDATE turns SET brain = ?2 WHERE message = ?1", params![message.to_string(), brain])?;
+            advance(tx, message, State::Called, brain, now).map(drop)
+        })
+    }
+
+    /// Notes how a call ended, and the round of tools that it asks for.
+    pub fn called(
+        &self,
+        message: u64,
+        call: &CallRow,
+        round: Option<&Reply>,
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            let usage = &call.usage;
+            tx.execute(
+                "INSERT INTO calls (message, brain, model, class, error, ms, input, cached, cache_write, output)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                params![
+                    message.to_string(),
+                    call.brain,
+                    call.model,
+                    call.class.map(Class::name),
+                    call.error,
+                    whole(call.ms),
+                    whole(usage.input),
+                    whole(usage.cached),
+                    whole(usage.cache_write),
+                    whole(usage.output)
+                ],
+            )?;
+            if let Some(reply) = round {
+                let json = serde_json::json!({ "text": reply.text, "tool_calls": reply.tool_calls, "raw": reply.raw });
+                tx.execute(
+                    "INSERT INTO rounds (message, reply) VALUES (?1, ?2)",
+                    params![message.to_string(), json.to_string()],
+                )?;
+            }
+            let detail = match (&call.class, round) {
+                (Some(class), _) => format!("{}: {}", call.brain, class.name()),
+                (None, Some(reply)) => format!("{}: {} tools", call.brain, reply.tool_calls.len()),
+                (None, None) => format!("{}: an answer", call.brain),
+            };
+            step(tx, message, "call ended", now, &detail)
+        })
+    }
+
+    /// The calls of a turn, in their order.
+    pub fn calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached(
+                "SELECT brain, model, class, error, ms, input, cached, cache_write, output FROM calls
+                 WHERE message = ?1 ORDER BY number",
+            )?
+            .query_map([message.to_string()], |row| {
+                let class: Option<String> = row.get(2)?;
+                Ok(CallRow {
+                    brain: row.get(0)?,
+                    model: row.get(1)?,
+                    class: class
+                        .and_then(|name| Class::ALL.into_iter().find(|class| class.name() == name)),
+                    error: row.get(3)?,
+                    ms: count(row, 4)?,
+                    usage: Usage {
+                        input: count(row, 5)?,
+                        cached: count(row, 6)?,
+                        cache_write: count(row, 7)?,
+                        output: count(row, 8)?,
+                    },
+                })
+            })?
+            .collect()
+        })
+    }
+
+    /// The rounds of tools that brains asked for in a turn, in their order.
+    pub fn rounds(&self, message: u64) -> Result<Vec<Round>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached("SELECT reply FROM rounds WHERE message = ?1 ORDER BY number")?
+                .query_map([message.to_string()], |row| {
+                    let json: String = row.get(0)?;
+                    Ok(serde_json::from_str(&json).unwrap_or_default())
+                })?
+                .collect()
+        })
+    }
+
+    /// Notes, before it happens, that a tool is started. False where it was started before: then it must not
+    /// be again.
+    pub fn tool_started(
+        &self,
+        message: u64,
+        number: u32,
+        call: &ToolCall,
+        now: Timestamp,
+    ) -> Result<bool, TurnJournalError> {
+        self.write(|tx| {
+            let added = tx.execute(
+                "INSERT INTO tools (message, number, call_id, name, arguments) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT DO NOTHING",
+                params![message.to_string(), number, call.id, call.name, call.arguments],
+            )?;
+            step(tx, message, "tool started", now, &call.name)?;
+            Ok(added > 0)
+        })
+    }
+
+    /// Notes how a tool ended.
+    pub fn tool_finished(
+        &self,
+        message: u64,
+        number: u32,
+        end: &ToolEnd,
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE tools SET result = ?3, is_error = ?4, ms = ?5 WHERE message = ?1 AND number = ?2",
+                params![message.to_string(), number, end.text, end.is_error, whole(end.ms)],
+            )?;
+            step(tx, message, "tool finished", now, if end.is_error { "failed" } else { "" })
+        })
+    }
+
+    /// The tools of a turn that were started, in their order.
+    pub fn tools(&self, message: u64) -> Result<Vec<ToolRow>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached(
+                "SELECT number, call_id, name, arguments, result, is_error, ms FROM tools WHERE message = ?1 ORDER BY number",
+            )?
+            .query_map([message.to_string()], |row| {
+                let text: Option<String> = row.get(4)?;
+                let (is_error, ms): (Option<bool>, u64) = (row.get(5)?, count(row, 6)?);
+                Ok(ToolRow {
+                    number: row.get(0)?,
+                    call: ToolCall { id: row.get(1)?, name: row.get(2)?, arguments: row.get(3)? },
+                    result: text.map(|text| ToolEnd {
+                        text,
+                        is_error: is_error.unwrap_or(false),
+                        ms,
+                    }),
+                })
+            })?
+            .collect()
+        })
+    }
+
+    /// Notes that the text is fixed. Whoever calls this has put it into the delivery journal before.
+    pub fn answered(
+        &self,
+        message: u64,
+        text: &str,
+        facts: &str,
+        chunks: u32,
+        now: Timestamp,
+    ) -> Result<bool, TurnJournalError> {
+        self.write(|tx| {
+            if !advance(tx, message, State::Answered, "", now)? {
+                return Ok(false);
+            }
+            tx.execute(
+                "UPDATE turns SET answer = ?2, facts = ?3, chunks = ?4 WHERE message = ?1 OR joined = ?1",
+                params![message.to_string(), text, facts, chunks],
+            )?;
+            Ok(true)
+        })
+    }
+
+    /// Forgets what was done for a turn whose question was edited before it was answered, but for its tools,
+    /// which happened. False where it is answered already.
+    pub fn begin_again(&self, message: u64, now: Timestamp) -> Result<bool, TurnJournalError> {
+        self.write(|tx| advance(tx, message, State::Accepted, "the question was edited", now))
+    }
+
+    /// The steps of a turn, in their order.
+    pub fn steps(&self, message: u64) -> Result<Vec<StepRow>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached("SELECT step, at_ms, detail FROM steps WHERE message = ?1 ORDER BY number")?
+                .query_map([message.to_string()], |row| {
+                    Ok(StepRow { step: row.get(0)?, at: instant(row.get(1)?), detail: row.get(2)? })
+                })?
+                .collect()
+        })
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read<T>(&self, f: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, TurnJournalError> {
+        f(&self.connection()).map_err(|source| TurnJournalError { path: self.path.clone(), source })
+    }
+
+    fn write<T>(
+        &self,
+        f: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, TurnJournalError> {
+        let mut connection = self.connection();
+        let run = || {
+            let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = f(&tx)?;
+            tx.commit()?;
+            Ok(value)
+        };
+        run().map_err(|source| TurnJournalError { path: self.path.clone(), source })
+    }
+}
+
+/// A count as SQLite keeps it.
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// A count as it was kept; 0 where there is none.
+fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, Option<i64>>(column)?.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
+}
+
+fn instant(ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+fn step(
+    tx: &Transaction<'_>,
+    message: u64,
+    step: &str,
+    now: Timestamp,
+    detail: &str,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT INTO steps (message, step, at_ms, detail) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![message.to_string(), step, now.as_millisecond(), detail])?;
+    Ok(())
+}
+
+fn advance(
+    tx: &Transaction<'_>,
+    message: u64,
+    state: State,
+    detail: &str,
+    now: Timestamp,
+) -> rusqlite::Result<bool> {
+    let id = message.to_string();
+    let current: Option<String> = tx
+        .prepare_cached("SELECT state FROM turns WHERE message = ?1")?
+        .query_row([&id], |row| row.get(0))
+        .optional()?;
+    let Some(current) = current.and_then(|name| State::parse(&name)) else { return Ok(false) };
+    if !current.may_become(state) {
+        return Ok(false);
+    }
+    let finished = state.is_final().then_some(now.as_millisecond());
+    tx.prepare_cached(
+        "UPDATE turns SET state = ?2, finished_ms = ?3 WHERE message = ?1 OR (joined = ?1 AND state <> 'dropped')",
+    )?
+    .execute(params![id, state.as_str(), finished])?;
+    if state == State::Accepted {
+        // What was found out for the old question doesn't hold for the new one.
+        tx.execute(
+            "UPDATE turns SET injection = NULL, recall_problem = NULL, at_ms = NULL, hash = NULL WHERE message = ?1",
+            [&id],
+        )?;
+    }
+    step(tx, message, state.as_str(), now, detail)?;
+    if state.is_final() {
+        prune(tx)?;
+    }
+    Ok(true)
+}
+
+/// Forgets the oldest finished turns where there are very many.
+fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    let span: i64 = tx
+        .prepare_cached("SELECT coalesce(max(number) - min(number), 0) FROM turns")?
+        .query_row([], |row| row.get(0))?;
+    if span < 2 * KEEP_FINISHED {
+        return Ok(());
+    }
+    tx.execute(
+        "DELETE FROM turns WHERE state IN ('done', 'dropped') AND number < (SELECT max(number) FROM turns) - ?1",
+        [KEEP_FINISHED],
+    )?;
+    for table in ["calls", "rounds", "tools", "steps"] {
+        tx.execute(&format!("DELETE FROM {table} WHERE message NOT IN (SELECT message FROM turns)"), [])?;
+    }
+    Ok(())
+}
+
+/// Renames a file that can't be used, with what belongs to it.
+fn put_aside(path: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut from = path.as_os_str().to_owned();
+        from.push(suffix);
+        let mut to = path.with_extension("sqlite.broken").into_os_string();
+        to.push(suffix);
+        if std::fs::rename(&from, &to).is_ok() && suffix.is_empty() {
+            tracing::warn!(from = %path.display(), "the turn journal can't be used: put aside, a new one begun");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> Timestamp {
+        "2026-11-22T09:00:00Z".parse().unwrap()
+    }
+
+    fn turn(message: u64) -> NewTurn {
+        NewTurn { message, channel: 7, author: "Alice".into(), text: "hi".into(), ..NewTurn::default() }
+    }
+
+    #[test]
+    fn a_message_is_accepted_once_and_goes_on_only_forward() {
+        let journal = TurnJournal::in_memory().unwrap();
+        assert!(journal.accept(&turn(1), now()).unwrap());
+        assert!(!journal.accept(&turn(1), now()).unwrap());
+        journal.recalled(1, &Recalled::default(), now()).unwrap();
+        journal.calling(1, "claude", now()).unwrap();
+        assert!(journal.answered(1, "text", "%% x %%", 1, now()).unwrap());
+        assert!(!journal.begin_again(1, now()).unwrap());
+        assert!(!journal.answered(1, "another", "", 1, now()).unwrap());
+        let row = journal.turn(1).unwrap().unwrap();
+        assert_eq!((row.state, row.answer.as_deref(), row.brain.as_deref()), (State::Answered, Some("text"), Some("claude")));
+        assert!(journal.advance(1, State::Sent, "", now()).unwrap());
+        assert!(journal.advance(1, State::Done, "", now()).unwrap());
+        assert!(journal.open_turns(None).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_joined_message_goes_along_and_an_edited_one_begins_again() {
+        let journal = TurnJournal::in_memory().unwrap();
+        for id in [1, 2] {
+            journal.accept(&turn(id), now()).unwrap();
+        }
+        journal.join(2, &[1], now()).unwrap();
+        journal.recalled(2, &Recalled { injection: "x".into(), problem: None }, now()).unwrap();
+        assert_eq!(journal.turn(1).unwrap().unwrap().state, State::Recalled);
+        assert!(journal.begin_again(2, now()).unwrap());
+        assert_eq!(journal.turn(2).unwrap().unwrap().recalled, None);
+        assert_eq!(journal.joined_to(2).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_tool_is_started_once() {
+        let journal = TurnJournal::in_memory().unwrap();
+        journal.accept(&turn(1), now()).unwrap();
+        let call = ToolCall { id: "c".into(), name: "memory_save".into(), arguments: "{}".into() };
+        assert!(journal.tool_started(1, 0, &call, now()).unwrap());
+        assert!(!journal.tool_started(1, 0, &call, now()).unwrap());
+        assert_eq!(journal.tools(1).unwrap()[0].result, None);
+        let end = ToolEnd { text: "ok".into(), is_error: false, ms: 3 };
+        journal.tool_finished(1, 0, &end, now()).unwrap();
+        assert_eq!(journal.tools(1).unwrap()[0].result.as_ref(), Some(&end));
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_put_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(FILE_NAME), "not a database, and long enough to look like a header").unwrap();
+        let journal = TurnJournal::open(dir.path()).unwrap();
+        assert!(journal.accept(&turn(1), now()).unwrap());
+        assert!(dir.path().join("turns.sqlite.broken").exists());
+    }
+}

@@ -1,0 +1,142 @@
+//! What the turn journal keeps, as values.
+
+use jiff::Timestamp;
+
+use crate::brain::{Class, RawTurn, ToolCall, Usage};
+use crate::turn::state::State;
+
+/// A message that is to be answered, as it is accepted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewTurn {
+    /// The message's id; for a slash command the interaction's.
+    pub message: u64,
+    /// The channel, thread or DM; 0 on the command line.
+    pub channel: u64,
+    /// Whether the channel is a thread.
+    pub thread: bool,
+    /// Who asks.
+    pub author: String,
+    /// The block of the log that holds the question: `logs/…/…#^ID` without `.md`; empty where there is none.
+    pub block: String,
+    /// The question itself, where no log holds it.
+    pub text: String,
+    /// The one brain that is asked, where the person named one.
+    pub only: Option<String>,
+    /// The answer says that the assistant was away.
+    pub away: bool,
+    /// Whether the answer is posted as a reply to the message.
+    pub reply: bool,
+    /// Media types of the files that hang on it.
+    pub attachments: Vec<String>,
+}
+
+/// One turn as the journal knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// What was accepted.
+    pub asked: NewTurn,
+    /// How far it came.
+    pub state: State,
+    /// The later message whose answer answers this one too.
+    pub joined: Option<u64>,
+    /// The brain that answered, or is being asked.
+    pub brain: Option<String>,
+    /// The request as it was assembled.
+    pub assembled: Option<Assembled>,
+    /// What memory gave: the text that was injected, or the sentence why there is none.
+    pub recalled: Option<Recalled>,
+    /// The final text, once it is fixed.
+    pub answer: Option<String>,
+    /// The line of facts that ends the answer in the log.
+    pub facts: Option<String>,
+    /// How many messages the answer took.
+    pub chunks: u32,
+    /// When it was accepted.
+    pub started: Timestamp,
+    /// When it was done.
+    pub finished: Option<Timestamp>,
+}
+
+/// What is needed to make a turn's request again from the notes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assembled {
+    /// The time that the model was told.
+    pub at: Timestamp,
+    /// The tokens that the request may have.
+    pub budget: u64,
+    /// The last block of the log that was looked at.
+    pub tail: Option<String>,
+    /// The request's hash.
+    pub hash: String,
+}
+
+/// What memory gave for a turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recalled {
+    /// The text that is injected; empty where nothing was found.
+    pub injection: String,
+    /// Why nothing could be looked up, in a sentence.
+    pub problem: Option<String>,
+}
+
+/// One call to a brain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallRow {
+    /// The brain.
+    pub brain: String,
+    /// The model that answered, else the one that was asked.
+    pub model: String,
+    /// How it failed; none where it answered.
+    pub class: Option<Class>,
+    /// The error in words.
+    pub error: Option<String>,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// What it used.
+    pub usage: Usage,
+}
+
+/// A tool call of a turn, with what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolRow {
+    /// Its number within the turn, from 0.
+    pub number: u32,
+    /// The call.
+    pub call: ToolCall,
+    /// Its result; none where it was started and never finished.
+    pub result: Option<ToolEnd>,
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolEnd {
+    /// What the tool said.
+    pub text: String,
+    /// It failed.
+    pub is_error: bool,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+}
+
+/// A step with its time, as `turns ID` shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepRow {
+    /// What began.
+    pub step: String,
+    /// When.
+    pub at: Timestamp,
+    /// A word on it.
+    pub detail: String,
+}
+
+/// What a brain said when it asked for tools.
+#[derive(Debug, Clone, Default, PartialEq, serde::Deserialize)]
+#[serde(default)]
+pub struct Round {
+    /// Its words beside the calls.
+    pub text: String,
+    /// The calls.
+    pub tool_calls: Vec<ToolCall>,
+    /// The answer as its provider sent it.
+    pub raw: Option<RawTurn>,
+}

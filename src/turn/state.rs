@@ -1,0 +1,105 @@
+//! How far a turn came: the states, and which may follow which. Pure.
+
+/// How far a turn came. Each state is on disk before what it announces begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// The message is to be answered; nothing was done yet.
+    Accepted,
+    /// It is known which brains are asked, in which order.
+    Routed,
+    /// What memory gives is known.
+    Recalled,
+    /// The request is known, by its hash.
+    Assembled,
+    /// A brain was asked; rounds of tools may have followed.
+    Called,
+    /// The text is fixed and stands in the delivery journal.
+    Answered,
+    /// Every chunk of it was sent.
+    Sent,
+    /// Every chunk stands in the log: the end.
+    Done,
+    /// The question was taken back before it was answered, or no place takes the answer: the end.
+    Dropped,
+}
+
+impl State {
+    /// All states, in their order.
+    pub const ALL: [Self; 9] = [
+        Self::Accepted,
+        Self::Routed,
+        Self::Recalled,
+        Self::Assembled,
+        Self::Called,
+        Self::Answered,
+        Self::Sent,
+        Self::Done,
+        Self::Dropped,
+    ];
+
+    /// The name in the journal and in `turns`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Routed => "routed",
+            Self::Recalled => "recalled",
+            Self::Assembled => "assembled",
+            Self::Called => "called",
+            Self::Answered => "answered",
+            Self::Sent => "sent",
+            Self::Done => "done",
+            Self::Dropped => "dropped",
+        }
+    }
+
+    /// The state with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+
+    /// Whether nothing is left to do.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Done | Self::Dropped)
+    }
+
+    /// Whether the text is fixed: no brain is asked any more.
+    pub fn is_answered(self) -> bool {
+        matches!(self, Self::Answered | Self::Sent | Self::Done)
+    }
+
+    /// Whether a turn may go from here to `next`. Up to its answer a turn may begin again (its question was
+    /// edited, the program was killed); from there it only goes on. A question can be taken back only before.
+    pub fn may_become(self, next: Self) -> bool {
+        match next {
+            Self::Dropped => !self.is_final() && self != Self::Sent,
+            Self::Accepted | Self::Routed | Self::Recalled | Self::Assembled | Self::Called => {
+                self < Self::Answered
+            }
+            Self::Answered => self < Self::Answered,
+            Self::Sent => self == Self::Answered,
+            Self::Done => self == Self::Sent,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_reads_back_and_an_answer_is_never_taken_back() {
+        for state in State::ALL {
+            assert_eq!(State::parse(state.as_str()), Some(state));
+            for next in State::ALL {
+                if state.is_answered() {
+                    let onwards = next > state;
+                    assert!(onwards || !state.may_become(next), "{state:?} to {next:?}");
+                }
+                if state.is_final() {
+                    assert!(!state.may_become(next), "{state:?} to {next:?}");
+                }
+            }
+        }
+    }
+}
