@@ -1,0 +1,319 @@
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn start() -> Timestamp {
+    "2026-12-01T09:30:00Z".parse().unwrap()
+}
+
+fn after(seconds: i64) -> Timestamp {
+    start() + SignedDuration::from_secs(seconds)
+}
+
+/// Three brains with an address each; `a` has two keys.
+fn chain() -> Vec<Link> {
+    vec![
+        Link::new("a", "messages", "https://a.example", "m1", &["key-1", "key-2"]),
+        Link::new("b", "chat", "https://b.example/v1", "m2", &["key-3"]),
+        Link::new("c", "chat", "http://127.0.0.1:8080", "m3", &[]),
+    ]
+}
+
+fn error(class: Class) -> BrainError {
+    BrainError::new(class, class.name())
+}
+
+fn too_long() -> BrainError {
+    BrainError { too_long: true, ..error(Class::Format) }
+}
+
+/// A walk in which each attempt fails as `fails` says; gives (brain, key, shrink) of each.
+fn walk(
+    chain: &[Link],
+    health: &mut Health,
+    now: Timestamp,
+    fails: impl Fn(Attempt) -> Option<BrainError>,
+) -> Vec<(usize, usize, bool)> {
+    let (mut tried, mut asked) = (Vec::new(), Vec::new());
+    while let Some(attempt) = next(chain, health, &tried, now) {
+        asked.push((attempt.link, attempt.key, attempt.shrink));
+        let Some(error) = fails(attempt) else {
+            succeeded(health, chain, attempt.link, attempt.key, now);
+            break;
+        };
+        failed(health, chain, attempt.link, attempt.key, &error, now);
+        tried.push(Tried { attempt, class: error.class, too_long: error.too_long });
+        assert!(asked.len() < 20, "{asked:?}");
+    }
+    asked
+}
+
+fn only_a_fails(error: BrainError) -> impl Fn(Attempt) -> Option<BrainError> {
+    move |attempt| (attempt.link == 0).then(|| error.clone())
+}
+
+#[test]
+fn the_first_that_is_well_is_asked() {
+    let mut health = Health::default();
+    assert_eq!(walk(&chain(), &mut health, start(), |_| None), [(0, 0, false)]);
+    assert_eq!(health.seen["a"].last_ok, Some(start()));
+    assert_eq!(next(&[], &health, &[], start()), None);
+}
+
+#[test]
+fn each_class_goes_on_as_the_table_says() {
+    use Class::*;
+    // (class, the walk in which `a` fails so, for how long `a` is passed over afterwards)
+    let table: [(Class, &[(usize, usize, bool)], Option<i64>); 8] = [
+        (Billing, &[(0, 0, false), (1, 0, false)], Some(5 * HOUR)),
+        (RateLimit, &[(0, 0, false), (1, 0, false)], Some(MINUTE)),
+        (Auth, &[(0, 0, false), (0, 1, false), (1, 0, false)], Some(i64::MAX)),
+        (Timeout, &[(0, 0, false), (1, 0, false)], None),
+        (Overloaded, &[(0, 0, false), (1, 0, false)], None),
+        (Format, &[(0, 0, false), (1, 0, false)], None),
+        (UnknownModel, &[(0, 0, false), (1, 0, false)], Some(i64::MAX)),
+        (Crash, &[(0, 0, false), (1, 0, false)], None),
+    ];
+    for (class, expected, pause) in table {
+        let (chain, mut health) = (chain(), Health::default());
+        assert_eq!(walk(&chain, &mut health, start(), only_a_fails(error(class))), expected, "{class:?}");
+        assert_eq!(health.seen["a"].last_error.as_deref(), Some(class.name()));
+        let rest = rest(&health, &chain[0], start());
+        let expected = match pause {
+            None => Rest::Free,
+            Some(i64::MAX) => Rest::Off(class),
+            Some(pause) => Rest::Until(class, after(pause)),
+        };
+        assert_eq!(rest, expected, "{class:?}");
+        if let Some(pause) = pause.filter(|pause| *pause < i64::MAX) {
+            assert_eq!(walk(&chain, &mut health.clone(), after(pause - 1), |_| None), [(1, 0, false)]);
+            assert_eq!(walk(&chain, &mut health.clone(), after(pause), |_| None), [(0, 0, false)]);
+        }
+    }
+}
+
+#[test]
+fn a_refusal_is_an_answer() {
+    let (chain, mut health) = (chain(), Health::default());
+    assert_eq!(walk(&chain, &mut health, start(), only_a_fails(error(Class::Refusal))), [(0, 0, false)]);
+    assert_eq!(rest(&health, &chain[0], start()), Rest::Free);
+}
+
+#[test]
+fn too_long_is_shortened_once() {
+    let (chain, mut health) = (chain(), Health::default());
+    let asked = walk(&chain, &mut health, start(), only_a_fails(too_long()));
+    assert_eq!(asked, [(0, 0, false), (0, 0, true), (1, 0, false)]);
+    let asked = walk(&chain, &mut health, start(), |a| (!a.shrink).then(too_long));
+    assert_eq!(asked, [(0, 0, false), (0, 0, true)]);
+    // The key is changed with the short request.
+    let asked = walk(&chain, &mut health, start(), |a| match (a.link, a.shrink, a.key) {
+        (0, false, _) => Some(too_long()),
+        (0, true, 0) => Some(error(Class::Auth)),
+        _ => None,
+    });
+    assert_eq!(asked, [(0, 0, false), (0, 0, true), (0, 1, true)]);
+}
+
+#[test]
+fn an_empty_account_rests_longer_each_time() {
+    let (chain, mut health) = (chain(), Health::default());
+    let mut now = start();
+    for hours in [5, 10, 20, 24, 24, 24] {
+        failed(&mut health, &chain, 0, 0, &error(Class::Billing), now);
+        let Rest::Until(Class::Billing, until) = rest(&health, &chain[0], now) else { panic!("it rests") };
+        assert_eq!(until.duration_since(now).as_secs(), hours * HOUR);
+        now = until;
+    }
+    // A quiet day after the rest, or an answer, and it starts over.
+    let quiet = now + SignedDuration::from_secs(DAY);
+    let mut again = health.clone();
+    failed(&mut again, &chain, 0, 0, &error(Class::Billing), quiet);
+    assert_eq!(again.rows[0].count, 1);
+    succeeded(&mut health, &chain, 0, 0, now);
+    failed(&mut health, &chain, 0, 0, &error(Class::Billing), now);
+    assert_eq!(health.rows[0].count, 1);
+}
+
+#[test]
+fn who_shares_an_account_shares_its_emptiness_and_nothing_else() {
+    let opus = Link::new("opus", "messages", "https://a.example", "big", &["k"]);
+    let haiku = Link::new("haiku", "messages", "https://a.example/v1", "small", &["k"]);
+    let other = Link::new("other", "messages", "https://a.example", "small", &["k2"]);
+    let links = [opus, haiku, other];
+    for class in Class::ALL {
+        let mut health = Health::default();
+        failed(&mut health, &links, 0, 0, &error(class), start());
+        let shared = rest(&health, &links[1], start()) != Rest::Free;
+        assert_eq!(shared, class == Class::Billing, "{class:?}");
+        assert_eq!(rest(&health, &links[2], start()), Rest::Free);
+        succeeded(&mut health, &links, 1, 0, start());
+        assert!(class != Class::Billing || rest(&health, &links[0], start()) == Rest::Free);
+    }
+}
+
+#[test]
+fn rate_limits_follow_the_provider_or_the_steps() {
+    let (chain, mut health) = (chain(), Health::default());
+    let mut now = start();
+    for minutes in [1, 5, 25, 60, 60] {
+        failed(&mut health, &chain, 0, 0, &error(Class::RateLimit), now);
+        assert_eq!(
+            rest(&health, &chain[0], now),
+            Rest::Until(Class::RateLimit, now + SignedDuration::from_mins(minutes))
+        );
+        now += SignedDuration::from_mins(minutes);
+    }
+    let wait = |wait: Duration| BrainError { retry_after: Some(wait), ..error(Class::RateLimit) };
+    for (asked, given) in
+        [(Duration::from_secs(7), 7), (Duration::from_millis(1200), 2), (Duration::MAX, DAY)]
+    {
+        failed(&mut health, &chain, 0, 0, &wait(asked), now);
+        let until = now + SignedDuration::from_secs(given);
+        assert_eq!(rest(&health, &chain[0], now), Rest::Until(Class::RateLimit, until));
+    }
+    failed(&mut health, &chain, 0, 0, &wait(Duration::ZERO), now);
+    assert_eq!(rest(&health, &chain[0], now), Rest::Free);
+    // A day without a failure.
+    let mut fresh = Health::default();
+    failed(&mut fresh, &chain, 0, 0, &error(Class::RateLimit), start());
+    failed(&mut fresh, &chain, 0, 0, &error(Class::RateLimit), after(DAY));
+    assert_eq!(fresh.rows[0].count, 1);
+    failed(&mut fresh, &chain, 0, 0, &error(Class::RateLimit), after(2 * DAY - 1));
+    assert_eq!(fresh.rows[0].count, 2);
+}
+
+#[test]
+fn three_time_outs_in_a_row_are_a_reason_to_rest() {
+    let (chain, mut health) = (chain(), Health::default());
+    for (n, class) in
+        [Class::Timeout, Class::Overloaded, Class::Timeout, Class::Timeout].into_iter().enumerate()
+    {
+        let now = after(i64::try_from(n).unwrap() * 120);
+        failed(&mut health, &chain, 0, 0, &error(class), now);
+        let expected = match n {
+            0 | 1 => Rest::Free,
+            2 => Rest::Until(class, now + SignedDuration::from_mins(1)),
+            _ => Rest::Until(class, now + SignedDuration::from_mins(5)),
+        };
+        assert_eq!(rest(&health, &chain[0], now), expected, "{n}");
+    }
+    succeeded(&mut health, &chain, 0, 0, after(900));
+    failed(&mut health, &chain, 0, 0, &error(Class::Timeout), after(901));
+    assert_eq!(rest(&health, &chain[0], after(901)), Rest::Free);
+}
+
+#[test]
+fn a_refused_key_is_not_tried_again_until_it_changes() {
+    let (mut chain, mut health) = (chain(), Health::default());
+    let first_key_fails = |a: Attempt| (a.link == 0 && a.key == 0).then(|| error(Class::Auth));
+    assert_eq!(walk(&chain, &mut health, start(), first_key_fails), [(0, 0, false), (0, 1, false)]);
+    assert_eq!(walk(&chain, &mut health, start(), |_| None), [(0, 1, false)]);
+    walk(&chain, &mut health, start(), only_a_fails(error(Class::Auth)));
+    assert_eq!(rest(&health, &chain[0], after(400 * DAY)), Rest::Off(Class::Auth));
+    // A new key file: only the new key counts as well.
+    chain[0] = Link::new("a", "messages", "https://a.example", "m1", &["key-1", "key-9"]);
+    assert_eq!(walk(&chain, &mut health.clone(), start(), |_| None), [(0, 1, false)]);
+    // New settings.
+    chain[0] = Link::new("a", "messages", "https://a.example/new", "m1", &["key-1", "key-2"]);
+    assert_eq!(walk(&chain, &mut health, start(), |_| None), [(0, 0, false)]);
+}
+
+#[test]
+fn another_model_or_address_is_another_brain() {
+    let (mut chain, mut health) = (chain(), Health::default());
+    for class in [Class::UnknownModel, Class::Billing] {
+        failed(&mut health, &chain, 1, 0, &error(class), start());
+    }
+    assert_ne!(rest(&health, &chain[1], start()), Rest::Free);
+    chain[1] = Link::new("b", "chat", "https://b.example/v1", "m9", &["key-3"]);
+    assert_eq!(rest(&health, &chain[1], start()), Rest::Free);
+    chain[1] = Link::new("b", "chat", "https://elsewhere/v1", "m2", &["key-3"]);
+    assert_eq!(rest(&health, &chain[1], start()), Rest::Free);
+}
+
+#[test]
+fn where_all_are_cooling_the_one_whose_time_ends_first_is_tried_once() {
+    let (chain, mut health) = (chain(), Health::default());
+    failed(&mut health, &chain, 0, 0, &error(Class::Billing), start());
+    failed(&mut health, &chain, 1, 0, &error(Class::RateLimit), start());
+    failed(&mut health, &chain, 2, 0, &error(Class::UnknownModel), start());
+    let attempt = next(&chain, &health, &[], start()).unwrap();
+    assert_eq!(attempt, Attempt { link: 1, key: 0, shrink: false, last_resort: true });
+    assert_eq!(walk(&chain, &mut health, start(), |_| Some(error(Class::RateLimit))), [(1, 0, false)]);
+    let passed = skipped(&chain, &health, &[1], false, start());
+    assert_eq!(passed, [("a".to_owned(), Some(after(5 * HOUR))), ("c".to_owned(), None)]);
+    assert_eq!(skipped(&chain, &health, &[1], true, start()).len(), 1);
+    // What is off isn't cooling.
+    assert_eq!(next(&chain[2..], &health, &[], start()), None);
+    // One brain asked for by its name is a chain of one.
+    assert!(next(&chain[..1], &health, &[], start()).unwrap().last_resort);
+}
+
+#[test]
+fn a_stopped_call_says_nothing_about_a_brain() {
+    let mut health = Health::default();
+    failed(&mut health, &chain(), 0, 0, &BrainError::cancelled(), start());
+    assert_eq!(health, Health::default());
+}
+
+fn any_error() -> impl Strategy<Value = BrainError> {
+    (0..Class::ALL.len(), any::<bool>(), proptest::option::of(0..100_000_u64)).prop_map(
+        |(class, long, wait)| {
+            let class = Class::ALL[class];
+            let retry_after = wait.map(Duration::from_secs);
+            BrainError { too_long: long && class == Class::Format, retry_after, ..error(class) }
+        },
+    )
+}
+
+proptest! {
+    /// Walks with any failures end, never ask the same brain with the same key and length twice, never ask one
+    /// that is off, and come back to a brain for its next key or a shorter request alone.
+    #[test]
+    fn walks_end_and_never_repeat(
+        walks in proptest::collection::vec((0..200_000_i64, proptest::collection::vec(any_error(), 12)), 1..12),
+        keys in proptest::collection::vec(0..4_usize, 1..5),
+    ) {
+        let names = ["w", "x", "y", "z"];
+        let secrets = ["k1", "k2", "k3"];
+        let chain: Vec<Link> = keys.iter().zip(names)
+            .map(|(n, name)| Link::new(name, "chat", &format!("http://{name}"), "m", &secrets[..*n])).collect();
+        let most: usize = chain.iter().map(|link| link.keys.len() + 1).sum();
+        let (mut health, mut now) = (Health::default(), start());
+        for (pause, errors) in walks {
+            now += SignedDuration::from_secs(pause);
+            let (mut tried, mut seen) = (Vec::<Tried>::new(), HashSet::new());
+            while let Some(attempt) = next(&chain, &health, &tried, now) {
+                prop_assert!(seen.insert((attempt.link, attempt.key, attempt.shrink)));
+                prop_assert!(seen.len() <= most);
+                prop_assert!(attempt.key < chain[attempt.link].keys.len());
+                prop_assert!(!matches!(rest(&health, &chain[attempt.link], now), Rest::Off(_)));
+                if attempt.last_resort && tried.is_empty() {
+                    prop_assert!(chain.iter().all(|link| rest(&health, link, now) != Rest::Free));
+                }
+                let again = tried.iter().any(|t| t.attempt.link == attempt.link);
+                if again {
+                    let last = tried.last().unwrap();
+                    prop_assert_eq!(last.attempt.link, attempt.link);
+                    prop_assert!(last.class == Class::Auth || (last.too_long && attempt.shrink));
+                }
+                let Some(error) = errors.get(tried.len()) else {
+                    succeeded(&mut health, &chain, attempt.link, attempt.key, now);
+                    prop_assert_eq!(rest(&health, &chain[attempt.link], now), Rest::Free);
+                    break;
+                };
+                failed(&mut health, &chain, attempt.link, attempt.key, error, now);
+                tried.push(Tried { attempt, class: error.class, too_long: error.too_long });
+            }
+            // Nothing rests for longer than a day.
+            for link in &chain {
+                if let Rest::Until(_, until) = rest(&health, link, now) {
+                    prop_assert!(until.duration_since(now).as_secs() <= DAY);
+                }
+            }
+        }
+    }
+}

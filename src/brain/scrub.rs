@@ -1,0 +1,165 @@
+//! Takes keys out of texts. Gateways echo headers and keys into their errors; such a text is shown to people and
+//! kept on disk.
+//!
+//! What is known to be secret goes, wherever it stands; then whatever looks like a key. It is better to hide a
+//! harmless word than to show a key.
+
+/// What stands where a key stood.
+pub const HIDDEN: &str = "[hidden]";
+/// The longest text that is kept, in characters.
+pub const MOST: usize = 400;
+
+/// Beginnings of keys that say what they are.
+const PREFIXES: [&str; 22] = [
+    "sk-",
+    "sk_",
+    "pk-",
+    "pk_",
+    "rk_",
+    "AIza",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "xox",
+    "hf_",
+    "gsk_",
+    "xai-",
+    "nvapi-",
+    "r8_",
+    "AKIA",
+    "ya29.",
+    "eyJ",
+    "pplx-",
+];
+/// Words after which a key stands, whatever it looks like.
+const ANNOUNCING: [&str; 2] = ["bearer", "basic"];
+/// Names whose value is hidden where it is long or has a digit.
+const NAMES: [&str; 6] = ["key", "token", "secret", "password", "authorization", "signature"];
+
+/// `text` without `secrets` and without anything that looks like a key, on one line, cut to [`MOST`] characters.
+pub fn scrub(text: &str, secrets: &[&str]) -> String {
+    let mut text = text.to_owned();
+    // Longest first: one secret may be the beginning of another.
+    let mut secrets: Vec<&str> =
+        secrets.iter().map(|secret| secret.trim()).filter(|s| s.len() >= 4).collect();
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    for secret in secrets {
+        text = text.replace(secret, HIDDEN);
+    }
+    let text = one_line(&hide(&text));
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What keys are written with.
+fn of_a_key(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '/' | '*' | '~')
+}
+
+fn hide(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    // What stands before the word in hand: the word, and the signs between.
+    let (mut before, mut between) = ("", "");
+    while !rest.is_empty() {
+        let word = &rest[..rest.find(|c| !of_a_key(c)).unwrap_or(rest.len())];
+        let after = &rest[word.len()..];
+        let gap = &after[..after.find(of_a_key).unwrap_or(after.len())];
+        out.push_str(if is_key(before, between, word) { HIDDEN } else { word });
+        out.push_str(gap);
+        // "authorization: Bearer x" and "x-api-key: x": what announces stays in mind over its own signs.
+        (before, between) = (word, gap);
+        rest = &after[gap.len()..];
+    }
+    out
+}
+
+fn is_key(before: &str, between: &str, word: &str) -> bool {
+    if word.is_empty() {
+        return false;
+    }
+    let digit = word.bytes().any(|b| b.is_ascii_digit());
+    let name = before.to_ascii_lowercase();
+    if ANNOUNCING.contains(&name.as_str()) && word.len() >= 6 {
+        return true;
+    }
+    let assigned = between.contains([':', '=']) && between.len() <= 8;
+    if assigned && NAMES.iter().any(|known| name.ends_with(known)) {
+        let scheme = ANNOUNCING.contains(&word.to_ascii_lowercase().as_str());
+        return !scheme && (name.ends_with("api-key") || word.len() >= 16 || (digit && word.len() >= 8));
+    }
+    // Within a path or a URL's query the key is one of its pieces.
+    word.split('/').any(|piece| {
+        let prefixed =
+            PREFIXES.iter().any(|prefix| piece.strip_prefix(prefix).is_some_and(|tail| tail.len() >= 8));
+        let long = piece.split(['-', '.']).any(|run| {
+            run.len() >= 32
+                && run.bytes().any(|b| b.is_ascii_digit())
+                && run.bytes().any(|b| b.is_ascii_alphabetic())
+        });
+        prefixed || long
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_go_and_words_stay() {
+        let table = [
+            ("Incorrect API key provided: sk-proj-abc123DEF456.", "Incorrect API key provided: [hidden]"),
+            (
+                "Incorrect API key provided: sk-proj-********cdef. See https://x.y/z",
+                "Incorrect API key provided: [hidden] See https://x.y/z",
+            ),
+            (
+                "header Authorization: Bearer abcdefghij was sent",
+                "header Authorization: Bearer [hidden] was sent",
+            ),
+            ("{\"x-api-key\": \"anything\"}", "{\"x-api-key\": \"[hidden]\"}"),
+            ("GET https://h/v1?key=AIzaSyA1234567890abc&x=1", "GET https://h/v1?key=[hidden]&x=1"),
+            ("ghp_0123456789abcdef0123 is no good", "[hidden] is no good"),
+            ("token=00f1e2d3c4b5a697 refused", "token=[hidden] refused"),
+            ("digest 0123456789abcdef0123456789abcdef", "digest [hidden]"),
+            ("Unexpected token: unexpected", "Unexpected token: unexpected"),
+            (
+                "model claude-sonnet-4-6 not found, request req_011CSHoEeqs5C35K2UUq",
+                "model claude-sonnet-4-6 not found, request req_011CSHoEeqs5C35K2UUq",
+            ),
+            ("two\n\nlines\u{1b}[31m", "two lines [31m"),
+            ("s3cr3t and our-own-secret", "[hidden] and [hidden]"),
+            ("", ""),
+        ];
+        for (text, expected) in table {
+            assert_eq!(scrub(text, &["s3cr3t", "our-own-secret"]), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters_and_after_the_scrubbing() {
+        let text = format!("{} sk-{}", "ä".repeat(MOST - 8), "a1".repeat(40));
+        let scrubbed = scrub(&text, &[]);
+        assert!(!scrubbed.contains("a1"), "{scrubbed}");
+        assert_eq!(scrub(&"ä".repeat(1000), &[]).chars().count(), MOST + 1);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_secret_never_comes_through(before in ".{0,40}", secret in "[a-zA-Z0-9_-]{8,60}", after in ".{0,40}") {
+            // The hidden word's own letters may be a "secret" of four letters; nothing longer.
+            let text = format!("{before}{secret}{after}");
+            proptest::prop_assert!(!scrub(&text, &[&secret]).contains(&secret));
+        }
+    }
+}

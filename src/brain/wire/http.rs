@@ -1,0 +1,292 @@
+//! The shell around the wires: one HTTP call, its watchdogs, its errors. Framing of the event stream is a crate's;
+//! before it stands [`text`], which takes care of what that crate doesn't: byte order marks, bytes that aren't
+//! UTF-8, streams without end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use eventsource_stream::{EventStream, EventStreamError};
+use futures_util::{Stream, StreamExt};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::super::classify::{self, Headers};
+use super::super::scrub::scrub;
+use super::super::{Brain, BrainError, Class, Event, Reply, Request};
+use super::{Decoder, Wire, unreadable};
+use crate::clock::Clock;
+
+/// No answer is longer, in bytes of its stream.
+const MOST_BYTES: usize = 16 << 20;
+/// Of an error nobody reads more.
+const MOST_ERROR_BYTES: usize = 64 << 10;
+/// How long a whole answer waits for the usage that may follow it.
+const AFTER_WHOLE: Duration = Duration::from_secs(3);
+
+/// How long is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Watch {
+    /// Until the first byte of the answer.
+    pub first_byte: Duration,
+    /// Between two events.
+    pub silence: Duration,
+    /// In all.
+    pub overall: Duration,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self {
+            first_byte: Duration::from_secs(30),
+            silence: Duration::from_secs(180),
+            overall: Duration::from_secs(600),
+        }
+    }
+}
+
+/// Where a wire leads.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    /// The format.
+    pub wire: Wire,
+    /// With or without `/v1`.
+    pub url: String,
+    /// The model's name there.
+    pub model: String,
+    /// Local servers want none.
+    pub key: Option<SecretString>,
+}
+
+/// A brain behind a wire.
+#[derive(Debug)]
+pub struct WireBrain {
+    endpoint: Endpoint,
+    watch: Watch,
+    client: reqwest::Client,
+    clock: Arc<dyn Clock>,
+}
+
+/// The client for all wires: it follows no redirect, which would carry the key elsewhere.
+///
+/// # Errors
+/// The system has no TLS to offer.
+pub fn client() -> Result<reqwest::Client, BrainError> {
+    let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    builder
+        .build()
+        .map_err(|error| BrainError::new(Class::Crash, format!("there is no HTTP client: {error}")))
+}
+
+impl WireBrain {
+    /// Opens nothing.
+    pub fn new(endpoint: Endpoint, watch: Watch, client: reqwest::Client, clock: Arc<dyn Clock>) -> Self {
+        Self { endpoint, watch, client, clock }
+    }
+
+    fn key(&self) -> &str {
+        self.endpoint.key.as_ref().map_or("", |key| key.expose_secret())
+    }
+
+    async fn ask(&self, request: &Request, events: &mpsc::Sender<Event>) -> Result<Reply, BrainError> {
+        let Endpoint { wire, url, model, .. } = &self.endpoint;
+        let mut post = self.client.post(wire.url(url)).json(&wire.encode(request, url, model));
+        post = match wire {
+            Wire::Messages => post.header("anthropic-version", "2023-06-01"),
+            Wire::Responses | Wire::Chat => post,
+        };
+        post = match (wire, self.key()) {
+            (_, "") => post,
+            (Wire::Messages, key) => post.header("x-api-key", key),
+            (_, key) => post.bearer_auth(key),
+        };
+        let sent = timeout(self.watch.first_byte, post.header("accept", "text/event-stream").send()).await;
+        let Ok(sent) = sent else { return Err(late("no answer began", self.watch.first_byte)) };
+        let response = sent.map_err(|error| broken(&error))?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(self.refused(response).await);
+        }
+        let mut decoder = wire.decoder(request, url, model);
+        let kind = response.headers().get(reqwest::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if kind.is_some_and(|kind| kind.contains("json") && !kind.contains("event-stream")) {
+            let read = timeout(self.watch.silence, body(response, MOST_BYTES)).await;
+            let Ok(bytes) = read else { return Err(late("the answer stopped", self.watch.silence)) };
+            let value: Value = serde_json::from_slice(&bytes?).map_err(|_| unreadable("it is no JSON"))?;
+            let mut out = Vec::new();
+            decoder.whole(&value, &mut out)?;
+            return finish(decoder.as_mut(), out, events).await;
+        }
+        self.stream(response, decoder, events).await
+    }
+
+    async fn stream(
+        &self,
+        response: reqwest::Response,
+        mut decoder: Box<dyn Decoder>,
+        events: &mpsc::Sender<Event>,
+    ) -> Result<Reply, BrainError> {
+        let mut stream = EventStream::new(Box::pin(text(response.bytes_stream())));
+        let mut out = Vec::new();
+        let mut heard = Instant::now();
+        while !decoder.is_over() {
+            let patience =
+                if decoder.is_whole() { AFTER_WHOLE.min(self.watch.silence) } else { self.watch.silence };
+            let event = match timeout_at(heard + patience, stream.next()).await {
+                // What comes after a whole answer is welcome and no more.
+                Err(_) | Ok(Some(Err(_))) if decoder.is_whole() => break,
+                Ok(None) => break,
+                Err(_) => return Err(late("the answer stopped", self.watch.silence)),
+                Ok(Some(Err(error))) => return Err(of_stream(error)),
+                Ok(Some(Ok(event))) => event,
+            };
+            heard = Instant::now();
+            let data = event.data.trim();
+            if data == "[DONE]" {
+                decoder.done();
+            } else if !data.is_empty() {
+                let read = serde_json::from_str(data).map_err(|_| unreadable("an event is no JSON"));
+                let took = read.and_then(|value: Value| decoder.event(&event.event, &value, &mut out));
+                match took {
+                    Err(_) if decoder.is_whole() => break,
+                    took => took?,
+                }
+            }
+            for event in out.drain(..) {
+                // Nobody may be listening.
+                let _ = events.send(event).await;
+            }
+        }
+        finish(decoder.as_mut(), out, events).await
+    }
+
+    /// Reads an error's text, as far as it comes in time.
+    async fn refused(&self, response: reqwest::Response) -> BrainError {
+        let status = response.status().as_u16();
+        let header = |name: &str| {
+            response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+        };
+        let (after, after_ms) = (header("retry-after"), header("retry-after-ms"));
+        let read = timeout(self.watch.first_byte, body(response, MOST_ERROR_BYTES)).await;
+        let bytes = read.ok().and_then(Result::ok).unwrap_or_default();
+        let headers = Headers { retry_after: after.as_deref(), retry_after_ms: after_ms.as_deref() };
+        classify::status(status, headers, &String::from_utf8_lossy(&bytes), self.clock.now(), &[self.key()])
+    }
+}
+
+#[async_trait]
+impl Brain for WireBrain {
+    async fn call(
+        &self,
+        request: &Request,
+        events: mpsc::Sender<Event>,
+        cancel: CancellationToken,
+    ) -> Result<Reply, BrainError> {
+        let asked = timeout(self.watch.overall, self.ask(request, &events));
+        let answer = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(BrainError::cancelled()),
+            answer = asked => answer,
+        };
+        let answer = answer.unwrap_or_else(|_| Err(late("the answer wasn't whole", self.watch.overall)));
+        answer.map_err(|error| BrainError { message: scrub(&error.message, &[self.key()]), ..error })
+    }
+}
+
+async fn finish(
+    decoder: &mut dyn Decoder,
+    mut out: Vec<Event>,
+    events: &mpsc::Sender<Event>,
+) -> Result<Reply, BrainError> {
+    let reply = decoder.finish(&mut out)?;
+    for event in out {
+        let _ = events.send(event).await;
+    }
+    Ok(reply)
+}
+
+/// The body, which may be cut at `most` bytes.
+async fn body(response: reqwest::Response, most: usize) -> Result<Vec<u8>, BrainError> {
+    let mut bytes = Vec::new();
+    let mut stream = response.bytes_stream();
+    while let Some(more) = stream.next().await {
+        bytes.extend_from_slice(&more.map_err(|error| broken(&error))?);
+        if bytes.len() > most {
+            bytes.truncate(most);
+            break;
+        }
+    }
+    Ok(bytes)
+}
+
+/// What is wrong with a stream of bytes.
+#[derive(Debug)]
+enum Flaw {
+    Broken(reqwest::Error),
+    NotText,
+    Endless,
+}
+
+/// The text of a stream of bytes, cut at characters, without a byte order mark. At its end stands an empty line:
+/// the last event counts without one too.
+fn text<B: AsRef<[u8]>>(
+    bytes: impl Stream<Item = Result<B, reqwest::Error>>,
+) -> impl Stream<Item = Result<String, Flaw>> {
+    let end = futures_util::stream::once(async { None });
+    let (mut carried, mut count) = (Vec::new(), 0);
+    bytes.map(Some).chain(end).map(move |chunk| {
+        let chunk = match chunk {
+            Some(chunk) => chunk.map_err(Flaw::Broken)?,
+            None if carried.is_empty() => return Ok("\n\n".to_owned()),
+            None => return Err(Flaw::NotText),
+        };
+        let first = count == 0;
+        carried.extend_from_slice(chunk.as_ref());
+        let whole = match std::str::from_utf8(&carried) {
+            Ok(text) => text.len(),
+            Err(error) if error.error_len().is_some() => return Err(Flaw::NotText),
+            Err(error) => error.valid_up_to(),
+        };
+        let rest = carried.split_off(whole);
+        let text = String::from_utf8(std::mem::replace(&mut carried, rest)).map_err(|_| Flaw::NotText)?;
+        count += text.len();
+        if count > MOST_BYTES {
+            return Err(Flaw::Endless);
+        }
+        Ok(if first { text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text) } else { text })
+    })
+}
+
+fn of_stream(error: EventStreamError<Flaw>) -> BrainError {
+    match error {
+        EventStreamError::Transport(Flaw::Broken(error)) => broken(&error),
+        EventStreamError::Transport(Flaw::Endless) => unreadable("it is too long"),
+        _ => unreadable("it is no text"),
+    }
+}
+
+fn late(what: &str, limit: Duration) -> BrainError {
+    BrainError::new(Class::Timeout, format!("{what} within {limit:?}"))
+}
+
+/// A connection that failed, without its URL, which may carry a key.
+fn broken(error: &reqwest::Error) -> BrainError {
+    if error.is_timeout() {
+        return BrainError::new(Class::Timeout, "there was no answer in time");
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let what = if error.is_builder() {
+        "the URL is wrong"
+    } else if error.is_connect() {
+        "there is no connection"
+    } else {
+        "the connection broke"
+    };
+    BrainError::new(Class::Crash, format!("{what} ({cause})"))
+}

@@ -1,0 +1,292 @@
+//! Anthropic's Messages (`/v1/messages`), also spoken by llama.cpp and Ollama.
+//!
+//! Cache points stand at the end of the system text, after the message that the request names, and after the
+//! results of a round of tools: three of the four that are allowed. Thinking blocks go back unchanged.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::super::classify;
+use super::super::{BrainError, Event, Message, Part, RawTurn, Reply, Request, Stop, ToolCall, Usage};
+use super::parts::{append, echo, said, stop, system, tokens};
+use super::{Decoder, cut, unreadable};
+
+const NAME: &str = "messages";
+/// This wire demands a number.
+const MAX_TOKENS: u32 = 8192;
+
+/// The body of a request.
+pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
+    let mut messages: Vec<Value> = Vec::new();
+    // The first message has to be a person's.
+    if !matches!(request.messages.first(), Some(Message::User { .. })) {
+        messages.push(json!({"role": "user", "content": [{"type": "text", "text": "(The conversation began earlier.)"}]}));
+    }
+    let last = request.messages.len().wrapping_sub(1);
+    for (at, message) in request.messages.iter().enumerate() {
+        let (role, mut content) = match message {
+            Message::User { parts } => ("user", said(parts).iter().map(part).collect()),
+            Message::Assistant { text, tool_calls, raw } => {
+                ("assistant", answer(text, tool_calls, raw.as_ref(), endpoint))
+            }
+            Message::ToolResults { results } => ("user", results.iter().map(result).collect::<Vec<_>>()),
+        };
+        if request.cache_after == Some(at) || (at == last && matches!(message, Message::ToolResults { .. })) {
+            mark(&mut content);
+        }
+        if !content.is_empty() {
+            messages.push(json!({"role": role, "content": content}));
+        }
+    }
+    let mut body = json!({
+        "model": model,
+        "max_tokens": request.max_output_tokens.unwrap_or(MAX_TOKENS),
+        "messages": messages,
+        "stream": true,
+    });
+    let text = system(&request.system, request.schema.as_ref());
+    if !text.is_empty() {
+        body["system"] = json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]);
+    }
+    if !request.tools.is_empty() {
+        let tool = |tool: &super::super::ToolSpec| json!({"name": tool.name, "description": tool.description, "input_schema": tool.schema});
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    body
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text { text } => json!({"type": "text", "text": text}),
+        Part::Image { media_type, base64 } => {
+            json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": base64}})
+        }
+    }
+}
+
+fn answer(text: &str, calls: &[ToolCall], raw: Option<&RawTurn>, endpoint: &str) -> Vec<Value> {
+    if let Some(items) = echo(raw, NAME, endpoint) {
+        return items.to_vec();
+    }
+    let mut content = Vec::new();
+    if !text.trim().is_empty() {
+        content.push(json!({"type": "text", "text": text}));
+    }
+    for call in calls {
+        // An input has to be an object, whatever the model wrote.
+        let input = serde_json::from_str(&call.arguments).ok().filter(Value::is_object);
+        let input = input.unwrap_or_else(|| json!({"arguments": call.arguments}));
+        content.push(json!({"type": "tool_use", "id": id(&call.id), "name": call.name, "input": input}));
+    }
+    if content.is_empty() {
+        content.push(json!({"type": "text", "text": "(no text)"}));
+    }
+    content
+}
+
+fn result(result: &super::super::ToolResult) -> Value {
+    let mut block =
+        json!({"type": "tool_result", "tool_use_id": id(&result.call_id), "content": result.text});
+    if result.is_error {
+        block["is_error"] = true.into();
+    }
+    block
+}
+
+/// Ids of other providers may hold signs that are refused here.
+fn id(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect()
+}
+
+/// Puts a cache point at the last block that can bear one.
+fn mark(content: &mut [Value]) {
+    let bears = |block: &&mut Value| !block["type"].as_str().is_some_and(|kind| kind.contains("thinking"));
+    if let Some(block) = content.iter_mut().rev().find(bears) {
+        block["cache_control"] = json!({"type": "ephemeral"});
+    }
+}
+
+/// One block of the answer, as far as it came.
+#[derive(Debug, Default)]
+struct Block {
+    value: Value,
+    /// The input of a call, in pieces.
+    input: String,
+}
+
+/// The machine for one answer.
+#[derive(Debug)]
+pub struct Messages {
+    endpoint: String,
+    model: String,
+    blocks: BTreeMap<u64, Block>,
+    usage: Usage,
+    stop: Option<Stop>,
+    over: bool,
+}
+
+impl Messages {
+    /// Before the first event.
+    pub fn new(endpoint: String, model: &str) -> Self {
+        Self {
+            endpoint,
+            model: model.to_owned(),
+            blocks: BTreeMap::new(),
+            usage: Usage::default(),
+            stop: None,
+            over: false,
+        }
+    }
+
+    fn begin(&mut self, message: &Value, out: &mut Vec<Event>) {
+        if let Some(model) = message["model"].as_str().filter(|model| !model.is_empty()) {
+            model.clone_into(&mut self.model);
+        }
+        self.count(&message["usage"], out);
+    }
+
+    /// Counts are cumulative; a later event may leave out what an earlier one said.
+    fn count(&mut self, usage: &Value, out: &mut Vec<Event>) {
+        if !usage.is_object() {
+            return;
+        }
+        let old = self.usage;
+        let before = old.input.saturating_sub(old.cached).saturating_sub(old.cache_write);
+        let said = |key: &str, old: u64| if usage[key].is_null() { old } else { tokens(&usage[key]) };
+        let fresh = said("input_tokens", before);
+        self.usage.cached = said("cache_read_input_tokens", old.cached);
+        self.usage.cache_write = said("cache_creation_input_tokens", old.cache_write);
+        self.usage.input = fresh.saturating_add(self.usage.cached).saturating_add(self.usage.cache_write);
+        self.usage.output = said("output_tokens", old.output);
+        out.push(Event::Usage(self.usage));
+    }
+
+    fn delta(&mut self, data: &Value, out: &mut Vec<Event>) {
+        let Some(at) = data["index"].as_u64() else { return };
+        let block = self.blocks.entry(at).or_insert_with(|| Block { value: json!({}), input: String::new() });
+        let Some(map) = block.value.as_object_mut() else { return };
+        let delta = &data["delta"];
+        let text = |key: &str| delta[key].as_str().unwrap_or_default();
+        match delta["type"].as_str().unwrap_or_default() {
+            "text_delta" => {
+                map.entry("type").or_insert_with(|| "text".into());
+                append(map, "text", text("text"));
+                out.push(Event::Text(text("text").to_owned()));
+            }
+            "input_json_delta" => block.input.push_str(text("partial_json")),
+            "thinking_delta" => append(map, "thinking", text("thinking")),
+            "signature_delta" => append(map, "signature", text("signature")),
+            "citations_delta" => {
+                let list = map.entry("citations").or_insert_with(|| json!([]));
+                if let Some(list) = list.as_array_mut() {
+                    list.push(delta["citation"].clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn ended(&mut self, reason: &Value) {
+        self.stop = match reason.as_str() {
+            None => self.stop,
+            Some("tool_use") => Some(Stop::ToolUse),
+            Some("max_tokens" | "model_context_window_exceeded") => Some(Stop::Length),
+            Some("refusal") => Some(Stop::Refusal),
+            Some(_) => Some(Stop::End),
+        };
+    }
+}
+
+impl Decoder for Messages {
+    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+        match data["type"].as_str().unwrap_or(name) {
+            "message_start" => self.begin(&data["message"], out),
+            "content_block_start" => {
+                if let (Some(at), Value::Object(_)) = (data["index"].as_u64(), &data["content_block"]) {
+                    let block = Block { value: data["content_block"].clone(), input: String::new() };
+                    if let Some(text) = block.value["text"].as_str().filter(|text| !text.is_empty()) {
+                        out.push(Event::Text(text.to_owned()));
+                    }
+                    self.blocks.insert(at, block);
+                }
+            }
+            "content_block_delta" => self.delta(data, out),
+            "message_delta" => {
+                self.ended(&data["delta"]["stop_reason"]);
+                self.count(&data["usage"], out);
+            }
+            "message_stop" => self.over = true,
+            "error" => return Err(classify::in_stream(data, &[])),
+            _ if data["error"].is_object() => return Err(classify::in_stream(data, &[])),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self, body: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+        if !body["error"].is_null() {
+            return Err(classify::in_stream(body, &[]));
+        }
+        let Some(content) = body["content"].as_array() else {
+            return Err(unreadable("it has no `content`"));
+        };
+        self.begin(body, out);
+        for (at, value) in (0..).zip(content) {
+            if let Some(text) = value["text"].as_str() {
+                out.push(Event::Text(text.to_owned()));
+            }
+            self.blocks.insert(at, Block { value: value.clone(), input: String::new() });
+        }
+        self.ended(&body["stop_reason"]);
+        self.over = true;
+        Ok(())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.over
+    }
+
+    fn finish(&mut self, out: &mut Vec<Event>) -> Result<Reply, BrainError> {
+        if !self.over {
+            return Err(cut());
+        }
+        let (mut text, mut tool_calls, mut items) = (String::new(), Vec::new(), Vec::new());
+        for (_, Block { mut value, input }) in std::mem::take(&mut self.blocks) {
+            match value["type"].as_str() {
+                Some("text") => {
+                    let said = value["text"].as_str().unwrap_or_default();
+                    // An empty text can't go back.
+                    if said.is_empty() {
+                        continue;
+                    }
+                    text.push_str(said);
+                }
+                Some("tool_use") => {
+                    let field = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+                    let arguments = if input.trim().is_empty() {
+                        if value["input"].is_object() { value["input"].to_string() } else { "{}".to_owned() }
+                    } else {
+                        input
+                    };
+                    let call = ToolCall { id: field("id"), name: field("name"), arguments };
+                    let input = serde_json::from_str(&call.arguments).ok().filter(Value::is_object);
+                    value["input"] = input.unwrap_or_else(|| json!({"arguments": call.arguments}));
+                    out.push(Event::ToolCall(call.clone()));
+                    tool_calls.push(call);
+                }
+                Some(_) => {}
+                None => continue,
+            }
+            items.push(value);
+        }
+        let stop = stop(self.stop.unwrap_or(Stop::End), &tool_calls);
+        out.push(Event::Done { stop });
+        let raw = (!items.is_empty()).then(|| RawTurn {
+            wire: NAME.into(),
+            endpoint: self.endpoint.clone(),
+            items,
+        });
+        Ok(Reply { text, tool_calls, raw, usage: self.usage, stop, model: std::mem::take(&mut self.model) })
+    }
+}

@@ -1,0 +1,210 @@
+//! OpenAI's Responses (`/v1/responses`), without state on the provider's side.
+//!
+//! Nothing is stored there (`store: false`), so reasoning comes encrypted with the answer and goes back unchanged
+//! with the results of its calls.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::super::classify;
+use super::super::{BrainError, Event, Message, Part, RawTurn, Reply, Request, Stop, ToolCall, Usage};
+use super::parts::{data_url, echo, said, stop, system, tokens};
+use super::{Decoder, cut, unreadable};
+
+const NAME: &str = "responses";
+
+/// The body of a request.
+pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
+    let mut input: Vec<Value> = Vec::new();
+    for message in &request.messages {
+        match message {
+            Message::User { parts } => {
+                let content: Vec<Value> = said(parts).iter().map(part).collect();
+                input.push(json!({"role": "user", "content": content}));
+            }
+            Message::Assistant { text, tool_calls, raw } => {
+                if let Some(items) = echo(raw.as_ref(), NAME, endpoint) {
+                    input.extend(items.iter().cloned());
+                    continue;
+                }
+                if !text.is_empty() {
+                    input.push(json!({"role": "assistant", "content": text}));
+                }
+                let call = |call: &ToolCall| json!({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments});
+                input.extend(tool_calls.iter().map(call));
+            }
+            Message::ToolResults { results } => {
+                let output = |result: &super::super::ToolResult| json!({"type": "function_call_output", "call_id": result.call_id, "output": result.text});
+                input.extend(results.iter().map(output));
+            }
+        }
+    }
+    let mut body = json!({
+        "model": model,
+        "input": input,
+        "store": false,
+        "include": ["reasoning.encrypted_content"],
+        "stream": true,
+    });
+    let text = system(&request.system, request.schema.as_ref());
+    if !text.is_empty() {
+        body["instructions"] = text.into();
+    }
+    if !request.tools.is_empty() {
+        let tool = |tool: &super::super::ToolSpec| json!({"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": false});
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    if let Some(most) = request.max_output_tokens {
+        body["max_output_tokens"] = most.into();
+    }
+    if let Some(schema) = &request.schema {
+        body["text"] =
+            json!({"format": {"type": "json_schema", "name": "answer", "schema": schema, "strict": false}});
+    }
+    body
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text { text } => json!({"type": "input_text", "text": text}),
+        Part::Image { media_type, base64 } => {
+            json!({"type": "input_image", "image_url": data_url(media_type, base64)})
+        }
+    }
+}
+
+/// The machine for one answer.
+#[derive(Debug)]
+pub struct Responses {
+    endpoint: String,
+    model: String,
+    items: BTreeMap<u64, Value>,
+    /// The words as they came.
+    words: String,
+    usage: Usage,
+    stop: Option<Stop>,
+}
+
+impl Responses {
+    /// Before the first event.
+    pub fn new(endpoint: String, model: &str) -> Self {
+        Self {
+            endpoint,
+            model: model.to_owned(),
+            items: BTreeMap::new(),
+            words: String::new(),
+            usage: Usage::default(),
+            stop: None,
+        }
+    }
+
+    /// The whole response at its end.
+    fn end(&mut self, response: &Value, out: &mut Vec<Event>) {
+        if let Some(model) = response["model"].as_str().filter(|model| !model.is_empty()) {
+            model.clone_into(&mut self.model);
+        }
+        // What came piece by piece is the same, unless a server sends no pieces, or nothing whole.
+        if let Some(output) = response["output"].as_array().filter(|output| output.len() > self.items.len()) {
+            self.items = (0..).zip(output.iter().cloned()).collect();
+        }
+        let usage = &response["usage"];
+        if usage.is_object() {
+            self.usage = Usage {
+                input: tokens(&usage["input_tokens"]),
+                cached: tokens(&usage["input_tokens_details"]["cached_tokens"]),
+                cache_write: 0,
+                output: tokens(&usage["output_tokens"]),
+            };
+            out.push(Event::Usage(self.usage));
+        }
+        self.stop =
+            Some(match (response["status"].as_str(), response["incomplete_details"]["reason"].as_str()) {
+                (Some("incomplete"), Some("content_filter")) => Stop::Refusal,
+                (Some("incomplete"), _) => Stop::Length,
+                _ => Stop::End,
+            });
+    }
+}
+
+impl Decoder for Responses {
+    fn event(&mut self, name: &str, data: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+        match data["type"].as_str().unwrap_or(name) {
+            "response.output_text.delta" | "response.refusal.delta" => {
+                if let Some(text) = data["delta"].as_str() {
+                    self.words.push_str(text);
+                    out.push(Event::Text(text.to_owned()));
+                }
+            }
+            "response.output_item.done" if data["item"].is_object() => {
+                let next = self.items.last_key_value().map_or(0, |(at, _)| at + 1);
+                self.items.insert(data["output_index"].as_u64().unwrap_or(next), data["item"].clone());
+            }
+            "response.completed" | "response.incomplete" | "response.done" => {
+                self.end(&data["response"], out)
+            }
+            "response.failed" => return Err(classify::in_stream(&data["response"], &[])),
+            "error" => return Err(classify::in_stream(data, &[])),
+            _ if data["error"].is_object() => return Err(classify::in_stream(data, &[])),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self, body: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
+        if !body["error"].is_null() || body["status"] == "failed" {
+            return Err(classify::in_stream(body, &[]));
+        }
+        if !body["output"].is_array() {
+            return Err(unreadable("it has no `output`"));
+        }
+        self.end(body, out);
+        Ok(())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    fn finish(&mut self, out: &mut Vec<Event>) -> Result<Reply, BrainError> {
+        let Some(mut ended) = self.stop else { return Err(cut()) };
+        let (mut text, mut tool_calls) = (String::new(), Vec::new());
+        let items: Vec<Value> = std::mem::take(&mut self.items).into_values().collect();
+        for item in &items {
+            match item["type"].as_str() {
+                Some("message") => {
+                    for part in item["content"].as_array().into_iter().flatten() {
+                        let refusal = part["refusal"].as_str();
+                        if refusal.is_some() {
+                            ended = Stop::Refusal;
+                        }
+                        text.push_str(part["text"].as_str().or(refusal).unwrap_or_default());
+                    }
+                }
+                Some("function_call") => {
+                    let field = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
+                    let id = item["call_id"].as_str().or(item["id"].as_str()).unwrap_or_default().to_owned();
+                    let arguments = Some(field("arguments")).filter(|text| !text.trim().is_empty());
+                    let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
+                    let call = ToolCall { id, name: field("name"), arguments };
+                    out.push(Event::ToolCall(call.clone()));
+                    tool_calls.push(call);
+                }
+                _ => {}
+            }
+        }
+        if text.is_empty() {
+            text = std::mem::take(&mut self.words);
+        } else if self.words.is_empty() {
+            out.push(Event::Text(text.clone()));
+        }
+        let stop = stop(ended, &tool_calls);
+        out.push(Event::Done { stop });
+        let raw = (!items.is_empty()).then(|| RawTurn {
+            wire: NAME.into(),
+            endpoint: self.endpoint.clone(),
+            items,
+        });
+        Ok(Reply { text, tool_calls, raw, usage: self.usage, stop, model: std::mem::take(&mut self.model) })
+    }
+}
