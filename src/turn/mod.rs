@@ -1,14 +1,17 @@
 //! A turn: one message's way to its one answer.
 //!
 //! A message that is to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which
-//! alone sends. Between the two everything is decided by pure functions: `route` says who is asked, [`assemble`]
-//! makes the request from the log and the notes, [`remake`] makes it again later and compares. Nothing here
-//! talks to a model or to Discord: the `agent` room runs a turn, step by step, with what stands here.
+//! alone sends. Between the two everything is decided by pure functions: [`mod@route`] says who is asked,
+//! [`history`] and [`mod@assemble`] make the request from the log and the notes, [`remake`] makes it again later.
+//! [`facts`] is the line that ends each `[!agent]` block of a log: who answered, and what it took. Nothing here
+//! talks to a model or to Discord: the `agent` room runs a turn, step by step, at a [`place`].
 
 pub mod assemble;
+mod category;
 pub mod facts;
 pub mod history;
 pub mod journal;
+pub mod route;
 pub mod state;
 
 pub use facts::Facts;

@@ -1,0 +1,231 @@
+//! Which brains are asked, and in which order: by the routes and the chain of the settings, without asking anybody.
+//!
+//! The first route that fits puts its brain before the chain. A route fits where everything that it names is so; a
+//! route that names nothing always fits. Who asks one brain by its name gets that one alone.
+
+use regex_lite::Regex;
+
+use super::category;
+use crate::config::{AttachmentKind, Category, MEMORY, Route, Settings};
+
+/// What routing has to know of a question.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Question<'a> {
+    /// What was asked.
+    pub text: &'a str,
+    /// The channel; of a question in a thread, the thread's channel.
+    pub channel: Option<u64>,
+    /// The thread.
+    pub thread: Option<u64>,
+    /// The routine that asks.
+    pub routine: Option<&'a str>,
+    /// The kinds of its files; `Any` is a file that is neither a picture nor text.
+    pub attachments: &'a [AttachmentKind],
+}
+
+/// Who is asked, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Routed {
+    /// The brains to try, in order; none where memory answers alone.
+    pub chain: Vec<String>,
+    /// The route that fits, counted from 1.
+    pub rule: Option<usize>,
+    /// Why, in one sentence.
+    pub why: String,
+    /// What kind of question it is, where its words tell.
+    pub category: Option<Category>,
+}
+
+/// A brain was asked for that isn't there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no brain has the name `{name}`; {}", there_are(.known))]
+pub struct UnknownBrain {
+    /// The name.
+    pub name: String,
+    /// The names that there are.
+    pub known: Vec<String>,
+}
+
+fn there_are(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none is set up in vault-agent.toml".to_owned();
+    }
+    format!("there {} `{}`", if names.len() == 1 { "is" } else { "are" }, names.join("`, `"))
+}
+
+/// Who is asked; `only` is a brain that was asked for by its name.
+///
+/// # Errors
+/// No brain has that name.
+pub fn route(
+    settings: &Settings,
+    question: &Question<'_>,
+    only: Option<&str>,
+) -> Result<Routed, UnknownBrain> {
+    let category = category(question);
+    let all = || settings.brains.iter().map(|brain| brain.name.clone());
+    if let Some(name) = only {
+        let chain = match all().find(|brain| brain == name) {
+            Some(brain) => vec![brain],
+            None if name == MEMORY => Vec::new(),
+            None => return Err(UnknownBrain { name: name.to_owned(), known: all().collect() }),
+        };
+        return Ok(Routed { chain, rule: None, why: "It was asked for by its name.".to_owned(), category });
+    }
+    let fitting = settings.routes.iter().position(|route| fits(route, question, category));
+    let mut chain: Vec<String> = Vec::new();
+    let first = fitting.map(|at| settings.routes[at].brain.clone());
+    let follow = settings.assistant.chain.clone().unwrap_or_else(|| all().collect());
+    for name in first.into_iter().chain(follow) {
+        if !chain.contains(&name) {
+            chain.push(name);
+        }
+    }
+    let why = match fitting {
+        Some(at) => format!("Route {} fits: {}.", at + 1, conditions(&settings.routes[at])),
+        None if settings.brains.is_empty() => "No brain is set up; memory answers.".to_owned(),
+        None if chain.is_empty() => "The chain is empty; memory answers.".to_owned(),
+        None if settings.routes.is_empty() => "There are no routes; the chain is asked.".to_owned(),
+        None => "No route fits; the chain is asked.".to_owned(),
+    };
+    Ok(Routed { chain, rule: fitting.map(|at| at + 1), why, category })
+}
+
+fn category(question: &Question<'_>) -> Option<Category> {
+    if question.attachments.contains(&AttachmentKind::Image) {
+        return Some(Category::Vision);
+    }
+    category::of(question.text)
+}
+
+fn fits(route: &Route, question: &Question<'_>, category: Option<Category>) -> bool {
+    route.channel.is_none_or(|channel| question.channel == Some(channel))
+        && route.thread.is_none_or(|thread| question.thread == Some(thread))
+        && route.routine.as_deref().is_none_or(|routine| question.routine == Some(routine))
+        && route.attachment.is_none_or(|kind| match kind {
+            AttachmentKind::Any => !question.attachments.is_empty(),
+            kind => question.attachments.contains(&kind),
+        })
+        && route.category.is_none_or(|wanted| category == Some(wanted))
+        // The settings were checked: the pattern can be understood.
+        && route.matches.as_ref().is_none_or(|pattern| {
+            Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(question.text))
+        })
+}
+
+/// What a route names, in words.
+fn conditions(route: &Route) -> String {
+    let mut named = Vec::new();
+    named.extend(route.channel.map(|channel| format!("channel {channel}")));
+    named.extend(route.thread.map(|thread| format!("thread {thread}")));
+    named.extend(route.routine.as_ref().map(|routine| format!("routine `{routine}`")));
+    named.extend(route.matches.as_ref().map(|pattern| format!("the text matches `{pattern}`")));
+    named.extend(route.attachment.map(|kind| {
+        match kind {
+            AttachmentKind::Image => "a picture is attached",
+            AttachmentKind::Text => "a text file is attached",
+            AttachmentKind::Any => "a file is attached",
+        }
+        .to_owned()
+    }));
+    named.extend(route.category.map(|category| format!("the category is {}", category::name(category))));
+    if named.is_empty() { "it takes everything".to_owned() } else { named.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BRAINS: &str = r#"
+[[brain]]
+name = "a"
+kind = "chat"
+model = "m"
+[[brain]]
+name = "b"
+kind = "chat"
+model = "m"
+[[brain]]
+name = "c"
+kind = "messages"
+model = "m"
+"#;
+
+    fn settings(head: &str, routes: &str) -> Settings {
+        Settings::parse(&format!("{head}\n{BRAINS}\n{routes}")).unwrap()
+    }
+
+    fn show(settings: &Settings, question: &Question<'_>) -> String {
+        let routed = route(settings, question, None).unwrap();
+        format!("{} | {:?} | {}", routed.chain.join(" "), routed.rule, routed.why)
+    }
+
+    #[test]
+    fn without_routes_the_chain_is_asked() {
+        let hi = Question { text: "hi", ..Question::default() };
+        assert_eq!(show(&settings("", ""), &hi), "a b c | None | There are no routes; the chain is asked.");
+        let chain = settings("[assistant]\nchain = [\"c\", \"a\", \"c\"]", "");
+        assert_eq!(show(&chain, &hi), "c a | None | There are no routes; the chain is asked.");
+        let empty = settings("[assistant]\nchain = []", "");
+        assert_eq!(show(&empty, &hi), " | None | The chain is empty; memory answers.");
+        assert_eq!(show(&Settings::default(), &hi), " | None | No brain is set up; memory answers.");
+    }
+
+    #[test]
+    fn the_first_route_that_fits_wins() {
+        let settings = settings(
+            "[assistant]\nchain = [\"a\", \"b\"]",
+            "[[route]]\nchannel = 7\ncategory = \"code\"\nbrain = \"b\"\n\
+             [[route]]\nthread = 9\nbrain = \"c\"\n\
+             [[route]]\nmatch = '(?i)\\bprivate\\b'\nbrain = \"c\"\n\
+             [[route]]\nattachment = \"image\"\nbrain = \"b\"\n\
+             [[route]]\nroutine = \"review\"\nattachment = \"any\"\nbrain = \"c\"\n\
+             [[route]]\ncategory = \"scheduling\"\nbrain = \"a\"\n",
+        );
+        let question = |text| Question { text, ..Question::default() };
+        let code = "fix this code";
+        assert_eq!(show(&settings, &question(code)), "a b | None | No route fits; the chain is asked.");
+        assert_eq!(
+            show(&settings, &Question { channel: Some(7), ..question(code) }),
+            "b a | Some(1) | Route 1 fits: channel 7, the category is code."
+        );
+        assert_eq!(
+            show(&settings, &Question { channel: Some(7), thread: Some(9), ..question("hi") }),
+            "c a b | Some(2) | Route 2 fits: thread 9."
+        );
+        assert_eq!(
+            show(&settings, &question("a Private matter")),
+            "c a b | Some(3) | Route 3 fits: the text matches `(?i)\\bprivate\\b`."
+        );
+        let picture =
+            Question { attachments: &[AttachmentKind::Text, AttachmentKind::Image], ..question("") };
+        assert_eq!(show(&settings, &picture), "b a | Some(4) | Route 4 fits: a picture is attached.");
+        assert_eq!(route(&settings, &picture, None).unwrap().category, Some(Category::Vision));
+        let routine = Question { routine: Some("review"), ..question("") };
+        assert_eq!(show(&settings, &routine), "a b | None | No route fits; the chain is asked.");
+        let with_file = Question { attachments: &[AttachmentKind::Any], ..routine };
+        assert_eq!(
+            show(&settings, &with_file),
+            "c a b | Some(5) | Route 5 fits: routine `review`, a file is attached."
+        );
+        assert_eq!(
+            show(&settings, &question("remind me to call")),
+            "a b | Some(6) | Route 6 fits: the category is scheduling."
+        );
+    }
+
+    #[test]
+    fn a_brain_asked_for_is_asked_alone() {
+        let settings = settings("[assistant]\nchain = [\"a\"]", "[[route]]\nbrain = \"b\"\n");
+        let hi = Question { text: "hi", ..Question::default() };
+        assert_eq!(show(&settings, &hi), "b a | Some(1) | Route 1 fits: it takes everything.");
+        assert_eq!(route(&settings, &hi, Some("c")).unwrap().chain, ["c"]);
+        assert_eq!(route(&settings, &hi, Some("memory")).unwrap().chain, [""; 0]);
+        let unknown = |settings| route(settings, &hi, Some("d")).unwrap_err().to_string();
+        assert_eq!(unknown(&settings), "no brain has the name `d`; there are `a`, `b`, `c`");
+        assert_eq!(
+            unknown(&Settings::default()),
+            "no brain has the name `d`; none is set up in vault-agent.toml"
+        );
+    }
+}
