@@ -27,15 +27,18 @@ pub mod recall;
 #[cfg(feature = "index")]
 pub mod embed;
 
+pub mod deliver;
+
+pub mod workspace;
+
 #[cfg(feature = "assistant")]
 pub mod brain;
 
 #[cfg(feature = "assistant")]
 pub mod turn;
 
-pub mod deliver;
-
-pub mod workspace;
+#[cfg(feature = "assistant")]
+pub mod agent;
 
 #[cfg(feature = "discord")]
 pub mod discord;

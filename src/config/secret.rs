@@ -11,7 +11,8 @@ pub const DISCORD_TOKEN_VARIABLE: &str = "DISCORD_TOKEN";
 /// Holds the URL of a Discord webhook.
 pub const WEBHOOK_VARIABLE: &str = "VAULT_AGENT_DISCORD_WEBHOOK";
 
-/// The secret in the environment variable `variable`, else the first line of `file`, else none.
+/// The secret in the environment variable `variable`, else the first line of `file`, else none. An empty name is no
+/// variable.
 ///
 /// `file` may begin with `~/`; a relative path counts from the vault's `root`, and a file inside the
 /// vault is refused, because sync tools would carry it away.
@@ -36,7 +37,10 @@ fn read(path: &Path, variable: &str, root: &Path) -> Result<SecretString, Config
         Err(error) => {
             return problem(
                 format!("can't read the secret file `{shown}`: {error}"),
-                format!("create it with mode 600, or set `{variable}`"),
+                match variable {
+                    "" => "create it with mode 600".to_owned(),
+                    variable => format!("create it with mode 600, or set `{variable}`"),
+                },
             );
         }
     };

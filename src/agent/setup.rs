@@ -1,0 +1,231 @@
+//! From `[[brain]]` and its secrets to something that can be asked.
+//!
+//! [`prepare`] reads keys and opens nothing, which is all that `status` and `doctor` need; [`Prepared::calls`] makes
+//! the brain's clients, one a key. A brain whose key isn't there can be asked too: it says at once which key is
+//! missing, as if the provider had refused it, so that failing over needs no rule of its own for it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::brain::failover::Link;
+use crate::brain::wire::{Endpoint, Watch, Wire, WireBrain};
+use crate::brain::{Brain, BrainError, Class, Event, Price, Reply, Request};
+use crate::clock::Clock;
+use crate::config::{self, BrainKind, Settings};
+
+/// A brain of the settings with its keys.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// What the settings say of it.
+    pub settings: config::Brain,
+    /// Its server.
+    pub url: String,
+    /// What failing over has to know of it.
+    pub link: Link,
+    /// What it costs.
+    pub price: Option<Price>,
+    /// What is wrong with its keys, and what to do about it. Others of its keys may be well.
+    pub problem: Option<String>,
+    keys: Vec<SecretString>,
+}
+
+/// All brains of the settings, in their order. `root` is the vault's folder.
+pub fn prepare(settings: &Settings, root: &Path) -> Vec<Prepared> {
+    settings.brains.iter().map(|brain| Prepared::of(brain, root)).collect()
+}
+
+impl Prepared {
+    /// One brain of the settings.
+    pub fn of(settings: &config::Brain, root: &Path) -> Self {
+        let url = settings.url.clone().unwrap_or_else(|| settings.kind.default_url().to_owned());
+        let (keys, problem) = keys(settings, root);
+        let exposed: Vec<&str> = keys.iter().map(|key| key.expose_secret()).collect();
+        let link = Link::new(&settings.name, settings.kind.as_str(), &url, &settings.model, &exposed);
+        let price = settings.price.map(|price| Price {
+            input: price.input,
+            cached: price.cached,
+            cache_write: price.cache_write,
+            output: price.output,
+        });
+        Self { settings: settings.clone(), url, link, price, problem, keys }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    /// Whether it wants a key and has none.
+    pub fn lacks_key(&self) -> bool {
+        self.keys.is_empty() && self.problem.is_some()
+    }
+
+    /// Something to ask for each of its keys, in the order of `link.keys`.
+    pub fn calls(
+        &self,
+        watch: Watch,
+        client: &reqwest::Client,
+        clock: &Arc<dyn Clock>,
+    ) -> Vec<Arc<dyn Brain>> {
+        if let Some(problem) = self.problem.as_ref().filter(|_| self.lacks_key()) {
+            return vec![Arc::new(Keyless(problem.clone()))];
+        }
+        let call = |key: Option<SecretString>| -> Arc<dyn Brain> {
+            let endpoint = Endpoint {
+                wire: wire(self.settings.kind),
+                url: self.url.clone(),
+                model: self.settings.model.clone(),
+                key,
+            };
+            Arc::new(WireBrain::new(endpoint, watch, client.clone(), Arc::clone(clock)))
+        };
+        if self.keys.is_empty() {
+            return vec![call(None)];
+        }
+        self.keys.iter().cloned().map(Some).map(call).collect()
+    }
+}
+
+fn wire(kind: BrainKind) -> Wire {
+    match kind {
+        BrainKind::Messages => Wire::Messages,
+        BrainKind::Responses => Wire::Responses,
+        BrainKind::Chat => Wire::Chat,
+    }
+}
+
+/// The keys that are there, each once, and what is wrong with the others.
+///
+/// `key_env` or else `key_file` is the first, as with every secret; those of `key_envs` follow. A provider's own server
+/// is asked with its usual variable where no key is named; another server may want none.
+fn keys(brain: &config::Brain, root: &Path) -> (Vec<SecretString>, Option<String>) {
+    let mut keys: Vec<SecretString> = Vec::new();
+    let mut problem = None;
+    let usual = match brain.kind {
+        BrainKind::Messages => "ANTHROPIC_API_KEY",
+        BrainKind::Responses | BrainKind::Chat => "OPENAI_API_KEY",
+    };
+    let named = brain.key_env.is_some() || brain.key_file.is_some() || !brain.key_envs.is_empty();
+    let first = brain.key_env.as_deref().or((!named && brain.url.is_none()).then_some(usual));
+    let mut take = |variable: &str, file: Option<&str>| match config::secret(variable, file, root) {
+        Ok(Some(key)) if !keys.iter().any(|known| known.expose_secret() == key.expose_secret()) => {
+            keys.push(key)
+        }
+        Ok(_) => {}
+        Err(error) => {
+            let advice = error.suggestion.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default();
+            problem = Some(format!("{error}{advice}"));
+        }
+    };
+    if first.is_some() || brain.key_file.is_some() {
+        take(first.unwrap_or_default(), brain.key_file.as_deref());
+    }
+    brain.key_envs.iter().for_each(|variable| take(variable, None));
+    if keys.is_empty() && problem.is_none() {
+        let variables: Vec<String> = first
+            .into_iter()
+            .chain(brain.key_envs.iter().map(String::as_str))
+            .map(|v| format!("`{v}`"))
+            .collect();
+        problem = (!variables.is_empty()).then(|| format!("there is no key; set {}", variables.join(" or ")));
+    }
+    (keys, problem)
+}
+
+/// A brain without the key that it wants.
+#[derive(Debug)]
+struct Keyless(String);
+
+#[async_trait]
+impl Brain for Keyless {
+    async fn call(
+        &self,
+        _: &Request,
+        _: mpsc::Sender<Event>,
+        _: CancellationToken,
+    ) -> Result<Reply, BrainError> {
+        Err(BrainError::new(Class::Auth, self.0.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A folder with a vault, and a key file of each of the given modes beside it.
+    fn stage(files: &[(&str, &str, u32)]) -> (tempfile::TempDir, std::path::PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let vault = temp.path().join("vault");
+        std::fs::create_dir(&vault).unwrap();
+        for (name, text, mode) in files {
+            let file = temp.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(*mode)).unwrap();
+        }
+        (temp, vault)
+    }
+
+    fn brain(text: &str) -> config::Brain {
+        let text = format!("[[brain]]\nname = \"b\"\nmodel = \"m\"\n{text}\n");
+        Settings::parse(&text).unwrap().brains.remove(0)
+    }
+
+    #[test]
+    fn a_key_file_is_read_and_never_shown() {
+        let (_temp, vault) = stage(&[("key", "sk-secret-one\n", 0o600)]);
+        let ready = Prepared::of(&brain("kind = \"messages\"\nkey_file = \"../key\""), &vault);
+        assert_eq!((ready.problem.as_deref(), ready.keys.len(), ready.lacks_key()), (None, 1, false));
+        assert_eq!(ready.url, "https://api.anthropic.com");
+        assert!(!format!("{ready:?}").contains("secret-one"));
+        let other = Prepared::of(&brain("kind = \"messages\"\nkey_env = \"VAULT_AGENT_TEST_UNSET\""), &vault);
+        assert_ne!(ready.link.keys, other.link.keys);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_key_is_said() {
+        let (_temp, vault) = stage(&[("open", "k\n", 0o644)]);
+        let problem = |text: &str| {
+            let ready = Prepared::of(&brain(text), &vault);
+            assert!(ready.lacks_key());
+            ready.problem.unwrap()
+        };
+        assert_eq!(
+            problem("kind = \"chat\"\nkey_env = \"VAULT_AGENT_NO_A\"\nkey_envs = [\"VAULT_AGENT_NO_B\"]"),
+            "there is no key; set `VAULT_AGENT_NO_A` or `VAULT_AGENT_NO_B`"
+        );
+        let open = problem("kind = \"chat\"\nkey_file = \"../open\"");
+        assert!(open.contains("can be read by other users; run `chmod 600"), "{open}");
+        let missing = problem("kind = \"chat\"\nkey_file = \"../none\"");
+        assert!(missing.ends_with("create it with mode 600"), "{missing}");
+    }
+
+    #[test]
+    fn a_server_of_ones_own_needs_no_key() {
+        let (_temp, vault) = stage(&[]);
+        let ready = Prepared::of(&brain("kind = \"chat\"\nurl = \"http://127.0.0.1:8080\""), &vault);
+        assert_eq!((ready.problem.as_deref(), ready.keys.len()), (None, 0));
+        assert_eq!(ready.link.keys, [""]);
+    }
+
+    #[tokio::test]
+    async fn a_brain_without_its_key_says_so() {
+        let (_temp, vault) = stage(&[]);
+        let ready = Prepared::of(&brain("kind = \"chat\"\nkey_env = \"VAULT_AGENT_NO_A\""), &vault);
+        let clock: Arc<dyn Clock> = Arc::new(crate::clock::SystemClock);
+        let calls = ready.calls(Watch::default(), &crate::brain::wire::http::client().unwrap(), &clock);
+        assert_eq!(calls.len(), ready.link.keys.len());
+        let (events, _) = mpsc::channel(1);
+        let error = calls[0].call(&Request::default(), events, CancellationToken::new()).await.unwrap_err();
+        assert_eq!(
+            (error.class, error.message.as_str()),
+            (Class::Auth, "there is no key; set `VAULT_AGENT_NO_A`")
+        );
+    }
+}
