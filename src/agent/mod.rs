@@ -1,6 +1,19 @@
 //! The assistant: what is said becomes a turn, and a turn one answer. It wires the pure parts of `turn` and `brain` to
 //! the vault, its settings and its secrets.
 //!
-//! [`setup`] makes brains of what the settings name, with their keys.
+//! [`setup`] makes brains of what the settings name, with their keys. [`Engine`] runs one turn: route, recall,
+//! assemble, call, tools, answer; every step is in the turn journal before what it announces happens, so that a
+//! turn goes on after a crash and no tool is started twice. [`tools`] and [`memory`] are what it may use; the
+//! front doors give them. Nothing here sends an answer, and nothing knows Discord.
 
+mod calling;
+mod engine;
+pub mod memory;
 pub mod setup;
+pub mod tools;
+mod words;
+
+pub use calling::Permits;
+pub use engine::{Engine, EngineParts};
+pub use memory::{Given, Remember};
+pub use tools::{NoTools, Toolbox};

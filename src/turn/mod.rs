@@ -11,9 +11,12 @@ mod category;
 pub mod facts;
 pub mod history;
 pub mod journal;
+pub mod place;
+pub mod remake;
 pub mod route;
 pub mod state;
 
 pub use facts::Facts;
 pub use journal::{NewTurn, Turn, TurnJournal, TurnJournalError};
+pub use place::{Answer, Halt, Note, Nowhere, Place, Responder};
 pub use state::State;

@@ -272,12 +272,24 @@ impl TurnJournal {
 
     /// The calls of a turn, in their order.
     pub fn calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
+        self.calls_where("message = ?1", message.to_string())
+    }
+
+    /// The calls of all turns that were accepted since an instant.
+    pub fn calls_since(&self, since: Timestamp) -> Result<Vec<CallRow>, TurnJournalError> {
+        let accepted = "message IN (SELECT message FROM turns WHERE started_ms >= ?1)";
+        self.calls_where(accepted, since.as_millisecond())
+    }
+
+    fn calls_where(
+        &self,
+        condition: &str,
+        value: impl rusqlite::ToSql,
+    ) -> Result<Vec<CallRow>, TurnJournalError> {
+        let columns = "brain, model, class, error, ms, input, cached, cache_write, output";
         self.read(|db| {
-            db.prepare_cached(
-                "SELECT brain, model, class, error, ms, input, cached, cache_write, output FROM calls
-                 WHERE message = ?1 ORDER BY number",
-            )?
-            .query_map([message.to_string()], |row| {
+            db.prepare_cached(&format!("SELECT {columns} FROM calls WHERE {condition} ORDER BY number"))?
+            .query_map([value], |row| {
                 let class: Option<String> = row.get(2)?;
                 Ok(CallRow {
                     brain: row.get(0)?,

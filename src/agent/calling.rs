@@ -1,0 +1,128 @@
+//! The brains of a chain as they are asked: keys, permits, prices, and what is remembered of them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::setup::Prepared;
+use crate::brain::failover::{self, Attempt, Link, Tried};
+use crate::brain::health::{Health, Store};
+use crate::brain::wire::Watch;
+use crate::brain::{Brain, BrainError, Event, Reply, Request};
+use crate::clock::Clock;
+
+/// So many calls of one brain run at once; who waits is served in the order of asking.
+const AT_ONCE: usize = 4;
+
+/// Who may call a brain now, for as long as the program runs: each channel asks once at a time, so the order of
+/// asking is fair between them.
+#[derive(Debug, Default)]
+pub struct Permits(Mutex<HashMap<String, Arc<Semaphore>>>);
+
+impl Permits {
+    fn of(&self, brain: &str) -> Arc<Semaphore> {
+        let mut permits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(permits.entry(brain.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(AT_ONCE))))
+    }
+}
+
+/// All brains of the settings, ready to be asked.
+pub(super) struct Brains {
+    seats: Vec<Seat>,
+    health: Store,
+    permits: Arc<Permits>,
+    clock: Arc<dyn Clock>,
+}
+
+pub(super) struct Seat {
+    pub prepared: Prepared,
+    calls: Vec<Arc<dyn Brain>>,
+}
+
+/// The walk along one turn's chain: what was tried, and how it ended.
+#[derive(Default)]
+pub(super) struct Walk {
+    tried: Vec<Tried>,
+    /// Name and error of each that failed, in order.
+    pub failed: Vec<(String, BrainError)>,
+}
+
+impl Brains {
+    pub fn new(
+        prepared: Vec<Prepared>,
+        watch: Watch,
+        client: &reqwest::Client,
+        health: Store,
+        permits: Arc<Permits>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let seat = |prepared: Prepared| Seat { calls: prepared.calls(watch, client, &clock), prepared };
+        let seats = prepared.into_iter().map(seat).collect();
+        Self { seats, health, permits, clock }
+    }
+
+    /// The brains with these names, in this order.
+    pub fn chain(&self, names: &[String]) -> Vec<&Seat> {
+        names.iter().filter_map(|name| self.seats.iter().find(|seat| seat.prepared.name() == name)).collect()
+    }
+
+    pub fn named(&self, name: &str) -> Option<&Seat> {
+        self.seats.iter().find(|seat| seat.prepared.name() == name)
+    }
+
+    fn links(chain: &[&Seat]) -> Vec<Link> {
+        chain.iter().map(|seat| seat.prepared.link.clone()).collect()
+    }
+
+    /// Whom to ask next.
+    pub fn next(&self, chain: &[&Seat], walk: &Walk) -> Option<Attempt> {
+        failover::next(&Self::links(chain), &self.health.load(), &walk.tried, self.clock.now())
+    }
+
+    /// Who was passed over because it rests, and until when.
+    pub fn skipped(&self, chain: &[&Seat], walk: &Walk, answered: Option<&Attempt>) -> Vec<(String, Option<Timestamp>)> {
+        let asked: Vec<usize> =
+            walk.tried.iter().map(|tried| tried.attempt.link).chain(answered.map(|attempt| attempt.link)).collect();
+        let health = self.health.load();
+        failover::skipped(&Self::links(chain), &health, &asked, answered.is_some(), self.clock.now())
+    }
+
+    /// Asks once, and remembers how it went.
+    pub async fn ask(
+        &self,
+        seat: &Seat,
+        attempt: &Attempt,
+        request: &Request,
+        events: mpsc::Sender<Event>,
+        stop: &CancellationToken,
+    ) -> Result<Reply, BrainError> {
+        let permits = self.permits.of(seat.prepared.name());
+        let _permit = permits.acquire().await;
+        let Some(brain) = seat.calls.get(attempt.key) else {
+            return Err(BrainError::new(crate::brain::Class::Auth, "it has no key"));
+        };
+        let answered = brain.call(request, events, stop.child_token()).await;
+        let now = self.clock.now();
+        let links: Vec<Link> = self.seats.iter().map(|seat| seat.prepared.link.clone()).collect();
+        let at = links.iter().position(|link| link.brain == seat.prepared.name()).unwrap_or_default();
+        let change = |health: &mut Health| match &answered {
+            Ok(_) => failover::succeeded(health, &links, at, attempt.key, now),
+            Err(error) => failover::failed(health, &links, at, attempt.key, error, now),
+        };
+        if let Err(error) = self.health.update(change) {
+            tracing::warn!("what is known of the brains can't be kept: {error}");
+        }
+        answered
+    }
+}
+
+impl Walk {
+    /// Notes that an attempt brought no answer.
+    pub fn note(&mut self, attempt: Attempt, name: &str, error: BrainError) {
+        self.tried.push(Tried { attempt, class: error.class, too_long: error.too_long });
+        self.failed.push((name.to_owned(), error));
+    }
+}

@@ -1,0 +1,109 @@
+//! The sentences that the assistant itself says, and what is done to a model's text before it is an answer. Pure.
+
+use crate::brain::{Reply, Stop};
+
+/// Characters of an answer at most: some ten messages. A longer one is cut, and says so.
+pub const MOST_CHARS: usize = 18_000;
+
+/// What a model is told of a tool that was started before a crash and of whose end nothing is known.
+pub const OUTCOME_UNKNOWN: &str = "The program was interrupted while this ran: its outcome is unknown. Look at the \
+present state before you rely on it or do it again.";
+
+/// What a model is told when it has had all its rounds.
+pub const NO_MORE_ROUNDS: &str =
+    "The limit of tool rounds in this turn is reached. Answer now with what you know.";
+
+/// A whole reply as the text of an answer; none where it says nothing.
+pub fn text_of(reply: &Reply) -> Option<String> {
+    let text = reply.text.trim();
+    match (reply.stop, text.is_empty()) {
+        (Stop::Refusal, true) => Some("The model declined to answer.".to_owned()),
+        (_, true) => None,
+        (Stop::Length, false) => Some(format!("{text}\n\n(The model stopped here: the answer grew too long.)")),
+        (_, false) => Some(text.to_owned()),
+    }
+}
+
+/// The text in full, or its beginning with a word on how long it was.
+pub fn bounded(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= MOST_CHARS {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(MOST_CHARS).collect();
+    format!("{head}…\n\n(The answer had {length} characters; this is its beginning.)")
+}
+
+/// Why no brain answered, in one sentence: the first one's error, and how many others failed.
+pub fn why_memory(failed: &[(String, String)], resting: &[String]) -> String {
+    let resting = match resting {
+        [] => String::new(),
+        names => format!("{} {} not being asked just now", names.join(", "), if names.len() == 1 { "is" } else { "are" }),
+    };
+    match failed {
+        [] if resting.is_empty() => "No brain could be asked.".to_owned(),
+        [] => format!("No brain could be asked: {resting}."),
+        [(brain, error), rest @ ..] => {
+            let others: Vec<&str> = rest.iter().map(|(brain, _)| brain.as_str()).collect();
+            let others = if others.is_empty() {
+                String::new()
+            } else {
+                format!(", nor did {}", others.join(", "))
+            };
+            let resting = if resting.is_empty() { resting } else { format!("; {resting}") };
+            format!("{brain} did not answer ({}){others}{resting}.", error.trim_end_matches('.'))
+        }
+    }
+}
+
+/// The answer from memory with the sentence why.
+pub fn from_memory(why: Option<&str>, answer: &str) -> String {
+    match why {
+        Some(why) => format!("{why}\n\n{answer}"),
+        None => answer.to_owned(),
+    }
+}
+
+/// The answer of a turn that was taken up after an absence.
+pub fn after_absence(text: &str) -> String {
+    format!("Sorry, I was away.\n\n{text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_without_words_is_no_answer_unless_it_declines() {
+        let reply = |text: &str, stop| Reply {
+            text: text.into(),
+            tool_calls: vec![],
+            raw: None,
+            usage: crate::brain::Usage::default(),
+            stop,
+            model: "m".into(),
+        };
+        assert_eq!(text_of(&reply(" \n", Stop::End)), None);
+        assert_eq!(text_of(&reply("", Stop::Refusal)).unwrap(), "The model declined to answer.");
+        assert!(text_of(&reply("a", Stop::Length)).unwrap().contains("too long"));
+        assert_eq!(text_of(&reply(" hi ", Stop::End)).unwrap(), "hi");
+    }
+
+    #[test]
+    fn a_very_long_answer_says_that_it_was_cut() {
+        let cut = bounded(&"é".repeat(100_000));
+        assert!(cut.ends_with("(The answer had 100000 characters; this is its beginning.)"));
+        assert_eq!(bounded("short"), "short");
+    }
+
+    #[test]
+    fn one_sentence_says_why() {
+        let failed = [("a".to_owned(), "the key is refused.".to_owned()), ("b".to_owned(), "x".to_owned())];
+        assert_eq!(why_memory(&failed[..1], &[]), "a did not answer (the key is refused).");
+        assert_eq!(
+            why_memory(&failed, &["c".to_owned()]),
+            "a did not answer (the key is refused), nor did b; c is not being asked just now."
+        );
+        assert_eq!(why_memory(&[], &["c".to_owned()]), "No brain could be asked: c is not being asked just now.");
+    }
+}

@@ -1,0 +1,87 @@
+//! What runs a turn, and where: the values that cross between the place of a conversation and whoever answers.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::Facts;
+
+/// Something that belongs into the log beside the question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// What memory gave: the text of a folded `[!recall]-` callout.
+    Recall(String),
+    /// A tool's call and result: the text of a folded `[!tool]-` callout.
+    Tool {
+        /// Its number within the turn, from 0.
+        number: u32,
+        /// The tool.
+        name: String,
+        /// Arguments and result.
+        text: String,
+    },
+}
+
+/// Where a turn takes place, as far as whoever answers may know.
+pub trait Place: Send + Sync {
+    /// Logs something beside the question, once.
+    fn note(&self, note: Note);
+    /// Says what is going on, should somebody wait for long.
+    fn progress(&self, words: &str);
+}
+
+/// The place of a question that leaves no trace.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nowhere;
+
+impl Place for Nowhere {
+    fn note(&self, _: Note) {}
+    fn progress(&self, _: &str) {}
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What is said; not blank.
+    pub text: String,
+    /// Who said it, from what, and what it took.
+    pub facts: Facts,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Halt {
+    /// The person stopped the turn.
+    Stopped,
+    /// The question was taken back.
+    Gone,
+    /// The turn can't go on now and is tried again: why.
+    Later(String),
+}
+
+impl fmt::Display for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped => f.write_str("it was stopped"),
+            Self::Gone => f.write_str("the question was taken back"),
+            Self::Later(why) => f.write_str(why),
+        }
+    }
+}
+
+/// Whoever answers the turns of a conversation.
+#[async_trait]
+pub trait Responder: Send + Sync {
+    /// The answer to the turn of `message`, which stands in the turn journal. Called again after a crash, it goes
+    /// on from what the journal holds.
+    ///
+    /// # Errors
+    /// There is no answer: stopped, taken back, or to be tried again.
+    async fn answer(
+        &self,
+        message: u64,
+        place: &dyn Place,
+        stop: &CancellationToken,
+    ) -> Result<Answer, Halt>;
+}

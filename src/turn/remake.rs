@@ -1,0 +1,91 @@
+//! A turn's request, made again from the notes: the same pure assembly over the same bytes of the log.
+//!
+//! The log says what is needed: the answer's facts name the question, the last block that was looked at, the
+//! time and the budget; the folded callout holds what was injected. Persona, pins and tools are the caller's,
+//! as they stand now or stood then. No state and no cache is read.
+
+use jiff::tz::TimeZone;
+
+use super::assemble::{self, Material, Question};
+use super::facts::{self, Facts};
+use super::history::Changes;
+use crate::brain::{Request, ToolSpec};
+use crate::format::log::{EventKind, LogBlock};
+/// The line before what was injected (agent specification §6.4.2).
+pub const MARK: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
+
+/// What doesn't stand in the log.
+#[derive(Debug, Clone, Default)]
+pub struct Around {
+    /// The persona note's text.
+    pub persona: String,
+    /// The pinned note's text.
+    pub pinned: String,
+    /// What may be called.
+    pub tools: Vec<ToolSpec>,
+    /// The longest answer of the brain that answered.
+    pub max_output_tokens: Option<u32>,
+}
+
+/// The answer to a question in its log: the facts of its last chunk.
+pub fn facts_of(blocks: &[LogBlock], question: &str) -> Option<Facts> {
+    let agents = blocks.iter().filter(|block| block.event.kind == EventKind::Agent);
+    let mut facts = agents.filter_map(|block| facts::split(&block.event.content).1);
+    facts.find(|facts| facts.turn.as_deref() == Some(question) && !facts.is_partial())
+}
+
+/// The questions of a turn as the log says them now, up to its last event.
+pub fn questions(blocks: &[LogBlock], ids: &[&str]) -> Vec<Question> {
+    let changes = Changes::of(blocks);
+    let found = ids.iter().filter_map(|id| {
+        let block = blocks.iter().find(|block| block.event.id.as_deref() == Some(id))?;
+        let text = changes.text(block)?;
+        Some(Question { id: (*id).to_owned(), text: text.to_owned(), files: Vec::new() })
+    });
+    found.collect()
+}
+
+/// The events up to the one with this id, which is one of them.
+pub fn up_to<'a>(blocks: &'a [LogBlock], tail: Option<&str>) -> &'a [LogBlock] {
+    let end = tail.and_then(|tail| blocks.iter().rposition(|block| block.event.id.as_deref() == Some(tail)));
+    end.map_or(blocks, |end| &blocks[..=end])
+}
+
+/// The text that was injected, in the folded callout of this question; empty where there is none.
+pub fn injection<'a>(blocks: &'a [LogBlock], recall_id: &str) -> &'a str {
+    let callout = blocks
+        .iter()
+        .find(|block| block.event.kind == EventKind::Recall && block.event.id.as_deref() == Some(recall_id));
+    let content = callout.map_or("", |block| block.event.content.as_str());
+    content.find(MARK).map_or("", |at| &content[at..])
+}
+
+/// The request of the turn whose facts these are; none where the log has lost what it needs.
+pub fn request(
+    blocks: &[LogBlock],
+    facts: &Facts,
+    recall_id: &str,
+    around: &Around,
+    zone: &TimeZone,
+) -> Option<Request> {
+    let (at, budget, turn) = (facts.at?, facts.budget?, facts.turn.as_deref()?);
+    let seen = up_to(blocks, facts.tail.as_deref());
+    let ids: Vec<&str> = facts.with.iter().map(String::as_str).chain([turn]).collect();
+    let questions = questions(seen, &ids);
+    if questions.is_empty() {
+        return None;
+    }
+    let now = at.to_zoned(zone.clone());
+    Some(assemble::assemble(Material {
+        persona: &around.persona,
+        pinned: &around.pinned,
+        tools: around.tools.clone(),
+        blocks: seen,
+        questions: &questions,
+        injection: injection(blocks, recall_id),
+        now: &now,
+        budget,
+        max_output_tokens: around.max_output_tokens,
+        schema: None,
+    }))
+}
