@@ -195,6 +195,13 @@ impl Workspace {
 }
 
 impl Workspace {
+    /// The bot, for answers: they go where the question was asked, whoever is told of reminders; what is refused
+    /// there goes to the console.
+    #[cfg(feature = "discord")]
+    pub fn bot_outlets(&self) -> Outlets {
+        self.discord_outlets(Arc::new(Console::stdout(false, self.zone.tz().clone())))
+    }
+
     /// The bot or webhook, with the console behind it; the console alone where neither can be used.
     #[cfg(feature = "discord")]
     fn discord_outlets(&self, console: Arc<dyn Notifier>) -> Outlets {

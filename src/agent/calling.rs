@@ -83,9 +83,18 @@ impl Brains {
     }
 
     /// Who was passed over because it rests, and until when.
-    pub fn skipped(&self, chain: &[&Seat], walk: &Walk, answered: Option<&Attempt>) -> Vec<(String, Option<Timestamp>)> {
-        let asked: Vec<usize> =
-            walk.tried.iter().map(|tried| tried.attempt.link).chain(answered.map(|attempt| attempt.link)).collect();
+    pub fn skipped(
+        &self,
+        chain: &[&Seat],
+        walk: &Walk,
+        answered: Option<&Attempt>,
+    ) -> Vec<(String, Option<Timestamp>)> {
+        let asked: Vec<usize> = walk
+            .tried
+            .iter()
+            .map(|tried| tried.attempt.link)
+            .chain(answered.map(|attempt| attempt.link))
+            .collect();
         let health = self.health.load();
         failover::skipped(&Self::links(chain), &health, &asked, answered.is_some(), self.clock.now())
     }

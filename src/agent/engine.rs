@@ -21,7 +21,9 @@ use super::words;
 use crate::brain::failover::Attempt;
 use crate::brain::health::Store;
 use crate::brain::wire::{self, Watch};
-use crate::brain::{BrainError, Class, Message, Part, Reply, Request, Stop, ToolCall, ToolResult, ToolSpec, Usage};
+use crate::brain::{
+    BrainError, Class, Message, Part, Reply, Request, Stop, ToolCall, ToolResult, ToolSpec, Usage,
+};
 use crate::config::{AttachmentKind, MEMORY, ToolGroup};
 use crate::format::log::{self, LogBlock};
 use crate::turn::assemble::{self, Material, Question};
@@ -88,7 +90,12 @@ enum Asked {
 
 #[async_trait]
 impl Responder for Engine {
-    async fn answer(&self, message: u64, place: &dyn Place, stop: &CancellationToken) -> Result<Answer, Halt> {
+    async fn answer(
+        &self,
+        message: u64,
+        place: &dyn Place,
+        stop: &CancellationToken,
+    ) -> Result<Answer, Halt> {
         let limit = Duration::from_secs(60 * u64::from(self.settings().turn_minutes));
         let timed = tokio::select! {
             biased;
@@ -96,7 +103,8 @@ impl Responder for Engine {
             timed = tokio::time::timeout(limit, self.run(message, place, stop)) => timed,
         };
         timed.unwrap_or_else(|_| {
-            let why = format!("This took longer than {} minutes and was ended.", self.settings().turn_minutes);
+            let why =
+                format!("This took longer than {} minutes and was ended.", self.settings().turn_minutes);
             self.finish_with(message, &why)
         })
     }
@@ -144,8 +152,7 @@ impl Engine {
         if questions.is_empty() {
             return Err(Halt::Gone);
         }
-        let mut run =
-            Run { turn, joined, blocks, questions, recalled: Recalled::default(), place, stop };
+        let mut run = Run { turn, joined, blocks, questions, recalled: Recalled::default(), place, stop };
         let routed = self.route(&run);
         let mut asked = match routed {
             Ok((chain, why)) if chain.is_empty() => Asked::Nobody { why },
@@ -186,7 +193,11 @@ impl Engine {
             if logged {
                 questions.extend(remake::questions(blocks, &[id]));
             } else if !one.asked.text.is_empty() || !self.parts.files.is_empty() || id.is_empty() {
-                questions.push(Question { id: id.to_owned(), text: one.asked.text.clone(), files: self.parts.files.clone() });
+                questions.push(Question {
+                    id: id.to_owned(),
+                    text: one.asked.text.clone(),
+                    files: self.parts.files.clone(),
+                });
             }
         }
         questions
@@ -248,7 +259,10 @@ impl Engine {
                 let note = format!("{}\n\n{}", given.links.trim_end(), given.injection.trim_end());
                 (Recalled { injection: given.injection, problem: None }, Some(note))
             }
-            Ok(Err(problem)) => (Recalled { injection: String::new(), problem: Some(problem.clone()) }, Some(format!("Memory could not be asked: {problem}"))),
+            Ok(Err(problem)) => (
+                Recalled { injection: String::new(), problem: Some(problem.clone()) },
+                Some(format!("Memory could not be asked: {problem}")),
+            ),
             Err(_) => {
                 let problem = format!("Memory gave nothing within {} ms.", RECALL_TIME.as_millis());
                 (Recalled { injection: String::new(), problem: Some(problem.clone()) }, Some(problem))
@@ -273,7 +287,11 @@ impl Engine {
                 Ok((text, model)) => return Ok(Asked::Answered { text, brain: name, model }),
                 Err(error) if error.cancelled => return Err(Halt::Stopped),
                 Err(error) => {
-                    tracing::warn!(brain = name, class = error.class.name(), "a brain did not answer: {error}");
+                    tracing::warn!(
+                        brain = name,
+                        class = error.class.name(),
+                        "a brain did not answer: {error}"
+                    );
                     walk.note(attempt, &name, error);
                 }
             }
@@ -294,7 +312,8 @@ impl Engine {
     ) -> Result<Result<(String, String), BrainError>, Halt> {
         let message = run.turn.asked.message;
         let brain = &seat.prepared.settings;
-        let whole = assemble::budget(brain.context_tokens, brain.max_output_tokens, self.settings().turn_tokens);
+        let whole =
+            assemble::budget(brain.context_tokens, brain.max_output_tokens, self.settings().turn_tokens);
         let budget = if attempt.shrink { whole / 2 } else { whole };
         let at = run.turn.assembled.as_ref().map_or_else(|| self.now(), |before| before.at);
         let base = self.assemble(run, seat, at, budget);
@@ -345,7 +364,8 @@ impl Engine {
         let workspace = &self.parts.workspace;
         let now = at.to_zoned(workspace.zone.tz().clone());
         let vision = seat.prepared.settings.vision;
-        let questions: Vec<Question> = run.questions.iter().map(|question| for_brain(question, vision)).collect();
+        let questions: Vec<Question> =
+            run.questions.iter().map(|question| for_brain(question, vision)).collect();
         assemble::assemble(Material {
             persona: &persona(workspace),
             pinned: &pinned(workspace),
@@ -383,14 +403,24 @@ impl Engine {
                 results.push(ToolResult { call_id: call.id.clone(), text, is_error: end.is_error });
                 number += 1;
             }
-            messages.push(Message::Assistant { text: round.text, tool_calls: round.tool_calls, raw: round.raw });
+            messages.push(Message::Assistant {
+                text: round.text,
+                tool_calls: round.tool_calls,
+                raw: round.raw,
+            });
             messages.push(Message::ToolResults { results });
         }
         Ok(messages)
     }
 
     /// What a tool said; it is started now if it never was.
-    async fn run_tool(&self, run: &Run<'_>, number: u32, call: &ToolCall, brain: &str) -> Result<ToolEnd, Halt> {
+    async fn run_tool(
+        &self,
+        run: &Run<'_>,
+        number: u32,
+        call: &ToolCall,
+        brain: &str,
+    ) -> Result<ToolEnd, Halt> {
         let message = run.turn.asked.message;
         let known = self.journal().tools(message).map_err(later)?;
         let end = match known.into_iter().find(|row| row.number == number) {
@@ -403,7 +433,12 @@ impl Engine {
                 fail::fail_point!("turn::before-tool-started");
                 self.journal().tool_started(message, number, call, self.now()).map_err(later)?;
                 fail::fail_point!("turn::after-tool-started");
-                let turn = run.turn.asked.block.rsplit_once("#^").map_or_else(|| message.to_string(), |(_, id)| id.to_owned());
+                let turn = run
+                    .turn
+                    .asked
+                    .block
+                    .rsplit_once("#^")
+                    .map_or_else(|| message.to_string(), |(_, id)| id.to_owned());
                 let caller = Caller { turn, number, brain: brain.to_owned() };
                 let end = self.parts.tools.call(call, &caller).await;
                 fail::fail_point!("turn::before-tool-finished");
@@ -460,8 +495,11 @@ impl Engine {
         let assembled = assembled.filter(|_| brain != MEMORY);
         let mut usage = Usage::default();
         calls.iter().for_each(|call| usage += call.usage);
-        let prices: Option<Vec<f64>> =
-            calls.iter().filter(|call| call.usage != Usage::default()).map(|call| self.price(&call.brain, &call.usage)).collect();
+        let prices: Option<Vec<f64>> = calls
+            .iter()
+            .filter(|call| call.usage != Usage::default())
+            .map(|call| self.price(&call.brain, &call.usage))
+            .collect();
         let id = |turn: &Turn| turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned());
         let facts = Facts {
             brain: brain.to_owned(),

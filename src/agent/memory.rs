@@ -1,6 +1,15 @@
 //! What memory gives a turn: context for a brain, and an answer where no brain gives one.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
+
+use super::recollection::{self, Memory, Recall};
+use crate::workspace::Workspace;
+
+/// The characters of what memory alone answers, well below one message.
+#[cfg(feature = "index")]
+const MOST_CHARS: usize = 1500;
 
 /// What was found for a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,4 +34,88 @@ pub trait Remember: Send + Sync {
     /// # Errors
     /// A sentence on what is wrong.
     async fn answer(&self, question: &str, block: &str) -> Result<String, String>;
+}
+
+/// The vault's memory, asked over the daemon's own door: what is warm there is not loaded twice.
+pub struct VaultMemory {
+    #[cfg(feature = "index")]
+    asker: Arc<crate::recall::Asker>,
+}
+
+impl std::fmt::Debug for VaultMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VaultMemory").finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "index")]
+impl VaultMemory {
+    /// Of this vault; nothing is opened yet.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        Self { asker: Arc::new(crate::recall::Asker::new(workspace)) }
+    }
+
+    async fn ask(&self, question: &str, most_chars: usize) -> Result<crate::recall::Recalled, String> {
+        let (asker, question) = (Arc::clone(&self.asker), question.to_owned());
+        let look =
+            move || asker.recall(&question, None, most_chars, false).map_err(|error| error.to_string());
+        tokio::task::spawn_blocking(look).await.map_err(|error| format!("it went wrong inside: {error}"))?
+    }
+}
+
+#[cfg(feature = "index")]
+#[async_trait]
+impl Recall for VaultMemory {
+    async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Memory>, String> {
+        let found = self.ask(query, MOST_CHARS).await?;
+        let tz = self.asker.workspace().zone.tz();
+        let memory = |hit: crate::index::Hit| Memory {
+            path: hit.path,
+            line: hit.line as usize,
+            when: hit.timestamp.map(|at| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string()),
+            text: hit.snippet,
+        };
+        Ok(found.hits.into_iter().take(limit).map(memory).collect())
+    }
+}
+
+#[cfg(feature = "index")]
+#[async_trait]
+impl Remember for VaultMemory {
+    async fn given(&self, question: &str) -> Result<Given, String> {
+        let found = self.ask(question, MOST_CHARS).await?;
+        Ok(Given { injection: found.injection.to_text(), links: found.links() })
+    }
+
+    async fn answer(&self, question: &str, block: &str) -> Result<String, String> {
+        recollection::answer(self, question, block).await
+    }
+}
+
+#[cfg(not(feature = "index"))]
+impl VaultMemory {
+    /// A memory that can't be asked: this build has no index.
+    pub fn new(_: Arc<Workspace>) -> Self {
+        Self {}
+    }
+}
+
+#[cfg(not(feature = "index"))]
+#[async_trait]
+impl Recall for VaultMemory {
+    async fn recall(&self, _: &str, _: usize) -> Result<Vec<Memory>, String> {
+        Err("this build of vault-agent has no index, so it can't recall".to_owned())
+    }
+}
+
+#[cfg(not(feature = "index"))]
+#[async_trait]
+impl Remember for VaultMemory {
+    async fn given(&self, _: &str) -> Result<Given, String> {
+        Ok(Given::default())
+    }
+
+    async fn answer(&self, question: &str, block: &str) -> Result<String, String> {
+        recollection::answer(self, question, block).await
+    }
 }

@@ -3,17 +3,19 @@
 //!
 //! [`setup`] makes brains of what the settings name, with their keys. [`Engine`] runs one turn: route, recall,
 //! assemble, call, tools, answer; every step is in the turn journal before what it announces happens, so that a
-//! turn goes on after a crash and no tool is started twice. [`tools`] and [`memory`] are what it may use; the
-//! front doors give them. Nothing here sends an answer, and nothing knows Discord.
+//! turn goes on after a crash and no tool is started twice. [`tools`] are what it may use; the front doors give
+//! them. [`memory`] is the vault's, [`recollection`] the answer that needs no model. Nothing here sends an answer, and nothing knows Discord.
 
 mod calling;
 mod engine;
 pub mod memory;
+pub mod recollection;
 pub mod setup;
 pub mod tools;
 mod words;
 
 pub use calling::Permits;
 pub use engine::{Engine, EngineParts};
-pub use memory::{Given, Remember};
+pub use memory::{Given, Remember, VaultMemory};
+pub use recollection::{Memory, Recall};
 pub use tools::{NoTools, Toolbox};

@@ -19,7 +19,9 @@ pub fn text_of(reply: &Reply) -> Option<String> {
     match (reply.stop, text.is_empty()) {
         (Stop::Refusal, true) => Some("The model declined to answer.".to_owned()),
         (_, true) => None,
-        (Stop::Length, false) => Some(format!("{text}\n\n(The model stopped here: the answer grew too long.)")),
+        (Stop::Length, false) => {
+            Some(format!("{text}\n\n(The model stopped here: the answer grew too long.)"))
+        }
         (_, false) => Some(text.to_owned()),
     }
 }
@@ -38,18 +40,19 @@ pub fn bounded(text: &str) -> String {
 pub fn why_memory(failed: &[(String, String)], resting: &[String]) -> String {
     let resting = match resting {
         [] => String::new(),
-        names => format!("{} {} not being asked just now", names.join(", "), if names.len() == 1 { "is" } else { "are" }),
+        names => format!(
+            "{} {} not being asked just now",
+            names.join(", "),
+            if names.len() == 1 { "is" } else { "are" }
+        ),
     };
     match failed {
         [] if resting.is_empty() => "No brain could be asked.".to_owned(),
         [] => format!("No brain could be asked: {resting}."),
         [(brain, error), rest @ ..] => {
             let others: Vec<&str> = rest.iter().map(|(brain, _)| brain.as_str()).collect();
-            let others = if others.is_empty() {
-                String::new()
-            } else {
-                format!(", nor did {}", others.join(", "))
-            };
+            let others =
+                if others.is_empty() { String::new() } else { format!(", nor did {}", others.join(", ")) };
             let resting = if resting.is_empty() { resting } else { format!("; {resting}") };
             format!("{brain} did not answer ({}){others}{resting}.", error.trim_end_matches('.'))
         }
@@ -104,6 +107,9 @@ mod tests {
             why_memory(&failed, &["c".to_owned()]),
             "a did not answer (the key is refused), nor did b; c is not being asked just now."
         );
-        assert_eq!(why_memory(&[], &["c".to_owned()]), "No brain could be asked: c is not being asked just now.");
+        assert_eq!(
+            why_memory(&[], &["c".to_owned()]),
+            "No brain could be asked: c is not being asked just now."
+        );
     }
 }

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{ConfigError, FILE_NAME, ids};
 use super::assistant::{self, Assistant, Brain, Route};
-use super::{ConfigError, FILE_NAME};
+use super::{ConfigError, FILE_NAME, ids};
 
 /// All settings of a vault; `Settings::default()` is a vault without a settings file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -402,6 +401,15 @@ impl Settings {
             None => error,
         })?;
         Ok(settings)
+    }
+
+    /// Whether nothing but who answers, and how, differs from `other`.
+    pub fn differ_for_assistant_alone(&self, other: &Self) -> bool {
+        let mut same = self.clone();
+        same.assistant.clone_from(&other.assistant);
+        same.brains.clone_from(&other.brains);
+        same.routes.clone_from(&other.routes);
+        same == *other
     }
 
     /// The 1-based line and column of a dotted key in a settings text, if it is written there.

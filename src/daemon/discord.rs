@@ -13,12 +13,14 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::assistant::Assistant;
 use super::part::{Board, Event, Part};
 use super::status::DaemonStatus;
+use crate::agent::{Recall, VaultMemory};
 use crate::cli::status::coming;
-use crate::deliver::{self, Fact, compose, journal};
-use crate::discord::responder::{Memory, Recall};
-use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Parts, RecallResponder, setup};
+use crate::deliver::{self, Answers, Fact, compose, journal};
+use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Parts, Turnstile, setup};
+use crate::turn::{Responder, TurnJournal};
 use crate::workspace::Workspace;
 
 /// The bot, where there is a token.
@@ -38,10 +40,17 @@ impl Part for DiscordPart {
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
+        let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
+        let kept = Kept {
+            assistant: Arc::new(Assistant::new(&workspace, Arc::clone(&turns))),
+            turns,
+            turnstile: Arc::default(),
+        };
         loop {
             let shutdown = stop.child_token();
-            let bot = tokio::spawn(serve(Arc::clone(&workspace), board.clone(), shutdown.clone()));
-            let changed = next_settings(&workspace, &mut events, &stop).await;
+            let bot =
+                tokio::spawn(serve(Arc::clone(&workspace), kept.clone(), board.clone(), shutdown.clone()));
+            let changed = next_settings(&workspace, &kept.assistant, &mut events, &stop).await;
             shutdown.cancel();
             // The bot's tasks end with their channel; one that hangs is left behind.
             let _ = tokio::time::timeout(Duration::from_millis(500), bot).await;
@@ -53,9 +62,19 @@ impl Part for DiscordPart {
     }
 }
 
-/// Waits for settings that concern the bot; none when the daemon stops.
+/// What stays while bots come and go with other settings.
+#[derive(Clone)]
+struct Kept {
+    assistant: Arc<Assistant>,
+    turns: Arc<TurnJournal>,
+    turnstile: Arc<Turnstile>,
+}
+
+/// Waits for settings that concern the bot; none when the daemon stops. Those of the assistant are taken on by
+/// the next turn, and the bot stays.
 async fn next_settings(
     workspace: &Arc<Workspace>,
+    assistant: &Assistant,
     events: &mut broadcast::Receiver<Event>,
     stop: &CancellationToken,
 ) -> Option<Arc<Workspace>> {
@@ -66,7 +85,12 @@ async fn next_settings(
             event = events.recv() => event,
         };
         match event {
-            Ok(Event::Settings(changed)) if changed.settings != workspace.settings => return Some(changed),
+            Ok(Event::Settings(changed)) => {
+                assistant.take_on(&changed);
+                if !changed.settings.differ_for_assistant_alone(&workspace.settings) {
+                    return Some(changed);
+                }
+            }
             Ok(_) | Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return None,
         }
@@ -74,7 +98,7 @@ async fn next_settings(
 }
 
 /// Runs the bot until `shutdown`, and says how it is.
-async fn serve(workspace: Arc<Workspace>, board: Board, shutdown: CancellationToken) {
+async fn serve(workspace: Arc<Workspace>, kept: Kept, board: Board, shutdown: CancellationToken) {
     let api = match setup::api(&workspace.settings.discord, workspace.vault.root()) {
         Ok(Some(api)) => api,
         Ok(None) => return,
@@ -91,7 +115,11 @@ async fn serve(workspace: Arc<Workspace>, board: Board, shutdown: CancellationTo
             }
         }
     });
-    let result = crate::discord::run(parts(&workspace, api), status, shutdown).await;
+    let parts = match parts(&workspace, &kept, api) {
+        Ok(parts) => parts,
+        Err(error) => return board.say("discord", error.to_string()),
+    };
+    let result = crate::discord::run(parts, status, shutdown).await;
     let _ = watching.await;
     if let Err(error) = result {
         tracing::error!("Discord: {error}");
@@ -111,10 +139,22 @@ fn words(status: &GatewayStatus) -> String {
     }
 }
 
-fn parts(workspace: &Arc<Workspace>, api: crate::discord::Api) -> Parts {
-    let recall: Arc<dyn Recall> = Arc::new(Remembering::new(Arc::clone(workspace)));
+fn parts(
+    workspace: &Arc<Workspace>,
+    kept: &Kept,
+    api: crate::discord::Api,
+) -> Result<Parts, deliver::JournalError> {
+    let recall: Arc<dyn Recall> = Arc::new(VaultMemory::new(Arc::clone(workspace)));
     let paths = &workspace.settings.paths;
-    Parts {
+    let answers = Answers {
+        journal: workspace.journal()?,
+        vault: workspace.vault.clone(),
+        editor: Arc::clone(&workspace.editor),
+        outlets: workspace.bot_outlets(),
+        clock: Arc::clone(&workspace.clock),
+        settings: workspace.pass_settings(),
+    };
+    Ok(Parts {
         api,
         settings: workspace.settings.discord.clone(),
         log: Logbook::new(Arc::clone(&workspace.editor), &paths.logs, Arc::clone(&workspace.clock)),
@@ -127,57 +167,15 @@ fn parts(workspace: &Arc<Workspace>, api: crate::discord::Api) -> Parts {
             recall: Arc::clone(&recall),
             outside: Arc::new(Rest(Arc::clone(workspace))),
         },
-        responder: Arc::new(RecallResponder::new(recall)),
+        responder: Arc::clone(&kept.assistant) as Arc<dyn Responder>,
+        turns: Arc::clone(&kept.turns),
+        answers: Arc::new(answers),
+        turnstile: Arc::clone(&kept.turnstile),
         clock: Arc::clone(&workspace.clock),
         state: workspace.dirs.state.clone(),
         sweep: Parts::SWEEP,
         stall: None,
-    }
-}
-
-/// The vault's memory, asked over the daemon's own door: what is warm there is not loaded twice.
-struct Remembering {
-    #[cfg(feature = "index")]
-    asker: Arc<crate::recall::Asker>,
-}
-
-impl Remembering {
-    #[cfg(feature = "index")]
-    fn new(workspace: Arc<Workspace>) -> Self {
-        Self { asker: Arc::new(crate::recall::Asker::new(workspace)) }
-    }
-
-    #[cfg(not(feature = "index"))]
-    fn new(_: Arc<Workspace>) -> Self {
-        Self {}
-    }
-}
-
-#[async_trait]
-impl Recall for Remembering {
-    #[cfg(feature = "index")]
-    async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Memory>, String> {
-        /// The characters that an answer may hold, well below one message.
-        const MOST_CHARS: usize = 1500;
-        let asker = Arc::clone(&self.asker);
-        let query = query.to_owned();
-        let found = blocking(move || {
-            asker.recall(&query, None, MOST_CHARS, false).map_err(|error| error.to_string())
-        });
-        let tz = self.asker.workspace().zone.tz();
-        let memory = |hit: crate::index::Hit| Memory {
-            path: hit.path,
-            line: hit.line as usize,
-            when: hit.timestamp.map(|at| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string()),
-            text: hit.snippet,
-        };
-        Ok(found.await??.hits.into_iter().take(limit).map(memory).collect())
-    }
-
-    #[cfg(not(feature = "index"))]
-    async fn recall(&self, _: &str, _: usize) -> Result<Vec<Memory>, String> {
-        Err("this build of vault-agent has no index, so it can't recall".to_owned())
-    }
+    })
 }
 
 /// What the bot asks the rest of the daemon for.

@@ -9,6 +9,8 @@
 mod allocator;
 #[cfg(all(unix, feature = "index"))]
 mod answers;
+#[cfg(feature = "assistant")]
+pub(crate) mod assistant;
 #[cfg(feature = "discord")]
 mod discord;
 #[cfg(feature = "history")]

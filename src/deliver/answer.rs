@@ -1,10 +1,16 @@
 //! Sending an answer: the same steps as any notification, for the channel that waits for it.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::pass::{PassContext, PassError, PassReport, Sender};
+use super::journal::{Chunk, ChunkState, Journal, Posted};
+use super::notifier::Scope;
+use super::outlets::Outlets;
+use super::pass::{PassContext, PassError, PassReport, PassSettings, Sender};
+use crate::clock::Clock;
+use crate::vault::{Editor, Vault};
 
 /// Chunks of one answer may take so long in one go.
 const IN_ONE_GO: Duration = Duration::from_secs(60);
@@ -45,5 +51,78 @@ pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<Progres
             Ok(Progress::Later(message.retry.unwrap_or(soon)))
         }
         None => Ok(Progress::Refused("every place refused it".to_owned())),
+    }
+}
+
+/// What is needed to send answers, for as long as the settings stay.
+pub struct Answers {
+    /// Knows what was fixed and sent.
+    pub journal: Journal,
+    /// Reads the notes.
+    pub vault: Vault,
+    /// Writes the notes.
+    pub editor: Arc<Editor>,
+    /// Sends.
+    pub outlets: Outlets,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// What the user has set.
+    pub settings: PassSettings,
+}
+
+impl std::fmt::Debug for Answers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answers").finish_non_exhaustive()
+    }
+}
+
+impl Answers {
+    /// Fixes the answer with this key, unless it is fixed already, and sends what is left of it.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub async fn send(&self, key: &str, scope: Scope, text: &str) -> Result<Progress, PassError> {
+        let limit = self.outlets.primary.limit();
+        fail::fail_point!("turn::before-fixed");
+        if self.journal.fix_answer(key, Some(scope), text, limit)?.is_none() {
+            return Ok(Progress::Refused("it could not be fixed in the delivery journal".to_owned()));
+        }
+        fail::fail_point!("turn::after-fixed");
+        let context = PassContext {
+            vault: &self.vault,
+            editor: &self.editor,
+            journal: &self.journal,
+            outlets: &self.outlets,
+            clock: &*self.clock,
+            settings: &self.settings,
+        };
+        let progress = send_answer(&context, key).await?;
+        if progress == Progress::Sent {
+            self.journal.prune_answers()?;
+        }
+        Ok(progress)
+    }
+
+    /// The chunks of an answer that arrived.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub fn sent(&self, key: &str) -> Result<Vec<Chunk>, PassError> {
+        let message = self.journal.answer(key)?;
+        let chunks = message.map(|message| message.chunks).unwrap_or_default();
+        Ok(chunks.into_iter().filter(|chunk| chunk.state == ChunkState::Sent).collect())
+    }
+
+    /// The chunk of an answer that a message of ours is.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub fn posted(
+        &self,
+        message_id: &str,
+        nonce: Option<&str>,
+        text: &str,
+    ) -> Result<Option<Posted>, PassError> {
+        Ok(self.journal.posted(message_id, nonce, text)?)
     }
 }

@@ -24,7 +24,7 @@ pub mod pass;
 mod restored;
 pub mod split;
 
-pub use answer::{Progress, send_answer};
+pub use answer::{Answers, Progress, send_answer};
 pub use confirm::{confirm, notice};
 pub use console::Console;
 #[cfg(feature = "desktop")]

@@ -26,10 +26,12 @@ use super::ingress::{Item, Lane, Place};
 use super::log::{Logbook, Surface};
 use super::mentions::Identity;
 use super::message::{self, Incoming};
-use super::responder::Responder;
 use super::snowflake;
+use super::turns::Turnstile;
 use crate::clock::Clock;
 use crate::config;
+use crate::deliver::Answers;
+use crate::turn::{Responder, TurnJournal};
 
 /// How often history is read though nothing seems to be missing: the library drops what it can't decode.
 const SWEEP: Duration = Duration::from_secs(10 * 60);
@@ -46,6 +48,12 @@ pub struct Parts {
     pub desk: Desk,
     /// Who answers.
     pub responder: Arc<dyn Responder>,
+    /// How far each turn came.
+    pub turns: Arc<TurnJournal>,
+    /// Fixes and sends answers.
+    pub answers: Arc<Answers>,
+    /// What outlives a bot that starts anew with other settings.
+    pub turnstile: Arc<Turnstile>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// The state directory.
@@ -75,6 +83,12 @@ pub(super) struct Shared {
     pub log: Logbook,
     pub desk: Desk,
     pub responder: Arc<dyn Responder>,
+    pub turns: Arc<TurnJournal>,
+    pub answers: Arc<Answers>,
+    pub turnstile: Arc<Turnstile>,
+    /// Cancelled when the bot ends.
+    pub closing: CancellationToken,
+    name: tokio::sync::OnceCell<String>,
     pub clock: Arc<dyn Clock>,
     pub cursors: Cursors,
     pub application: AtomicU64,
@@ -94,6 +108,16 @@ impl Shared {
 
     pub fn set_identity(&self, change: impl FnOnce(&mut Identity)) {
         change(&mut self.identity.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The bot's own name, asked for once.
+    pub async fn bot_name(&self) -> Result<String, ApiError> {
+        let ask = async {
+            let me = self.api.get(Route::UserMe, vec![]).await?;
+            let name = me["global_name"].as_str().or_else(|| me["username"].as_str()).unwrap_or("assistant");
+            Ok(name.to_owned())
+        };
+        self.name.get_or_try_init(|| ask).await.cloned()
     }
 
     /// Where the history of a channel begins that nothing is known of: now, or the beginning of a young thread.
@@ -202,6 +226,11 @@ pub async fn run(
         log: parts.log,
         desk: parts.desk,
         responder: parts.responder,
+        turns: parts.turns,
+        answers: parts.answers,
+        turnstile: parts.turnstile,
+        closing: CancellationToken::new(),
+        name: tokio::sync::OnceCell::new(),
         clock: parts.clock,
         application: AtomicU64::new(0),
         status,
@@ -219,6 +248,7 @@ pub async fn run(
         result = gateway.run(shutdown) => result,
         () = bot.listen(events) => Ok(()),
     };
+    shared.closing.cancel();
     // Lanes end with their senders.
     shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).clear();
     result

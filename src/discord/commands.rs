@@ -18,9 +18,10 @@ use super::desk::Desk;
 use super::error::ApiError;
 use super::ingress::Item;
 use super::message::Incoming;
-use super::responder;
+use crate::agent::recollection;
 use crate::deliver::split;
 use crate::format::reminder::Recur;
+use crate::turn::NewTurn;
 
 pub(super) use definitions::register;
 
@@ -159,7 +160,12 @@ async fn dispatch(shared: &Shared, command: &CommandInteraction) -> Result<Strin
         }
         "recall" => {
             let found = shared.desk.recall.recall(&needed(command, "query")?, 5).await?;
-            Ok(responder::describe(&found))
+            Ok(recollection::describe(&found))
+        }
+        "ask" => ask(shared, command).await,
+        "stop" => {
+            let stopped = shared.turnstile.stop(command.channel_id.get(), &name_of(command));
+            Ok(if stopped { "Stopped." } else { "Nothing is being answered here." }.to_owned())
         }
         "new" => new_window(shared, command).await,
         "status" => Ok(shared.desk.outside.status().await),
@@ -226,10 +232,33 @@ async fn remember_message(shared: &Shared, command: &CommandInteraction) -> Resu
     Ok(format!("Pinned:\n{}", code(&bullet)))
 }
 
+/// A question as a turn of its own; its answer comes into the channel.
+async fn ask(shared: &Shared, command: &CommandInteraction) -> Result<String, String> {
+    let channel = command.channel_id.get();
+    let lane = shared.lane(channel).ok_or("this channel isn't bound, so nothing can be asked here")?;
+    let turn = NewTurn {
+        message: command.id.get(),
+        channel,
+        author: name_of(command),
+        text: needed(command, "question")?,
+        only: option(command, "brain").filter(|brain| !brain.trim().is_empty()),
+        ..NewTurn::default()
+    };
+    let (done, accepted) = tokio::sync::oneshot::channel();
+    let gone = || "the bot is stopping".to_owned();
+    lane.send(Item::Ask { turn, done }).map_err(|_| gone())?;
+    accepted.await.map_err(|_| gone())?;
+    Ok("The answer comes here.".to_owned())
+}
+
+fn name_of(command: &CommandInteraction) -> String {
+    command.user.global_name.clone().unwrap_or_else(|| command.user.name.clone())
+}
+
 async fn new_window(shared: &Shared, command: &CommandInteraction) -> Result<String, String> {
     let lane = shared.lane(command.channel_id.get()).ok_or("this channel isn't bound, so it has no log")?;
     let (done, answer) = tokio::sync::oneshot::channel();
-    let who = command.user.global_name.clone().unwrap_or_else(|| command.user.name.clone());
+    let who = name_of(command);
     let gone = || "the bot is stopping".to_owned();
     lane.send(Item::NewWindow { who, done }).map_err(|_| gone())?;
     match answer.await.map_err(|_| gone())?? {

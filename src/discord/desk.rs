@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::civil;
 
-use super::responder::Recall;
+use crate::agent::Recall;
 use crate::clock::Clock;
 use crate::deliver::Fact;
 use crate::format::id::ReminderId;

@@ -9,7 +9,6 @@
 mod files;
 mod review;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,17 +17,20 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::access::{self, Standing};
-use super::answer;
 use super::bot::Shared;
 use super::error::ApiError;
 use super::history;
 use super::log::{self, LogError, Surface};
 use super::mentions;
 use super::message::Incoming;
+use super::progress;
 use super::snowflake;
+use super::turns;
+use crate::format::log::EventKind;
+use crate::turn::NewTurn;
 
 /// How long a lane gathers before it takes what came in the order of the ids.
-const GATHER: Duration = Duration::from_millis(120);
+const GATHER: Duration = Duration::from_millis(15);
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
 const HELD: Duration = Duration::from_secs(30);
 /// The pause after a first and at most before a further attempt to read history.
@@ -51,6 +53,10 @@ pub(super) enum Item {
     Hold { review: bool },
     /// Read what may have been missed; says when that was tried. What fails, the lane tries again by itself.
     CatchUp { done: oneshot::Sender<()> },
+    /// Log what belongs to a turn; says when that, and all before it, is written.
+    Write { entries: Vec<log::Entry>, done: Option<oneshot::Sender<()>> },
+    /// A question by a slash command: log it and accept it; says when that is done.
+    Ask { turn: NewTurn, done: oneshot::Sender<()> },
     /// End the window and begin the next; answers with the new file, or why not.
     NewWindow { who: String, done: oneshot::Sender<Result<Option<String>, String>> },
 }
@@ -76,9 +82,8 @@ pub(super) struct Lane {
     shared: Arc<Shared>,
     id: u64,
     place: Place,
-    /// Messages that were accepted for an answer in this process.
-    asked: HashSet<u64>,
-    asks: mpsc::UnboundedSender<Incoming>,
+    /// Wakes the worker that answers.
+    asks: mpsc::UnboundedSender<()>,
     /// Whether history has been read once since the process began.
     caught_up: bool,
     /// Messages of history that were new and may be asked of us, until all of it was read.
@@ -104,12 +109,11 @@ impl Lane {
     /// Starts a lane; it ends when its sender is dropped.
     pub fn start(shared: Arc<Shared>, id: u64, place: Place) -> mpsc::UnboundedSender<Item> {
         let (sender, items) = mpsc::unbounded_channel();
-        let asks = answer::worker(shared.clone(), id, sender.downgrade());
+        let asks = turns::worker(shared.clone(), id, sender.downgrade());
         let lane = Self {
             shared,
             id,
             place,
-            asked: HashSet::new(),
             asks,
             caught_up: false,
             to_act: vec![],
@@ -224,20 +228,34 @@ impl Lane {
         if self.held {
             return;
         }
-        let (mut messages, mut changes, mut windows) = (vec![], vec![], vec![]);
+        let (mut messages, mut changes, mut windows, mut writes) = (vec![], vec![], vec![], vec![]);
+        let mut asks = vec![];
         for item in std::mem::take(backlog) {
             match item {
                 Item::Message(message) => messages.push(*message),
                 Item::Edited { id, content, at } => changes.push((id, Some((content, at)))),
                 Item::Deleted { id } => changes.push((id, None)),
+                Item::Write { entries, done } => writes.push((entries, done)),
+                Item::Ask { turn, done } => asks.push((turn, done)),
                 Item::NewWindow { who, done } => windows.push((who, done)),
                 Item::Hold { .. } | Item::CatchUp { .. } => {}
             }
         }
         messages.sort_by_key(|message| message.id);
         self.store_and_act(&mut messages).await;
+        for (turn, done) in asks {
+            self.ask(turn).await;
+            let _ = done.send(());
+        }
+        for (entries, done) in writes {
+            self.until_written(|lane| lane.shared.log.record(lane.id, &entries)).await;
+            if let Some(done) = done {
+                let _ = done.send(());
+            }
+        }
         for (id, change) in changes {
             self.until_written(|lane| lane.change(id, change.as_ref())).await;
+            self.shared.turnstile.changed(self.id, id);
         }
         for (who, done) in windows {
             let _ = done.send(self.shared.log.new_window(self.id, &who).map_err(|error| error.to_string()));
@@ -288,7 +306,9 @@ impl Lane {
         let mut firsts = vec![];
         for message in messages {
             let unseen = self.is_blind() && message.is_blank();
-            if !message.is_text() || unseen || self.standing(message) == Standing::Dropped {
+            let standing = self.standing(message);
+            let passing = standing == Standing::Own && progress::is_progress(&message.content);
+            if !message.is_text() || unseen || passing || standing == Standing::Dropped {
                 firsts.push(None);
                 continue;
             }
@@ -300,7 +320,14 @@ impl Lane {
                     .or_else(|| if in_batch { self.shared.log.future_link(self.id, to) } else { None })
             });
             firsts.push(Some(entries.len()));
+            let at = entries.len();
             entries.extend(log::entries(message, bot, answered.as_deref()));
+            if standing == Standing::Own
+                && let (Some(text), Some(entry)) =
+                    (turns::logged_text(&self.shared, message), entries.get_mut(at))
+            {
+                entry.content = text;
+            }
         }
         let new = self.shared.log.record(self.id, &entries)?;
         Ok(firsts.into_iter().map(|at| at.is_some_and(|at| new[at])).collect())
@@ -327,7 +354,8 @@ impl Lane {
         !self.place.dm && self.shared.is_blind()
     }
 
-    /// Accepts a message for an answer, if it is one for us and not too old.
+    /// Accepts a message for an answer, if it is one for us. Who speaks to the bot is answered however long ago it
+    /// was; what is said in a bound thread without a word to it only lately.
     fn act(&mut self, message: &Incoming) {
         if self.standing(message) != Standing::Owner || !message.is_text() {
             return;
@@ -337,20 +365,53 @@ impl Lane {
         if spoken_to {
             self.shared.log.bind(self.id, message.at());
         }
-        let bound = self.place.surface == Surface::Thread && self.is_bound(message.at());
+        let thread = self.place.surface == Surface::Thread;
+        let bound = thread && self.is_bound(message.at()) && !self.is_stale(message);
         if !(spoken_to || bound || self.place.dm) {
             return;
         }
-        if self.is_stale(message)
-            || self.shared.log.is_answered(self.id, message.id)
-            || !self.asked.insert(message.id)
-        {
+        let text = mentions::strip(&message.content, &bot);
+        if text.eq_ignore_ascii_case("stop") && self.shared.turnstile.stop(self.id, &message.author.name) {
             return;
         }
-        if self.asked.len() > 10_000 {
-            self.asked = HashSet::from([message.id]);
+        if self.shared.log.is_answered(self.id, message.id) {
+            return;
         }
-        let _ = self.asks.send(message.clone());
+        let block = self.shared.log.link(self.id, message.id).unwrap_or_default();
+        let turn = turns::new_turn(message, thread, block, text, self.shared.clock.now());
+        if !turn.away {
+            self.shared.turnstile.is_live(message.id);
+        }
+        fail::fail_point!("turn::before-accepted");
+        match self.shared.turns.accept(&turn, self.shared.clock.now()) {
+            Ok(_) => {}
+            Err(error) => {
+                tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
+                self.to_act.push(message.clone());
+                self.next_read = Some(Instant::now() + PAUSE);
+            }
+        }
+        fail::fail_point!("turn::after-accepted");
+        let _ = self.asks.send(());
+    }
+
+    /// Logs and accepts a question that no message holds.
+    async fn ask(&mut self, mut turn: NewTurn) {
+        let asked = log::Entry {
+            message: turn.message,
+            part: snowflake::Part::Message,
+            kind: EventKind::User,
+            at: snowflake::time_of(turn.message),
+            author: turn.author.clone(),
+            content: turn.text.clone(),
+        };
+        self.until_written(|lane| lane.shared.log.record(lane.id, std::slice::from_ref(&asked))).await;
+        turn.thread = self.place.surface == Surface::Thread;
+        turn.block = self.shared.log.link(self.id, turn.message).unwrap_or_default();
+        if let Err(error) = self.shared.turns.accept(&turn, self.shared.clock.now()) {
+            tracing::error!(channel = self.id, "a question could not be accepted: {error}");
+        }
+        let _ = self.asks.send(());
     }
 
     /// Whether follow-ups in this thread are answered without a mention.
@@ -393,7 +454,7 @@ impl Lane {
                 let new = self.until_written(|lane| lane.store(&missed)).await;
                 let first = !self.caught_up;
                 let pairs = missed.into_iter().zip(new);
-                let fresh = pairs.filter(|(m, new)| (*new || first) && !self.is_stale(m)).map(|(m, _)| m);
+                let fresh = pairs.filter(|(_, new)| *new || first).map(|(m, _)| m);
                 let fresh: Vec<Incoming> = fresh.collect();
                 self.to_act.extend(fresh);
             }

@@ -15,6 +15,7 @@ use super::shown::{EDITED, Shown};
 use super::snowflake::{self, Part};
 use crate::clock::Clock;
 use crate::format::log::{self, Event, EventKind, LogHeader, LogPath};
+use crate::turn::facts;
 use crate::vault::{EditError, Editor, NotePath, PathError, VaultError};
 
 /// How far back the log is read on start for what it holds.
@@ -99,8 +100,10 @@ struct Context {
     floor: u64,
     /// What it shows of each message.
     shown: Shown,
-    /// Messages that were answered.
+    /// Messages that were answered whole.
     answered: BTreeSet<u64>,
+    /// Messages of ours that say which question they answer.
+    with_facts: BTreeSet<u64>,
     /// When the bot last spoke, or was last spoken to, here.
     bound_at: Option<Timestamp>,
 }
@@ -156,6 +159,7 @@ impl Logbook {
             floor: 0,
             shown: Shown::default(),
             answered: BTreeSet::new(),
+            with_facts: BTreeSet::new(),
             bound_at: None,
         };
         let mut oldest: Option<Timestamp> = None;
@@ -224,8 +228,9 @@ impl Logbook {
         self.append(id, context, &text)?;
         for (entry, _) in entries.iter().zip(&new).filter(|(_, new)| **new) {
             context.known.insert((entry.message, entry.part), index);
-            context.shown.learn(entry.message, entry.part, entry.at, &entry.content);
-            context.note_answer(&entry.content, entry.part);
+            let text = facts::split(&entry.content).0;
+            context.shown.learn(entry.message, entry.part, entry.at, text);
+            context.note_answer(entry.message, &entry.content, entry.part);
             if entry.kind == EventKind::Agent {
                 context.bound_at = context.bound_at.max(Some(entry.at));
             }
@@ -380,15 +385,25 @@ impl Context {
     fn learn(&mut self, event: &Event, window: usize, shown: &mut Shown, mentions: &impl Fn(&str) -> bool) {
         let Some((message, part)) = event.ulid().and_then(snowflake::message_of) else { return };
         self.known.insert((message, part), window);
-        shown.learn(message, part, event.at, &event.content);
-        self.note_answer(&event.content, part);
+        shown.learn(message, part, event.at, facts::split(&event.content).0);
+        self.note_answer(message, &event.content, part);
         if event.kind == EventKind::Agent || (event.kind == EventKind::User && mentions(&event.content)) {
             self.bound_at = self.bound_at.max(Some(event.at));
         }
     }
 
-    fn note_answer(&mut self, content: &str, part: Part) {
-        if part != Part::About {
+    /// Which questions are answered: those that the facts of an answer's last chunk name and, where a message of
+    /// ours has no facts, the one that it replies to.
+    fn note_answer(&mut self, message: u64, content: &str, part: Part) {
+        if part == Part::Message
+            && let (_, Some(facts)) = facts::split(content)
+        {
+            self.with_facts.insert(message);
+            let questions = facts.with.iter().chain(&facts.turn).filter(|_| !facts.is_partial());
+            let ids = questions.filter_map(|id| id.parse().ok()).filter_map(snowflake::message_of);
+            self.answered.extend(ids.map(|(message, _)| message));
+        }
+        if part != Part::About || self.with_facts.contains(&message) {
             return;
         }
         let target = content.strip_prefix(ANSWERS).and_then(|rest| rest.split("]]").next());
@@ -403,6 +418,7 @@ impl Context {
         let Some(middle) = self.known.keys().nth(KEPT / 2).map(|(message, _)| *message) else { return };
         self.known = self.known.split_off(&(middle + 1, Part::Message));
         self.answered = self.answered.split_off(&(middle + 1));
+        self.with_facts = self.with_facts.split_off(&(middle + 1));
         self.shown.forget_before(middle + 1);
         self.floor = middle;
     }

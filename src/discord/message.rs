@@ -113,6 +113,17 @@ impl Incoming {
         self.content.is_empty() && self.beside.is_empty() && self.attachments.is_empty()
     }
 
+    /// A message of the bot's own that was just sent, as its channel shows it.
+    pub fn own(id: u64, channel: u64, bot: u64, name: &str, content: &str, reply_to: Option<u64>) -> Self {
+        let reference = reply_to.map(|to| serde_json::json!({ "message_id": to.to_string() }));
+        let value = serde_json::json!({
+            "id": id.to_string(), "channel_id": channel.to_string(), "content": content, "type": 0,
+            "author": { "id": bot.to_string(), "username": name, "bot": true },
+            "message_reference": reference,
+        });
+        Self::from_json(&value).expect("it has an id, a channel and an author")
+    }
+
     /// When it was written.
     pub fn at(&self) -> Timestamp {
         snowflake::time_of(self.id)

@@ -3,11 +3,11 @@
 //! Outward: [`notifier`] (a bot) and [`webhook`] send what `deliver` decides on, over [`http`]. Inward: [`gateway`]
 //! hears what happens, [`bot`] hands it to the lane of its channel, a lane stores it in the [`log`] first and acts then,
 //! and [`catchup`](self) reads from history whatever the gateway lost. Commands and buttons work on the vault through
-//! [`desk`]; questions go to a [`responder`]. Nothing said on Discord is kept anywhere but in the vault's logs; no
+//! [`desk`]; questions become turns, and their answers come from whoever
+//! answers them; they are run by `agent`. Nothing said on Discord is kept anywhere but in the vault's logs; no
 //! token is ever printed; with `[discord] api_base` nothing leaves this machine.
 
 pub mod access;
-mod answer;
 pub mod bot;
 pub mod buttons;
 mod catchup;
@@ -25,10 +25,11 @@ pub mod mentions;
 pub mod message;
 pub mod notifier;
 pub mod permissions;
-pub mod responder;
+mod progress;
 pub mod setup;
 mod shown;
 pub mod snowflake;
+mod turns;
 pub mod typing;
 pub mod webhook;
 
@@ -40,5 +41,5 @@ pub use gateway::GatewayStatus;
 pub use http::Api;
 pub use log::Logbook;
 pub use notifier::BotNotifier;
-pub use responder::{Memory, Recall, RecallResponder, Responder};
+pub use turns::Turnstile;
 pub use webhook::WebhookNotifier;

@@ -96,6 +96,9 @@ impl BotNotifier {
             "enforce_nonce": true,
             "allowed_mentions": self.owners.allowed_mentions(&message.text),
         });
+        if let Some(to) = message.reply_to {
+            body["message_reference"] = json!({ "message_id": to.to_string(), "fail_if_not_exists": false });
+        }
         let rows = buttons::rows(message);
         if !rows.is_empty() {
             body["components"] = json!(rows);
@@ -112,7 +115,12 @@ fn is_it(found: &message::Incoming, sought: &Outgoing) -> bool {
     match (&found.nonce, found.custom_ids.first()) {
         (Some(nonce), _) => *nonce == sought.nonce,
         (None, Some(id)) => id.ends_with(&sought.nonce),
-        (None, None) => buttons::rows(sought).is_empty() && found.content == sought.text,
+        // Two questions may get the same answer: a reply is told by what it answers, too.
+        (None, None) => {
+            buttons::rows(sought).is_empty()
+                && found.content == sought.text
+                && sought.reply_to.is_none_or(|to| found.reply_to == Some(to))
+        }
     }
 }
 

@@ -22,7 +22,7 @@ impl Shown {
                 let after = content.strip_prefix(EDITED).and_then(|rest| rest.split_once("]]:\n"));
                 after.map_or(content, |(_, text)| text)
             }
-            Part::About | Part::Deletion => return,
+            Part::About | Part::Deletion | Part::Recall | Part::Stopped | Part::Tool(_) => return,
         };
         self.0.insert(message, (at, hash(text)));
     }

@@ -36,10 +36,17 @@ pub enum Part {
     Edit(u16),
     /// Its deletion.
     Deletion,
+    /// What memory gave for answering it.
+    Recall,
+    /// That its answer was stopped.
+    Stopped,
+    /// A tool that was used for answering it, by its number.
+    Tool(u16),
 }
 
 const EDIT: u16 = 0x4000;
 const DELETION: u16 = 0x8000;
+const TOOL: u16 = 0x1000;
 
 impl Part {
     /// The part for an edit at this instant that left this content.
@@ -49,12 +56,20 @@ impl Part {
         Self::Edit(low & (EDIT - 1))
     }
 
+    /// The part for a turn's tool call with this number; very many share the last.
+    pub fn tool(number: u32) -> Self {
+        Self::Tool(u16::try_from(number).unwrap_or(u16::MAX).min(TOOL - 1))
+    }
+
     fn bits(self) -> u16 {
         match self {
             Self::Message => 0,
             Self::About => 1,
             Self::Edit(hash) => EDIT | (hash & (EDIT - 1)),
             Self::Deletion => DELETION,
+            Self::Recall => 2,
+            Self::Stopped => 3,
+            Self::Tool(number) => TOOL | (number & (TOOL - 1)),
         }
     }
 
@@ -63,6 +78,9 @@ impl Part {
             0 => Some(Self::Message),
             1 => Some(Self::About),
             DELETION => Some(Self::Deletion),
+            2 => Some(Self::Recall),
+            3 => Some(Self::Stopped),
+            tool if tool & !(TOOL - 1) == TOOL => Some(Self::Tool(tool & (TOOL - 1))),
             edit if edit & !(EDIT - 1) == EDIT => Some(Self::Edit(edit & (EDIT - 1))),
             _ => None,
         }
@@ -102,7 +120,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_block_id_gives_its_message_back(id in 1u64.., bits in 0u16..0x4000) {
-            for part in [Part::Message, Part::About, Part::Edit(bits), Part::Deletion] {
+            let tool = Part::tool(u32::from(bits) / 4);
+            for part in [Part::Message, Part::About, Part::Edit(bits), Part::Deletion, Part::Recall, Part::Stopped, tool] {
                 prop_assert_eq!(message_of(block_id(id, part)), Some((id, part)));
             }
         }

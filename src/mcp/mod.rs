@@ -29,6 +29,8 @@ mod server;
 mod stdio;
 pub mod subscriptions;
 mod token;
+#[cfg(feature = "assistant")]
+mod toolbox;
 pub mod tools;
 pub mod untrusted;
 
@@ -38,3 +40,5 @@ pub use http::{HttpError, HttpOptions, serve_http};
 pub use server::Server;
 pub use stdio::serve_stdio;
 pub use token::TOKEN_VARIABLE;
+#[cfg(feature = "assistant")]
+pub use toolbox::VaultTools;

@@ -78,10 +78,6 @@ pub trait Responder: Send + Sync {
     ///
     /// # Errors
     /// There is no answer: stopped, taken back, or to be tried again.
-    async fn answer(
-        &self,
-        message: u64,
-        place: &dyn Place,
-        stop: &CancellationToken,
-    ) -> Result<Answer, Halt>;
+    async fn answer(&self, message: u64, place: &dyn Place, stop: &CancellationToken)
+    -> Result<Answer, Halt>;
 }

@@ -18,6 +18,8 @@ pub enum Actor {
     Mcp,
     /// A conversation on Discord.
     Discord,
+    /// The assistant, by a tool that a brain called.
+    Assistant,
     /// A hook of a coding agent.
     Hook,
     /// `restore` or `undo`.
@@ -34,6 +36,7 @@ impl Actor {
             Self::Cli => "cli",
             Self::Mcp => "mcp",
             Self::Discord => "discord",
+            Self::Assistant => "assistant",
             Self::Hook => "hook",
             Self::Restore => "restore",
             Self::Human => "human",

@@ -388,7 +388,9 @@ pub(super) fn read_messages(
 
 fn kind_of(text: &str) -> Option<MessageKind> {
     use MessageKind::{Answer, Commitment, Confirmation, Digest, Notice, Reminder};
-    [Reminder, Commitment, Digest, Confirmation, Notice, Answer].into_iter().find(|kind| kind.as_str() == text)
+    [Reminder, Commitment, Digest, Confirmation, Notice, Answer]
+        .into_iter()
+        .find(|kind| kind.as_str() == text)
 }
 
 /// A chunk's index as SQLite keeps it.

@@ -34,6 +34,12 @@ fn all() -> Vec<Value> {
         json!({ "type": 3, "name": REMEMBER_MESSAGE }),
         command("forget", "Unpins something", vec![text("pin", "Its beginning", true, true)]),
         command("recall", "Searches the notes", vec![text("query", "What for", true, false)]),
+        command(
+            "ask",
+            "Asks the assistant",
+            vec![text("question", "What", true, false), text("brain", "Only this brain", false, false)],
+        ),
+        command("stop", "Ends the answer that is being made", vec![]),
         command("new", "Ends this conversation's window and begins a new one", vec![]),
         command("status", "How the agent is", vec![]),
         command("undo", "Takes back the agent's last change of the vault", vec![]),

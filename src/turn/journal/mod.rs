@@ -82,9 +82,7 @@ impl TurnJournal {
         let wrong = |source| TurnJournalError { path: path.to_owned(), source };
         let connection = Connection::open(path).map_err(wrong)?;
         connection.busy_timeout(std::time::Duration::from_secs(10)).map_err(wrong)?;
-        connection
-            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
-            .map_err(wrong)?;
+        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(wrong)?;
         let version: i64 =
             connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(wrong)?;
         match version {
@@ -121,6 +119,13 @@ impl TurnJournal {
                 step(tx, turn.message, "accepted", now, "")?;
             }
             Ok(added > 0)
+        })
+    }
+
+    /// Notes that the answer begins by saying that the assistant was away.
+    pub fn mark_away(&self, message: u64) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute("UPDATE turns SET away = 1 WHERE message = ?1", [message.to_string()]).map(drop)
         })
     }
 
@@ -223,7 +228,10 @@ impl TurnJournal {
     /// Notes, before it happens, that a brain is asked.
     pub fn calling(&self, message: u64, brain: &str, now: Timestamp) -> Result<(), TurnJournalError> {
         self.write(|tx| {
-            tx.execute("UPDATE turns SET brain = ?2 WHERE message = ?1", params![message.to_string(), brain])?;
+            tx.execute(
+                "UPDATE turns SET brain = ?2 WHERE message = ?1",
+                params![message.to_string(), brain],
+            )?;
             advance(tx, message, State::Called, brain, now).map(drop)
         })
     }
@@ -289,24 +297,24 @@ impl TurnJournal {
         let columns = "brain, model, class, error, ms, input, cached, cache_write, output";
         self.read(|db| {
             db.prepare_cached(&format!("SELECT {columns} FROM calls WHERE {condition} ORDER BY number"))?
-            .query_map([value], |row| {
-                let class: Option<String> = row.get(2)?;
-                Ok(CallRow {
-                    brain: row.get(0)?,
-                    model: row.get(1)?,
-                    class: class
-                        .and_then(|name| Class::ALL.into_iter().find(|class| class.name() == name)),
-                    error: row.get(3)?,
-                    ms: count(row, 4)?,
-                    usage: Usage {
-                        input: count(row, 5)?,
-                        cached: count(row, 6)?,
-                        cache_write: count(row, 7)?,
-                        output: count(row, 8)?,
-                    },
-                })
-            })?
-            .collect()
+                .query_map([value], |row| {
+                    let class: Option<String> = row.get(2)?;
+                    Ok(CallRow {
+                        brain: row.get(0)?,
+                        model: row.get(1)?,
+                        class: class
+                            .and_then(|name| Class::ALL.into_iter().find(|class| class.name() == name)),
+                        error: row.get(3)?,
+                        ms: count(row, 4)?,
+                        usage: Usage {
+                            input: count(row, 5)?,
+                            cached: count(row, 6)?,
+                            cache_write: count(row, 7)?,
+                            output: count(row, 8)?,
+                        },
+                    })
+                })?
+                .collect()
         })
     }
 
@@ -558,7 +566,10 @@ mod tests {
         assert!(!journal.begin_again(1, now()).unwrap());
         assert!(!journal.answered(1, "another", "", 1, now()).unwrap());
         let row = journal.turn(1).unwrap().unwrap();
-        assert_eq!((row.state, row.answer.as_deref(), row.brain.as_deref()), (State::Answered, Some("text"), Some("claude")));
+        assert_eq!(
+            (row.state, row.answer.as_deref(), row.brain.as_deref()),
+            (State::Answered, Some("text"), Some("claude"))
+        );
         assert!(journal.advance(1, State::Sent, "", now()).unwrap());
         assert!(journal.advance(1, State::Done, "", now()).unwrap());
         assert!(journal.open_turns(None).unwrap().is_empty());
@@ -594,7 +605,8 @@ mod tests {
     #[test]
     fn a_file_that_is_no_database_is_put_aside() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join(FILE_NAME), "not a database, and long enough to look like a header").unwrap();
+        std::fs::write(dir.path().join(FILE_NAME), "not a database, and long enough to look like a header")
+            .unwrap();
         let journal = TurnJournal::open(dir.path()).unwrap();
         assert!(journal.accept(&turn(1), now()).unwrap());
         assert!(dir.path().join("turns.sqlite.broken").exists());

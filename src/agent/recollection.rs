@@ -1,0 +1,101 @@
+//! The answer that needs no model: what is remembered, in words that say where it comes from.
+
+use async_trait::async_trait;
+
+/// One thing that was found in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// The note that it stands in.
+    pub path: String,
+    /// The line, 1-based.
+    pub line: usize,
+    /// When it was said or written, if known, as the person would say it.
+    pub when: Option<String>,
+    /// A short excerpt.
+    pub text: String,
+}
+
+/// A search of the memory, best first.
+#[async_trait]
+pub trait Recall: Send + Sync {
+    /// What is remembered about this; empty where nothing is.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong.
+    async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Memory>, String>;
+}
+
+/// The most memories in one answer.
+const MOST: usize = 5;
+
+/// The answer that memory alone gives. `block` is the question's own place in a log, as a link's target.
+///
+/// # Errors
+/// A sentence on what is wrong.
+pub async fn answer(recall: &dyn Recall, question: &str, block: &str) -> Result<String, String> {
+    if question.trim().is_empty() {
+        return Ok(
+            "Ask me about your notes, or use `/remind`, `/remember` and `/recall`; `/status` says how I am."
+                .into(),
+        );
+    }
+    // The question itself is in the log already and would be the best hit.
+    let own = block.split('#').next().unwrap_or_default();
+    let found = recall.recall(question, MOST + 1).await?;
+    let found = found.into_iter().filter(|memory| {
+        memory.path.trim_end_matches(".md") != own.trim_end_matches(".md")
+            || !question.trim().starts_with(memory.text.trim_end_matches('…').trim())
+    });
+    Ok(describe(&found.take(MOST).collect::<Vec<_>>()))
+}
+
+/// The words for what was found: where each came from, and that nothing was added.
+pub fn describe(found: &[Memory]) -> String {
+    if found.is_empty() {
+        return "I found nothing about that in your notes.".to_owned();
+    }
+    let items = found.iter().map(|memory| {
+        let when = memory.when.as_ref().map(|when| format!("{when}, ")).unwrap_or_default();
+        format!(
+            "- {}\n  -# {when}`{}`, line {}",
+            one_line(&memory.text),
+            memory.path.replace('`', "'"),
+            memory.line
+        )
+    });
+    format!("From your notes (excerpts, found by search):\n{}", items.collect::<Vec<_>>().join("\n"))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixed(Vec<Memory>);
+
+    #[async_trait]
+    impl Recall for Fixed {
+        async fn recall(&self, _: &str, _: usize) -> Result<Vec<Memory>, String> {
+            Ok(self.0.clone())
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_says_where_it_comes_from_and_leaves_the_question_out() {
+        let memory =
+            |path: &str, text: &str| Memory { path: path.into(), line: 7, when: None, text: text.into() };
+        let found =
+            vec![memory("logs/a.md", "when is the dentist?"), memory("MEMORY.md", "Dentist\n on Friday")];
+        let answer = answer(&Fixed(found), "when is the dentist?", "logs/a#^X").await.unwrap();
+        insta::assert_snapshot!(answer, @r"
+        From your notes (excerpts, found by search):
+        - Dentist on Friday
+          -# `MEMORY.md`, line 7
+        ");
+        let answer = super::answer(&Fixed(vec![]), "x", "logs/a#^X").await.unwrap();
+        assert_eq!(answer, "I found nothing about that in your notes.");
+    }
+}

@@ -1,0 +1,83 @@
+//! The daemon's assistant: whoever answers, with the settings as they are when a turn begins.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{Engine, EngineParts, NoTools, Permits, Toolbox, VaultMemory};
+use crate::brain::wire::Watch;
+use crate::turn::{Answer, Halt, Place, Responder, TurnJournal};
+use crate::workspace::Workspace;
+
+/// Answers with the engine of the settings that are in force; a turn keeps the one that it began with.
+pub struct Assistant {
+    engine: RwLock<Result<Arc<Engine>, String>>,
+    journal: Arc<TurnJournal>,
+    permits: Arc<Permits>,
+}
+
+impl Assistant {
+    /// With these settings.
+    pub fn new(workspace: &Arc<Workspace>, journal: Arc<TurnJournal>) -> Self {
+        let permits = Arc::new(Permits::default());
+        let engine = RwLock::new(engine(workspace, &journal, &permits));
+        Self { engine, journal, permits }
+    }
+
+    /// Takes on other settings for the turns that begin from now on.
+    pub fn take_on(&self, workspace: &Arc<Workspace>) {
+        let engine = engine(workspace, &self.journal, &self.permits);
+        *self.engine.write().unwrap_or_else(PoisonError::into_inner) = engine;
+    }
+}
+
+fn engine(
+    workspace: &Arc<Workspace>,
+    journal: &Arc<TurnJournal>,
+    permits: &Arc<Permits>,
+) -> Result<Arc<Engine>, String> {
+    let parts = EngineParts {
+        workspace: Arc::clone(workspace),
+        journal: Arc::clone(journal),
+        tools: toolbox(workspace),
+        memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
+        permits: Arc::clone(permits),
+        watch: Watch::default(),
+        files: Vec::new(),
+        schema: None,
+    };
+    Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
+}
+
+/// The vault's typed tools, over a workspace of their own.
+#[cfg(feature = "mcp")]
+pub(crate) fn toolbox(workspace: &Workspace) -> Arc<dyn Toolbox> {
+    let (vault, dirs, clock) =
+        (workspace.vault.clone(), workspace.dirs.clone(), Arc::clone(&workspace.clock));
+    match Workspace::open_in(vault, dirs, clock) {
+        Ok(own) => Arc::new(crate::mcp::VaultTools::new(own)),
+        Err(error) => {
+            tracing::error!("the assistant has no tools: {error}");
+            Arc::new(NoTools)
+        }
+    }
+}
+
+#[cfg(not(feature = "mcp"))]
+pub(crate) fn toolbox(_: &Workspace) -> Arc<dyn Toolbox> {
+    Arc::new(NoTools)
+}
+
+#[async_trait]
+impl Responder for Assistant {
+    async fn answer(
+        &self,
+        message: u64,
+        place: &dyn Place,
+        stop: &CancellationToken,
+    ) -> Result<Answer, Halt> {
+        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner).clone();
+        engine.map_err(Halt::Later)?.answer(message, place, stop).await
+    }
+}
