@@ -114,7 +114,7 @@ async fn a_thousand_messages_are_caught_up_with_in_order() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_day_away_all_is_logged_and_only_what_is_fresh_is_answered() {
     let (mut rig, clock) = clocked("2026-11-20T10:00:00Z").await;
-    rig.responder = Arc::new(Slow(Duration::ZERO));
+    rig.answering = Answering::Slow(Duration::ZERO);
     rig.fake.world().add_thread(3000, CHANNEL, "side", false);
     let running = rig.run().await;
     rig.fake.say(CHANNEL, ALICE, "<@500> one");
@@ -145,12 +145,12 @@ async fn after_a_day_away_all_is_logged_and_only_what_is_fresh_is_answered() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_that_was_logged_but_not_answered_before_a_crash_is_answered_once() {
     let mut rig = Rig::new().await;
-    rig.responder = Arc::new(Slow(Duration::from_secs(30)));
+    rig.answering = Answering::Slow(Duration::from_secs(30));
     let running = rig.run().await;
     rig.fake.say(CHANNEL, ALICE, "<@500> hello?");
     rig.wait_said(CHANNEL, 1).await;
     running.crash().await;
-    rig.responder = Arc::new(Slow(Duration::ZERO));
+    rig.answering = Answering::Slow(Duration::ZERO);
     // Even where the state directory's file is gone: the log says what was seen.
     for round in 0..3 {
         if round == 1 {
@@ -168,7 +168,7 @@ async fn a_question_that_was_logged_but_not_answered_before_a_crash_is_answered_
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_whose_answer_was_lost_is_one_message() {
     let mut rig = Rig::new().await;
-    rig.responder = Arc::new(Slow(Duration::ZERO));
+    rig.answering = Answering::Slow(Duration::ZERO);
     let running = rig.run().await;
     rig.fake.fault("POST", "/messages", Fault::LoseAnswer, 2);
     rig.fake.say(CHANNEL, ALICE, "<@500> hi");

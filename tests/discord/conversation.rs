@@ -52,7 +52,7 @@ async fn the_bot_answers_its_role_and_replies_but_no_stranger() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_leaked_mention_pings_nobody() {
     let mut rig = Rig::new().await;
-    rig.responder = Arc::new(Slow(Duration::ZERO));
+    rig.answering = Answering::Slow(Duration::ZERO);
     let running = rig.run().await;
     rig.fake.say(CHANNEL, ALICE, "<@500> @everyone <@&601> <@66> <@42>");
     rig.wait_said(CHANNEL, 2).await;
@@ -130,7 +130,7 @@ async fn a_bound_thread_needs_no_further_mention() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn typing_lasts_as_long_as_the_answer_takes() {
     let mut rig = Rig::new().await;
-    rig.responder = Arc::new(Slow(Duration::from_secs(9)));
+    rig.answering = Answering::Slow(Duration::from_secs(9));
     let running = rig.run().await;
     // The sign may fail; the loop goes on.
     rig.fake.fault("POST", "/typing", super::fake::Fault::refuse(500, 0, "oops"), 1);

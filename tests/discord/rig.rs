@@ -15,8 +15,16 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::clock::{Clock, SystemClock};
 use vault_agent::config;
 use vault_agent::deliver::Fact;
-use vault_agent::discord::responder::{Ask, Memory, Recall, RecallResponder, Responder};
-use vault_agent::discord::{self, Api, Desk, DiscordError, GatewayStatus, Logbook, Outside, Parts};
+use vault_agent::agent::{
+    Engine, EngineParts, Given, Memory, NoTools, Recall, Remember, Toolbox, recollection,
+};
+use vault_agent::brain::wire::Watch;
+use vault_agent::deliver::{Answers, Outlets};
+use vault_agent::discord::{
+    self, Api, BotNotifier, Desk, DiscordError, GatewayStatus, Logbook, Outside, Owners, Parts,
+};
+use vault_agent::turn::{Answer, Facts, Halt, Place, Responder, TurnJournal};
+use vault_agent::workspace::Workspace;
 use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
@@ -61,14 +69,42 @@ impl Recall for Dentist {
     }
 }
 
-/// Takes its time.
-pub struct Slow(pub Duration);
+#[async_trait]
+impl Remember for Dentist {
+    async fn given(&self, _: &str) -> Result<Given, String> {
+        Ok(Given::default())
+    }
+
+    async fn answer(&self, question: &str, block: &str) -> Result<String, String> {
+        recollection::answer(self, question, block).await
+    }
+}
+
+/// Who answers.
+#[derive(Clone)]
+pub enum Answering {
+    /// The assistant itself, with the settings of the vault; without any, memory.
+    Assistant,
+    /// Takes its time, and says what it heard.
+    Slow(Duration),
+}
+
+struct Slow(Duration, Arc<TurnJournal>);
 
 #[async_trait]
 impl Responder for Slow {
-    async fn answer(&self, ask: &Ask) -> Result<Option<String>, String> {
-        tokio::time::sleep(self.0).await;
-        Ok(Some(format!("heard: {}", ask.text)))
+    async fn answer(&self, message: u64, _: &dyn Place, stop: &CancellationToken) -> Result<Answer, Halt> {
+        tokio::select! {
+            () = tokio::time::sleep(self.0) => {}
+            () = stop.cancelled() => return Err(Halt::Stopped),
+        }
+        let turn = self.1.turn(message).unwrap().unwrap();
+        let facts = Facts {
+            brain: "slow".into(),
+            turn: turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned()),
+            ..Facts::default()
+        };
+        Ok(Answer { text: format!("heard: {}", turn.asked.text), facts })
     }
 }
 
@@ -77,7 +113,8 @@ pub struct Rig {
     pub temp: Arc<tempfile::TempDir>,
     pub settings: config::Discord,
     pub daemon: Arc<Daemon>,
-    pub responder: Arc<dyn Responder>,
+    pub answering: Answering,
+    pub tools: Arc<dyn Toolbox>,
     pub sweep: Duration,
     pub stall: Option<Duration>,
     pub token: Option<String>,
@@ -140,7 +177,8 @@ impl Rig {
             temp,
             settings,
             daemon: Arc::default(),
-            responder: Arc::new(RecallResponder::new(Arc::new(Dentist))),
+            answering: Answering::Assistant,
+            tools: Arc::new(NoTools),
             sweep: Parts::SWEEP,
             stall: None,
             token: None,
@@ -175,15 +213,55 @@ impl Rig {
         }
     }
 
+    pub fn state(&self) -> PathBuf {
+        self.temp.path().join("state")
+    }
+
+    pub fn workspace(&self) -> Arc<Workspace> {
+        let dirs = config::Dirs { state: self.state(), cache: self.temp.path().join("cache") };
+        let vault = Vault::open(&self.vault()).unwrap();
+        Arc::new(Workspace::open_in(vault, dirs, self.clock.clone()).unwrap())
+    }
+
     pub fn parts(&self) -> Parts {
+        let workspace = self.workspace();
+        let turns = Arc::new(TurnJournal::open(&self.state()).unwrap());
+        let notifier = BotNotifier::new(self.api(), self.settings.channel_id, Owners::new(&[ALICE]));
+        let answers = Answers {
+            journal: workspace.journal().unwrap(),
+            vault: workspace.vault.clone(),
+            editor: Arc::clone(&workspace.editor),
+            outlets: Outlets { primary: Arc::new(notifier), fallback: None },
+            clock: self.clock.clone(),
+            settings: workspace.pass_settings(),
+        };
+        let responder: Arc<dyn Responder> = match self.answering {
+            Answering::Slow(delay) => Arc::new(Slow(delay, Arc::clone(&turns))),
+            Answering::Assistant => {
+                let parts = EngineParts {
+                    workspace,
+                    journal: Arc::clone(&turns),
+                    tools: Arc::clone(&self.tools),
+                    memory: Arc::new(Dentist),
+                    permits: Arc::default(),
+                    watch: Watch::default(),
+                    files: vec![],
+                    schema: None,
+                };
+                Arc::new(Engine::new(parts).unwrap())
+            }
+        };
         Parts {
             api: self.api(),
             settings: self.settings.clone(),
             log: Logbook::new(self.editor(), "logs", self.clock.clone()),
             desk: self.desk(),
-            responder: self.responder.clone(),
+            responder,
+            turns,
+            answers: Arc::new(answers),
+            turnstile: Arc::default(),
             clock: self.clock.clone(),
-            state: self.temp.path().join("state"),
+            state: self.state(),
             sweep: self.sweep,
             stall: self.stall,
         }
