@@ -1,0 +1,227 @@
+//! The same conversations over all three wires.
+
+use serde_json::{Value, json};
+use vault_agent::brain::wire::Wire;
+use vault_agent::brain::{Event, Message, Part, Reply as Answer, Request, Stop, ToolResult, Usage};
+
+use crate::models::{ModelServer, Reply};
+use crate::rig::{KEY, PATIENT, ask, brain, question, told, with_tool};
+
+/// The conversation so far, with an answer and its calls' results.
+fn after(request: &Request, answer: &Answer, results: &[&str]) -> Request {
+    let mut next = request.clone();
+    next.messages.push(Message::Assistant {
+        text: answer.text.clone(),
+        tool_calls: answer.tool_calls.clone(),
+        raw: answer.raw.clone(),
+    });
+    if !results.is_empty() {
+        let result = |(call, text): (&vault_agent::brain::ToolCall, &&str)| ToolResult {
+            call_id: call.id.clone(),
+            text: (*text).to_owned(),
+            is_error: false,
+        };
+        next.messages.push(Message::ToolResults {
+            results: answer.tool_calls.iter().zip(results).map(result).collect(),
+        });
+    }
+    next
+}
+
+#[tokio::test]
+async fn a_question_and_its_answer() {
+    for wire in Wire::ALL {
+        for whole in [false, true] {
+            let server = ModelServer::start().await;
+            let reply = Reply::text("Anna likes oolong tea, 東方美人 🍵.");
+            server.script(vec![if whole { reply.whole() } else { reply }]);
+            let (answer, events) =
+                ask(&brain(wire, &server.url(), PATIENT), &question("What does Anna like?")).await;
+            let answer = answer.unwrap();
+            assert_eq!(answer.text, "Anna likes oolong tea, 東方美人 🍵.", "{wire:?}");
+            assert_eq!(told(&events), answer.text);
+            assert_eq!(answer.usage, Usage { input: 120, cached: 100, cache_write: 0, output: 7 });
+            assert_eq!((answer.stop, answer.model.as_str()), (Stop::End, "model-1"));
+            assert_eq!(events.last(), Some(&Event::Done { stop: Stop::End }));
+            let asked = &server.requests()[0];
+            assert_eq!(asked.wire, wire.name());
+            assert_eq!(asked.last_user(), "What does Anna like?");
+            assert_eq!(asked.system(), "Be brief.");
+            assert_eq!(asked.body["model"], "model-1");
+            let (name, value) = match wire {
+                Wire::Messages => ("x-api-key", KEY.to_owned()),
+                _ => ("authorization", format!("Bearer {KEY}")),
+            };
+            assert_eq!(asked.headers[name], value);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_round_of_tools_and_what_goes_back() {
+    for wire in Wire::ALL {
+        for whole in [false, true] {
+            let server = ModelServer::start().await;
+            let calls = Reply::tool("look", json!({"q": "Anna \"tea\""}))
+                .and_tool("look", json!({}))
+                .reasoning("Let me see.");
+            server.script(vec![if whole { calls.whole() } else { calls }, Reply::text("Oolong.")]);
+            let brain = brain(wire, &server.url(), PATIENT);
+            let first = with_tool("What does Anna like?");
+            let (answer, events) = ask(&brain, &first).await;
+            let answer = answer.unwrap();
+            assert_eq!(answer.stop, Stop::ToolUse);
+            assert_eq!(answer.text, "", "reasoning is no answer");
+            let arguments: Vec<Value> =
+                answer.tool_calls.iter().map(|call| serde_json::from_str(&call.arguments).unwrap()).collect();
+            assert_eq!(arguments, [json!({"q": "Anna \"tea\""}), json!({})]);
+            assert_eq!(events.iter().filter(|event| matches!(event, Event::ToolCall(_))).count(), 2);
+            let (answer, _) = ask(&brain, &after(&first, &answer, &["oolong", "nothing"])).await;
+            assert_eq!(answer.unwrap().text, "Oolong.");
+            let asked = &server.requests()[1];
+            assert_eq!(asked.results(), ["oolong", "nothing"]);
+            // What we don't know came back as it was.
+            let sent = asked.body.to_string();
+            let kept: &[&str] = match wire {
+                Wire::Messages => &["sig-1==", "Let me see.", "toolu_1_0"],
+                Wire::Responses => &["enc-1==", "rs_1", "fc_1_0"],
+                Wire::Chat => &["Let me see.", "ts-1", "reasoning_content"],
+            };
+            for kept in kept {
+                assert!(sent.contains(kept), "{wire:?} lost {kept}: {sent}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_one_wire_said_another_takes_up() {
+    for from in Wire::ALL {
+        for to in Wire::ALL {
+            let (one, other) = (ModelServer::start().await, ModelServer::start().await);
+            one.script(vec![Reply::tool("look", json!({"q": "tea"})).reasoning("secret thought")]);
+            other.script(vec![Reply::text("Oolong.")]);
+            let first = with_tool("What?");
+            let answer = ask(&brain(from, &one.url(), PATIENT), &first).await.0.unwrap();
+            let next = after(&first, &answer, &["oolong"]);
+            let answer = ask(&brain(to, &other.url(), PATIENT), &next).await.0.unwrap();
+            assert_eq!(answer.text, "Oolong.");
+            let asked = &other.requests()[0];
+            assert_eq!(asked.results(), ["oolong"]);
+            let sent = asked.body.to_string();
+            // Signatures and encrypted reasoning are for the address that made them.
+            for foreign in ["sig-1", "enc-1", "ts-1", "secret thought"] {
+                assert!(!sent.contains(foreign), "{from:?} to {to:?}: {sent}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn plain_servers_work() {
+    let server = ModelServer::start().await;
+    let call = Reply::tool("look", json!({"q": "tea"})).and_tool("look", json!({"q": "cake"}));
+    server.script(vec![call.clone().bare(), call.bare().whole(), Reply::text("Yes.").bare()]);
+    let brain = brain(Wire::Chat, &server.url(), PATIENT);
+    let first = with_tool("What?");
+    for round in 0..2 {
+        let answer = ask(&brain, &first).await.0.unwrap();
+        assert_eq!((answer.stop, answer.tool_calls.len()), (Stop::ToolUse, 2), "{round}");
+        assert_ne!(answer.tool_calls[0].id, answer.tool_calls[1].id);
+        assert_eq!(answer.tool_calls[1].arguments, r#"{"q":"cake"}"#);
+        assert_eq!(answer.usage, Usage::default());
+    }
+    assert_eq!(ask(&brain, &first).await.0.unwrap().text, "Yes.");
+}
+
+#[tokio::test]
+async fn answers_end_for_different_reasons() {
+    let table = [("stop", Stop::End), ("length", Stop::Length), ("content_filter", Stop::Refusal)];
+    for wire in Wire::ALL {
+        for (said, stop) in table {
+            let server = ModelServer::start().await;
+            server.script(vec![Reply::text("Well").stop(said)]);
+            let answer = ask(&brain(wire, &server.url(), PATIENT), &question("?")).await.0.unwrap();
+            assert_eq!((answer.stop, answer.text.as_str()), (stop, "Well"), "{wire:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_model_may_say_nothing_or_only_think_or_write_bad_arguments() {
+    for wire in Wire::ALL {
+        let server = ModelServer::start().await;
+        let bad = Reply::tool("look", json!("{\"q\": not JSON"));
+        server.script(vec![Reply::text(""), Reply::text("").reasoning("Hm."), bad, Reply::text("Sorry.")]);
+        let brain = brain(wire, &server.url(), PATIENT);
+        let first = with_tool("?");
+        for _ in 0..2 {
+            let (answer, events) = ask(&brain, &first).await;
+            let answer = answer.unwrap();
+            assert_eq!((answer.text.as_str(), answer.stop), ("", Stop::End), "{wire:?}");
+            assert_eq!(told(&events), "");
+            // What was only thought can stand in a conversation.
+            wire.encode(&after(&first, &answer, &[]), &server.url(), "model-1");
+        }
+        let answer = ask(&brain, &first).await.0.unwrap();
+        assert_eq!(answer.tool_calls[0].arguments, "{\"q\": not JSON");
+        let answer = ask(&brain, &after(&first, &answer, &["the arguments are no JSON"])).await.0.unwrap();
+        assert_eq!(answer.text, "Sorry.");
+    }
+}
+
+#[tokio::test]
+async fn pictures_schemas_and_cache_points() {
+    let mut request = question("What is this?");
+    request.messages.insert(0, Message::user("Hello"));
+    request.messages.insert(1, Message::assistant("Hello."));
+    let picture = Part::Image { media_type: "image/png".into(), base64: "aGk=".into() };
+    if let Message::User { parts } = &mut request.messages[2] {
+        parts.push(picture);
+    }
+    request.cache_after = Some(1);
+    request.max_output_tokens = Some(99);
+    request.schema = Some(json!({"type": "object"}));
+    for wire in Wire::ALL {
+        let body = wire.encode(&request, "http://h", "m");
+        let text = body.to_string();
+        assert!(text.contains("aGk=") && text.contains("image/png"), "{text}");
+        assert!(text.contains("JSON schema"), "{text}");
+        match wire {
+            Wire::Messages => {
+                assert_eq!(body["messages"][1]["content"][0]["cache_control"]["type"], "ephemeral");
+                assert_eq!(text.matches("cache_control").count(), 2);
+                assert_eq!(body["max_tokens"], 99);
+            }
+            Wire::Responses => {
+                assert_eq!(body["text"]["format"]["schema"], json!({"type": "object"}));
+                assert_eq!(
+                    (&body["store"], &body["include"][0]),
+                    (&json!(false), &json!("reasoning.encrypted_content"))
+                );
+                assert_eq!(body["max_output_tokens"], 99);
+            }
+            Wire::Chat => {
+                assert_eq!(body["response_format"]["json_schema"]["schema"], json!({"type": "object"}));
+                assert_eq!(body["stream_options"]["include_usage"], true);
+                assert_eq!(body["max_tokens"], 99);
+            }
+        }
+    }
+    // However many rounds of tools: never more points than are allowed.
+    let mut long = with_tool("?");
+    long.cache_after = Some(0);
+    for n in 0..6 {
+        let call = vault_agent::brain::ToolCall {
+            id: format!("c:{n}"),
+            name: "look".into(),
+            arguments: "{}".into(),
+        };
+        long.messages.push(Message::Assistant { text: String::new(), tool_calls: vec![call], raw: None });
+        let result = ToolResult { call_id: format!("c:{n}"), text: "x".into(), is_error: true };
+        long.messages.push(Message::ToolResults { results: vec![result] });
+    }
+    let text = Wire::Messages.encode(&long, "http://h", "m").to_string();
+    assert_eq!(text.matches("cache_control").count(), 3);
+    assert!(text.contains("c_5") && !text.contains("c:5") && text.contains("\"is_error\":true"));
+}

@@ -1,0 +1,12 @@
+//! Brains over real sockets: the three wires against a scripted model server.
+#![cfg(feature = "assistant")]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "../support/models/mod.rs"]
+mod models;
+mod rig;
+
+mod aimock;
+mod conversation;
+mod cuts;
+mod failures;

@@ -1,0 +1,58 @@
+//! One brain behind the scripted server, asked and listened to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use vault_agent::brain::wire::{Endpoint, Watch, Wire, WireBrain, http};
+use vault_agent::brain::{Brain, BrainError, Event, Message, Reply, Request, ToolSpec};
+use vault_agent::clock::ManualClock;
+
+/// Long enough for a busy machine.
+pub const PATIENT: Watch = Watch {
+    first_byte: Duration::from_secs(60),
+    silence: Duration::from_secs(60),
+    overall: Duration::from_secs(120),
+};
+
+pub const KEY: &str = "test-key-0123456789";
+
+pub fn brain(wire: Wire, url: &str, watch: Watch) -> WireBrain {
+    let endpoint = Endpoint { wire, url: url.to_owned(), model: "model-1".to_owned(), key: Some(KEY.into()) };
+    let clock = ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap());
+    WireBrain::new(endpoint, watch, http::client().unwrap(), Arc::new(clock))
+}
+
+/// The answer, and the events that came with it.
+pub async fn ask(brain: &dyn Brain, request: &Request) -> (Result<Reply, BrainError>, Vec<Event>) {
+    let (events, mut heard) = mpsc::channel(64);
+    let listening = tokio::spawn(async move {
+        let mut all = Vec::new();
+        while let Some(event) = heard.recv().await {
+            all.push(event);
+        }
+        all
+    });
+    let answer = brain.call(request, events, CancellationToken::new()).await;
+    (answer, listening.await.unwrap())
+}
+
+pub fn question(text: &str) -> Request {
+    Request { system: "Be brief.".into(), messages: vec![Message::user(text)], ..Request::default() }
+}
+
+pub fn with_tool(text: &str) -> Request {
+    let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}});
+    let tool = ToolSpec { name: "look".into(), description: "Looks something up.".into(), schema };
+    Request { tools: vec![tool], ..question(text) }
+}
+
+/// The words of all text events.
+pub fn told(events: &[Event]) -> String {
+    events
+        .iter()
+        .filter_map(|event| if let Event::Text(text) = event { Some(text.as_str()) } else { None })
+        .collect()
+}

@@ -1,0 +1,279 @@
+//! A reply in each of the three wires, streamed and whole.
+
+use serde_json::{Value, json};
+
+use super::reply::Reply;
+
+/// The bytes of a reply's body. `number` makes its ids its own.
+pub fn body(wire: &str, reply: &Reply, model: &str, number: usize, streamed: bool) -> Vec<u8> {
+    let text = match (wire, streamed) {
+        ("messages", true) => messages(reply, model, number),
+        ("messages", false) => messages_whole(reply, model, number).to_string(),
+        ("responses", true) => responses(reply, model, number),
+        ("responses", false) => response(reply, model, number, "completed").to_string(),
+        ("chat", true) => chat(reply, model, number),
+        ("chat", false) => chat_whole(reply, model, number).to_string(),
+        _ => json!({"error": {"message": "no such path"}}).to_string(),
+    };
+    text.into_bytes()
+}
+
+/// Words as models send them: a few signs at a time.
+fn pieces(text: &str) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    chars.chunks(7).map(|piece| piece.iter().collect()).collect()
+}
+
+fn named(out: &mut String, event: &Value) {
+    let name = event["type"].as_str().unwrap();
+    out.push_str(&format!("event: {name}\ndata: {event}\n\n"));
+}
+
+fn input(reply: &Reply) -> (u64, u64, u64) {
+    reply.usage.unwrap_or_default()
+}
+
+fn anthropic_stop(reply: &Reply) -> &str {
+    match reply.stop.as_deref() {
+        Some("length") => "max_tokens",
+        Some("content_filter") => "refusal",
+        Some("stop") | None if reply.calls.is_empty() => "end_turn",
+        Some("stop") | None => "tool_use",
+        Some(other) => other,
+    }
+}
+
+fn messages(reply: &Reply, model: &str, number: usize) -> String {
+    let (mut out, (all, cached, output)) = (String::new(), input(reply));
+    let usage = json!({"input_tokens": all - cached, "cache_read_input_tokens": cached, "cache_creation_input_tokens": 0, "output_tokens": 1});
+    named(
+        &mut out,
+        &json!({"type": "message_start", "message": {"id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model, "content": [], "stop_reason": null, "usage": usage}}),
+    );
+    named(&mut out, &json!({"type": "ping"}));
+    let mut at = 0;
+    let mut block = |out: &mut String, start: Value, deltas: Vec<Value>| {
+        named(out, &json!({"type": "content_block_start", "index": at, "content_block": start}));
+        for delta in deltas {
+            named(out, &json!({"type": "content_block_delta", "index": at, "delta": delta}));
+        }
+        named(out, &json!({"type": "content_block_stop", "index": at}));
+        at += 1;
+    };
+    if !reply.reasoning.is_empty() {
+        let mut deltas: Vec<Value> = pieces(&reply.reasoning)
+            .into_iter()
+            .map(|piece| json!({"type": "thinking_delta", "thinking": piece}))
+            .collect();
+        deltas.push(json!({"type": "signature_delta", "signature": format!("sig-{number}==")}));
+        block(&mut out, json!({"type": "thinking", "thinking": "", "signature": ""}), deltas);
+    }
+    if !reply.text.is_empty() {
+        let deltas = pieces(&reply.text)
+            .into_iter()
+            .map(|piece| json!({"type": "text_delta", "text": piece}))
+            .collect();
+        block(&mut out, json!({"type": "text", "text": ""}), deltas);
+    }
+    for (n, (name, arguments)) in reply.calls.iter().enumerate() {
+        let start =
+            json!({"type": "tool_use", "id": format!("toolu_{number}_{n}"), "name": name, "input": {}});
+        let deltas = pieces(&text_of(arguments))
+            .into_iter()
+            .map(|piece| json!({"type": "input_json_delta", "partial_json": piece}))
+            .collect();
+        block(&mut out, start, deltas);
+    }
+    if let Some((kind, message)) = &reply.error {
+        named(&mut out, &json!({"type": "error", "error": {"type": kind, "message": message}}));
+        return out;
+    }
+    named(
+        &mut out,
+        &json!({"type": "message_delta", "delta": {"stop_reason": anthropic_stop(reply), "stop_sequence": null}, "usage": {"output_tokens": output}}),
+    );
+    named(&mut out, &json!({"type": "message_stop"}));
+    out
+}
+
+fn messages_whole(reply: &Reply, model: &str, number: usize) -> Value {
+    let (all, cached, output) = input(reply);
+    let mut content = Vec::new();
+    if !reply.reasoning.is_empty() {
+        content.push(
+            json!({"type": "thinking", "thinking": reply.reasoning, "signature": format!("sig-{number}==")}),
+        );
+    }
+    if !reply.text.is_empty() {
+        content.push(json!({"type": "text", "text": reply.text}));
+    }
+    for (n, (name, arguments)) in reply.calls.iter().enumerate() {
+        content.push(json!({"type": "tool_use", "id": format!("toolu_{number}_{n}"), "name": name, "input": arguments}));
+    }
+    json!({"id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model, "content": content, "stop_reason": anthropic_stop(reply),
+        "usage": {"input_tokens": all - cached, "cache_read_input_tokens": cached, "output_tokens": output}})
+}
+
+/// Arguments that are a text are sent as they are: what a bad model writes.
+fn text_of(arguments: &Value) -> String {
+    arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned)
+}
+
+fn items(reply: &Reply, number: usize) -> Vec<Value> {
+    let mut items = Vec::new();
+    if !reply.reasoning.is_empty() {
+        items.push(json!({"type": "reasoning", "id": format!("rs_{number}"), "summary": [], "encrypted_content": format!("enc-{number}==")}));
+    }
+    if !reply.text.is_empty() {
+        items.push(json!({"type": "message", "id": format!("msg_{number}"), "role": "assistant", "status": "completed",
+            "content": [{"type": "output_text", "text": reply.text, "annotations": []}]}));
+    }
+    for (n, (name, arguments)) in reply.calls.iter().enumerate() {
+        items.push(json!({"type": "function_call", "id": format!("fc_{number}_{n}"), "call_id": format!("call_{number}_{n}"), "status": "completed", "name": name, "arguments": text_of(arguments)}));
+    }
+    items
+}
+
+fn response(reply: &Reply, model: &str, number: usize, status: &str) -> Value {
+    let (all, cached, output) = input(reply);
+    let incomplete = match reply.stop.as_deref() {
+        Some("length") => json!({"reason": "max_output_tokens"}),
+        Some("content_filter") => json!({"reason": "content_filter"}),
+        _ => Value::Null,
+    };
+    let status = if incomplete.is_null() { status } else { "incomplete" };
+    json!({"id": format!("resp_{number}"), "object": "response", "status": status, "incomplete_details": incomplete, "model": model, "error": null,
+        "output": items(reply, number),
+        "usage": {"input_tokens": all, "input_tokens_details": {"cached_tokens": cached}, "output_tokens": output, "total_tokens": all + output}})
+}
+
+fn responses(reply: &Reply, model: &str, number: usize) -> String {
+    let mut out = String::new();
+    let begun = json!({"id": format!("resp_{number}"), "object": "response", "status": "in_progress", "model": model, "output": []});
+    named(&mut out, &json!({"type": "response.created", "response": begun}));
+    for (at, item) in items(reply, number).into_iter().enumerate() {
+        let mut empty = item.clone();
+        for key in ["content", "arguments"] {
+            if !empty[key].is_null() {
+                empty[key] = if key == "content" { json!([]) } else { "".into() };
+            }
+        }
+        named(&mut out, &json!({"type": "response.output_item.added", "output_index": at, "item": empty}));
+        if item["type"] == "message" {
+            for piece in pieces(&reply.text) {
+                named(
+                    &mut out,
+                    &json!({"type": "response.output_text.delta", "output_index": at, "content_index": 0, "delta": piece}),
+                );
+            }
+        }
+        if item["type"] == "function_call" {
+            for piece in pieces(item["arguments"].as_str().unwrap()) {
+                named(
+                    &mut out,
+                    &json!({"type": "response.function_call_arguments.delta", "output_index": at, "delta": piece}),
+                );
+            }
+        }
+        named(&mut out, &json!({"type": "response.output_item.done", "output_index": at, "item": item}));
+    }
+    if let Some((kind, message)) = &reply.error {
+        let failed = json!({"id": format!("resp_{number}"), "status": "failed", "error": {"code": kind, "message": message}});
+        named(&mut out, &json!({"type": "response.failed", "response": failed}));
+        return out;
+    }
+    let end = response(reply, model, number, "completed");
+    let kind = if end["status"] == "incomplete" { "response.incomplete" } else { "response.completed" };
+    named(&mut out, &json!({"type": kind, "response": end}));
+    out
+}
+
+fn chat_stop(reply: &Reply) -> &str {
+    match reply.stop.as_deref() {
+        Some(stop) => stop,
+        // The plainest of servers say `stop` whatever they do.
+        None if reply.calls.is_empty() || reply.bare => "stop",
+        None => "tool_calls",
+    }
+}
+
+fn chat_usage(reply: &Reply) -> Option<Value> {
+    let (all, cached, output) = reply.usage?;
+    Some(
+        json!({"prompt_tokens": all, "completion_tokens": output, "total_tokens": all + output, "prompt_tokens_details": {"cached_tokens": cached}}),
+    )
+}
+
+fn chat(reply: &Reply, model: &str, number: usize) -> String {
+    let mut out = String::new();
+    let chunk = |out: &mut String, delta: Value, finish: Option<&str>| {
+        let chunk = json!({"id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk", "model": model,
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
+        out.push_str(&format!("data: {chunk}\n\n"));
+    };
+    chunk(&mut out, json!({"role": "assistant", "content": ""}), None);
+    for piece in pieces(&reply.reasoning) {
+        chunk(&mut out, json!({"reasoning_content": piece}), None);
+    }
+    for piece in pieces(&reply.text) {
+        chunk(&mut out, json!({"content": piece}), None);
+    }
+    for (n, (name, arguments)) in reply.calls.iter().enumerate() {
+        if reply.bare {
+            chunk(
+                &mut out,
+                json!({"tool_calls": [{"function": {"name": name, "arguments": text_of(arguments)}}]}),
+                None,
+            );
+            continue;
+        }
+        chunk(
+            &mut out,
+            json!({"tool_calls": [{"index": n, "id": format!("call_{number}_{n}"), "type": "function",
+            "function": {"name": name, "arguments": ""}, "extra_content": {"google": {"thought_signature": format!("ts-{number}")}}}]}),
+            None,
+        );
+        for piece in pieces(&text_of(arguments)) {
+            chunk(&mut out, json!({"tool_calls": [{"index": n, "function": {"arguments": piece}}]}), None);
+        }
+    }
+    if let Some((kind, message)) = &reply.error {
+        out.push_str(&format!(
+            "data: {}\n\n",
+            json!({"error": {"message": message, "type": kind, "code": kind}})
+        ));
+        return out;
+    }
+    chunk(&mut out, json!({}), Some(chat_stop(reply)));
+    if let Some(usage) = chat_usage(reply) {
+        let last = json!({"id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk", "model": model, "choices": [], "usage": usage});
+        out.push_str(&format!("data: {last}\n\n"));
+    }
+    if !reply.bare {
+        out.push_str("data: [DONE]\n\n");
+    }
+    out
+}
+
+fn chat_whole(reply: &Reply, model: &str, number: usize) -> Value {
+    let mut message = json!({"role": "assistant", "content": reply.text});
+    if !reply.reasoning.is_empty() {
+        message["reasoning_content"] = reply.reasoning.as_str().into();
+    }
+    if !reply.calls.is_empty() {
+        let call = |(n, (name, arguments)): (usize, &(String, Value))| {
+            if reply.bare {
+                return json!({"function": {"name": name, "arguments": text_of(arguments)}});
+            }
+            json!({"id": format!("call_{number}_{n}"), "type": "function", "function": {"name": name, "arguments": text_of(arguments)},
+                "extra_content": {"google": {"thought_signature": format!("ts-{number}")}}})
+        };
+        message["tool_calls"] = reply.calls.iter().enumerate().map(call).collect();
+    }
+    let mut body = json!({"id": format!("chatcmpl-{number}"), "object": "chat.completion", "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": chat_stop(reply)}]});
+    if let Some(usage) = chat_usage(reply) {
+        body["usage"] = usage;
+    }
+    body
+}
