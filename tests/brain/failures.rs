@@ -75,8 +75,7 @@ async fn what_breaks_is_a_crash() {
             Reply::raw("application/json", "{\"half\": "),
             Reply::raw("application/json", "[]"),
             Reply::raw("application/json", "{\"error\":\"the runner has stopped\"}"),
-            Reply::raw("text/event-stream", "data: ".to_owned() + &"x".repeat(17 << 20))
-                .pieces(vec![1 << 20]),
+            Reply::raw("text/event-stream", "data: ".to_owned() + &"x".repeat(5 << 20)).pieces(vec![1 << 20]),
             Reply::cut_after(0),
             Reply::cut_after(700),
             Reply::text("Half").fault(Fault::EndEarly(300)),

@@ -23,7 +23,7 @@ pub fn encode(request: &Request, base: &str, model: &str, endpoint: &str) -> Val
     for message in &request.messages {
         match message {
             Message::User { parts } => {
-                messages.push(json!({"role": "user", "content": content(&said(parts))}))
+                messages.push(json!({"role": "user", "content": content(&said(parts))}));
             }
             Message::Assistant { text, tool_calls, raw } => {
                 messages.push(match echo(raw.as_ref(), NAME, endpoint) {
@@ -280,7 +280,7 @@ impl Decoder for Chat {
 
     fn whole(&mut self, body: &Value, out: &mut Vec<Event>) -> Result<(), BrainError> {
         self.take(body, out)?;
-        if !body["choices"].as_array().is_some_and(|choices| !choices.is_empty()) {
+        if body["choices"].as_array().is_none_or(Vec::is_empty) {
             return Err(unreadable("it has no `choices`"));
         }
         self.done();

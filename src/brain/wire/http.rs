@@ -22,6 +22,8 @@ use crate::clock::Clock;
 
 /// No answer is longer, in bytes of its stream.
 const MOST_BYTES: usize = 16 << 20;
+/// No line of it is longer; the framing reads a line again with each piece that comes.
+const MOST_LINE: usize = 4 << 20;
 /// Of an error nobody reads more.
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// How long a whole answer waits for the usage that may follow it.
@@ -236,7 +238,7 @@ fn text<B: AsRef<[u8]>>(
     bytes: impl Stream<Item = Result<B, reqwest::Error>>,
 ) -> impl Stream<Item = Result<String, Flaw>> {
     let end = futures_util::stream::once(async { None });
-    let (mut carried, mut count) = (Vec::new(), 0);
+    let (mut carried, mut count, mut line) = (Vec::new(), 0, 0);
     bytes.map(Some).chain(end).map(move |chunk| {
         let chunk = match chunk {
             Some(chunk) => chunk.map_err(Flaw::Broken)?,
@@ -253,7 +255,8 @@ fn text<B: AsRef<[u8]>>(
         let rest = carried.split_off(whole);
         let text = String::from_utf8(std::mem::replace(&mut carried, rest)).map_err(|_| Flaw::NotText)?;
         count += text.len();
-        if count > MOST_BYTES {
+        line = text.rfind(['\n', '\r']).map_or(line + text.len(), |at| text.len() - at);
+        if count > MOST_BYTES || line > MOST_LINE {
             return Err(Flaw::Endless);
         }
         Ok(if first { text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text) } else { text })

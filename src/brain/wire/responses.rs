@@ -141,7 +141,7 @@ impl Decoder for Responses {
                 self.items.insert(data["output_index"].as_u64().unwrap_or(next), data["item"].clone());
             }
             "response.completed" | "response.incomplete" | "response.done" => {
-                self.end(&data["response"], out)
+                self.end(&data["response"], out);
             }
             "response.failed" => return Err(classify::in_stream(&data["response"], &[])),
             "error" => return Err(classify::in_stream(data, &[])),
