@@ -6,8 +6,8 @@
 //!
 //! Only the last line of a block counts, and ours is always appended, so a line of this form in a model's own
 //! words stays words. Of an answer in several chunks the last has all; the others say `brain`, `part` and `ctx`,
-//! and `turn`, so that nothing is counted twice. Values hold neither spaces nor `%%`: whatever could is percent-encoded.
-//! Keys that this version doesn't know are passed over.
+//! and `turn`, so that nothing is counted twice. `brain` stands first. Values hold neither blanks nor `%`: any other byte
+//! than those of plain names is written as `=XX`. Keys that this version doesn't know are passed over.
 
 use std::fmt::Write as _;
 
@@ -125,12 +125,13 @@ impl Facts {
         let inner = line.trim_end().strip_prefix("%% ")?.strip_suffix(" %%")?;
         let (mut facts, mut calls) = (Self::default(), None);
         let mut seen: Vec<&str> = Vec::new();
-        for field in inner.split(' ') {
+        for field in inner.split_ascii_whitespace() {
             let (key, value) = field.split_once('=')?;
-            if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
+            let is_key = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+            if key.is_empty() || !key.bytes().all(is_key) || value.contains('%') || seen.contains(&key) {
                 return None;
             }
-            if value.contains("%%") || seen.contains(&key) {
+            if seen.is_empty() && key != "brain" {
                 return None;
             }
             seen.push(key);
@@ -189,15 +190,15 @@ fn money(usd: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Letters, digits and `-._~:/+@` as they are, every other byte as `%XX`: no space, no `%%`, nothing that
-/// Markdown reads.
+/// Letters, digits and `-._~:/+@` as they are, every other byte as `=XX`: no blank, no `%`, nothing that Markdown
+/// reads.
 fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~:/+@".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            let _ = write!(out, "%{byte:02X}");
+            let _ = write!(out, "={byte:02X}");
         }
     }
     out
@@ -208,7 +209,7 @@ fn decode(text: &str) -> Option<String> {
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;
-        if byte != b'%' {
+        if byte != b'=' {
             bytes.push(byte);
             continue;
         }
@@ -300,10 +301,12 @@ mod tests {
             "%% brain=a brain=b %%",
             "%% brain=a usd=NaN %%",
             "%% brain=a part=3/2 %%",
-            "%% brain=a  in=1 %%",
+            "%% in=1 brain=a %%",
+            "%% brain=a in %%",
             "%% brain=a failed=b:sorrow %%",
-            "%% brain=%zz %%",
-            "%% brain=%+1 %%",
+            "%% brain==zz %%",
+            "%% brain==+1 %%",
+            "%% brain=a ctx=50% %%",
             " %% brain=a %%",
             "%% brain=a %% %% in=1 %%",
         ] {
@@ -339,7 +342,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_panics(text in "(?s).{0,60}|(%% )?(brain=|in=|failed=|part=|%|[a-c0-9:,/ ]){0,20}( %%)?") {
+        fn no_text_panics(text in "(?s).{0,60}|(%% )?(brain=|in=|failed=|part=|%|=|[a-c0-9:,/ ]){0,20}( %%)?") {
             let _ = split(&text);
         }
     }
