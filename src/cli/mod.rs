@@ -6,6 +6,8 @@
 
 #[cfg(feature = "history")]
 mod audit;
+#[cfg(feature = "assistant")]
+mod brain;
 mod check;
 mod commitment;
 mod completions;
@@ -46,6 +48,8 @@ mod tick;
 mod ui;
 #[cfg(feature = "history")]
 mod undo;
+#[cfg(feature = "assistant")]
+mod usage;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -110,6 +114,10 @@ enum Command {
     Undo(undo::Args),
     #[cfg(feature = "history")]
     Audit(audit::Args),
+    #[cfg(feature = "assistant")]
+    Brain(brain::Args),
+    #[cfg(feature = "assistant")]
+    Usage(usage::Args),
     Hook(hook::Args),
     Import(import::Args),
     Export(export::Args),
@@ -250,6 +258,10 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Undo(args) => undo::run(context, args),
         #[cfg(feature = "history")]
         Command::Audit(args) => audit::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Brain(args) => brain::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Usage(args) => usage::run(context, args),
         Command::Hook(args) => hook::run(context, args),
         Command::Import(args) => import::run(context, args),
         Command::Export(args) => export::run(context, args),

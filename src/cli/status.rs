@@ -38,6 +38,9 @@ struct Report {
     refused: Vec<Refusal>,
     /// Why nothing fires on this machine, where another one does.
     read_only: Option<String>,
+    /// The brains, as they are remembered.
+    #[cfg(feature = "assistant")]
+    brains: Vec<super::brain::Listed>,
 }
 
 /// A reminder that will fire.
@@ -79,6 +82,8 @@ fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
         waiting: journal.open_deliveries()?,
         refused: journal.refusals(&settings.notifiers)?,
         read_only: settings.read_only,
+        #[cfg(feature = "assistant")]
+        brains: super::brain::listed(workspace),
     })
 }
 
@@ -135,6 +140,10 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
     }
     if let Some(reason) = &report.read_only {
         ui.line(format!("firing    no: {reason}"));
+    }
+    #[cfg(feature = "assistant")]
+    for brain in &report.brains {
+        ui.line(format!("brain     {}: {}", brain.name, brain.state()));
     }
     show_next(context, workspace, report);
     for open in &report.waiting {

@@ -3,11 +3,11 @@
 //! A message that is to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which
 //! alone sends. Between the two everything is decided by pure functions: [`mod@route`] says who is asked,
 //! [`history`] and [`mod@assemble`] make the request from the log and the notes, [`remake`] makes it again later.
-//! [`facts`] is the line that ends each `[!agent]` block of a log: who answered, and what it took. Nothing here
-//! talks to a model or to Discord: the `agent` room runs a turn, step by step, at a [`place`].
+//! [`facts`] is the line that ends each `[!agent]` block of a log: who answered, and what it took;
+//! [`usage`] adds these lines up. Nothing here talks to a model or to Discord: the `agent` room runs a turn, step by step, at a [`place`].
 
 pub mod assemble;
-mod category;
+pub mod category;
 pub mod facts;
 pub mod history;
 pub mod journal;
@@ -15,8 +15,10 @@ pub mod place;
 pub mod remake;
 pub mod route;
 pub mod state;
+pub mod usage;
 
 pub use facts::Facts;
 pub use journal::{NewTurn, Turn, TurnJournal, TurnJournalError};
 pub use place::{Answer, Halt, Note, Nowhere, Place, Responder};
+pub use route::{Routed, UnknownBrain};
 pub use state::State;

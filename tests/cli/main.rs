@@ -6,6 +6,8 @@ mod support;
 
 mod asking;
 mod basics;
+#[cfg(feature = "assistant")]
+mod brains;
 mod daemon;
 mod docs;
 mod doctor;

@@ -3,6 +3,8 @@
 //! Each check looks at one thing and says so even where all is well, so that a person sees what was
 //! looked at. A check never changes anything and never ends the others.
 
+#[cfg(feature = "assistant")]
+mod brains;
 #[cfg(feature = "discord")]
 mod discord;
 mod machine;
@@ -77,6 +79,8 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     let mut checks = vec![Check::ok("settings", "vault-agent.toml is understood")];
     checks.extend(machine::checks(workspace));
     checks.extend(notes::checks(workspace));
+    #[cfg(feature = "assistant")]
+    checks.extend(brains::checks(workspace));
     #[cfg(feature = "discord")]
     checks.extend(discord::checks(workspace));
     #[cfg(feature = "history")]

@@ -1,0 +1,98 @@
+//! Checks of the brains, asking none of them: keys, addresses, cooldowns.
+
+use super::Check;
+use crate::agent::setup;
+use crate::cli::brain;
+use crate::workspace::Workspace;
+
+pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    let prepared = setup::prepare(&workspace.settings, workspace.vault.root());
+    let mut checks = Vec::new();
+    for (listed, brain) in brain::listed(workspace).into_iter().zip(&prepared) {
+        let name = &listed.name;
+        if let Some(wrong) = address(&listed.url) {
+            checks.push(Check::fail(
+                "brain",
+                format!("{name}: {wrong}"),
+                "mend its `url` in vault-agent.toml",
+            ));
+        } else if let Some(problem) = &brain.problem {
+            let detail = format!("{name}: {problem}");
+            let fix = "set the key where the program runs, or a `key_file` that only you can read";
+            checks.push(if brain.lacks_key() {
+                Check::fail("brain", detail, fix)
+            } else {
+                Check::warn("brain", detail, fix)
+            });
+        } else if !listed.ok {
+            let fix = format!(
+                "ask it with `vault-agent brain test {name}`; `vault-agent brain reset {name}` forgets the failure"
+            );
+            checks.push(Check::warn("brain", format!("{name}: {}", listed.state()), fix));
+        } else if is_open(&listed.url) {
+            let detail = format!("{name}: questions and the key go to {} in the clear", listed.url);
+            checks.push(Check::warn("brain", detail, "use `https://`"));
+        } else {
+            let detail = format!("{name}: {} at {}, {}", listed.model, listed.url, listed.state());
+            checks.push(Check::ok("brain", detail));
+        }
+        if workspace.settings.assistant.day_usd.is_some() && brain.price.is_none() && !is_here(&listed.url) {
+            let detail = format!("{name}: `day_usd` bounds what is spent, and this brain has no `price`");
+            checks.push(Check::warn("brain", detail, "add `price = { input = …, output = … }` to it"));
+        }
+    }
+    checks
+}
+
+/// What is wrong with an address.
+fn address(url: &str) -> Option<String> {
+    match reqwest::Url::parse(url) {
+        Err(error) => Some(format!("`{url}` is no web address: {error}")),
+        Ok(url) if url.host_str().is_none_or(str::is_empty) => Some(format!("`{url}` names no server")),
+        Ok(url) if !url.username().is_empty() || url.password().is_some() => {
+            Some("its address holds a password, which every log would show".to_owned())
+        }
+        Ok(url) if url.query().is_some() || url.fragment().is_some() => {
+            Some(format!("`{url}` has more than a server and a path"))
+        }
+        Ok(_) => None,
+    }
+}
+
+/// Whether it lies in the open between here and a server elsewhere.
+fn is_open(url: &str) -> bool {
+    url.starts_with("http://") && !is_here(url)
+}
+
+/// Whether the server is on this machine or in a private network.
+fn is_here(url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(url) else { return false };
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    match host.parse() {
+        Ok(std::net::IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        Ok(std::net::IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local(),
+        Err(_) => host == "localhost" || !host.contains('.') || host.ends_with(".local"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_sane_or_told() {
+        for url in ["https://api.openai.com", "http://127.0.0.1:8080/v1", "http://[::1]:11434"] {
+            assert_eq!(address(url), None, "{url}");
+            assert!(!is_open(url), "{url}");
+        }
+        for url in
+            ["https://", "https://a b", "https://me:pw@host", "https://host/v1?key=x", "http://host:99999"]
+        {
+            assert!(address(url).is_some(), "{url}");
+        }
+        assert!(!address("https://me:pw@host").unwrap().contains("pw@"));
+        assert!(
+            is_open("http://example.org") && !is_open("http://nas:11434") && !is_open("http://192.168.1.5")
+        );
+    }
+}

@@ -1,0 +1,147 @@
+//! What answers took, added up from the lines of facts in the logs.
+//!
+//! Each answer is counted once: of its chunks only the last one says what it took. A call that failed is counted for
+//! the brain that failed; tokens and cost are those of the brain that answered.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::Facts;
+use super::facts::split;
+use crate::format::log::{self, EventKind};
+
+/// One answer of a log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// When.
+    pub at: Timestamp,
+    /// The channel's or thread's id.
+    pub channel: String,
+    /// What it took.
+    pub facts: Facts,
+}
+
+/// By what it is added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The brain that was asked.
+    Brain,
+    /// The day, in the vault's zone.
+    Day,
+    /// The channel or thread.
+    Channel,
+}
+
+/// What some answers took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Sum {
+    /// Answers that were given.
+    pub answers: u64,
+    /// Calls of brains, those that failed too.
+    pub calls: u64,
+    /// Calls that failed.
+    pub failed: u64,
+    /// Tokens read, those from a cache too.
+    pub input: u64,
+    /// Tokens read from a cache.
+    pub cached: u64,
+    /// Tokens written.
+    pub output: u64,
+    /// The cost in USD, as far as prices are set.
+    pub usd: f64,
+}
+
+/// What some answers took, with what they have in common.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The brain, the day or the channel.
+    pub key: String,
+    /// The sum.
+    #[serde(flatten)]
+    pub sum: Sum,
+}
+
+/// The answers of one log.
+pub fn answers(bytes: &[u8]) -> Vec<Answered> {
+    // Most logs have none; they needn't be parsed.
+    if memchr::memmem::find(bytes, b"%% brain=").is_none() {
+        return Vec::new();
+    }
+    let log = log::parse(bytes);
+    let channel = log.header.map(|header| header.context_id).unwrap_or_default();
+    let events =
+        log.blocks.into_iter().map(|block| block.event).filter(|event| event.kind == EventKind::Agent);
+    events
+        .filter_map(|event| Some((event.at, split(&event.content).1?)))
+        .filter(|(_, facts)| !facts.is_partial())
+        .map(|(at, facts)| Answered { at, channel: channel.clone(), facts })
+        .collect()
+}
+
+/// All together, and by brain, day or channel: days in their order, else the most tokens first.
+pub fn add_up(answers: &[Answered], by: By, zone: &TimeZone) -> (Sum, Vec<Row>) {
+    let mut total = Sum::default();
+    let mut rows: BTreeMap<String, Sum> = BTreeMap::new();
+    for answer in answers {
+        let facts = &answer.facts;
+        total.add(&Sum::of(facts));
+        match by {
+            By::Brain => {
+                for (brain, _) in &facts.failed {
+                    rows.entry(brain.clone()).or_default().add(&Sum {
+                        calls: 1,
+                        failed: 1,
+                        ..Sum::default()
+                    });
+                }
+                let answered = Sum::of(facts);
+                let calls = answered.calls.saturating_sub(answered.failed);
+                rows.entry(facts.brain.clone()).or_default().add(&Sum { calls, failed: 0, ..answered });
+            }
+            By::Day => {
+                let day = answer.at.to_zoned(zone.clone()).date().to_string();
+                rows.entry(day).or_default().add(&Sum::of(facts));
+            }
+            By::Channel => rows.entry(answer.channel.clone()).or_default().add(&Sum::of(facts)),
+        }
+    }
+    let mut rows: Vec<Row> = rows.into_iter().map(|(key, sum)| Row { key, sum }).collect();
+    if by != By::Day {
+        rows.sort_by_key(|row| std::cmp::Reverse(row.sum.tokens()));
+    }
+    (total, rows)
+}
+
+impl Sum {
+    /// Tokens read and written.
+    pub fn tokens(&self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
+    fn of(facts: &Facts) -> Self {
+        let failed = facts.failed.len() as u64;
+        Self {
+            answers: 1,
+            calls: u64::from(facts.calls).max(failed),
+            failed,
+            input: facts.input,
+            cached: facts.cached,
+            output: facts.output,
+            usd: facts.usd.unwrap_or_default(),
+        }
+    }
+
+    /// A log may say anything: what is too much stays the most.
+    fn add(&mut self, other: &Self) {
+        self.answers += other.answers;
+        self.calls += other.calls;
+        self.failed += other.failed;
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
+        self.usd += other.usd;
+    }
+}

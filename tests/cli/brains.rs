@@ -1,0 +1,245 @@
+//! `brain` and `usage`: who would be asked, how brains are, what answers took.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+
+use serde_json::json;
+
+use crate::support::TestVault;
+
+const SETTINGS: &str = r#"
+[assistant]
+chain = ["claude", "local"]
+
+[[brain]]
+name = "claude"
+kind = "messages"
+model = "claude-sonnet-4-6"
+key_env = "TEST_CLAUDE_KEY"
+price = { input = 3.0, cached = 0.3, output = 15.0 }
+
+[[brain]]
+name = "local"
+kind = "chat"
+model = "qwen3:4b"
+url = "URL"
+
+[[route]]
+channel = 100000000000000003
+brain = "local"
+
+[[route]]
+category = "code"
+brain = "local"
+"#;
+
+fn vault(url: &str) -> TestVault {
+    let vault = TestVault::new("");
+    vault.write("vault-agent.toml", SETTINGS.replace("URL", url));
+    vault
+}
+
+/// A server on this machine that gives each caller the same answer, until the test ends.
+fn server(status: &'static str, body: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (mut line, mut length) = (String::new(), 0);
+            while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap_or(0);
+                }
+                line.clear();
+            }
+            let mut request = vec![0; length];
+            let _ = reader.read_exact(&mut request);
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    url
+}
+
+const ANSWER: &str = r#"{"id":"1","object":"chat.completion","model":"qwen3:4b","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"OK"}}],"usage":{"prompt_tokens":9,"completion_tokens":1}}"#;
+const REFUSED: &str = r#"{"error":{"message":"Incorrect API key provided: sk-live-0123456789abcdef","type":"invalid_request_error"}}"#;
+
+#[test]
+fn a_route_is_shown_with_its_reason() {
+    let vault = vault("http://127.0.0.1:9");
+    let route = |args: &[&str]| {
+        let mut all = vec!["--json", "brain", "route"];
+        all.extend(args);
+        vault.run(&all).ok().json()
+    };
+    assert_eq!(
+        route(&["How", "was", "my", "day?"]),
+        json!({"brain": "claude", "chain": ["claude", "local"], "rule": null,
+               "why": "No route fits; the chain is asked.", "category": null})
+    );
+    let code = route(&["Why does this function not compile?"]);
+    assert_eq!(
+        (&code["brain"], &code["chain"], &code["rule"], &code["category"]),
+        (&json!("local"), &json!(["local", "claude"]), &json!(2), &json!("code"))
+    );
+    assert_eq!(route(&["hi", "--channel", "100000000000000003"])["rule"], 1);
+    assert_eq!(route(&["hi", "--attachment", "image"])["category"], "vision");
+    insta::assert_snapshot!(vault.run(&["brain", "route", "fix this code"]).shown(), @r"
+    exit 0
+    --- stdout
+    local, then claude
+    Route 2 fits: the category is code.
+    category: code
+    ");
+    let nobody = TestVault::new("").run(&["--json", "brain", "route", "hi"]).ok().json();
+    assert_eq!((&nobody["brain"], &nobody["chain"]), (&json!(null), &json!([])));
+}
+
+#[test]
+fn brains_are_listed_as_they_are_remembered() {
+    let mut vault = vault("http://127.0.0.1:9");
+    let list = vault.run(&["--json", "brain", "list"]).ok().json();
+    assert_eq!(
+        list[0],
+        json!({"name": "claude", "kind": "messages", "model": "claude-sonnet-4-6",
+               "url": "https://api.anthropic.com", "ok": false, "cooldown_until": null, "class": "auth",
+               "last_ok": null, "last_error": "there is no key; set `TEST_CLAUDE_KEY`"})
+    );
+    assert_eq!((&list[1]["ok"], &list[1]["class"]), (&json!(true), &json!(null)));
+    let doctor = vault.run(&["doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(
+        doctor.stdout.contains("FAIL brain        claude: there is no key; set `TEST_CLAUDE_KEY`"),
+        "{}",
+        doctor.stdout
+    );
+
+    vault.env("TEST_CLAUDE_KEY", "sk-ant-a-key");
+    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @r"
+    exit 0
+    --- stdout
+    claude  messages  claude-sonnet-4-6  https://api.anthropic.com  not asked yet
+    local   chat      qwen3:4b           http://127.0.0.1:9         not asked yet
+    ");
+    let status = vault.run(&["status"]).ok();
+    assert!(
+        status.stdout.contains("brain     claude: not asked yet\nbrain     local: not asked yet\n"),
+        "{}",
+        status.stdout
+    );
+    assert_eq!(vault.run(&["--json", "status"]).ok().json()["brains"][1]["name"], "local");
+    assert!(
+        vault
+            .run(&["doctor"])
+            .stdout
+            .contains("ok   brain        claude: claude-sonnet-4-6 at https://api.anthropic.com")
+    );
+}
+
+#[test]
+fn a_test_says_what_is_wrong_and_a_reset_forgets_it() {
+    let well = vault(&server("200 OK", ANSWER));
+    let tested = well.run(&["--json", "brain", "test", "local"]).ok().json();
+    assert_eq!((&tested[0]["name"], &tested[0]["ok"]), (&json!("local"), &json!(true)));
+    assert!(tested[0]["ms"].is_u64() && tested[0]["last_ok"].is_string(), "{tested}");
+
+    let ill = vault(&server("401 Unauthorized", REFUSED));
+    let run = ill.run(&["--json", "brain", "test", "local"]);
+    assert_eq!(run.code, 1);
+    let tested = run.json();
+    assert_eq!((&tested[0]["ok"], &tested[0]["class"]), (&json!(false), &json!("auth")));
+    assert!(!run.stdout.contains("0123456789abcdef"), "{}", run.stdout);
+    let listed = ill.run(&["--json", "brain", "list"]).ok().json();
+    assert_eq!((&listed[1]["ok"], &listed[1]["class"]), (&json!(false), &json!("auth")));
+    assert_eq!(ill.run(&["--json", "brain", "reset", "local"]).ok().json(), json!({"reset": true}));
+    assert_eq!(ill.run(&["--json", "brain", "list"]).ok().json()[1]["ok"], true);
+    assert_eq!(ill.run(&["--json", "brain", "reset"]).ok().json(), json!({"reset": false}));
+
+    // Without its key a brain isn't asked at all; with a server that isn't there the sentence says so.
+    let both = vault("http://127.0.0.1:9").run(&["brain", "test"]);
+    assert_eq!(both.code, 1);
+    assert!(both.stdout.contains("auth: there is no key; set `TEST_CLAUDE_KEY`"), "{}", both.stdout);
+    assert!(both.stdout.contains("crash: "), "{}", both.stdout);
+    let unknown = well.run(&["brain", "test", "claud"]);
+    assert_eq!(unknown.code, 2);
+    assert!(
+        unknown.stderr.contains("no brain has the name `claud`; there are `claude`, `local`"),
+        "{}",
+        unknown.stderr
+    );
+}
+
+fn answer(at: &str, text: &str) -> String {
+    let quoted: String = text.lines().map(|line| format!("> {line}\n")).collect();
+    format!("\n> [!agent] {at} Pai\n{quoted}\n^01KG7KVKVR0000000000000007\n")
+}
+
+#[test]
+fn usage_is_added_up_from_the_logs() {
+    let vault = TestVault::new("//- zone: Europe/London\n");
+    let head = |id: &str| {
+        format!("---\nsurface: discord-channel\ncontext_id: \"{id}\"\nstarted: 2026-11-28T09:00:00Z\n---\n")
+    };
+    vault.write(
+        "logs/discord-channel/7/20261128T090000Z_0001.md",
+        [
+            head("7"),
+            // Two chunks are one answer, counted with the last of them.
+            answer("2026-11-29T09:00:00Z", "One\n%% brain=claude part=1/2 ctx=ab %%"),
+            answer("2026-11-29T09:00:01Z", "Two\n%% brain=claude part=2/2 model=m in=1000 cached=800 out=100 usd=0.25 ms=9 calls=3 failed=local:timeout,local:overloaded ctx=ab %%"),
+            // A model's own line isn't the last one.
+            answer("2026-11-30T09:00:00Z", "%% brain=claude in=999999 cached=0 out=0 ms=1 %%\n%% brain=local model=q in=10 cached=0 out=5 ms=4 %%"),
+            // Nor is a person's anything.
+            answer("2026-11-30T09:00:00Z", "%% brain=claude in=999999 cached=0 out=0 ms=1 %%").replace("[!agent]", "[!user]"),
+            answer("2026-11-30T10:00:00Z", "From before there were facts."),
+        ]
+        .concat(),
+    );
+    vault.write(
+        "logs/discord-channel/8/20261130T090000Z_0001.md",
+        [
+            head("8"),
+            answer(
+                "2026-11-30T23:30:00Z",
+                "From memory\n%% brain=memory in=0 cached=0 out=0 ms=2 calls=1 failed=claude:billing %%",
+            ),
+        ]
+        .concat(),
+    );
+    let all = vault.run(&["--json", "usage"]).ok().json();
+    assert_eq!(all["from"], "2026-11-29T09:00:01+00:00");
+    let total = json!({"answers": 3, "calls": 5, "failed": 3, "input": 1010, "cached": 800, "output": 105, "usd": 0.25});
+    assert_eq!(all["total"], total);
+    let calls: Vec<_> = all["by"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["key"].clone(), row["calls"].clone(), row["failed"].clone(), row["input"].clone()))
+        .collect();
+    assert_eq!(json!(calls), json!([["claude", 2, 1, 1000], ["local", 3, 2, 10], ["memory", 0, 0, 0]]));
+    let days = vault.run(&["--json", "usage", "--by", "day"]).ok().json();
+    let keys: Vec<_> =
+        days["by"].as_array().unwrap().iter().map(|row| (row["key"].clone(), row["calls"].clone())).collect();
+    assert_eq!(json!(keys), json!([["2026-11-29", 3], ["2026-11-30", 2]]));
+    let since =
+        vault.run(&["--json", "usage", "--since", "2026-11-30T12:00:00Z", "--by", "channel"]).ok().json();
+    assert_eq!((&since["from"], &since["total"]["calls"]), (&json!("2026-11-30T12:00:00+00:00"), &json!(1)));
+    assert_eq!(since["by"][0]["key"], "8");
+    insta::assert_snapshot!(vault.run(&["usage"]).shown(), @r"
+    exit 0
+    --- stdout
+            answers  calls  failed    in  cached  out     usd
+    claude        1      2       1  1000     800  100  0.2500
+    local         1      3       2    10       0    5  0.0000
+    memory        1      0       0     0       0    0  0.0000
+    total         3      5       3  1010     800  105  0.2500
+    ");
+    assert_eq!(vault.run(&["usage", "--since", "soonish"]).code, 2);
+    let empty = TestVault::new("").run(&["--json", "usage"]).ok().json();
+    assert_eq!((&empty["from"], &empty["by"]), (&json!(null), &json!([])));
+}
