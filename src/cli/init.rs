@@ -28,6 +28,7 @@ const TEMPLATE: &[(&str, &str)] = &[
         ".obsidian/snippets/vault-agent-logs.css",
         include_str!("../../vault-template/.obsidian/snippets/vault-agent-logs.css"),
     ),
+    ("Assistant.md", include_str!("../../vault-template/Assistant.md")),
     ("COMMITMENTS.md", include_str!("../../vault-template/COMMITMENTS.md")),
     ("MEMORY.md", include_str!("../../vault-template/MEMORY.md")),
     ("Pinned.md", include_str!("../../vault-template/Pinned.md")),
