@@ -4,7 +4,8 @@
 //! alone sends. Between the two everything is decided by pure functions: [`mod@route`] says who is asked,
 //! [`history`] and [`mod@assemble`] make the request from the log and the notes, [`remake`] makes it again later.
 //! [`facts`] is the line that ends each `[!agent]` block of a log: who answered, and what it took;
-//! [`usage`] adds these lines up. Nothing here talks to a model or to Discord: the `agent` room runs a turn, step by step, at a [`place`].
+//! [`usage`] adds these lines up. Nothing here talks to a model or to Discord: the `agent` room runs a turn, step by
+//! step, at a [`place`].
 
 pub mod assemble;
 pub mod category;
@@ -20,5 +21,5 @@ pub mod usage;
 pub use facts::Facts;
 pub use journal::{NewTurn, Turn, TurnJournal, TurnJournalError};
 pub use place::{Answer, Halt, Note, Nowhere, Place, Responder};
-pub use route::{Routed, UnknownBrain};
+pub use route::{Question, Routed, UnknownBrain, route};
 pub use state::State;
