@@ -32,7 +32,8 @@ impl Lane {
         for _ in 0..PAGES {
             let page = history::page(&self.shared.api, self.id, after).await?;
             there.extend(page.ids);
-            edits.extend(page.messages.iter().filter_map(|m| Some((m.id, (m.words(bot), m.edited?)))));
+            let known = page.messages.iter().filter(|m| logged.binary_search(&m.id).is_ok());
+            edits.extend(known.filter_map(|m| Some((m.id, (m.words(bot), m.edited?)))));
             let Some(next) = page.next else {
                 whole = true;
                 break;
