@@ -86,7 +86,7 @@ fn is_mark(c: char) -> bool {
 }
 
 /// Whether a script writes its words without spaces.
-fn is_dense(c: char) -> bool {
+pub(super) fn is_dense(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
 }
 

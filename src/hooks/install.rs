@@ -103,6 +103,17 @@ pub fn uninstall(text: &str, before: Option<&str>) -> Result<String, SettingsErr
     Ok(format!("{bom}{body}"))
 }
 
+/// Whether the settings are what [`install`] makes of no file at all: taking our entries out leaves nothing.
+/// `before` is as for [`uninstall`].
+///
+/// # Errors
+/// As [`install`].
+pub fn is_all_ours(text: &str, before: Option<&str>) -> Result<bool, SettingsError> {
+    let Some(caller) = caller(text)? else { return Ok(false) };
+    let was_there = before.is_some_and(|before| install(before, &caller).is_ok_and(|after| after == text));
+    Ok(!was_there && install("", &caller)? == text)
+}
+
 /// The events that the settings call us for, with the commands.
 ///
 /// # Errors
@@ -206,7 +217,7 @@ fn ours(command: &str) -> Option<Event> {
 }
 
 /// The words of a command line, quotes taken away; none where a quote is left open.
-fn words(command: &str) -> Option<Vec<String>> {
+pub(super) fn words(command: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = command.chars();
@@ -433,6 +444,9 @@ mod tests {
         assert_eq!(events, Event::ALL);
         assert_eq!(uninstall(&text, None).unwrap(), "{}\n");
         assert_eq!(uninstall(&text, Some("")).unwrap(), "");
+        assert!(is_all_ours(&text, None).unwrap() && is_all_ours(&text, Some("[]")).unwrap());
+        assert!(!is_all_ours(&text, Some("")).unwrap() && !is_all_ours("{}", None).unwrap());
+        assert!(!is_all_ours(&text.replace("{\n", "{ \n"), None).unwrap());
     }
 
     #[test]

@@ -11,10 +11,12 @@
 
 #[cfg(feature = "index")]
 mod behind;
+mod claim_words;
 pub mod claims;
 mod compact;
 mod end;
 mod event;
+mod evidence;
 pub mod gate;
 #[cfg(feature = "index")]
 pub mod given;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::gate::plain;
 
 /// Sentences of what somebody says in their own words: fenced code, quoted lines, and what stands in
-/// backticks or quotation marks are somebody else's.
+/// backticks or quotation marks are somebody else's. The names of the agent's own notes stay.
 pub fn sentences(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut in_fence = false;
@@ -61,12 +61,24 @@ fn without_quotes(line: &str) -> String {
         let inside = &rest[at + open.len_utf8()..];
         let Some(end) = inside.find(close) else { break };
         out.push_str(&rest[..at]);
-        // The place is kept, so that words to its sides don't meet.
-        out.push('…');
+        // The place is kept, so that words to its sides don't meet; code is known as code by its marks.
+        out.push_str(match open {
+            '`' if is_our_note(&inside[..end]) => &inside[..end],
+            '`' => "`…`",
+            _ => "“…”",
+        });
         rest = &inside[end + close.len_utf8()..];
     }
     out.push_str(rest);
     out
+}
+
+/// Whether a token names a note that the agent keeps, as they are called by default.
+pub(super) fn is_our_note(token: &str) -> bool {
+    let token = token.to_ascii_lowercase();
+    let name = token.rsplit('/').next().unwrap_or_default();
+    ["memory.md", "commitments.md", "reminders.md", "pinned.md"].contains(&name)
+        || token.contains("daily/") && name.ends_with(".md")
 }
 
 /// Whether a sentence asks.
@@ -176,7 +188,7 @@ mod tests {
         let text = "Done. I've saved it to `MEMORY.md`, v1.2!\n> quoted. Line\n```\ncode. here\n```\n- **Bold** point? 好的。记住了";
         assert_eq!(
             sentences(text),
-            ["Done.", "I've saved it to …, v1.2!", "Bold point?", "好的。", "记住了"]
+            ["Done.", "I've saved it to MEMORY.md, v1.2!", "Bold point?", "好的。", "记住了"]
         );
         assert!(asks("Shall I?") && asks("覚えておきますか。") && !asks("No."));
     }

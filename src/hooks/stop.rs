@@ -1,27 +1,19 @@
 //! The assistant has answered: is what it says it saved in the vault, and is something worth saving?
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use super::claims::claims;
+use super::evidence::{about, backs, was_written};
 use super::input::Input;
 use super::offers::offers;
 use super::output::Answer;
 use super::sentences::{content, is_kept};
 use super::session::Sessions;
-use super::transcript::{Call, Transcript, Turn, read_tail};
+use super::transcript::{Transcript, Turn, read_tail};
 use super::{HookError, home};
 use crate::format::{commitment, reminder};
 use crate::workspace::Workspace;
 
-/// Our tools that save something, by their names without the server's.
-const SAVING: &[&str] = &[
-    "memory_save",
-    "memory_promote",
-    "memory_pin",
-    "reminder_add",
-    "reminder_update",
-    "memory_commitment_done",
-];
 /// The days' notes that are looked at, counted back from today.
 const DAYS: i64 = 2;
 
@@ -40,7 +32,7 @@ pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookEr
     {
         said = format!("{said}\n\n{last}");
     }
-    let (claims, offers) = (claims(&said), offers(&turn.prompt));
+    let (claims, offers) = (claims(&said, about(&turn)), offers(&turn.prompt));
     if claims.is_empty() && offers.is_empty() {
         return Ok(Answer::nothing());
     }
@@ -50,7 +42,7 @@ pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookEr
     let mut session = sessions.load(input.session());
     let lost = claims.iter().find(|claim| {
         !is_true(claim, &turn, kept())
-            && !turn.calls.iter().any(|call| backs(call, &kept()))
+            && !turn.calls.iter().any(|call| backs(workspace, input.cwd.as_deref(), call, kept()))
             && !was_written(workspace, turn.time)
     });
     let mut answer = Answer::nothing();
@@ -123,62 +115,4 @@ fn kept(workspace: &Workspace) -> Vec<String> {
     out.extend(reminder::parse(&read(&paths.reminders)).reminders.into_iter().map(|line| line.reminder.msg));
     out.extend(notes.pins().unwrap_or_default().into_iter().map(|pin| pin.text));
     out
-}
-
-/// Whether a tool call saved something: one of ours whose words are in the vault, or one that keeps things
-/// elsewhere, which isn't ours to judge.
-fn backs<'k>(call: &Call, kept: &(impl Iterator<Item = &'k str> + Clone)) -> bool {
-    if call.failed {
-        return false;
-    }
-    let name = call.name.rsplit("__").next().unwrap_or_default();
-    if SAVING.contains(&name) {
-        let texts = call.texts();
-        return texts.iter().any(|text| {
-            let words = text.trim();
-            words.len() > 3 && (kept.clone().any(|note| note.contains(words)) || is_kept(words, kept.clone()))
-        });
-    }
-    let path = call.arguments["file_path"].as_str().unwrap_or_default().to_ascii_lowercase();
-    let command = call.arguments["command"].as_str().unwrap_or_default();
-    match call.name.as_str() {
-        "Write" | "Edit" | "MultiEdit" => {
-            [".md", ".txt", ".toml", ".json"].iter().any(|end| path.ends_with(end))
-        }
-        "Bash" => command.contains("vault-agent") || command.contains(".md"),
-        other => {
-            other.starts_with("mcp__")
-                && !name.starts_with("memory_")
-                && !name.starts_with("reminder_")
-                && ["memor", "remember", "note", "remind"]
-                    .iter()
-                    .any(|word| other.to_lowercase().contains(word))
-        }
-    }
-}
-
-/// Whether an assistant or a command wrote into the agent's notes since the prompt.
-#[cfg(feature = "history")]
-fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bool {
-    use std::ops::ControlFlow;
-    let Some(since) = since else { return false };
-    let Ok(Some(history)) = workspace.history() else { return false };
-    let filter = crate::history::Filter { limit: Some(50), ..crate::history::Filter::default() };
-    let mut found = false;
-    let read = history.log(&filter, |record| {
-        if record.commit.time.as_second() < since.as_second() {
-            return Ok(ControlFlow::Break(()));
-        }
-        if matches!(record.commit.message.actor(), "mcp" | "cli" | "discord") {
-            found = true;
-            return Ok(ControlFlow::Break(()));
-        }
-        Ok(ControlFlow::Continue(()))
-    });
-    read.is_ok() && found
-}
-
-#[cfg(not(feature = "history"))]
-fn was_written(_: &Workspace, _: Option<Timestamp>) -> bool {
-    false
 }

@@ -83,7 +83,7 @@ fn the_hosts_own_last_message_counts_where_the_transcript_is_behind() {
 }
 
 #[test]
-fn a_tool_that_failed_saved_nothing_and_one_that_saved_elsewhere_is_believed() {
+fn a_tool_that_failed_saved_nothing() {
     let call = |name: &str, arguments: Value| {
         vec![
             user("2026-12-01T09:29:50.000Z", "Remember that I take oat milk."),
@@ -99,9 +99,66 @@ fn a_tool_that_failed_saved_nothing_and_one_that_saved_elsewhere_is_believed() {
     // It says that it went well, and the vault doesn't have it.
     let vault = TestVault::new(NOTES);
     assert_eq!(stop(&vault, &call("mcp__vault-agent__memory_save", save), json!({}))["decision"], "block");
+}
+
+#[test]
+fn only_our_tools_and_the_vaults_notes_are_evidence() {
+    let answer = |vault: &TestVault, name: &str, arguments: Value| {
+        let lines = [
+            user("2026-12-01T09:29:50.000Z", "Remember that I take oat milk."),
+            used("t1", name, arguments),
+            said("I've saved that to your memory."),
+        ];
+        stop(vault, &lines, json!({}))["decision"].clone()
+    };
+    let elsewhere = |vault: &TestVault, path: &str| {
+        let file = vault.home().join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "oat milk").unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    // A Markdown file, a note of another tool, and a command that only names us: none of them is the vault.
+    for path in ["work/garden/CLAUDE.md", "work/garden/README.md"] {
+        let vault = TestVault::new(NOTES);
+        let path = elsewhere(&vault, path);
+        assert_eq!(answer(&vault, "Edit", json!({ "file_path": path, "new_string": "oat milk" })), "block");
+    }
+    for (name, arguments) in [
+        ("Bash", json!({ "command": "cat notes.md; vault-agent memory list" })),
+        ("mcp__memory__create_entities", json!({ "entities": [{ "name": "oat milk" }] })),
+    ] {
+        assert_eq!(answer(&TestVault::new(NOTES), name, arguments), "block", "{name}");
+    }
+    // In other words than the prompt's, in another note than the agent's.
     let vault = TestVault::new(NOTES);
-    let elsewhere = call("Edit", json!({ "file_path": "/work/garden/CLAUDE.md", "new_string": "oat milk" }));
-    assert_ne!(stop(&vault, &elsewhere, json!({}))["decision"], "block");
+    vault.write("People/Ann.md", "Hafermilch\n");
+    let note = vault.root().join("People/Ann.md");
+    assert_ne!(answer(&vault, "Write", json!({ "file_path": note, "content": "Hafermilch" })), "block");
+    let vault = TestVault::new(NOTES);
+    assert_ne!(answer(&vault, "Bash", json!({ "command": "vault-agent memory save 'Hafermilch'" })), "block");
+}
+
+#[test]
+fn talk_about_code_is_no_claim_and_short_ones_are() {
+    for text in [
+        "I'll remind you that this function is unsafe.",
+        "The reminder is set up in src/reminder.ts.",
+        "I've saved the file to `src/main.rs`.",
+    ] {
+        let vault = TestVault::new(NOTES);
+        assert_ne!(stop(&vault, &asked(text), json!({}))["decision"], "block", "{text}");
+    }
+    for text in ["Saved!", "Noted.", "I have stored this in long-term memory."] {
+        let vault = TestVault::new(NOTES);
+        assert_eq!(stop(&vault, &asked(text), json!({}))["decision"], "block", "{text}");
+    }
+    // After an edit it is the file that was saved.
+    let lines = [
+        user("2026-12-01T09:29:50.000Z", "Rename the function."),
+        used("t1", "Edit", json!({ "file_path": "/work/garden/x.rs" })),
+        said("Saved!"),
+    ];
+    assert_eq!(stop(&TestVault::new(NOTES), &lines, json!({})), Value::Null);
 }
 
 #[cfg(feature = "history")]

@@ -8,6 +8,7 @@ mod claims;
 mod fail_open;
 mod host;
 mod installing;
+mod labelled;
 #[cfg(feature = "index")]
 mod prompts;
 mod recorded;

@@ -1,0 +1,245 @@
+//! What a turn did that bears an assistant's claim out: a write of our own tools or commands, or one to a note
+//! of the vault. A file elsewhere is no memory, whatever its name.
+
+use std::path::{Component, Path};
+
+use jiff::Timestamp;
+
+use super::claims::About;
+use super::gate::plain;
+use super::install;
+use super::sentences::is_kept;
+use super::transcript::{Call, Turn};
+use crate::workspace::Workspace;
+
+/// Our tools that write, by their names without the server's.
+const TOOLS: &[&str] = &[
+    "memory_save",
+    "memory_promote",
+    "memory_pin",
+    "memory_unpin",
+    "memory_commitment_done",
+    "reminder_add",
+    "reminder_update",
+    "reminder_delete",
+];
+/// Those of their arguments that say what is kept.
+const TEXTS: &[&str] = &["text", "content", "message"];
+/// Our commands that write.
+#[rustfmt::skip]
+const COMMANDS: &[[&str; 2]] = &[
+    ["memory", "save"], ["memory", "promote"], ["memory", "pin"], ["remind", "add"], ["remind", "edit"],
+    ["remind", "rm"], ["commitment", "add"], ["commitment", "done"], ["commitment", "cancel"],
+];
+/// Tools of the host that only look.
+#[rustfmt::skip]
+const LOOKING: &[&str] = &[
+    "Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "TodoWrite", "TodoRead", "ToolSearch", "NotebookRead",
+];
+/// Words of a user who wants something kept. `…` stands for any words in between.
+#[rustfmt::skip]
+const WANTED: &[&str] = &[
+    "remember", "memorize", "memorise", "remind me", "reminder", "keep in mind", "keep that in mind", "don't forget",
+    "note that", "note this", "note down", "make a note", "take a note", "for the record", "for next time",
+    "save … memory", "store … memory", "add … memory", "save … vault", "save … notes", "save that", "save this",
+    "merk*", "erinner*", "notier*", "vergiss nicht", "speicher* … gedächtnis", "souviens", "souvenez", "retiens",
+    "retenez", "rappelle*", "note que", "notez que", "n'oublie*", "recuerda*", "recuérd*", "acuérdate", "apunta*",
+    "anota*", "no olvides", "ricord*", "annota*", "non dimenticare", "lembr*", "anote", "guarde", "onthoud*",
+    "herinner*", "noteer", "kom ihåg", "påminn*", "husk", "zapamiętaj", "przypomnij", "zanotuj", "zapamatuj", "запомни*",
+    "запиши*", "напомни*", "не забудь*", "запам'ятай*", "нагадай*", "hatırla*", "unutma", "not al", "θυμήσου",
+    "تذكر", "תזכור", "תזכרי", "याद रख*", "hãy nhớ", "ghi nhớ", "ingat*", "记住", "記住", "记下", "提醒我", "别忘", "覚えて",
+    "メモして", "リマインド", "忘れないで", "기억해", "메모해", "알려줘", "จำไว้", "เตือน",
+];
+
+/// What a turn was about, as far as it bears on short answers.
+pub(super) fn about(turn: &Turn) -> About {
+    let prompt = plain(&turn.prompt.to_lowercase());
+    if WANTED.iter().any(|phrase| super::claims::in_order(&prompt, phrase)) {
+        About::Keeping
+    } else if turn.calls.iter().all(|call| LOOKING.contains(&call.name.as_str()) || is_ours(call)) {
+        About::Talk
+    } else {
+        About::Work
+    }
+}
+
+fn is_ours(call: &Call) -> bool {
+    let name = call.name.rsplit("__").next().unwrap_or_default();
+    name.starts_with("memory_") || name.starts_with("reminder_")
+}
+
+/// Whether a tool call wrote what was claimed: one of ours whose words are in the vault, or a write to one of
+/// the vault's notes. `cwd` is where the assistant works.
+pub(super) fn backs<'k>(
+    workspace: &Workspace,
+    cwd: Option<&Path>,
+    call: &Call,
+    mut kept: impl Iterator<Item = &'k str> + Clone,
+) -> bool {
+    if call.failed {
+        return false;
+    }
+    let name = call.name.rsplit("__").next().unwrap_or_default();
+    if TOOLS.contains(&name) {
+        let texts: Vec<&str> = TEXTS.iter().filter_map(|key| call.arguments[*key].as_str()).collect();
+        return texts.is_empty()
+            || texts.iter().any(|text| {
+                let words = text.trim();
+                kept.any(|note| note.contains(words)) || is_kept(words, kept.clone())
+            });
+    }
+    let root = workspace.vault.root();
+    match call.name.as_str() {
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
+            call.arguments["file_path"].as_str().is_some_and(|path| is_note(root, cwd, path))
+        }
+        "Bash" => {
+            let command = call.arguments["command"].as_str().unwrap_or_default();
+            runs_ours(command) || writes_note(root, cwd, command)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a path names a note that is in the vault.
+fn is_note(root: &Path, cwd: Option<&Path>, path: &str) -> bool {
+    let full = cwd.unwrap_or(root).join(path);
+    let Ok(full) = full.canonicalize() else { return false };
+    let Ok(root) = root.canonicalize() else { return false };
+    let Ok(inside) = full.strip_prefix(&root) else { return false };
+    let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
+    full.is_file()
+        && inside.extension().is_some_and(|end| end.eq_ignore_ascii_case("md"))
+        && !inside.components().any(is_hidden)
+}
+
+/// Whether a shell's command line runs one of our commands that write.
+fn runs_ours(command: &str) -> bool {
+    let words = words(command);
+    let is_first = |at: usize| {
+        at == 0 || {
+            let before = words[at - 1].as_str();
+            before.ends_with([';', '|', '&', '(', '='])
+                || before.contains('=')
+                || ["sudo", "env", "time"].contains(&before)
+        }
+    };
+    words.iter().enumerate().any(|(at, word)| {
+        let program = word.rsplit(['/', '\\']).next().unwrap_or_default();
+        let rest = words[at + 1..].iter().take_while(|word| !["&&", "||", "|", ";"].contains(&word.as_str()));
+        let rest: Vec<&str> = rest.map(String::as_str).collect();
+        (program == "vault-agent" || program == "vault-agent.exe")
+            && is_first(at)
+            && rest.windows(2).any(|pair| COMMANDS.iter().any(|known| pair == known))
+            && !rest.iter().any(|word| ["--help", "-h", "--dry-run"].contains(word))
+    })
+}
+
+/// Whether a shell's command line writes to a note of the vault.
+fn writes_note(root: &Path, cwd: Option<&Path>, command: &str) -> bool {
+    let words = words(&command.replace(">>", ">").replace('>', " > "));
+    let changes = ["tee", "cp", "mv", "ed", "perl", "sed"];
+    words.iter().enumerate().any(|(at, word)| {
+        let before = words[..at].last().map(String::as_str);
+        let is_target =
+            before == Some(">") || words[..at].iter().any(|word| changes.contains(&word.as_str()));
+        is_target && is_note(root, cwd, word.trim_end_matches([';', ')']))
+    })
+}
+
+fn words(command: &str) -> Vec<String> {
+    let lines = command.replace('\n', " ; ");
+    install::words(&lines).unwrap_or_else(|| lines.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Whether an assistant or a command wrote into the agent's notes since the prompt. What the bot writes down
+/// of other conversations is none of this one's.
+#[cfg(feature = "history")]
+pub(super) fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bool {
+    use std::ops::ControlFlow;
+    let Some(since) = since else { return false };
+    let Ok(Some(history)) = workspace.history() else { return false };
+    let filter = crate::history::Filter { limit: Some(50), ..crate::history::Filter::default() };
+    let mut found = false;
+    let read = history.log(&filter, |record| {
+        if record.commit.time.as_second() < since.as_second() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if matches!(record.commit.message.actor(), "mcp" | "cli") {
+            found = true;
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    });
+    read.is_ok() && found
+}
+
+#[cfg(not(feature = "history"))]
+pub(super) fn was_written(_: &Workspace, _: Option<Timestamp>) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_writing_commands_are_evidence() {
+        for command in [
+            "vault-agent memory save 'Takes oat milk'",
+            "cd /x && /opt/bin/vault-agent --vault /v remind add tomorrow 'a; b'",
+            "VAULT_AGENT_VAULT=/v vault-agent --json memory pin 'x'",
+            "cat x | vault-agent memory save",
+        ] {
+            assert!(runs_ours(command), "{command}");
+        }
+        for command in [
+            "vault-agent memory list",
+            "echo vault-agent memory save",
+            "grep 'vault-agent memory save' README.md",
+            "vault-agent remind add --help",
+            "vault-agent recall x && git commit -m 'memory save'",
+            "cat notes.md",
+            "'",
+        ] {
+            assert!(!runs_ours(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn only_notes_in_the_vault_are_evidence() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("vault");
+        std::fs::create_dir_all(root.join(".obsidian")).unwrap();
+        for file in ["vault/a b.md", "vault/.obsidian/x.md", "vault/x.txt", "README.md"] {
+            std::fs::write(temp.path().join(file), "x").unwrap();
+        }
+        let root_text = root.to_str().unwrap();
+        assert!(is_note(&root, None, "a b.md") && is_note(&root, Some(temp.path()), "vault/a b.md"));
+        for other in ["../README.md", ".obsidian/x.md", "x.txt", "none.md", ""] {
+            assert!(!is_note(&root, Some(&root), other), "{other}");
+        }
+        assert!(writes_note(&root, None, &format!("echo x >> '{root_text}/a b.md'")));
+        assert!(writes_note(&root, Some(&root), "sed -i s/x/y/ 'a b.md'; ls"));
+        assert!(!writes_note(&root, Some(&root), "cat 'a b.md'"));
+        assert!(!writes_note(&root, Some(temp.path()), "echo x > README.md"));
+    }
+
+    #[test]
+    fn what_a_turn_is_about() {
+        let turn = |prompt: &str, tools: &[&str]| {
+            let call = |name: &&str| {
+                format!(
+                    "{{\"type\":\"assistant\",\"message\":{{\"content\":[{{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"{name}\",\"input\":{{}}}}]}}}}\n"
+                )
+            };
+            let lines: String = tools.iter().map(call).collect();
+            let prompt = format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{prompt}\"}}}}\n");
+            about(&super::super::transcript::parse(format!("{prompt}{lines}").as_bytes()).turns[0])
+        };
+        assert_eq!(turn("Remember that I like tea", &["Edit"]), About::Keeping);
+        assert_eq!(turn("我喜欢茶，请记住", &[]), About::Keeping);
+        assert_eq!(turn("I like tea", &["Read", "mcp__vault__memory_search"]), About::Talk);
+        assert_eq!(turn("Fix the bug", &["Read", "Edit"]), About::Work);
+    }
+}
