@@ -88,9 +88,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 CommandError::problem(format!("can't open the vault `{}`: {error}", vault.display()))
             })?;
             let caller = Caller { program: utf8(&std::env::current_exe()?)?, vault: utf8(&vault)? };
-            change(context, at, |text, _| install::install(text, &caller))
+            change(context, at, |file| install::install(file.text(), &caller).map(Some))
         }
-        Action::Uninstall { at } => change(context, at, install::uninstall),
+        Action::Uninstall { at } => change(context, at, without),
         _ => {
             if let Some(event) = args.event() {
                 answer(context, event);
@@ -112,16 +112,26 @@ fn answer(context: &Context, event: Event) {
     }
 }
 
-/// Edits the settings file and shows what changed.
+/// The settings without our entries; none where there was no file before they came.
+fn without(file: &SettingsFile) -> Result<Option<String>, SettingsError> {
+    let before = file.before();
+    if file.is_plain() && install::is_all_ours(file.text(), before.as_deref())? {
+        return Ok(None);
+    }
+    install::uninstall(file.text(), before.as_deref()).map(Some)
+}
+
+/// Edits the settings file, or takes it away, and shows what changed.
 fn change(
     context: &Context,
     at: &At,
-    edit: impl Fn(&str, Option<&str>) -> Result<String, SettingsError>,
+    edit: impl Fn(&SettingsFile) -> Result<Option<String>, SettingsError>,
 ) -> CommandResult {
     let path = path(at)?;
     let file = SettingsFile::read(&path)?;
-    let after = edit(file.text(), file.before().as_deref())
+    let edited = edit(&file)
         .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())).hint(MEND))?;
+    let after = edited.clone().unwrap_or_default();
     if after == file.text() {
         context.ui.line(format!("{} is as it should be", path.display()));
     } else {
@@ -130,8 +140,13 @@ fn change(
         let diff = diff.unified_diff().context_radius(3).header(&shown, &shown).to_string();
         context.ui.line(diff.trim_end());
         if !at.dry_run {
-            file.write(&after)?;
-            context.ui.note(format!("wrote {}", path.display()));
+            if edited.is_some() {
+                file.write(&after)?;
+                context.ui.note(format!("wrote {}", path.display()));
+            } else {
+                file.remove()?;
+                context.ui.note(format!("removed {}, which held nothing else", path.display()));
+            }
         }
     }
     let events: Vec<_> =

@@ -1,9 +1,10 @@
 //! A host's settings file on disk: read whole, written whole, with what it was kept beside it.
 //!
 //! The new text goes to a file of its own in the same folder and takes the old one's place in one step, so
-//! the host never reads half of it. A link stays a link. The file as it was before our entries came is kept
-//! as `<name>.before-vault-agent`.
+//! the host never reads half of it. A link stays a link; a read-only file, and a link to nothing, are refused.
+//! The file as it was before our entries came is kept as `<name>.before-vault-agent`, with its rights.
 
+use std::fs::Permissions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ pub struct SettingsFile {
     path: PathBuf,
     /// None where there is no file.
     text: Option<String>,
+    is_link: bool,
 }
 
 impl SettingsFile {
@@ -24,17 +26,24 @@ impl SettingsFile {
     /// # Errors
     /// It can't be read, or is not UTF-8.
     pub fn read(path: &Path) -> io::Result<Self> {
+        let target = std::fs::read_link(path).ok();
+        let is_link = target.is_some();
         let named = |error: io::Error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display()));
         match std::fs::read(path) {
             Ok(bytes) => {
                 let text = String::from_utf8(bytes).map_err(|_| {
                     named(io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text; nothing was written"))
                 })?;
-                Ok(Self { path: path.canonicalize()?, text: Some(text) })
+                Ok(Self { path: path.canonicalize()?, text: Some(text), is_link })
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Self { path: path.to_owned(), text: None })
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match target {
+                Some(target) => Err(io::Error::other(format!(
+                    "`{}` is a link to `{}`, which isn't there; make that file or take the link away; nothing was written",
+                    path.display(),
+                    target.display()
+                ))),
+                None => Ok(Self { path: path.to_owned(), text: None, is_link }),
+            },
             Err(error) => Err(named(error)),
         }
     }
@@ -49,6 +58,11 @@ impl SettingsFile {
         std::fs::read_to_string(self.backup()).ok()
     }
 
+    /// Whether the file is one that can go as a whole: there, and no link.
+    pub fn is_plain(&self) -> bool {
+        self.text.is_some() && !self.is_link
+    }
+
     fn backup(&self) -> PathBuf {
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(".before-vault-agent");
@@ -60,33 +74,72 @@ impl SettingsFile {
     /// # Errors
     /// The file was changed meanwhile, or can't be written; it is then as it was.
     pub fn write(&self, after: &str) -> io::Result<()> {
+        let permissions = self.writable()?;
         let dir = self.path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(dir)?;
         let is_clean = install::installed(self.text()).is_ok_and(|entries| entries.is_empty());
         if let Some(text) = self.text.as_ref().filter(|_| is_clean) {
-            put(&self.backup(), text.as_bytes(), None)?;
+            put(&self.backup(), text.as_bytes(), permissions.as_ref())?;
         }
-        let now = std::fs::read(&self.path).ok();
-        if now.as_deref() != self.text.as_ref().map(String::as_bytes) {
-            let words =
-                format!("`{}` was changed by someone just now; run the command again", self.path.display());
-            return Err(io::Error::other(words));
+        self.unchanged()?;
+        put(&self.path, after.as_bytes(), permissions.as_ref())
+    }
+
+    /// Removes the file.
+    ///
+    /// # Errors
+    /// The file was changed meanwhile, or can't be removed.
+    pub fn remove(&self) -> io::Result<()> {
+        self.writable()?;
+        self.unchanged()?;
+        std::fs::remove_file(&self.path)
+    }
+
+    /// The file's rights; none where there is no file. A file may be replaced where it can't be written: what
+    /// its owner made read-only stays all the same.
+    fn writable(&self) -> io::Result<Option<Permissions>> {
+        if self.text.is_none() {
+            return Ok(None);
         }
-        put(&self.path, after.as_bytes(), std::fs::metadata(&self.path).ok().map(|meta| meta.permissions()))
+        let permissions = std::fs::metadata(&self.path)?.permissions();
+        if permissions.readonly() {
+            let words = format!(
+                "`{}` is read-only; make it writable (`chmod u+w`) or name another file with `--settings FILE`; nothing was written",
+                self.path.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
+        }
+        Ok(Some(permissions))
+    }
+
+    fn unchanged(&self) -> io::Result<()> {
+        if std::fs::read(&self.path).ok().as_deref() == self.text.as_ref().map(String::as_bytes) {
+            return Ok(());
+        }
+        let words =
+            format!("`{}` was changed by someone just now; run the command again", self.path.display());
+        Err(io::Error::other(words))
     }
 }
 
-/// Writes a file in one step, with the permissions of the one that it replaces.
-fn put(path: &Path, bytes: &[u8], permissions: Option<std::fs::Permissions>) -> io::Result<()> {
+/// Writes a file in one step, with the permissions of the one that it replaces or keeps. Until it has them
+/// nobody but its owner reads it.
+fn put(path: &Path, bytes: &[u8], permissions: Option<&Permissions>) -> io::Result<()> {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}", std::process::id()));
     let new = path.with_file_name(name);
     let written = (|| {
-        let mut file = std::fs::File::create(&new)?;
+        let mut options = std::fs::File::options();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        if permissions.is_some() {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        let mut file = options.open(&new)?;
         file.write_all(bytes)?;
         if let Some(permissions) = permissions {
-            file.set_permissions(permissions)?;
+            file.set_permissions(permissions.clone())?;
         }
         file.sync_all()?;
         std::fs::rename(&new, path)

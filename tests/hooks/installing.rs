@@ -204,3 +204,57 @@ fn a_link_stays_a_link_and_rights_stay() {
     let _ = vault.run(&["hook", "uninstall", "--settings", link.to_str().unwrap()]).ok();
     assert_eq!(std::fs::read_to_string(&real).unwrap(), "{}");
 }
+
+#[test]
+fn a_file_that_was_not_there_goes_again() {
+    let vault = TestVault::new("");
+    let file = vault.home().join("new/settings.json");
+    let path = file.to_str().unwrap();
+    let _ = vault.run(&["hook", "install", "--settings", path]).ok();
+    assert!(file.exists());
+    let dry = vault.run(&["hook", "uninstall", "--dry-run", "--settings", path]).ok();
+    assert!(file.exists() && dry.stdout.contains("-  \"hooks\": {"), "{}", dry.stdout);
+    let _ = vault.run(&["hook", "uninstall", "--settings", path]).ok();
+    assert!(!file.exists());
+    assert!(vault.run(&["hook", "uninstall", "--settings", path]).ok().stdout.contains("as it should be"));
+    // An empty file that was there stays, and so does what somebody else wrote meanwhile.
+    std::fs::write(&file, "").unwrap();
+    let _ = vault.run(&["hook", "install", "--settings", path]).ok();
+    let _ = vault.run(&["hook", "uninstall", "--settings", path]).ok();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_backup_has_the_rights_of_the_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let vault = TestVault::new("");
+    let file = vault.home().join("s.json");
+    std::fs::write(&file, "{\"env\": {\"TOKEN\": \"x\"}}").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let _ = vault.run(&["hook", "install", "--settings", file.to_str().unwrap()]).ok();
+    let mode = |name: &str| std::fs::metadata(vault.home().join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("s.json"), mode("s.json.before-vault-agent")), (0o600, 0o600));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_file_and_a_link_to_nothing_are_refused_in_words() {
+    use std::os::unix::fs::PermissionsExt;
+    let vault = TestVault::new("");
+    let file = vault.home().join("s.json");
+    std::fs::write(&file, "{}").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let link = vault.home().join("link.json");
+    std::os::unix::fs::symlink("none.json", &link).unwrap();
+    for (path, words) in
+        [(&file, "is read-only; make it writable"), (&link, "is a link to `none.json`, which isn't there")]
+    {
+        let run = vault.run(&["hook", "install", "--settings", path.to_str().unwrap()]);
+        assert!(run.code == 1 && run.stderr.contains(words), "{} {}", run.code, run.stderr);
+        assert!(run.stderr.contains("nothing was written"), "{}", run.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "{}");
+    assert!(link.symlink_metadata().unwrap().is_symlink() && !vault.home().join("none.json").exists());
+    assert!(!vault.home().join("s.json.before-vault-agent").exists());
+}
