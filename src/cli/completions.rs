@@ -14,9 +14,9 @@ pub struct Args {
 }
 
 /// Runs `completions`.
-pub fn run(_: &Context, args: &Args) -> CommandResult {
+pub fn run(context: &Context, args: &Args) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut super::command(), "vault-agent", &mut script);
-    std::io::Write::write_all(&mut std::io::stdout(), &script)?;
+    context.ui.document(&script);
     Ok(Status::Fine)
 }

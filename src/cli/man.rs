@@ -25,7 +25,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(command).render(&mut page)?;
-            std::io::Write::write_all(&mut std::io::stdout(), &page)?;
+            context.ui.document(&page);
         }
     }
     Ok(Status::Fine)

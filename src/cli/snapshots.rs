@@ -175,14 +175,19 @@ impl Pages {
 
     /// One line; false once nobody reads on.
     pub(super) fn line(&mut self, text: &str) -> bool {
-        self.closed = self.closed || writeln!(self.out, "{text}").is_err();
+        if !self.closed
+            && let Err(error) = writeln!(self.out, "{text}")
+        {
+            self.closed = true;
+            super::ui::heed(Err(error));
+        }
         !self.closed
     }
 }
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        let _ = self.out.flush();
+        super::ui::heed(self.out.flush());
         self.out = Box::new(std::io::sink());
         if let Some(child) = &mut self.child {
             let _ = child.wait();

@@ -88,6 +88,12 @@ impl Ui {
         result_line(&text);
     }
 
+    /// A document, byte for byte.
+    pub fn document(self, bytes: &[u8]) {
+        let mut out = std::io::stdout().lock();
+        heed(out.write_all(bytes).and_then(|()| out.flush()));
+    }
+
     /// Whether a person can answer a question here.
     pub fn can_ask(self) -> bool {
         !self.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
@@ -103,11 +109,13 @@ impl Ui {
 }
 
 fn result_line(text: &str) {
-    match write_line(&mut anstream::stdout(), text) {
-        // Nobody reads on.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-        Err(_) => HAS_LOST.store(true, Ordering::Relaxed),
-        Ok(()) => {}
+    heed(write_line(&mut anstream::stdout(), text));
+}
+
+/// Notes that a result was lost; that nobody reads on is no loss.
+pub(super) fn heed(written: std::io::Result<()>) {
+    if written.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
+        HAS_LOST.store(true, Ordering::Relaxed);
     }
 }
 

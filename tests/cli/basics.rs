@@ -134,3 +134,28 @@ fn completions_and_manual_name_the_commands() {
     let _ = vault.run(&["man", "--out", dir.to_str().unwrap()]).ok();
     assert!(dir.join("vault-agent-run.1").is_file());
 }
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let vault = TestVault::new("//- /MEMORY.md\n- Likes tea\n");
+    for args in [&["completions", "bash"][..], &["man"], &["memory", "list"], &["status"], &["export"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = vault.command(args).stdout(writer).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*said), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[cfg(all(target_os = "linux", feature = "history"))]
+#[test]
+fn a_full_disk_is_told() {
+    let vault = TestVault::new("");
+    let _ = vault.run(&["memory", "save", "Likes tea"]).ok();
+    for args in [&["completions", "bash"][..], &["man"], &["memory", "list"], &["history"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = vault.command(args).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && said.contains("could not be written"), "{args:?} {said}");
+    }
+}
