@@ -54,16 +54,16 @@ pub(super) const ENGLISH: &[(Care, &[&str])] = &[
         "i have? %SAVED %THAT … %INTO %OWN … %NOTES $", "i have? %SAVED %THAT … %INTO %SHELF $",
         "i have? %SAVED %THAT … to memory $", "i have? %SAVED %INTO %OWN %NOTES $", "i have? %SAVED %INTO %SHELF $",
         "i have? %SAVED %THAT … as a|an long_term? memory|pinned_memory|reminder|commitment|follow_up $",
-        "i will always? remember that|how|when|where you|your", "i will always? remember your|you", "i will not forget that you|your",
+        "i will always? remember that|how|when|where you|your", "i will not forget that you|your",
         "i will always? remember that|this|it|these|those|everything|both .", "i will always? remember all? of? that|this|it|these|those %LATER",
         
         "i have remembered|remember|memorized|memorised that|this|it|your|you", "consider it|that|this remembered|saved|noted",
         "^ %KEPT %THAT? … %INTO %OWN … %NOTES $", "^ %KEPT %THAT? … %INTO %SHELF $", "^ %KEPT %THAT? to memory $",
-        "^ made a? note of? that|this|it? … %INTO %OWN … %NOTES $",
+        "^ made a? mental? note of? that|this|it? … %INTO %OWN … %NOTES $",
         "%THAT … is|are|has|have|was been? %KEPT … %INTO %OWN … %NOTES $",
         "i have? updated|amended|edited memory.md",
         "that|this|it|both is|are been? %INTO %OWN … %NOTES $", "that|this|it is in %SHELF $",
-        "i have got? it|that|this on_file|noted_down|noted|saved|stored|remembered for_you|down_for_you|in_your|in_my|on_file",
+        "i have got? it|that|this %KEPT … in|to memory $", "i have got? it|that|this %KEPT … %INTO %OWN … %NOTES $", "count on me to remember", "i have got? it|that|this on_file|noted_down|noted|saved|stored|remembered for_you|down_for_you|in_your|in_my|on_file",
         "i have updated|refreshed|adjusted my|your long_term? memory|memories|memory_file $", "your memory has|is been? updated|refreshed", "that|this fact|information|info|detail|preference|one is %INTO %OWN … %NOTES $", "your … %MINE is %INTO %OWN … %NOTES $",
         "i have? %SAVED … %INTO your|the|today's daily_note|daily_notes|journal $", "i have? %KEPT your … %MINE … in|to|into memory $", "your … %MINE is|has|are|have been? %KEPT in|to|into memory $",
         "i have? committed %THAT … to memory", "i have? remembered … for_next_time", "i will keep %THAT … in_mind %LATER",
@@ -71,9 +71,9 @@ pub(super) const ENGLISH: &[(Care, &[&str])] = &[
         "i have? marked|flagged|tagged %THAT … to_remember|as_something_to_remember",
     ]),
     (Care::Place, &[
-        "i have? made|taken|took a? note | you", "i have? made|taken|took a? note to remind|ask|tell you", "i will always? remember … %MINE", "^ memory updated|created|added .", "^ information|info|preference|preferences|fact|facts %KEPT",
+        "i have? made|taken|took a? mental? note | you", "i have? made|taken|took a? mental? note to remind|ask|tell you", "i will always? remember … %MINE", "i will always? remember your|you", "^ memory updated|created|added .", "^ information|info|preference|preferences|fact|facts %KEPT",
         "i will bring that|this|it up %LATER", "i have? %KEPT your … %MINE", "i have? %KEPT … your … %MINE", "i have? noted|recorded|saved|stored|remembered down? that you %FACT", "i have? recorded|saved|stored|remembered down? that you|your|we",
-        "i have? made|taken|took|jotted|written|kept|left a? note down? that you|your|we", "i have? made|taken|took|kept a? note of your|our", "i have? made|taken a? note of that|this|it .",
+        "i have? made|taken|took|jotted|written|kept|left a? mental? note down? that you|your|we", "i have? made|taken|took|kept a? mental? note of your|our", "i have? made|taken a? mental? note of that|this|it .",
         "i have? saved|created|added|made|left|written a? note|memory about|that|of|on your|you", "^ noted|saved|stored|recorded|remembered that? | you|your",
         "^ noted|saved|stored|recorded|remembered that you|your", "^ noted|saved|stored|recorded|remembered your … %MINE", "your … %MINE is|are|has|have been? %KEPT $", 
         "i will always? remember … from_on|next_time|going_forward|in_the_future|in_future_*|for_you", "i will keep that|this|it in_mind %LATER",
@@ -91,14 +91,14 @@ pub(super) const ENGLISH: &[(Care, &[&str])] = &[
         "^ %KEPT … %INTO %OWN %NOTES $", "^ %KEPT … to memory $", "^ %KEPT in memory %LATER", "and %KEPT in memory %LATER", "and %KEPT … to memory $", "and %KEPT … %INTO %OWN %NOTES $",
         "%THAT is|has|are|have|was been? %KEPT … to memory $", "your … is|has|are|have been? %KEPT in memory $", "i have? %KEPT %THAT … %LATER", "^ %KEPT %LATER", "%THAT is|has|are|have been? %KEPT %LATER",
         "i have? created|saved|stored|added|made|recorded a|two|three|some new? long_term? memory|memories $", "i have? %KEPT both|the|these|those|this|that|all … fact|facts $",
-        "i will always? remember .", "i have? remembered|memorized|memorised", "^ memory saved .", "i have? noted|written|jotted down that", "i have? noted|saved|stored|recorded|logged *'s … %MINE", "is|are|has|have been? %KEPT %INTO %OWN %NOTES $", "that|this|it|everything|both is|are|has|have|was been? %KEPT … %INTO %SHELF $", "%MINE is|are|has|have been? %KEPT in|to|into memory $", "that|this|it is saved|noted|remembered|recorded in memory .", "i have? %KEPT the|this|that … preference|preferences|fact|detail|information $", "your favourite*|favorite* … is|are|has|have been? %KEPT $", "i have? made|taken a? note of that|this|it $", "your … is|are|has|have been? %KEPT in|to|into memory $", "i have? updated|added … to memory $", "%THAT will be %KEPT %LATER", "i will always? remember that|this|it|both|everything|all|these|those", "i will not forget that|this|it|your|about_it",
+        "i will always? remember .", "i have? remembered|memorized|memorised", "^ memory saved .", "i have? noted|written|jotted down that", "i have? noted|saved|stored|recorded|logged *'s … %MINE", "is|are|has|have been? %KEPT %INTO %OWN %NOTES $", "that|this|it|everything|both is|are|has|have|was been? %KEPT … %INTO %SHELF $", "%MINE is|are|has|have been? %KEPT in|to|into memory $", "that|this|it is saved|noted|remembered|recorded in memory .", "i have? %KEPT the|this|that … preference|preferences|fact|detail|information $", "your favourite*|favorite* … is|are|has|have been? %KEPT $", "i have? made|taken a? mental? note of that|this|it $", "your … is|are|has|have been? %KEPT in|to|into memory $", "i have? updated|added … to memory $", "%THAT will be %KEPT %LATER", "i will always? remember that|this|it|both|everything|all|these|those", "i will not forget that|this|it|your|about_it",
         "i will remind you to|about|on|at|when|in|every|again|before|by|the|a|an|this", "i will remind you .", 
-        "i have? %SETS a|an|the|your|that|another|you_a … reminder|reminders $", "^ reminder|reminders %DONE", "your|the … reminder is|has been? %DONE .", "a|your … reminder has been %DONE",
+        "i have? %SETS a|an|the|your|that|another|you_a … reminder|reminders $", "^ reminder|reminders %DONE", "^ reminder is|has been? %DONE", "i have? updated the vault|memory with your|that|this", "^ new memory|fact|preference entry? saved|stored|created|added|recorded", "^ memory entry created|saved|added|updated", "the|this|that preference|preferences|information|fact|detail is|has|have been? %KEPT %INTO %SHELF $", "i have? set it|this|that to remind you", "%THAT will be … %INTO %OWN %NOTES $", "i have * %THAT … to|into %OWN … %NOTES $", "^ saving|storing|adding that|this|it? to memory $", "i will always? remember … prefers|likes|loves|hates|lives|dislikes", "your|the … reminder is|has been? %DONE .", "a|your … reminder has been %DONE",
         "your|the … reminder is|has been? %DONE for|at|on", "^ done? | reminder|reminders %DONE", "i have? marked|changed|moved|updated|cancelled|canceled|deleted|removed|completed|rescheduled the|your … reminder|follow_up|commitment $",
         "i have? pinned that|this|it .", "i have? pinned that|this|it for_you|for_next_time|as_a_memory", "%THAT is|has|have been? pinned for_you|in_your", "^ remembered .", "your follow_up|commitment is|has been? %DONE", "i have? scheduled|set a|the|your follow_up for|on|at",
     ]),
     (Care::Alone, &[
-        "^ %BARE that|this|it|them|both|all? .", "i have? %BARE that|this|it|them|both|all down? .", "all|it|that|this|everything is|has|have|are been? %BARE .", "^ all %BARE .", "that|this|it is in memory .",
+        "^ %BARE that|this|it|them|both|all? .", "i have? %BARE that|this|it|them|both|all down? .", "all|it|that|this|everything is|has|have|are been? %BARE .", "^ all %BARE .", "i have got? it|that|this %BARE .", "that|this|it is in memory .",
     ]),
     (Care::Asked, &[
         "^ %KEPT that|this|it|them|down|both|all? .", "i have? %KEPT that|this|it|them|both|all down? .", "all|it|that|this|everything is|has|have|are been? %KEPT .", "^ all %KEPT .", "i will keep that|this|it|them in_mind .",
@@ -112,13 +112,13 @@ pub(super) const OTHERS: &[(Care, &[&str])] = &[
         // German
         "habe|hab ich mir … gemerkt", "ich habe|hab … mir … gemerkt", "ich merke|merk mir das|es|dies|alles|deine*|ihre*|.", "das|es|dies merke|merk ich mir",
         "ich werde|will mir … merken", "werde ich mir … merken", "ich werde|will daran denken | dass du|sie|ihr", "ich behalte … im_gedächtnis|in_erinnerung|im_hinterkopf",
-        "ich habe|hab … %ORT … %LEGT", "habe|hab ich … %ORT … %LEGT", "ist|sind|wurde|wurden … %ORT … %LEGT", "^ %LEGT … im %ORT", "^ im %ORT %LEGT",
+        "ich habe|hab … %ORT … %LEGT", "habe|hab ich … %ORT … %LEGT", "ist|sind|wurde|wurden … %ORT … %LEGT", "^ %LEGT … im %ORT", "ich habe|hab mein|dein|ihr gedächtnis aktualisiert", "^ im %ORT %LEGT",
         // French
         "j'ai noté|retenu|mémorisé que vous|tu|votre|ta|ton|vos|tes", "j'ai … dans|à|en|sur|au %LIEU", "c'est|est … dans|à|en|sur|au %LIEU", "^ enregistré|noté|ajouté|mémorisé … dans|à|en %LIEU", "je l'ai … dans|à|en %LIEU", "je les ai … dans|à|en %LIEU",
-        "je vais m'en_souvenir|me_souvenir|m'en_rappeler", "je m'en souviendrai|rappellerai", "je me souviendrai|rappellerai", "je retiens|retiendrai que|cela|ça|ceci|votre|ta|ton", "j'ai mémorisé|retenu", "je n'oublierai",
+        "je vais m'en_souvenir|me_souvenir|m'en_rappeler", "je m'en souviendrai|rappellerai", "je me souviendrai|rappellerai", "je retiens|retiendrai que|cela|ça|ceci|votre|ta|ton", "j'ai mémorisé|retenu", "j'ai mis_à_jour votre|ta|ma mémoire", "je n'oublierai",
         // Spanish
         "he|lo_he|la_he|los_he|las_he … en|a %LUGAR", "queda|está|quedó|tengo|ha_sido … en|a %LUGAR", "^ guardado|anotado|añadido|apuntado … en|a %LUGAR", "guardé|anoté|añadí|agregué|apunté … en|a %LUGAR",
-        "lo|la|los|las recordaré|tendré_presente|tendré_en_cuenta_para_*", "recordaré que|tu|tus|su|sus|eso|esto", "no lo olvidaré", "me acordaré de", "he memorizado",
+        "lo|la|los|las recordaré|tendré_presente|tendré_en_cuenta_para_*", "recordaré que|tu|tus|su|sus|eso|esto", "no lo olvidaré", "me acordaré de", "he memorizado", "he actualizado tu|su|mi memoria .",
         // Italian, Portuguese
         "lo|la|li|le ricorderò", "ricorderò che|la_tua|il_tuo|questo", "ho memorizzato", "ho … nella|nel|nei|nelle|in|ai|alle|alla %LUOGO", "me ne ricorderò", "mi ricorderò|ricordo di|che",
         "vou me|te? lembrar", "vou lembrar", "lembrarei que|disso|de", "me lembrarei", "memorizei", "salvei|guardei|anotei|adicionei|registrei … na|no|em|nas|nos|às|aos|à|ao %LUOGO", "salvei|guardei|anotei|registrei … %LUOGO",
@@ -286,14 +286,14 @@ pub(super) const WORK_DENSE: &[&str] = &[
 /// Words that come after a noun has ended.
 #[rustfmt::skip]
 pub(super) const AFTER_NOUN: &[&str] = &[
-    "for", "so", "and", "under", "as", "with", "that", "about", "in", "to", "from", "on", "at", "too", "today", "this", "next", "because", "since", "along", "where", "which", "when", "by", "but", "the", "it", "is", "are", "was", "has", "via", "using", "of", "a", "every", "before", "after", "tomorrow", "tonight", "later", "here", "there", "well", "you", "your", "i", "we", "per", "until", "saying", "called", "due", "already", "again", "scheduled", "set",
+    "for", "so", "and", "under", "as", "with", "that", "about", "in", "to", "from", "on", "at", "too", "today", "this", "next", "because", "since", "along", "where", "which", "when", "by", "but", "the", "it", "is", "are", "was", "has", "via", "using", "of", "a", "every", "before", "after", "tomorrow", "tonight", "later", "here", "there", "well", "you", "your", "i", "we", "per", "until", "saying", "called", "due", "already", "again", "scheduled", "set", "titled", "named", "labelled", "entitled",
     "pour", "para", "per", "für", "à", "a", "le", "de", "el", "de_la", "que", "dass", "am", "um", "om", "voor", "för",
 ];
 
 /// Adverbs that change nothing in a claim.
 #[rustfmt::skip]
 pub(super) const FILLERS: &[&str] = &[
-    "also", "just", "now", "already", "successfully", "safely", "permanently", "quickly", "then", "duly", "gladly", "happily", "definitely", "certainly", "actually", "all_of", "properly", "officially", "of_course", "automatically", "carefully", "absolutely", "be_sure_to", "made_sure_to", "make_sure_to", "be_certain_to", "make_certain_to", "do_my_best_to", "gone_ahead_and", "went_ahead_and", "both_been",
+    "also", "just", "now", "already", "successfully", "safely", "permanently", "quickly", "then", "duly", "gladly", "happily", "definitely", "certainly", "actually", "all_of", "properly", "officially", "of_course", "automatically", "carefully", "absolutely", "securely", "correctly", "make_sure_i", "make_sure_that_i", "be_sure_to", "made_sure_to", "make_sure_to", "be_certain_to", "make_certain_to", "do_my_best_to", "gone_ahead_and", "went_ahead_and", "both_been",
     "jetzt", "auch", "gerade", "bereits", "schon", "nun", "soeben", "hiermit", "natürlich", "gerne", "bien", "aussi", "déjà", "maintenant", "ya", "también", "ahora", "già", "anche", "já", "também", "al", "ook", "nu", "już", "też", "уже", "также",
 ];
 

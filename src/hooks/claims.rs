@@ -7,6 +7,8 @@
 //! patterns and words are data ([`super::claim_words`]); this reads them. Pure; whether a claim is true is for
 //! the vault to say.
 
+use std::collections::HashSet;
+
 use super::claim_words::{
     AFTER_NOUN, Care, DENSE, ENGLISH, FILLERS, IF, LISTS, NO, NO_AFTER, NO_DENSE, OFFER, OTHERS, TIMES, WORK,
     WORK_DENSE,
@@ -34,10 +36,10 @@ pub enum About {
 
 /// The sentences of an answer that claim, each shortened to a line.
 pub fn claims(answer: &str, about: About) -> Vec<String> {
-    let rules: Vec<(Care, Vec<Element<'_>>)> = ENGLISH
+    let rules: Vec<Rule<'_>> = ENGLISH
         .iter()
         .chain(OTHERS)
-        .flat_map(|(care, patterns)| patterns.iter().map(|pattern| (*care, parsed(pattern))))
+        .flat_map(|(care, patterns)| patterns.iter().map(|pattern| Rule::new(*care, pattern)))
         .collect();
     sentences(answer)
         .iter()
@@ -47,7 +49,7 @@ pub fn claims(answer: &str, about: About) -> Vec<String> {
         .collect()
 }
 
-fn is_claim(sentence: &str, about: About, rules: &[(Care, Vec<Element<'_>>)]) -> bool {
+fn is_claim(sentence: &str, about: About, rules: &[Rule<'_>]) -> bool {
     let words = words(sentence);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if words.len() > LONGEST || (0..words.len()).any(|at| any(OFFER, &words, at)) {
@@ -56,20 +58,21 @@ fn is_claim(sentence: &str, about: About, rules: &[(Care, Vec<Element<'_>>)]) ->
     if sentence.chars().any(is_dense) && is_dense_claim(sentence, &words) {
         return true;
     }
-    let is_work = (0..words.len()).any(|at| words[at] == CODE || any(WORK, &words, at));
-    let is_timed = (0..words.len()).any(|at| is_time(&words, at));
-    let is_placed = (0..words.len()).any(|at| goes_to_work(&words, at));
-    rules.iter().any(|(care, pattern)| {
-        let may = match care {
+    let is_work = || (0..words.len()).any(|at| words[at] == CODE || any(WORK, &words, at));
+    let is_timed = || (0..words.len()).any(|at| is_time(&words, at));
+    let is_placed = || (0..words.len()).any(|at| goes_to_work(&words, at));
+    let known: HashSet<&str> = words.iter().copied().collect();
+    rules.iter().any(|rule| {
+        let may = || match rule.care {
             Care::Sure => true,
-            Care::Place => !is_placed,
-            Care::Timed => is_timed && !is_placed,
-            Care::Any => !is_work,
-            Care::Alone => !is_work && about >= About::Talk,
-            Care::Asked => !is_work && about == About::Keeping,
+            Care::Place => !is_placed(),
+            Care::Timed => is_timed() && !is_placed(),
+            Care::Any => !is_work(),
+            Care::Alone => about >= About::Talk && !is_work(),
+            Care::Asked => about == About::Keeping && !is_work(),
         };
-        may && (0..words.len())
-            .any(|at| fits(pattern, &words, at).is_some_and(|end| !is_denied(&words, at, end)))
+        let fits = |at| fits(&rule.pattern, &words, at).is_some_and(|end| !is_denied(&words, at, end));
+        rule.may_fit(&known) && (0..words.len()).any(fits) && may()
     })
 }
 
@@ -115,6 +118,36 @@ enum Is<'p> {
     NounEnd,
     Gap,
     OneOf(Vec<&'p str>),
+}
+
+/// A pattern with what it takes to be a claim.
+struct Rule<'p> {
+    care: Care,
+    pattern: Vec<Element<'p>>,
+    /// The pattern can't fit where none of these stands; empty where that isn't known.
+    needs: Vec<&'p str>,
+}
+
+impl<'p> Rule<'p> {
+    fn new(care: Care, pattern: &'p str) -> Self {
+        const COMMON: &[&str] = &["i", "have", "will", "is", "that", "to", "in", "your", BREAK];
+        let pattern = parsed(pattern);
+        let first = |phrase: &&'p str| phrase.split('_').next().unwrap_or_default();
+        let needs = pattern
+            .iter()
+            .filter(|element| !element.is_optional)
+            .filter_map(|element| match &element.is {
+                Is::OneOf(some) => Some(some.iter().map(first).collect::<Vec<_>>()),
+                _ => None,
+            })
+            .filter(|words| !words.iter().any(|word| word.contains('*')))
+            .min_by_key(|words| (words.iter().any(|word| COMMON.contains(word)), words.len()));
+        Self { care, pattern, needs: needs.unwrap_or_default() }
+    }
+
+    fn may_fit(&self, known: &HashSet<&str>) -> bool {
+        self.needs.is_empty() || self.needs.iter().any(|word| known.contains(word))
+    }
 }
 
 fn parsed(pattern: &str) -> Vec<Element<'_>> {

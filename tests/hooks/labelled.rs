@@ -57,9 +57,9 @@ fn claims_are_told_from_work() {
         };
         for (about, is_claim) in cases {
             if *is_claim {
-                claimed += 1
+                claimed += 1;
             } else {
-                ordinary += 1
+                ordinary += 1;
             }
             let is_found = !claims(&text, *about).is_empty();
             all.add(line, is_found, *is_claim);
