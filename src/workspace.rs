@@ -130,6 +130,49 @@ impl Workspace {
         write()
     }
 
+    /// What the memory said that the last write of this note took out of this line, if nobody has changed the note
+    /// since: who names the line again, as a client does that got no answer, means that one.
+    pub fn taken_from(&self, path: &NotePath, line: usize) -> Option<String> {
+        #[cfg(feature = "history")]
+        {
+            use crate::{history::Filter, memory::TOOK_LINE};
+            let history = self.history().ok()??;
+            let last = Filter { path: Some(path.to_string()), limit: Some(1), ..Filter::default() };
+            let record = history.records(&last).ok()?.pop()?;
+            let took = record.commit.message.trailer(TOOK_LINE)?;
+            let change = record.changes.iter().find(|change| change.path == path.as_str())?;
+            let diff = history.file_diff(change).ok()?;
+            let is_last = took == line.to_string() && self.vault.read(path).ok()? == diff.new?.1;
+            is_last.then(|| self.memory().words_in(path, &diff.old?.1, line)).flatten()
+        }
+        #[cfg(not(feature = "history"))]
+        {
+            let _ = (path, line);
+            None
+        }
+    }
+
+    /// Whether a pin with exactly these words was taken out not long ago: then they aren't the beginning of another.
+    pub fn unpinned_before(&self, text: &str) -> bool {
+        #[cfg(feature = "history")]
+        {
+            use crate::{history::Filter, memory::pins};
+            let Ok(Some(history)) = self.history() else { return false };
+            let path = Some(self.settings.paths.pinned.clone());
+            let last = Filter { path, actor: Some("agent".into()), limit: Some(64), ..Filter::default() };
+            let text = pins::unpinned(text);
+            let is_same = |value: &str| value == text;
+            history.records(&last).is_ok_and(|records| {
+                records.iter().any(|it| it.commit.message.trailer(pins::UNPINNED).is_some_and(is_same))
+            })
+        }
+        #[cfg(not(feature = "history"))]
+        {
+            let _ = text;
+            false
+        }
+    }
+
     /// The vault's index; reads no note.
     ///
     /// # Errors

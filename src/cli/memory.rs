@@ -56,6 +56,9 @@ enum Action {
         date: String,
         /// The line of the bullet in the day's note.
         line: usize,
+        /// What the bullet says: then it is that one, wherever it stands.
+        #[arg(long, value_name = "TEXT")]
+        text: Option<String>,
         /// The section that it goes to.
         #[arg(long, value_name = "NAME")]
         section: Option<String>,
@@ -83,7 +86,7 @@ enum Action {
         path: String,
         /// The line of the bullet.
         line: usize,
-        /// Only if the bullet says this.
+        /// What the bullet says: then it is that one, wherever it stands.
         #[arg(long, value_name = "TEXT")]
         text: Option<String>,
     },
@@ -158,9 +161,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             }
             Ok(Status::Fine)
         }
-        Action::Promote { date, line, section } => {
+        Action::Promote { date, line, text, section } => {
             let day = day(date, &workspace)?;
-            let promoted = memory.promote(day, *line, section.as_deref(), &origin)?;
+            let meant = text.clone().or_else(|| workspace.taken_from(&memory.daily_path(day), *line));
+            let promoted = memory.promote(day, *line, meant.as_deref(), section.as_deref(), &origin)?;
             context.ui.json(&promoted);
             tell(context, &promoted.saved, "promoted to");
             if promoted.removed {
@@ -186,13 +190,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             Ok(Status::Fine)
         }
         Action::Unpin { text } => {
-            let gone = memory.unpin(text, &origin)?;
+            let gone = memory.unpin(text, workspace.unpinned_before(text), &origin)?;
             context.ui.json(&gone);
             context.ui.line(&gone.text);
             context.ui.note(format!("unpinned; it stood in `{}`, line {}", gone.path, gone.line));
             Ok(Status::Fine)
         }
         Action::Forget { path, line, text } => {
+            if text.is_none() {
+                not_again(&workspace, path, *line)?;
+            }
             let gone = memory.forget(path, *line, text.as_deref(), &origin)?;
             context.ui.json(&gone);
             context.ui.line(&gone.text);
@@ -201,6 +208,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         Action::Working { set, clear } => working_memory(context, &workspace, set.as_deref(), *clear),
     }
+}
+
+/// Refuses a line that was taken out just now: what stands there has moved up, and wasn't meant.
+fn not_again(workspace: &Workspace, path: &str, line: usize) -> Result<(), CommandError> {
+    let path = workspace.memory().note_named(path)?;
+    let Some(text) = workspace.taken_from(&path, line) else { return Ok(()) };
+    let shown = crate::format::quote(text.lines().next().unwrap_or_default());
+    Err(MemoryError::TakenBefore { path, line, shown }.into())
 }
 
 fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandResult {

@@ -1,10 +1,13 @@
 //! `undo`: takes back what the agent wrote last, and only that.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::snapshots::{diff_text, open, refresh, style};
 use super::{CommandError, CommandResult, Context, Status};
 use crate::history::{Conflict, FileDiff, Mode, UndoPlan, UndoReport};
+use crate::vault::OPERATION;
 
 /// Takes back the agent's last writes; what people changed since stays.
 #[derive(Debug, clap::Args)]
@@ -57,8 +60,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return Ok(Status::Fine);
     }
     let report = history.undo(&workspace.editor, &plan)?;
-    for write in plan.writes.iter().filter(|write| report.undone.contains(&write.commit.id.to_string())) {
-        context.ui.line(format!("undid: {}", write.commit.message.subject));
+    for subject in subjects(&plan, |id| report.undone.contains(&id)) {
+        context.ui.line(format!("undid: {subject}"));
     }
     for path in &report.skipped {
         context
@@ -70,9 +73,18 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(status)
 }
 
+/// What the meant writes did, newest first; an operation on several notes is said once.
+fn subjects(plan: &UndoPlan, is_meant: impl Fn(String) -> bool) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    let meant =
+        plan.writes.iter().map(|write| &write.commit).filter(|commit| is_meant(commit.id.to_string()));
+    let once = meant.filter(|commit| commit.message.trailer(OPERATION).is_none_or(|it| seen.insert(it)));
+    once.map(|commit| commit.message.subject.as_str()).collect()
+}
+
 fn show(context: &Context, plan: &UndoPlan) {
-    for write in &plan.writes {
-        context.ui.line(format!("would undo: {}", write.commit.message.subject));
+    for subject in subjects(plan, |_| true) {
+        context.ui.line(format!("would undo: {subject}"));
     }
     for (path, note) in &plan.notes {
         let side = |bytes: &Option<Vec<u8>>| bytes.clone().map(|bytes| (Mode::File, bytes));

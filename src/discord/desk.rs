@@ -185,7 +185,7 @@ impl Desk {
     /// # Errors
     /// No pin or several are meant, or the note can't be written.
     pub fn unpin(&self, text: &str) -> Result<String, pins::PinError> {
-        let pin = pins::unpin(&self.editor, &self.pinned, text, &Origin::new(Actor::Discord))?;
+        let pin = pins::unpin(&self.editor, &self.pinned, text, false, &Origin::new(Actor::Discord))?;
         Ok(pin.shown())
     }
 

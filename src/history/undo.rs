@@ -17,7 +17,10 @@ use super::log::{Filter, Record};
 use super::message::{TEMPLATE, TRANSCRIPT, UNDOES};
 use super::object::Mode;
 use super::snapshot::History;
-use crate::vault::{Actor, Editor, NotePath, Operation, VaultError, Why};
+use crate::vault::{Actor, Editor, NotePath, OPERATION, Operation, VaultError, Why};
+
+/// An operation's first write is looked for among so many that came before its last.
+const OPERATION_REACH: usize = 64;
 
 /// A write that can't be taken back without a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -168,8 +171,8 @@ pub(crate) fn body(line: &[u8]) -> &[u8] {
 }
 
 impl History {
-    /// Works out how to take back the agent's last `count` writes. Undone writes, undos, transcripts
-    /// and the template don't count.
+    /// Works out how to take back the agent's last `count` writes; those that share an [`OPERATION`] are one. Undone
+    /// writes, undos, transcripts and the template don't count.
     ///
     /// # Errors
     /// The history or a note can't be read.
@@ -180,17 +183,28 @@ impl History {
         if count == 0 {
             return Ok(plan);
         }
+        // What an operation wrote stands close together, but others may have written in between.
+        let (mut operations, mut begun, mut beyond) = (HashSet::new(), 0, 0);
         self.log(&agent, |record| {
             let message = &record.commit.message;
             let undoes: Vec<&str> = message.all(UNDOES).collect();
+            let operation = message.trailer(OPERATION).map(str::to_owned);
             if [TRANSCRIPT, TEMPLATE].iter().any(|key| message.trailer(key).is_some()) {
                 // What was said can't be unsaid, and a vault isn't unmade.
             } else if !undoes.is_empty() {
                 undone.extend(undoes.into_iter().map(str::to_owned));
             } else if !undone.contains(&record.commit.id.to_string()) {
-                plan.writes.push(record);
+                if operation.as_ref().is_some_and(|operation| operations.contains(operation)) {
+                    plan.writes.push(record);
+                } else if begun < count {
+                    begun += 1;
+                    operations.extend(operation);
+                    plan.writes.push(record);
+                }
             }
-            Ok(if plan.writes.len() >= count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            beyond += usize::from(begun >= count);
+            let done = begun >= count && (operations.is_empty() || beyond > OPERATION_REACH);
+            Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         for record in plan.writes.clone() {
             self.plan_write(&record, &mut plan)?;

@@ -323,6 +323,14 @@ pub static TOOLS: &[Tool] = &[
                 default: None,
                 doc: "The bullet's line in the day's note, from 1, as `memory_get` counts.",
             },
+            Argument {
+                name: "text",
+                kind: Kind::Text { most: MOST_TEXT },
+                required: false,
+                default: None,
+                doc: "What the bullet says, as `memory_list` or `memory_get` showed it: then it is that one, should the \
+                      lines have moved since. Give it where several are promoted.",
+            },
             line("section", false, "The section of MEMORY.md, as in `Kyle`; `Notes` if left out."),
         ],
         effect: Effect::Changes,

@@ -55,14 +55,22 @@ pub enum MemoryError {
     /// There is no note of that day.
     #[error("there is no note of {0}")]
     NoSuchDay(Date),
-    /// The bullet is another than expected.
-    #[error("line {line} of `{path}` says something else: {shown}")]
+    /// No bullet says what is meant.
+    #[error("no memory in `{path}` says {shown}")]
     Other {
+        /// The note.
+        path: NotePath,
+        /// What was asked for, cut.
+        shown: String,
+    },
+    /// The line was taken out a moment ago, and another memory has moved up to its place.
+    #[error("line {line} of `{path}` was removed just now ({shown}); another memory stands there now")]
+    TakenBefore {
         /// The note.
         path: NotePath,
         /// The line.
         line: usize,
-        /// What it says, cut.
+        /// What it said, cut.
         shown: String,
     },
     /// The bullet changed between reading and writing.
@@ -123,7 +131,8 @@ impl MemoryError {
             Self::NoMemory { .. } => "no_memory_there",
             Self::NotOurs(_) => "not_a_memory_note",
             Self::NoSuchDay(_) => "no_such_day",
-            Self::Other { .. } => "other_memory_there",
+            Self::Other { .. } => "no_such_memory",
+            Self::TakenBefore { .. } => "removed_before",
             Self::Changed { .. } => "changed",
             Self::Unreadable { .. } | Self::Commitment(CommitmentError::Unreadable { .. }) => {
                 "would_not_read_back"
@@ -175,9 +184,9 @@ impl MemoryError {
                 "give two numbers such as 3 and 7, or leave the lines out for the whole note"
             }
             Self::NoSuchLine { .. } => "the note may have changed: read it again",
-            Self::NoMemory { .. } | Self::Other { .. } => {
-                "the note may have changed: read it again and give the line of a bullet"
-            }
+            Self::NoMemory { .. } => "the note may have changed: read it again and give the line of a bullet",
+            Self::Other { .. } => "read the note again, and give the words of a bullet as they stand there",
+            Self::TakenBefore { .. } => "to remove that one as well, give its words with `--text`",
             Self::NotOurs(_) => "follow-ups are cancelled, and other notes are their owner's to change",
             Self::NoSuchDay(_) => "the list of the days' notes shows which there are",
             Self::Changed { .. } | Self::Vanished { .. } => {

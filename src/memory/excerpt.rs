@@ -44,7 +44,10 @@ impl MemoryNotes<'_> {
     }
 
     /// The note of a path as people and links write it.
-    pub(super) fn note_named(&self, path: &str) -> Result<NotePath, MemoryError> {
+    ///
+    /// # Errors
+    /// It is none, leaves the vault or names no note.
+    pub fn note_named(&self, path: &str) -> Result<NotePath, MemoryError> {
         let named = NotePath::new(path)?;
         let is_note = |path: &NotePath| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
         let path = if is_note(&named) || self.vault.exists(&named) {

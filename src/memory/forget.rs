@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::item::{self, Item};
+use super::promote::took;
 use super::save::Saved;
 use super::{MemoryError, MemoryNotes, Origin, Scope, pins, words};
 use crate::format::pinned::Target;
@@ -20,11 +21,11 @@ pub struct Forgotten {
 }
 
 impl MemoryNotes<'_> {
-    /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, only if it
-    /// says that: its words, or its exact lines.
+    /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, the one that
+    /// says that (its words, or its exact lines), wherever it stands, and none that says anything else.
     ///
     /// # Errors
-    /// The note is another, no memory or another one holds that line, or the note can't be written.
+    /// The note is another, no memory holds that line or says that, or the note can't be written.
     pub fn forget(
         &self,
         path: &str,
@@ -38,14 +39,10 @@ impl MemoryNotes<'_> {
             return Err(MemoryError::NotOurs(path));
         }
         let bytes = self.vault.read(&path)?;
-        let item = self.item_at(&path, &bytes, line)?;
+        let item = self.item_meant(&path, &bytes, line, expect)?;
         let text = item.shown(&bytes);
-        let is_meant = |expect: &str| expect.trim() == text.trim() || words::normal(expect) == item.normal();
-        if expect.is_some_and(|expect| !is_meant(expect)) {
-            let shown = crate::format::quote(&words::summary(&item.text));
-            return Err(MemoryError::Other { path, line, shown });
-        }
         let why = origin.why(format!("forgot: {}", words::summary(&item.text)));
+        let why = took(why, &item, line);
         if self.take_out(&path, &item, &bytes, &why)? {
             Ok(Forgotten { path, line: item.line, text })
         } else {
@@ -98,13 +95,14 @@ impl MemoryNotes<'_> {
         }
     }
 
-    /// Unpins what is pinned with these words, or the only pin that begins with them.
+    /// Unpins what is pinned with these words, or (not if they must be the `whole` pin) the only one that begins with
+    /// them.
     ///
     /// # Errors
     /// No pin or several are meant, or the note can't be written.
-    pub fn unpin(&self, text: &str, origin: &Origin) -> Result<Forgotten, MemoryError> {
+    pub fn unpin(&self, text: &str, whole: bool, origin: &Origin) -> Result<Forgotten, MemoryError> {
         let path = self.pinned_path();
-        let pin = pins::unpin(self.editor, &path, text, origin)?;
+        let pin = pins::unpin(self.editor, &path, text, whole, origin)?;
         Ok(Forgotten { path, line: pin.line, text: pin.shown() })
     }
 

@@ -45,6 +45,9 @@ pub use scope::{PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible,
 pub use words::{Fields, Temporal, Tier, WordsError};
 pub use working::{read_working, session_context};
 
+/// The trailer of a write that took a memory out of a note: the line that was named.
+pub const TOOK_LINE: &str = "Took-Line";
+
 /// Which note a memory goes to: the `scope` argument of the tool `memory_save`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

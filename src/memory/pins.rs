@@ -132,16 +132,32 @@ pub fn pin(
     Ok(Pinned { pin, existing })
 }
 
-/// Takes out the pin that is `text`, or the only one that begins with it. Returns the pin as it stood.
+/// The trailer of a write that took out the pin with exactly these words, as they were given.
+pub const UNPINNED: &str = "Unpinned";
+
+/// The value of [`UNPINNED`] for a text.
+pub fn unpinned(text: &str) -> String {
+    words::normal(&without_box(text.trim())).chars().take(150).collect()
+}
+
+/// Takes out the pin that is `text`, or the only one that begins with it (not if it must be the whole pin). Returns the
+/// pin as it stood.
 ///
 /// # Errors
 /// No pin or several are meant, or the note can't be written.
-pub fn unpin(editor: &Editor, path: &NotePath, text: &str, origin: &Origin) -> Result<Pin, PinError> {
+pub fn unpin(
+    editor: &Editor,
+    path: &NotePath,
+    text: &str,
+    whole: bool,
+    origin: &Origin,
+) -> Result<Pin, PinError> {
     let bytes = read(editor, path)?;
     let pins = parse(&bytes);
     let wanted = &*without_box(text.trim());
     let exact: Vec<&Pin> = pins.iter().filter(|pin| pin.text == wanted || pin.shown() == wanted).collect();
-    let found = if exact.is_empty() && !wanted.is_empty() {
+    let is_exact = !exact.is_empty();
+    let found = if !is_exact && !whole && !wanted.is_empty() {
         pins.iter().filter(|pin| pin.text.starts_with(wanted)).collect()
     } else {
         exact
@@ -151,7 +167,10 @@ pub fn unpin(editor: &Editor, path: &NotePath, text: &str, origin: &Origin) -> R
         [pin] => *pin,
         several => return Err(PinError::Ambiguous { text: words::summary(wanted), count: several.len() }),
     };
-    let why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
+    let mut why = origin.why(format!("unpinned: {}", summary(&pin.shown())));
+    if is_exact {
+        why = why.trailer(UNPINNED, unpinned(text));
+    }
     let report = editor.edit(path, &[Operation::DeleteRange { bytes: pin.bytes.clone() }], &why)?;
     if report.all_done() { Ok(pin.clone()) } else { Err(PinError::Changed(summary(&pin.shown()))) }
 }
@@ -216,7 +235,7 @@ mod tests {
         assert_eq!((again.existing, &again.pin), (true, &first.pin));
         let text = std::fs::read_to_string(temp.path().join("vault/Pinned.md")).unwrap();
         assert_eq!(text, format!("# Pinned\n\n- by hand\n{bullet}\n"));
-        assert_eq!(unpin(&editor, &path, "Mum's", &origin).unwrap().shown(), bullet);
+        assert_eq!(unpin(&editor, &path, "Mum's", false, &origin).unwrap().shown(), bullet);
         let text = std::fs::read_to_string(temp.path().join("vault/Pinned.md")).unwrap();
         assert_eq!(text, "# Pinned\n\n- by hand\n");
     }
@@ -225,8 +244,11 @@ mod tests {
     fn what_is_not_clear_is_refused() {
         let origin = Origin::new(Actor::Cli);
         let (_temp, editor, path) = set_up("- one a\n- one b\n```\n- one in code\n```\n");
-        assert!(matches!(unpin(&editor, &path, "one", &origin), Err(PinError::Ambiguous { count: 2, .. })));
-        assert!(matches!(unpin(&editor, &path, "two", &origin), Err(PinError::NoSuchPin(_))));
+        assert!(matches!(
+            unpin(&editor, &path, "one", false, &origin),
+            Err(PinError::Ambiguous { count: 2, .. })
+        ));
+        assert!(matches!(unpin(&editor, &path, "two", false, &origin), Err(PinError::NoSuchPin(_))));
         assert!(matches!(pin(&editor, &path, " \n", None, &origin), Err(PinError::Empty)));
         let broken = Target { path: "a]] b".into(), block_id: None, heading: None };
         assert!(matches!(pin(&editor, &path, "x", Some(&broken), &origin), Err(PinError::Link(_))));

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::NotePath;
 
+/// The trailer that writes of several notes share which are one operation: `undo` takes all of them back, or none.
+pub const OPERATION: &str = "Operation";
+
 /// Who is behind a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

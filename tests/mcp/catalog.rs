@@ -51,7 +51,7 @@ fn the_list_of_tools_is_this() {
     r-i- memory_commitment_due (Due follow-ups): [now] -> commitments days sections untrusted
     r-i- reminder_list (List reminders):  -> reminders untrusted
     --i- memory_save (Save a memory): [commitment_scope] content [due] [key] [memory_scope] [precision] scope -> end_line existing id line memory_scope path section text
-    -di- memory_promote (Promote a note of the day): date line [section] -> end_line existing from id line memory_scope path removed section text
+    -di- memory_promote (Promote a note of the day): date line [section] [text] -> end_line existing from id line memory_scope path removed section text
     -di- memory_commitment_done (Mark a follow-up delivered): id -> commitments days sections untrusted
     ---- reminder_add (Add a reminder): message [recur] when -> id line_text path
     -di- reminder_update (Change a reminder): id [message] [recur] [when] -> id line_text path

@@ -70,7 +70,7 @@ fn work(rig: &Rig, role: &str) {
         _ => {
             let day = rig.read("daily/2026-12-01.md");
             let Some(line) = day.lines().position(|line| line.contains("Met Anna")) else { return };
-            let promoted = memory.promote(date(2026, 12, 1), line + 1, None, &origin());
+            let promoted = memory.promote(date(2026, 12, 1), line + 1, None, None, &origin());
             assert!(promoted.is_ok_and(|promoted| promoted.removed));
         }
     }
@@ -154,12 +154,12 @@ fn a_save_that_is_tried_again_stands_once() {
 fn what_a_person_changed_between_the_two_notes_stays() {
     let rig = crashed("promote", "memory::promote::between", 1);
     rig.write("daily/2026-12-01.md", DAY.replace("about the flat", "about the house"));
-    let promoted = rig.memory().promote(date(2026, 12, 1), 3, None, &origin()).unwrap();
+    let promoted = rig.memory().promote(date(2026, 12, 1), 3, None, None, &origin()).unwrap();
     assert!(!promoted.saved.existing && promoted.removed);
     assert!(
         rig.read("MEMORY.md").contains("about the flat") && rig.read("MEMORY.md").contains("about the house")
     );
-    let gone = rig.memory().promote(date(2026, 12, 1), 9, None, &origin()).unwrap_err();
+    let gone = rig.memory().promote(date(2026, 12, 1), 9, None, None, &origin()).unwrap_err();
     assert!(matches!(gone, MemoryError::NoSuchLine { total: 3, .. }));
 }
 

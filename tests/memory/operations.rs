@@ -248,8 +248,8 @@ fn a_memory_is_forgotten_by_what_it_says() {
     insta::assert_snapshot!(vault.run(&["memory", "forget", "MEMORY.md", "5", "--text", "likes coffee"]).shown(), @"
     exit 1
     --- stderr
-    error: line 5 of `MEMORY.md` says something else: `prefers tea`
-    hint: the note may have changed: read it again and give the line of a bullet
+    error: no memory in `MEMORY.md` says `likes coffee`
+    hint: read the note again, and give the words of a bullet as they stand there
     ");
     insta::assert_snapshot!(vault.run(&["memory", "forget", "MEMORY.md", "5", "--text", "prefers tea"]).shown(), @"
     exit 0
@@ -267,6 +267,58 @@ fn a_memory_is_forgotten_by_what_it_says() {
     hint: follow-ups are cancelled, and other notes are their owner's to change
     ");
     assert_eq!(vault.read("Diary.md"), "- mine\n");
+}
+
+#[test]
+#[cfg(feature = "history")]
+fn one_undo_takes_a_promotion_back_from_both_notes() {
+    let vault = TestVault::new(VAULT);
+    let (memory, day) = (vault.read("MEMORY.md"), vault.read("daily/2026-11-30.md"));
+    drop(json(&vault, &["save", "kept before"]));
+    drop(json(&vault, &["promote", "2026-11-30", "3"]));
+    drop(json(&vault, &["save", "kept after"]));
+    insta::assert_snapshot!(vault.run(&["undo", "2"]).ok().stdout, @"
+    undid: saved: kept after
+    undid: promoted: Met Anna about the flat [importance:: 0.8] #project/move
+    ");
+    assert_eq!(vault.read("daily/2026-11-30.md"), day);
+    assert!(vault.read("MEMORY.md").contains("kept before"));
+    drop(vault.run(&["undo"]).ok());
+    assert_eq!(vault.read("MEMORY.md"), memory);
+}
+
+#[test]
+#[cfg(feature = "history")]
+fn what_is_asked_for_twice_is_done_to_one_bullet() {
+    let vault = TestVault::new(
+        "//- /daily/2026-11-30.md\n- one\n- two\n- three\n//- /MEMORY.md\n- a\n- b\n//- /Pinned.md\n- tea\n- tea with milk\n",
+    );
+    assert_eq!(json(&vault, &["promote", "2026-11-30", "1"])["existing"], false);
+    let again = json(&vault, &["promote", "2026-11-30", "1"]);
+    assert_eq!(
+        (&again["existing"], &again["text"]),
+        (&true.into(), &"- [2026-11-30] one [[daily/2026-11-30]]".into())
+    );
+    assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n- three\n");
+    // By its words, from a reading that is out of date by now.
+    let third = json(&vault, &["promote", "2026-11-30", "3", "--text", "three"]);
+    assert_eq!(third["text"], "- [2026-11-30] three [[daily/2026-11-30]]");
+    assert_eq!(json(&vault, &["promote", "2026-11-30", "3", "--text", "three"])["existing"], true);
+    assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n");
+
+    assert_eq!(json(&vault, &["forget", "MEMORY.md", "1"])["text"], "- a");
+    insta::assert_snapshot!(vault.run(&["memory", "forget", "MEMORY.md", "1"]).shown(), @"
+    exit 1
+    --- stderr
+    error: line 1 of `MEMORY.md` was removed just now (`a`); another memory stands there now
+    hint: to remove that one as well, give its words with `--text`
+    ");
+    assert!(!vault.run(&["memory", "forget", "MEMORY.md", "1", "--text", "a"]).shown().starts_with("exit 0"));
+    assert_eq!(json(&vault, &["forget", "MEMORY.md", "9", "--text", "b"])["line"], 1);
+
+    assert_eq!(json(&vault, &["unpin", "tea"])["text"], "- tea");
+    assert!(vault.run(&["memory", "unpin", "tea"]).shown().contains("nothing is pinned as `tea`"));
+    assert_eq!(json(&vault, &["unpin", "tea w"])["text"], "- tea with milk");
 }
 
 #[test]

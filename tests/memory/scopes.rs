@@ -56,7 +56,7 @@ fn fields_and_scope_survive_a_promotion() {
     let note = NewMemory { fields, scope: scope("user:anna"), ..NewMemory::new("Moved to Leith ^m1") };
     let saved = rig.memory().save_note(&note, now(), &origin()).unwrap();
     let date = jiff::civil::date(2026, 12, 1);
-    let promoted = rig.memory().promote(date, saved.line, Some("Anna"), &origin()).unwrap();
+    let promoted = rig.memory().promote(date, saved.line, None, Some("Anna"), &origin()).unwrap();
     assert_eq!(
         promoted.saved.text,
         "- [2026-12-01 09:30] Moved to Leith [importance:: 0.9] #user/anna [[daily/2026-12-01]] ^m1"

@@ -87,7 +87,7 @@ fn one_bullet_is_promoted_by_one_of_many() {
     let rig = Rig::new(&[("daily/2026-12-01.md", "- 08:00 Met Anna\n- 08:30 left\n")]);
     std::thread::scope(|scope| {
         for _ in 0..WRITERS {
-            scope.spawn(|| drop(rig.memory().promote(date(2026, 12, 1), 1, Some("People"), &origin())));
+            scope.spawn(|| drop(rig.memory().promote(date(2026, 12, 1), 1, None, Some("People"), &origin())));
         }
     });
     assert_eq!(rig.read("MEMORY.md").matches("Met Anna").count(), 1, "{}", rig.read("MEMORY.md"));

@@ -97,13 +97,18 @@ pub fn promote(call: &Call<'_>) -> Outcome {
         Failure::new("bad_date", format!("{shown:?} is no day")).of("date").hint("Write it as `2026-11-20`.")
     })?;
     let line = usize::try_from(arguments.whole("line").unwrap_or(1)).unwrap_or(usize::MAX);
-    let promoted = call.workspace.memory().promote(date, line, arguments.text("section"), &call.origin)?;
+    let notes = call.workspace.memory();
+    // A call that is made again, because its answer was lost, is about the same bullet.
+    let meant = arguments.text("text").map(str::to_owned);
+    let meant = meant.or_else(|| call.workspace.taken_from(&notes.daily_path(date), line));
+    let promoted = notes.promote(date, line, meant.as_deref(), arguments.text("section"), &call.origin)?;
     let left = if promoted.removed {
         format!("It is out of {}.", promoted.from)
     } else {
         format!("The line in {} was changed by someone just now and stays.", promoted.from)
     };
-    let words = format!("Promoted, {}\n{left}", place_and_text(&promoted.saved));
+    let word = if promoted.saved.existing { "It stood there already" } else { "Promoted" };
+    let words = format!("{word}, {}\n{left}", place_and_text(&promoted.saved));
     let output =
         Promoted { from: promoted.from.to_string(), removed: promoted.removed, saved: promoted.saved.into() };
     Ok(Answer::new(words, &output))
@@ -170,7 +175,8 @@ pub fn pin(call: &Call<'_>) -> Outcome {
 /// `memory_unpin`.
 pub fn unpin(call: &Call<'_>) -> Outcome {
     let content = call.arguments.text("content").unwrap_or_default();
-    let gone = call.workspace.memory().unpin(content, &call.origin)?;
+    let whole = call.workspace.unpinned_before(content);
+    let gone = call.workspace.memory().unpin(content, whole, &call.origin)?;
     let words = format!("Unpinned from {}:\n{}", gone.path, gone.text);
     Ok(Answer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
 }
