@@ -7,6 +7,8 @@ use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, Context, Status};
+use crate::config::FILE_NAME;
+use crate::schedule::Zone;
 use crate::vault::{Actor, EditError, NotePath, Why};
 use crate::workspace::Workspace;
 
@@ -58,7 +60,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         (Some(dir), _) | (None, Some(dir)) => dir.clone(),
         (None, None) => std::env::current_dir()?,
     };
-    let (workspace, written) = write_template(context, &dir)?;
+    let (_, written) = write_template(context, &dir)?;
     context.ui.json(&written);
     for path in &written.created {
         context.ui.line(format!("created {path}"));
@@ -66,7 +68,6 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     for path in &written.kept {
         context.ui.line(format!("kept    {path}"));
     }
-    say_zone(context, &workspace);
     context.ui.note(format!("next: vault-agent run --vault {}", shell_word(&dir)));
     Ok(Status::Fine)
 }
@@ -82,15 +83,24 @@ pub fn write_template(context: &Context, dir: &Path) -> Result<(Workspace, Writt
     let workspace = Workspace::open(dir, Arc::clone(&context.clock))?;
     // By this trailer an `undo` knows that it isn't meant: it would take the whole vault away.
     let why = Why::new(Actor::Cli, "init: wrote the template").trailer("Template", env!("CARGO_PKG_VERSION"));
-    let written = workspace.together(&why, || write_missing(&workspace, &why))?;
+    let is_new = !workspace.vault.exists(&workspace.note(FILE_NAME));
+    let zone = is_new.then(zone_here).flatten().unwrap_or_else(|| workspace.zone.clone());
+    let written = workspace.together(&why, || write_missing(&workspace, &zone, &why))?;
+    let workspace = workspace.reload()?.unwrap_or(workspace);
+    say_zone(context, &workspace, is_new);
     Ok((workspace, written))
 }
 
-fn write_missing(workspace: &Workspace, why: &Why) -> Result<Written, CommandError> {
+/// This machine's zone (`TZ`, else `/etc/localtime`), where it has a name that we know.
+fn zone_here() -> Option<Zone> {
+    Zone::get(jiff::tz::TimeZone::system().iana_name()?).ok()
+}
+
+fn write_missing(workspace: &Workspace, zone: &Zone, why: &Why) -> Result<Written, CommandError> {
     let mut written = Written::default();
     for (path, text) in TEMPLATE {
         let note = NotePath::new(path).map_err(CommandError::problem)?;
-        match workspace.editor.create(&note, fill(text, workspace).as_bytes(), why) {
+        match workspace.editor.create(&note, fill(text, workspace, zone).as_bytes(), why) {
             Ok(_) => written.created.push((*path).to_owned()),
             Err(EditError::Exists(_)) => written.kept.push((*path).to_owned()),
             Err(error) => return Err(error.into()),
@@ -99,24 +109,30 @@ fn write_missing(workspace: &Workspace, why: &Why) -> Result<Written, CommandErr
     Ok(written)
 }
 
-/// The text with the sample reminder's time: the whole minute that is one to two minutes away.
-fn fill(text: &str, workspace: &Workspace) -> String {
+/// The text with the zone, and the sample reminder's time: the whole minute that is one to two minutes away.
+fn fill(text: &str, workspace: &Workspace, zone: &Zone) -> String {
     let now = workspace.clock.now();
     let soon = now.saturating_add(SignedDuration::from_mins(2)).unwrap_or(now);
-    let local = soon.to_zoned(workspace.zone.tz().clone());
-    text.replace("{{sample_date}}", &local.date().to_string())
+    let local = soon.to_zoned(zone.tz().clone());
+    let usual = format!("timezone = \"{}\"", crate::config::Settings::default().timezone);
+    text.replace(&format!("#{usual}"), &format!("timezone = \"{}\"", zone.name()))
+        .replace("{{sample_date}}", &local.date().to_string())
         .replace("{{sample_time}}", &local.strftime("%H:%M").to_string())
 }
 
-/// Says in which zone the vault's times are meant, where that isn't this machine's.
-fn say_zone(context: &Context, workspace: &Workspace) {
-    let here = jiff::tz::TimeZone::system();
-    if let Some(here) = here.iana_name().filter(|name| *name != workspace.zone.name()) {
-        context.ui.note(format!(
-            "dates and times are meant in {}; this machine is in {here}: to change that, set `timezone` in vault-agent.toml",
-            workspace.zone.name()
-        ));
-    }
+/// Says in which zone the vault's times are meant: of a new vault, and where it isn't this machine's.
+fn say_zone(context: &Context, workspace: &Workspace, is_new: bool) {
+    let (name, here) = (workspace.zone.name(), zone_here());
+    let whose = match &here {
+        Some(here) if here.name() == name && !is_new => return,
+        Some(here) if here.name() == name => "this machine's time zone".to_owned(),
+        Some(here) => format!("this machine is in {}", here.name()),
+        None if is_new => "this machine's time zone has no name that is known".to_owned(),
+        None => return,
+    };
+    context.ui.note(format!(
+        "dates and times are meant in {name} ({whose}): to change that, set `timezone` in vault-agent.toml"
+    ));
 }
 
 /// A path as it can be pasted into a shell.

@@ -11,8 +11,40 @@ fn a_new_vault_has_its_sample_two_minutes_ahead() {
     assert!(run.stderr.contains("vault-agent run --vault '[HOME]/New Vault'"), "{}", run.stderr);
     let reminders = std::fs::read_to_string(dir.join("Reminders.md")).unwrap();
     let line = reminders.lines().find(|line| line.starts_with("- [ ]")).unwrap();
-    assert!(line.starts_with("- [ ] date=2026-07-01 time=10:30 recur=none msg="), "{line}");
+    assert!(line.starts_with("- [ ] date=2026-07-01 time=09:30 recur=none msg="), "{line}");
     assert!(dir.join(".obsidian/snippets/vault-agent-logs.css").is_file());
+}
+
+#[test]
+fn a_new_vault_takes_the_zone_of_the_machine() {
+    let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
+    let dir = vault.home().join("v");
+    vault.env("TZ", "Asia/Tokyo");
+    let run = vault.run(&["init", dir.to_str().unwrap()]).ok();
+    let said = "dates and times are meant in Asia/Tokyo (this machine's time zone)";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let read = |note: &str| std::fs::read_to_string(dir.join(note)).unwrap();
+    assert!(read("vault-agent.toml").contains("\ntimezone = \"Asia/Tokyo\"\n"));
+    assert!(read("Reminders.md").contains("- [ ] date=2026-07-01 time=18:30 recur=none msg="));
+    // Somebody's settings are not ours to change.
+    let own = vault.home().join("own");
+    std::fs::create_dir(&own).unwrap();
+    std::fs::write(own.join("vault-agent.toml"), "timezone = \"Europe/Paris\"\n").unwrap();
+    let run = vault.run(&["init", own.to_str().unwrap()]).ok();
+    assert!(
+        run.stderr.contains("are meant in Europe/Paris (this machine is in Asia/Tokyo)"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(
+        std::fs::read_to_string(own.join("vault-agent.toml")).unwrap(),
+        "timezone = \"Europe/Paris\"\n"
+    );
+    // A zone without a name leaves the template's.
+    vault.env("TZ", "JST-9");
+    let plain = vault.home().join("plain");
+    let run = vault.run(&["init", plain.to_str().unwrap()]).ok();
+    assert!(run.stderr.contains("are meant in Europe/London"), "{}", run.stderr);
 }
 
 #[test]
