@@ -2,8 +2,9 @@
 //!
 //! Phrases are read on the local clock (a civil time, whose gaps and overlaps the scheduler's own
 //! rules resolve later); lengths of time in hours and minutes are added to the instant, so that "in
-//! 2 hours" is two hours over a clock change too. `interim` ignores words that it doesn't know and
-//! takes `money` for Monday; therefore every word is checked before it sees any.
+//! 2 hours" is two hours over a clock change too. `interim` ignores words that it doesn't know, takes
+//! `money` for Monday and `next month` for a day of its own; therefore it sees no phrase that isn't one
+//! of a few forms, word for word: nothing is guessed.
 
 use interim::{Dialect, Interval, parse_date_string, parse_duration};
 use jiff::{SignedDuration, Span, Timestamp, Unit, Zoned, civil, tz::TimeZone};
@@ -188,30 +189,44 @@ impl Reader<'_> {
     /// Everything else: days by name, times, months, through `interim`.
     fn phrase(&self, lower: &str) -> Result<civil::DateTime, WhenError> {
         let words = self.words(lower)?;
-        let phrase = spelled_for_interim(&words);
-        let has_time = words.iter().any(|word| word.contains(':') || word == "now");
-        let only_time = has_time && words.iter().all(|word| is_time_word(word));
-        let phrase = if has_time { phrase } else { format!("{phrase} {DEFAULT_TIME}") };
-        let read = |phrase: &str, base: civil::DateTime| self.interim(phrase, base);
-        let local = read(&phrase, self.local)?;
+        let (times, mut day): (Vec<String>, Vec<String>) =
+            words.into_iter().filter(|word| word != ",").partition(|word| word.contains(':'));
+        if times.len() > 1 {
+            return Err(self.not("it names two times of day"));
+        }
+        if day.first().is_some_and(|word| word == "this") && day.get(1).is_some_and(|word| is_weekday(word)) {
+            day.remove(0);
+        }
+        let time = times.first().map(String::as_str);
+        let form = form(&day.iter().map(String::as_str).collect::<Vec<_>>());
+        let phrase = match (form, time) {
+            (None, _) => return Err(self.not(format!("`{}` names no day", day.join(" ")))),
+            (Some(Form::Now), Some(_)) => {
+                return Err(self.not("it is now, or at a time of day, but not both"));
+            }
+            (Some(Form::Now), None) => return Ok(self.local),
+            (Some(Form::NoDay), time) => time.unwrap_or_default().to_owned(),
+            (Some(Form::Length), time) => {
+                return self.length_at(&day, time.unwrap_or(DEFAULT_TIME));
+            }
+            (Some(_), time) => format!("{} {}", spelled_for_interim(&day), time.unwrap_or(DEFAULT_TIME)),
+        };
+        let local = self.interim(&phrase, self.local)?;
         let passed = schedule::resolve(self.zone, local) < self.now && local < self.local;
-        if passed && only_time && words.iter().all(|word| word != "now") {
-            let tomorrow = self
-                .local
-                .checked_add(Span::new().days(1))
-                .map_err(|_| self.not("it is beyond the calendar"))?;
-            return read(&phrase, tomorrow);
+        match form {
+            Some(Form::NoDay) if passed => {
+                let tomorrow = self.local.checked_add(Span::new().days(1));
+                self.interim(&phrase, tomorrow.map_err(|_| self.not("it is beyond the calendar"))?)
+            }
+            Some(Form::DayAndMonth) if passed => self.interim(&format!("next {phrase}"), self.local),
+            _ => Ok(local),
         }
-        let names_month = words.iter().any(|word| is_month(word) || word == "/");
-        let has_year = words.iter().any(|word| word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit()));
-        if passed
-            && names_month
-            && !has_year
-            && !words.iter().any(|word| matches!(word.as_str(), "last" | "this" | "next"))
-        {
-            return read(&format!("next {phrase}"), self.local);
-        }
-        Ok(local)
+    }
+
+    /// So many days, weeks or months from today, at a time of day.
+    fn length_at(&self, day: &[String], time: &str) -> Result<civil::DateTime, WhenError> {
+        let to = self.length(&day.join(" "))?.ok_or_else(|| self.not("it is no length of time"))?;
+        self.interim(&format!("today {time}"), to)
     }
 
     fn interim(&self, phrase: &str, base: civil::DateTime) -> Result<civil::DateTime, WhenError> {
@@ -335,8 +350,45 @@ fn is_known(word: &str) -> bool {
         || is_unit(word)
 }
 
-fn is_time_word(word: &str) -> bool {
-    word.bytes().all(|b| b.is_ascii_digit() || b == b':') || word == "now"
+/// What the words of a phrase name beside a time of day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Nothing.
+    NoDay,
+    /// `now`.
+    Now,
+    /// `tomorrow`, `fri`, `next fri`, `next week`.
+    Named,
+    /// `24 dec`, `december 24`, `24/12`: without a year it is the next one.
+    DayAndMonth,
+    /// `24 dec 2026`, `2026-12-24`.
+    Date,
+    /// `3 days`, `2 weeks`.
+    Length,
+}
+
+/// The form of a phrase; none where it has none that is known, whatever its words are.
+fn form(words: &[&str]) -> Option<Form> {
+    let is_number = |word: &str, most: usize| {
+        (1..=most).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_digit())
+    };
+    let is_year = |word: &str| word.len() == 4 && is_number(word, 4);
+    let is_day = |word: &str| is_number(word, 2);
+    Some(match *words {
+        [] => Form::NoDay,
+        ["now"] => Form::Now,
+        ["today" | "tomorrow" | "yesterday"] | ["next", "week"] => Form::Named,
+        [day] | ["next", day] if is_weekday(day) => Form::Named,
+        [day, month] | [month, day] if is_day(day) && is_month(month) => Form::DayAndMonth,
+        [day, "/", month] if is_day(day) && is_day(month) => Form::DayAndMonth,
+        [day, month, year] | [month, day, year] if is_day(day) && is_month(month) && is_year(year) => {
+            Form::Date
+        }
+        [day, "/", month, "/", year] if is_day(day) && is_day(month) && is_year(year) => Form::Date,
+        [year, "-", month, "-", day] if is_year(year) && is_day(month) && is_day(day) => Form::Date,
+        [number, unit] if is_number(number, 4) && is_unit_of_days(unit) => Form::Length,
+        _ => return None,
+    })
 }
 
 fn is_weekday(word: &str) -> bool {
@@ -370,9 +422,13 @@ fn is_unit(word: &str) -> bool {
     UNITS.contains(&word) || matches!(word, "years" | "s" | "sec" | "secs" | "second" | "seconds")
 }
 
+fn is_unit_of_days(word: &str) -> bool {
+    matches!(word, "d" | "day" | "days" | "w" | "week" | "weeks" | "month" | "months" | "year" | "years")
+}
+
 /// The words in the order and with the commas that `interim` wants: `4 july 9am` would be the year 9.
 fn spelled_for_interim(words: &[String]) -> String {
-    let mut words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != ",").collect();
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     let is_day = |word: &str| word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit());
     if let Some(at) = words.windows(2).position(|pair| is_day(pair[0]) && is_month(pair[1])) {
         words.swap(at, at + 1);
@@ -453,6 +509,11 @@ mod tests {
             ("24/12/2026 18:00", "2026-12-24 18:00"),
             ("5/3 08:00", "2027-03-05 08:00"),
             ("may 5 12:30", "2027-05-05 12:30"),
+            ("9am tomorrow", "2026-12-02 09:00"),
+            ("17:00 on friday", "2026-12-04 17:00"),
+            ("this friday", "2026-12-04 09:00"),
+            ("in 3 days at 8am", "2026-12-04 08:00"),
+            ("2 weeks at 17:00", "2026-12-15 17:00"),
         ] {
             assert_eq!(read(text), expected, "{text}");
         }
@@ -474,6 +535,68 @@ mod tests {
         ] {
             assert_eq!(read(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_no_form_is_refused_and_never_guessed() {
+        for text in [
+            "next month",
+            "this month",
+            "last month",
+            "next year",
+            "this year",
+            "this week",
+            "last week",
+            "last friday",
+            "next day",
+            "next december",
+            "june",
+            "june 2027",
+            "the 5th",
+            "5",
+            "month",
+            "weeks",
+            "end of month",
+            "end of next week",
+            "first monday of june",
+            "monday next week",
+            "tomorrow friday",
+            "friday or saturday",
+            "fri sat",
+            "friday 4 december",
+            "tonight",
+            "this evening",
+            "in the morning",
+            "weekend",
+            "soon",
+            "later",
+            "eventually",
+            "every day",
+            "daily",
+            "after lunch",
+            "asap",
+            "christmas",
+            "in a bit",
+            "in a fortnight",
+            "day after tomorrow",
+            "tomorrow tomorrow",
+            "now 9am",
+            "9am 5pm",
+            "24.12.",
+            "12/24/26",
+            "next 5/3",
+            "-3 days",
+            "3 days ago",
+            "next next week",
+            "today next week",
+            "monday-friday",
+            "nächsten Monat",
+            "demain",
+            "明日",
+        ] {
+            assert!(read(text).starts_with("can't read"), "{text}: {}", read(text));
+        }
+        assert_eq!(read("next month"), "can't read `next month` as a time: `next month` names no day");
     }
 
     #[test]
