@@ -233,6 +233,7 @@ fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandRes
         let section = args.section.as_deref();
         Ok(NewMemory { section, fields, scope: scope(args.scope.as_deref())?, ..NewMemory::new(&text) })
     };
+    only(args, shelf)?;
     let saved = match shelf {
         Shelf::Long => memory.save_fact(&fact()?, now, &origin)?,
         Shelf::Daily => memory.save_note(&fact()?, now, &origin)?,
@@ -257,6 +258,42 @@ fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandRes
     context.ui.json(&saved);
     tell(context, &saved, "saved in");
     Ok(Status::Fine)
+}
+
+/// Refuses options that would be lost without a word, and a follow-up that would never be told.
+fn only(args: &SaveArgs, shelf: Shelf) -> Result<(), CommandError> {
+    let of_follow_ups = [
+        ("--due", args.due.is_some()),
+        ("--precision", args.precision.is_some()),
+        ("--place", args.place.is_some()),
+        ("--source", args.source.is_some()),
+    ];
+    let of_memories = [
+        ("--scope", args.scope.is_some()),
+        ("--importance", args.importance.is_some()),
+        ("--confidence", args.confidence.is_some()),
+        ("--tier", args.tier.is_some()),
+        ("--temporal", args.temporal.is_some()),
+    ];
+    let is_follow_up = shelf == Shelf::Commitment;
+    let lost = if is_follow_up { &of_memories[..] } else { &of_follow_ups[..] };
+    if let Some((option, _)) = lost.iter().find(|(_, given)| *given) {
+        let hint = if is_follow_up {
+            "leave it out"
+        } else {
+            "save a follow-up with `--to commitment`, or leave it out"
+        };
+        return Err(CommandError::usage(format!("`{option}` means nothing with `--to {shelf}`")).hint(hint));
+    }
+    if args.section.is_some() && shelf != Shelf::Long {
+        return Err(CommandError::usage(format!("`--section` means nothing with `--to {shelf}`"))
+            .hint("sections are in MEMORY.md: leave it out, or save with `--to long`"));
+    }
+    if is_follow_up && args.due.is_none() {
+        return Err(CommandError::usage("a follow-up needs the time when it is told: `--due` is missing")
+            .hint(crate::reminders::WHEN_HINT));
+    }
+    Ok(())
 }
 
 /// What a save says: the exact lines, and where they stand.

@@ -289,7 +289,7 @@ pub static TOOLS: &[Tool] = &[
             line(
                 "due",
                 false,
-                "`commitment` only: when to tell. RFC 3339, `2026-05-08T19:00:00Z`, or local, `2026-05-08 19:00`, \
+                "`commitment` only, and needed there: when to tell. RFC 3339, `2026-05-08T19:00:00Z`, or local, `2026-05-08 19:00`, \
                  `tomorrow 9am`.",
             ),
             choice(

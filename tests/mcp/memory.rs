@@ -102,9 +102,10 @@ fn what_can_not_be_saved_says_why_and_writes_nothing() {
         (json!({"scope": "commitment", "content": "x", "memory_scope": "global"}), "unexpected_argument"),
         (json!({"scope": "commitment", "content": "x", "due": "2026-02-30"}), "bad_date"),
         (json!({"scope": "commitment", "content": "x", "due": "whenever"}), "bad_date"),
+        (json!({"scope": "commitment", "content": "x"}), "missing_argument"),
         (json!({"scope": "commitment", "content": "x", "precision": "vague"}), "unknown_choice"),
         (
-            json!({"scope": "commitment", "content": "x", "commitment_scope": "everybody"}),
+            json!({"scope": "commitment", "content": "x", "due": "tomorrow", "commitment_scope": "everybody"}),
             "bad_commitment_scope",
         ),
         (json!({"scope": "long", "content": "x", "memory_scope": "planet:earth"}), "unknown_scope"),
@@ -132,7 +133,8 @@ fn text_that_looks_like_something_else_stays_text() {
     ];
     for text in sly {
         for scope in ["long", "daily", "commitment"] {
-            let answer = client.call("memory_save", json!({"scope": scope, "content": text}));
+            let due = (scope == "commitment").then_some("2026-12-02 09:00");
+            let answer = client.call("memory_save", json!({"scope": scope, "content": text, "due": due}));
             if answer.0["isError"] == true {
                 assert_eq!(answer.error(), "would_not_read_back", "{scope}: {text}");
             }

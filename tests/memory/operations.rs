@@ -138,7 +138,8 @@ fn a_follow_up_has_an_id_and_is_made_once() {
     ");
     let again = json(&vault, &args);
     assert_eq!((again["id"].as_str(), again["existing"].as_bool()), (Some("c-2026-12-01-001"), Some(true)));
-    let wrong = vault.run(&["memory", "save", "--to", "commitment", "x", "--place", "kitchen"]);
+    let wrong =
+        vault.run(&["memory", "save", "--to", "commitment", "x", "--place", "kitchen", "--due", "tomorrow"]);
     insta::assert_snapshot!(wrong.shown(), @"
     exit 2
     --- stderr
@@ -221,6 +222,26 @@ fn a_bullet_moves_into_memory_with_its_origin() {
     ");
     let rest = json(&vault, &["promote", "2026-11-30", "3"]);
     assert_eq!(rest["text"], "- [2026-11-30] no time [[daily/2026-11-30]]");
+}
+
+#[test]
+fn a_follow_up_has_a_time_and_nothing_else_has() {
+    let vault = TestVault::new(VAULT);
+    let before = vault.tree();
+    insta::assert_snapshot!(vault.run(&["memory", "save", "x", "--due", "tomorrow"]).shown(), @"
+    exit 2
+    --- stderr
+    error: `--due` means nothing with `--to long`
+    hint: save a follow-up with `--to commitment`, or leave it out
+    ");
+    insta::assert_snapshot!(vault.run(&["memory", "save", "x", "--to", "commitment"]).shown(), @"
+    exit 2
+    --- stderr
+    error: a follow-up needs the time when it is told: `--due` is missing
+    hint: write it as `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `17:00` or `1 april 8:15`
+    ");
+    assert_eq!(vault.run(&["memory", "save", "x", "--to", "daily", "--section", "y"]).code, 2);
+    assert_eq!(vault.tree(), before);
 }
 
 #[test]

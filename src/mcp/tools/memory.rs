@@ -63,6 +63,11 @@ fn only(call: &Call<'_>, shelf: Shelf) -> Result<(), Failure> {
             return Err(Failure::new("unexpected_argument", message).of(argument).hint(hint));
         }
     }
+    if shelf == Shelf::Commitment && !call.arguments.has("due") {
+        return Err(Failure::new("missing_argument", "`due` is missing: a follow-up is told at a time")
+            .of("due")
+            .hint("Give `due`, as in `2026-05-08T19:00:00Z` or `tomorrow 9am`; what has no time is a `long` memory."));
+    }
     Ok(())
 }
 
