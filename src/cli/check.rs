@@ -1,20 +1,25 @@
-//! `check`: every line that looks meant but isn't understood.
+//! `check`: every line that looks meant but isn't understood, or stands where nobody tells it.
+//!
+//! Tasks of other programs are told of, once a note, and are no fault: they are those programs' lines, and the exit code
+//! stays 0 for them.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::{CommandError, CommandResult, Context, Status};
-use crate::format::{commitment, reminder};
+use crate::format::{commitment, reminder, tasks};
 use crate::reminders::{self, IdAt, PlacedFinding};
-use crate::vault::{NotePath, VaultError};
+use crate::vault::{NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
 
 /// Shows every line that looks meant but isn't understood.
 ///
-/// Each with file, line, column, the reason and a suggestion. Nothing is changed. The exit code is 1
-/// if there is any.
+/// Each with file, line, column, the reason and a suggestion; also reminders that stand in another note
+/// than the one that is read, and tasks with a date in the form of other programs (Tasks, Reminder,
+/// Kanban), once a note: none of these is told. Nothing is changed. The exit code is 1 if there is any,
+/// those tasks of other programs left out.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The notes to look at; else those of reminders and follow-ups.
+    /// The notes to look at; else those of reminders and follow-ups, and for lines that nobody tells all notes.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -23,7 +28,7 @@ pub struct Args {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let paths = &workspace.settings.paths;
-    let mut found = Vec::new();
+    let (mut found, mut foreign) = (Vec::new(), Vec::new());
     if args.files.is_empty() {
         for path in [workspace.note(&paths.reminders), workspace.note(&paths.commitments)] {
             match look(&workspace, &path) {
@@ -31,16 +36,25 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 findings => found.extend(findings?),
             }
         }
+        look_elsewhere(&workspace, &mut found, &mut foreign)?;
     }
     for file in &args.files {
-        found.extend(look(&workspace, &note_path(&workspace, file)?)?);
+        let path = note_path(&workspace, file)?;
+        found.extend(look(&workspace, &path)?);
+        foreign.extend(others(&workspace, &path, &workspace.vault.read(&path)?));
     }
-    context.ui.json(&found);
-    for finding in &found {
+    let all: Vec<&PlacedFinding> = found.iter().chain(&foreign).collect();
+    context.ui.json(&all);
+    for finding in &all {
         context.ui.line(plain(finding));
     }
+    if !foreign.is_empty() {
+        context.ui.note("tasks of other programs are theirs to tell; that is no fault");
+    }
     if found.is_empty() {
-        context.ui.line("every line is understood");
+        if foreign.is_empty() {
+            context.ui.line("every line is understood");
+        }
         return Ok(Status::Fine);
     }
     context.ui.note(match found.len() {
@@ -48,6 +62,55 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         count => format!("{count} lines need a look"),
     });
     Ok(Status::Problem)
+}
+
+/// Looks at all notes for what nobody tells: reminders that stand in another note, and dated tasks of other programs.
+fn look_elsewhere(
+    workspace: &Workspace,
+    found: &mut Vec<PlacedFinding>,
+    foreign: &mut Vec<PlacedFinding>,
+) -> Result<(), VaultError> {
+    let paths = &workspace.settings.paths;
+    let logs = workspace.note(&paths.logs);
+    let mut notes = workspace.vault.walk(&WalkOptions::default())?.entries;
+    notes.sort_by(|one, other| one.path.cmp(&other.path));
+    for note in notes.iter().map(|entry| &entry.path).filter(|path| !path.is_within(&logs)) {
+        // What can't be read, or isn't there any more, is not `check`'s to say.
+        let Ok(bytes) = workspace.vault.read(note) else { continue };
+        foreign.extend(others(workspace, note, &bytes));
+        if note.as_str() == paths.reminders || note.as_str() == paths.commitments {
+            continue;
+        }
+        found.extend(reminder::parse(&bytes).reminders.iter().map(|line| PlacedFinding {
+            path: note.to_string(),
+            line: IdAt::line_of(&bytes, line.start),
+            column: 1,
+            reason: format!("this reminder is never told: only those in `{}` are", paths.reminders),
+            suggestion: format!("move the line to `{}`", paths.reminders),
+        }));
+    }
+    Ok(())
+}
+
+/// The dated tasks of other programs in a note, as one finding.
+fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
+    let dated = tasks::dated(bytes);
+    let first = dated.first()?;
+    let reminders = &workspace.settings.paths.reminders;
+    let reason = match dated.len() {
+        1 => format!("a task with a date of another program (`{}`) is not told", first.mark),
+        count => format!(
+            "{count} tasks with dates of other programs are not told, from this line on (`{}`)",
+            first.mark
+        ),
+    };
+    Some(PlacedFinding {
+        path: path.to_string(),
+        line: first.line,
+        column: first.column,
+        reason,
+        suggestion: format!("what you want to be told belongs in `{reminders}`: `vault-agent remind add`"),
+    })
 }
 
 /// `Reminders.md:3:17: the reason; the suggestion`.
@@ -85,5 +148,6 @@ fn note_path(workspace: &Workspace, file: &Path) -> Result<NotePath, CommandErro
     };
     let parts = relative.components().filter(|part| !matches!(part, Component::CurDir));
     let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-    NotePath::new(&parts.join("/")).map_err(CommandError::usage)
+    let path = NotePath::new(&parts.join("/")).map_err(CommandError::usage)?;
+    Ok(workspace.vault.as_it_stands(path))
 }

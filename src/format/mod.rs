@@ -8,6 +8,7 @@
 pub mod commitment;
 pub mod daily;
 pub mod id;
+pub mod invisible;
 pub mod lines;
 pub mod log;
 pub mod memory;
@@ -16,6 +17,7 @@ pub mod reminder;
 pub mod routine;
 mod swar;
 pub mod tags;
+pub mod tasks;
 pub mod working;
 pub(crate) mod yaml;
 

@@ -60,7 +60,12 @@ impl<'a> IdAt<'a> {
 
     /// The line's number, from 1.
     pub fn line(&self) -> usize {
-        memchr::memchr_iter(b'\n', &self.bytes[..self.start]).count() + 1
+        Self::line_of(self.bytes, self.start)
+    }
+
+    /// The number, from 1, of the line that begins at `start`.
+    pub fn line_of(bytes: &[u8], start: usize) -> usize {
+        memchr::memchr_iter(b'\n', &bytes[..start]).count() + 1
     }
 }
 

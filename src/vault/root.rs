@@ -19,6 +19,7 @@ use rustix::{
     fs::{AtFlags, FileType, Mode, OFlags},
     io::Errno,
 };
+use unicode_normalization::UnicodeNormalization;
 
 use super::{NotePath, VaultError, conflict};
 
@@ -56,6 +57,15 @@ pub struct Stat {
 pub(super) struct Located {
     pub dir: OwnedFd,
     pub name: OsString,
+}
+
+/// The name in a folder that is `name` in Unicode's other form.
+fn same_name(folder: &Path, name: &str) -> Option<String> {
+    let names =
+        std::fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut same: Vec<String> = names.filter(|other| other.nfc().eq(name.nfc())).collect();
+    same.sort();
+    same.into_iter().next()
 }
 
 impl Vault {
@@ -126,6 +136,28 @@ impl Vault {
     /// Whether there is a file of that name.
     pub fn exists(&self, path: &NotePath) -> bool {
         matches!(self.stat(path), Ok(Some(_)))
+    }
+
+    /// The path as its names stand on disk: an accent may be one character there and two in what was typed, or the other
+    /// way round. Where there is nothing of that name, the path as it is.
+    #[must_use]
+    pub fn as_it_stands(&self, path: NotePath) -> NotePath {
+        if path.as_str().is_ascii() || self.absolute(&path).symlink_metadata().is_ok() {
+            return path;
+        }
+        let mut there: Option<NotePath> = None;
+        for part in path.as_str().split('/') {
+            let folder = there.as_ref().map_or_else(|| self.root.clone(), |there| self.absolute(there));
+            let name = match folder.join(part).symlink_metadata() {
+                Ok(_) => Some(part.to_owned()),
+                Err(_) => same_name(&folder, part),
+            };
+            there = name.and_then(|name| NotePath::child(there.as_ref(), &name));
+            if there.is_none() {
+                break;
+            }
+        }
+        there.unwrap_or(path)
     }
 
     /// Opens a regular file; anything else is an error that names what it is. Never blocks on a

@@ -309,3 +309,26 @@ fn commitments_are_added_listed_and_ended() {
     error: `dm:4` is no scope: write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows
     ");
 }
+
+#[test]
+fn dated_lines_that_nobody_tells_are_said() {
+    let line = "- [ ] date=2026-12-02 time=09:30 recur=none msg=\"Water\"";
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n# Reminders\n");
+    vault.write(
+        "Tasks.md",
+        "# Work\n\n- [ ] Pay rent 📅 2026-12-01\n- [x] Done 📅 2026-12-01\n- [ ] Call (@2026-12-02 09:30)\n",
+    );
+    vault.write("logs/a.md", "- [ ] said 📅 2026-12-01\n");
+    insta::assert_snapshot!(vault.run(&["check"]).shown(), @"
+    exit 0
+    --- stdout
+    Tasks.md:3:16: 2 tasks with dates of other programs are not told, from this line on (`📅 2026-12-01`); what you want to be told belongs in `Reminders.md`: `vault-agent remind add`
+    --- stderr
+    tasks of other programs are theirs to tell; that is no fault
+    ");
+    assert_eq!(vault.run(&["--json", "check"]).ok().json().as_array().unwrap().len(), 1);
+    vault.write("Garden.md", format!("# Beds\n{line}\n```\n{line}\n```\n"));
+    let run = vault.run(&["--json", "check"]);
+    assert_eq!(run.code, 1);
+    insta::assert_snapshot!(run.json()[0], @r#"{"column":1,"line":2,"path":"Garden.md","reason":"this reminder is never told: only those in `Reminders.md` are","suggestion":"move the line to `Reminders.md`"}"#);
+}

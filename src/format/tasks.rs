@@ -1,0 +1,118 @@
+//! Task lines of other programs that name a date: told apart, not read.
+//!
+//! Tasks (`📅 2026-12-01`, `[due:: 2026-12-01]`), Reminder (`(@2026-12-01 09:30)`, `⏰ 2026-12-01 09:30`) and Kanban
+//! (`@{2026-12-01}`) keep the truth in a line as we do, but nobody here tells what stands in it.
+
+use super::lines;
+
+/// An open task with a date in a form of another program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dated {
+    /// Its line, from 1.
+    pub line: usize,
+    /// The column of the mark, from 1, in characters.
+    pub column: usize,
+    /// The mark with the date, as it stands there.
+    pub mark: String,
+}
+
+/// What stands directly before a date, apart from blanks.
+const MARKS: [&str; 14] = [
+    "📅",
+    "⏰",
+    "⏳",
+    "[due::",
+    "(due::",
+    "[reminder::",
+    "(reminder::",
+    "[scheduled::",
+    "(scheduled::",
+    "(@[[",
+    "(@",
+    "@{",
+    "@[[",
+    "📆",
+];
+
+/// The open tasks of a note that name a date as other programs do, in order.
+pub fn dated(bytes: &[u8]) -> Vec<Dated> {
+    let has = |words: &[u8]| memchr::memmem::find(bytes, words).is_some();
+    if !has(b"[ ]") && !has(b"[/]") {
+        return Vec::new();
+    }
+    let live = lines::live_lines(bytes);
+    live.filter_map(|line| {
+        let text = std::str::from_utf8(line.text).ok()?;
+        let body = open_task(text)?;
+        let (at, mark) = first_date(body)?;
+        let column = text[..text.len() - body.len() + at].chars().count() + 1;
+        Some(Dated { line: line.number, column, mark })
+    })
+    .collect()
+}
+
+/// The text of an open task, anywhere in a list or a callout.
+fn open_task(line: &str) -> Option<&str> {
+    let item = line.trim_start_matches([' ', '\t', '>']);
+    let digits = item.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = || digits.strip_prefix(['.', ')']).filter(|_| digits.len() < item.len());
+    let rest = item.strip_prefix(['-', '*', '+']).or_else(numbered)?;
+    let task = rest.trim_start_matches([' ', '\t']);
+    task.strip_prefix("[ ] ").or_else(|| task.strip_prefix("[/] ")).filter(|_| task.len() < rest.len())
+}
+
+/// Where the first mark with a date stands, and both as they stand there.
+fn first_date(body: &str) -> Option<(usize, String)> {
+    let found = MARKS.iter().flat_map(|mark| body.match_indices(mark)).filter_map(|(at, mark)| {
+        let rest = body[at + mark.len()..].trim_start_matches(['\u{fe0f}', ' ']);
+        let date = rest.get(..10).filter(|date| date.parse::<jiff::civil::Date>().is_ok())?;
+        Some((at, format!("{mark}{}{date}", if mark.len() == 2 || mark.ends_with('[') { "" } else { " " })))
+    });
+    found.min_by_key(|(at, mark)| (*at, mark.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_is_told_apart() {
+        for line in [
+            "- [ ] Pay rent 🔁 every month on the 1st 📅 2026-12-01",
+            "* [ ] Pay rent 📅2026-12-01",
+            "  - [/] Pay rent ⏳ 2026-12-01",
+            "> - [ ] in a callout 📅 2026-12-01",
+            "1. [ ] Pay rent [repeat:: every month] [due:: 2026-12-01]",
+            "- [ ] Pay rent (due:: 2026-12-01)",
+            "- [ ] Call Bob (@2026-12-01 09:30)",
+            "- [ ] Call Bob (@[[2026-12-01]] 09:30)",
+            "- [ ] Call Bob ⏰ 2026-12-01 09:30 📅 2026-12-02",
+            "- [ ] Call Bob [reminder:: 2026-12-01T09:30] [due:: 2026-12-02]",
+            "- [ ] Task @{2026-12-01} @@{20:26}",
+            "- [ ] Task @[[2026-12-01]]",
+        ] {
+            assert_eq!(dated(line.as_bytes()).len(), 1, "{line}");
+        }
+        let found = dated("# x\n\n- [ ] é 📅 2026-12-01 ✅\n".as_bytes());
+        assert_eq!(found, [Dated { line: 3, column: 9, mark: "📅 2026-12-01".to_owned() }]);
+    }
+
+    #[test]
+    fn what_is_done_undated_or_hidden_is_none() {
+        for text in [
+            "- [x] Pay rent 📅 2026-12-01 ✅ 2026-12-01",
+            "- [-] Pay rent 📅 2026-12-01",
+            "- [ ] Pay rent ➕ 2026-12-01",
+            "- [ ] Pay rent 📅 tomorrow",
+            "- [ ] Pay rent 📅 2026-02-30",
+            "- Pay rent 📅 2026-12-01",
+            "Pay rent 📅 2026-12-01",
+            "- [ ]Pay rent 📅 2026-12-01",
+            "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"a\"",
+            "```\n- [ ] Pay rent 📅 2026-12-01\n```",
+            "%%\n- [ ] Pay rent 📅 2026-12-01\n%%",
+        ] {
+            assert_eq!(dated(text.as_bytes()), [], "{text}");
+        }
+    }
+}
