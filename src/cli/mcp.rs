@@ -7,7 +7,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CommandError, CommandResult, Context, Status};
 use crate::mcp::{self, Desk, HttpError, HttpOptions, ToolSet};
-use crate::memory;
 use crate::workspace::Workspace;
 
 /// Serves the vault's memory and reminders to models, over standard input and output.
@@ -46,8 +45,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = Workspace::open(&context.vault_dir()?, Arc::clone(&context.clock))?;
     let here = std::env::current_dir()?;
-    let scope = memory::derive(&here, |name| std::env::var(name).ok());
-    let desk = Arc::new(Desk::new(workspace, args.tools.clone(), scope));
+    let place = mcp::Place::of(&here, |name| std::env::var(name).ok());
+    let desk = Arc::new(Desk::new(workspace, args.tools.clone(), place));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(64)

@@ -9,7 +9,7 @@ use super::{CommandError, CommandResult, Context, Status};
 use crate::format::pinned::Target;
 use crate::memory::{
     Draft, Fields, ListedDay, ListedSection, MemoryError, NewMemory, Origin, Saved, Scope, Shelf, Temporal,
-    Tier, derive, read_working, working,
+    Tier, derive, derived_before, read_working, working,
 };
 use crate::reminders::{ReminderError, parse_when};
 use crate::schedule;
@@ -231,7 +231,13 @@ fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandRes
             temporal: args.temporal.as_deref().map(named::<Temporal>).transpose()?,
         };
         let section = args.section.as_deref();
-        Ok(NewMemory { section, fields, scope: scope(args.scope.as_deref())?, ..NewMemory::new(&text) })
+        // Where no scope is asked for, a tag that the person typed is one.
+        let typed = || Scope::of_text(&text).pop().filter(|_| args.scope.is_none());
+        let scope = match scope(args.scope.as_deref())? {
+            Scope::Global => typed().unwrap_or(Scope::Global),
+            scope => scope,
+        };
+        Ok(NewMemory { section, fields, scope, ..NewMemory::new(&text) })
     };
     only(args, shelf)?;
     let saved = match shelf {
@@ -301,6 +307,7 @@ fn tell(context: &Context, saved: &Saved, done: &str) {
     context.ui.line(&saved.text);
     let done = if saved.existing { "nothing written: it stands in" } else { done };
     context.ui.note(format!("{done} `{}`, line {}", saved.path, saved.line));
+    saved.notes.iter().for_each(|note| context.ui.note(note));
 }
 
 fn list(
@@ -312,7 +319,17 @@ fn list(
     all: bool,
 ) -> CommandResult {
     let memory = workspace.memory();
-    let scopes = scopes.iter().map(|text| scope(Some(text))).collect::<Result<Vec<_>, _>>()?;
+    let mut scopes: Vec<Scope> = scopes
+        .iter()
+        .map(|text| scope(Some(text)))
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .chain(
+            // What was saved before ids told projects of one name apart is this folder's, too.
+            scopes.iter().filter(|text| *text == "here").filter_map(|_| before()),
+        )
+        .collect();
+    scopes.dedup();
     let scopes = (!scopes.is_empty()).then_some(&scopes[..]);
     if shelf == "pins" {
         let pins = memory.pins()?;
@@ -413,6 +430,26 @@ fn scope(text: Option<&str>) -> Result<Scope, CommandError> {
         // In no folder, only the environment counts.
         None => Ok(derive(std::path::Path::new("/"), env)),
     }
+}
+
+/// A scope of `search` and `recall` with this folder's project in the place of `here`.
+pub(super) fn with_here(scope: Option<&str>) -> Result<Option<String>, CommandError> {
+    let Some(text) = scope else { return Ok(None) };
+    let mut parts = Vec::new();
+    for part in text.split(',') {
+        if part.trim() == "here" {
+            parts.push(self::scope(Some("here"))?.to_string());
+            parts.extend(before().map(|scope| scope.to_string()));
+        } else {
+            parts.push(part.to_owned());
+        }
+    }
+    Ok(Some(parts.join(",")))
+}
+
+/// What this folder's project was called by its folder's name alone.
+fn before() -> Option<Scope> {
+    derived_before(&std::env::current_dir().ok()?, |name| std::env::var(name).ok())
 }
 
 fn named<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CommandError> {

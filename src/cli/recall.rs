@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::memory::with_here;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::index::{Freshness, Hit};
 use crate::recall::{Asker, RecallError};
@@ -26,7 +27,7 @@ pub struct Args {
     #[arg(long)]
     expand: bool,
     /// Only there: a folder or file, `logs`, `memory`, `daily`, `channel:ID` or `thread:ID`. Or only what belongs to
-    /// `global`, `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with commas between several.
+    /// `global`, `here` (this folder's project), `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with commas between several.
     #[arg(long)]
     scope: Option<String>,
 }
@@ -43,7 +44,12 @@ struct Answer<'a> {
 /// Runs `recall`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let asker = Asker::new(Arc::new(context.workspace()?));
-    let found = asker.recall(&args.query.join(" "), args.scope.as_deref(), args.max_chars, args.expand)?;
+    let found = asker.recall(
+        &args.query.join(" "),
+        with_here(args.scope.as_deref())?.as_deref(),
+        args.max_chars,
+        args.expand,
+    )?;
     for word in found.notes.iter().chain(&found.freshness.warnings) {
         context.ui.note(word);
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::memory::with_here;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::index::{Answer, Hit, IndexError, Query};
 use crate::recall::Asker;
@@ -20,7 +21,7 @@ pub struct Args {
     #[arg(required_unless_present = "stdin")]
     query: Vec<String>,
     /// Only there: a folder or file, `logs`, `memory`, `daily`, `channel:ID` or `thread:ID`. Or only what belongs to
-    /// `global`, `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with commas between several.
+    /// `global`, `here` (this folder's project), `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with commas between several.
     #[arg(long)]
     scope: Option<String>,
     /// At most so many hits.
@@ -56,7 +57,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     if args.stdin {
         return lines(context, args, &asker);
     }
-    let query = Query { text: args.query.join(" "), scope: args.scope.clone(), limit: args.limit };
+    let query =
+        Query { text: args.query.join(" "), scope: with_here(args.scope.as_deref())?, limit: args.limit };
     let answer = asker.search(&query)?;
     context.ui.json(&answer);
     for word in answer.notes.iter().chain(&answer.freshness.warnings) {
@@ -87,9 +89,10 @@ fn lines(context: &Context, args: &Args, asker: &Asker) -> CommandResult {
 }
 
 fn reply(asker: &Asker, args: &Args, asked: Line) -> Reply {
+    let scope = asked.scope.or_else(|| args.scope.clone());
     let query = Query {
         text: asked.query,
-        scope: asked.scope.or_else(|| args.scope.clone()),
+        scope: with_here(scope.as_deref()).unwrap_or(scope),
         limit: asked.limit.unwrap_or(args.limit),
     };
     match asker.search(&query) {

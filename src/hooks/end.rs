@@ -6,6 +6,7 @@ use super::session::Sessions;
 use super::summary::topic;
 use super::transcript::{Transcript, read_head, read_tail};
 use super::{HookError, home, origin};
+use crate::format::invisible;
 use crate::memory::Scope;
 use crate::workspace::Workspace;
 
@@ -39,7 +40,7 @@ pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookEr
         .any(|day| day.memories.iter().any(|memory| memory.text.contains(&mark)));
     if !is_there {
         let scope = if matches!(scope, Scope::Project(_)) { scope } else { Scope::Global };
-        notes.save_daily(&line, &scope, now, &origin(input))?;
+        notes.save_daily(&invisible::strip(&line), &scope, now, &origin(input))?;
     }
     Ok(Answer::nothing())
 }

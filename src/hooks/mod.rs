@@ -47,9 +47,9 @@ use fail::fail_point;
 
 use crate::clock::Clock;
 use crate::config::{ConfigError, Dirs};
-#[cfg(feature = "index")]
-use crate::memory::accessible;
 use crate::memory::{Origin, Scope, derive};
+#[cfg(feature = "index")]
+use crate::memory::{accessible, derived_before};
 use crate::vault::Actor;
 use crate::workspace::Workspace;
 
@@ -175,14 +175,18 @@ fn memory_name(path: &str, text: &str) -> String {
 
 /// The scope that a session works in: its project, as a rule.
 fn scope(input: &Input) -> Scope {
-    let here = input.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
-    derive(&here, |name| std::env::var(name).ok())
+    derive(&here(input), |name| std::env::var(name).ok())
+}
+
+fn here(input: &Input) -> PathBuf {
+    input.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default()
 }
 
 /// The scopes whose memories a session may see.
 #[cfg(feature = "index")]
 fn scopes(input: &Input) -> Vec<Scope> {
-    accessible(&scope(input), Some(CLIENT))
+    let before = derived_before(&here(input), |name| std::env::var(name).ok());
+    accessible(&scope(input), Some(CLIENT)).into_iter().chain(before).collect()
 }
 
 /// Who writes, when a hook does.

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use rmcp::model::{self, ToolAnnotations};
+use serde_json::Value;
 
 use super::arguments;
 use super::outputs::{Listing, Promoted, Recalled, Reminders, Removed, Saved, Searched, Text, Written};
@@ -70,6 +71,9 @@ pub enum Effect {
     AddsOnce,
     /// It changes what is there, and a second call changes nothing more.
     Changes,
+    /// It changes what is there, and a second call may change it again: a time such as `in 20 minutes` goes on, and a
+    /// line alone may be another memory's by then.
+    ChangesEach,
     /// It takes away.
     Removes,
 }
@@ -102,15 +106,39 @@ impl Tool {
     /// As a client is told of it.
     pub fn describe(&self) -> model::Tool {
         let reads = self.effect == Effect::Reads;
-        let destructive = matches!(self.effect, Effect::Changes | Effect::Removes);
-        let idempotent = self.effect != Effect::Adds;
+        let destructive = matches!(self.effect, Effect::Changes | Effect::ChangesEach | Effect::Removes);
+        let idempotent = !matches!(self.effect, Effect::Adds | Effect::ChangesEach);
         let annotations = ToolAnnotations::with_title(self.title)
             .read_only(reads)
             .destructive(destructive)
             .idempotent(idempotent)
             .open_world(false);
         let tool = model::Tool::new(self.name, self.doc, Arc::new(arguments::schema(self)));
-        (self.output)(tool.with_title(self.title).with_annotations(annotations))
+        let mut tool = (self.output)(tool.with_title(self.title).with_annotations(annotations));
+        tool.output_schema = tool.output_schema.map(|schema| {
+            let mut schema = Value::Object((*schema).clone());
+            without_formats(&mut schema);
+            Arc::new(schema.as_object().cloned().unwrap_or_default())
+        });
+        tool
+    }
+}
+
+/// Takes out how wide a number is: clients' checkers know no `uint32` or `double`, and some refuse the whole schema.
+fn without_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let is_width = |format: &Value| {
+                let format = format.as_str().unwrap_or_default();
+                ["int", "uint", "float", "double"].iter().any(|width| format.starts_with(width))
+            };
+            if fields.get("format").is_some_and(is_width) {
+                fields.remove("format");
+            }
+            fields.values_mut().for_each(without_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_formats),
+        _ => {}
     }
 }
 
@@ -137,14 +165,14 @@ const QUERY: Argument = Argument {
 const MEMORY_SCOPE: Argument = line(
     "memory_scope",
     false,
-    "Whose memory: `global`, `project:<id>`, `agent:<id>`, `user:<id>` or `custom:<name>`; several with commas. \
+    "Whose memory: `global`, `here` (this project), `project:<id>`, `agent:<id>`, `user:<id>` or `custom:<name>`; several with commas. \
      Without it: global, this project's and this agent's own.",
 );
 const SAVE_SCOPE: Argument = line(
     "memory_scope",
     false,
-    "Whom the memory is for: `global`, `project:<id>`, `agent:<id>`, `user:<id>` or `custom:<name>`. Without it: \
-     this project where the server runs in one, else global.",
+    "Whom the memory is for: `here` for a fact about the project that you work in, else `global`, `project:<id>`, \
+     `agent:<id>`, `user:<id>` or `custom:<name>`. Without it: global, as facts about the user are.",
 );
 const SHELF: &[&str] = &["long", "daily", "commitment"];
 const RECUR: &[&str] = &["none", "daily", "weekly", "monthly"];
@@ -305,7 +333,8 @@ pub static TOOLS: &[Tool] = &[
             ),
             SAVE_SCOPE,
         ],
-        effect: Effect::AddsOnce,
+        // A note of the day bears its minute, and a follow-up that was told can be made again.
+        effect: Effect::Adds,
         output: model::Tool::with_output_schema::<Saved>,
         act: memory::save,
     },
@@ -333,7 +362,7 @@ pub static TOOLS: &[Tool] = &[
             },
             line("section", false, "The section of MEMORY.md, as in `Kyle`; `Notes` if left out."),
         ],
-        effect: Effect::Changes,
+        effect: Effect::ChangesEach,
         output: model::Tool::with_output_schema::<Promoted>,
         act: memory::promote,
     },
@@ -388,7 +417,7 @@ pub static TOOLS: &[Tool] = &[
             },
             choice("recur", RECUR, false, "The new recurrence."),
         ],
-        effect: Effect::Changes,
+        effect: Effect::ChangesEach,
         output: model::Tool::with_output_schema::<Written>,
         act: reminders::update,
     },

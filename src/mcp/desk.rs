@@ -1,5 +1,6 @@
 //! [`Desk`]: what all sessions of one server share. Each part is opened when it is first needed, and kept.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -11,19 +12,39 @@ use super::failure::Failure;
 use crate::deliver::pass::{PassContext, flush};
 use crate::deliver::{self, Console};
 use crate::index::Progress;
-use crate::memory::Scope;
+use crate::memory::{self, Scope};
 use crate::recall::Asker;
 use crate::workspace::Workspace;
 
 /// What is still being sent when the client leaves may take so long; the rest waits for the next pass.
 const FAREWELL: Duration = Duration::from_secs(5);
 
+/// Whose memories a server is about, by the folder and the environment that it runs in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// What a save without a scope is for: global, unless the environment names another.
+    pub saved: Scope,
+    /// The project that it runs in, or global.
+    pub here: Scope,
+    /// What that was called before ids told projects of one name apart.
+    pub before: Option<Scope>,
+}
+
+impl Place {
+    /// The place of a program that runs in the folder `cwd`, with this environment.
+    pub fn of(cwd: &Path, env: impl Fn(&str) -> Option<String> + Copy) -> Self {
+        // In no folder, only the environment counts.
+        let saved = memory::derive(Path::new("/"), env);
+        Self { saved, here: memory::derive(cwd, env), before: memory::derived_before(cwd, env) }
+    }
+}
+
 /// What the sessions of one server share.
 pub struct Desk {
     workspace: RwLock<Arc<Workspace>>,
     asker: Mutex<Option<Arc<Asker>>>,
     tools: ToolSet,
-    scope: Scope,
+    place: Place,
     indexing: Mutex<()>,
     sending: TaskTracker,
 }
@@ -35,15 +56,15 @@ impl std::fmt::Debug for Desk {
 }
 
 impl Desk {
-    /// On an opened vault, for a project or for everybody; nothing else is opened.
-    pub fn new(workspace: Workspace, tools: ToolSet, scope: Scope) -> Self {
+    /// On an opened vault, in a place; nothing else is opened.
+    pub fn new(workspace: Workspace, tools: ToolSet, place: Place) -> Self {
         // A model writes because a person asked it to: the notes are as that person wants them.
         workspace.editor.count_as_settled(true);
         Self {
             workspace: RwLock::new(Arc::new(workspace)),
             asker: Mutex::default(),
             tools,
-            scope,
+            place,
             indexing: Mutex::default(),
             sending: TaskTracker::new(),
         }
@@ -55,8 +76,8 @@ impl Desk {
     }
 
     /// Whose memories this server reads and writes unless it is told otherwise.
-    pub fn scope(&self) -> &Scope {
-        &self.scope
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 
     /// The vault with the settings as they stand on disk; the last valid ones where they are wrong now.

@@ -80,9 +80,11 @@ impl From<MemoryError> for Failure {
             error => error.hint(),
         };
         let argument = match &error {
-            MemoryError::Words(WordsError::Section { .. } | WordsError::Control { what: "section", .. }) => {
-                Some("key")
-            }
+            MemoryError::Words(
+                WordsError::Section { .. }
+                | WordsError::Control { what: "section", .. }
+                | WordsError::Invisible { what: "section", .. },
+            ) => Some("key"),
             MemoryError::Words(_) => Some("content"),
             MemoryError::Path(_) | MemoryError::NotANote(_) => Some("path"),
             MemoryError::BadLines { .. } => Some("lines"),

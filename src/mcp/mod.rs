@@ -35,7 +35,7 @@ pub mod tools;
 pub mod untrusted;
 
 pub use catalog::ToolSet;
-pub use desk::Desk;
+pub use desk::{Desk, Place};
 pub use http::{HttpError, HttpOptions, serve_http};
 pub use server::Server;
 pub use stdio::serve_stdio;

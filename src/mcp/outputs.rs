@@ -5,6 +5,7 @@
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
+use crate::format::invisible;
 use crate::index;
 use crate::memory::{self, commitments};
 use crate::reminders;
@@ -64,13 +65,18 @@ impl From<index::Hit> for Hit {
             line: hit.line,
             end_line: hit.end_line,
             kind: hit.kind.to_owned(),
-            section: hit.section,
+            section: hit.section.as_deref().map(seen),
             timestamp: hit.timestamp.map(|at| at.to_string()),
-            author: hit.author,
+            author: hit.author.as_deref().map(seen),
             score: hit.score,
-            snippet: hit.snippet,
+            snippet: seen(&hit.snippet),
         }
     }
+}
+
+/// A text without what nobody sees.
+fn seen(text: &str) -> String {
+    invisible::strip(text).into_owned()
 }
 
 /// A note's lines.
@@ -260,6 +266,9 @@ pub struct Saved {
     pub memory_scope: String,
     /// Whether it stood there before, and nothing was written.
     pub existing: bool,
+    /// In what it differs from what was given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl From<memory::Saved> for Saved {
@@ -273,6 +282,7 @@ impl From<memory::Saved> for Saved {
             section: saved.section,
             memory_scope: saved.scope.to_string(),
             existing: saved.existing,
+            notes: saved.notes,
         }
     }
 }

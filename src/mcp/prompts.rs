@@ -10,6 +10,7 @@ use jiff::{Span, Timestamp};
 use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
 use super::untrusted;
+use crate::format::invisible;
 use crate::memory::{commitments, pins};
 use crate::reminders::{Book, Previewed};
 use crate::vault::NotePath;
@@ -74,7 +75,7 @@ pub fn get(workspace: &Workspace, name: &str, arguments: &JsonObject) -> Result<
         .map_err(|error| ErrorData::internal_error(error, None))?;
     let messages = vec![
         PromptMessage::new_text(Role::User, task),
-        PromptMessage::new_text(Role::User, untrusted::marked(&data.to_text())),
+        PromptMessage::new_text(Role::User, untrusted::marked(&invisible::strip(&data.to_text()))),
     ];
     Ok(GetPromptResult::new(messages).with_description(format!("{title} for {today}")))
 }

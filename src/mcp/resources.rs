@@ -107,7 +107,7 @@ fn describe(entry: &Entry) -> Resource {
 /// # Errors
 /// There is no such note, or it can't be read.
 pub fn read(workspace: &Workspace, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let path = path_of(uri)?;
+    let path = workspace.vault.as_it_stands(path_of(uri)?);
     let bytes = workspace.vault.read(&path).map_err(|error| match error {
         VaultError::NotFound(_) => ErrorData::resource_not_found(error.to_string(), None),
         VaultError::Escapes(_) | VaultError::Loop(_) | VaultError::NotAFile { .. } => {

@@ -66,6 +66,7 @@ impl MemoryNotes<'_> {
             section: None,
             scope: Scope::of_text(&pinned.pin.text).pop().unwrap_or(Scope::Global),
             existing: pinned.existing,
+            notes: words::notes(text, text),
         })
     }
 

@@ -13,9 +13,11 @@ pub mod commitments;
 mod error;
 mod excerpt;
 mod forget;
+mod harmless;
 mod item;
 mod list;
 pub mod pins;
+mod project;
 mod promote;
 mod save;
 mod scope;
@@ -41,7 +43,9 @@ pub use list::{Listed, ListedDay, ListedSection};
 pub use pins::PinError;
 pub use promote::Promoted;
 pub use save::{DEFAULT_SECTION, NewMemory, Saved};
-pub use scope::{PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, is_visible};
+pub use scope::{
+    PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, derived_before, is_visible,
+};
 pub use words::{Fields, Temporal, Tier, WordsError};
 pub use working::{read_working, session_context};
 

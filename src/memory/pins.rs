@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::harmless::harmless;
 use super::{Origin, WordsError, words};
 use crate::format::pinned::{self, Target};
 use crate::vault::{EditError, Editor, NotePath, Operation, Plan, VaultError};
@@ -154,7 +155,8 @@ pub fn unpin(
 ) -> Result<Pin, PinError> {
     let bytes = read(editor, path)?;
     let pins = parse(&bytes);
-    let wanted = &*without_box(text.trim());
+    let plain = harmless(text.trim());
+    let wanted = &*without_box(&plain);
     let exact: Vec<&Pin> = pins.iter().filter(|pin| pin.text == wanted || pin.shown() == wanted).collect();
     let is_exact = !exact.is_empty();
     let found = if !is_exact && !whole && !wanted.is_empty() {

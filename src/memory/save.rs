@@ -54,6 +54,9 @@ pub struct Saved {
     pub scope: Scope,
     /// Whether it stood there before, and nothing was written.
     pub existing: bool,
+    /// In what it differs from what was given, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Where a bullet is added to a note.
@@ -113,7 +116,7 @@ impl MemoryNotes<'_> {
         now: Timestamp,
         origin: &Origin,
     ) -> Result<Saved, MemoryError> {
-        let text = words::checked(memory.text)?;
+        let text = memory.scope.alone_in(&words::checked(memory.text)?);
         let section = memory.section.map(words::section).transpose()?;
         let marks = words::marks(&text, &memory.fields, &memory.scope)?;
         let stamp = match memory.timestamp {
@@ -134,7 +137,8 @@ impl MemoryNotes<'_> {
             same_section && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
-        self.put(&self.long_path(), &bullet, &place, &why, is_known)
+        let saved = self.put(&self.long_path(), &bullet, &place, &why, is_known)?;
+        Ok(Saved { notes: words::notes(memory.text, &text), ..saved })
     }
 
     /// Saves a note of the local day, with the time. The same words in the same minute are answered and not written
@@ -162,7 +166,7 @@ impl MemoryNotes<'_> {
         now: Timestamp,
         origin: &Origin,
     ) -> Result<Saved, MemoryError> {
-        let text = words::checked(memory.text)?;
+        let text = memory.scope.alone_in(&words::checked(memory.text)?);
         let marks = words::marks(&text, &memory.fields, &memory.scope)?;
         let local = self.zone.tz().to_datetime(now);
         let time = Time::constant(local.hour(), local.minute(), 0, 0);
@@ -171,7 +175,8 @@ impl MemoryNotes<'_> {
         let is_known = |item: &Item, wanted: &Wanted| {
             item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
-        self.put(&self.daily_path(local.date()), &bullet, &Place::End, &why, is_known)
+        let saved = self.put(&self.daily_path(local.date()), &bullet, &Place::End, &why, is_known)?;
+        Ok(Saved { notes: words::notes(memory.text, &text), ..saved })
     }
 
     /// Saves a follow-up with the next id of the local day. One that waits already with the same words, due time and
@@ -202,6 +207,7 @@ impl MemoryNotes<'_> {
             section: None,
             scope: Scope::Global,
             existing: added.existing,
+            notes: words::notes(&draft.text, &draft.text),
             path: ledger.path,
         })
     }
@@ -275,6 +281,7 @@ pub(super) fn saved(path: &NotePath, item: &Item, bytes: &[u8], existing: bool) 
         section: item.section.clone(),
         scope: item.scope(),
         existing,
+        notes: Vec::new(),
     }
 }
 

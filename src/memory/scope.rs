@@ -10,12 +10,13 @@
 use std::{
     fmt,
     hash::{Hash, Hasher},
-    path::{Path, PathBuf},
+    path::Path,
     str::FromStr,
 };
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::project::Project;
 use crate::format::tags;
 
 /// Names the scope outright, as in `project:garden`, wherever a program runs.
@@ -77,6 +78,24 @@ impl Scope {
             "custom" => Self::Custom(id),
             _ => return None,
         })
+    }
+
+    /// A text without tags that would give it another scope than this one: each has a `\` before it.
+    pub(super) fn alone_in(&self, text: &str) -> String {
+        let code = tags::code_spans(text);
+        let mut out = String::with_capacity(text.len() + 4);
+        let mut from = 0;
+        for (at, _) in text.match_indices('#') {
+            let end = text[at + 1..].find(|c| !tags::is_tag_char(c)).map_or(text.len(), |len| at + 1 + len);
+            let tag = &text[at..end];
+            let counts = Self::of_tag(tag).is_some_and(|scope| !scope.is_within(self));
+            if counts && !code.iter().any(|range| range.contains(&at)) && !text[..at].ends_with('\\') {
+                out.push_str(&text[from..at]);
+                out.push('\\');
+                from = at;
+            }
+        }
+        out + &text[from..]
     }
 
     /// Whether it is `other` or nested in it.
@@ -205,46 +224,41 @@ pub(super) fn belongs(marks: &[Scope], accessible: &[Scope]) -> bool {
 }
 
 /// The scope of a program that runs in the folder `cwd`, with this environment: the scope that [`SCOPE_VARIABLE`]
-/// names, the project that [`PROJECT_VARIABLE`] names, the name of the repository's folder (for a git worktree, of the
-/// repository that it belongs to), or the name of the folder itself. In a vault, in the home folder and above it, and
-/// in the temporary folder it is global: nobody's project lives right there.
+/// names, the project that [`PROJECT_VARIABLE`] names, the project of the repository's remote (for a git worktree, of the
+/// repository that it belongs to), or that of the folder itself. In a vault, in the home folder and above it, and in the
+/// temporary folder it is global: nobody's project lives right there.
 pub fn derive(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Scope {
-    let named = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-    if let Some(scope) = named(SCOPE_VARIABLE).and_then(|value| value.parse().ok()) {
-        return scope;
+    named(&env).or_else(|| Scope::of_parts("project", &project(cwd, env)?.id)).unwrap_or(Scope::Global)
+}
+
+/// What [`derive`] called the project before ids told projects of one name apart: by the folder's name alone. Memories
+/// that bear it are still read there; none is written with it.
+pub fn derived_before(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Option<Scope> {
+    match named(&env) {
+        Some(_) => None,
+        None => Scope::of_parts("project", &project(cwd, env)?.folder),
     }
-    if let Some(project) = named(PROJECT_VARIABLE).and_then(|id| Scope::of_parts("project", &id)) {
-        return project;
+}
+
+/// The scope that the environment names.
+fn named(env: &impl Fn(&str) -> Option<String>) -> Option<Scope> {
+    let scope = filled(env, SCOPE_VARIABLE).and_then(|value| value.parse().ok());
+    scope.or_else(|| Scope::of_parts("project", &filled(env, PROJECT_VARIABLE)?))
+}
+
+fn filled(env: &impl Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+    env(name).filter(|value| !value.trim().is_empty())
+}
+
+/// The project of a folder.
+fn project(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Option<Project> {
+    if let Some(project) = Project::of_repository(cwd) {
+        return Some(project);
     }
-    let project = |folder: &Path| Scope::of_parts("project", &folder.file_name()?.to_string_lossy());
-    if let Some(root) = repository(cwd) {
-        return project(&root).unwrap_or(Scope::Global);
-    }
-    let home = named("HOME").map(PathBuf::from);
-    let is_place = home.is_some_and(|home| home.starts_with(cwd))
+    let is_place = filled(&env, "HOME").is_some_and(|home| Path::new(&home).starts_with(cwd))
         || cwd == std::env::temp_dir()
         || crate::config::find_vault(cwd).is_some();
-    if is_place { Scope::Global } else { project(cwd).unwrap_or(Scope::Global) }
-}
-
-/// The folder of the repository around `cwd`; of a git worktree, the folder of the main one.
-fn repository(cwd: &Path) -> Option<PathBuf> {
-    let root =
-        cwd.ancestors().find(|dir| [".git", ".jj", ".hg"].iter().any(|mark| dir.join(mark).exists()))?;
-    Some(main_worktree(root).unwrap_or_else(|| root.to_owned()))
-}
-
-/// The main worktree of the git worktree at `root`, whose `.git` is a file: `gitdir: /main/.git/worktrees/name`.
-fn main_worktree(root: &Path) -> Option<PathBuf> {
-    let file = root.join(".git");
-    if !file.is_file() {
-        return None;
-    }
-    let text = std::fs::read_to_string(file).ok()?;
-    let git_dir = root.join(text.strip_prefix("gitdir:")?.trim());
-    let worktrees = git_dir.parent()?;
-    let git = worktrees.parent().filter(|_| worktrees.file_name().is_some_and(|name| name == "worktrees"))?;
-    git.parent().filter(|_| git.file_name().is_some_and(|name| name == ".git")).map(Path::to_owned)
+    if is_place { None } else { Project::of_folder(cwd) }
 }
 
 /// An id as a tag can hold it: each run of other characters is one `-`, and none stands at an end.
@@ -343,15 +357,42 @@ mod tests {
             };
             derive(cwd, env).to_string()
         };
-        assert_eq!(derived(&inner, None, None), "project:My-App");
-        assert_eq!(derived(&tree, None, None), "project:My-App");
-        assert_eq!(derived(&dir("plain"), None, None), "project:plain");
+        let of_app = derived(&inner, None, None);
+        assert!(of_app.starts_with("project:My-App-") && of_app.len() == 21, "{of_app}");
+        assert_eq!(derived(&tree, None, None), of_app);
+        assert!(derived(&dir("plain"), None, None).starts_with("project:plain-"));
+        assert_ne!(derived(&dir("a/site"), None, None), derived(&dir("b/site"), None, None));
+        let old = |cwd: &Path| derived_before(cwd, |name| (name == "HOME").then(|| home.clone()));
+        assert_eq!(old(&inner), Some(Scope::Project("My-App".into())));
+        assert_eq!(old(&root), None);
         assert_eq!(derived(&dir("notes/daily"), None, None), "global");
         assert_eq!(derived(&root, None, None), "global");
         assert_eq!(derived(Path::new("/"), None, None), "global");
         assert_eq!(derived(&inner, Some("user:anna"), Some("x")), "user:anna");
         assert_eq!(derived(&inner, Some("nonsense"), Some("x y")), "project:x-y");
-        assert_eq!(derived(&inner, Some(" "), Some("")), "project:My-App");
+        assert_eq!(derived(&inner, Some(" "), Some("")), of_app);
+        // Clones of one remote are one project, wherever they are.
+        let remote = |path: &str, url: &str| {
+            let dir = dir(path);
+            std::fs::create_dir_all(dir.join(".git")).unwrap();
+            std::fs::write(dir.join(".git/config"), format!("[remote \"origin\"]\n\turl = {url}\n")).unwrap();
+            derived(&dir, None, None)
+        };
+        let first = remote("one/website", "git@github.com:anna/website.git");
+        assert!(first.starts_with("project:website-"), "{first}");
+        assert_eq!(remote("two/clone", "https://github.com/Anna/website"), first);
+        assert_ne!(remote("three/website", "https://github.com/bob/website"), first);
+    }
+
+    #[test]
+    fn a_text_gets_no_scope_by_its_tags() {
+        let a = Scope::Project("a".into());
+        let text = "of #project/b, `#user/x` and #tea (#agent/pai) #Project/A #project/a/sub \\#user/y";
+        let alone = r"of \#project/b, `#user/x` and #tea (\#agent/pai) #Project/A #project/a/sub \#user/y";
+        assert_eq!(a.alone_in(text), alone);
+        assert_eq!(a.alone_in(alone), alone);
+        assert_eq!(Scope::of_text(alone), [a, Scope::Project("a/sub".into())]);
+        assert_eq!(Scope::Global.alone_in("x #custom/y"), r"x \#custom/y");
     }
 
     proptest! {

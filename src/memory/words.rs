@@ -1,10 +1,13 @@
 //! Text that is to be kept: what is allowed in it, how it becomes a bullet, and when two say the same.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
 use super::Scope;
-use crate::format::{lines, memory, tags};
+use super::harmless::harmless;
+use crate::format::{invisible, lines, memory, tags};
 
 /// The most bytes that one memory has.
 pub const MOST_BYTES: usize = 64 * 1024;
@@ -26,6 +29,16 @@ pub enum WordsError {
     /// A control character stands in it.
     #[error("the {what} has a control character ({shown}) at character {at}")]
     Control {
+        /// `text` or `section`.
+        what: &'static str,
+        /// The character, escaped.
+        shown: String,
+        /// Where, from 1.
+        at: usize,
+    },
+    /// A character stands in it that nobody sees.
+    #[error("the {what} has an invisible character ({shown}) at character {at}")]
+    Invisible {
         /// `text` or `section`.
         what: &'static str,
         /// The character, escaped.
@@ -58,6 +71,7 @@ impl WordsError {
             Self::Empty => "empty",
             Self::TooLong { .. } => "too_long",
             Self::Control { .. } => "control_character",
+            Self::Invisible { .. } => "invisible_character",
             Self::Section { .. } => "bad_section",
             Self::Share { .. } => "bad_field",
         }
@@ -69,6 +83,9 @@ impl WordsError {
             Self::Empty => "give the words that are to be kept",
             Self::TooLong { .. } => "keep the facts alone, or write a note and save a link to it",
             Self::Control { .. } => "leave it out; line breaks and tabs are fine in a text",
+            Self::Invisible { .. } => {
+                "leave it out: what is kept is what a person sees, and it can hide words or turn their order"
+            }
             Self::Section { .. } => "give one line of words, such as `Preferences`",
             Self::Share { .. } => "give a number such as 0.8",
         }
@@ -139,21 +156,39 @@ impl Fields {
     }
 }
 
-/// The text as it can be kept: line ends as LF, nothing blank around it.
+/// The text as it can be kept: line ends as LF, nothing blank around it, and what an Obsidian plugin would run as plain
+/// text.
 ///
 /// # Errors
-/// It is blank, too long, or has a control character that is no tab or line break.
+/// It is blank, too long, or has an invisible or a control character that is no tab or line break.
 pub fn checked(text: &str) -> Result<String, WordsError> {
     if text.len() > MOST_BYTES {
         return Err(WordsError::TooLong { bytes: text.len() });
     }
-    let text = text.replace("\r\n", "\n");
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     no_controls("text", &text, &['\n', '\t'])?;
     let kept = text.trim_end().trim_start_matches(['\n', ' ']).trim_start_matches('\t');
-    // A byte order mark or another invisible mark alone is nothing, too.
-    let is_blank =
-        kept.chars().all(|c| c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200f}'));
-    if is_blank { Err(WordsError::Empty) } else { Ok(kept.to_owned()) }
+    // An invisible mark alone is nothing, too.
+    if invisible::strip(kept).trim().is_empty() {
+        return Err(WordsError::Empty);
+    }
+    all_seen("text", &text)?;
+    Ok(harmless(kept).into_owned())
+}
+
+/// What the person should know of a text that is kept in another form than it was given.
+pub(super) fn notes(given: &str, kept: &str) -> Vec<String> {
+    let mut notes = Vec::new();
+    if matches!(harmless(given), Cow::Owned(_)) {
+        notes.push("what an Obsidian plugin would have run was saved as plain text".to_owned());
+    }
+    if kept.matches("\\#").count() > given.matches("\\#").count() {
+        notes.push(
+            "a tag of another scope was saved as plain text: the scope is the one that was asked for"
+                .to_owned(),
+        );
+    }
+    notes
 }
 
 /// The name of a section, without `##` before it.
@@ -166,6 +201,7 @@ pub fn section(name: &str) -> Result<String, WordsError> {
         return Err(bad("it has more than one line"));
     }
     no_controls("section", name.trim_end(), &[])?;
+    all_seen("section", name)?;
     let level = name.trim().bytes().take_while(|b| *b == b'#').count();
     let bare = match &name.trim()[level..] {
         rest if (1..=6).contains(&level) && rest.starts_with(' ') => rest.trim(),
@@ -191,6 +227,15 @@ fn no_controls(what: &'static str, text: &str, allowed: &[char]) -> Result<(), W
     let found = text.chars().enumerate().find(|(_, c)| c.is_control() && !allowed.contains(c));
     match found {
         Some((at, c)) => Err(WordsError::Control { what, shown: c.escape_unicode().to_string(), at: at + 1 }),
+        None => Ok(()),
+    }
+}
+
+fn all_seen(what: &'static str, text: &str) -> Result<(), WordsError> {
+    match invisible::first(text) {
+        Some((at, c)) => {
+            Err(WordsError::Invisible { what, shown: c.escape_unicode().to_string(), at: at + 1 })
+        }
         None => Ok(()),
     }
 }
@@ -260,6 +305,8 @@ mod tests {
         insta::assert_snapshot!(said(section("##")), @"`##` can't be a section's name: it would not read back as a heading");
         insta::assert_snapshot!(said(section("a <!-- b")), @"`a <!-- b` can't be a section's name: it opens a comment");
         insta::assert_snapshot!(said(section("a #")), @"`a #` can't be a section's name: it would not read back as a heading");
+        insta::assert_snapshot!(said(checked("pay \u{202e}tneg")), @r"the text has an invisible character (\u{202e}) at character 5");
+        insta::assert_snapshot!(said(section("a\u{200b}")), @r"the section has an invisible character (\u{200b}) at character 2");
         assert!(section("a\u{7}").is_err() && section(" ").is_err() && section(&"x".repeat(201)).is_err());
         assert_eq!(section(" ## Kyle \n").unwrap(), "Kyle");
         assert_eq!(section("C#").unwrap(), "C#");

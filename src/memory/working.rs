@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{MemoryError, Origin, words};
 use crate::config::{Paths, Settings};
-use crate::format::{lines, working};
+use crate::format::{invisible, lines, working};
 use crate::vault::{Editor, NotePath, Plan, Vault};
 
 pub use crate::format::working::Working;
@@ -35,9 +35,15 @@ pub fn working_path(settings: &Settings) -> Option<NotePath> {
     shared(settings, &settings.paths.working, &Paths::default().working)
 }
 
-/// The note that says who the user is: the one that the settings name, else `profile.md` in the shared folder.
-pub fn profile_path(settings: &Settings) -> Option<NotePath> {
-    shared(settings, &settings.paths.profile, &Paths::default().profile)
+/// The note that says who the user is: the one that the settings name, else `profile.md` in the shared folder; where
+/// there is none, the one that `init` wrote, for whoever named the folder otherwise didn't move it.
+pub fn profile_path(vault: &Vault, settings: &Settings) -> Option<NotePath> {
+    let usual = Paths::default().profile;
+    let path = shared(settings, &settings.paths.profile, &usual)?;
+    if vault.exists(&path) {
+        return Some(path);
+    }
+    NotePath::new(&usual).ok().filter(|usual| vault.exists(usual)).or(Some(path))
 }
 
 /// Working memory that hasn't expired by `now`, within its budget; none where it is off, absent or malformed.
@@ -59,7 +65,8 @@ pub fn write_working(
     origin: &Origin,
 ) -> Result<Working, MemoryError> {
     let path = working_path(settings).ok_or(MemoryError::WorkingOff)?;
-    let text = words::checked(cut(text.trim(), budget(settings)))?;
+    // A summary that a model wrote is worth more than the odd character in it.
+    let text = words::checked(cut(invisible::strip(text).trim(), budget(settings)))?;
     let days = i64::from(settings.memory.working_memory_ttl_days);
     let updated = Timestamp::from_second(now.as_second()).unwrap_or(now);
     let expires = updated.saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(Timestamp::MAX);
@@ -101,12 +108,12 @@ pub fn session_context(vault: &Vault, settings: &Settings, now: Timestamp) -> Op
     if settings.memory.proactive_session_greeting {
         parts.push(GREETING.to_owned());
     }
-    Some(parts.join("\n\n"))
+    Some(invisible::strip(&parts.join("\n\n")).into_owned())
 }
 
 /// What the user's profile says, without its frontmatter; none while it is as `init` wrote it.
 fn profile(vault: &Vault, settings: &Settings) -> Option<String> {
-    let bytes = vault.read(&profile_path(settings)?).ok()?;
+    let bytes = vault.read(&profile_path(vault, settings)?).ok()?;
     let body = &bytes[lines::frontmatter_end(&bytes).unwrap_or_else(|| lines::bom_len(&bytes))..];
     let text = String::from_utf8_lossy(body).replace("\r\n", "\n");
     let text = text.trim();

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::formula;
+use crate::format::invisible;
 
 /// The literal line before the JSON of an injection.
 pub const MARK: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
@@ -140,8 +141,9 @@ impl Injection {
     }
 }
 
-/// `text` cut to `most` characters at a word's end, with `…`, and whether it was cut.
+/// `text` without what nobody sees, cut to `most` characters at a word's end, with `…`, and whether it was cut.
 pub fn excerpt(text: &str, most: usize) -> (String, bool) {
+    let text = invisible::strip(text);
     let text = text.trim();
     if text.chars().count() <= most {
         return (text.to_owned(), false);
@@ -171,7 +173,8 @@ pub fn digest<'m>(
         let share = most.saturating_sub(used) / (memories.len() - at);
         let day = memory.time.and_then(|time| jiff::Timestamp::from_second(time).ok());
         let day = day.map_or_else(String::new, |at| format!("{} ", at.to_zoned(zone.clone()).date()));
-        let who = memory.author.as_ref().map_or_else(String::new, |who| format!("{who}: "));
+        let who =
+            memory.author.as_ref().map_or_else(String::new, |who| format!("{}: ", invisible::strip(who)));
         let place = format!(" ({}:{})", memory.path, memory.line);
         let head = format!("- {day}{who}");
         let frame = head.chars().count() + place.chars().count();

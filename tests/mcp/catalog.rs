@@ -50,13 +50,13 @@ fn the_list_of_tools_is_this() {
     r-i- memory_list (List memory): [memory_scope] scope -> commitments days sections untrusted
     r-i- memory_commitment_due (Due follow-ups): [now] -> commitments days sections untrusted
     r-i- reminder_list (List reminders):  -> reminders untrusted
-    --i- memory_save (Save a memory): [commitment_scope] content [due] [key] [memory_scope] [precision] scope -> end_line existing id line memory_scope path section text
-    -di- memory_promote (Promote a note of the day): date line [section] [text] -> end_line existing from id line memory_scope path removed section text
+    ---- memory_save (Save a memory): [commitment_scope] content [due] [key] [memory_scope] [precision] scope -> end_line existing id line memory_scope notes path section text
+    -d-- memory_promote (Promote a note of the day): date line [section] [text] -> end_line existing from id line memory_scope notes path removed section text
     -di- memory_commitment_done (Mark a follow-up delivered): id -> commitments days sections untrusted
     ---- reminder_add (Add a reminder): message [recur] when -> id line_text path
-    -di- reminder_update (Change a reminder): id [message] [recur] [when] -> id line_text path
+    -d-- reminder_update (Change a reminder): id [message] [recur] [when] -> id line_text path
     -di- reminder_delete (Delete a reminder): id -> id line_text path
-    --i- memory_pin (Pin a memory): content [link] -> end_line existing id line memory_scope path section text
+    --i- memory_pin (Pin a memory): content [link] -> end_line existing id line memory_scope notes path section text
     -di- memory_unpin (Unpin a memory): content -> path text
     ");
 }
@@ -70,6 +70,7 @@ fn every_schema_is_one_and_every_word_is_said() {
         for schema in ["inputSchema", "outputSchema"] {
             assert_eq!(tool[schema]["type"], "object", "{name}");
             assert!(jsonschema::validator_for(&tool[schema]).is_ok(), "{name} {schema}");
+            assert!(!tool[schema].to_string().contains("\"format\":"), "{name} {schema}");
         }
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
         assert!(tool["description"].as_str().unwrap().len() > 20, "{name}");

@@ -153,6 +153,34 @@ fn text_that_looks_like_something_else_stays_text() {
 }
 
 #[test]
+fn without_a_scope_a_fact_is_everybodys_and_here_is_the_project() {
+    let vault = TestVault::new("");
+    let mut client = Client::new(&vault);
+    let mut saved = |arguments: Value| {
+        client.call("memory_save", arguments).ok().structured()["memory_scope"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(saved(json!({"scope": "long", "content": "likes oolong #project/boat"})), "global");
+    assert!(vault.read("MEMORY.md").contains(r"likes oolong \#project/boat"));
+    assert_eq!(saved(json!({"scope": "daily", "content": "slept badly"})), "global");
+    let here = saved(json!({"scope": "long", "content": "built with make", "memory_scope": "here"}));
+    assert_eq!(saved(json!({"scope": "long", "content": "tested with make", "memory_scope": here})), here);
+}
+
+#[test]
+fn what_nobody_sees_reaches_no_model() {
+    let vault = TestVault::new(
+        "//- /MEMORY.md\n## Ann\n- Ann likes oolong tea\u{e0049}\u{e0067}\u{e006e} in the \u{202e}morning\n",
+    );
+    let mut client = Client::new(&vault);
+    for tool in ["memory_search", "memory_recall"] {
+        let answer = client.call(tool, json!({"query": "Which tea does Ann like in the morning?"})).ok();
+        let all = format!("{} {}", answer.text(), answer.structured());
+        assert!(all.contains("oolong"), "{tool}: {all}");
+        assert!(!all.contains(['\u{202e}', '\u{e0049}', '\u{e0067}', '\u{e006e}']), "{tool}: {all:?}");
+    }
+}
+
+#[test]
 fn a_memory_is_its_scopes_own() {
     let mut vault = TestVault::new("//- /MEMORY.md\n## Kitchen\n- the kettle is red\n");
     vault.env("VAULT_AGENT_PROJECT", "garden");

@@ -22,7 +22,7 @@ const ODD: [&str; 14] = [
     "~~~~ rust\n```\ncode",
     "[2020-01-01] a time of its own",
     "ends in a block id ^abc",
-    "\u{202e}right to left\u{feff}",
+    "\u{feff}מימין לשמאל",
 ];
 
 #[test]
@@ -163,4 +163,44 @@ fn the_same_bullet_under_another_heading_stays() {
     let rig = Rig::new(&[("MEMORY.md", "## Kyle\n- likes tea\n\n## Anna\n- likes tea\n")]);
     rig.memory().forget("MEMORY.md", 5, None, &origin()).unwrap();
     assert_eq!(rig.read("MEMORY.md"), "## Kyle\n- likes tea\n\n## Anna\n");
+}
+
+#[test]
+fn what_nobody_sees_is_refused_everywhere() {
+    let rig = Rig::new(&[]);
+    for hidden in ["pay \u{202e}tneg", "tea\u{e0049}\u{e0067}", "a\u{200b}b", "x\u{2066}y"] {
+        let memory = rig.memory();
+        let errors = [
+            memory.save_long(hidden, None, &Scope::Global, now(), &origin()).unwrap_err(),
+            memory.save_long("x", Some(hidden), &Scope::Global, now(), &origin()).unwrap_err(),
+            memory.save_daily(hidden, &Scope::Global, now(), &origin()).unwrap_err(),
+            memory.save_commitment(&Draft::new(hidden), now(), &origin()).unwrap_err(),
+            memory.pin(hidden, None, &origin()).unwrap_err(),
+        ];
+        assert_eq!(errors.map(|error| error.code()), ["invisible_character"; 5], "{hidden:?}");
+    }
+    assert_eq!(rig.read("MEMORY.md"), "");
+}
+
+#[test]
+fn what_a_plugin_would_run_is_kept_as_text_and_said() {
+    let rig = Rig::new(&[]);
+    let script = "see\n```dataviewjs\ndv.view(1)\n```\nand `= this.file` <% tp.x %>";
+    let saved = rig.memory().save_long(script, None, &Scope::Global, now(), &origin()).unwrap();
+    insta::assert_snapshot!(saved.text, @r"
+    - [2026-12-01 09:30] see
+      ```text dataviewjs
+      dv.view(1)
+      ```
+      and `\= this.file` <\% tp.x %>
+    ");
+    assert_eq!(saved.notes, ["what an Obsidian plugin would have run was saved as plain text"]);
+    assert!(rig.memory().save_long(script, None, &Scope::Global, now(), &origin()).unwrap().existing);
+    let pin = rig.memory().pin("`$= dv.x()`", None, &origin()).unwrap();
+    assert_eq!((pin.text.as_str(), pin.notes.len()), (r"- `\$= dv.x()`", 1));
+    assert_eq!(rig.memory().unpin("`$= dv.x()`", true, &origin()).unwrap().line, 1);
+    let told = rig.memory().save_commitment(&Draft::new("~~~tasks\n~~~"), now(), &origin()).unwrap();
+    assert!(told.text.contains("~~~text tasks") && told.notes.len() == 1, "{}", told.text);
+    let plain = rig.memory().save_daily("use `==` here", &Scope::Global, now(), &origin()).unwrap();
+    assert_eq!(plain.notes, Vec::<String>::new());
 }

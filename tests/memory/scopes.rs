@@ -44,9 +44,45 @@ fn tags_of_a_person_stay_as_they_are() {
         save("built with #Project/A tools", &project),
         "- [2026-12-01 09:30] built with #Project/A tools"
     );
-    assert_eq!(save("of #project/b", &Scope::Global), "- [2026-12-01 09:30] of #project/b");
-    let b = rig.memory().list_long(Some(&[scope("project:b")])).unwrap();
-    assert_eq!(b[0].memories.len(), 1);
+    // A tag in the text is no scope that was asked for.
+    assert_eq!(save("of #project/b", &Scope::Global), r"- [2026-12-01 09:30] of \#project/b");
+    assert_eq!(save("of #project/b", &project), r"- [2026-12-01 09:30] of \#project/b #project/a");
+    assert!(rig.memory().list_long(Some(&[scope("project:b")])).unwrap().is_empty());
+    // What a person tagged by hand is as it was.
+    rig.write("MEMORY.md", "- by hand #project/b\n");
+    assert_eq!(rig.memory().list_long(Some(&[scope("project:b")])).unwrap()[0].memories.len(), 1);
+}
+
+#[test]
+fn projects_of_one_name_are_two() {
+    let vault = TestVault::new("//- /MEMORY.md\n- an old one #project/website\n");
+    let root = vault.root();
+    let run = |folder: &str, args: &[&str]| {
+        let folder = vault.home().join(folder);
+        std::fs::create_dir_all(folder.join(".git")).unwrap();
+        let mut command = vault.command(&["--json", "memory"]);
+        command.args(args).env("VAULT_AGENT_VAULT", &root).current_dir(&folder);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let (a, b) = ("clientA/website", "clientB/website");
+    let saved = run(a, &["save", "the key is in the shed", "--scope", "here"]);
+    let id = saved["scope"].as_str().unwrap();
+    assert!(id.starts_with("project:website-"), "{id}");
+    let seen = |folder| run(folder, &["list", "--scope", "here"]).to_string();
+    assert!(seen(a).contains("the shed") && !seen(b).contains("the shed"));
+    // What was saved by the folder's name alone is still found.
+    assert!(seen(a).contains("an old one") && seen(b).contains("an old one"));
+    #[cfg(feature = "index")]
+    {
+        let found = |folder: &str| {
+            let mut command = vault.command(&["search", "shed", "--scope", "here"]);
+            let out = command.env("VAULT_AGENT_VAULT", &root).current_dir(vault.home().join(folder)).output();
+            String::from_utf8(out.unwrap().stdout).unwrap()
+        };
+        assert!(found(a).contains("in the shed") && !found(b).contains("in the shed"));
+    }
 }
 
 #[test]
@@ -79,7 +115,9 @@ fn the_command_line_takes_the_scope_from_folder_and_environment() {
             .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
         answer
     };
-    assert_eq!(in_repository(&vault, &["save", "a", "--scope", "here"])["scope"], "project:My-App");
+    let here = in_repository(&vault, &["save", "a", "--scope", "here"])["scope"].clone();
+    assert!(here.as_str().unwrap().starts_with("project:My-App-"), "{here}");
+    assert_eq!(in_repository(&vault, &["save", "typed #project/x"])["scope"], "project:x");
     assert_eq!(in_repository(&vault, &["save", "b"])["scope"], "global");
     assert_eq!(in_repository(&vault, &["list", "--scope", "here"])[0]["memories"][0]["line"], 2);
     vault.env("VAULT_AGENT_SCOPE", "agent:pai");

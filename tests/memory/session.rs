@@ -52,6 +52,16 @@ fn a_session_is_given_profile_and_working_memory() {
 }
 
 #[test]
+fn the_profile_that_is_there_is_found() {
+    let me = "[memory]\nuser_namespace = \"me\"\n";
+    let rig = rig(me, &[("user/profile.md", "# Anna\n")]);
+    let given = || session_context(&rig.vault, &rig.settings, now()).unwrap();
+    assert_eq!(given(), "--- Who you're talking to ---\n# Anna");
+    rig.write("me/profile.md", "# Bob\n");
+    assert_eq!(given(), "--- Who you're talking to ---\n# Bob");
+}
+
+#[test]
 fn nothing_to_say_is_nothing_even_with_a_greeting() {
     let blank = include_str!("../../vault-template/user/profile.md");
     let rig = rig(

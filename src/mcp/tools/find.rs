@@ -92,6 +92,8 @@ fn place(text: &str, workspace: &Workspace) -> Result<String, Failure> {
         )
     };
     let path = NotePath::new(text).map_err(|error| Failure::from(error).of("scope"))?;
+    let path = workspace.vault.as_it_stands(path);
+    let text = path.as_str();
     match workspace.vault.stat(&path) {
         Ok(Some(_)) => Ok(text.to_owned()),
         Err(VaultError::NotAFile { .. }) => Ok(format!("{text}/")),

@@ -90,7 +90,8 @@ fn is_plain(text: &str) -> bool {
 
 fn place_and_text(saved: &memory::Saved) -> String {
     let section = saved.section.as_ref().map_or_else(String::new, |section| format!(" under `{section}`"));
-    format!("{}:{}{section}:\n{}", saved.path, saved.line, saved.text)
+    let notes: String = saved.notes.iter().map(|note| format!("\n({note})")).collect();
+    format!("{}:{}{section}:\n{}{notes}", saved.path, saved.line, saved.text)
 }
 
 /// `memory_promote`.

@@ -15,9 +15,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::arguments::Arguments;
-use super::desk::Desk;
+use super::desk::{Desk, Place};
 use super::failure::Failure;
 use super::untrusted;
+use crate::format::invisible;
 use crate::index::Progress;
 use crate::memory::{Scope, ScopeError, accessible};
 use crate::vault::Origin;
@@ -40,26 +41,34 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Whom a memory is saved for: who is named, else this project.
+    /// Whom a memory is saved for: who is named, else everybody.
     fn saving_scope(&self) -> Result<Scope, Failure> {
         match self.arguments.text("memory_scope") {
-            Some(text) => text.parse().map_err(|error: ScopeError| scope_failure(&error)),
-            None => Ok(self.desk.scope().clone()),
+            Some(text) => self.scope(text),
+            None => Ok(self.desk.place().saved.clone()),
         }
     }
 
     /// Whose memories are read: those named, else what is global, this project's and the client's own.
     fn visible_scopes(&self) -> Result<Vec<Scope>, Failure> {
-        match self.arguments.text("memory_scope") {
-            Some(text) => text
-                .split(',')
-                .map(|one| one.parse().map_err(|error: ScopeError| scope_failure(&error)))
-                .collect(),
-            None => {
-                // `claude-code 2.1` is the agent `claude-code`.
-                let agent = self.origin.client.as_deref().and_then(|client| client.split(' ').next());
-                Ok(accessible(self.desk.scope(), agent))
-            }
+        let Place { here, before, .. } = self.desk.place();
+        let Some(text) = self.arguments.text("memory_scope") else {
+            // `claude-code 2.1` is the agent `claude-code`.
+            let agent = self.origin.client.as_deref().and_then(|client| client.split(' ').next());
+            return Ok(accessible(here, agent).into_iter().chain(before.clone()).collect());
+        };
+        let mut scopes = text.split(',').map(|one| self.scope(one)).collect::<Result<Vec<_>, _>>()?;
+        if scopes.contains(here) {
+            scopes.extend(before.clone());
+        }
+        Ok(scopes)
+    }
+
+    /// A scope as a client writes it; `here` is the project that the server runs in.
+    fn scope(&self, text: &str) -> Result<Scope, Failure> {
+        match text.trim() {
+            "here" => Ok(self.desk.place().here.clone()),
+            text => text.parse().map_err(|error: ScopeError| scope_failure(&error)),
         }
     }
 }
@@ -91,9 +100,13 @@ impl Answer {
         Self { text: text.into(), structured: value(structured), untrusted: false }
     }
 
-    /// What comes from notes; `text` is marked as untrusted.
+    /// What comes from notes; `text` is marked as untrusted, and what nobody sees in it is left out.
     pub fn from_notes(text: &str, structured: &impl Serialize) -> Self {
-        Self { text: untrusted::marked(text), structured: value(structured), untrusted: true }
+        Self {
+            text: untrusted::marked(&invisible::strip(text)),
+            structured: value(structured),
+            untrusted: true,
+        }
     }
 }
 

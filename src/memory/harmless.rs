@@ -1,0 +1,129 @@
+//! What an Obsidian plugin would run when the note is opened, as plain text.
+//!
+//! A memory can come from anywhere; a query or a script in it would run with the vault's powers. Only what plugins look
+//! for is changed, by a character or a word that a person sees: the fence's language (```` ```text dataviewjs ````), the
+//! first sign of an inline query (`` `\= …` ``), the mark of a template (`<\% … %>`). Whether a line stands inside of
+//! another block isn't asked: who can make two readers disagree on that could hide a script.
+
+use std::borrow::Cow;
+
+use crate::format::tags;
+
+/// The languages of fences that plugins run.
+const LANGUAGES: [&str; 8] =
+    ["dataview", "dataviewjs", "templater", "js-engine", "tasks", "customjs", "button", "modal-form"];
+/// How such languages begin.
+const BEGINNINGS: [&str; 3] = ["run-", "datacore", "meta-bind"];
+
+/// The text with nothing in it that a plugin runs.
+pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.contains(['`', '~', '%']) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for line in text.split_inclusive('\n') {
+        match language_at(line) {
+            Some(at) => {
+                out.push_str(&line[..at]);
+                out.push_str("text ");
+                out.push_str(&line[at..]);
+            }
+            None => out.push_str(line),
+        }
+    }
+    let out = without_queries(&out.replace("<%", "<\\%"));
+    if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
+}
+
+/// Where the language stands in a line that opens a fence which a plugin runs.
+fn language_at(line: &str) -> Option<usize> {
+    let quoted = line.trim_start_matches([' ', '\t', '>', '-', '*', '+', '.', ')']);
+    // `1. ```…`: a numbered item.
+    let quoted = quoted.trim_start_matches(|c: char| c.is_ascii_digit());
+    let bare = quoted.trim_start_matches([' ', '\t', '>', '-', '*', '+', '.', ')']);
+    let mark = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let info = bare.trim_start_matches(mark);
+    let language = info.trim_start();
+    let word = language.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let name = word.trim_matches(|c: char| !c.is_alphanumeric());
+    // A language can be written with escapes, too.
+    let runs = LANGUAGES.contains(&name)
+        || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        || word.contains(['&', '\\']);
+    (bare.len() - info.len() >= 3 && runs).then(|| line.len() - language.len())
+}
+
+/// The text with a `\` in each code span that begins as an inline query does: `= …` or `$= …`.
+fn without_queries(text: &str) -> String {
+    let spans = tags::code_spans(text);
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut from = 0;
+    while let Some(run) = memchr::memchr(b'`', &text.as_bytes()[from..]).map(|at| from + at) {
+        let rest = text[run..].trim_start_matches('`');
+        let end = text.len() - rest.len();
+        let inner = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '>');
+        let is_query =
+            inner.starts_with("$=") || inner.strip_prefix('=').is_some_and(|it| !it.starts_with(['=', '>']));
+        let at = text.len() - inner.len();
+        if is_query && !spans.iter().any(|span| span.end == end && is_certain(text, span.start, end)) {
+            out.push_str(&text[from..at]);
+            out.push('\\');
+            from = at;
+        } else {
+            out.push_str(&text[from..end]);
+            from = end;
+        }
+    }
+    out + &text[from..]
+}
+
+/// Whether every reader takes this for a code span: it is on one line, with nothing on that line that could be read
+/// before it.
+fn is_certain(text: &str, start: usize, end: usize) -> bool {
+    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    !text[line..end].contains(['\n', '\\', '<', '$', '%'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_plugin_runs_is_plain_text() {
+        for (text, plain) in [
+            ("```dataviewjs\nx()\n```", "```text dataviewjs\nx()\n```"),
+            ("> ~~~~ DataView\n> list", "> ~~~~ text DataView\n> list"),
+            ("1. ```run-python", "1. ```text run-python"),
+            ("- ```js-engine", "- ```text js-engine"),
+            ("a\n\t```tasks\nnot done", "a\n\t```text tasks\nnot done"),
+            ("```templater", "```text templater"),
+            ("```data&#118;iewjs", "```text data&#118;iewjs"),
+            ("it is `= this.file.name`", "it is `\\= this.file.name`"),
+            ("`` $= dv.pages()``", "`` \\$= dv.pages()``"),
+            ("`\n= 1`", "`\n\\= 1`"),
+            ("a ` b\n\n`= 1`", "a ` b\n\n`\\= 1`"),
+            ("\\`a `=1`", "\\`a `\\=1`"),
+            ("<a b=\"`\">`= 1`", "<a b=\"`\">`\\= 1`"),
+            ("<% tp.file.title %>", "<\\% tp.file.title %>"),
+        ] {
+            assert_eq!(harmless(text), plain, "{text}");
+            assert_eq!(harmless(plain), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_runs_nowhere_stays() {
+        for text in [
+            "```rust\nlet x = 1;\n```",
+            "```\nplain\n```",
+            "use `==` and `=>`",
+            "`timeout` = 30 and `a` = `b`",
+            "50 % <b>`x`</b>",
+            "``dataviewjs``",
+            "~~gone~~ tasks",
+            "the dataview plugin",
+        ] {
+            assert!(matches!(harmless(text), Cow::Borrowed(_)), "{text}: {}", harmless(text));
+        }
+    }
+}
