@@ -21,6 +21,7 @@ mod desk;
 pub mod failure;
 pub mod hosts;
 mod http;
+mod lines;
 mod outputs;
 mod progress;
 pub mod prompts;

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use rmcp::RoleServer;
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use tokio_util::sync::CancellationToken;
 
 use super::desk::Desk;
+use super::lines::Lines;
 use super::server::Server;
 use super::subscriptions::Hub;
 
@@ -18,7 +17,7 @@ use super::subscriptions::Hub;
 /// The client doesn't speak MCP. One that leaves before it has said anything is none.
 pub async fn serve_stdio(desk: Arc<Desk>, stop: CancellationToken) -> Result<(), String> {
     let (input, output) = stdio_pipes();
-    let transport: AsyncRwTransport<RoleServer, _, _> = AsyncRwTransport::new(input, output);
+    let transport = Lines::new(input, output);
     let hub = Hub::new(Arc::clone(&desk));
     let server = Server::new(Arc::clone(&desk), hub);
     let result = match serve_server_with_ct(server, transport, stop).await {

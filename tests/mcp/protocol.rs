@@ -77,6 +77,48 @@ fn lines_that_are_no_requests_are_answered_and_survived() {
 }
 
 #[test]
+fn a_line_that_is_no_json_is_a_parse_error() {
+    let vault = TestVault::new("");
+    let mut client = Client::new(&vault);
+    client.write("{\"jsonrpc\": \"2.0\", \"id\": 7, \"method\": ");
+    let refused = client.wait_for("a parse error", |message| message.get("error").is_some());
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&Value::Null, &json!(-32700)));
+    assert!(refused.as_object().unwrap().contains_key("id"), "{refused}");
+    client.write("{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":5,\"method\":3}");
+    assert_eq!(client.result("ping", json!({})), json!({}));
+    // Nothing said to this server before the handshake ends it either.
+    let mut silent = Client::silent(vault.command(&["mcp"]));
+    silent.write("hello");
+    let refused = silent.wait_for("a parse error", |message| message.get("error").is_some());
+    assert_eq!(refused["error"]["code"], -32700);
+    assert_eq!(silent.initialize("someone")["serverInfo"]["name"], "vault-agent");
+}
+
+#[test]
+fn a_name_in_either_form_of_unicode_is_one_note() {
+    let (composed, decomposed) = ("Caf\u{e9}/Men\u{fc}.md", "Cafe\u{301}/Menu\u{308}.md");
+    for (there, asked) in
+        [(composed, decomposed), (decomposed, composed), ("Caf\u{e9}/Menu\u{308}.md", composed)]
+    {
+        let vault = TestVault::new("");
+        vault.write(there, "- oolong\n");
+        let mut client = Client::new(&vault);
+        let path = |path: &str| json!({"path": path});
+        let got = client.call("memory_get", path(asked)).ok();
+        assert_eq!(got.structured()["path"], there);
+        assert!(
+            client.call("memory_get", path(asked.trim_end_matches(".md"))).ok().text().contains("oolong")
+        );
+        let found = client.call("memory_search", json!({"query": "oolong", "scope": asked})).ok();
+        assert_eq!(found.structured()["hits"][0]["path"], there);
+        let uri: String = asked.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let read = client.result("resources/read", json!({"uri": format!("vault://{uri}")}));
+        assert_eq!(read["contents"][0]["text"], "- oolong\n");
+        drop(vault.run(&["check", asked]).ok());
+    }
+}
+
+#[test]
 fn only_the_tools_of_the_set_are_there() {
     let vault = TestVault::new("");
     let names = |client: &mut Client| -> Vec<String> {

@@ -1,0 +1,177 @@
+//! The transport over standard input and output: one JSON message a line.
+//!
+//! A line that is no JSON, or no message, is answered with an error whose id is null (or the message's own) and the next
+//! one is read; the specification of JSON-RPC has it so. What is written goes through one task, so that a message whose
+//! sender was given up is never cut in the middle. Reading bears being dropped at any await: what was read of a line
+//! stays in the buffer.
+
+use std::io::{Error, ErrorKind};
+
+use rmcp::RoleServer;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+/// The longest line that is read; a longer one is refused, and nothing of it kept.
+const LONGEST: usize = 16 * 1024 * 1024;
+/// What JSON-RPC calls a line that is no JSON.
+const PARSE_ERROR: i32 = -32700;
+/// What it calls JSON that is no message.
+const INVALID_REQUEST: i32 = -32600;
+
+/// A line to write, and who waits until it is.
+type Order = (Vec<u8>, oneshot::Sender<Result<(), Error>>);
+
+/// Messages as lines.
+#[derive(Debug)]
+pub struct Lines<R> {
+    read: BufReader<R>,
+    line: Vec<u8>,
+    too_long: bool,
+    write: Option<mpsc::UnboundedSender<Order>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl<R: AsyncRead + Send + Unpin> Lines<R> {
+    /// Reads messages from `read` and writes them to `write`.
+    pub fn new(read: R, write: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+        let (sender, orders) = mpsc::unbounded_channel();
+        let writer = tokio::spawn(write_lines(write, orders));
+        let read = BufReader::new(read);
+        Self { read, line: Vec::new(), too_long: false, write: Some(sender), writer: Some(writer) }
+    }
+
+    /// Reads on until a line is whole in `self.line`; none at the end.
+    async fn read_line(&mut self) -> Option<()> {
+        loop {
+            let taken = {
+                let there = self.read.fill_buf().await.inspect_err(|error| {
+                    tracing::error!("standard input can't be read: {error}");
+                });
+                let there = there.ok().filter(|there| !there.is_empty())?;
+                let end = memchr::memchr(b'\n', there);
+                let taken = end.map_or(there.len(), |end| end + 1);
+                self.too_long |= self.line.len() + taken > LONGEST;
+                if self.too_long {
+                    self.line.clear();
+                } else {
+                    self.line.extend_from_slice(&there[..taken]);
+                }
+                (taken, end.is_some())
+            };
+            self.read.consume(taken.0);
+            if taken.1 {
+                return Some(());
+            }
+        }
+    }
+
+    fn order(&self, message: &impl serde::Serialize) -> Result<oneshot::Receiver<Result<(), Error>>, Error> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        let (done, wait) = oneshot::channel();
+        let closed = || Error::new(ErrorKind::NotConnected, "standard output is closed");
+        self.write.as_ref().ok_or_else(closed)?.send((line, done)).map_err(|_| closed())?;
+        Ok(wait)
+    }
+
+    /// Answers a line that is no message; nobody waits for that.
+    fn refuse(&self, refusal: &Value) {
+        if let Err(error) = self.order(refusal) {
+            tracing::debug!("not answered: {error}");
+        }
+    }
+}
+
+async fn write_lines(mut write: impl AsyncWrite + Unpin, mut orders: mpsc::UnboundedReceiver<Order>) {
+    while let Some((line, done)) = orders.recv().await {
+        let written = async {
+            write.write_all(&line).await?;
+            write.flush().await
+        };
+        // Who has gone doesn't ask.
+        let _ = done.send(written.await);
+    }
+}
+
+/// The message in a line; none for a blank line and for a notification that means nothing here.
+fn message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Value> {
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Ok(None);
+    }
+    let value: Value = serde_json::from_slice(line)
+        .map_err(|error| refusal(PARSE_ERROR, &format!("this line is no JSON: {error}"), &Value::Null))?;
+    serde_json::from_slice(line).map(Some).or_else(|_| {
+        let id = value.get("id").filter(|id| id.is_string() || id.is_number()).unwrap_or(&Value::Null);
+        match value.get("method") {
+            Some(Value::String(_)) if value.get("id").is_none() => Ok(None),
+            _ => Err(refusal(INVALID_REQUEST, "this is no message of the protocol", id)),
+        }
+    })
+}
+
+fn refusal(code: i32, message: &str, id: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
+    type Error = Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Error>> + Send + 'static {
+        let order = self.order(&item);
+        async move { order?.await.unwrap_or_else(|_| Err(ErrorKind::BrokenPipe.into())) }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            self.read_line().await?;
+            let line = std::mem::take(&mut self.line);
+            if std::mem::take(&mut self.too_long) {
+                self.refuse(&refusal(PARSE_ERROR, "this line is longer than 16 MiB", &Value::Null));
+                continue;
+            }
+            match message(&line) {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) => {}
+                Err(refusal) => self.refuse(&refusal),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Error> {
+        drop(self.write.take());
+        match self.writer.take() {
+            Some(writer) => writer.await.map_err(Error::other),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_message_is_told_apart() {
+        let code = |line: &str| match message(line.as_bytes()) {
+            Ok(found) => (i64::from(found.is_some()), Value::Null),
+            Err(refusal) => (refusal["error"]["code"].as_i64().unwrap(), refusal["id"].clone()),
+        };
+        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), (1, Value::Null));
+        assert_eq!(code("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r"), (1, Value::Null));
+        assert_eq!(code(" \r"), (0, Value::Null));
+        assert_eq!(code("{"), (-32700, Value::Null));
+        assert_eq!(code("hello"), (-32700, Value::Null));
+        assert_eq!(code("\"\\ud800\""), (-32700, Value::Null));
+        assert_eq!(code("null"), (-32600, Value::Null));
+        assert_eq!(code(r#"{"jsonrpc":"1.0","id":9,"method":"ping"}"#), (-32600, json!(9)));
+        assert_eq!(code(r#"{"jsonrpc":"1.0","method":"window/logMessage"}"#), (0, Value::Null));
+    }
+}
