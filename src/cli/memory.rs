@@ -319,17 +319,10 @@ fn list(
     all: bool,
 ) -> CommandResult {
     let memory = workspace.memory();
-    let mut scopes: Vec<Scope> = scopes
-        .iter()
-        .map(|text| scope(Some(text)))
-        .collect::<Result<Vec<_>, _>>()?
-        .into_iter()
-        .chain(
-            // What was saved before ids told projects of one name apart is this folder's, too.
-            scopes.iter().filter(|text| *text == "here").filter_map(|_| before()),
-        )
-        .collect();
-    scopes.dedup();
+    let here = scopes.iter().any(|text| text == "here");
+    let mut scopes = scopes.iter().map(|text| scope(Some(text))).collect::<Result<Vec<_>, _>>()?;
+    // What was saved before ids told projects of one name apart is this folder's, too.
+    scopes.extend(before().filter(|_| here));
     let scopes = (!scopes.is_empty()).then_some(&scopes[..]);
     if shelf == "pins" {
         let pins = memory.pins()?;

@@ -153,6 +153,30 @@ fn text_that_looks_like_something_else_stays_text() {
 }
 
 #[test]
+#[cfg(feature = "history")]
+fn a_promotion_that_is_asked_for_again_is_the_same_one() {
+    let vault = TestVault::new("//- /daily/2026-11-30.md\n- one\n- two\n- three\n");
+    let mut client = Client::new(&vault);
+    let call = json!({"date": "2026-11-30", "line": 1});
+    assert_eq!(client.call("memory_promote", call.clone()).ok().structured()["existing"], false);
+    // Another client, as after a restart: the answer was lost, and the call comes again.
+    let mut client = Client::new(&vault);
+    let again = client.call("memory_promote", call).ok();
+    assert_eq!(
+        (&again.structured()["existing"], &again.structured()["removed"]),
+        (&json!(true), &json!(true))
+    );
+    assert!(again.text().contains("one [[daily/2026-11-30]]"), "{}", again.text());
+    assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n- three\n");
+    // Lines of a reading before that, with the words that stood there.
+    let late = json!({"date": "2026-11-30", "line": 3, "text": "three"});
+    client.call("memory_promote", late).ok();
+    assert_eq!(vault.read("daily/2026-11-30.md"), "- two\n");
+    let wrong = json!({"date": "2026-11-30", "line": 1, "text": "four"});
+    assert_eq!(client.call("memory_promote", wrong).error(), "no_such_memory");
+}
+
+#[test]
 fn without_a_scope_a_fact_is_everybodys_and_here_is_the_project() {
     let vault = TestVault::new("");
     let mut client = Client::new(&vault);
