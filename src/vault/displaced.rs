@@ -173,10 +173,15 @@ impl Editor {
         };
         let Some(theirs) = read_in(&place.dir, &*record.name).map_err(failed)? else { return Ok(()) };
         if theirs != record.base {
-            let late = Why::new(Actor::Human, format!("late edit of {}", record.path));
-            let attempt = self.merge_late(journal, &record, &theirs, &late, over)?;
-            if !matches!(attempt, Attempt::Done(_)) {
+            if is_half_saved(&record.base, &theirs) && !over {
                 return Ok(());
+            }
+            let late = Why::new(Actor::Human, format!("late edit of {}", record.path));
+            match self.merge_late(journal, &record, &theirs, &late, over) {
+                Ok(Attempt::Done(_)) => {}
+                // The note itself is being saved at this moment, or a person is to look at it first.
+                Ok(_) | Err(EditError::Refused(_)) => return Ok(()),
+                Err(error) => return Err(error),
             }
             record.base = theirs;
             record.since = now;
@@ -193,6 +198,8 @@ impl Editor {
         Ok(())
     }
 
+    /// Merges a late version into the note. A note that is suddenly empty or much shorter is refused as for any edit,
+    /// until the late version has waited for a minute.
     fn merge_late(
         &self,
         journal: &JournalLock<'_>,
@@ -212,7 +219,7 @@ impl Editor {
                 None if merged.is_empty() => After::Same,
                 _ => After::Bytes(merged),
             };
-            Planned { after, outcomes: vec![OpOutcome::Done], explicit: true }
+            Planned { after, outcomes: vec![OpOutcome::Done], explicit: is_over }
         };
         // A note that is missing may be about to be made anew, but not for a whole minute.
         let begun = Instant::now();
@@ -232,4 +239,11 @@ impl Editor {
         }
         Ok(Attempt::Raced)
     }
+}
+
+/// Whether `theirs` looks like `base` in the middle of a save: emptied, or written anew and not to the end yet. Where the
+/// kernel can't say that somebody is at it, taking that for a deletion would bring every line back a second time with
+/// the rest of the save.
+fn is_half_saved(base: &[u8], theirs: &[u8]) -> bool {
+    theirs.len() < base.len() && (theirs.len() < base.len().div_ceil(2) || base.starts_with(theirs))
 }

@@ -9,7 +9,8 @@ use std::{
 
 use jiff::SignedDuration;
 use vault_agent::vault::{
-    Actor, Change, ChangeObserver, EditError, EditStrategy, Operation, Plan, Refusal, Why,
+    Actor, Change, ChangeObserver, EditError, EditOptions, EditStrategy, Editor, Operation, Plan, Refusal,
+    Why,
 };
 
 use crate::help::{Room, note, why};
@@ -334,4 +335,32 @@ fn many_editors_of_one_file_take_turns() {
             assert_eq!(text.matches(&format!("{who}-{round}\n")).count(), 1);
         }
     }
+}
+
+#[test]
+fn a_save_that_is_caught_half_way_is_not_carried_over() {
+    let room = Room::with(EditStrategy::Swap);
+    let options = EditOptions { strategy: EditStrategy::Swap, ask_for_writers: false, ..EditOptions::default() };
+    let editor =
+        Editor::new(room.editor.vault().clone(), &room.temp.path().join("state"), room.clock.clone(), options);
+    room.write(FILE, "counter 1\na\nb\n");
+    let mut holder = OpenOptions::new().read(true).write(true).open(room.path(FILE)).unwrap();
+    editor.edit(&note(FILE), &[replace("counter 1", "counter 2")], &why()).unwrap();
+    // It empties the file that was displaced, then writes it anew in two parts.
+    holder.set_len(0).unwrap();
+    editor.follow_ups(room.now());
+    assert_eq!(room.read(FILE), "counter 2\na\nb\n");
+    holder.write_all(b"counter 1\na\n").unwrap();
+    editor.follow_ups(room.now());
+    assert_eq!(room.read(FILE), "counter 2\na\nb\n");
+    holder.write_all(b"b\nlate\n").unwrap();
+    editor.follow_ups(room.now());
+    assert_eq!(room.read(FILE), "counter 2\na\nb\nlate\n");
+    // What stands so for a minute is meant.
+    holder.set_len(0).unwrap();
+    editor.follow_ups(room.now());
+    assert_eq!(room.read(FILE), "counter 2\na\nb\nlate\n");
+    room.clock.advance(SignedDuration::from_secs(61));
+    editor.follow_ups(room.now());
+    assert_eq!(room.read(FILE), "");
 }
