@@ -75,7 +75,7 @@ impl Part for HistoryPart {
                         snapshotter = open(&workspace)?;
                     }
                     (Err(RecvError::Closed), _) => break,
-                    (_, None) | (Ok(Event::Stirring(_)), _) => {}
+                    (_, None) | (Ok(Event::Stirring(_) | Event::CaughtUp(_)), _) => {}
                 },
                 () = tokio::time::sleep(wait) => {}
             }

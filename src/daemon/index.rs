@@ -48,6 +48,7 @@ impl Part for IndexPart {
                     Ok(Event::Stirring(paths)) => follower.stirring(paths.iter().map(|path| path.as_str().to_owned())),
                     Ok(Event::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
                     Ok(Event::Rescan(why)) => follower.rescan(&why),
+                    Ok(Event::CaughtUp(cookies)) => follower.caught_up(&*cookies),
                     Ok(Event::Unwatched(why)) => follower.unwatched(&why),
                     Ok(Event::VaultGone) => follower.vault_gone(),
                     Ok(Event::VaultBack) => follower.rescan("the vault is back"),

@@ -32,7 +32,7 @@ use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::Ui;
-use crate::vault::{WatchEvent, Watcher};
+use crate::vault::{WatchEvent, WatchTimes, Watcher};
 use crate::workspace::Workspace;
 
 pub use allocator::stay_small;
@@ -65,15 +65,21 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     recover(&workspace);
     let (sender, watched) = mpsc::unbounded_channel::<WatchEvent>();
     let (events, _) = broadcast::channel(256);
-    let stirring = events.clone();
-    let watcher = Watcher::start(&workspace.vault, move |event| {
-        // That a note stirs doesn't wait for a pass that the scheduler is at.
-        let _ = match event {
-            WatchEvent::Stirring(paths) => stirring.send(Event::Stirring(Arc::new(paths))).map(drop).ok(),
-            event => sender.send(event).ok(),
-        };
-    })
-    .map_err(|error| DaemonError::Watch(error.to_string()))?;
+    let parts_hear = events.clone();
+    #[cfg(feature = "index")]
+    let cookies = Some(crate::index::live::cookies(&workspace.dirs.cache));
+    #[cfg(not(feature = "index"))]
+    let cookies: Option<std::path::PathBuf> = None;
+    let hear = move |event| {
+        // The parts hear of everything in its order, and don't wait for a pass that the scheduler is at. Nobody may
+        // listen any more at the end.
+        let _ = parts_hear.send(Event::from(&event));
+        if !matches!(event, WatchEvent::Stirring(_) | WatchEvent::CaughtUp(_)) {
+            let _ = sender.send(event);
+        }
+    };
+    let watcher = Watcher::start_with(&workspace.vault, WatchTimes::default(), cookies.as_deref(), hear)
+        .map_err(|error| DaemonError::Watch(error.to_string()))?;
     board.update(|status| "watching".clone_into(&mut status.watcher));
     ui.note(format!("watching {} (stop with Ctrl-C)", workspace.vault.root().display()));
 

@@ -12,7 +12,7 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use super::status::DaemonStatus;
-use crate::vault::NotePath;
+use crate::vault::{NotePath, WatchEvent};
 use crate::workspace::Workspace;
 
 /// What happened in the vault.
@@ -24,6 +24,8 @@ pub enum Event {
     Changed(Arc<BTreeSet<NotePath>>),
     /// Anything may have changed: events were lost, or much time went by. Says why.
     Rescan(String),
+    /// All that happened before these cookies were made was told.
+    CaughtUp(Arc<BTreeSet<String>>),
     /// The vault's folder can't be reached.
     VaultGone,
     /// It can be reached again.
@@ -32,6 +34,20 @@ pub enum Event {
     Unwatched(String),
     /// The settings changed and are in force: this is the vault with the new ones.
     Settings(Arc<Workspace>),
+}
+
+impl From<&WatchEvent> for Event {
+    fn from(event: &WatchEvent) -> Self {
+        match event {
+            WatchEvent::Stirring(paths) => Self::Stirring(Arc::new(paths.clone())),
+            WatchEvent::Dirty(paths) => Self::Changed(Arc::new(paths.clone())),
+            WatchEvent::Rescan(why) => Self::Rescan(why.clone()),
+            WatchEvent::CaughtUp(cookies) => Self::CaughtUp(Arc::new(cookies.clone())),
+            WatchEvent::VaultGone => Self::VaultGone,
+            WatchEvent::VaultBack => Self::VaultBack,
+            WatchEvent::Error(why) => Self::Unwatched(why.clone()),
+        }
+    }
 }
 
 /// A part of the daemon.

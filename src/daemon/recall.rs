@@ -52,6 +52,7 @@ impl Part for RecallPart {
                         }
                         workspace = changed;
                     }
+                    Ok(Event::CaughtUp(_)) => {}
                     Ok(Event::VaultGone) => wait = EVERY,
                     Ok(_) | Err(RecvError::Lagged(_)) => wait = wait.min(SETTLE),
                     Err(RecvError::Closed) => return Ok(()),

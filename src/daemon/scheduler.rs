@@ -202,10 +202,10 @@ impl Scheduler {
         soonest.map_or(minute, |soonest| soonest.min(minute))
     }
 
+    /// What the watcher tells, which the parts have heard already.
     fn hear(&mut self, event: WatchEvent) {
         match event {
-            // The watcher tells the parts itself.
-            WatchEvent::Stirring(_) => {}
+            WatchEvent::Stirring(_) | WatchEvent::CaughtUp(_) => {}
             WatchEvent::Dirty(paths) => {
                 if paths.iter().any(|path| path.as_str() == SETTINGS_FILE) {
                     self.reload();
@@ -213,31 +213,26 @@ impl Scheduler {
                 if paths.contains(&self.settings.reminders) || paths.contains(&self.settings.commitments) {
                     self.ask_for_pass();
                 }
-                self.send(Event::Changed(Arc::new(paths)));
             }
             WatchEvent::Rescan(why) => {
                 tracing::debug!(why, "looking at everything again");
                 self.reload();
                 self.ask_for_pass();
-                self.send(Event::Rescan(why));
             }
             WatchEvent::VaultGone => {
                 tracing::warn!("the vault's folder is gone: nothing fires until it is back");
                 self.gone = true;
                 self.board.update(|status| "the vault's folder is gone".clone_into(&mut status.watcher));
-                self.send(Event::VaultGone);
             }
             WatchEvent::VaultBack => {
                 tracing::warn!("the vault's folder is back");
                 self.gone = false;
                 self.board.update(|status| "watching".clone_into(&mut status.watcher));
                 self.ask_for_pass();
-                self.send(Event::VaultBack);
             }
             WatchEvent::Error(error) => {
                 tracing::warn!("watching: {error}");
-                self.board.update(|status| status.watcher.clone_from(&error));
-                self.send(Event::Unwatched(error));
+                self.board.update(|status| status.watcher = error);
             }
         }
     }
@@ -258,7 +253,8 @@ impl Scheduler {
                 self.outlets = self.workspace.outlets(self.ui.json);
                 self.settings = self.workspace.pass_settings();
                 self.board.update(|status| status.settings_error = None);
-                self.send(Event::Settings(Arc::clone(&self.workspace)));
+                // Without parts nobody listens, which is fine.
+                let _ = self.events.send(Event::Settings(Arc::clone(&self.workspace)));
                 self.ask_for_pass();
             }
             Err(error) => {
@@ -267,10 +263,5 @@ impl Scheduler {
                 self.board.update(|status| status.settings_error = Some(words));
             }
         }
-    }
-
-    fn send(&self, event: Event) {
-        // Without parts nobody listens, which is fine.
-        let _ = self.events.send(event);
     }
 }

@@ -4,11 +4,16 @@
 //! The follower holds `live.lock` as long as it lives and keeps `live` up to date: which files have
 //! changed on disk and are not committed yet. A query in another process trusts that file only while the
 //! lock is held and the file is fresh (it is touched every two seconds by the thread that does the
-//! work); else it looks at every file itself. So a dead or hung watcher costs time, never an answer.
+//! work), and only once the watcher has proved that it has seen all that happened before the question: a
+//! cookie, a file that the query makes in [`cookies`], is taken away when everything before it has been
+//! told and published. Else it looks at every file itself. So a dead, hung or late watcher costs time,
+//! never an answer.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -23,6 +28,10 @@ const BEAT: Duration = Duration::from_secs(2);
 const STALE: Duration = Duration::from_secs(10);
 /// Every file is looked at so often, whatever the watcher said.
 const SWEEP: Duration = Duration::from_secs(300);
+/// So long a question waits for its cookie; a small vault is looked at whole in less.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// How often it looks for it.
+const LOOK: Duration = Duration::from_micros(200);
 /// Merges of at most so many living documents, beside the following.
 const MERGE: u64 = 2_000_000;
 
@@ -38,8 +47,20 @@ pub fn is_held(root: &Path) -> bool {
     Lock::is_held(&root.join("live.lock"))
 }
 
-/// The word of a living follower that knows the vault to be as committed but for some files.
+/// The folder of the cookies.
+pub fn cookies(root: &Path) -> PathBuf {
+    root.join("cookies")
+}
+
+/// The word of a living follower that knows the vault to be as committed but for some files, given for all that happened
+/// before the call.
 pub fn vouch(root: &Path) -> Option<Word> {
+    word(root)?;
+    leave_cookie(root).then(|| word(root)).flatten()
+}
+
+/// What the follower says at the moment.
+fn word(root: &Path) -> Option<Word> {
     let file = root.join("live");
     let age =
         SystemTime::now().duration_since(std::fs::metadata(&file).ok()?.modified().ok()?).unwrap_or_default();
@@ -50,6 +71,26 @@ pub fn vouch(root: &Path) -> Option<Word> {
     let mut lines = text.split('\n');
     (lines.next() == Some("following"))
         .then(|| Word { dirty: lines.filter(|l| !l.is_empty()).map(str::to_owned).collect() })
+}
+
+/// Leaves a cookie, and waits until it is taken: everything before it is in the follower's word then.
+fn leave_cookie(root: &Path) -> bool {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let cookie = cookies(root).join(name);
+    // Without a watcher there is no folder for it.
+    if File::create_new(&cookie).is_err() {
+        return false;
+    }
+    let left = Instant::now();
+    while left.elapsed() < PATIENCE {
+        if std::fs::symlink_metadata(&cookie).is_err() {
+            return true;
+        }
+        std::thread::sleep(LOOK);
+    }
+    // Taken at the last moment: whoever removes it first decides.
+    std::fs::remove_file(&cookie).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// What a follower is doing, for `status`.
@@ -86,6 +127,9 @@ struct State {
     working: BTreeSet<String>,
     /// The watcher doesn't see everything, so nothing can be vouched for.
     blind: bool,
+    /// How often something happened after which only a look at every file helps. A look that began before the last time
+    /// proves nothing.
+    distrusted: u64,
     following: Following,
 }
 
@@ -168,10 +212,18 @@ impl Follower {
         let _ = self.tasks.send(Task::Changed);
     }
 
+    /// The watcher has told everything that happened before these cookies were made: whoever left them is told.
+    pub fn caught_up<'a>(&self, names: impl IntoIterator<Item = &'a String>) {
+        // What was told before is published.
+        for name in names {
+            let _ = std::fs::remove_file(cookies(&self.shared.root).join(name));
+        }
+    }
+
     /// The watcher may have missed something: look at every file.
     pub fn rescan(&self, why: &str) {
-        let task = self.distrust(why);
-        let _ = self.tasks.send(task);
+        self.shared.distrust();
+        let _ = self.tasks.send(Task::Rescan(why.to_owned()));
     }
 
     /// The watcher can't see every change: from now on others look at every file themselves.
@@ -186,21 +238,8 @@ impl Follower {
 
     /// The vault is not there at the moment; the index stays as it is, and says so.
     pub fn vault_gone(&self) {
-        self.shared.state().following.following = false;
-        self.shared.publish();
+        self.shared.distrust();
         let _ = self.tasks.send(Task::Gone);
-    }
-
-    /// Until the next look at every file is done, nobody is told that all is as committed.
-    fn distrust(&self, why: &str) -> Task {
-        {
-            let mut state = self.shared.state();
-            let stirring = std::mem::take(&mut state.stirring);
-            state.dirty.extend(stirring);
-            state.following.following = false;
-        }
-        self.shared.publish();
-        Task::Rescan(why.to_owned())
     }
 
     /// What it is doing.
@@ -225,6 +264,18 @@ impl Drop for Follower {
 impl Shared {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Until the next look at every file is done, nobody is told that all is as committed.
+    fn distrust(&self) {
+        {
+            let mut state = self.state();
+            let stirring = std::mem::take(&mut state.stirring);
+            state.dirty.extend(stirring);
+            state.distrusted += 1;
+            state.following.following = false;
+        }
+        self.publish();
     }
 
     /// Tells other processes how things stand.
@@ -291,6 +342,7 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
         }
         if !shared.index.store().is_ok_and(|store| store.is_current()) || !is_held(&shared.root) {
             // Somebody deleted the cache, and the lock with it.
+            shared.distrust();
             let _ = std::fs::create_dir_all(&shared.root);
             lock = None;
             lock = Lock::try_take(&shared.root.join("live.lock")).ok().flatten().or(lock);
@@ -302,10 +354,11 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
         let vault_there = shared.index.vault().is_present();
         if let Some(why) = rescan.take_if(|_| vault_there) {
             tracing::debug!(why, "looking at every file");
-            {
+            let distrusted = {
                 let mut state = shared.state();
                 state.working = std::mem::take(&mut state.dirty);
-            }
+                state.distrusted
+            };
             let whole = shared.note(shared.index.catch_up());
             if let Ok(store) = shared.index.store() {
                 let _ = store.sweep();
@@ -316,12 +369,12 @@ fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
             if !whole {
                 state.dirty.extend(working);
             }
-            state.following.following = whole;
+            state.following.following = whole && state.distrusted == distrusted;
             committed = true;
         } else if vault_there {
             committed |= commit_dirty(shared);
         } else {
-            shared.state().following.following = false;
+            shared.distrust();
             rescan.get_or_insert_with(|| "the vault was away".to_owned());
         }
         shared.publish();

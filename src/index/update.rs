@@ -18,7 +18,7 @@ use super::{CheckedBy, Freshness, Index, IndexError};
 /// More changed files than this at once are read by both cores into a new index part.
 const BATCH: usize = 400;
 /// At most so many newer files are read for one answer; the rest is said to be missing.
-const DIRECT: usize = 2000;
+const DIRECT: usize = 10_000;
 /// Merges beside an answer or a small update are of at most so many living documents.
 const SMALL_MERGE: u64 = 20_000;
 
@@ -149,9 +149,11 @@ impl Index {
         if let Mode::ReadOnly(why) = &store.mode {
             warnings.push(format!("{why} (searched all the same)"));
         }
+        // The word comes first: what was committed after it was given is in the snapshot.
+        let word = live::vouch(&store.root);
         let (mut conn, mut view) = store.snapshot()?;
         let mut checked_by = CheckedBy::Daemon;
-        let mut suspects = match live::vouch(&store.root) {
+        let mut suspects = match word {
             Some(live::Word { mut dirty }) => {
                 // Who has just told the agent something asks for it at once, faster than a watcher hears.
                 dirty.extend(self.options.own_notes(self.clock.now()));

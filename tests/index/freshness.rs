@@ -7,12 +7,12 @@ use vault_agent::index::live::Follower;
 use vault_agent::index::{CheckedBy, Index, Query};
 
 use super::support::until;
-use super::vault::{TestVault, no_failpoints, show};
+use super::vault::{Daemon, TestVault, Told, beside_a_daemon, no_failpoints, show};
 
 /// An index and its follower, which has looked at everything once.
-fn followed(vault: &TestVault) -> (Arc<Index>, Follower) {
+fn followed(vault: &TestVault) -> (Arc<Index>, Told) {
     let index = Arc::new(vault.index());
-    let follower = Follower::start(Arc::clone(&index)).unwrap();
+    let follower = Told::start(&index);
     until("the first look", || follower.following().following);
     (index, follower)
 }
@@ -37,19 +37,16 @@ fn without_a_daemon_every_query_sees_the_disk() {
 fn a_follower_vouches_and_what_it_has_not_committed_is_read_directly() {
     let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n//- b.md\nsecond\n");
-    let index = Arc::new(vault.index());
-    let follower = Follower::start(Arc::clone(&index)).unwrap();
+    let (index, follower) = followed(&vault);
     assert!(Follower::start(Arc::clone(&index)).is_err(), "one follower a vault");
-    until("the first look", || follower.following().following);
     let other = vault.index();
-    let answer = other.search(&Query::new("first")).unwrap();
-    assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Daemon));
+    assert_eq!(beside_a_daemon(&other, "first").hits.len(), 1);
     vault.write("a.md", "third");
     follower.changed(["a.md".to_owned()]);
     // At once, committed or not.
     assert_eq!(other.search(&Query::new("third")).unwrap().hits.len(), 1);
     until("the commit", || follower.following().behind == 0);
-    assert_eq!(other.search(&Query::new("third")).unwrap().freshness.read_directly, 0);
+    assert_eq!(beside_a_daemon(&other, "third").freshness.read_directly, 0);
     // A hit that changed although the watcher said nothing is found out by its stat.
     vault.write("b.md", "fourth");
     assert!(other.search(&Query::new("second")).unwrap().hits.is_empty());
@@ -97,9 +94,80 @@ fn beside_a_follower_nothing_is_missed_before_it_has_settled() {
     let own = ["MEMORY.md", "Pinned.md", "Reminders.md", "COMMITMENTS.md", &format!("daily/{now}.md")];
     for (n, path) in own.iter().enumerate() {
         vault.write(path, format!("- first zebra{n}\n"));
-        let answer = other.search(&Query::new(format!("first zebra{n}"))).unwrap();
-        assert_eq!((answer.hits[0].path.as_str(), answer.freshness.checked_by), (*path, CheckedBy::Daemon));
+        assert_eq!(beside_a_daemon(&other, &format!("first zebra{n}")).hits[0].path, *path);
     }
+}
+
+#[test]
+fn beside_a_daemon_no_answer_is_older_than_the_disk() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nalways\n");
+    let daemon = Daemon::start(&vault);
+    let index = vault.index();
+    let mut by_daemon = 0;
+    for n in 0..300 {
+        let path = format!("{}/note.md", n % 7);
+        vault.write(&path, format!("always now{n}\n"));
+        // A word that is known besides, so that the answer is never empty and nobody looks at everything for that.
+        let answer = index.search(&Query::new(format!("always now{n}"))).unwrap();
+        assert_eq!(answer.hits[0].path, path, "{n}: {:?}", answer.freshness);
+        assert_eq!(answer.hits[0].text, format!("always now{n}"), "{n}: {:?}", answer.freshness);
+        assert!(answer.freshness.complete, "{n}: {:?}", answer.freshness);
+        by_daemon += usize::from(answer.freshness.checked_by == CheckedBy::Daemon);
+        if n % 10 == 9 {
+            std::fs::remove_file(vault.path(&path)).unwrap();
+            let answer = index.search(&Query::new(format!("always now{n}"))).unwrap();
+            assert!(answer.hits.iter().all(|hit| hit.path != path), "{n}: {:?}", answer.freshness);
+        }
+    }
+    assert!(by_daemon > 0, "the daemon never vouched: {:?}", daemon.follower.following());
+}
+
+#[test]
+fn beside_a_daemon_no_note_in_a_new_folder_is_missed() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of("//- a.md\nalways\n");
+    let daemon = Daemon::start(&vault);
+    let index = vault.index();
+    for folder in 1..=30 {
+        for n in 0..25 {
+            vault.write(&format!("copied {folder}/{}/{n}.md", n % 2), "always\n");
+        }
+        let answer = index.search(&Query::new("always").limit(1000)).unwrap();
+        assert_eq!(answer.hits.len(), 1 + folder * 25, "{:?}", answer.freshness);
+        assert!(answer.freshness.complete);
+    }
+    until("the commit", || daemon.follower.following().behind == 0);
+    assert_eq!(vault.find("always").len(), 10);
+}
+
+#[test]
+fn no_answer_is_short_while_many_notes_change() {
+    const NOTES: usize = 1200;
+    let _gate = no_failpoints();
+    let vault = TestVault::new();
+    let write = |round: usize, n: usize| {
+        let new = vault.path(&format!(".{n}.tmp"));
+        std::fs::write(&new, format!("always round{round}\n")).unwrap();
+        std::fs::create_dir_all(vault.path(&format!("{}", n % 12))).unwrap();
+        std::fs::rename(new, vault.path(&format!("{}/{n}.md", n % 12))).unwrap();
+    };
+    (0..NOTES).for_each(|n| write(0, n));
+    let _daemon = Daemon::start(&vault);
+    let index = vault.index();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| (1..3).for_each(|round| (0..NOTES).for_each(|n| write(round, n))));
+        for _ in 0..20 {
+            let is_over = writer.is_finished();
+            let answer = index.search(&Query::new("always").limit(NOTES * 2)).unwrap();
+            assert_eq!(answer.hits.len(), NOTES, "{:?}", answer.freshness);
+            if is_over {
+                break;
+            }
+        }
+    });
+    let answer = index.search(&Query::new("always round2").limit(NOTES)).unwrap();
+    assert!(answer.hits.iter().all(|hit| hit.text == "always round2"), "{:?}", answer.freshness);
 }
 
 #[test]
@@ -108,7 +176,7 @@ fn a_dead_watcher_can_t_cause_an_empty_answer() {
     let vault = TestVault::of("//- a.md\nfirst\n");
     let (_, _follower) = followed(&vault);
     let other = vault.index();
-    assert_eq!(other.search(&Query::new("first")).unwrap().freshness.checked_by, CheckedBy::Daemon);
+    assert_eq!(beside_a_daemon(&other, "first").hits.len(), 1);
     vault.write("unseen.md", "second");
     let answer = other.search(&Query::new("second")).unwrap();
     assert_eq!((answer.hits.len(), answer.freshness.checked_by), (1, CheckedBy::Scan));

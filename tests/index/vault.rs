@@ -1,11 +1,18 @@
 //! A vault in a temporary folder with an index beside it.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock, RwLockReadGuard};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use vault_agent::clock::SystemClock;
-use vault_agent::index::{Answer, Index, Options, Query};
-use vault_agent::vault::Vault;
+use vault_agent::index::live::{self, Follower};
+use vault_agent::index::{Answer, CheckedBy, Index, Options, Query};
+use vault_agent::vault::{NotePath, Vault, WatchEvent, WatchTimes, Watcher};
+
+use super::support::until;
 
 /// Failpoints are one for the whole process: who sets some writes, everybody else reads.
 pub static FAILPOINTS: RwLock<()> = RwLock::new(());
@@ -65,6 +72,89 @@ impl TestVault {
     pub fn find(&self, query: &str) -> Vec<String> {
         show(&self.index().search(&Query::new(query)).unwrap())
     }
+}
+
+/// A follower of a watcher that says what the test says and nothing else, and takes every cookie at once.
+pub struct Told {
+    follower: Arc<Follower>,
+    stop: Arc<AtomicBool>,
+    taker: Option<JoinHandle<()>>,
+}
+
+impl Told {
+    pub fn start(index: &Arc<Index>) -> Self {
+        let follower = Arc::new(Follower::start(Arc::clone(index)).unwrap());
+        let folder = live::cookies(index.cache());
+        std::fs::create_dir_all(&folder).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let taker = std::thread::spawn({
+            let (follower, stop) = (Arc::clone(&follower), Arc::clone(&stop));
+            move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let left = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+                    let left: Vec<String> =
+                        left.map(|cookie| cookie.file_name().into_string().unwrap()).collect();
+                    follower.caught_up(&left);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        });
+        Self { follower, stop, taker: Some(taker) }
+    }
+}
+
+impl Deref for Told {
+    type Target = Follower;
+
+    fn deref(&self) -> &Follower {
+        &self.follower
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.taker.take().unwrap().join().unwrap();
+    }
+}
+
+/// A watcher and a follower, wired as in the daemon.
+pub struct Daemon {
+    _watcher: Watcher,
+    pub follower: Arc<Follower>,
+}
+
+impl Daemon {
+    /// One that has looked at everything once.
+    pub fn start(vault: &TestVault) -> Self {
+        let index = Arc::new(vault.index());
+        let follower = Arc::new(Follower::start(Arc::clone(&index)).unwrap());
+        let hears = Arc::clone(&follower);
+        let names =
+            |paths: std::collections::BTreeSet<NotePath>| paths.into_iter().map(|path| path.to_string());
+        let on = move |event| match event {
+            WatchEvent::Stirring(paths) => hears.stirring(names(paths)),
+            WatchEvent::Dirty(paths) => hears.changed(names(paths)),
+            WatchEvent::Rescan(why) => hears.rescan(&why),
+            WatchEvent::CaughtUp(cookies) => hears.caught_up(&cookies),
+            event => panic!("{event:?}"),
+        };
+        let cookies = live::cookies(index.cache());
+        let watcher = Watcher::start_with(index.vault(), WatchTimes::default(), Some(&cookies), on).unwrap();
+        until("the first look", || follower.following().following);
+        Self { _watcher: watcher, follower }
+    }
+}
+
+/// The answer that a daemon vouches for: a busy machine may keep a cookie for longer than a question waits.
+pub fn beside_a_daemon(index: &Index, query: &str) -> Answer {
+    let mut found = None;
+    until("an answer that the daemon vouches for", || {
+        let answer = index.search(&Query::new(query)).unwrap();
+        found = Some(answer).filter(|answer| answer.freshness.checked_by == CheckedBy::Daemon);
+        found.is_some()
+    });
+    found.unwrap()
 }
 
 /// `path:line kind snippet` of each hit.

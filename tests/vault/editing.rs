@@ -340,9 +340,14 @@ fn many_editors_of_one_file_take_turns() {
 #[test]
 fn a_save_that_is_caught_half_way_is_not_carried_over() {
     let room = Room::with(EditStrategy::Swap);
-    let options = EditOptions { strategy: EditStrategy::Swap, ask_for_writers: false, ..EditOptions::default() };
-    let editor =
-        Editor::new(room.editor.vault().clone(), &room.temp.path().join("state"), room.clock.clone(), options);
+    let options =
+        EditOptions { strategy: EditStrategy::Swap, ask_for_writers: false, ..EditOptions::default() };
+    let editor = Editor::new(
+        room.editor.vault().clone(),
+        &room.temp.path().join("state"),
+        room.clock.clone(),
+        options,
+    );
     room.write(FILE, "counter 1\na\nb\n");
     let mut holder = OpenOptions::new().read(true).write(true).open(room.path(FILE)).unwrap();
     editor.edit(&note(FILE), &[replace("counter 1", "counter 2")], &why()).unwrap();

@@ -24,7 +24,7 @@ fn watch(room: &Room) -> Told {
 fn watch_with(room: &Room, times: WatchTimes) -> Told {
     let (sender, events) = channel();
     let watcher =
-        Watcher::start_with(room.editor.vault(), times, move |event| drop(sender.send(event))).unwrap();
+        Watcher::start_with(room.editor.vault(), times, None, move |event| drop(sender.send(event))).unwrap();
     Told { _watcher: watcher, events }
 }
 
@@ -202,4 +202,104 @@ fn a_vault_that_vanishes_and_returns_is_not_a_vault_without_notes() {
     told.rest();
     room.write("a.md", "2");
     told.dirty(&["a.md"]);
+}
+
+#[test]
+fn what_is_written_while_a_folder_is_found_is_told() {
+    let room = Room::new();
+    let told = watch(&room);
+    let mut all = BTreeSet::new();
+    for folder in 0..30 {
+        for n in 0..25 {
+            let path = format!("copied {folder}/{}/{n}.md", n % 2);
+            room.write(&path, "1");
+            all.insert(note(&path));
+        }
+    }
+    told.until(|event| {
+        match event {
+            WatchEvent::Dirty(paths) => all.retain(|path| !paths.contains(path)),
+            WatchEvent::Rescan(_) => all.clear(),
+            _ => {}
+        }
+        all.is_empty()
+    });
+}
+
+#[test]
+fn a_folder_that_is_made_anew_is_watched_anew() {
+    let room = Room::new();
+    let told = watch(&room);
+    for round in 0..50 {
+        room.write("in/side/a.md", "1");
+        if round % 3 == 0 {
+            told.dirty(&["in/side/a.md"]);
+        }
+        fs::remove_dir_all(room.path("in")).unwrap();
+    }
+    room.write("in/side/a.md", "1");
+    // Whatever is left over from before is told, and then what comes now.
+    told.rest();
+    room.write("in/side/a.md", "2");
+    told.dirty(&["in/side/a.md"]);
+}
+
+#[test]
+fn a_cookie_comes_after_all_that_was_before_it() {
+    let room = Room::new();
+    room.write("in/a.md", "1");
+    let cookies = room.temp.path().join("cookies");
+    let (sender, events) = channel();
+    let times = WatchTimes { settle: Duration::from_millis(5), ..WatchTimes::default() };
+    let _watcher = Watcher::start_with(room.editor.vault(), times, Some(&cookies), move |event| {
+        drop(sender.send(event));
+    })
+    .unwrap();
+    let mut stirring: BTreeSet<NotePath> = BTreeSet::new();
+    for round in 0..200 {
+        // In a folder that is known, and in one that is new.
+        let paths = ["in/a.md".to_owned(), format!("new {round}/b.md")];
+        paths.iter().for_each(|path| room.write(path, round.to_string()));
+        if round == 100 {
+            // Who deletes it gets it again, within a second.
+            fs::remove_dir_all(&cookies).unwrap();
+        }
+        let mut told = stirring.clone();
+        let begun = Instant::now();
+        // One that is made before the folder has its watch again is never seen; the next one is.
+        for attempt in 0.. {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no cookie came through");
+            let name = format!("{round} {attempt}");
+            if fs::File::create_new(cookies.join(&name)).is_err() {
+                std::thread::sleep(Duration::from_millis(5));
+                continue;
+            }
+            let mut has_come = false;
+            while let Some(event) =
+                (!has_come).then(|| events.recv_timeout(Duration::from_secs(3)).ok()).flatten()
+            {
+                match event {
+                    WatchEvent::Stirring(paths) => {
+                        told.extend(paths.clone());
+                        stirring.extend(paths);
+                    }
+                    WatchEvent::Dirty(paths) => {
+                        told.extend(paths.clone());
+                        stirring.retain(|path| !paths.contains(path));
+                    }
+                    WatchEvent::Rescan(_) => {
+                        told.extend(paths.iter().map(|path| note(path)));
+                        stirring.clear();
+                    }
+                    WatchEvent::CaughtUp(names) => has_come = names.contains(&name),
+                    _ => {}
+                }
+            }
+            drop(fs::remove_file(cookies.join(&name)));
+            if has_come {
+                break;
+            }
+        }
+        assert!(paths.iter().all(|path| told.contains(&note(path))), "{round}: {told:?}");
+    }
 }

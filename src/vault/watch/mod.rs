@@ -3,7 +3,7 @@
 //! Events say that something may have changed, not what: whoever hears [`WatchEvent::Dirty`] reads the
 //! note and compares. Folders are watched, not files, so that a save by rename or exchange is seen
 //! like any other. A new folder is watched first and walked then, because what is written into it at
-//! once has no event. Where events may have been missed (the queue overflowed, a folder was moved,
+//! once has no event. Who must not miss what happened before this moment leaves a [cookie](cookies). Where events may have been missed (the queue overflowed, a folder was moved,
 //! an hour has gone by) a rescan is asked for. A vault that vanishes is told as such and never as
 //! the removal of its notes.
 //!
@@ -11,6 +11,7 @@
 //! [`Watcher::start`] can fail.
 
 mod collect;
+mod cookies;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,10 +25,10 @@ use std::{
 
 use notify::{
     Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
-    event::{CreateKind, ModifyKind, RemoveKind},
+    event::{CreateKind, ModifyKind, RemoveKind, RenameMode},
 };
 
-use self::collect::Collector;
+use self::{collect::Collector, cookies::Cookies};
 use super::{NotePath, Vault, VaultError, WalkOptions, conflict};
 
 /// Something that may have happened in the vault.
@@ -40,6 +41,8 @@ pub enum WatchEvent {
     Dirty(BTreeSet<NotePath>),
     /// Anything may have changed, for the reason given.
     Rescan(String),
+    /// All that happened before these cookies were made has been told.
+    CaughtUp(BTreeSet<String>),
     /// The vault's folder is not there any more, or its disk is unmounted.
     VaultGone,
     /// It is there again; a [`WatchEvent::Rescan`] follows.
@@ -99,13 +102,15 @@ impl Watcher {
     /// Watches `vault` and calls `on` from a thread of its own, with the usual [`WatchTimes`]. When
     /// it returns, every later change will be told.
     pub fn start(vault: &Vault, on: impl FnMut(WatchEvent) + Send + 'static) -> Result<Self, WatchError> {
-        Self::start_with(vault, WatchTimes::default(), on)
+        Self::start_with(vault, WatchTimes::default(), None, on)
     }
 
-    /// As [`Watcher::start`], with other times.
+    /// As [`Watcher::start`], with other times, and with a folder of ours for cookies: after the name of each file that
+    /// somebody makes in there, [`WatchEvent::CaughtUp`] tells that nothing before it is untold.
     pub fn start_with(
         vault: &Vault,
         times: WatchTimes,
+        cookies: Option<&Path>,
         on: impl FnMut(WatchEvent) + Send + 'static,
     ) -> Result<Self, WatchError> {
         let (sender, receiver) = channel();
@@ -114,6 +119,7 @@ impl Watcher {
             sender: sender.clone(),
             watcher: None,
             folders: BTreeMap::new(),
+            cookies: cookies.map(Cookies::new),
             identity: identity(vault.root()),
             collector: Collector::new(times, Instant::now()),
             is_limited: false,
@@ -139,6 +145,9 @@ impl Drop for Watcher {
     }
 }
 
+/// So often the vault is walked after its folders have changed, until no more are new.
+const ROUNDS: usize = 10;
+
 type Identity = (u64, u64);
 
 fn identity(folder: &Path) -> Option<Identity> {
@@ -151,6 +160,7 @@ struct Watch {
     watcher: Option<RecommendedWatcher>,
     /// The folders that are watched, each with what it was when its watch was set.
     folders: BTreeMap<NotePath, Identity>,
+    cookies: Option<Cookies>,
     /// The vault's folder, `None` while it is gone.
     identity: Option<Identity>,
     collector: Collector,
@@ -171,19 +181,34 @@ impl Watch {
                     Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                     Err(RecvTimeoutError::Timeout) => break,
                 }
+                // Somebody waits for what is known so far.
+                if self.cookie_has_come() {
+                    break;
+                }
                 next = receiver.try_recv().map_err(|_| RecvTimeoutError::Timeout);
             }
             if folders_changed && self.identity.is_some() {
                 self.follow_folders(false);
             }
-            if looked.elapsed() >= self.times.presence_every || folders_changed {
+            let is_asked = self.cookie_has_come();
+            if looked.elapsed() >= self.times.presence_every || folders_changed || is_asked {
                 looked = Instant::now();
                 self.check_presence();
             }
             while let Some(event) = self.collector.take(Instant::now()) {
                 (self.on)(event);
             }
+            // Of a vault that is gone nothing is told, so nobody is told that it was all.
+            if self.identity.is_some()
+                && let Some(event) = self.cookies.as_mut().and_then(Cookies::take)
+            {
+                (self.on)(event);
+            }
         }
+    }
+
+    fn cookie_has_come(&self) -> bool {
+        self.cookies.as_ref().is_some_and(Cookies::has_come)
     }
 
     /// Notes what an event says; `true` if folders have come, gone or moved.
@@ -199,12 +224,17 @@ impl Watch {
             self.collector.rescan("the system's queue of changes overflowed");
             return true;
         }
-        if matches!(event.kind, EventKind::Access(_)) {
+        if self.cookies.as_mut().is_some_and(|cookies| cookies.take_in(&event)) {
             return false;
         }
         let mut folders = matches!(
             event.kind,
             EventKind::Create(CreateKind::Folder) | EventKind::Remove(RemoveKind::Folder)
+        );
+        // The system has ended the watches of what was there, even if the same folder is made or moved back at once.
+        let left = matches!(
+            event.kind,
+            EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
         );
         let renamed = matches!(event.kind, EventKind::Modify(ModifyKind::Name(_)) | EventKind::Create(_));
         for path in &event.paths {
@@ -215,6 +245,9 @@ impl Watch {
                 && !matches!(event.kind, EventKind::Modify(ModifyKind::Metadata(_) | ModifyKind::Data(_)));
             if !is_folder {
                 self.collector.dirty(path, Instant::now());
+            } else if left && self.folders.contains_key(&path) {
+                self.collector.rescan(format!("the folder `{path}` was moved or removed"));
+                self.folders.retain(|folder, _| !folder.is_within(&path));
             }
         }
         folders
@@ -232,12 +265,20 @@ impl Watch {
         self.folders.clear();
         self.watcher = None;
         let sender = self.sender.clone();
-        // If the thread has ended, nobody wants the event.
-        let handler = move |event| drop(sender.send(Message::Event(event)));
+        let handler = move |event: notify::Result<Event>| {
+            // That somebody reads is of no interest, and is most of what there is.
+            if !event.as_ref().is_ok_and(|event| matches!(event.kind, EventKind::Access(_))) {
+                // If the thread has ended, nobody wants the event.
+                drop(sender.send(Message::Event(event)));
+            }
+        };
         let mut watcher = RecommendedWatcher::new(handler, Config::default().with_follow_symlinks(false))?;
         let mode =
             if cfg!(target_os = "linux") { RecursiveMode::NonRecursive } else { RecursiveMode::Recursive };
         watcher.watch(self.vault.root(), mode)?;
+        if let Some(cookies) = &mut self.cookies {
+            cookies.watch(&mut watcher, self.vault.root(), true);
+        }
         self.watcher = Some(watcher);
         self.is_limited = false;
         self.follow_folders(true);
@@ -248,9 +289,13 @@ impl Watch {
     /// dirty; that a folder is gone asks for a rescan.
     fn follow_folders(&mut self, is_first: bool) {
         let options = WalkOptions { extensions: Vec::new(), ..WalkOptions::default() };
+        // What was written into these before they had their watch has no event: the next walk finds it.
+        let mut fresh: BTreeSet<NotePath> = BTreeSet::new();
         // A folder may appear in a new folder while that is being watched; a few rounds settle it.
-        for round in 0..10 {
-            let Ok(walk) = self.vault.walk(&options) else { return };
+        for _ in 0..ROUNDS {
+            let Ok(walk) = self.vault.walk(&options) else {
+                return self.collector.rescan("the vault's folders could not be listed");
+            };
             let there: BTreeMap<NotePath, Identity> = walk
                 .folders
                 .into_iter()
@@ -272,26 +317,27 @@ impl Watch {
                 }
                 self.collector.rescan(format!("the folder `{path}` was moved or removed"));
             }
-            let new: Vec<(NotePath, Identity)> =
-                there.into_iter().filter(|(path, _)| !self.folders.contains_key(path)).collect();
-            let now = Instant::now();
-            // On the first round of all nobody has been promised anything yet.
-            if round > 0 || !is_first {
-                let is_in_new = |path: &NotePath| {
-                    path.parent().is_some_and(|parent| new.iter().any(|(new, _)| *new == parent))
-                };
-                walk.entries.into_iter().filter(|entry| is_in_new(&entry.path)).for_each(|entry| {
+            // At the very start nobody has been promised anything yet.
+            if !is_first {
+                let now = Instant::now();
+                let is_fresh = |path: &NotePath| path.parent().is_some_and(|parent| fresh.contains(&parent));
+                walk.entries.into_iter().filter(|entry| is_fresh(&entry.path)).for_each(|entry| {
                     self.collector.dirty(entry.path, now);
                 });
             }
-            if new.is_empty() {
+            fresh.clear();
+            for (path, id) in there {
+                if !self.folders.contains_key(&path) {
+                    self.watch_folder(&path);
+                    self.folders.insert(path.clone(), id);
+                    fresh.insert(path);
+                }
+            }
+            if fresh.is_empty() {
                 return;
             }
-            for (path, id) in new {
-                self.watch_folder(&path);
-                self.folders.insert(path, id);
-            }
         }
+        self.collector.rescan("folders come faster than they can be watched");
     }
 
     fn watch_folder(&mut self, path: &NotePath) {
@@ -315,6 +361,9 @@ impl Watch {
 
     /// Notices that the vault has vanished, has come back, or has been replaced by another folder.
     fn check_presence(&mut self) {
+        if let (Some(cookies), Some(watcher)) = (&mut self.cookies, &mut self.watcher) {
+            cookies.watch(watcher, self.vault.root(), false);
+        }
         let now = identity(self.vault.root());
         // The empty folder that an unmounted disk leaves behind is not the vault.
         let is_stub = |id: Identity| {

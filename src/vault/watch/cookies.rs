@@ -1,0 +1,81 @@
+//! Cookies: how somebody else finds out that the watcher has seen all that happened so far.
+//!
+//! Who wants to know makes a file in a folder that is watched like those of the vault, so that its event stands in the
+//! same queue. When it comes through, so has everything before it, and the watcher says so
+//! ([`WatchEvent::CaughtUp`]). Where the folder can't be watched there is none, and nobody can ask.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _, event::ModifyKind};
+
+use super::{Identity, WatchEvent, identity};
+
+/// The folder of cookies, and those that came through and were not told yet.
+#[derive(Debug)]
+pub(super) struct Cookies {
+    folder: PathBuf,
+    /// The folder that has a watch.
+    watched: Option<Identity>,
+    seen: BTreeSet<String>,
+}
+
+impl Cookies {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), watched: None, seen: BTreeSet::new() }
+    }
+
+    /// Watches the folder, which is made where it is missing; with a `watcher` that is `new`, whatever was before.
+    pub(super) fn watch(&mut self, watcher: &mut RecommendedWatcher, vault: &Path, new: bool) {
+        if !new && self.watched.is_some() && identity(&self.folder) == self.watched {
+            return;
+        }
+        self.watched = None;
+        if let Err(error) = self.try_watch(watcher, vault) {
+            tracing::debug!(%error, folder = %self.folder.display(), "nobody can ask whether all changes were seen");
+            // Without it nobody asks in vain.
+            drop(fs::remove_dir(&self.folder));
+        }
+    }
+
+    fn try_watch(&mut self, watcher: &mut RecommendedWatcher, vault: &Path) -> notify::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        // Events name the real place.
+        self.folder = self.folder.canonicalize()?;
+        let id = identity(&self.folder).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        // Only inotify has one queue for all file systems.
+        if !cfg!(target_os = "linux") && fs::metadata(vault)?.dev() != id.0 {
+            return Err(notify::Error::generic("it is on another file system than the vault"));
+        }
+        watcher.watch(&self.folder, RecursiveMode::NonRecursive)?;
+        self.watched = Some(id);
+        Ok(())
+    }
+
+    /// Notes the cookies that an event is about; `false` if it is about something else.
+    pub(super) fn take_in(&mut self, event: &Event) -> bool {
+        let mut names = event.paths.iter().map(|path| path.strip_prefix(&self.folder));
+        if event.paths.is_empty() || !names.clone().all(|name| name.is_ok()) {
+            return false;
+        }
+        if !matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))) {
+            self.seen.extend(names.by_ref().flatten().filter_map(Path::to_str).map(str::to_owned));
+            self.seen.remove("");
+        }
+        true
+    }
+
+    /// Whether one has come through.
+    pub(super) fn has_come(&self) -> bool {
+        !self.seen.is_empty()
+    }
+
+    /// What is to be told once everything before it has been.
+    pub(super) fn take(&mut self) -> Option<WatchEvent> {
+        self.has_come().then(|| WatchEvent::CaughtUp(std::mem::take(&mut self.seen)))
+    }
+}
