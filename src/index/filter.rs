@@ -205,7 +205,11 @@ impl Sets<'_> {
                 let words = prefixed(self.view, self.conn, self.fields.text, &word.exact)?;
                 self.with_any(words.into_iter().map(|(term, _)| term).collect())?
             } else {
-                self.with_any(vec![Fields::term(self.fields.text, &word.exact, false)])?
+                // `the universe's` is `the universe`, too; the text is looked at afterwards.
+                let owner = format!("{}'s", word.exact);
+                self.with_any(
+                    [&word.exact, &owner].map(|exact| Fields::term(self.fields.text, exact, false)).into(),
+                )?
             };
             match &mut all {
                 None => all = Some(set),

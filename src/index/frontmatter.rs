@@ -3,6 +3,8 @@
 //! Reading never fails: a header that isn't YAML is searched as text, its `tags` and `aliases` are
 //! taken line by line, and a finding says where the YAML breaks.
 
+use jiff::tz::TimeZone;
+
 use super::block::{Block, Kind, Note};
 
 /// Where the header and the body of `text` begin and end: `(yaml, body_start)`.
@@ -18,12 +20,12 @@ pub fn split(text: &str) -> Option<(std::ops::Range<usize>, usize)> {
     None
 }
 
-/// Reads the header `yaml`, which begins at byte `offset`, into `note`.
-pub fn read(yaml: &str, offset: usize, note: &mut Note) {
+/// Reads the header `yaml`, which begins at byte `offset`, into `note`. Dates without an offset are those of `zone`.
+pub fn read(yaml: &str, offset: usize, zone: &TimeZone, note: &mut Note) {
     match serde_saphyr::from_str::<serde_json::Value>(yaml) {
         Ok(serde_json::Value::Object(map)) => {
             for (key, value) in &map {
-                property(&key.to_lowercase(), &strings(value), note);
+                property(&key.to_lowercase(), &strings(value), zone, note);
             }
         }
         Ok(_) => {}
@@ -36,7 +38,7 @@ pub fn read(yaml: &str, offset: usize, note: &mut Note) {
                     let value = value.trim().trim_matches(['[', ']']);
                     let values: Vec<String> =
                         value.split(',').map(|v| v.trim().trim_matches(['"', '\'']).to_owned()).collect();
-                    property(&key.trim().to_lowercase(), &values, note);
+                    property(&key.trim().to_lowercase(), &values, zone, note);
                 }
             }
         }
@@ -49,7 +51,8 @@ pub fn read(yaml: &str, offset: usize, note: &mut Note) {
     }
 }
 
-fn property(key: &str, values: &[String], note: &mut Note) {
+fn property(key: &str, values: &[String], zone: &TimeZone, note: &mut Note) {
+    let time = || values.first().and_then(|value| instant(value, zone));
     match key {
         "alias" | "aliases" => note.aliases.extend(values.iter().filter(|v| !v.is_empty()).cloned()),
         "tag" | "tags" => {
@@ -63,8 +66,8 @@ fn property(key: &str, values: &[String], note: &mut Note) {
                 note.title.clone_from(title);
             }
         }
-        "date" => note.time = values.first().and_then(|v| instant(v)).or(note.time),
-        "created" | "created_at" => note.time = note.time.or_else(|| values.first().and_then(|v| instant(v))),
+        "date" => note.time = time().or(note.time),
+        "created" | "created_at" => note.time = note.time.or_else(time),
         _ => {}
     }
 }
@@ -78,8 +81,8 @@ fn strings(value: &serde_json::Value) -> Vec<String> {
     }
 }
 
-/// Seconds since 1970 of `YYYY-MM-DD`, optionally with a time; without an offset it is read as UTC.
-pub fn instant(text: &str) -> Option<i64> {
+/// Seconds since 1970 of `YYYY-MM-DD`, optionally with a time; without an offset it is read in `zone`.
+pub fn instant(text: &str, zone: &TimeZone) -> Option<i64> {
     let text = text.trim();
     if let Ok(at) = text.parse::<jiff::Timestamp>() {
         return Some(at.as_second());
@@ -90,7 +93,7 @@ pub fn instant(text: &str) -> Option<i64> {
         .and_then(|rest| rest.get(..8).or_else(|| rest.get(..5)))
         .and_then(|time| time.parse::<jiff::civil::Time>().ok())
         .unwrap_or_default();
-    date.to_datetime(time).to_zoned(jiff::tz::TimeZone::UTC).ok().map(|at| at.timestamp().as_second())
+    date.to_datetime(time).to_zoned(zone.clone()).ok().map(|at| at.timestamp().as_second())
 }
 
 #[cfg(test)]
@@ -100,7 +103,7 @@ mod tests {
     fn header(text: &str) -> Note {
         let mut note = Note::default();
         let (yaml, _) = split(text).unwrap();
-        read(&text[yaml.clone()], yaml.start, &mut note);
+        read(&text[yaml.clone()], yaml.start, &TimeZone::UTC, &mut note);
         note
     }
 
@@ -111,7 +114,7 @@ mod tests {
         );
         assert_eq!(note.aliases, ["One", "Two, too"]);
         assert_eq!(note.tags, ["a/b", "c"]);
-        assert_eq!((note.title.as_str(), note.time), ("T", instant("2026-11-20T00:00:00Z")));
+        assert_eq!((note.title.as_str(), note.time), ("T", instant("2026-11-20T00:00:00Z", &TimeZone::UTC)));
         assert_eq!(header("---\ntags: a, b c\n---\n").tags, ["a", "b", "c"]);
     }
 

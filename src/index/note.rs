@@ -144,7 +144,7 @@ pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, Stri
     stem.clone_into(&mut note.title);
     match extension.to_ascii_lowercase().as_str() {
         "md" | "markdown" => {
-            read_markdown(&text, note);
+            read_markdown(&text, &options.zone, note);
             if path == options.memory {
                 bullets(note, Kind::Memory, |block| memory_bullet(block, &options.zone));
                 note.title.clear();
@@ -161,7 +161,8 @@ pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, Stri
         _ => plain(&text, note),
     }
     let note = &mut parsed.note;
-    note.time = note.time.or_else(|| inline::dates(stem).first().and_then(|date| frontmatter::instant(date)));
+    let named = || inline::dates(stem).first().and_then(|date| frontmatter::instant(date, &options.zone));
+    note.time = note.time.or_else(named);
     for block in &mut note.blocks {
         block.time = block.time.or(note.time);
     }
@@ -225,10 +226,10 @@ fn turns(log: log::LogFile, context: Option<&Arc<str>>) -> Parsed {
     parsed
 }
 
-fn read_markdown(text: &str, note: &mut Note) {
+fn read_markdown(text: &str, zone: &jiff::tz::TimeZone, note: &mut Note) {
     let lines = Lines::of(text);
     let body = frontmatter::split(text).map_or(0, |(yaml, body)| {
-        frontmatter::read(&text[yaml.clone()], yaml.start, note);
+        frontmatter::read(&text[yaml.clone()], yaml.start, zone, note);
         body
     });
     for block in &mut note.blocks {
@@ -377,7 +378,7 @@ mod tests {
         let parsed = parse("daily/2026-11-20.md", b"- 14:02 saw the dentist\n", &Options::default()).unwrap();
         let block = &parsed.note.blocks[0];
         assert_eq!(block.text, "2026-11-20 14:02 saw the dentist");
-        assert_eq!(block.time, frontmatter::instant("2026-11-20T14:02:00Z"));
+        assert_eq!(block.time, "2026-11-20T14:02:00Z".parse().ok().map(jiff::Timestamp::as_second));
     }
 
     #[test]
@@ -426,7 +427,7 @@ mod tests {
         );
         assert_eq!((turn.author.as_deref(), turn.role), (Some("Alice"), Some(Role::User)));
         assert_eq!((turn.context_id.as_deref(), turn.block_id.as_deref()), (Some("pets-1"), Some("D1-1")));
-        assert_eq!(turn.time, frontmatter::instant("2026-01-30T14:23:55Z"));
+        assert_eq!(turn.time, "2026-01-30T14:23:55Z".parse().ok().map(jiff::Timestamp::as_second));
         assert_eq!(parsed.resume, None);
         // Elsewhere in the vault a heading is a heading.
         let blocks = parse("notes/a.md", text.as_bytes(), &Options::default()).unwrap().note.blocks;

@@ -88,6 +88,8 @@ impl Index {
         work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<Basis>>), IndexError>,
     ) -> Result<(T, Freshness), IndexError> {
         let mut snapshot = self.fresh_snapshot(store)?;
+        // What was looked at since the question was asked is fresh enough, whatever has become of it since.
+        let mut looked: HashSet<String> = HashSet::new();
         for _ in 0..3 {
             let (answer, bases) = work(&snapshot)?;
             let Some(bases) = bases.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon) else {
@@ -97,7 +99,9 @@ impl Index {
                 snapshot.freshness.checked_by = CheckedBy::Scan;
                 self.scan(snapshot.database(), snapshot.view())?
             } else {
-                scan::suspects_at(snapshot.database(), &self.vault, &self.options, &self.stale(bases))?
+                let mut stale = self.stale(bases);
+                stale.retain(|path| looked.insert(path.clone()));
+                scan::suspects_at(snapshot.database(), &self.vault, &self.options, &stale)?
             };
             if suspects.is_empty() {
                 return Ok((answer, snapshot.freshness));
@@ -261,7 +265,8 @@ impl<'a> Asked<'a> {
     fn find(&mut self, snapshot: &Snapshot<'_>, limit: usize) -> Result<Vec<Found>, IndexError> {
         let (conn, view, fields) = (snapshot.database(), snapshot.view(), snapshot.fields());
         let setting = Setting { zone: self.zone, prefixes: self.prefixes.clone() };
-        let clauses = terms::clauses(view, conn, fields, &mut self.analyzer, &self.syntax.items)?;
+        let Syntax { items, notes, .. } = &mut self.syntax;
+        let clauses = terms::clauses(view, conn, fields, &mut self.analyzer, items, notes)?;
         let allowed = filter::allowed(view, conn, fields, &mut self.analyzer, &self.syntax, &setting)?;
         let check = filter::needs_text(&self.syntax, &mut self.analyzer);
         let mut most = if check { limit.saturating_mul(4).max(64) } else { limit };

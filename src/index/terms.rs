@@ -62,25 +62,26 @@ pub fn is_lone(word: &Word) -> bool {
     word.form == Form::Pair && word.exact.chars().nth(1).is_none()
 }
 
-/// The scored terms of `items`.
+/// The scored terms of `items`; what was left out is said in `notes`, for a person.
 pub fn clauses(
     view: &View,
     conn: &Connection,
     fields: &Fields,
     analyzer: &mut Analyzer,
     items: &[Item],
+    notes: &mut Vec<String>,
 ) -> Result<Vec<Clause>, IndexError> {
     let mut found = Found { clauses: Vec::new(), places: HashMap::new() };
     let all = view.totals.docs;
     for item in items {
         let (Item::Words(text) | Item::Phrase(text) | Item::Prefix(text)) = item;
         if matches!(item, Item::Prefix(_)) {
-            expand(view, conn, fields, &mut found, &fold(text))?;
+            notes.extend(expand(view, conn, fields, &mut found, &fold(text))?);
             continue;
         }
         for word in words(analyzer, text) {
             if is_lone(&word) {
-                expand(view, conn, fields, &mut found, &word.exact)?;
+                notes.extend(expand(view, conn, fields, &mut found, &word.exact)?);
                 continue;
             }
             let plain = Fields::term(fields.text, &word.stem, false);
@@ -99,6 +100,7 @@ pub fn clauses(
     }
     let mut clauses = found.clauses;
     if clauses.len() > MOST {
+        notes.push(format!("it has very many words; the rarest {MOST} were searched for"));
         clauses.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.term.cmp(&b.term)));
         clauses.truncate(MOST);
     }
@@ -125,23 +127,27 @@ impl Found {
     }
 }
 
-/// Adds the living words that begin with `prefix`.
+/// Adds the living words that begin with `prefix`, and says so where they are not all.
 fn expand(
     view: &View,
     conn: &Connection,
     fields: &Fields,
     found: &mut Found,
     prefix: &str,
-) -> Result<(), IndexError> {
+) -> Result<Option<String>, IndexError> {
     let mut words = prefixed(view, conn, fields.text, prefix)?;
     words.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let left_out = (words.len() > EXPANSIONS).then(|| {
+        let count = words.len();
+        format!("{count} words begin with `{prefix}`; the {EXPANSIONS} most frequent were searched for, write more of it")
+    });
     words.truncate(EXPANSIONS);
     let all = view.totals.docs;
     let group = idf(words.iter().map(|(_, docs)| docs).sum::<u64>().min(all), all);
     for (term, docs) in words {
         found.add(term, group, docs);
     }
-    Ok(())
+    Ok(left_out)
 }
 
 /// The living exact forms that begin with `prefix`, and how many documents hold each.

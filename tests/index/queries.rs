@@ -1,7 +1,9 @@
 //! What people type, and what they get.
 
 use super::vault::{TestVault, no_failpoints, show};
-use vault_agent::index::Query;
+use vault_agent::clock::SystemClock;
+use vault_agent::index::{Index, Options, Query};
+use vault_agent::vault::Vault;
 
 fn vault() -> TestVault {
     TestVault::of(
@@ -165,4 +167,61 @@ fn odd_files_are_indexed_as_far_as_they_are_text() {
     assert_eq!(stats.by_kind["item"], 10_000);
     let health = index.health();
     assert!(health.iter().any(|finding| finding.detail.contains("broken.md")), "{health:?}");
+}
+
+#[test]
+fn a_date_without_an_offset_is_the_whole_day_of_the_vaults_zone() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of(
+        "//- by header.md\n---\ndate: 2026-07-01\n---\nwritten\n\
+//- 2026-07-01 by name.md\nwritten\n\
+//- late.md\n---\ndate: 2026-07-01 23:30\n---\nwritten\n\
+//- daily/2026-07-01.md\n- 23:30 written\n\
+//- the day before.md\n---\ncreated: 2026-06-30T23:59\n---\nwritten\n",
+    );
+    for zone in ["America/New_York", "Pacific/Auckland", "UTC"] {
+        let zone = jiff::tz::TimeZone::get(zone).unwrap();
+        let options = Options { zone, ..Options::default() };
+        let cache = tempfile::tempdir().unwrap();
+        let index = Index::open(
+            Vault::open(&vault.root()).unwrap(),
+            cache.path(),
+            options,
+            std::sync::Arc::new(SystemClock),
+        )
+        .unwrap();
+        let count = |query: &str| {
+            let answer = index.search(&Query::new(query)).unwrap();
+            answer.hits.iter().filter(|hit| hit.kind != "properties").count()
+        };
+        assert_eq!(count("written after:2026-07-01"), 4);
+        assert_eq!(count("written after:2026-07-01 before:2026-07-02"), 4);
+        assert_eq!(count("written before:2026-07-01"), 1);
+        assert_eq!(count("written after:2026-07-02"), 0);
+    }
+}
+
+#[test]
+fn a_prefix_of_many_words_says_how_many_were_searched_for() {
+    let _gate = no_failpoints();
+    let words: String = (0..40).map(|n| format!("prefixed{n}\n\n")).collect();
+    let vault = TestVault::of(&format!("//- a.md\n{words}"));
+    let answer = vault.index().search(&Query::new("prefixed*").limit(100)).unwrap();
+    assert_eq!(answer.hits.len(), 32);
+    assert_eq!(
+        answer.notes,
+        ["40 words begin with `prefixed`; the 32 most frequent were searched for, write more of it"]
+    );
+    assert!(vault.index().search(&Query::new("prefixed1*")).unwrap().notes.is_empty());
+}
+
+#[test]
+fn a_phrase_is_found_where_its_words_own_something() {
+    let _gate = no_failpoints();
+    let vault = TestVault::of(
+        "//- a.md\nthe universe's end\n//- b.md\nthe universe\u{2019}s end, too\n//- c.md\nthe universes end\n",
+    );
+    assert_eq!(vault.find("\"the universe\"").len(), 2);
+    assert_eq!(vault.find("\"universe\" end").len(), 2);
+    assert_eq!(vault.find("\"the universe's end\"").len(), 2);
 }
