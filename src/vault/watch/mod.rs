@@ -123,6 +123,7 @@ impl Watcher {
             identity: identity(vault.root()),
             collector: Collector::new(times, Instant::now()),
             is_limited: false,
+            is_unsettled: false,
             times,
             on: Box::new(on),
         };
@@ -165,6 +166,8 @@ struct Watch {
     identity: Option<Identity>,
     collector: Collector,
     is_limited: bool,
+    /// Folders come and go so fast that some may have no watch yet.
+    is_unsettled: bool,
     times: WatchTimes,
     on: Box<dyn FnMut(WatchEvent) + Send>,
 }
@@ -173,8 +176,10 @@ impl Watch {
     fn run(mut self, receiver: &Receiver<Message>) {
         let mut looked = Instant::now();
         loop {
-            let mut next = receiver.recv_timeout(self.collector.idle_for(Instant::now()));
-            let mut folders_changed = false;
+            let idle = self.collector.idle_for(Instant::now());
+            let mut folders_changed = std::mem::take(&mut self.is_unsettled);
+            let mut next =
+                receiver.recv_timeout(if folders_changed { idle.min(self.times.settle) } else { idle });
             loop {
                 match next {
                     Ok(Message::Event(event)) => folders_changed |= self.take_in(event),
@@ -326,27 +331,30 @@ impl Watch {
                 });
             }
             fresh.clear();
-            for (path, id) in there {
-                if !self.folders.contains_key(&path) {
-                    self.watch_folder(&path);
+            let new: Vec<_> =
+                there.into_iter().filter(|(path, _)| !self.folders.contains_key(path)).collect();
+            if new.is_empty() {
+                return;
+            }
+            for (path, id) in new {
+                if self.watch_folder(&path) {
                     self.folders.insert(path.clone(), id);
                     fresh.insert(path);
                 }
             }
-            if fresh.is_empty() {
-                return;
-            }
         }
+        self.is_unsettled = true;
         self.collector.rescan("folders come faster than they can be watched");
     }
 
-    fn watch_folder(&mut self, path: &NotePath) {
+    /// Sets a watch, or says that none can be set; `false` if the folder has just gone, and may be there again.
+    fn watch_folder(&mut self, path: &NotePath) -> bool {
         if !cfg!(target_os = "linux") || self.is_limited {
-            return;
+            return true;
         }
-        let Some(watcher) = &mut self.watcher else { return };
+        let Some(watcher) = &mut self.watcher else { return true };
         let Err(error) = watcher.watch(&self.vault.absolute(path), RecursiveMode::NonRecursive) else {
-            return;
+            return true;
         };
         if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) {
             self.is_limited = true;
@@ -354,9 +362,13 @@ impl Watch {
             (self.on)(WatchEvent::Error(
                 "the system allows no more watched folders, so changes are looked for once a minute; raise it with `sysctl fs.inotify.max_user_watches=524288`".to_owned(),
             ));
-        } else if self.vault.absolute(path).is_dir() {
+        } else if matches!(error.kind, notify::ErrorKind::PathNotFound) || !self.vault.absolute(path).is_dir()
+        {
+            return false;
+        } else {
             (self.on)(WatchEvent::Error(format!("the folder `{path}` can't be watched: {error}")));
         }
+        true
     }
 
     /// Notices that the vault has vanished, has come back, or has been replaced by another folder.
