@@ -80,7 +80,7 @@ fn what_is_due_at_the_start_fires() {
     daemon.hear("Pay the rent");
     let (code, took, _) = daemon.terminate();
     assert_eq!(code, Some(0));
-    assert!(took < Duration::from_secs(5), "stopping took {took:?}");
+    assert!(took < Duration::from_secs(30), "stopping took {took:?}");
 }
 
 #[test]

@@ -43,8 +43,8 @@ impl Told {
     fn until(&self, mut is_wanted: impl FnMut(&WatchEvent) -> bool) {
         let begun = Instant::now();
         let mut seen = Vec::new();
-        while begun.elapsed() < Duration::from_secs(20) {
-            let Ok(event) = self.events.recv_timeout(Duration::from_secs(20)) else { break };
+        while begun.elapsed() < Duration::from_secs(60) {
+            let Ok(event) = self.events.recv_timeout(Duration::from_secs(60)) else { break };
             if is_wanted(&event) {
                 return;
             }

@@ -138,7 +138,7 @@ impl FakeDiscord {
 
     /// Waits until a gateway session is ready.
     pub async fn connected(&self) {
-        self.until("a gateway session", Duration::from_secs(20), |w| {
+        self.until("a gateway session", Duration::from_secs(60), |w| {
             w.sessions.values().any(|s| s.tx.is_some())
         })
         .await;
@@ -187,7 +187,7 @@ impl FakeDiscord {
                     || i.edited.is_some()
             })
         };
-        self.until("an answer to the interaction", Duration::from_secs(20), settled).await;
+        self.until("an answer to the interaction", Duration::from_secs(60), settled).await;
         let world = self.world();
         let interaction = &world.interactions[&id];
         json!({ "callback": interaction.callback, "edited": interaction.edited })
