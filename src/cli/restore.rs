@@ -8,8 +8,8 @@ use crate::deliver;
 use crate::format::commitment;
 use crate::format::reminder::{self, Reminder};
 use crate::history::{
-    FileDiff, Filter, History, HistoryError, Interrupted, LineTarget, Mode, Plan, Point, RestoreReport,
-    put_line_back,
+    FileDiff, Filter, History, HistoryError, Interrupted, LineTarget, Mode, Plan, Point, Rename,
+    RestoreReport, put_line_back,
 };
 use crate::vault::{Actor, NotePath, Plan as EditPlan, VaultError, Why};
 use crate::workspace::Workspace;
@@ -17,7 +17,8 @@ use crate::workspace::Workspace;
 /// Brings back files, folders, everything, or one line as they were.
 ///
 /// Without `--at`, paths go back to what they were before their last change. The present is kept first,
-/// so a restore can itself be undone. Files that are newer than the point stay, unless `--exact`.
+/// so a restore can itself be undone. Files that are newer than the point stay, and what was renamed since
+/// keeps its new name, unless `--exact`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Files and folders; none means the whole vault.
@@ -28,7 +29,7 @@ pub struct Args {
     /// Shows the difference and changes nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Removes files that are newer than the point.
+    /// Removes files that are newer than the point, and moves back what was renamed since.
     #[arg(long)]
     exact: bool,
     /// Doesn't ask.
@@ -56,6 +57,8 @@ struct Document<'a> {
     #[serde(flatten)]
     report: &'a RestoreReport,
     newer: &'a [String],
+    /// What has another path now.
+    renamed: &'a [Rename],
     dry_run: bool,
 }
 
@@ -97,10 +100,10 @@ impl Restore<'_> {
             None => {
                 self.context.ui.note("no restore was interrupted");
                 let report = RestoreReport::default();
-                self.context.ui.json(&Document { report: &report, newer: &[], dry_run: false });
+                self.context.ui.json(&Document { report: &report, newer: &[], renamed: &[], dry_run: false });
                 Ok(Status::Fine)
             }
-            Some(report) => self.finish(&report, &[]),
+            Some(report) => self.finish(&report, &[], &[]),
         }
     }
 
@@ -137,6 +140,7 @@ impl Restore<'_> {
             self.context.ui.json(&Document {
                 report: &report,
                 newer: &plan.newer,
+                renamed: &plan.renamed,
                 dry_run: self.args.dry_run,
             });
             return Ok(Status::Fine);
@@ -154,7 +158,7 @@ impl Restore<'_> {
             }
         }
         let report = self.history.restore(&self.workspace.editor, &point, &scopes, self.args.exact)?;
-        self.finish(&report, &plan.newer)
+        self.finish(&report, &plan.newer, &plan.renamed)
     }
 
     /// Where nobody says when: what the vault has lost since the newest snapshot, else the state before
@@ -188,7 +192,14 @@ impl Restore<'_> {
         let when = ago(point.commit.time, self.context.clock.now());
         ui.line(format!("as of {} ({when}): {}", point.short(), point.commit.message.subject));
         if plan.steps.is_empty() && plan.blocked.is_empty() {
-            ui.line("nothing to restore: the files are as they were then");
+            ui.line(if plan.renamed.is_empty() {
+                "nothing to restore: the files are as they were then"
+            } else {
+                "nothing to restore: what isn't where it was has another name now"
+            });
+        }
+        for rename in plan.renamed.iter().filter(|_| !self.args.exact) {
+            ui.line(format!("keep {} (it was {} then; `--exact` moves it back)", rename.to, rename.from));
         }
         for step in &plan.steps {
             let word = match (step.before, step.after) {
@@ -220,9 +231,9 @@ impl Restore<'_> {
         self.args.yes || !self.context.ui.can_ask() || self.context.ui.confirm(question)
     }
 
-    fn finish(&self, report: &RestoreReport, newer: &[String]) -> CommandResult {
+    fn finish(&self, report: &RestoreReport, newer: &[String], renamed: &[Rename]) -> CommandResult {
         let ui = self.context.ui;
-        ui.json(&Document { report, newer, dry_run: false });
+        ui.json(&Document { report, newer, renamed, dry_run: false });
         for path in &report.restored {
             ui.line(format!("restored {path}"));
         }
@@ -328,13 +339,18 @@ impl Restore<'_> {
         let diff = FileDiff { path: path.to_owned(), old: file(&now), new: file(&after) };
         if after == now {
             self.context.ui.line("nothing to restore: the line is there");
-            self.context.ui.json(&Document { report: &report, newer: &[], dry_run: self.args.dry_run });
+            self.context.ui.json(&Document {
+                report: &report,
+                newer: &[],
+                renamed: &[],
+                dry_run: self.args.dry_run,
+            });
             return Ok(Status::Fine);
         }
         self.context.ui.line(diff_text(&diff, style()));
         if self.args.dry_run {
             report.restored.push(path.to_owned());
-            self.context.ui.json(&Document { report: &report, newer: &[], dry_run: true });
+            self.context.ui.json(&Document { report: &report, newer: &[], renamed: &[], dry_run: true });
             return Ok(Status::Fine);
         }
         if !self.may("restore this line?") {
@@ -357,7 +373,7 @@ impl Restore<'_> {
         edit.map_err(CommandError::problem)?;
         report.restored.push(path.to_owned());
         report.snapshot_after = self.history.newest().ok().map(|point| point.commit.id.to_string());
-        self.finish(&report, &[])
+        self.finish(&report, &[], &[])
     }
 
     /// The text that the line is taken from: at the point that was named, else the newest that has it

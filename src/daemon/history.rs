@@ -33,6 +33,7 @@ impl Part for HistoryPart {
     ) -> anyhow::Result<()> {
         let mut snapshotter = open(&workspace)?;
         let mut gone = false;
+        let mut notice: Option<String> = None;
         loop {
             let clock = Arc::clone(&workspace.clock);
             if let Some(snapshotter) = snapshotter.as_mut().filter(|_| !gone) {
@@ -47,7 +48,11 @@ impl Part for HistoryPart {
                         Some(format!("no snapshot: {error}"))
                     }
                 });
-                words.into_iter().for_each(|words| board.say("history", words));
+                notice = snapshotter.take_notice().or(notice);
+                if let Some(words) = words {
+                    let notice = notice.iter().map(|notice| format!("{notice}; "));
+                    board.say("history", format!("{}{words}", notice.collect::<String>()));
+                }
             }
             let wait = match snapshotter.as_ref().filter(|_| !gone) {
                 Some(snapshotter) => {

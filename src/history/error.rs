@@ -36,6 +36,17 @@ pub enum HistoryError {
         /// How long it was waited for.
         seconds: u64,
     },
+    /// Another program's git has a file of the repository for too long.
+    #[error(
+        "another program has had `{}` for {seconds} s; end the git that works in the history, or remove that file if none does",
+        lock.display()
+    )]
+    Locked {
+        /// The lock of git's.
+        lock: PathBuf,
+        /// How long it was waited for.
+        seconds: u64,
+    },
     /// There is no snapshot yet.
     #[error("there is no snapshot yet")]
     Empty,

@@ -4,14 +4,17 @@
 //! they touched, so that most questions need no tree. The life of one reminder over fifty thousand
 //! commits takes well under a second, without an index that could be wrong.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use git2::Oid;
 use jiff::Timestamp;
 
 use super::commit::Commit;
+use super::diff::within;
 use super::error::Result;
 use super::message::{ALL_NOTES, Message};
+use super::renames::{Rename, pairs};
 use super::snapshot::History;
 use super::store::Store;
 use super::tree::{PathChange, tree_or_empty};
@@ -19,7 +22,7 @@ use super::tree::{PathChange, tree_or_empty};
 /// Which commits are meant. All conditions must hold.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// A file or folder that it changed.
+    /// A file or folder that it changed, under whatever name it had then.
     pub path: Option<String>,
     /// The `Actor:`; `agent` is anyone but `human`.
     pub actor: Option<String>,
@@ -49,20 +52,30 @@ impl History {
     ///
     /// # Errors
     /// The history can't be read.
-    pub fn log(
+    pub fn log(&self, filter: &Filter, take: impl FnMut(Record) -> Result<ControlFlow<()>>) -> Result<()> {
+        self.log_until(filter, None, take)
+    }
+
+    /// As [`History::log`], down to the snapshot `end`, which is not shown.
+    pub(super) fn log_until(
         &self,
         filter: &Filter,
+        end: Option<Oid>,
         mut take: impl FnMut(Record) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let mut next = self.store().head()?;
+        let mut paths: Vec<String> = filter.path.iter().cloned().collect();
         let mut left = filter.limit.unwrap_or(usize::MAX);
         let grep = filter.grep.as_ref().map(|words| words.to_lowercase());
-        while let (Some(id), true) = (next, left > 0) {
+        while let (Some(id), true) = (next.filter(|next| Some(*next) != end), left > 0) {
             // The store is free again before `take` is called, which may ask it for more.
-            let (parent, record) = self.meant(id, filter, grep.as_deref())?;
+            let (parent, record) = self.meant(id, filter, &paths, grep.as_deref())?;
             next = parent;
             if let Some(record) = record {
                 left -= 1;
+                if !paths.is_empty() {
+                    self.follow(&record, &mut paths)?;
+                }
                 if take(record)?.is_break() {
                     break;
                 }
@@ -71,8 +84,64 @@ impl History {
         Ok(())
     }
 
+    /// The renames in a snapshot, if a path that it added is `wanted`.
+    pub(super) fn renames_of(&self, record: &Record, wanted: impl Fn(&str) -> bool) -> Result<Vec<Rename>> {
+        let (mut gone, mut come) = (BTreeMap::new(), BTreeMap::new());
+        for change in &record.changes {
+            match (change.old, change.new) {
+                (Some(old), None) => drop(gone.insert(change.path.as_str(), old)),
+                (None, Some(new)) => drop(come.insert(change.path.as_str(), new)),
+                _ => {}
+            }
+        }
+        if gone.is_empty() || !come.keys().any(|path| wanted(path)) {
+            return Ok(Vec::new());
+        }
+        pairs(&gone, &come, |_, id| self.content(id))
+    }
+
+    /// The names that `paths` had before `record`: a file that was renamed, or a folder that was.
+    fn follow(&self, record: &Record, paths: &mut Vec<String>) -> Result<()> {
+        let renames = self.renames_of(record, |path| within(path, paths))?;
+        if renames.is_empty() {
+            return Ok(());
+        }
+        let store = self.store();
+        let before = record.commit.parent.map(|parent| store.commit(parent)).transpose()?;
+        let before = tree_or_empty(before.map(|commit| commit.tree));
+        for scope in paths.clone() {
+            let mut names = Vec::new();
+            for rename in &renames {
+                let Some(rest) = rename.to.strip_prefix(scope.as_str()) else { continue };
+                if !rest.is_empty() && !rest.starts_with('/') {
+                    continue;
+                }
+                // The folder itself was renamed only if it is gone.
+                let folder = rename.from.strip_suffix(rest).filter(|_| !rest.is_empty());
+                let folder =
+                    folder.filter(|old| store.node(record.commit.tree, old).is_ok_and(|node| node.is_none()));
+                names.push(folder.unwrap_or(&rename.from).to_owned());
+            }
+            if !names.is_empty() && store.node(before, &scope)?.is_none() {
+                paths.retain(|path| *path != scope);
+            }
+            for name in names {
+                if paths.is_empty() || !within(&name, paths) {
+                    paths.push(name);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The commit's parent, and the commit itself if `filter` means it.
-    fn meant(&self, id: Oid, filter: &Filter, grep: Option<&str>) -> Result<(Option<Oid>, Option<Record>)> {
+    fn meant(
+        &self,
+        id: Oid,
+        filter: &Filter,
+        paths: &[String],
+        grep: Option<&str>,
+    ) -> Result<(Option<Oid>, Option<Record>)> {
         let store = self.store();
         let odb = store.repo().odb().map_err(store.git("open the objects"))?;
         if let Some(wanted) = &filter.id
@@ -89,9 +158,7 @@ impl History {
             let parent = parent.map(|id| store.commit_from(&odb, id)).transpose()?;
             Ok(tree_or_empty(parent.map(|parent| parent.tree)))
         };
-        if let Some(path) = &filter.path
-            && !touches(&store, &commit, path, &before)?
-        {
+        if !paths.is_empty() && !touches(&store, &commit, paths, &before)? {
             return Ok((parent, None));
         }
         if let Some(id) = &filter.id
@@ -161,14 +228,24 @@ fn named(message: &Message, hit: impl Fn(&str) -> bool) -> Named {
     if any && message.trailer(ALL_NOTES).is_none() { Named::No } else { Named::Unknown }
 }
 
-fn touches(store: &Store, commit: &Commit, path: &str, before: &impl Fn() -> Result<Oid>) -> Result<bool> {
-    let inside =
-        |note: &str| note.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    Ok(match named(&commit.message, inside) {
-        Named::Yes => true,
-        Named::No => false,
-        Named::Unknown => store.node(before()?, path)? != store.node(commit.tree, path)?,
-    })
+fn touches(
+    store: &Store,
+    commit: &Commit,
+    paths: &[String],
+    before: &impl Fn() -> Result<Oid>,
+) -> Result<bool> {
+    match named(&commit.message, |note| within(note, paths)) {
+        Named::Yes => return Ok(true),
+        Named::No => return Ok(false),
+        Named::Unknown => {}
+    }
+    let before = before()?;
+    for path in paths {
+        if store.node(before, path)? != store.node(commit.tree, path)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A look at the bytes of a message, which spares taking most of them apart: it names the id, or it is

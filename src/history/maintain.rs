@@ -170,7 +170,7 @@ fn remove_leftovers(dir: &Path) {
     for folder in folders.into_iter().chain(inside.filter(|path| path.is_dir())) {
         for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let name = file.file_name().to_string_lossy().into_owned();
-            let temporary = name.starts_with("tmp_") || name.contains("_git2_") || name.ends_with(".lock");
+            let temporary = name.starts_with("tmp_") || name.contains("_git2_");
             if temporary && old(&file.path()) {
                 let _ = fs::remove_file(file.path());
             }

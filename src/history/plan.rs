@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::diff::within;
 use super::object::FileState;
+use super::renames::Rename;
 
 /// One file of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,9 @@ pub struct Plan {
     pub newer: Vec<String>,
     /// Files that can't be restored.
     pub blocked: Vec<Skip>,
+    /// Files that have another path now. Their text is restored where they are now, if that was asked
+    /// for; only `--exact` moves them back.
+    pub renamed: Vec<Rename>,
 }
 
 /// The way from `present` to `target` for the files at or under `scopes` (all where there are none).
@@ -71,6 +75,29 @@ pub fn plan(
     }
     plan.steps.sort_by(|a, b| a.path.cmp(&b.path));
     plan
+}
+
+/// As [`plan`], with `renames` between the target and the present: those that concern `scopes`.
+pub(crate) fn plan_renamed(
+    mut target: BTreeMap<String, FileState>,
+    present: &BTreeMap<String, FileState>,
+    scopes: &[String],
+    exact: bool,
+    renames: Vec<Rename>,
+) -> Plan {
+    let mut scopes = scopes.to_vec();
+    let all = scopes.is_empty();
+    for rename in &renames {
+        if exact {
+            let both = [&rename.from, &rename.to].map(Clone::clone);
+            scopes.extend(both.into_iter().filter(|_| !all));
+        } else if let Some(state) = target.remove(&rename.from)
+            && within(&rename.to, &scopes)
+        {
+            target.insert(rename.to.clone(), state);
+        }
+    }
+    Plan { renamed: renames, ..plan(&target, present, &scopes, exact) }
 }
 
 /// A file where a folder must be, or the other way round.

@@ -170,6 +170,7 @@ impl History {
         let store = self.store();
         let lock = store.lock()?;
         store.refresh()?;
+        store.adopt(&lock, fetched)?;
         let Some(head) = store.head()? else {
             store.move_branch(&lock, fetched, &[])?;
             return Ok(fetched);

@@ -5,7 +5,8 @@
 //! with the content it is expected to have, so that what somebody types meanwhile wins; then one commit
 //! says what was restored. A restore that is killed has left a note, and the next one finishes it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use serde::Serialize;
@@ -13,11 +14,13 @@ use serde::Serialize;
 use super::diff::{FileDiff, within};
 use super::entries::EntryFile;
 use super::error::{HistoryError, Result};
+use super::log::Filter;
 use super::object::{FileState, Mode};
 use super::pending::{self, PendingRestore, PendingStep};
-use super::plan::{Plan, Skip, Step, plan};
+use super::plan::{Plan, Skip, Step, plan_renamed};
 use super::point::{Point, show};
 use super::put::{StepError, link_target};
+use super::renames::{Rename, pairs};
 use super::scan::Scanner;
 use super::snapshot::{Deletions, History};
 use super::store::failpoint;
@@ -80,15 +83,59 @@ impl History {
     pub fn plan_restore(&self, point: &Point, scopes: &[String], exact: bool) -> Result<Plan> {
         let present = self.present()?;
         let target = self.store().files(point.commit.tree)?;
+        let renames = self.renames(point, &target, &present, scopes)?;
         for scope in scopes {
             let scope = std::slice::from_ref(scope);
             let known = target.keys().any(|path| within(path, scope));
             let newer = exact && present.keys().any(|path| within(path, scope));
-            if !known && !newer {
+            let renamed = renames.iter().any(|rename| within(&rename.to, scope));
+            if !known && !newer && !renamed {
                 return Err(HistoryError::NotInSnapshot { path: scope[0].clone(), at: point.short() });
             }
         }
-        Ok(plan(&target, &present, scopes, exact))
+        Ok(plan_renamed(target, &present, scopes, exact, renames))
+    }
+
+    /// The files of `scopes` that have another path now than at `point`: by their texts, or, where those
+    /// have changed too much, by what the history says.
+    fn renames(
+        &self,
+        point: &Point,
+        target: &BTreeMap<String, FileState>,
+        present: &BTreeMap<String, FileState>,
+        scopes: &[String],
+    ) -> Result<Vec<Rename>> {
+        let (gone, come) = (only_in(target, present), only_in(present, target));
+        let text = |path: &str, id| {
+            // What no snapshot holds yet is read from the vault.
+            self.content(id).or_else(|_| {
+                Ok(NotePath::new(path)
+                    .ok()
+                    .and_then(|path| self.vault().read(&path).ok())
+                    .unwrap_or_default())
+            })
+        };
+        let mut renames = pairs(&gone, &come, text)?;
+        let left = |path: &str| renames.iter().all(|rename| rename.to != path && rename.from != path);
+        let unexplained: Vec<&str> = gone.keys().copied().filter(|path| left(path)).collect();
+        // Each path that is new since the point, under the name that it had before each snapshot.
+        let mut names: HashMap<String, &str> =
+            come.keys().filter(|path| left(path)).map(|path| ((*path).to_owned(), *path)).collect();
+        if !unexplained.is_empty() && !names.is_empty() {
+            self.log_until(&Filter::default(), Some(point.commit.id), |record| {
+                for rename in self.renames_of(&record, |path| names.contains_key(path))? {
+                    if let Some(now) = names.remove(&rename.to) {
+                        names.insert(rename.from, now);
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+            let found = unexplained.iter().filter_map(|path| names.get_key_value(*path));
+            renames.extend(found.map(|(from, to)| Rename { from: from.clone(), to: (*to).to_owned() }));
+            renames.sort_unstable_by(|a, b| a.from.cmp(&b.from));
+        }
+        renames.retain(|rename| within(&rename.from, scopes) || within(&rename.to, scopes));
+        Ok(renames)
     }
 
     /// The difference that a step makes, the present read from the vault.
@@ -139,7 +186,8 @@ impl History {
         }
         let before = self.newest()?;
         let target = self.store().files(point.commit.tree)?;
-        let plan = plan(&target, &present, scopes, exact);
+        let renames = self.renames(point, &target, &present, scopes)?;
+        let plan = plan_renamed(target, &present, scopes, exact, renames);
         let mut report = RestoreReport {
             from: point.commit.id.to_string(),
             snapshot_before: Some(before.commit.id.to_string()),
@@ -229,7 +277,7 @@ impl History {
         let made = self.snapshot_paths(&paths, Deletions::Accept)?;
         failpoint("history::restore-committed");
         report.snapshot_after = made.commits.last().cloned();
-        self.verify(steps, report)?;
+        self.confirm(steps, report)?;
         if stopped.is_none() {
             pending::end(self.dir())?;
         }
@@ -237,7 +285,7 @@ impl History {
     }
 
     /// What counts as restored is what a fresh look at the vault has found.
-    fn verify(&self, steps: &[Step], report: &mut RestoreReport) -> Result<()> {
+    fn confirm(&self, steps: &[Step], report: &mut RestoreReport) -> Result<()> {
         let store = self.store();
         let (_, tree) = store.head_tree()?;
         for step in steps {
@@ -252,6 +300,15 @@ impl History {
         }
         Ok(())
     }
+}
+
+/// The files of `one` whose paths aren't in the `other`.
+fn only_in<'a>(
+    one: &'a BTreeMap<String, FileState>,
+    other: &BTreeMap<String, FileState>,
+) -> BTreeMap<&'a str, FileState> {
+    let only = one.iter().filter(|(path, _)| !other.contains_key(*path));
+    only.map(|(path, state)| (path.as_str(), *state)).collect()
 }
 
 fn subject(plan: &Plan, time: &str) -> String {

@@ -1,8 +1,8 @@
 //! Taking snapshots: the whole vault, some paths, or one write of the agent.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use git2::Oid;
@@ -11,12 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use super::entries::{Entries, Entry, EntryFile};
 use super::error::Result;
+use super::lock::Lock;
 use super::message::Message;
 use super::object::Sink;
 use super::pending::{self, PendingRestore};
+use super::renames::{Rename, pairs};
 use super::scan::{LeftOut, Scan, Scanner};
 use super::select::{Selection, Verdict};
-use super::store::{Lock, Store, failpoint};
+use super::store::{Store, failpoint};
 use super::tree::TreeChange;
 use super::words::{Fact, bulk, human};
 use crate::clock::Clock;
@@ -42,6 +44,8 @@ pub struct History {
     pub(super) grouped: Mutex<Option<BTreeSet<NotePath>>>,
     /// The folder of the logs.
     pub(super) logs: String,
+    /// The repository was deleted or replaced since a snapshot last compared everything.
+    replaced: AtomicBool,
 }
 
 /// What becomes of many deletions at once.
@@ -109,6 +113,7 @@ impl History {
             restoring: AtomicBool::new(false),
             grouped: Mutex::default(),
             logs: settings.paths.logs.trim_end_matches('/').to_owned(),
+            replaced: AtomicBool::new(false),
         })
     }
 
@@ -148,7 +153,29 @@ impl History {
 
     pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
         // The store has no state that a panic could leave half-changed: it reads the disk anew.
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if !store.is_current() {
+            // Somebody has deleted the repository, or put another one in its place.
+            match Store::open(&self.dir) {
+                Ok(opened) => {
+                    *store = opened;
+                    self.replaced.store(true, Ordering::SeqCst);
+                }
+                Err(error) => tracing::warn!("the history can't be opened again: {error}"),
+            }
+        }
+        store
+    }
+
+    /// What a person should hear of the repository, once: that it was gone, or changed by others.
+    pub fn take_notice(&self) -> Option<String> {
+        self.store().notice.take()
+    }
+
+    /// Whether the repository isn't the one any more that the last full snapshot was written to.
+    pub(super) fn is_replaced(&self) -> bool {
+        drop(self.store());
+        self.replaced.load(Ordering::SeqCst)
     }
 
     /// Compares the whole vault with the last snapshot and commits what differs.
@@ -158,6 +185,7 @@ impl History {
     pub fn snapshot_all(&self, deletions: Deletions) -> Result<Snapshot> {
         let store = self.store();
         let lock = store.lock()?;
+        self.replaced.store(false, Ordering::SeqCst);
         let (head, base) = store.head_tree()?;
         let file = EntryFile::new(&self.dir);
         let mut entries = file.load();
@@ -180,6 +208,9 @@ impl History {
     /// # Errors
     /// As [`History::snapshot_all`].
     pub fn snapshot_paths(&self, paths: &BTreeSet<NotePath>, deletions: Deletions) -> Result<Snapshot> {
+        if self.is_replaced() {
+            return self.snapshot_all(deletions);
+        }
         let store = self.store();
         let lock = store.lock()?;
         let (head, base) = store.head_tree()?;
@@ -187,9 +218,7 @@ impl History {
         let (mut scan, sink) = scanner.some(paths)?;
         let mut seen = std::mem::take(&mut scan.seen);
         let done = self.commit_scan(&store, &lock, head, base, scan, sink, deletions)?;
-        if done.held {
-            seen.retain(|(_, entry)| entry.is_some());
-        }
+        seen.retain(|(path, entry)| entry.is_some() || !done.held.contains(path));
         if !seen.is_empty() {
             let seen = seen.iter().map(|(path, entry)| (path.as_str(), *entry));
             EntryFile::new(&self.dir).append(seen, base, done.tree);
@@ -208,7 +237,7 @@ impl History {
         for (path, entry) in seen {
             match entry {
                 Some(entry) => drop(entries.map.insert(path.into(), entry)),
-                None if done.held => {}
+                None if done.held.contains(&path) => {}
                 None => drop(entries.map.remove(path.as_str())),
             }
         }
@@ -240,10 +269,11 @@ impl History {
         deletions: Deletions,
     ) -> Result<Done> {
         let mut snapshot = Snapshot { left_out: std::mem::take(&mut scan.left_out), ..Snapshot::default() };
-        let held = self.hold(store, base, &scan, deletions)?;
-        if held.is_some() {
-            scan.deleted.clear();
-        }
+        let renamed = self.renamed(store, base, &scan)?;
+        let renamed: BTreeSet<&str> = renamed.iter().map(|rename| rename.from.as_str()).collect();
+        let held = self.hold(store, base, &scan, &renamed, deletions)?;
+        let waits: BTreeSet<String> = held.iter().flat_map(|held| held.deleted.iter().cloned()).collect();
+        scan.deleted.retain(|path| !waits.contains(path));
         let mut at = At { head, tree: base, sink: Some(sink) };
         let restored = pending::load(&self.dir)?;
         let targets = restored.as_ref().map(PendingRestore::targets).unwrap_or_default();
@@ -257,21 +287,20 @@ impl History {
         }
         let (gone, kept): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|(_, state)| state.is_none());
         // What a sync tool deleted in one sweep stands alone, so that it can be brought back alone.
-        let (together, alone) = if gone.len() >= BULK {
-            (kept, gone)
-        } else {
-            (kept.into_iter().chain(gone).collect(), Vec::new())
-        };
+        let (gone, moved): (Vec<_>, Vec<_>) =
+            gone.into_iter().partition(|(path, _)| !renamed.contains(path.as_str()));
+        let (together, alone) =
+            if gone.len() >= BULK { (moved, gone) } else { ([moved, gone].concat(), Vec::new()) };
+        let together = kept.into_iter().chain(together).collect();
         self.commit_theirs(store, lock, &mut at, together, &mut snapshot)?;
         self.commit(store, lock, &mut at, &alone, &bulk(&alone), &mut snapshot)?;
         if head.is_none() && snapshot.commits.is_empty() {
             // Even an empty vault has a first snapshot, for restores to begin from.
             self.commit_always(store, lock, &mut at, &human(&[], true), &mut snapshot)?;
         }
-        let is_held = held.is_some();
         pending::keep_or_remove(&self.dir.join("held.json"), held.as_ref())?;
         snapshot.held = held;
-        Ok(Done { snapshot, base, tree: at.tree, held: is_held })
+        Ok(Done { snapshot, base, tree: at.tree, held: waits })
     }
 
     /// Commits what changed without the agent's editor: what the bot logged first, the rest as people's.
@@ -289,8 +318,35 @@ impl History {
         self.commit(store, lock, at, &changes, &message, snapshot)
     }
 
-    fn hold(&self, store: &Store, base: Oid, scan: &Scan, deletions: Deletions) -> Result<Option<Held>> {
-        if deletions == Deletions::Accept || scan.deleted.is_empty() {
+    /// The files that only have another path now, where so many are gone that it matters.
+    fn renamed(&self, store: &Store, base: Oid, scan: &Scan) -> Result<Vec<Rename>> {
+        if scan.deleted.len() < BULK {
+            return Ok(Vec::new());
+        }
+        let (mut gone, mut come) = (BTreeMap::new(), BTreeMap::new());
+        for path in &scan.deleted {
+            gone.extend(store.file(base, path)?.map(|state| (path.as_str(), state)));
+        }
+        for (path, state) in &scan.changed {
+            if store.file(base, path)?.is_none() {
+                come.extend(state.map(|state| (path.as_str(), state)));
+            }
+        }
+        // What was just written into a pack isn't readable yet.
+        pairs(&gone, &come, |_, id| Ok(store.blob(id).unwrap_or_default()))
+    }
+
+    fn hold(
+        &self,
+        store: &Store,
+        base: Oid,
+        scan: &Scan,
+        renamed: &BTreeSet<&str>,
+        deletions: Deletions,
+    ) -> Result<Option<Held>> {
+        let mut gone: Vec<&String> =
+            scan.deleted.iter().filter(|path| !renamed.contains(path.as_str())).collect();
+        if deletions == Deletions::Accept || gone.is_empty() {
             return Ok(None);
         }
         let known = match scan.known {
@@ -299,13 +355,40 @@ impl History {
             // A few deletions can only be all of them in a tiny vault.
             None => store.count_up_to(base, scan.deleted.len() + 1)?,
         };
-        let gone = scan.deleted.len();
         let added =
             scan.changed.iter().any(|(path, _)| store.file(base, path).is_ok_and(|old| old.is_none()));
-        let everything = gone == known && !added;
-        let many = gone > BULK && gone * 10 > known;
+        let everything = gone.len() == known && !added;
+        let many = |gone: usize| gone > BULK && gone * 10 > known;
+        if !everything && many(gone.len()) {
+            self.drop_copied(store, base, scan, &mut gone)?;
+        }
+        if !everything && !many(gone.len()) {
+            return Ok(None);
+        }
         let since = self.held()?.map_or_else(|| self.clock.now(), |held| held.since);
-        Ok((everything || many).then(|| Held { since, known, deleted: scan.deleted.clone() }))
+        Ok(Some(Held { since, known, deleted: gone.into_iter().cloned().collect() }))
+    }
+
+    /// Leaves out of `gone` what stands elsewhere under the same name: a folder that was copied first and
+    /// deleted later.
+    fn drop_copied(&self, store: &Store, base: Oid, scan: &Scan, gone: &mut Vec<&String>) -> Result<()> {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        let files = store.files(base)?;
+        let deleted: HashSet<&String> = scan.deleted.iter().collect();
+        let mut copies: BTreeMap<(Oid, String), usize> = BTreeMap::new();
+        for (path, state) in files.iter().filter(|(path, _)| !deleted.contains(path)) {
+            *copies.entry((state.id, name(path))).or_default() += 1;
+        }
+        gone.retain(|path| {
+            let copy = files.get(*path).and_then(|state| copies.get_mut(&(state.id, name(path))));
+            copy.is_none_or(|left| {
+                *left == 0 || {
+                    *left -= 1;
+                    false
+                }
+            })
+        });
+        Ok(())
     }
 
     /// Deletions that wait for a person's word, if any.
@@ -397,7 +480,8 @@ struct Done {
     snapshot: Snapshot,
     base: Oid,
     tree: Oid,
-    held: bool,
+    /// The files whose deletion waits for a word.
+    held: BTreeSet<String>,
 }
 
 impl Snapshot {

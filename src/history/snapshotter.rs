@@ -175,6 +175,11 @@ impl Snapshotter {
         Ok(Some(snapshot))
     }
 
+    /// What a person should hear of the repository, once.
+    pub fn take_notice(&self) -> Option<String> {
+        self.history.take_notice()
+    }
+
     /// Takes what waits, whatever the time: before the daemon ends.
     ///
     /// # Errors

@@ -5,25 +5,23 @@
 //! the vault's own `.git`. A commit is durable before the branch points at it.
 
 use std::cell::RefCell;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::time::Duration;
 
 use git2::{ObjectType, Oid, Repository};
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::commit::{self, Commit};
 use super::error::{HistoryError, Result};
+use super::known::{Known, Word};
+use super::lock::Lock;
 use super::message::Message;
 use super::object::Sink;
 use super::tree::empty_tree;
 use super::wal::{self, Object, Wal};
 
 pub(crate) const BRANCH: &str = "refs/heads/main";
-
-/// How long another process is waited for.
-const LOCK_PATIENCE: Duration = Duration::from_secs(30);
 
 /// More changed files than this go into a pack instead of loose objects.
 const PACK_FROM: usize = 1_000;
@@ -32,35 +30,58 @@ const PACK_FROM: usize = 1_000;
 pub(crate) struct Store {
     repo: Repository,
     dir: PathBuf,
-    wal: RefCell<Wal>,
+    pub(super) wal: RefCell<Wal>,
+    /// The list of snapshots, outside the repository.
+    pub(super) known: Known,
+    /// What was found that a person should hear of, until somebody asks.
+    pub(super) notice: RefCell<Option<String>>,
+    /// Which folder was opened: one that was made anew in its place is another.
+    identity: Option<Identity>,
 }
 
-/// Held while the branch may move; released when dropped.
-#[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "holds the lock until it is dropped")] File);
+/// Device, number and last change of the repository's settings, which nobody changes.
+type Identity = (u64, u64, i64, i64);
+
+fn identity(dir: &Path) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    let config = std::fs::metadata(dir.join("config")).ok()?;
+    Some((config.dev(), config.ino(), config.ctime(), config.ctime_nsec()))
+}
 
 impl Store {
     /// Opens the repository at `dir`, making it where there is none.
     pub(crate) fn open(dir: &Path) -> Result<Self> {
         leave_user_settings_alone();
         if !dir.join("HEAD").exists() {
-            Self::create(dir)?;
+            Self::make_whole(dir)?;
         }
         let repo = Repository::open_bare(dir).map_err(|source| HistoryError::Git {
             doing: "open the history".into(),
             dir: dir.to_owned(),
             source,
         })?;
-        let store = Self { repo, dir: dir.to_owned(), wal: RefCell::new(Wal::new(dir)) };
+        let store = Self {
+            repo,
+            dir: dir.to_owned(),
+            wal: RefCell::new(Wal::new(dir)),
+            known: Known::new(dir),
+            notice: RefCell::default(),
+            identity: identity(dir),
+        };
         if store.wal.borrow().is_from_before() {
             store.replay()?;
         }
         Ok(store)
     }
 
+    /// Whether the folder that was opened is still the one that is there.
+    pub(crate) fn is_current(&self) -> bool {
+        self.identity.is_some() && self.identity == identity(&self.dir)
+    }
+
     /// After a power cut: what the log holds is written anew, since any of it may be torn.
     fn replay(&self) -> Result<()> {
-        let lock = self.lock()?;
+        let lock = self.lock_only()?;
         // Another process may have been quicker.
         if !self.wal.borrow().is_from_before() {
             return Ok(());
@@ -87,9 +108,28 @@ impl Store {
     }
 
     /// Makes everything durable and starts the log over. The lock must be held.
-    pub(crate) fn checkpoint(&self, _lock: &Lock) -> Result<()> {
+    pub(crate) fn checkpoint(&self, lock: &Lock) -> Result<()> {
+        // The log may be all that knows a snapshot as ours.
+        self.reconcile(lock)?;
         wal::sync_everything(&self.dir)?;
         self.wal.borrow_mut().reset()
+    }
+
+    /// Makes a repository, or what is missing of one whose objects are there.
+    fn make_whole(dir: &Path) -> Result<()> {
+        if !dir.join("objects").is_dir() {
+            if dir.exists() {
+                // What is left of one that somebody deleted.
+                let aside = dir.with_extension(format!("{}.old", std::process::id()));
+                std::fs::rename(dir, &aside).map_err(HistoryError::io("move away", dir))?;
+            }
+            return Self::create(dir);
+        }
+        let write = || {
+            std::fs::create_dir_all(dir.join("refs"))?;
+            std::fs::write(dir.join("HEAD"), format!("ref: {BRANCH}\n"))
+        };
+        write().map_err(HistoryError::io("mend", dir))
     }
 
     /// Made under another name and moved into place, so that a kill leaves none or a whole one.
@@ -129,32 +169,6 @@ impl Store {
 
     pub(crate) fn repo(&self) -> &Repository {
         &self.repo
-    }
-
-    /// Waits for other processes, at most [`LOCK_PATIENCE`].
-    pub(crate) fn lock(&self) -> Result<Lock> {
-        let path = self.dir.join("vault-agent.lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(HistoryError::io("lock", &path))?;
-        let mut pause = Duration::from_millis(1);
-        let mut waited = Duration::ZERO;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Lock(file)),
-                Err(TryLockError::WouldBlock) if waited < LOCK_PATIENCE => {
-                    std::thread::sleep(pause);
-                    waited += pause;
-                    pause = (pause * 2).min(Duration::from_millis(100));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(HistoryError::Busy {
-                        dir: self.dir.clone(),
-                        seconds: LOCK_PATIENCE.as_secs(),
-                    });
-                }
-                Err(TryLockError::Error(error)) => return Err(HistoryError::io("lock", &path)(error)),
-            }
-        }
     }
 
     pub(crate) fn git(&self, doing: impl Into<String>) -> impl FnOnce(git2::Error) -> HistoryError {
@@ -197,6 +211,15 @@ impl Store {
             id: id.to_string(),
             detail: "not a commit".into(),
         })
+    }
+
+    /// All parents of a commit.
+    pub(super) fn parents(&self, id: Oid) -> Result<Vec<Oid>> {
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        let object = odb.read(id).map_err(self.damaged(id))?;
+        let lines = object.data().split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+        let parents = lines.filter_map(|line| line.strip_prefix(b"parent "));
+        Ok(parents.filter_map(|hex| Oid::from_str(std::str::from_utf8(hex).ok()?).ok()).collect())
     }
 
     /// The parent of a commit whose message `may` rules out; `None` where it doesn't.
@@ -264,13 +287,15 @@ impl Store {
             failpoint("history::logged");
         }
         self.set_branch(id)?;
+        failpoint("history::branch-set");
+        self.known.add(Word::Kept, &[id])?;
         if self.wal.borrow().is_full() {
             self.checkpoint(lock)?;
         }
         Ok(())
     }
 
-    fn set_branch(&self, id: Oid) -> Result<()> {
+    pub(super) fn set_branch(&self, id: Oid) -> Result<()> {
         self.repo
             .reference(BRANCH, id, true, "snapshot")
             .map(drop)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::message::{BULK_DELETION, Message, RESTORED_FROM};
 use super::object::FileState;
+use super::renames::pairs;
 use super::tree::TreeChange;
 use crate::vault::{Actor, Why};
 
@@ -17,31 +18,28 @@ pub(crate) struct Fact {
 /// The message for what people changed: one note by its name, a move as one, more by their numbers.
 pub(crate) fn human(facts: &[Fact], first: bool) -> Message {
     let mut added: BTreeMap<&str, FileState> = BTreeMap::new();
-    let mut gone: Vec<(&str, FileState)> = Vec::new();
+    let mut gone: BTreeMap<&str, FileState> = BTreeMap::new();
     let mut changed = Vec::new();
     for fact in facts {
         match (fact.old, fact.new) {
             (None, Some(new)) => drop(added.insert(&fact.path, new)),
-            (Some(old), None) => gone.push((&fact.path, old)),
+            (Some(old), None) => drop(gone.insert(&fact.path, old)),
             _ => changed.push(fact.path.as_str()),
         }
     }
-    let mut moved = Vec::new();
-    gone.retain(|(from, old)| {
-        let to = added.iter().find(|(_, new)| new.id == old.id).map(|(to, _)| *to);
-        if let Some(to) = to {
-            added.remove(to);
-            moved.push((*from, to));
-        }
-        to.is_none()
-    });
+    // The names and what was the same to the byte are enough for words.
+    let moved = pairs(&gone, &added, |_, _| Ok(Vec::new())).unwrap_or_default();
+    for rename in &moved {
+        gone.remove(rename.from.as_str());
+        added.remove(rename.to.as_str());
+    }
     let count = added.len() + gone.len() + changed.len() + moved.len();
     let words: Vec<String> = changed
         .iter()
         .map(|path| format!("changed {path}"))
         .chain(added.keys().map(|path| format!("added {path}")))
-        .chain(gone.iter().map(|(path, _)| format!("deleted {path}")))
-        .chain(moved.iter().map(|(from, to)| format!("moved {from} to {to}")))
+        .chain(gone.keys().map(|path| format!("deleted {path}")))
+        .chain(moved.iter().map(|moved| format!("moved {} to {}", moved.from, moved.to)))
         .collect();
     let numbers: Vec<String> =
         [(changed.len(), "changed"), (added.len(), "added"), (gone.len(), "deleted"), (moved.len(), "moved")]

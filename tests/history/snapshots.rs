@@ -241,7 +241,7 @@ fn a_few_deletions_are_ordinary_and_twenty_are_flagged() {
     for number in 0..20 {
         room.remove(&format!("{number}.md"));
     }
-    room.write("new.md", "x");
+    room.write("new.md", "y");
     let snapshot = room.snapshot();
     assert_eq!((snapshot.held, snapshot.deleted, snapshot.added), (None, 20, 1));
     assert_eq!(room.subjects()[..2], ["human: 20 notes deleted at once", "human: added new.md"]);

@@ -18,7 +18,7 @@ pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
             return vec![Check::fail("history", error.to_string(), fix)];
         }
     };
-    let mut checks = Vec::new();
+    let mut checks = probe(&history);
     match history.held() {
         Ok(Some(held)) => checks.push(Check::warn(
             "history",
@@ -47,6 +47,28 @@ pub(super) fn history(workspace: &crate::workspace::Workspace) -> Vec<Check> {
     }
     if checks.is_empty() {
         checks.push(Check::ok("history", format!("in {}", history.dir().display())));
+    }
+    checks
+}
+
+/// Whether a snapshot could be taken now, and whether what is there is whole and as it was written.
+#[cfg(feature = "history")]
+fn probe(history: &crate::history::History) -> Vec<Check> {
+    use crate::history::Look;
+
+    if let Err(error) = history.probe() {
+        let fix = "saves go on, but nothing is kept until this is mended; then the next snapshot keeps it";
+        return vec![Check::fail("history", format!("no snapshot can be taken: {error}"), fix)];
+    }
+    let found = match history.verify(Look::Recent) {
+        Ok(found) => found,
+        Err(error) => return vec![Check::fail("history", error.to_string(), "look at `history.git`")],
+    };
+    let fix = "`vault-agent history verify` shows all, and says what to do";
+    let mut checks: Vec<Check> =
+        found.flaws.iter().take(SHOWN).map(|flaw| Check::fail("history", flaw.detail.clone(), fix)).collect();
+    if found.flaws.len() > SHOWN {
+        checks.push(Check::fail("history", format!("{} more flaws", found.flaws.len() - SHOWN), fix));
     }
     checks
 }

@@ -1,0 +1,317 @@
+//! A history that was tampered with, and one whose locks or folder went, as somebody meets them.
+
+use std::path::{Path, PathBuf};
+
+use crate::room;
+use crate::support::TestVault;
+
+/// A vault with five snapshots of three notes.
+fn vault() -> TestVault {
+    let vault =
+        TestVault::new("//- zone: Europe/London\n//- /a.md\none\n//- /sub/b.md\ntwo\n//- /c.md\nthree\n");
+    for text in ["1", "2", "3", "4"] {
+        let _ = vault.run(&["history"]).ok();
+        vault.write("a.md", format!("text {text}\n"));
+    }
+    let _ = vault.run(&["history"]).ok();
+    let _ = vault.run(&["history", "verify"]).ok();
+    vault
+}
+
+fn repository(vault: &TestVault) -> PathBuf {
+    vault.state().join("history.git")
+}
+
+fn git(vault: &TestVault, args: &[&str]) -> String {
+    let output = room::git_at(&repository(vault), args).expect("git");
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+fn object(vault: &TestVault, id: &str) -> PathBuf {
+    repository(vault).join("objects").join(&id[..2]).join(&id[2..])
+}
+
+fn writable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).unwrap();
+}
+
+/// A commit of the tree of `of` with another message or date, after `parent`.
+fn commit(vault: &TestVault, of: &str, message: &str, date: &str, parent: Option<&str>) -> String {
+    let tree = git(vault, &["rev-parse", &format!("{of}^{{tree}}")]);
+    let who = ["-c", "user.name=cli", "-c", "user.email=cli@vault-agent.invalid"];
+    let mut args = [&who[..], &["commit-tree", "-m", message]].concat();
+    if let Some(parent) = parent {
+        args.extend(["-p", parent]);
+    }
+    args.push(&tree);
+    let output = std::process::Command::new("git")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_AUTHOR_DATE", date)
+        .env("GIT_COMMITTER_DATE", date)
+        .arg("--git-dir")
+        .arg(repository(vault))
+        .args(args)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+const DATE: &str = "2026-12-01T09:30:10Z";
+
+/// `main~from` and what follows it, made anew on top of `base`.
+fn replay(vault: &TestVault, from: usize, base: &str) -> String {
+    let mut parent = base.to_owned();
+    for back in (0..from).rev() {
+        let of = git(vault, &["rev-parse", &format!("main~{back}")]);
+        let message = git(vault, &["log", "-1", "--format=%B", &of]);
+        parent = commit(vault, &of, &message, DATE, Some(&parent));
+    }
+    parent
+}
+
+fn set_main(vault: &TestVault, id: &str) {
+    git(vault, &["update-ref", "refs/heads/main", id]);
+}
+
+type Tampering = (&'static str, fn(&TestVault));
+
+const REWRITTEN: &[Tampering] = &[
+    ("the last snapshot amended", |vault| {
+        let new = commit(vault, "main", "human: nothing to see", DATE, Some("main~1"));
+        set_main(vault, &new);
+    }),
+    ("the last snapshot's time changed", |vault| {
+        let message = git(vault, &["log", "-1", "--format=%B", "main"]);
+        let new = commit(vault, "main", &message, "2020-01-01T00:00:00Z", Some("main~1"));
+        set_main(vault, &new);
+    }),
+    ("the last snapshot's files changed", |vault| {
+        let message = git(vault, &["log", "-1", "--format=%B", "main"]);
+        let new = commit(vault, "main~3", &message, DATE, Some("main~1"));
+        set_main(vault, &new);
+    }),
+    ("a snapshot in the middle dropped", |vault| {
+        let new = replay(vault, 2, "main~3");
+        set_main(vault, &new);
+    }),
+    ("a snapshot in the middle relabelled as the agent's", |vault| {
+        let other =
+            commit(vault, "main~2", "saved: a memory\n\nActor: mcp\nNote: a.md", DATE, Some("main~3"));
+        let new = replay(vault, 2, &other);
+        set_main(vault, &new);
+    }),
+    ("the first snapshot relabelled", |vault| {
+        let other = commit(vault, "main~4", "first snapshot: 9 files\n\nActor: human", DATE, None);
+        let new = replay(vault, 4, &other);
+        set_main(vault, &new);
+    }),
+    ("the branch rewound", |vault| set_main(vault, &git(vault, &["rev-parse", "main~2"]))),
+    ("the past cut off", |vault| {
+        let message = git(vault, &["log", "-1", "--format=%B", "main"]);
+        let new = commit(vault, "main", &message, DATE, None);
+        set_main(vault, &new);
+    }),
+    ("the branch deleted", |vault| drop(git(vault, &["update-ref", "-d", "refs/heads/main"]))),
+    ("a snapshot that nobody of ours made", |vault| {
+        let new = commit(vault, "main~1", "changed a.md\n\nActor: human\nNote: a.md", DATE, Some("main"));
+        set_main(vault, &new);
+    }),
+    ("rewound, and everything collected", |vault| {
+        set_main(vault, &git(vault, &["rev-parse", "main~2"]));
+        git(vault, &["reflog", "expire", "--expire=now", "--all"]);
+        git(vault, &["gc", "--prune=now", "--quiet"]);
+    }),
+];
+
+const FOREIGN: &[Tampering] = &[
+    ("a snapshot replaced for plain git", |vault| drop(git(vault, &["replace", "main~1", "main~3"]))),
+    ("another branch named by HEAD", |vault| {
+        git(vault, &["update-ref", "refs/heads/other", "main~2"]);
+        git(vault, &["symbolic-ref", "HEAD", "refs/heads/other"]);
+    }),
+];
+
+const MISSING: &[Tampering] = &[
+    ("the text of a note deleted", |vault| {
+        std::fs::remove_file(object(vault, &git(vault, &["rev-parse", "main:sub/b.md"]))).unwrap();
+    }),
+    ("an old text of a note deleted", |vault| {
+        std::fs::remove_file(object(vault, &git(vault, &["rev-parse", "main~2:a.md"]))).unwrap();
+    }),
+    ("an old folder's list deleted", |vault| {
+        std::fs::remove_file(object(vault, &git(vault, &["rev-parse", "main~2^{tree}"]))).unwrap();
+    }),
+    ("an old snapshot deleted", |vault| {
+        std::fs::remove_file(object(vault, &git(vault, &["rev-parse", "main~2"]))).unwrap();
+    }),
+];
+
+const DAMAGED: &[Tampering] = &[
+    ("a text damaged", |vault| {
+        let path = object(vault, &git(vault, &["rev-parse", "main~1:a.md"]));
+        let mut bytes = std::fs::read(&path).unwrap();
+        let at = bytes.len() / 2;
+        bytes[at] ^= 0x10;
+        writable(&path);
+        std::fs::write(path, bytes).unwrap();
+    }),
+    ("a text emptied", |vault| {
+        let path = object(vault, &git(vault, &["rev-parse", "main~1:a.md"]));
+        writable(&path);
+        std::fs::write(path, "").unwrap();
+    }),
+    ("a text in another one's place", |vault| {
+        let path = object(vault, &git(vault, &["rev-parse", "main~1:a.md"]));
+        writable(&path);
+        std::fs::copy(object(vault, &git(vault, &["rev-parse", "main:c.md"])), path).unwrap();
+    }),
+    ("a pack damaged", |vault| {
+        git(vault, &["gc", "--quiet"]);
+        let pack = std::fs::read_dir(repository(vault).join("objects/pack")).unwrap();
+        let pack =
+            pack.map(|file| file.unwrap().path()).find(|path| path.extension().unwrap() == "pack").unwrap();
+        let mut bytes = std::fs::read(&pack).unwrap();
+        let at = bytes.len() / 2;
+        bytes[at] ^= 0xff;
+        writable(&pack);
+        std::fs::write(pack, bytes).unwrap();
+    }),
+];
+
+fn verified(vault: &TestVault) -> Vec<String> {
+    let run = vault.run(&["history", "verify", "--json"]);
+    let found = run.json();
+    let kinds: Vec<String> = found["flaws"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|flaw| flaw["kind"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(run.code, i32::from(!kinds.is_empty()), "{run:?}");
+    kinds
+}
+
+fn doctor(vault: &TestVault) -> Vec<String> {
+    let checks = vault.run(&["doctor", "--json"]).json();
+    let checks = checks.as_array().unwrap().iter().filter(|check| check["check"] == "history");
+    checks
+        .map(|check| format!("{} {}", check["status"].as_str().unwrap(), check["detail"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn every_tampering_is_seen() {
+    let groups = [("rewritten", REWRITTEN), ("foreign", FOREIGN), ("missing", MISSING), ("damaged", DAMAGED)];
+    for (kind, tamperings) in groups {
+        for (name, tamper) in tamperings {
+            let vault = vault();
+            tamper(&vault);
+            let found = verified(&vault);
+            assert!(found.iter().any(|found| found == kind), "{name}: {found:?}");
+            // A text that is there and damaged is only found by reading it.
+            if kind != "damaged" {
+                let said = doctor(&vault);
+                assert!(said[0].starts_with("fail "), "{name}: {said:?}");
+                let audit = vault.run(&["audit"]);
+                assert_eq!(audit.code, 1, "{name}: {audit:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_rewritten_stays_said_until_a_person_takes_it() {
+    let vault = vault();
+    set_main(&vault, &git(&vault, &["rev-parse", "main~2"]));
+    // The next snapshots go on from there.
+    for text in ["5", "6"] {
+        vault.write("a.md", text);
+        let said = vault.run(&["history", "-n", "1"]).ok();
+        assert_eq!(said.stderr.contains("changed by another program"), text == "5", "{said:?}");
+    }
+    assert!(doctor(&vault)[0].contains("another program has rewritten it"));
+    let found = vault.run(&["history", "verify"]);
+    assert_eq!(found.stdout.matches("was taken out of the history").count(), 2, "{found:?}");
+    let taken = vault.run(&["history", "verify", "--accept"]).ok();
+    assert!(taken.stderr.contains("a person took the history as it was"), "{taken:?}");
+    vault.write("a.md", "7");
+    let _ = vault.run(&["audit"]).ok();
+    assert!(doctor(&vault)[0].starts_with("ok "));
+}
+
+#[test]
+fn an_older_vault_has_no_list_and_gets_one() {
+    let vault = vault();
+    std::fs::remove_file(vault.state().join("history.log")).unwrap();
+    vault.write("a.md", "more");
+    let _ = vault.run(&["history"]).ok();
+    let found = vault.run(&["history", "verify"]).ok();
+    assert!(found.stderr.contains("the list of snapshots begins on"), "{found:?}");
+    set_main(&vault, &git(&vault, &["rev-parse", "main~1"]));
+    assert!(verified(&vault).contains(&"rewritten".to_owned()));
+}
+
+#[test]
+fn killed_between_branch_and_list_is_no_tampering() {
+    for step in ["history::logged", "history::branch-set", "history::branch-moved"] {
+        let mut vault = vault();
+        vault.write("a.md", "killed here");
+        vault.env("FAILPOINTS", &format!("{step}=return"));
+        assert_ne!(vault.run(&["history"]).code, 0, "{step}");
+        vault.env("FAILPOINTS", "");
+        assert_eq!(verified(&vault), Vec::<String>::new(), "{step}");
+        vault.write("a.md", "and on");
+        let _ = vault.run(&["history"]).ok();
+        assert_eq!(verified(&vault), Vec::<String>::new(), "{step}");
+    }
+}
+
+#[test]
+fn locks_that_a_killed_process_left_stop_nobody() {
+    let vault = vault();
+    for lock in ["refs/heads/main.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "index.lock"] {
+        std::fs::write(repository(&vault).join(lock), "").unwrap();
+        vault.write("a.md", format!("while {lock} was there\n"));
+        assert!(doctor(&vault)[0].starts_with("ok "), "{lock}");
+        std::fs::write(repository(&vault).join(lock), "").unwrap();
+        let run = vault.run(&["memory", "save", &format!("a fact saved beside {lock}")]).ok();
+        assert!(!run.stderr.contains("not recorded"), "{lock}: {run:?}");
+        let _ = vault.run(&["history"]).ok();
+        assert_eq!(git(&vault, &["show", "main:a.md"]), format!("while {lock} was there"));
+        assert!(!repository(&vault).join(lock).exists(), "{lock}");
+    }
+    let _ = vault.run(&["audit"]).ok();
+    room::fsck(&repository(&vault));
+}
+
+#[test]
+fn what_a_snapshot_could_not_write_doctor_can_not_either() {
+    use std::os::unix::fs::PermissionsExt;
+    let vault = vault();
+    let objects = repository(&vault).join("objects");
+    let set = |mode| std::fs::set_permissions(&objects, std::fs::Permissions::from_mode(mode)).unwrap();
+    set(0o500);
+    let is_root = std::fs::write(objects.join("probe"), "").is_ok();
+    let said = doctor(&vault);
+    set(0o700);
+    assert!(is_root || said[0].contains("no snapshot can be taken"), "{said:?}");
+}
+
+#[test]
+fn a_history_that_was_deleted_begins_anew_and_says_so() {
+    let vault = vault();
+    std::fs::remove_dir_all(repository(&vault)).unwrap();
+    let run = vault.run(&["history"]).ok();
+    assert!(run.stderr.contains("a new one begins"), "{run:?}");
+    let found = vault.run(&["history", "verify"]).ok();
+    assert!(found.stderr.contains("`history.git` was gone on"), "{found:?}");
+    assert!(doctor(&vault)[0].starts_with("ok "));
+    // Only what names the branch: the objects are there.
+    std::fs::remove_file(repository(&vault).join("HEAD")).unwrap();
+    vault.write("a.md", "and on");
+    let _ = vault.run(&["history"]).ok();
+    assert_eq!(verified(&vault), Vec::<String>::new());
+}
