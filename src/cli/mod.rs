@@ -144,11 +144,31 @@ pub struct Context {
 }
 
 impl Context {
-    /// The folder that `--vault`, the environment or the current folder names.
+    /// The vault that `--vault`, the environment or the current folder names. Nothing is written for a
+    /// folder that is none: neither in it nor in a state or cache directory of its own.
     ///
     /// # Errors
-    /// No vault is near.
+    /// No vault is near, or the named folder is none.
     pub fn vault_dir(&self) -> Result<PathBuf, CommandError> {
+        let dir = self.folder()?;
+        let shown = dir.display();
+        if config::is_vault(&dir) {
+            Ok(dir)
+        } else if dir.is_dir() {
+            Err(CommandError::usage(format!("`{shown}` is no vault: it holds neither `vault-agent.toml` nor `.obsidian`"))
+                .hint(format!("make it one with `vault-agent init {shown}`: that adds what is missing and overwrites nothing")))
+        } else {
+            let what = if dir.exists() { "is no folder" } else { "is not there" };
+            Err(CommandError::usage(format!("the vault `{shown}` {what}"))
+                .hint("name a vault with `--vault DIR`, or make one with `vault-agent init DIR`"))
+        }
+    }
+
+    /// The folder that is or may become the vault.
+    ///
+    /// # Errors
+    /// None is named, and no vault is near.
+    pub fn folder(&self) -> Result<PathBuf, CommandError> {
         if let Some(dir) = &self.vault {
             return Ok(dir.clone());
         }

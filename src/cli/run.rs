@@ -8,13 +8,15 @@ use crate::daemon::{self, DaemonError};
 use crate::workspace::Workspace;
 
 /// Watches the vault and tells you what is due, until Ctrl-C; a missing or empty folder is made a vault.
+///
+/// A folder of notes that is no vault yet is left alone: `vault-agent init` adds what is missing.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
 /// Runs `run`.
 pub fn run(context: &Context, _: &Args) -> CommandResult {
     daemon::stay_small();
-    let dir = context.vault_dir()?;
+    let dir = context.folder()?;
     let workspace = Arc::new(open_or_make(context, &dir)?);
     // A note that shrinks while nobody types a command may be a save or a sync that went wrong.
     workspace.editor.count_as_settled(false);
@@ -42,12 +44,17 @@ fn open_or_make(context: &Context, dir: &Path) -> Result<Workspace, CommandError
     Ok(workspace)
 }
 
+/// What to do about two state directories for one vault.
+pub(super) const ONE_STATE: &str = "two would tell you everything twice: stop the other one, or use its state directory \
+     (`VAULT_AGENT_STATE_DIR`, `XDG_STATE_HOME`)";
+
 impl From<DaemonError> for CommandError {
     fn from(error: DaemonError) -> Self {
         let hint = match &error {
             DaemonError::Lock(daemon::LockError::Held(_)) => {
                 Some("stop the other one first; `vault-agent status` tells what it is doing")
             }
+            DaemonError::Lock(daemon::LockError::Elsewhere(_)) => Some(ONE_STATE),
             _ => None,
         };
         let mut out = Self::problem(error);

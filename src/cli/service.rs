@@ -31,7 +31,7 @@ enum Action {
 
 /// Runs `service`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let dir = context.vault_dir()?;
+    let dir = context.folder()?;
     let vault = dir.canonicalize().map_err(|error| {
         CommandError::problem(format!("can't open the vault `{}`: {error}", dir.display()))
     })?;

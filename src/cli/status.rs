@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{CommandError, CommandResult, Context, Status};
 use crate::config::DISCORD_TOKEN_VARIABLE;
-use crate::daemon::{DaemonLock, DaemonStatus};
+use crate::daemon::{DaemonLock, DaemonStatus, LockError};
 use crate::deliver::compose;
 use crate::deliver::journal::{OpenDelivery, Refusal};
 use crate::format::reminder;
@@ -41,6 +41,11 @@ struct Report {
     /// The brains, as they are remembered.
     #[cfg(feature = "assistant")]
     brains: Vec<super::brain::Listed>,
+    /// The daemon that serves this vault with another state directory; 0 where its number isn't known.
+    elsewhere: Option<u32>,
+    /// The files that no snapshot holds, with the reasons.
+    #[cfg(feature = "history")]
+    left_out: Vec<crate::history::LeftOut>,
 }
 
 /// A reminder that will fire.
@@ -67,6 +72,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         show(context, &workspace, &report);
     }
     let troubled = !report.waiting.is_empty()
+        || report.elsewhere.is_some()
         || !report.refused.is_empty()
         || report.running && report.daemon.as_ref().is_some_and(|daemon| daemon.last_error.is_some());
     Ok(if troubled { Status::Problem } else { Status::Fine })
@@ -84,6 +90,9 @@ fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
         read_only: settings.read_only,
         #[cfg(feature = "assistant")]
         brains: super::brain::listed(workspace),
+        elsewhere: DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()),
+        #[cfg(feature = "history")]
+        left_out: crate::history::left_out_in(&workspace.dirs.state),
     })
 }
 
@@ -136,6 +145,10 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
             }
         }
         (_, true) => ui.line("daemon    starting"),
+        (_, false) if report.elsewhere.is_some() => {
+            let pid = report.elsewhere.unwrap_or_default();
+            ui.line(format!("daemon    {}: {}", LockError::Elsewhere(pid), super::run::ONE_STATE));
+        }
         (_, false) => ui.line("daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`"),
     }
     if let Some(reason) = &report.read_only {
@@ -155,6 +168,16 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
     }
     for refusal in &report.refused {
         ui.line(format!("refused   by {}: {}", refusal.place, refusal.reason));
+    }
+    #[cfg(feature = "history")]
+    if let Some(first) = report.left_out.first() {
+        let more = report.left_out.len() - 1;
+        let more = if more > 0 {
+            format!(", and {more} more: `vault-agent history --left-out`")
+        } else {
+            String::new()
+        };
+        ui.line(format!("not kept  {} ({}){more}", first.path, first.reason));
     }
     if report.refused.iter().any(|refusal| refusal.place.starts_with("discord")) {
         ui.note(format!("look at [discord] in vault-agent.toml and at `{DISCORD_TOKEN_VARIABLE}`"));

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::{CommandError, CommandResult, Context, Status, Ui};
 use crate::clock::ManualClock;
+use crate::daemon::{DaemonLock, LockError};
 use crate::deliver::pass::{PassContext, pass};
 use crate::deliver::{Console, Memory, Mode, PassReport};
 use crate::schedule;
@@ -42,6 +43,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassReport, CommandError> {
     if mode == Mode::Tick {
+        if let Some(pid) = DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()) {
+            return Err(CommandError::problem(LockError::Elsewhere(pid)).hint(super::run::ONE_STATE));
+        }
         workspace.editor.recover()?;
     }
     // With `--json` standard output is one document, and the console's lines go beside it.

@@ -86,12 +86,14 @@ fn vault_name(root: &Path) -> Result<String, ConfigError> {
     Ok(format!("{}-{}", if readable.is_empty() { "vault" } else { &readable }, &hash.to_hex()[..10]))
 }
 
+/// Whether `dir` is a vault: it holds `vault-agent.toml` or `.obsidian`.
+pub fn is_vault(dir: &Path) -> bool {
+    dir.join(FILE_NAME).is_file() || dir.join(".obsidian").is_dir()
+}
+
 /// The nearest directory from `start` upwards that holds `vault-agent.toml` or `.obsidian`.
 pub fn find_vault(start: &Path) -> Option<PathBuf> {
-    start
-        .ancestors()
-        .find(|dir| dir.join(FILE_NAME).is_file() || dir.join(".obsidian").is_dir())
-        .map(Path::to_owned)
+    start.ancestors().find(|dir| is_vault(dir)).map(Path::to_owned)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod secret;
 mod settings;
 
 pub use assistant::{Assistant, AttachmentKind, Brain, BrainKind, Category, MEMORY, Price, Route, ToolGroup};
-pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault};
+pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use error::ConfigError;
 pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, secret};
 pub use settings::{

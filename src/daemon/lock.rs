@@ -1,8 +1,14 @@
-//! One daemon a vault: a lock that the kernel takes back when its holder ends, however it ends.
+//! One daemon a vault: locks that the kernel takes back when their holder ends, however it ends.
+//!
+//! The one in the state directory says who it is. The other is on the vault's own folder, without a file
+//! in it, and is for a daemon that has another state directory: it knows nothing of what the first one has
+//! sent, and would send it again. A file system without such locks has no second one, and of another
+//! machine neither knows: there `[schedule] host` decides.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::FlockOperation;
 
@@ -13,6 +19,7 @@ pub const FILE_NAME: &str = "lock";
 #[derive(Debug)]
 pub struct DaemonLock {
     _file: File,
+    _vault: Option<File>,
 }
 
 /// Why the lock can't be had.
@@ -21,6 +28,9 @@ pub enum LockError {
     /// Another daemon holds it.
     #[error("another daemon serves this vault already{}", .0.map(|pid| format!(" (process {pid})")).unwrap_or_default())]
     Held(Option<u32>),
+    /// A daemon with another state directory serves the vault.
+    #[error("another daemon serves this vault already, with another state directory{}", process(*.0))]
+    Elsewhere(u32),
     /// The file can't be used.
     #[error("can't use the lock `{path}`: {source}")]
     Io {
@@ -31,12 +41,16 @@ pub enum LockError {
     },
 }
 
+fn process(pid: u32) -> String {
+    if pid == 0 { String::new() } else { format!(" (process {pid})") }
+}
+
 impl DaemonLock {
-    /// Takes the lock in `state`, or says who has it.
+    /// Takes the locks in `state` and of the vault at `root`, or says who has them.
     ///
     /// # Errors
-    /// Another process holds it, or the file can't be opened.
-    pub fn acquire(state: &Path) -> Result<Self, LockError> {
+    /// Another process holds one, or the file can't be opened.
+    pub fn acquire(state: &Path, root: &Path) -> Result<Self, LockError> {
         let path = state.join(FILE_NAME);
         let wrap = |source: std::io::Error| LockError::Io { path: path.display().to_string(), source };
         let mut file = open(&path).map_err(wrap)?;
@@ -45,8 +59,22 @@ impl DaemonLock {
             Err(rustix::io::Errno::WOULDBLOCK) => return Err(LockError::Held(read_pid(&mut file))),
             Err(errno) => return Err(wrap(errno.into())),
         }
+        let vault = lock_folder(root)?;
         file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(wrap)?;
-        Ok(Self { _file: file })
+        Ok(Self { _file: file, _vault: vault })
+    }
+
+    /// The process that serves the vault at `root` with another state directory than `state`, if one does;
+    /// 0 where its number isn't known.
+    pub fn elsewhere(state: &Path, root: &Path) -> Option<u32> {
+        if Self::holder(state).is_some() {
+            return None;
+        }
+        let folder = File::open(root).ok()?;
+        match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockShared) {
+            Err(rustix::io::Errno::WOULDBLOCK) => Some(folder_holder(&folder).unwrap_or(0)),
+            _ => None,
+        }
     }
 
     /// The process that is this vault's daemon now, if one is; 0 where its number isn't readable.
@@ -57,6 +85,35 @@ impl DaemonLock {
             _ => None,
         }
     }
+}
+
+/// The lock on the vault's folder; none where the file system has no such locks.
+fn lock_folder(root: &Path) -> Result<Option<File>, LockError> {
+    let Ok(folder) = File::open(root) else { return Ok(None) };
+    // Who only asks holds it for an instant.
+    for _ in 0..20 {
+        match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(Some(folder)),
+            Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_millis(10)),
+            Err(error) => {
+                tracing::debug!(%error, "the vault's folder can't be locked");
+                return Ok(None);
+            }
+        }
+    }
+    Err(LockError::Elsewhere(folder_holder(&folder).unwrap_or(0)))
+}
+
+/// Who has an exclusive lock on the folder, by what Linux tells of all locks.
+fn folder_holder(folder: &File) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    let inode = format!(":{}", folder.metadata().ok()?.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, "WRITE", pid, place, ..] = words[..] else { return None };
+        place.ends_with(&inode).then(|| pid.parse().ok())?
+    })
 }
 
 fn open(path: &Path) -> std::io::Result<File> {
@@ -78,15 +135,25 @@ mod tests {
     fn the_second_daemon_hears_who_the_first_is() {
         let state = tempfile::tempdir().unwrap();
         assert_eq!(DaemonLock::holder(state.path()), None);
-        let first = DaemonLock::acquire(state.path()).unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let acquire = |state: &tempfile::TempDir| DaemonLock::acquire(state.path(), root.path());
+        let first = acquire(&state).unwrap();
         assert_eq!(DaemonLock::holder(state.path()), Some(std::process::id()));
-        let refused = DaemonLock::acquire(state.path()).unwrap_err().to_string();
+        let refused = acquire(&state).unwrap_err().to_string();
         assert_eq!(
             refused,
             format!("another daemon serves this vault already (process {})", std::process::id())
         );
+        // Under another state directory.
+        let other = tempfile::tempdir().unwrap();
+        assert_eq!(DaemonLock::elsewhere(state.path(), root.path()), None);
+        assert!(DaemonLock::elsewhere(other.path(), root.path()).is_some());
+        let refused = acquire(&other).unwrap_err().to_string();
+        assert!(refused.contains("with another state directory"), "{refused}");
+        assert_eq!(DaemonLock::holder(other.path()), None);
         drop(first);
         assert_eq!(DaemonLock::holder(state.path()), None);
-        DaemonLock::acquire(state.path()).unwrap();
+        assert_eq!(DaemonLock::elsewhere(other.path(), root.path()), None);
+        acquire(&other).unwrap();
     }
 }

@@ -60,7 +60,7 @@ pub enum DaemonError {
 /// # Errors
 /// The lock is held, or the vault can't be watched.
 pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -> Result<(), DaemonError> {
-    let _lock = DaemonLock::acquire(&workspace.dirs.state)?;
+    let _lock = DaemonLock::acquire(&workspace.dirs.state, workspace.vault.root())?;
     let board = Board::new(DaemonStatus::new(workspace.clock.now()), workspace.dirs.state.clone());
     recover(&workspace);
     let (sender, watched) = mpsc::unbounded_channel::<WatchEvent>();

@@ -8,9 +8,10 @@ use git2::{ObjectType, Oid};
 
 use super::entries::{Entry, EntryFile};
 use super::error::{HistoryError, Result};
+use super::left_out;
 use super::message::Message;
 use super::object::{FileState, Mode};
-use super::scan::Scanner;
+use super::scan::{LeftOut, Scanner};
 use super::select::Verdict;
 use super::snapshot::{At, History, Snapshot};
 use super::store::Store;
@@ -32,7 +33,9 @@ impl History {
         }
         if self.selection().is_too_large(path.as_str(), size) {
             tracing::warn!(note = %path, size, "larger than `[history] max_file_bytes`; not kept in history");
-            return Ok(());
+            let left = LeftOut { path: path.to_string(), reason: self.selection().too_large(size) };
+            drop(self.store());
+            return left_out::looked_at(self.dir(), &[path].into(), &[left]);
         }
         if let Some(paths) = self.grouped().as_mut() {
             paths.insert(path);

@@ -245,8 +245,7 @@ impl Scanner<'_> {
                 false
             }
             Verdict::Keep if self.selection.is_too_large(path.as_str(), stat.size) => {
-                let max = self.selection.max_file_bytes;
-                let reason = format!("{} bytes; `[history] max_file_bytes` is {max}", stat.size);
+                let reason = self.selection.too_large(stat.size);
                 present.not_here(scan, path.as_str(), &reason);
                 false
             }

@@ -110,6 +110,11 @@ impl Selection {
         bytes > self.max_file_bytes && !self.own.iter().any(|own| own == path)
     }
 
+    /// Why a file of that many bytes is left out.
+    pub(crate) fn too_large(&self, bytes: u64) -> String {
+        format!("{bytes} bytes; `[history] max_file_bytes` is {}", self.max_file_bytes)
+    }
+
     /// What happens to the file at `path`.
     pub fn verdict(&self, path: &str) -> Verdict {
         if self.own.iter().any(|own| own == path) {

@@ -1,21 +1,22 @@
 //! Taking snapshots: the whole vault, some paths, or one write of the agent.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use git2::Oid;
 use jiff::tz::TimeZone;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::entries::{Entries, Entry, EntryFile};
 use super::error::Result;
+use super::held::{BULK, Held};
+use super::left_out;
 use super::lock::Lock;
 use super::message::Message;
 use super::object::Sink;
 use super::pending::{self, PendingRestore};
-use super::renames::{Rename, pairs};
 use super::scan::{LeftOut, Scan, Scanner};
 use super::select::{Selection, Verdict};
 use super::store::{Store, failpoint};
@@ -24,9 +25,6 @@ use super::words::{Fact, bulk, human};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::vault::{NotePath, Vault};
-
-/// As many deletions at once are a commit of their own, flagged.
-const BULK: usize = 20;
 
 /// The history of one vault.
 pub struct History {
@@ -56,17 +54,6 @@ pub enum Deletions {
     Hold,
     /// The person has said that they are meant.
     Accept,
-}
-
-/// Deletions that wait for a person's word.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
-    /// Since when, RFC 3339.
-    pub since: jiff::Timestamp,
-    /// How many files are known.
-    pub known: usize,
-    /// The files that are gone from the vault and still in the last snapshot.
-    pub deleted: Vec<String>,
 }
 
 /// What a snapshot did.
@@ -194,7 +181,7 @@ impl History {
         failpoint("history::scanned");
         let seen = std::mem::take(&mut scan.seen);
         let done = self.commit_scan(&store, &lock, head, base, scan, sink, deletions)?;
-        pending::write_json(&self.dir.join("left-out.json"), &done.snapshot.left_out)?;
+        left_out::all(&self.dir, &done.snapshot.left_out)?;
         let stale = entries.tree != Some(done.tree) || !seen.is_empty() || entries.is_wasteful();
         if stale {
             self.learn(&store, &mut entries, seen, &done)?;
@@ -218,6 +205,7 @@ impl History {
         let (mut scan, sink) = scanner.some(paths)?;
         let mut seen = std::mem::take(&mut scan.seen);
         let done = self.commit_scan(&store, &lock, head, base, scan, sink, deletions)?;
+        left_out::looked_at(&self.dir, paths, &done.snapshot.left_out)?;
         seen.retain(|(path, entry)| entry.is_some() || !done.held.contains(path));
         if !seen.is_empty() {
             let seen = seen.iter().map(|(path, entry)| (path.as_str(), *entry));
@@ -318,93 +306,12 @@ impl History {
         self.commit(store, lock, at, &changes, &message, snapshot)
     }
 
-    /// The files that only have another path now, where so many are gone that it matters.
-    fn renamed(&self, store: &Store, base: Oid, scan: &Scan) -> Result<Vec<Rename>> {
-        if scan.deleted.len() < BULK {
-            return Ok(Vec::new());
-        }
-        let (mut gone, mut come) = (BTreeMap::new(), BTreeMap::new());
-        for path in &scan.deleted {
-            gone.extend(store.file(base, path)?.map(|state| (path.as_str(), state)));
-        }
-        for (path, state) in &scan.changed {
-            if store.file(base, path)?.is_none() {
-                come.extend(state.map(|state| (path.as_str(), state)));
-            }
-        }
-        // What was just written into a pack isn't readable yet.
-        pairs(&gone, &come, |_, id| Ok(store.blob(id).unwrap_or_default()))
-    }
-
-    fn hold(
-        &self,
-        store: &Store,
-        base: Oid,
-        scan: &Scan,
-        renamed: &BTreeSet<&str>,
-        deletions: Deletions,
-    ) -> Result<Option<Held>> {
-        let mut gone: Vec<&String> =
-            scan.deleted.iter().filter(|path| !renamed.contains(path.as_str())).collect();
-        if deletions == Deletions::Accept || gone.is_empty() {
-            return Ok(None);
-        }
-        let known = match scan.known {
-            Some(known) => known,
-            None if scan.deleted.len() > BULK => store.files(base)?.len(),
-            // A few deletions can only be all of them in a tiny vault.
-            None => store.count_up_to(base, scan.deleted.len() + 1)?,
-        };
-        let added =
-            scan.changed.iter().any(|(path, _)| store.file(base, path).is_ok_and(|old| old.is_none()));
-        let everything = gone.len() == known && !added;
-        let many = |gone: usize| gone > BULK && gone * 10 > known;
-        if !everything && many(gone.len()) {
-            self.drop_copied(store, base, scan, &mut gone)?;
-        }
-        if !everything && !many(gone.len()) {
-            return Ok(None);
-        }
-        let since = self.held()?.map_or_else(|| self.clock.now(), |held| held.since);
-        Ok(Some(Held { since, known, deleted: gone.into_iter().cloned().collect() }))
-    }
-
-    /// Leaves out of `gone` what stands elsewhere under the same name: a folder that was copied first and
-    /// deleted later.
-    fn drop_copied(&self, store: &Store, base: Oid, scan: &Scan, gone: &mut Vec<&String>) -> Result<()> {
-        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-        let files = store.files(base)?;
-        let deleted: HashSet<&String> = scan.deleted.iter().collect();
-        let mut copies: BTreeMap<(Oid, String), usize> = BTreeMap::new();
-        for (path, state) in files.iter().filter(|(path, _)| !deleted.contains(path)) {
-            *copies.entry((state.id, name(path))).or_default() += 1;
-        }
-        gone.retain(|path| {
-            let copy = files.get(*path).and_then(|state| copies.get_mut(&(state.id, name(path))));
-            copy.is_none_or(|left| {
-                *left == 0 || {
-                    *left -= 1;
-                    false
-                }
-            })
-        });
-        Ok(())
-    }
-
-    /// Deletions that wait for a person's word, if any.
-    ///
-    /// # Errors
-    /// The note about them can't be read.
-    pub fn held(&self) -> Result<Option<Held>> {
-        pending::read_json(&self.dir.join("held.json"))
-    }
-
-    /// What the last full snapshot left out.
+    /// What no snapshot holds, as of the last look at it.
     ///
     /// # Errors
     /// The list can't be read.
     pub fn left_out(&self) -> Result<Vec<LeftOut>> {
-        Ok(pending::read_json(&self.dir.join("left-out.json"))?.unwrap_or_default())
+        left_out::read(&self.dir)
     }
 
     /// For each change, whether the path is new, changed or gone, and what its content was.

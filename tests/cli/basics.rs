@@ -20,6 +20,58 @@ fn a_vault_that_is_no_folder_is_named() {
     assert!(run.stderr.contains("note.md"), "{}", run.stderr);
 }
 
+/// Every command that works in a vault.
+const IN_A_VAULT: [&[&str]; 26] = [
+    &["run"],
+    &["tick"],
+    &["tick", "--now", "2026-12-01T09:30:00Z"],
+    &["check"],
+    &["remind", "list"],
+    &["remind", "add", "2026-12-24 09:00", "Tree"],
+    &["commitment", "list"],
+    &["memory", "save", "a fact"],
+    &["memory", "list"],
+    &["search", "word"],
+    &["recall", "word"],
+    &["reindex"],
+    &["stats"],
+    &["history"],
+    &["history", "verify"],
+    &["diff"],
+    &["restore", "--yes"],
+    &["undo"],
+    &["audit"],
+    &["status"],
+    &["doctor"],
+    &["export"],
+    &["mcp"],
+    &["mcp-config", "recall"],
+    &["hook", "install", "--dry-run"],
+    &["import", "note.md"],
+];
+
+#[test]
+fn a_folder_that_is_no_vault_asks_for_init_and_stays_as_it_is() {
+    let vault = TestVault::new("//- /note.md\n# Plain\n");
+    std::fs::remove_dir(vault.path(".obsidian")).unwrap();
+    let before = vault.tree();
+    let root = vault.root();
+    for args in IN_A_VAULT {
+        let run = vault.run(&[&["--vault", root.to_str().unwrap()], args].concat());
+        assert_eq!(run.code, 2, "{args:?}: {run:?}");
+        let asks = run.stderr.contains("is no vault") && run.stderr.contains("vault-agent init");
+        assert!(asks, "{args:?}: {run:?}");
+    }
+    for dir in [vault.state(), vault.cache()] {
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "{}", dir.display());
+    }
+    assert_eq!(vault.tree(), before);
+    // And the way that it names works.
+    let _ = vault.run(&["init", "."]).ok();
+    assert_eq!(vault.read("note.md"), before["note.md"]);
+    let _ = vault.run(&["memory", "save", "a fact"]).ok();
+}
+
 #[test]
 fn a_typo_in_the_settings_is_pointed_at() {
     let vault = TestVault::new("//- /vault-agent.toml\n[notify]\nknd = \"console\"\n");

@@ -198,3 +198,55 @@ fn until_fired(vault: &TestVault, count: u32) {
 fn report(vault: &TestVault) -> String {
     std::fs::read_to_string(vault.state().join("status.json")).unwrap_or_default()
 }
+
+#[test]
+fn a_daemon_with_another_state_directory_is_noticed() {
+    let mut vault = TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{DUE}"));
+    let daemon = Daemon::start(&vault, &["run"]);
+    daemon.hear("Pay the rent");
+    let _ = vault.run(&["status"]).ok();
+    let other = vault.home().join("other-state");
+    vault.env("VAULT_AGENT_STATE_DIR", other.to_str().unwrap());
+    vault.write("Reminders.md", DUE.replace("AAAA", "BBBB"));
+    for args in [&["run"][..], &["tick"]] {
+        let second = vault.run(args);
+        assert_eq!(second.code, 1, "{second:?}");
+        let said = format!("with another state directory (process {})", daemon.child.id());
+        assert!(second.stderr.contains(&said) && second.stderr.contains("twice"), "{second:?}");
+        assert!(!second.stdout.contains("Pay the rent"), "{second:?}");
+    }
+    let doctor = vault.run(&["doctor", "--json"]).json();
+    let said = doctor.as_array().unwrap().iter().find(|check| check["check"] == "daemon").unwrap().clone();
+    assert_eq!(said["status"], "fail", "{said}");
+    assert_eq!(vault.run(&["status", "--json"]).json()["elsewhere"], daemon.child.id());
+    daemon.kill();
+    // It is gone, however it went.
+    assert!(vault.run(&["tick"]).ok().stdout.contains("Pay the rent"));
+}
+
+#[cfg(feature = "history")]
+#[test]
+fn a_history_that_is_deleted_under_the_daemon_is_made_again_and_said() {
+    // A snapshot waits until it has been quiet for two seconds.
+    let mut vault = TestVault::new("//- /a.md\none\n//- /b.md\ntwo\n");
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@10");
+    let daemon = Daemon::start(&vault, &["run"]);
+    let wait_for = |part: &str| {
+        let limit = Instant::now() + Duration::from_secs(60);
+        let said = || vault.run(&["status", "--json"]).json()["daemon"]["parts"]["history"].to_string();
+        while !said().contains(part) {
+            assert!(Instant::now() < limit, "{part} was not said: {}", said());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    wait_for("last snapshot");
+    std::fs::remove_dir_all(vault.state().join("history.git")).unwrap();
+    vault.write("a.md", "changed\n");
+    wait_for("a new one begins; last snapshot");
+    let (_, _, heard) = daemon.terminate();
+    assert!(heard.iter().any(|line| line.contains("a new one begins")), "{heard:?}");
+    let found = vault.run(&["history", "verify"]).ok();
+    assert!(found.stderr.contains("`history.git` was gone on"), "{found:?}");
+    let listed = vault.run(&["history", "--json"]).ok().json();
+    assert!(listed[0]["paths"].to_string().contains("b.md"), "{listed}");
+}

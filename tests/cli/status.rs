@@ -41,3 +41,16 @@ fn another_machine_that_fires_is_named() {
     let run = vault.run(&["status"]);
     assert!(run.stdout.contains("firing    no: `some-other-host`"), "{}", run.stdout);
 }
+
+#[cfg(feature = "history")]
+#[test]
+fn a_note_that_is_too_large_for_the_history_is_told() {
+    let vault = TestVault::new(
+        "//- /vault-agent.toml\n[history]\nmax_file_bytes = 10\n//- /large.md\nfar too large\n",
+    );
+    let _ = vault.run(&["history"]).ok();
+    let said = vault.run(&["status"]).ok().stdout;
+    assert!(said.contains("not kept  large.md (14 bytes; `[history] max_file_bytes` is 10)"), "{said}");
+    let doctor = vault.run(&["doctor"]).stdout;
+    assert!(doctor.contains("`large.md` is not kept: 14 bytes"), "{doctor}");
+}

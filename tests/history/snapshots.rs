@@ -169,6 +169,24 @@ fn what_is_left_out_is_listed_with_the_reason() {
 }
 
 #[test]
+fn a_note_that_grows_too_large_is_listed_at_once_whoever_wrote_it() {
+    let room = Room::with(|settings| settings.history.max_file_bytes = 10);
+    let left = || room.history.left_out().unwrap().into_iter().map(|left| left.path).collect::<Vec<_>>();
+    room.write("small.md", "small");
+    room.write("before.md", "far too large");
+    room.snapshot();
+    room.write("large.md", "far too large");
+    room.snapshot_of(&["large.md", "small.md"]);
+    assert_eq!(left(), ["before.md", "large.md"]);
+    room.agent_appends("small.md", "and now it isn't any more");
+    assert_eq!(left(), ["before.md", "large.md", "small.md"]);
+    room.write("large.md", "small");
+    room.remove("before.md");
+    room.snapshot_of(&["large.md", "before.md"]);
+    assert_eq!(left(), ["small.md"]);
+}
+
+#[test]
 fn a_note_that_moves_to_the_cloud_or_grows_too_large_is_not_deleted() {
     let room = Room::with(|settings| settings.history.max_file_bytes = 10);
     for path in ["a.md", "b.md"] {

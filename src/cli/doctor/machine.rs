@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Check;
 use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, secret};
-use crate::daemon::{DaemonLock, DaemonStatus};
+use crate::daemon::{DaemonLock, DaemonStatus, LockError};
 use crate::schedule::{self, second_opinion};
 use crate::workspace::Workspace;
 
@@ -67,6 +67,9 @@ fn try_write(dir: &Path) -> std::io::Result<()> {
 }
 
 fn daemon(workspace: &Workspace) -> Check {
+    if let Some(pid) = DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()) {
+        return Check::fail("daemon", LockError::Elsewhere(pid).to_string(), super::super::run::ONE_STATE);
+    }
     let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
         return Check::warn(
             "daemon",
