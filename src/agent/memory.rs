@@ -75,7 +75,7 @@ impl Recall for VaultMemory {
             when: hit.timestamp.map(|at| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string()),
             text: hit.snippet,
         };
-        Ok(found.hits.into_iter().take(limit).map(memory).collect())
+        Ok(found.about().take(limit).map(memory).collect())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use async_trait::async_trait;
 
+use crate::format::log::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING};
+
 /// One thing that was found in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
@@ -34,10 +36,7 @@ const MOST: usize = 5;
 /// A sentence on what is wrong.
 pub async fn answer(recall: &dyn Recall, question: &str, block: &str) -> Result<String, String> {
     if question.trim().is_empty() {
-        return Ok(
-            "Ask me about your notes, or use `/remind`, `/remember` and `/recall`; `/status` says how I am."
-                .into(),
-        );
+        return Ok(format!("{ANSWERED_WITH_HELP}`/remind`, `/remember` and `/recall`; `/status` says how I am."));
     }
     // The question itself is in the log already and would be the best hit.
     let own = block.split('#').next().unwrap_or_default();
@@ -49,10 +48,11 @@ pub async fn answer(recall: &dyn Recall, question: &str, block: &str) -> Result<
     Ok(describe(&found.take(MOST).collect::<Vec<_>>()))
 }
 
-/// The words for what was found: where each came from, and that nothing was added.
+/// The words for what was found: where each came from, and that nothing was added. By how they begin, the index knows
+/// them for memory and leaves them out.
 pub fn describe(found: &[Memory]) -> String {
     if found.is_empty() {
-        return "I found nothing about that in your notes.".to_owned();
+        return FOUND_NOTHING.to_owned();
     }
     let items = found.iter().map(|memory| {
         let when = memory.when.as_ref().map(|when| format!("{when}, ")).unwrap_or_default();
@@ -63,7 +63,7 @@ pub fn describe(found: &[Memory]) -> String {
             memory.line
         )
     });
-    format!("From your notes (excerpts, found by search):\n{}", items.collect::<Vec<_>>().join("\n"))
+    format!("{FOUND}\n{}", items.collect::<Vec<_>>().join("\n"))
 }
 
 fn one_line(text: &str) -> String {

@@ -127,6 +127,9 @@ fn show(context: &Context, answer: &Answer) {
 
 impl From<IndexError> for CommandError {
     fn from(error: IndexError) -> Self {
-        Self::problem(error)
+        match error {
+            IndexError::Scope { .. } => Self::usage(error),
+            error => Self::problem(error),
+        }
     }
 }

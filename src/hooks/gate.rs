@@ -2,7 +2,7 @@
 //!
 //! After the retrieval gate of memory-lancedb-pro (notes on memory systems, §5.1): words about memory force
 //! a look; greetings, commands, confirmations, signs without words and very short texts that ask nothing get
-//! none. The words stand in [`super::words`], by language.
+//! none. `recall` and the MCP tool `memory_recall` ask it too ([`is_worth_a_look`]). The words stand in [`super::words`], by language.
 
 use super::words::{CONFIRMATIONS, FORCING, GREETINGS, HOST_MARKS, PROGRAMS, QUESTIONS, WORDY_PROGRAMS};
 
@@ -63,6 +63,12 @@ pub fn gate(prompt: &str) -> Gate {
         return Gate::Shut(Idle::Short);
     }
     Gate::Open
+}
+
+/// Whether a text that somebody hands over to be recalled for is worth a look: one that is too short for a hook may be
+/// just the word that is meant.
+pub fn is_worth_a_look(text: &str) -> bool {
+    matches!(gate(text), Gate::Open | Gate::Shut(Idle::Short))
 }
 
 /// Lower-case words with one space between them; signs and emoji are gone.

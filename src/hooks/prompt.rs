@@ -12,7 +12,7 @@ use super::{Event, HookError};
 use crate::index::{Hit, Index, IndexError, Query, catalog, live};
 use crate::memory::{Scope, is_visible};
 use crate::recall::choose::{MOST_MEMORIES, Memory};
-use crate::recall::{Asker, Recall, is_given};
+use crate::recall::{Asker, Judge, Recall, Worth};
 use crate::workspace::Workspace;
 
 /// The head of recall's own view (its layers are mapped where they lie) is read in time up to this size, in bytes:
@@ -89,13 +89,17 @@ fn by_words(index: &Index, prompt: &str) -> Result<Vec<Hit>, IndexError> {
     if words.is_empty() {
         return Ok(Vec::new());
     }
+    let judge = Judge::new(prompt);
+    let worth = |hit: &Hit| judge.worth(hit.kind, hit.role, &hit.text);
     let mut hits = index.search(&Query::new(words.join(" ")).limit(POOL))?.hits;
     hits.retain(|hit| {
         let section = hit.section.as_deref().unwrap_or_default();
         let has = content(&format!("{section} {}", hit.text));
         let common = words.iter().filter(|word| has.contains(**word)).count();
-        common >= words.len().min(2) && common * 2 >= words.len() && is_given(hit.kind, hit.role)
+        common >= words.len().min(2) && common * 2 >= words.len() && worth(hit) != Worth::Nothing
     });
+    // What was only said in talk with the agent comes behind what is known.
+    hits.sort_by_key(|hit| worth(hit) == Worth::Said);
     hits.truncate(MOST_MEMORIES);
     Ok(hits)
 }

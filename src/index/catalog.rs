@@ -328,6 +328,12 @@ pub fn paths(conn: &Connection, prefix: &str) -> Result<Vec<(i64, String)>, Inde
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Whether the path of a file begins with `prefix`.
+pub fn begins(conn: &Connection, prefix: &str) -> Result<bool, IndexError> {
+    let mut find = conn.prepare_cached("SELECT 1 FROM files WHERE path >= ?1 AND path < ?2 LIMIT 1")?;
+    Ok(find.exists([prefix, &format!("{prefix}\u{10ffff}")])?)
+}
+
 /// Notes that the commit of `generation` changes these files.
 pub fn put_changes<'a>(
     conn: &Connection,

@@ -27,6 +27,14 @@ pub enum IndexError {
     /// The vault can't be read.
     #[error(transparent)]
     Vault(#[from] VaultError),
+    /// No such place.
+    #[error("there is no scope, folder or note `{scope}`; there are {there}")]
+    Scope {
+        /// As it was asked for.
+        scope: String,
+        /// What there is.
+        there: String,
+    },
     /// The vault is there but empty, and the index isn't.
     #[error("the vault `{root}` has no notes, but the index knows {known}; is its disk mounted? the index was left as it is (`vault-agent reindex` empties it on purpose)", root = root.display())]
     VaultEmpty {

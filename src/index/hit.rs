@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::block::Block;
+use super::block::{Block, Kind};
 use super::snippet;
 use super::syntax;
 use super::terms;
@@ -43,9 +43,12 @@ impl HitMaker {
         &self.pins
     }
 
-    /// Whether a block of the note at `path` is pinned: by its path, or by the note's name alone, as Obsidian shortens
-    /// links.
+    /// Whether a block of the note at `path` is pinned: as a text in the file of pins, or by a link with its path, or with
+    /// the note's name alone, as Obsidian shortens links.
     pub fn is_pinned(&self, path: &str, block: &Block) -> bool {
+        if block.kind == Kind::Pin && block.links.is_empty() {
+            return true;
+        }
         let Some(id) = block.block_id.as_ref().filter(|_| !self.pins.is_empty()) else { return false };
         let path = path.strip_suffix(".md").unwrap_or(path);
         let name = path.rsplit('/').next().unwrap_or(path);

@@ -76,7 +76,7 @@ pub use hit::HitMaker;
 pub use note::Options;
 pub use reindex::{Progress, Reindexed};
 pub use report::{Finding, Severity, Stats};
-pub use search::{AllFound, Basis, Found, scope_prefixes};
+pub use search::{AllFound, Basis, Filters, Found};
 pub use snapshot::{Note, Snapshot, Stored};
 pub use update::Updated;
 
@@ -89,7 +89,7 @@ pub const SCHEMA: &str = concat!("vault-agent index 6, ", env!("CARGO_PKG_VERSIO
 pub struct Query {
     /// As a person typed it; see [`syntax`].
     pub text: String,
-    /// Only there: a folder or file, `logs`, `memory`, `daily`, `notes`, `channel:ID` or `thread:ID`.
+    /// Only there: a folder or file, `logs`, `memory`, `daily`, `channel:ID` or `thread:ID`.
     pub scope: Option<String>,
     /// At most so many hits.
     pub limit: usize,

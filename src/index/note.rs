@@ -96,6 +96,17 @@ impl Options {
         own
     }
 
+    /// Whether this is the path, or the beginning of the paths, of what the agent itself writes.
+    pub fn is_own(&self, path: &str) -> bool {
+        let is_below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        [&self.memory, &self.pinned, &self.agenda[0], &self.agenda[1]].into_iter().any(|own| own == path)
+            || path.strip_suffix('/').unwrap_or(path) == self.daily
+            || path.strip_suffix('/').unwrap_or(path) == self.logs
+            || [format!("{}/discord-channel", self.logs), format!("{}/discord-thread", self.logs)]
+                .iter()
+                .any(|folder| is_below(folder))
+    }
+
     /// Whether the file is a transcript.
     pub fn is_log(&self, path: &str) -> bool {
         path.strip_prefix(self.logs.as_str()).is_some_and(|rest| rest.starts_with('/'))
@@ -192,16 +203,15 @@ fn turns(log: log::LogFile, context: Option<&Arc<str>>) -> Parsed {
         let role = match found.event.kind {
             EventKind::User => Role::User,
             EventKind::Agent => Role::Agent,
-            // A memory tool's result is memory; indexing it would feed recall on itself.
-            EventKind::Tool if !found.event.author.starts_with("memory_") => Role::Tool,
-            EventKind::Tool | EventKind::System | EventKind::Recall => continue,
+            EventKind::Tool => Role::Tool,
+            EventKind::System | EventKind::Recall => continue,
         };
-        if found.event.content.trim().is_empty() {
+        let content = found.event.said();
+        if found.event.is_recall() || content.trim().is_empty() {
             continue;
         }
-        let content = found.event.content;
         let most = if content.len() > 4 * markdown::MOST { markdown::MOST } else { content.len() };
-        for piece in inline::pieces(&content, most) {
+        for piece in inline::pieces(content, most) {
             let text = content[piece].trim();
             if text.is_empty() {
                 continue;

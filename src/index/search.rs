@@ -1,5 +1,6 @@
 //! From a query to an answer.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::vault::NotePath;
 
 use super::block::{Block, Kind};
-use super::catalog::FileRow;
+use super::catalog::{self, FileRow};
 use super::filter::{self, Setting};
 use super::hit::HitMaker;
 use super::scan;
@@ -145,20 +146,20 @@ impl Index {
     }
 }
 
-/// The path prefixes that a scope stands for, and a note where it stands for nothing known.
-pub fn scope_prefixes(scope: &str, options: &Options) -> Result<Vec<String>, String> {
+/// The path prefixes that a scope stands for; none means everywhere. Whether there is such a folder or note,
+/// [`Snapshot::scope`] says.
+fn scope_prefixes(scope: &str, options: &Options) -> Vec<String> {
     let logs = &options.logs;
     let (kind, rest) = scope.split_once(':').unwrap_or((scope, ""));
-    Ok(match (kind, rest) {
+    match (kind, rest) {
         ("all" | "", "") => Vec::new(),
         ("logs", "") => vec![format!("{logs}/")],
         ("memory", "") => vec![options.memory.clone(), options.pinned.clone(), format!("{}/", options.daily)],
         ("daily", "") => vec![format!("{}/", options.daily)],
         ("channel", id) if !id.is_empty() => vec![format!("{logs}/discord-channel/{id}/")],
         ("thread", id) if !id.is_empty() => vec![format!("{logs}/discord-thread/{id}/")],
-        ("user", _) => return Err(format!("`{scope}` is no place in the vault; searched everywhere")),
         _ => vec![scope.trim_start_matches("./").trim_start_matches('/').to_owned()],
-    })
+    }
 }
 
 /// A found block.
@@ -184,14 +185,64 @@ pub struct AllFound {
 }
 
 impl Snapshot<'_> {
-    /// The `most` best blocks for a query, best first.
+    /// The `most` best blocks for a query, best first. In a question, quotes and `*` are no operators.
+    ///
+    /// # Errors
+    /// tantivy's and SQLite's; an unknown scope.
+    pub fn find(&self, query: &Query, most: usize) -> Result<AllFound, IndexError> {
+        let mut asked = Asked::new(query, self)?;
+        let blocks = asked.find(self, most)?;
+        Ok(AllFound { blocks, notes: asked.syntax.notes })
+    }
+
+    /// The path prefixes that a scope stands for; none means everywhere.
+    ///
+    /// # Errors
+    /// There is no such folder or note; SQLite's.
+    pub fn scope(&self, scope: Option<&str>) -> Result<Vec<String>, IndexError> {
+        let Some(scope) = scope else { return Ok(Vec::new()) };
+        let prefixes = scope_prefixes(scope, self.options());
+        // What the agent itself writes may not be there yet.
+        if prefixes.iter().all(|prefix| self.options().is_own(prefix)) || self.begins(&prefixes)? {
+            return Ok(prefixes);
+        }
+        let paths: Vec<String> = self.notes()?.into_iter().map(|(path, _)| path).collect();
+        let folder = |path: &String| path.split_once('/').map(|(folder, _)| format!("`{folder}`"));
+        let mut folders: Vec<String> = paths.iter().filter_map(folder).collect();
+        folders.dedup();
+        folders.truncate(20);
+        let kinds = "all, logs, memory, daily, channel:ID, thread:ID, global, project:ID, agent:ID, user:ID, custom:NAME";
+        let there = match &folders[..] {
+            [] => format!("{kinds}, and notes by their path"),
+            folders => format!("{kinds}, notes by their path, and the folders {}", folders.join(", ")),
+        };
+        Err(IndexError::Scope { scope: scope.to_owned(), there })
+    }
+
+    /// Whether the path of any note begins with one of these.
+    fn begins(&self, prefixes: &[String]) -> Result<bool, IndexError> {
+        for prefix in prefixes {
+            let memory = self.view().segs.iter().flat_map(|seg| &seg.memory);
+            if memory.into_iter().any(|memory| memory.file.path.starts_with(prefix))
+                || catalog::begins(self.database(), prefix)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What a query's filters and exclusions let through.
     ///
     /// # Errors
     /// tantivy's and SQLite's.
-    pub fn find(&self, query: &Query, most: usize) -> Result<AllFound, IndexError> {
-        let mut asked = Asked::new(query, self.options());
-        let blocks = asked.find(self, most)?;
-        Ok(AllFound { blocks, notes: asked.syntax.notes })
+    pub fn filters<'s>(&'s self, syntax: &'s Syntax) -> Result<Filters<'s>, IndexError> {
+        let mut analyzer = Analyzer::new();
+        let setting = Setting { zone: &self.options().zone, prefixes: Vec::new() };
+        let allowed =
+            filter::allowed(self.view(), self.database(), self.fields(), &mut analyzer, syntax, &setting)?;
+        let check = filter::needs_text(syntax, &mut analyzer);
+        Ok(Filters { view: self.view(), syntax, allowed, check: check.then(|| RefCell::new(analyzer)) })
     }
 
     /// Whether the vault has a block of this kind.
@@ -231,6 +282,37 @@ impl Snapshot<'_> {
     }
 }
 
+/// A query's filters and exclusions at work.
+pub struct Filters<'s> {
+    view: &'s View,
+    syntax: &'s Syntax,
+    allowed: Option<Vec<tantivy::BitSet>>,
+    /// Where a block's text must be looked at.
+    check: Option<RefCell<Analyzer>>,
+}
+
+impl std::fmt::Debug for Filters<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Filters").field("syntax", &self.syntax).finish_non_exhaustive()
+    }
+}
+
+impl Filters<'_> {
+    /// Whether they let a block through.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn pass(&self, at: DocRef, block: &Block) -> Result<bool, IndexError> {
+        if self.allowed.as_ref().is_some_and(|allowed| !allowed[at.seg].contains(at.doc)) {
+            return Ok(false);
+        }
+        let Some(analyzer) = &self.check else { return Ok(true) };
+        let (text, extra) = self.view.text(at)?;
+        let block = Block { text, extra, ..block.clone() };
+        Ok(filter::passes(self.syntax, &mut analyzer.borrow_mut(), &block))
+    }
+}
+
 /// A query at work.
 struct Asked<'a> {
     query: &'a Query,
@@ -241,24 +323,19 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn new(query: &'a Query, options: &'a Options) -> Self {
+    fn new(query: &'a Query, snapshot: &'a Snapshot<'_>) -> Result<Self, IndexError> {
         let mut end = query.text.len().min(LONGEST);
         while !query.text.is_char_boundary(end) {
             end -= 1;
         }
-        let mut syntax = syntax::parse(&query.text[..end]);
+        let text = &query.text[..end];
+        let mut syntax = if syntax::is_question(text) { syntax::question(text) } else { syntax::parse(text) };
         if end < query.text.len() {
             syntax.notes.push(format!("only the first {LONGEST} bytes were searched for"));
         }
-        let prefixes = match query.scope.as_deref().map(|scope| scope_prefixes(scope, options)) {
-            Some(Ok(prefixes)) => prefixes,
-            Some(Err(note)) => {
-                syntax.notes.push(note);
-                Vec::new()
-            }
-            None => Vec::new(),
-        };
-        Self { query, syntax, prefixes, zone: &options.zone, analyzer: Analyzer::new() }
+        let prefixes = snapshot.scope(query.scope.as_deref())?;
+        let zone = &snapshot.options().zone;
+        Ok(Self { query, syntax, prefixes, zone, analyzer: Analyzer::new() })
     }
 
     /// The best documents.

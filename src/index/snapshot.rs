@@ -238,7 +238,7 @@ impl Snapshot<'_> {
         &self.view
     }
 
-    pub(super) fn options(&self) -> &super::Options {
+    pub(crate) fn options(&self) -> &super::Options {
         self.options
     }
 

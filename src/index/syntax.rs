@@ -80,6 +80,12 @@ pub fn parse(query: &str) -> Syntax {
             }
             continue;
         }
+        if let Some(key) = unknown_key(text).filter(|_| !quoted) {
+            syntax.notes.push(format!(
+                "`{text}`: there is no filter `{key}:`; there are path:, tag:, section:, kind:, role:, before: and \
+                 after:; searched as plain words"
+            ));
+        }
         let item = if quoted {
             Item::Phrase(text.to_owned())
         } else if let Some(stem) =
@@ -96,6 +102,32 @@ pub fn parse(query: &str) -> Syntax {
         syntax.items = std::mem::take(&mut syntax.not);
     }
     syntax
+}
+
+/// Takes a question in words apart: its filters and exclusions hold as in any query; a quoted title and a `*` in it are
+/// words like the others.
+pub fn question(text: &str) -> Syntax {
+    let mut syntax = parse(text.trim_end().trim_end_matches('?'));
+    for item in &mut syntax.items {
+        *item = Item::Words(item.text().to_owned());
+    }
+    // What is said of filters begins with what was typed.
+    syntax.notes.retain(|note| note.starts_with('`'));
+    syntax
+}
+
+/// Whether a query is a question in words.
+pub fn is_question(text: &str) -> bool {
+    text.trim_end().ends_with('?') && text.split_whitespace().count() > 2
+}
+
+/// What looks like the key of a filter and is none: letters before a colon with something behind it that is neither an
+/// address nor code.
+fn unknown_key(text: &str) -> Option<&str> {
+    let (key, value) = text.split_once(':')?;
+    let is_word = key.len() > 2 && key.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_value = value.starts_with(char::is_alphanumeric) && !text.contains("://") && !key.eq("mailto");
+    (is_word && is_value).then_some(key)
 }
 
 /// A known key before a colon, and what follows it.
@@ -200,6 +232,28 @@ mod tests {
         assert!(syntax.notes.is_empty());
         assert_eq!(parse("path:\"My Notes/x\"").filters, [(Filter::Path("My Notes/x".into()), false)]);
         assert_eq!(parse("https://x.org a:b").items.len(), 2);
+    }
+
+    #[test]
+    fn a_question_keeps_its_filters_and_its_titles_are_words() {
+        let syntax = question("What did Ann say of \"Moby Dick\" -whale after:2026-11?");
+        assert_eq!(syntax.filters, [(Filter::After(jiff::civil::date(2026, 11, 1)), false)]);
+        assert_eq!(syntax.not, [Item::Words("whale".into())]);
+        assert!(syntax.items.contains(&Item::Words("Moby Dick".into())) && syntax.notes.is_empty());
+        assert!(question("who said \"so before:soon ?").notes[0].starts_with("`before:soon`"));
+    }
+
+    #[test]
+    fn an_unknown_filter_is_told() {
+        for (query, key) in [("author:anna tea", "author"), ("what is in channel:7 today?", "channel")] {
+            let notes = parse(query).notes;
+            assert!(notes.len() == 1 && notes[0].contains(&format!("no filter `{key}:`")), "{notes:?}");
+        }
+        for plain in
+            ["https://x.org", "std::vec", "10:30", "mailto:ann", "C:/temp", "note: this", "\"a:b c:d\""]
+        {
+            assert_eq!(parse(plain).notes, [""; 0], "{plain}");
+        }
     }
 
     #[test]

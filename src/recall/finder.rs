@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::engine::State;
 use super::search::Ranked;
 use super::within::Within;
+use crate::index::view::DocRef;
 use crate::index::{AllFound, Block, Found, HitMaker, IndexError, Note, Query, Snapshot, Stored};
 
 /// A ranked block of a snapshot.
@@ -20,7 +21,7 @@ pub(super) fn of_slots(
     state: &State,
     ranked: Vec<Ranked>,
     most: usize,
-    takes: impl Fn(&Block) -> bool,
+    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
 ) -> Result<Vec<Find>, IndexError> {
     let corpus = &state.corpus;
     let mut notes: HashMap<&str, Option<Note>> = HashMap::new();
@@ -36,7 +37,7 @@ pub(super) fn of_slots(
         let Some(note) = &notes[file.path.as_str()] else { continue };
         // Blocks and slots of a note are in the same order.
         let Some(Stored { at, block, .. }) = note.block(ranked.slot - file.slots.start)? else { continue };
-        if block.line == corpus.meta(ranked.slot).line && takes(&block) {
+        if block.line == corpus.meta(ranked.slot).line && takes(at, &block)? {
             let found = Found { at, score: ranked.score, file: note.file.clone(), block };
             finds.push(Find { ranked, found });
         }
@@ -84,10 +85,17 @@ pub(super) fn pinned(
     takes: impl Fn(&Block) -> bool,
 ) -> Result<Vec<Found>, IndexError> {
     let targets: HashSet<&str> = maker.pins().iter().map(|(target, _)| target.as_str()).collect();
-    if targets.is_empty() {
-        return Ok(Vec::new());
-    }
     let mut found = Vec::new();
+    if let Some(note) = snapshot.note(&snapshot.options().pinned)? {
+        for Stored { at, block, .. } in note.blocks()? {
+            if maker.is_pinned("", &block) && takes(&block) {
+                found.push(Found { at, score: 0.0, file: note.file.clone(), block });
+            }
+        }
+    }
+    if targets.is_empty() {
+        return Ok(found);
+    }
     for file in state.corpus.files().iter().filter(|file| file.alive) {
         let path = file.path.strip_suffix(".md").unwrap_or(&file.path);
         let name = path.rsplit('/').next().unwrap_or(path);

@@ -8,17 +8,23 @@ use jiff::Timestamp;
 use super::choose::{self, Injection, Memory};
 use super::corpus::Corpus;
 use super::engine::{Recall, RecallError, State};
-use super::finder::{self, Find};
+use super::finder;
 use super::formula::Standing;
 use super::search::Ranked;
+use super::shipped::is_shipped;
 use super::signal::SURE_ENOUGH;
 use super::uses::Uses;
 use super::within::Within;
-use crate::index::{Freshness, Hit, IndexError, KindName, Role, RoleName, Snapshot};
+use super::worth::{Judge, Worth};
+use crate::index::{Block, Freshness, Hit, HitMaker, IndexError, Snapshot};
 use crate::vault::NotePath;
 
 /// Candidates for what is given without asking.
 const POOL: usize = 24;
+/// Of so many times as many, those are looked at that are no echo.
+const WIDER: usize = 16;
+/// After a find that is less sure than this, further ones are no help.
+const HOPELESS: f64 = 0.05;
 /// How many turns to either side an expansion gives.
 const EXPANSION: usize = 2;
 /// So many of the newest logs and days' notes are read for how often a memory served.
@@ -50,12 +56,11 @@ impl Recalled {
         });
         lines.collect::<Vec<_>>().join("\n")
     }
-}
 
-/// Whether a block of this kind, of this speaker, is ever given without asking: what only orders or explains a note is
-/// not, and neither is what a tool said.
-pub fn is_given(kind: KindName, role: Option<RoleName>) -> bool {
-    !matches!(kind, "heading" | "properties" | "pin" | "comment") && role != Some(Role::Tool.as_str())
+    /// The hits that are about the question; the others come along because they are pinned.
+    pub fn about(self) -> impl Iterator<Item = Hit> {
+        self.hits.into_iter().filter(|hit| hit.score != 0.0)
+    }
 }
 
 impl Recall {
@@ -90,31 +95,28 @@ impl Recall {
         most_chars: usize,
         expand: bool,
     ) -> Result<Recalled, IndexError> {
-        let most = if within.scopes.is_empty() { POOL } else { POOL * 8 };
-        let ranking = self.rank(state, text, within.place.as_deref(), most);
-        let found = finder::of_slots(snapshot, state, ranking.best, POOL, |block| within.has(&block.tags))?;
+        let ranking = self.rank(state, text, snapshot.scope(within.place.as_deref())?, POOL * WIDER);
         let mut maker = snapshot.maker(text)?;
+        let (judged, surest) = judged(snapshot, state, &mut maker, &Judge::new(text), within, ranking.best)?;
         let pinned = finder::pinned(snapshot, state, &maker, |block| within.has(&block.tags))?;
-        let sure = found.iter().map(|find| find.ranked.sure).fold(0.0, f64::max) >= SURE_ENOUGH;
-        // Beside a sure find, weaker ones may stand that are about as likely.
-        let helps = |Find { ranked, found }: &Find| {
-            let block = &found.block;
-            sure && ranked.sure >= SURE_ENOUGH * 0.5
-                && is_given(block.kind.as_str(), block.role.map(Role::as_str))
-        };
+        let sure = surest >= SURE_ENOUGH;
         let mut seen = HashSet::new();
         let uses = OnceCell::new();
-        let (mut hits, mut memories) = (Vec::new(), Vec::new());
-        for find in found {
-            if !helps(&find) && !maker.is_pinned(&find.found.file.path, &find.found.block) {
+        let (mut hits, mut memories, mut said) = (Vec::new(), Vec::new(), Vec::new());
+        for Judged { slot, sure: own, worth, mut hit } in judged {
+            // Beside a sure find, weaker ones may stand that are about as likely.
+            let helps = sure && own >= SURE_ENOUGH * 0.5 && worth != Worth::Nothing;
+            if !helps && !hit.pinned {
                 continue;
             }
-            let Ranked { slot, sure, .. } = find.ranked;
-            let hit = snapshot.hit(&mut maker, find.found)?;
+            if !helps {
+                hit.score = 0.0;
+            }
             if seen.insert((hit.path.clone(), hit.line)) {
-                let similarity = sure * self.standing(&hit, &uses, &state.corpus);
+                let similarity = own * self.standing(&hit, &uses, &state.corpus);
                 memories.push(memory(&hit, similarity, state.corpus.vector(slot)));
                 hits.push(hit);
+                said.push(worth == Worth::Said);
             }
         }
         for found in pinned {
@@ -125,9 +127,10 @@ impl Recall {
                 let slot = slots.into_iter().find(|slot| corpus.meta(*slot).line == hit.line);
                 memories.push(memory(&hit, 0.0, slot.map_or_else(Vec::new, |slot| corpus.vector(slot))));
                 hits.push(hit);
+                said.push(false);
             }
         }
-        let order = choose::order(&memories, self.clock.now().as_second(), choose::MOST_MEMORIES);
+        let order = self.order(&memories, &said);
         if expand {
             self.expand(snapshot, &mut memories, &order)?;
         }
@@ -140,6 +143,20 @@ impl Recall {
         let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
         let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
         Ok(Recalled { digest, hits, injection, freshness: snapshot.freshness.clone(), notes: ranking.notes })
+    }
+
+    /// The order in which memories are given: those that were only `said` in talk with the agent behind all others.
+    fn order(&self, memories: &[Memory], said: &[bool]) -> Vec<usize> {
+        let now = self.clock.now().as_second();
+        let mut order = Vec::new();
+        for is_said in [false, true] {
+            let is_one = |at: &usize| (said[*at] && !memories[*at].pinned) == is_said;
+            let these: Vec<usize> = (0..memories.len()).filter(is_one).collect();
+            let own: Vec<Memory> = these.iter().map(|at| memories[*at].clone()).collect();
+            let room = choose::MOST_MEMORIES - order.len();
+            order.extend(choose::order(&own, now, room).into_iter().map(|at| these[at]));
+        }
+        order
     }
 
     /// What a memory's own fields and its uses make of its similarity: 1 where it has no such field.
@@ -214,6 +231,52 @@ impl Recall {
         }
         Ok(())
     }
+}
+
+/// A find with what it is worth.
+struct Judged {
+    slot: u32,
+    sure: f64,
+    worth: Worth,
+    hit: Hit,
+}
+
+/// The best finds with what they are worth, at most [`POOL`] that are no echo of a question, however many those are; and
+/// how sure the surest is, or a heading above them.
+fn judged(
+    snapshot: &Snapshot<'_>,
+    state: &State,
+    maker: &mut HitMaker,
+    judge: &Judge,
+    within: &Within,
+    ranked: Vec<Ranked>,
+) -> Result<(Vec<Judged>, f64), IndexError> {
+    let (mut out, mut facts, mut said, mut surest) = (Vec::new(), 0, 0, 0.0_f64);
+    let takes = |_, block: &Block| Ok(within.has(&block.tags));
+    for ranked in ranked.chunks(POOL) {
+        for find in finder::of_slots(snapshot, state, ranked.to_vec(), POOL, takes)? {
+            let Ranked { slot, sure, .. } = find.ranked;
+            let hit = snapshot.hit(maker, find.found)?;
+            let worth = judge.worth(hit.kind, hit.role, &hit.text);
+            if worth != Worth::Nothing || hit.kind == "heading" && !is_shipped(&hit.text) {
+                surest = surest.max(sure);
+            }
+            facts += usize::from(worth == Worth::Fact);
+            said += usize::from(worth == Worth::Said);
+            let is_wanted = match worth {
+                Worth::Fact => facts <= POOL,
+                Worth::Said => said <= choose::MOST_MEMORIES,
+                Worth::Nothing => hit.pinned,
+            };
+            if is_wanted {
+                out.push(Judged { slot, sure, worth, hit });
+            }
+        }
+        if facts >= POOL || ranked.last().is_none_or(|last| last.sure < HOPELESS) && facts > 0 {
+            break;
+        }
+    }
+    Ok((out, surest))
 }
 
 /// The stretch of `lines` around `here` that fits `room` characters, growing by turns to either side.

@@ -9,8 +9,8 @@ use super::question::Question;
 use super::score::{self, Candidates, Near, Scores, Vectors};
 use super::signal::{NEAR, NEAR_SPREADS, weights};
 use super::within::Within;
-use crate::index::syntax::{self, Item};
-use crate::index::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot, scope_prefixes};
+use crate::index::syntax::{self, Item, Syntax};
+use crate::index::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot};
 
 /// Nobody needs more hits in one answer.
 pub(super) const MOST_HITS: usize = 10_000;
@@ -55,13 +55,14 @@ impl Recall {
     pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
         let within = Within::of(query.scope.as_deref());
         let place = Query { scope: within.place.clone(), ..query.clone() };
-        let syntax = syntax::parse(crate::embed::cut(&query.text, super::question::LONGEST));
-        let operators = syntax::Syntax { items: Vec::new(), notes: Vec::new(), ..syntax.clone() }
-            != syntax::Syntax::default()
-            || syntax.items.iter().any(|item| !matches!(item, Item::Words(_)));
-        // A question in words may quote a title; what looks like an operator in it is none.
-        let is_question = query.text.trim_end().ends_with('?') && query.text.split_whitespace().count() > 2;
-        let is_exact = syntax.items.is_empty() || query.limit == 0 || (operators && !is_question);
+        let text = crate::embed::cut(&query.text, super::question::LONGEST);
+        // A question in words may quote a title; its filters hold all the same, and it is ranked.
+        let is_question = syntax::is_question(text);
+        let syntax = if is_question { syntax::question(text) } else { syntax::parse(text) };
+        let is_filtered = !syntax.filters.is_empty() || !syntax.not.is_empty();
+        let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
+        let is_exact =
+            syntax.items.is_empty() || query.limit == 0 || !is_question && (is_filtered || !is_words);
         let limit = query.limit.min(MOST_HITS);
         let ((hits, notes), freshness) = if is_exact {
             self.index.answer(|snapshot| {
@@ -69,10 +70,11 @@ impl Recall {
                 give(snapshot, &query.text, found, notes)
             })?
         } else {
-            let notes = if is_question { Vec::new() } else { syntax.notes };
             self.in_step(
-                |snapshot| by_words(snapshot, &place, &within, limit, &notes),
-                |snapshot, state| self.best(snapshot, state, &place, &within, limit, notes.clone()),
+                |snapshot| by_words(snapshot, &place, &within, limit, &syntax.notes),
+                |snapshot, state| {
+                    self.best(snapshot, state, Wanted { place: &place, syntax: &syntax }, &within, limit)
+                },
             )?
         };
         Ok(Answer { query: query.text.clone(), hits, notes, freshness })
@@ -83,25 +85,27 @@ impl Recall {
         &self,
         snapshot: &Snapshot<'_>,
         state: &State,
-        place: &Query,
+        Wanted { place, syntax }: Wanted<'_>,
         within: &Within,
         limit: usize,
-        mut notes: Vec<String>,
     ) -> Result<Given, IndexError> {
-        let (corpus, own) = (&state.corpus, OnceCell::new());
-        let candidates = self.candidates(state, place.scope.as_deref(), &own, &mut notes);
+        let (corpus, own, mut notes) = (&state.corpus, OnceCell::new(), syntax.notes.clone());
+        let is_filtered = !syntax.filters.is_empty() || !syntax.not.is_empty();
+        let filters = if is_filtered { Some(snapshot.filters(syntax)?) } else { None };
+        let prefixes = snapshot.scope(place.scope.as_deref())?;
+        let candidates = candidates(state, prefixes, &own);
         // What stands in notes is the index's to rank by words; meaning adds what it did not find.
-        let by_words = if candidates.has_notes || !within.scopes.is_empty() {
+        let by_words = if candidates.has_notes || is_filtered || !within.scopes.is_empty() {
             // Where turns or other scopes' memories are found, too, some more leave enough.
             let is_all = !candidates.has_turns && within.scopes.is_empty();
             let most = if is_all { limit } else { limit.max(LEAST_BY_WORDS) };
             let (mut found, _) = finder::by_words(snapshot, place, within, most, within.most(limit))?;
-            found.retain(|found| found.block.kind != Kind::Turn);
+            found.retain(|found| is_filtered || found.block.kind != Kind::Turn);
             Some(found)
         } else {
             None
         };
-        let enough = by_words.as_ref().filter(|found| found.len() >= limit);
+        let enough = by_words.as_ref().filter(|found| found.len() >= limit && !is_filtered);
         let ids = enough.map(|found| found.iter().filter_map(|found| corpus.id(&found.file.path)));
         let notes_by_words: Option<Vec<u32>> = ids.map(Iterator::collect);
         let found = match by_words {
@@ -111,13 +115,22 @@ impl Recall {
                 found
             }
             by_words => {
-                let most = within.most(limit);
-                let ranking = self.ranked(state, candidates, &place.text, notes_by_words.as_deref(), most);
+                let most = if is_filtered { MOST_HITS } else { within.most(limit) };
+                let text = if is_filtered { words_of(syntax) } else { place.text.clone() };
+                let ranking = self.ranked(state, candidates, &text, notes_by_words.as_deref(), most);
                 notes.extend(ranking.notes);
-                let takes = |block: &Block| within.has(&block.tags);
+                let passes =
+                    |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
+                let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
                 let found = finder::of_slots(snapshot, state, ranking.best, limit, takes)?;
                 match by_words {
-                    Some(by_words) => merge(found, by_words, limit),
+                    Some(mut by_words) => {
+                        // Turns that the ranking didn't look at closely; the others keep its order.
+                        let ranked: HashSet<_> = found.iter().map(|find| find.found.at).collect();
+                        by_words
+                            .retain(|found| found.block.kind != Kind::Turn || !ranked.contains(&found.at));
+                        merge(found, by_words, limit)
+                    }
                     None => found.into_iter().map(|find| find.found).collect(),
                 }
             }
@@ -125,37 +138,10 @@ impl Recall {
         give(snapshot, &place.text, found, notes)
     }
 
-    /// Ranks a scope's blocks.
-    pub(super) fn rank(&self, state: &State, text: &str, scope: Option<&str>, most: usize) -> Ranking {
-        let (own, mut notes) = (OnceCell::new(), Vec::new());
-        let candidates = self.candidates(state, scope, &own, &mut notes);
-        let mut ranking = self.ranked(state, candidates, text, None, most);
-        ranking.notes.extend(notes);
-        ranking
-    }
-
-    /// The blocks that may answer: all, or a place's, which are put into `own`.
-    fn candidates<'s>(
-        &self,
-        state: &'s State,
-        scope: Option<&str>,
-        own: &'s OnceCell<Candidates>,
-        notes: &mut Vec<String>,
-    ) -> &'s Candidates {
-        let prefixes = match scope.map(|scope| scope_prefixes(scope, self.index.options())) {
-            Some(Ok(prefixes)) => prefixes,
-            Some(Err(note)) => {
-                notes.push(note);
-                Vec::new()
-            }
-            None => Vec::new(),
-        };
-        let corpus = &state.corpus;
-        if prefixes.is_empty() {
-            return state.all.get_or_init(|| Candidates::new(corpus, |_| true));
-        }
-        let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
-        own.get_or_init(|| Candidates::new(corpus, inside))
+    /// Ranks the blocks of a place, given as prefixes of paths.
+    pub(super) fn rank(&self, state: &State, text: &str, prefixes: Vec<String>, most: usize) -> Ranking {
+        let own = OnceCell::new();
+        self.ranked(state, candidates(state, prefixes, &own), text, None, most)
     }
 
     /// The `most` best blocks; of notes without turns, where these are given, those alone.
@@ -189,6 +175,29 @@ impl Recall {
         *self.work() = Some(work).filter(|_| self.keeps_room || corpus.len() <= MOST_KEPT);
         Ranking { best, notes: asked.warning.into_iter().collect() }
     }
+}
+
+/// What is asked, and how it is understood.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    place: &'a Query,
+    syntax: &'a Syntax,
+}
+
+/// A query's words without its filters.
+fn words_of(syntax: &Syntax) -> String {
+    let words: Vec<&str> = syntax.items.iter().map(Item::text).collect();
+    words.join(" ") + "?"
+}
+
+/// The blocks that may answer: all, or those of paths that begin so, which are put into `own`.
+fn candidates<'s>(state: &'s State, prefixes: Vec<String>, own: &'s OnceCell<Candidates>) -> &'s Candidates {
+    let corpus = &state.corpus;
+    if prefixes.is_empty() {
+        return state.all.get_or_init(|| Candidates::new(corpus, |_| true));
+    }
+    let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
+    own.get_or_init(|| Candidates::new(corpus, inside))
 }
 
 /// Hits with notes for a person, and the files that they rest on.
@@ -244,7 +253,7 @@ fn merge(ranked: Vec<Find>, by_words: Vec<Found>, limit: usize) -> Vec<Found> {
     let mut turns: Vec<(Found, f64)> = Vec::new();
     let mut meant: Vec<(Found, f64)> = Vec::new();
     for find in ranked {
-        if find.found.block.kind == Kind::Turn {
+        if find.found.block.kind == Kind::Turn && !found.contains(&place(&find.found)) {
             turns.push((find.found, find.ranked.score));
         } else if !found.contains(&place(&find.found)) {
             meant.push((find.found, find.ranked.score));

@@ -244,13 +244,20 @@ fn logs() {
             );
             let contents: Vec<_> = file.blocks.iter().map(|block| block.event.content.clone()).collect();
             let written = sentence.within("event", "content-line");
+            let facts = sentence.within("event", "fact-line");
             let written: Vec<String> = written
                 .iter()
-                .map(|lines| {
-                    lines.iter().map(|l| l[2..].trim_end_matches(['\r', '\n'])).collect::<Vec<_>>().join("\n")
+                .zip(&facts)
+                .map(|(lines, facts)| {
+                    let lines = lines.iter().chain(facts);
+                    lines.map(|l| l[2..].trim_end_matches(['\r', '\n'])).collect::<Vec<_>>().join("\n")
                 })
                 .collect();
             assert_eq!(contents, written);
+            for (block, facts) in file.blocks.iter().zip(facts) {
+                let found = log::said_and_facts(&block.event.content).1;
+                assert!(facts.is_empty() || found[0].0 == "brain", "{}", sentence.text);
+            }
             assert!(file.blocks.is_empty() || file.end.offset == sentence.text.len());
         },
     );

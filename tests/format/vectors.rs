@@ -251,10 +251,16 @@ fn logs() {
 fn events(file: &log::LogFile) -> Vec<Value> {
     let events = file.blocks.iter().map(|block| {
         let event = &block.event;
-        json!({
+        let mut value = json!({
             "line": block.line, "end_line": block.end_line, "kind": event.kind, "at": event.at,
             "author": event.author, "content": event.content, "id": event.id,
-        })
+        });
+        if event.said() != event.content {
+            let (said, facts) = log::said_and_facts(&event.content);
+            value["said"] = json!(said);
+            value["facts"] = facts.into_iter().map(|(key, fact)| (key.to_owned(), json!(fact))).collect();
+        }
+        value
     });
     events.collect()
 }

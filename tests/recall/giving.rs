@@ -177,3 +177,55 @@ started: 2026-08-01T09:00:00Z\n---\n\n## 2026-08-01T09:00:00Z user Ann ^D1-1\nI 
         (&"turn".into(), &"pets-1".into())
     );
 }
+
+#[test]
+fn filters_hold_in_a_question_too() {
+    let vault = vault(
+        "//- pets.md\n# Pets\n\nAnn has a cat from the shelter. #pets\n\n- Ann's cat has no vaccination\n\
+         //- daily/2026-07-01.md\n- Ann saw a cat at the shelter\n",
+    );
+    let hits = |query: &str| {
+        let found = vault.run(&["--json", "search", "--", query]).json();
+        assert!(found["notes"].as_array().unwrap().is_empty(), "{found}");
+        let hits = found["hits"].as_array().unwrap().clone();
+        hits.into_iter().map(|hit| (hit["path"].as_str().unwrap().to_owned(), hit)).collect::<Vec<_>>()
+    };
+    assert!(hits("Where did Ann get her cat?").len() > 3);
+    for (filter, takes) in [
+        ("path:pets", (|path, _| path == "pets.md") as fn(&str, &serde_json::Value) -> bool),
+        ("role:user", |_, hit| hit["role"] == "user"),
+        ("role:agent", |_, hit| hit["role"] == "agent"),
+        ("tag:pets", |path, _| path == "pets.md"),
+        ("before:2026-07-15", |path, _| path == "daily/2026-07-01.md"),
+        ("after:2026-07-15", |path, _| path.starts_with("logs/")),
+        ("-shelter", |_, hit| !hit["snippet"].as_str().unwrap().contains("shelter")),
+    ] {
+        for query in
+            [format!("Where did Ann get her cat {filter}?"), format!("{filter} where did Ann get her cat ?")]
+        {
+            let found = hits(&query);
+            assert!(
+                !found.is_empty() && found.iter().all(|(path, hit)| takes(path, hit)),
+                "{query}: {found:?}"
+            );
+        }
+    }
+    let found = vault.run(&["--json", "search", "Where did author:ann get her cat?"]).json();
+    assert!(found["notes"][0].as_str().unwrap().contains("no filter `author:`"), "{found}");
+}
+
+#[test]
+fn an_unknown_scope_is_an_error_that_says_what_there_is() {
+    let vault = vault("//- pets/biscuit.md\nBiscuit likes tuna\n");
+    for command in ["search", "recall"] {
+        let run = vault.run(&[command, "tuna", "--scope", "petz"]);
+        assert_eq!(run.code, 2, "{}", run.stderr);
+        assert!(run.stderr.contains("no scope, folder or note `petz`"), "{}", run.stderr);
+        assert!(run.stderr.contains("`pets`") && run.stderr.contains("channel:ID"), "{}", run.stderr);
+        for known in
+            ["pets", "pets/", "pets/biscuit.md", "logs", "memory", "MEMORY.md", "daily", "channel:8", "all"]
+        {
+            assert_eq!(vault.run(&[command, "tuna", "--scope", known]).code, 0, "{known}");
+        }
+    }
+}

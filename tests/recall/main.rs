@@ -20,6 +20,7 @@ mod endpoints;
 mod giving;
 mod grown;
 mod local;
+mod loops;
 mod scale;
 #[cfg(feature = "http")]
 mod shapes;

@@ -12,8 +12,12 @@
 //! ^01JGXYZ0000000000000000000
 //! ```
 //!
+//! An agent's event may end with a comment of facts on how the answer came about ([`said_and_facts`]), which is no part
+//! of what was said.
+//!
 //! Transcripts of other programs, with a heading a turn, are read too ([`parse_headings`]).
 
+mod facts;
 mod headings;
 mod path;
 mod read;
@@ -24,6 +28,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 
+pub use facts::{ANSWERED_WITH_HELP, FOUND, FOUND_NOTHING, said_and_facts, with_facts};
 pub use headings::parse_headings;
 pub use path::{LogPath, LogPathError};
 pub use read::{parse, parse_from};
@@ -84,7 +89,7 @@ pub struct Event {
     pub at: Timestamp,
     /// The author's name, a tool's name, or empty; one line.
     pub author: String,
-    /// What was said, raw.
+    /// What was said, raw: an agent's with its line of facts ([`Event::said`] is without it).
     pub content: String,
     /// The block id, without `^`: a ULID where this program wrote it. A reader takes any Obsidian block
     /// id, and an event that lost its own.
@@ -92,6 +97,22 @@ pub struct Event {
 }
 
 impl Event {
+    /// What was said: the content, an agent's without its line of facts.
+    pub fn said(&self) -> &str {
+        if self.kind == EventKind::Agent { said_and_facts(&self.content).0 } else { &self.content }
+    }
+
+    /// Whether this is nothing but memory: what was injected, a memory tool's result, or an answer that was made of what
+    /// was found. Indexing it would feed recall on itself.
+    pub fn is_recall(&self) -> bool {
+        match self.kind {
+            EventKind::Recall => true,
+            EventKind::Tool => self.author.starts_with("memory_"),
+            EventKind::Agent => facts::is_made_of_recall(&self.content),
+            EventKind::User | EventKind::System => false,
+        }
+    }
+
     /// The block id as a ULID, if it is one.
     pub fn ulid(&self) -> Option<ulid::Ulid> {
         ulid::Ulid::from_string(self.id.as_deref()?).ok()

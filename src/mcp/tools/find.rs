@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::failure::Failure;
 use super::super::outputs::{Recalled, Searched};
 use super::{Answer, Call, Outcome, one_line};
+use crate::hooks::gate::is_worth_a_look;
 use crate::index::{Hit, Query};
 use crate::memory::Scope;
 use crate::recall::Asker;
@@ -42,6 +43,9 @@ pub fn recall(call: &Call<'_>) -> Outcome {
     let most = usize::try_from(arguments.whole("max_chars").unwrap_or(400)).unwrap_or(400);
     let query = arguments.text("query").unwrap_or_default();
     let visible = call.visible_scopes()?;
+    if !is_worth_a_look(query) {
+        return Ok(Answer::new("NONE", &Recalled { digest: None, hits: Vec::new(), untrusted: true }));
+    }
     let found = warm(call)?.recall(query, Some(&within(None, &visible)), most, false)?;
     let digest = found.digest;
     let hits = if digest.is_some() { found.hits } else { Vec::new() };
@@ -76,7 +80,7 @@ fn place(text: &str, workspace: &Workspace) -> Result<String, Failure> {
     match text {
         "long" => return Ok(paths.memory.clone()),
         "commitment" => return Ok(paths.commitments.clone()),
-        "all" | "daily" | "logs" | "memory" | "notes" => return Ok(text.to_owned()),
+        "all" | "daily" | "logs" | "memory" => return Ok(text.to_owned()),
         _ => {}
     }
     if let Some((_, id)) = text.split_once(':').filter(|(kind, _)| matches!(*kind, "channel" | "thread"))

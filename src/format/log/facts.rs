@@ -1,0 +1,100 @@
+//! The facts at the end of an agent's event, and which answers are made of memory alone.
+//!
+//! `%% brain=claude model=claude-opus-5 in=5210 out=212 usd=0.004 ms=2100 %%`, a line of its own behind what was said:
+//! Obsidian doesn't show it.
+
+/// An answer that begins so consists of excerpts from notes.
+pub const FOUND: &str = "From your notes (excerpts, found by search):";
+/// The answer where nothing was found.
+pub const FOUND_NOTHING: &str = "I found nothing about that in your notes.";
+/// An answer that begins so says how to ask.
+pub const ANSWERED_WITH_HELP: &str = "Ask me about your notes, or use ";
+
+/// What was said, and the facts behind it as keys and values; none where the last line is no line of facts, whose first
+/// is `brain`.
+pub fn said_and_facts(content: &str) -> (&str, Vec<(&str, &str)>) {
+    let (said, line) = content.rsplit_once('\n').unwrap_or(("", content));
+    match facts(line) {
+        Some(facts) => (said, facts),
+        None => (content, Vec::new()),
+    }
+}
+
+/// What was said with a line of facts behind it. Keys are of small letters, digits and `_`; in values, which have no
+/// blanks, what would end the comment is left out.
+pub fn with_facts<'a>(said: &str, facts: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let mut line = String::from("%%");
+    for (key, value) in facts {
+        let is_kept = |c: &char| !c.is_whitespace() && !c.is_control() && *c != '%';
+        let value: String = value.chars().filter(is_kept).collect();
+        line.push_str(&format!(" {key}={value}"));
+    }
+    format!("{said}\n{line} %%")
+}
+
+fn facts(line: &str) -> Option<Vec<(&str, &str)>> {
+    let inner = line.trim_end().strip_prefix("%% ")?.strip_suffix(" %%")?;
+    let fact = |word: &'_ str| -> Option<usize> {
+        let key = word.find('=')?;
+        let is_key =
+            key > 0 && word[..key].bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        (is_key && !word.contains('%')).then_some(key)
+    };
+    let facts: Option<Vec<(&str, &str)>> = inner
+        .split_ascii_whitespace()
+        .map(|word| fact(word).map(|at| (&word[..at], &word[at + 1..])))
+        .collect();
+    facts.filter(|facts| facts.first().is_some_and(|(key, _)| *key == "brain"))
+}
+
+/// Whether an agent's content is made of memory alone, or of help.
+pub(super) fn is_made_of_recall(content: &str) -> bool {
+    let (said, facts) = said_and_facts(content);
+    let said = said.trim();
+    facts.contains(&("brain", "memory"))
+        || said.starts_with(FOUND)
+        || said.starts_with(ANSWERED_WITH_HELP)
+        || said == FOUND_NOTHING
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_no_part_of_what_was_said() {
+        let whole =
+            with_facts("Green tea.\n50%% off", [("brain", "claude"), ("usd", "0.0 %%04"), ("ctx", "")]);
+        assert_eq!(whole, "Green tea.\n50%% off\n%% brain=claude usd=0.004 ctx= %%");
+        let facts = vec![("brain", "claude"), ("usd", "0.004"), ("ctx", "")];
+        assert_eq!(said_and_facts(&whole), ("Green tea.\n50%% off", facts));
+        assert_eq!(said_and_facts("%% brain=x %%"), ("", vec![("brain", "x")]));
+        for none in [
+            "Green tea.",
+            "a\n%% model=x brain=y %%",
+            "a\n%% brain=x",
+            "a %% brain=x %%",
+            "a\n%% brain=x y %%",
+        ] {
+            assert_eq!(said_and_facts(none), (none, Vec::new()));
+        }
+    }
+
+    #[test]
+    fn answers_from_memory_are_known() {
+        for made in [
+            "From your notes (excerpts, found by search):\n- tea",
+            "I found nothing about that in your notes.",
+            "Green tea.\n%% brain=memory ms=3 %%",
+        ] {
+            assert!(is_made_of_recall(made), "{made}");
+        }
+        for own in [
+            "I found nothing about that in your notes. But",
+            "Green tea.\n%% brain=claude %%",
+            "brain=memory",
+        ] {
+            assert!(!is_made_of_recall(own), "{own}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What is recalled, and what never is: recall doesn't feed on itself, on help or on small talk.
+
+use crate::support::TestVault;
+
+fn turn(n: usize, kind: &str, who: &str, text: &str) -> String {
+    let body: String = text.lines().map(|line| format!("> {line}\n")).collect();
+    format!(
+        "\n> [!{kind}] 2026-11-20T09:{:02}:{:02}Z {who}\n{body}\n^01K1J0000000000000000{n:05}\n",
+        n / 60 % 60,
+        n % 60
+    )
+}
+
+const HEAD: &str = "//- MEMORY.md\n# Memory\n\n## Anna\n- drinks green tea\n\
+//- logs/discord-channel/7/20261120T090000Z_0001.md\n---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n";
+
+#[test]
+fn answers_from_memory_and_the_questions_to_them_never_come_back() {
+    let mut fixture = HEAD.to_owned();
+    for n in 0..40 {
+        fixture += &turn(
+            3 * n,
+            "user",
+            "Ben",
+            ["What does Anna drink?", "what does Anna drink", "Does Anna drink?"][n % 3],
+        );
+        fixture += &turn(3 * n + 1, "recall]-[", "memory", "- [[MEMORY]] Anna drinks")
+            .replace("recall]-[", "recall")
+            .replace("[!recall]", "[!recall]-");
+        let answer = match n % 4 {
+            0 => "From your notes (excerpts, found by search):\n- Anna: drinks green tea",
+            1 => "I found nothing about that in your notes.",
+            2 => "Anna drinks green tea, as your notes say.\n%% brain=memory ms=4 %%",
+            _ => "Anna drinks green tea!\n%% brain=claude model=opus in=5 out=7 usd=0.01 ms=9 ctx=anna %%",
+        };
+        fixture += &turn(3 * n + 2, "agent", "Pai", answer);
+    }
+    fixture += &turn(200, "user", "Ben", "Anna brought her tea cup along.");
+    let vault = TestVault::new(&fixture);
+    for question in ["What does Anna drink?", "Which tea does Anna drink?"] {
+        let json = vault.run(&["--json", "recall", question]).json();
+        let hits = json["hits"].as_array().unwrap();
+        assert_eq!(hits[0]["path"], "MEMORY.md", "{json}");
+        assert!(
+            json["digest"].as_str().unwrap().lines().next().unwrap().contains("green tea (MEMORY.md:5)"),
+            "{json}"
+        );
+        let last_fact = hits.iter().rposition(|hit| hit["role"] != "agent").unwrap();
+        let first_said = hits.iter().position(|hit| hit["role"] == "agent").unwrap_or(hits.len());
+        assert!(last_fact < first_said, "{json}");
+        assert!(hits.iter().all(|hit| !hit["snippet"].as_str().unwrap().ends_with('?')), "{json}");
+    }
+    // Neither answers of memory nor injections nor facts on answers are found even by their words.
+    for words in [
+        "excerpts",
+        "found nothing",
+        "brain=claude",
+        "opus",
+        "kind:turn path:logs notes say",
+        "MEMORY kind:turn",
+    ] {
+        let json = vault.run(&["--json", "search", words]).json();
+        let hits = json["hits"].as_array().unwrap();
+        assert!(hits.iter().all(|hit| hit["kind"] != "turn"), "{words}: {json}");
+    }
+    let found = vault.run(&["--json", "search", "role:agent tea"]).json();
+    assert_eq!(found["hits"][0]["snippet"], "Anna drinks green tea!");
+}
+
+#[test]
+fn what_was_pinned_is_recalled_by_what_it_says() {
+    let vault = TestVault::new("//- note.md\nThe dishwasher leaks.\n");
+    let _ = vault.run(&["memory", "pin", "The spare key hangs behind the blue door"]).ok();
+    let json = vault.run(&["--json", "recall", "Where does the spare key hang?"]).json();
+    assert!(json["digest"].as_str().unwrap_or_default().contains("blue door"), "{json}");
+    assert_eq!(json["hits"][0]["path"], "Pinned.md");
+    assert!(json["hits"][0]["pinned"] == true && json["hits"][0]["score"].as_f64().unwrap() != 0.0, "{json}");
+    // About something else it comes along, marked as that.
+    let json = vault.run(&["--json", "recall", "Is the dishwasher leaking?"]).json();
+    assert!(json["digest"].as_str().unwrap().contains("dishwasher leaks"), "{json}");
+    assert!(!json["digest"].as_str().unwrap().contains("blue door"), "{json}");
+    assert_eq!(
+        (&json["hits"][0]["path"], json["hits"][0]["score"].as_f64()),
+        (&"Pinned.md".into(), Some(0.0))
+    );
+}
+
+#[test]
+fn the_template_is_nobody_s_memory() {
+    let vault = TestVault::new("//- vault-agent.toml\n");
+    let _ = vault.run(&["init"]).ok();
+    let questions = [
+        "What does Anna drink?",
+        "Do zebras live in this vault or folder?",
+        "What should be remembered for good in sections?",
+        "How are daily notes named?",
+        "What is due today, what was promised, and what was left open yesterday?",
+        "Is my vault alive?",
+    ];
+    for question in questions {
+        assert_eq!(vault.run(&["recall", question]).stdout.trim(), "NONE", "{question}");
+        let json = vault.run(&["--json", "recall", question]).json();
+        assert!(json["hits"].as_array().unwrap().is_empty(), "{json}");
+    }
+    // What a person adds to such a note is a memory, and whoever searches for help by its words finds it.
+    let welcome = vault.read("Welcome.md");
+    vault.write("Welcome.md", format!("{welcome}\nThe zebra Zora lives in the garden of this vault.\n"));
+    vault.write("Help/Welcome again.md", &welcome);
+    let json = vault.run(&["--json", "recall", "Where does the zebra Zora live?"]).json();
+    assert!(json["digest"].as_str().unwrap().contains("garden"), "{json}");
+    assert_eq!(json["hits"].as_array().unwrap().len(), 1, "{json}");
+    assert_eq!(
+        vault.run(&["recall", "What should be remembered for good in sections?"]).stdout.trim(),
+        "NONE"
+    );
+    let found = vault.run(&["--json", "search", "a ticked reminder is asleep"]).json();
+    assert_eq!(found["hits"][0]["path"], "Help/Welcome again.md", "{found}");
+}
+
+#[test]
+fn small_talk_gets_nothing_and_a_word_gets_its_memory() {
+    let vault = TestVault::new(
+        "//- MEMORY.md\n# Memory\n\n## Anna\n- says hello and thanks every morning\n- drinks tea\n",
+    );
+    for talk in ["hello", "ok, thanks!", "Good morning.", "👍", "yes please"] {
+        assert_eq!(vault.run(&["recall", talk]).stdout.trim(), "NONE", "{talk}");
+        assert!(vault.run(&["--json", "recall", talk]).json()["digest"].is_null());
+        assert_eq!(vault.run(&["recall", "--inject", talk]).stdout, "");
+    }
+    assert!(vault.run(&["recall", "Anna's tea"]).stdout.contains("drinks tea"));
+}
