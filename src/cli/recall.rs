@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::memory::with_here;
 use super::{CommandError, CommandResult, Context, Status};
-use crate::hooks::gate::is_worth_a_look;
+use crate::hooks::{behind, gate::is_worth_a_look};
 use crate::index::{Freshness, Hit};
 use crate::recall::{Asker, RecallError};
 
@@ -31,6 +31,9 @@ pub struct Args {
     /// `global`, `here` (this folder's project), `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with commas between several.
     #[arg(long)]
     scope: Option<String>,
+    /// Waits until meaning is made of all notes, however many there are.
+    #[arg(long, hide = true)]
+    wait: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -47,6 +50,7 @@ struct Answer<'a> {
 /// Runs `recall`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let asker = Asker::new(Arc::new(context.workspace()?));
+    let asker = if args.wait { asker.waiting() } else { asker };
     let query = args.query.join(" ");
     if !is_worth_a_look(&query) {
         context.ui.json(&Answer { digest: None, hits: &[], injected: None, freshness: None, notes: &[] });
@@ -73,6 +77,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
     } else {
         context.ui.line(found.digest.as_deref().unwrap_or("NONE"));
+    }
+    if asker.is_making() {
+        behind::bring_up(asker.workspace().vault.root());
     }
     Ok(Status::Fine)
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::with_here;
 use super::{CommandError, CommandResult, Context, Status};
+use crate::hooks::behind;
 use crate::index::{Answer, Hit, IndexError, Query};
 use crate::recall::Asker;
 
@@ -55,7 +56,8 @@ struct Reply {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let asker = Asker::new(Arc::new(context.workspace()?));
     if args.stdin {
-        return lines(context, args, &asker);
+        // Many questions are worth the wait.
+        return lines(context, args, &asker.waiting());
     }
     let query =
         Query { text: args.query.join(" "), scope: with_here(args.scope.as_deref())?, limit: args.limit };
@@ -65,6 +67,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.note(word);
     }
     show(context, &answer);
+    if asker.is_making() {
+        behind::bring_up(asker.workspace().vault.root());
+    }
     Ok(Status::Fine)
 }
 

@@ -14,7 +14,7 @@ use crate::index::live;
 const APART: Duration = Duration::from_secs(600);
 
 /// Starts it, unless it was started just now or a daemon is at work. Nobody waits for it.
-pub(super) fn bring_up(vault: &Path) {
+pub(crate) fn bring_up(vault: &Path) {
     let Ok(dirs) = Dirs::for_vault(vault) else { return };
     let mark = dirs.cache.join("hooks-behind");
     let age = std::fs::metadata(&mark).and_then(|meta| meta.modified()).ok();
@@ -24,7 +24,7 @@ pub(super) fn bring_up(vault: &Path) {
     }
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
-    command.arg("--vault").arg(vault).args(["recall", "index"]);
+    command.arg("--vault").arg(vault).args(["recall", "--wait", "index"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // What ends the host's hook must not end this.
     #[cfg(unix)]

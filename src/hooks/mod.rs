@@ -10,7 +10,7 @@
 //! is untrusted context and says so; what a hook gives is never logged as conversation and never indexed.
 
 #[cfg(feature = "index")]
-mod behind;
+pub(crate) mod behind;
 mod claim_words;
 pub mod claims;
 mod compact;

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::IndexError;
@@ -22,7 +23,7 @@ CREATE TABLE files (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
   ctime INTEGER NOT NULL, inode INTEGER NOT NULL, hash BLOB NOT NULL, head TEXT NOT NULL, tags TEXT NOT NULL, time INTEGER,
   resume TEXT, skipped TEXT, findings TEXT);
-CREATE TABLE segments (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, docs INTEGER NOT NULL);
+CREATE TABLE segments (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL, docs INTEGER NOT NULL, seals TEXT NOT NULL);
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY, file INTEGER NOT NULL, segment INTEGER NOT NULL, start INTEGER NOT NULL,
   count INTEGER NOT NULL, text_terms INTEGER NOT NULL, head_terms INTEGER NOT NULL, sections INTEGER NOT NULL,
@@ -35,6 +36,8 @@ CREATE TABLE changes (generation INTEGER, path TEXT, PRIMARY KEY (generation, pa
 CREATE TABLE pins (file INTEGER NOT NULL, path TEXT NOT NULL, block_id TEXT NOT NULL);
 ";
 
+/// How long a connection waits for another's lock.
+pub const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 /// [`changed_since`] reaches back so many generations.
 const REMEMBERED: u64 = 4096;
 
@@ -140,6 +143,8 @@ pub struct SegmentRow {
     pub uuid: String,
     /// Documents in it, dead ones included.
     pub docs: u32,
+    /// What its files were when they were written ([`super::seal::of_files`]).
+    pub seals: String,
 }
 
 /// Opens the database at `path` for reading and writing, making it if `create`.
@@ -168,11 +173,14 @@ pub fn in_memory() -> Result<Connection, IndexError> {
 }
 
 fn prepare(conn: &Connection) -> Result<(), IndexError> {
-    conn.busy_timeout(std::time::Duration::from_secs(10))?;
+    conn.busy_timeout(PATIENCE)?;
     // The cache is worth nothing: never wait for the disk.
     conn.execute_batch(
-        "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 1000000;",
+        "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 1000000;
+         PRAGMA wal_autocheckpoint = 0;",
     )?;
+    // The file changes at checkpoints alone, and those seal it ([`super::seal`]).
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     conn.set_prepared_statement_cache_capacity(48);
     Ok(())
 }
@@ -398,9 +406,10 @@ pub fn places(conn: &Connection, segment: i64) -> Result<Vec<(i64, i64, u32, u32
 
 /// The segments, oldest first.
 pub fn segments(conn: &Connection) -> Result<Vec<SegmentRow>, IndexError> {
-    let mut find = conn.prepare_cached("SELECT id, uuid, docs FROM segments ORDER BY id")?;
-    let rows =
-        find.query_map([], |row| Ok(SegmentRow { id: row.get(0)?, uuid: row.get(1)?, docs: row.get(2)? }))?;
+    let mut find = conn.prepare_cached("SELECT id, uuid, docs, seals FROM segments ORDER BY id")?;
+    let rows = find.query_map([], |row| {
+        Ok(SegmentRow { id: row.get(0)?, uuid: row.get(1)?, docs: row.get(2)?, seals: row.get(3)? })
+    })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -482,10 +491,11 @@ pub fn put_run(conn: &Connection, run: &RunRow) -> Result<i64, IndexError> {
 
 /// Inserts a segment.
 pub fn put_segment(conn: &Connection, segment: &SegmentRow) -> Result<(), IndexError> {
-    conn.prepare_cached("INSERT INTO segments VALUES (?1, ?2, ?3)")?.execute(params![
+    conn.prepare_cached("INSERT INTO segments VALUES (?1, ?2, ?3, ?4)")?.execute(params![
         segment.id,
         segment.uuid,
-        segment.docs
+        segment.docs,
+        segment.seals
     ])?;
     Ok(())
 }

@@ -34,7 +34,10 @@ pub fn commit(conn: &mut Connection, delta: &Delta, now: i64) -> Result<u64, Ind
         Some(new) => {
             let id: i64 =
                 tx.query_row("SELECT coalesce(max(id), 0) + 1 FROM segments", [], |row| row.get(0))?;
-            catalog::put_segment(&tx, &SegmentRow { id, uuid: new.uuid.clone(), docs: new.docs })?;
+            catalog::put_segment(
+                &tx,
+                &SegmentRow { id, uuid: new.uuid.clone(), docs: new.docs, seals: new.seals.clone() },
+            )?;
             id
         }
         None => 0,
@@ -186,7 +189,7 @@ pub fn merge(
         let directory: Box<dyn tantivy::Directory> = Box::new(directory);
         let index =
             tantivy::indexer::merge_filtered_segments(&segments, schema::settings(), filters, directory)?;
-        let new = segment::written(&index)?;
+        let new = segment::written(&index, root)?;
         if new.docs != next {
             return Err(IndexError::Torn(format!("a merge of {next} documents gave {}", new.docs)));
         }
@@ -206,7 +209,10 @@ pub fn commit_merge(conn: &mut Connection, merged: &Merged, root: &Path) -> Resu
     }
     let id: i64 = tx.query_row("SELECT coalesce(max(id), 0) + 1 FROM segments", [], |row| row.get(0))?;
     if let Some(new) = &merged.new {
-        catalog::put_segment(&tx, &SegmentRow { id, uuid: new.uuid.clone(), docs: new.docs })?;
+        catalog::put_segment(
+            &tx,
+            &SegmentRow { id, uuid: new.uuid.clone(), docs: new.docs, seals: new.seals.clone() },
+        )?;
     }
     for (run, start, count) in &merged.starts {
         let moved = tx

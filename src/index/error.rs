@@ -98,6 +98,14 @@ impl IndexError {
         }
     }
 
+    /// What is damaged, in few words.
+    pub fn damage(&self) -> String {
+        match self {
+            Self::Torn(what) => what.clone(),
+            error => error.to_string(),
+        }
+    }
+
     /// Whether the cache's disk is what fails: full, read-only or not ours.
     pub fn is_full_or_read_only(&self) -> bool {
         use rusqlite::ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};

@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 
 use super::scan::{self, Listing, Suspect};
+use super::seal;
 use super::{Index, IndexError};
 
 /// The note of the last full look, in the cache.
@@ -56,7 +57,7 @@ pub(super) fn note(root: &Path, listing: &Listing, began: SystemTime) {
     let newest = newest.into_iter().take(NEWEST).map(|(_, path)| format!("{path}\n"));
     let text: String = folders.chain(newest).collect();
     let new = root.join(format!("{NAME}.{}", std::process::id()));
-    let written = std::fs::write(&new, text)
+    let written = std::fs::write(&new, seal::signed(&text))
         .and_then(|()| std::fs::File::options().write(true).open(&new)?.set_modified(began))
         .and_then(|()| std::fs::rename(&new, &file));
     if written.is_err() {
@@ -77,6 +78,7 @@ impl Index {
             return None;
         }
         let text = std::fs::read_to_string(&file).ok()?;
+        let text = seal::unsigned(&text)?;
         let since = looked - GRAIN;
         let root = self.vault.root();
         let modified = |path: &str| std::fs::metadata(root.join(path)).ok()?.modified().ok();

@@ -48,6 +48,7 @@ mod report;
 pub mod scan;
 pub mod schema;
 pub mod score;
+pub mod seal;
 mod search;
 pub mod segment;
 mod snapshot;
@@ -222,6 +223,8 @@ pub struct Index {
     stopping: AtomicBool,
     /// Whether a glance does in place of a look at every file.
     glancing: bool,
+    /// What was found damaged and made anew since the last answer.
+    mended: Mutex<Option<String>>,
 }
 
 impl std::fmt::Debug for Index {
@@ -256,6 +259,7 @@ impl Index {
             looked: Mutex::default(),
             stopping: AtomicBool::new(false),
             glancing: false,
+            mended: Mutex::default(),
         })
     }
 
@@ -305,18 +309,36 @@ impl Index {
         Ok(store)
     }
 
-    /// Runs `work` on the cache; a damaged cache is made anew, once, and `work` run again.
+    /// Runs `work` on the cache; a damaged cache, or one over which `work` fails in a way that it never should, is made
+    /// anew, once, and `work` run again.
     fn healing<T>(&self, work: impl Fn(&store::Store) -> Result<T, IndexError>) -> Result<T, IndexError> {
+        let work = |store: &store::Store| {
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(store)));
+            done.unwrap_or_else(|panic| Err(IndexError::Torn(format!("it failed inside: {}", said(&*panic)))))
+        };
         let store = self.store()?;
         match work(&store) {
             Err(error) if error.is_damage() && store.is_writable() => {
                 tracing::warn!(%error, "the index is damaged and is made anew");
+                store::mend(&self.root, &self.options.fingerprint(), &error)?;
                 drop(store);
-                store::wipe(&self.root)?;
-                work(&*self.reopen()?)
+                let store = self.reopen()?;
+                *self.mended() = Some(error.damage());
+                work(&store)
             }
             done => done,
         }
+    }
+
+    fn mended(&self) -> std::sync::MutexGuard<'_, Option<String>> {
+        self.mended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was damaged and made anew since this was asked last, for a person.
+    fn take_mended(&self, store: &store::Store) -> Option<String> {
+        let why = self.mended().take();
+        let why = store.take_mended().or(why)?;
+        Some(format!("the index was damaged ({why}) and was made anew"))
     }
 
     /// Lets a catching-up that is at work end early, with nothing half done.
@@ -327,4 +349,10 @@ impl Index {
     fn now_ns(&self) -> i64 {
         i64::try_from(self.clock.now().as_nanosecond()).unwrap_or(i64::MAX)
     }
+}
+
+/// What a panic said.
+pub(crate) fn said(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
 }

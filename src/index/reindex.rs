@@ -4,6 +4,7 @@
 //! whose commit swaps old for new. Until then the old index answers; if it ends early, nothing changed.
 //! Segments are written out at a bound of memory, whatever the vault's size.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -15,7 +16,7 @@ use super::delta::Change;
 use super::note;
 use super::scan::{self, Unread};
 use super::segment::{NewRun, SegmentBuilder, Target};
-use super::store::{Mode, Store};
+use super::store::{self, Mode, Store};
 use super::{Index, IndexError};
 
 /// A worker writes its segment out at this much memory, in bytes.
@@ -73,7 +74,16 @@ impl Index {
         progress: &(dyn Fn(Progress) + Sync),
         stop: &AtomicBool,
     ) -> Result<Reindexed, IndexError> {
-        self.healing(|store| self.reindex_into(store, progress, stop, true))
+        // What is only looked at closely here is found damaged here.
+        if let Err(error) = self.store()?.examine()
+            && error.is_damage()
+        {
+            store::mend(&self.root, &self.options.fingerprint(), &error)?;
+            self.reopen()?;
+        }
+        let made = self.healing(|store| self.reindex_into(store, progress, stop, true))?;
+        forget_derived(&self.root);
+        Ok(made)
     }
 
     pub(super) fn reindex_into(
@@ -162,7 +172,8 @@ impl Work<'_> {
         catalog::set_totals(&conn, &totals)?;
         fail::fail_point!("index-reindex-end", |_| Err(IndexError::Interrupted));
         conn.execute_batch("COMMIT")?;
-        let _ = conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        drop(conn);
+        self.store.checkpoint()?;
         Ok(made)
     }
 
@@ -252,11 +263,22 @@ impl Work<'_> {
     }
 }
 
+/// Removes what recall made of the index: it is made anew, too.
+fn forget_derived(root: &Path) {
+    for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name == "recall.bin" || (name.starts_with("recall-") && name.ends_with(".layer")) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Writes a worker's segment out and lists it in `made`.
 fn close(open: Option<(i64, SegmentBuilder)>, made: &mut Vec<Row>) -> Result<(), IndexError> {
     let Some((id, builder)) = open else { return Ok(()) };
     let new = builder.finish()?;
-    made.push(Row::Segment(SegmentRow { id, uuid: new.uuid, docs: new.docs }));
+    made.push(Row::Segment(SegmentRow { id, uuid: new.uuid, docs: new.docs, seals: new.seals }));
     Ok(())
 }
 

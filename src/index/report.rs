@@ -145,6 +145,15 @@ impl Index {
 
     fn examine(&self, found: &mut Vec<Finding>) -> Result<(), IndexError> {
         let store = self.store()?;
+        let damage = store.examine().err().filter(IndexError::is_damage);
+        let mended = self.take_mended(&store);
+        if let Some(error) = damage {
+            found.push(Finding::new("index", Severity::Fail, error.to_string(), "run `vault-agent reindex`"));
+            return Ok(());
+        }
+        if let Some(words) = mended {
+            found.push(Finding::new("index", Severity::Warn, words, ""));
+        }
         match &store.mode {
             Mode::Writable => {}
             Mode::ReadOnly(why) | Mode::Memory(why) => found.push(Finding::new(

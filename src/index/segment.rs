@@ -5,7 +5,7 @@
 //! once, whatever the number of its blocks.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use frostem::{Algorithm, Stemmer};
 use tantivy::columnar::{ColumnType, ColumnarWriter};
@@ -24,6 +24,7 @@ use super::directory::SegmentDirectory;
 use super::pack;
 use super::postings::Postings;
 use super::schema::{self, Fields, SEPARATOR};
+use super::seal;
 use super::text::{self, Analyzer, Form, Splitter};
 use super::words::Words;
 
@@ -62,6 +63,8 @@ pub struct NewSegment {
     pub uuid: String,
     /// Its documents.
     pub docs: u32,
+    /// The seals of its files; empty in memory.
+    pub seals: String,
 }
 
 /// Writes blocks into one segment.
@@ -86,6 +89,7 @@ pub struct SegmentBuilder {
     texts: StoreWriter,
     stored: String,
     docs: u32,
+    root: Option<PathBuf>,
 }
 
 impl SegmentBuilder {
@@ -125,6 +129,7 @@ impl SegmentBuilder {
             texts,
             stored: String::new(),
             docs: 0,
+            root: if let Target::Disk(root) = target { Some(root.clone()) } else { None },
         })
     }
 
@@ -216,8 +221,20 @@ impl SegmentBuilder {
 
     /// Writes the segment's files.
     pub fn finish(self) -> Result<NewSegment, IndexError> {
-        let Self { segment, fields, text, head, head_terms, filter, norms, mut columns, texts, docs, .. } =
-            self;
+        let Self {
+            segment,
+            fields,
+            text,
+            head,
+            head_terms,
+            filter,
+            norms,
+            mut columns,
+            texts,
+            docs,
+            root,
+            ..
+        } = self;
         let segment = segment.with_max_doc(docs);
         let failed = |error: std::io::Error| IndexError::from(tantivy::TantivyError::from(error));
         texts.close().map_err(failed)?;
@@ -246,7 +263,8 @@ impl SegmentBuilder {
         columns.serialize(docs, None, &mut file).map_err(failed)?;
         file.terminate().map_err(failed)?;
         let uuid = segment.id().uuid_string();
-        Ok(NewSegment { segment, uuid, docs })
+        let seals = root.as_ref().map(|root| seals(&uuid, root)).transpose()?.unwrap_or_default();
+        Ok(NewSegment { segment, uuid, docs, seals })
     }
 }
 
@@ -255,11 +273,21 @@ fn open(segment: &Segment, component: SegmentComponent) -> Result<WritePtr, Inde
 }
 
 /// The one segment of a freshly merged index.
-pub fn written(index: &Index) -> Result<NewSegment, IndexError> {
+pub fn written(index: &Index, root: &Path) -> Result<NewSegment, IndexError> {
     let segment = index.searchable_segments()?.into_iter().next();
     let segment = segment.ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
     let (uuid, docs) = (segment.id().uuid_string(), segment.meta().max_doc());
-    Ok(NewSegment { segment, uuid, docs })
+    let seals = self::seals(&uuid, root)?;
+    Ok(NewSegment { segment, uuid, docs, seals })
+}
+
+fn seals(uuid: &str, root: &Path) -> Result<String, IndexError> {
+    let sealed = std::fs::read_dir(root).and_then(|entries| {
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let own: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with(uuid)).collect();
+        seal::of_files(root, own.iter().map(Path::new))
+    });
+    sealed.map_err(|error| IndexError::cache(root, error))
 }
 
 /// The sections of a note: neighbouring blocks under the same headings.
@@ -300,6 +328,7 @@ fn tag_filters(block: &Block, tags: &str) -> Vec<String> {
 #[derive(Debug, Clone)]
 pub struct SegmentFiles {
     index: Index,
+    root: PathBuf,
 }
 
 impl SegmentFiles {
@@ -307,7 +336,7 @@ impl SegmentFiles {
     pub fn open(root: &Path) -> Result<Self, IndexError> {
         let directory = SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?;
         let index = Index::create(directory, Fields::new().schema, schema::settings())?;
-        Ok(Self { index })
+        Ok(Self { index, root: root.to_owned() })
     }
 
     /// A handle of the segment, for merging.
@@ -317,8 +346,9 @@ impl SegmentFiles {
         Ok(self.index.segment(self.index.new_segment_meta(id, row.docs)))
     }
 
-    /// Opens the segment for reading.
+    /// Opens the segment for reading, if its files are what they were.
     pub fn read(&self, row: &SegmentRow) -> Result<SegmentReader, IndexError> {
+        seal::check_files(&self.root, &row.seals, false)?;
         Ok(SegmentReader::open(&self.segment(row)?)?)
     }
 }

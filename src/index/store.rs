@@ -1,6 +1,5 @@
 //! The cache's folder: its database, its segment files, its locks, and the views of them.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,11 +8,14 @@ use rusqlite::Connection;
 use super::IndexError;
 use super::catalog;
 use super::commit;
-use super::directory::SegmentDirectory;
 use super::lock::Lock;
 use super::schema::Fields;
+use super::seal::{self, DATABASE, Found, Seal, Sealed};
 use super::segment::SegmentFiles;
 use super::view::{Readers, View};
+
+/// SQLite's log is taken into the database's file from this length on, in bytes.
+const LONGEST_LOG: u64 = 4 << 20;
 
 /// How the cache can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub struct Store {
     pool: Mutex<Vec<Connection>>,
     fingerprint: String,
     identity: Option<(u64, u64)>,
+    /// What was found damaged when it was opened, and made anew.
+    mended: Mutex<Option<String>>,
 }
 
 impl std::fmt::Debug for Store {
@@ -90,8 +94,10 @@ impl Store {
             Ok(store) => Ok(store),
             Err(error) if error.is_damage() => {
                 tracing::warn!(%error, "the index is damaged and is made anew");
-                wipe(root)?;
-                Self::open_writable(root, fingerprint)
+                mend(root, fingerprint, &error)?;
+                let store = Self::open_writable(root, fingerprint)?;
+                *guard(&store.mended) = Some(error.damage());
+                Ok(store)
             }
             Err(error) if error.is_full_or_read_only() => {
                 match Self::open_read_only(root, fingerprint, &error) {
@@ -120,7 +126,13 @@ impl Store {
             pool: Mutex::new(vec![conn]),
             fingerprint: fingerprint.to_owned(),
             identity: identity(root),
+            mended: Mutex::default(),
         })
+    }
+
+    /// What was found damaged when it was opened and made anew, once.
+    pub fn take_mended(&self) -> Option<String> {
+        guard(&self.mended).take()
     }
 
     /// Whether the cache on disk is still the one that was opened; somebody may have deleted it.
@@ -139,39 +151,167 @@ impl Store {
         if !segments.is_dir() {
             std::fs::create_dir_all(&segments).map_err(|error| IndexError::cache(&segments, error))?;
         }
-        // Whoever reads a database that is just being made keeps its maker from turning it to WAL, and neither waits.
-        let making = if is_wal(&database) { None } else { Some(Lock::take(&root.join("write.lock"))?) };
+        // Who makes the database, or changes its file, holds the lock; so a second look under it is the last one.
+        let mut found = Sealed::look(root, false);
+        let making = match found {
+            Found::Whole { moved: false, .. } => None,
+            _ => {
+                let lock = Lock::take(&root.join("write.lock"))?;
+                found = Sealed::look(root, false);
+                Some(lock)
+            }
+        };
+        let sealed = match found {
+            Found::Whole { sealed, .. } => Some(sealed),
+            Found::Damaged => return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was"))),
+            Found::Unsealed => None,
+            Found::Nothing => {
+                drop_logs(root)?;
+                None
+            }
+        };
         let conn = catalog::open(&database, true)?;
-        if making.is_some() {
+        if sealed.is_none() {
+            // One of an older version keeps its vectors.
+            quick_check(&conn)?;
             conn.execute_batch("PRAGMA journal_mode = WAL")?;
         }
-        drop(making);
         let known = catalog::get::<String>(&conn, "schema").or_else(no_table)?;
+        let is_known = sealed.is_some() && known.as_deref() == Some(fingerprint);
         let store =
             Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn)?;
-        if known.as_deref() != Some(fingerprint) {
-            let _write = store.write_lock()?;
-            let conn = store.conn()?;
+        if !is_known {
+            let _write = if making.is_none() { Some(store.write_lock()?) } else { None };
             // Another process may have been faster.
-            if catalog::get::<String>(&conn, "schema").or_else(no_table)?.as_deref() != Some(fingerprint) {
-                conn.execute_batch("BEGIN IMMEDIATE")?;
-                catalog::reset(&conn, fingerprint)?;
-                catalog::set(&conn, "boot", boot_id())?;
-                conn.execute_batch("COMMIT")?;
+            if making.is_some() || store.schema()?.as_deref() != Some(fingerprint) {
+                store.begin(0)?;
             }
-        } else {
+        } else if let Some(sealed) = sealed {
+            store.check_commit(sealed, making.is_some())?;
+            if let Found::Whole { moved: true, .. } = found {
+                store.seal_again(false)?;
+            }
+            drop(making);
             store.check_after_boot()?;
         }
         Ok(store)
     }
 
+    fn schema(&self) -> Result<Option<String>, IndexError> {
+        catalog::get::<String>(&*self.conn()?, "schema").or_else(no_table)
+    }
+
+    /// All tables anew, with this generation; the write lock is held.
+    fn begin(&self, generation: u64) -> Result<(), IndexError> {
+        {
+            let conn = self.conn()?;
+            conn.execute_batch("BEGIN IMMEDIATE")?;
+            catalog::reset(&conn, &self.fingerprint)?;
+            catalog::set_totals(&conn, &catalog::Totals { generation, ..catalog::Totals::default() })?;
+            catalog::set(&conn, "boot", boot_id())?;
+            conn.execute_batch("COMMIT")?;
+        }
+        self.checkpoint()
+    }
+
+    /// Whether the last sealed commit is there: what a damaged log loses, it loses in silence. Another process may commit
+    /// meanwhile; under the write lock, none does.
+    fn check_commit(&self, sealed: Sealed, is_locked: bool) -> Result<(), IndexError> {
+        let (epoch, generation) = last_commit(&*self.conn()?)?;
+        if epoch == sealed.commit.0 && generation >= sealed.commit.1 {
+            return Ok(());
+        }
+        if !is_locked && self.is_writable() {
+            let _writing = self.write_lock()?;
+            let sealed = Sealed::read(&self.root).unwrap_or(sealed);
+            return self.check_commit(sealed, true);
+        }
+        Err(IndexError::Torn(format!("commit {} is lost, the last one is {generation}", sealed.commit.1)))
+    }
+
+    /// The seals anew, of the database and of all segments, which must be what they were; the write lock is held.
+    fn seal_again(&self, deep: bool) -> Result<(), IndexError> {
+        for row in catalog::segments(&*self.conn()?)? {
+            if let Some(seals) = seal::check_files(&self.segments(), &row.seals, deep)? {
+                let conn = self.conn()?;
+                conn.execute(
+                    "UPDATE segments SET seals = ?2 WHERE id = ?1",
+                    rusqlite::params![row.id, seals],
+                )?;
+            }
+        }
+        self.checkpoint()
+    }
+
+    /// To be called after a commit, under the write lock: notes that it was made.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn committed(&self) -> Result<(), IndexError> {
+        if !self.is_writable() {
+            return Ok(());
+        }
+        let log = std::fs::metadata(self.root.join("index.sqlite-wal")).map_or(0, |log| log.len());
+        match Sealed::read(&self.root) {
+            Some(sealed) if log < LONGEST_LOG => {
+                let commit = last_commit(&*self.conn()?)?;
+                Sealed { commit, ..sealed }.write(&self.root)
+            }
+            _ => self.checkpoint(),
+        }
+    }
+
+    /// Brings the database's file up to the last commit, as far as its readers let it, and seals it; the write lock is
+    /// held.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn checkpoint(&self) -> Result<(), IndexError> {
+        let conn = self.conn()?;
+        conn.busy_timeout(std::time::Duration::ZERO)?;
+        let done = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        conn.busy_timeout(catalog::PATIENCE)?;
+        // A busy one has done what it could.
+        if let Err(error) = done {
+            tracing::debug!(%error, "no checkpoint");
+        }
+        let path = self.root.join(DATABASE);
+        let database = Seal::of(&path).map_err(|error| IndexError::cache(&path, error))?;
+        Sealed { database, commit: last_commit(&conn)? }.write(&self.root)
+    }
+
+    /// Looks at every byte of the cache.
+    ///
+    /// # Errors
+    /// What is damaged; the disk's.
+    pub fn examine(&self) -> Result<(), IndexError> {
+        if !self.is_writable() {
+            return Ok(());
+        }
+        let _writing = self.write_lock()?;
+        let Found::Whole { sealed, .. } = Sealed::look(&self.root, true) else {
+            return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was")));
+        };
+        self.check_commit(sealed, true)?;
+        let conn = self.conn()?;
+        quick_check(&conn)?;
+        for row in catalog::segments(&conn)? {
+            seal::check_files(&self.segments(), &row.seals, true)?;
+        }
+        Ok(())
+    }
+
     fn open_read_only(root: &Path, fingerprint: &str, why: &IndexError) -> Result<Self, IndexError> {
         let conn = catalog::open_immutable(&root.join("index.sqlite"))?;
+        let Found::Whole { sealed, .. } = Sealed::look(root, false) else {
+            return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was")));
+        };
         if catalog::get::<String>(&conn, "schema")?.as_deref() != Some(fingerprint) {
             return Err(IndexError::Torn("another version".to_owned()));
         }
         let files = SegmentFiles::open(&root.join("tantivy"))?;
         let store = Self::with(root, fingerprint, Mode::ReadOnly(why.to_string()), Some(files), conn)?;
+        store.check_commit(sealed, true)?;
         store.view(&*store.conn()?)?;
         Ok(store)
     }
@@ -242,7 +382,7 @@ impl Store {
             conn.execute_batch("BEGIN")?;
             match self.view(&conn) {
                 Ok(view) => return Ok((conn, view)),
-                Err(IndexError::FullText(_)) if tries < 3 => tries += 1,
+                Err(IndexError::FullText(_) | IndexError::Torn(_)) if tries < 3 => tries += 1,
                 Err(error) => return Err(error),
             }
         }
@@ -274,6 +414,7 @@ impl Store {
             };
             let _writing = self.write_lock()?;
             if commit::commit_merge(&mut *self.conn()?, &merged, &self.segments())? {
+                self.committed()?;
                 merges += 1;
             }
         }
@@ -296,40 +437,70 @@ impl Store {
         if catalog::get::<String>(&conn, "boot")?.as_deref() == Some(boot.as_str()) {
             return Ok(());
         }
-        let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-        if verdict != "ok" {
-            return Err(IndexError::Torn(verdict));
-        }
-        let view = self.view(&conn)?;
-        for (seg, row) in view.segs.iter().zip(catalog::segments(&conn)?) {
-            if seg.reader.max_doc() != row.docs {
-                return Err(IndexError::Torn(format!("segment {} is not whole", row.uuid)));
-            }
-        }
-        check_files(&self.segments(), &view)?;
+        drop(conn);
+        self.examine()?;
+        let _writing = self.write_lock()?;
+        let conn = self.conn()?;
         // The last commits may be lost, and their numbers given to others.
         catalog::begin_epoch(&conn)?;
-        catalog::set(&conn, "boot", boot)
+        catalog::set(&conn, "boot", boot)?;
+        drop(conn);
+        self.committed()
     }
 }
 
-/// Compares each segment file's checksum with its end.
-fn check_files(root: &Path, view: &View) -> Result<(), IndexError> {
-    let directory = SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?;
-    let directory: Box<dyn tantivy::Directory> = Box::new(directory);
-    let managed = tantivy::directory::ManagedDirectory::wrap(directory)?;
-    for seg in &view.segs {
-        let name = seg.reader.segment_id().uuid_string();
-        for entry in std::fs::read_dir(root).map_err(|error| IndexError::cache(root, error))?.flatten() {
-            let file = PathBuf::from(entry.file_name());
-            if file.to_string_lossy().starts_with(&name)
-                && !managed.validate_checksum(&file).map_err(tantivy::TantivyError::from)?
-            {
-                return Err(IndexError::Torn(format!("`{}` has a wrong checksum", file.display())));
-            }
+impl Drop for Store {
+    /// Leaves no log behind for the next process to read through, if nobody else is writing.
+    fn drop(&mut self) {
+        let log = std::fs::metadata(self.root.join("index.sqlite-wal")).map_or(0, |log| log.len());
+        if self.is_writable()
+            && log > 0
+            && self.is_current()
+            && let Ok(Some(_writing)) = self.try_write_lock()
+            && self.is_current()
+            && let Err(error) = self.checkpoint()
+        {
+            tracing::debug!(%error, "no checkpoint at the end");
         }
     }
-    Ok(())
+}
+
+/// Which making of the index, and which commit of it, `conn` sees.
+fn last_commit(conn: &Connection) -> Result<(i64, u64), IndexError> {
+    let epoch = catalog::get(conn, "epoch")?.unwrap_or_default();
+    Ok((epoch, catalog::totals(conn)?.generation))
+}
+
+/// SQLite's own look at its file.
+fn quick_check(conn: &Connection) -> Result<(), IndexError> {
+    let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if verdict == "ok" { Ok(()) } else { Err(IndexError::Torn(verdict)) }
+}
+
+/// Makes a damaged cache anew: empty, to be filled from the notes. A database that is whole keeps its vectors.
+///
+/// # Errors
+/// The disk's.
+pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
+    let _writing = Lock::take(&root.join("write.lock"))?;
+    let is_whole = matches!(Sealed::look(root, true), Found::Whole { .. });
+    let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
+    let begun =
+        if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };
+    match begun {
+        Ok(()) => Ok(()),
+        Err(_) => wipe(root),
+    }
+}
+
+/// An empty index in the same database, which other processes have open: its numbers go on.
+fn begin_anew(root: &Path, fingerprint: &str) -> Result<(), IndexError> {
+    let conn = catalog::open(&root.join(DATABASE), false)?;
+    quick_check(&conn)?;
+    let generation = catalog::totals(&conn)?.generation + 1;
+    let files = SegmentFiles::open(&root.join("tantivy"))?;
+    let store = Store::with(root, fingerprint, Mode::Writable, Some(files), conn)?;
+    store.begin(generation)
 }
 
 /// Which file the database is.
@@ -340,15 +511,8 @@ fn identity(root: &Path) -> Option<(u64, u64)> {
 }
 
 /// Which start of the machine this is; empty where the system doesn't say.
-fn boot_id() -> String {
+pub fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
-}
-
-/// Whether a database's header says that it is written by a log of its own.
-fn is_wal(database: &Path) -> bool {
-    let mut header = [0; 20];
-    let read = std::fs::File::open(database).and_then(|mut file| file.read_exact(&mut header));
-    read.is_ok() && header[18..] == [2, 2]
 }
 
 /// A database without our tables is one of another version.
@@ -365,10 +529,17 @@ fn no_table(error: IndexError) -> Result<Option<String>, IndexError> {
 
 /// Removes all that the index keeps under `root`.
 pub fn wipe(root: &Path) -> Result<(), IndexError> {
-    for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal"] {
+    remove(std::fs::remove_file(root.join(DATABASE)), &root.join(DATABASE))?;
+    drop_logs(root)?;
+    remove(std::fs::remove_dir_all(root.join("tantivy")), &root.join("tantivy"))
+}
+
+/// Removes what belongs to a database that isn't there.
+fn drop_logs(root: &Path) -> Result<(), IndexError> {
+    for name in ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal"] {
         remove(std::fs::remove_file(root.join(name)), &root.join(name))?;
     }
-    remove(std::fs::remove_dir_all(root.join("tantivy")), &root.join("tantivy"))
+    remove(Sealed::remove(root), root)
 }
 
 fn remove(result: std::io::Result<()>, path: &Path) -> Result<(), IndexError> {

@@ -105,6 +105,7 @@ impl Index {
             drop(conn);
             if !delta.is_empty() {
                 commit::commit(&mut *store.conn()?, &delta, self.clock.now().as_second())?;
+                store.committed()?;
             }
         }
         if !live::is_held(&store.root) {
@@ -145,7 +146,7 @@ impl Index {
         if let Mode::Memory(why) = &store.mode {
             return self.read_all(store, why);
         }
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<String> = self.take_mended(store).into_iter().collect();
         if let Mode::ReadOnly(why) = &store.mode {
             warnings.push(format!("{why} (searched all the same)"));
         }

@@ -144,13 +144,14 @@ fn reply(recall: &Recall, question: Question) -> Result<Reply, RecallError> {
 pub struct Asker {
     workspace: Arc<Workspace>,
     patience: Duration,
+    waits: bool,
     own: Mutex<Option<Arc<Recall>>>,
 }
 
 impl Asker {
     /// Over a workspace. Nothing is opened yet.
     pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { workspace, patience: PATIENCE, own: Mutex::default() }
+        Self { workspace, patience: PATIENCE, waits: false, own: Mutex::default() }
     }
 
     /// The same, waiting no longer than this for the daemon.
@@ -158,6 +159,19 @@ impl Asker {
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
+    }
+
+    /// The same, waiting until meaning is made of all notes, however many there are.
+    #[must_use]
+    pub fn waiting(mut self) -> Self {
+        self.waits = true;
+        self
+    }
+
+    /// Whether this process has begun what it should not end without: see [`Recall::hasty`].
+    pub fn is_making(&self) -> bool {
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        own.as_ref().is_some_and(|own| own.is_making())
     }
 
     /// The vault that is asked about.
@@ -211,7 +225,9 @@ impl Asker {
         if let Some(recall) = &*own {
             return Ok(Arc::clone(recall));
         }
-        Ok(Arc::clone(own.insert(Arc::new(Recall::of(&self.workspace)?))))
+        let recall = Recall::of(&self.workspace)?;
+        let recall = if self.waits { recall } else { recall.hasty(None) };
+        Ok(Arc::clone(own.insert(Arc::new(recall))))
     }
 
     /// The daemon's reply; none where there is no daemon, or none that would answer as this process would.

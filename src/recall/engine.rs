@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ use crate::embed::{self, EmbedError, Provider, Purpose, Table, table};
 use crate::index::{Index, IndexError};
 use crate::workspace::Workspace;
 
+/// What meaning needs of so many blocks is made while somebody waits.
+const AT_ONCE: u64 = 200_000;
 /// A question doesn't wait longer than this for a model's endpoint.
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -49,6 +52,12 @@ pub struct Recall {
     /// The last question's room, for the next one.
     pub(super) work: Mutex<Option<Work>>,
     pub(super) keeps_room: bool,
+    /// What was found damaged and made anew since the last answer.
+    pub(super) mended: Mutex<Option<String>>,
+    /// Whether words answer where all blocks would first have to be gone through, and for how many that is.
+    pub(super) is_hasty: bool,
+    pub(super) at_once: u64,
+    pub(super) making: Arc<AtomicBool>,
     provider: OnceLock<Result<Option<Arc<dyn Provider>>, EmbedError>>,
     patience: Duration,
 }
@@ -133,6 +142,10 @@ impl Recall {
             state,
             work: Mutex::default(),
             keeps_room: false,
+            mended: Mutex::default(),
+            is_hasty: false,
+            at_once: AT_ONCE,
+            making: Arc::default(),
             provider: OnceLock::new(),
             patience: PATIENCE,
         }
@@ -149,6 +162,15 @@ impl Recall {
     #[must_use]
     pub fn keeping_room(mut self) -> Self {
         self.keeps_room = true;
+        self
+    }
+
+    /// The same for whoever is not to wait until meaning is made of more than `blocks` (so many as take a second or two,
+    /// where none is given): words answer meanwhile, and the answer says so.
+    #[must_use]
+    pub fn hasty(mut self, blocks: Option<u64>) -> Self {
+        self.is_hasty = true;
+        self.at_once = blocks.unwrap_or(AT_ONCE);
         self
     }
 

@@ -77,7 +77,13 @@ impl Recall {
     ) -> Result<Recalled, RecallError> {
         let within = Within::of(scope);
         let alone = |_: &Snapshot<'_>| Ok(None);
-        let (mut recalled, freshness) = self.in_step(alone, |snapshot, state| {
+        let nothing = |snapshot: &Snapshot<'_>| {
+            let injection = Injection::new(std::iter::empty(), self.settings.recall.budget_tokens, 0);
+            let freshness = snapshot.freshness.clone();
+            // Words alone don't tell what is worth giving unasked.
+            Ok((Recalled { digest: None, hits: Vec::new(), injection, freshness, notes: Vec::new() }, None))
+        };
+        let (mut recalled, freshness) = self.in_step(alone, nothing, |snapshot, state| {
             let recalled = self.given(snapshot, state, text, &within, most_chars, expand)?;
             // That nothing helps is no reason to doubt the watcher.
             Ok((recalled, None))
@@ -100,12 +106,16 @@ impl Recall {
         let (judged, surest) = judged(snapshot, state, &mut maker, &Judge::new(text), within, ranking.best)?;
         let pinned = finder::pinned(snapshot, state, &maker, |block| within.has(&block.tags))?;
         let sure = surest >= SURE_ENOUGH;
-        let mut seen = HashSet::new();
+        let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
         let uses = OnceCell::new();
         let (mut hits, mut memories, mut said) = (Vec::new(), Vec::new(), Vec::new());
         for Judged { slot, sure: own, worth, mut hit } in judged {
             // Beside a sure find, weaker ones may stand that are about as likely.
             let helps = sure && own >= SURE_ENOUGH * 0.5 && worth != Worth::Nothing;
+            // What the agent says each time is said once.
+            if worth == Worth::Said && !said_before.insert(hit.text.clone()) {
+                continue;
+            }
             if !helps && !hit.pinned {
                 continue;
             }

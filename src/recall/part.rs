@@ -12,12 +12,14 @@ use super::layer::{self, Layer};
 use super::persist;
 use super::tail::Tail;
 use super::words::Words;
+use crate::index::seal::Seal;
 
 /// A layer and the name of the file that it is mapped from, if it is on disk.
 #[derive(Debug)]
 pub struct Frozen {
     pub layer: Layer,
-    pub name: Option<String>,
+    /// With the file's seal.
+    pub name: Option<(String, Seal)>,
 }
 
 impl Frozen {
@@ -27,7 +29,7 @@ impl Frozen {
         drop(tail);
         let on_disk = folder.and_then(|folder| {
             let name = persist::write_layer(folder, &bytes).ok()?;
-            Some(Self { layer: Layer::map(folder, &name)?, name: Some(name) })
+            Some(Self { layer: Layer::map(folder, &name.0)?, name: Some(name) })
         });
         // Bytes that were made here are those of a layer.
         on_disk.or_else(|| Some(Self { layer: Layer::new(OwnedBytes::new(bytes))?, name: None }))

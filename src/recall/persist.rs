@@ -2,9 +2,9 @@
 //!
 //! Layers are files of their own, named by their content ([`super::layer`]). The head, `recall.bin`, names them
 //! and lists the notes: flat arrays, little endian, each with its length in front, behind a line with the version
-//! of everything that they depend on. A head of another version, a torn or a foreign one, or a layer that is
-//! missing is not an error: the corpus is made from the index again. Each file is replaced in one step (written
-//! beside, renamed over), the head last.
+//! of everything that they depend on, and before its own checksum. It holds the seal of each layer ([`Seal`]). A head of
+//! another version is not an error: the corpus is made from the index again, and so it is, with a word to the person,
+//! where the head or a layer is damaged. Each file is replaced in one step (written beside, renamed over), the head last.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,10 +13,12 @@ use super::corpus::{Corpus, File, Frozen};
 use super::engine::Stamp;
 use super::layer::{self, Layer};
 use crate::embed::table;
+use crate::index::seal::{Seal, Verdict};
+use crate::index::store::boot_id;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
-const LAYOUT: &str = "vault-agent recall 7";
+const LAYOUT: &str = "vault-agent recall 8";
 /// The ending of a layer's file.
 const LAYER: &str = "layer";
 
@@ -35,32 +37,30 @@ pub fn save(corpus: &mut Corpus, of: Option<Stamp>, options: &str, path: &Path) 
     corpus.freeze();
     for frozen in &mut corpus.layers {
         // What another process removed is still mapped here.
-        if frozen.name.as_ref().is_none_or(|name| !folder.join(name).exists()) {
+        if frozen.name.as_ref().is_none_or(|(name, _)| !folder.join(name).exists()) {
             frozen.name = Some(write_layer(folder, frozen.layer.as_bytes())?);
         }
     }
     let known = layers_of(path);
     replace(path, |file| write(corpus, of, options, file))?;
     for name in known {
-        if corpus.layers.iter().all(|frozen| frozen.name.as_ref() != Some(&name)) {
+        if corpus.layers.iter().all(|frozen| frozen.name.as_ref().is_none_or(|(known, _)| *known != name)) {
             let _ = std::fs::remove_file(folder.join(name));
         }
     }
     Ok(())
 }
 
-/// Writes a layer's bytes to `folder`; returns the name of its file.
+/// Writes a layer's bytes to `folder`; returns the name of its file, and its seal.
 ///
 /// # Errors
 /// The disk's.
-pub fn write_layer(folder: &Path, bytes: &[u8]) -> io::Result<String> {
+pub fn write_layer(folder: &Path, bytes: &[u8]) -> io::Result<(String, Seal)> {
     let name = format!("recall-{}.{LAYER}", &blake3::hash(bytes).to_hex()[..16]);
     let path = folder.join(&name);
-    if std::fs::metadata(&path).is_ok_and(|known| known.len() == bytes.len() as u64) {
-        return Ok(name);
-    }
     replace(&path, |file| file.write_all(bytes))?;
-    Ok(name)
+    let seal = Seal::of(&path)?;
+    Ok((name, seal))
 }
 
 fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -77,10 +77,33 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     written
 }
 
+/// Sums up what goes through it.
+struct Summed<'a>(&'a mut dyn Write, crc32fast::Hasher);
+
+impl Write for Summed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.write(bytes)?;
+        self.1.update(&bytes[..written]);
+        Ok(written)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 fn write(corpus: &Corpus, of: Option<Stamp>, options: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut summed = Summed(out, crc32fast::Hasher::new());
+    write_parts(corpus, of, options, &mut summed)?;
+    let sum = summed.1.finalize();
+    out.write_all(&sum.to_le_bytes())
+}
+
+fn write_parts(corpus: &Corpus, of: Option<Stamp>, options: &str, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(head(options).as_bytes())?;
-    let names: Vec<&str> = corpus.layers.iter().filter_map(|frozen| frozen.name.as_deref()).collect();
+    let named = corpus.layers.iter().filter_map(|frozen| frozen.name.as_ref());
+    let names: Vec<String> = named.map(|(name, seal)| format!("{name} {seal}")).collect();
     put(out, names.join("\0").as_bytes(), |x| [*x])?;
+    put(out, boot_id().as_bytes(), |x| [*x])?;
     put(out, of.as_slice(), |of| of.to_bytes())?;
     let mut paths = String::new();
     let (mut authors, mut ends) = (Vec::new(), Vec::new());
@@ -121,35 +144,97 @@ fn put<T, const N: usize>(out: &mut dyn Write, items: &[T], bytes: impl Fn(&T) -
 fn layers_of(path: &Path) -> Vec<String> {
     let Ok(bytes) = std::fs::read(path) else { return Vec::new() };
     let after = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
-    names(&mut &bytes[after..]).unwrap_or_default()
+    let names = names(&mut &bytes[after..]).unwrap_or_default();
+    names.into_iter().map(|(name, _)| name).collect()
 }
 
-/// Layers' names. Only such as this room gives are taken: a torn head names nobody else's file.
-fn names(rest: &mut &[u8]) -> Option<Vec<String>> {
+/// Layers' names and seals. Only such as this room gives are taken: a torn head names nobody else's file.
+fn names(rest: &mut &[u8]) -> Option<Vec<(String, Seal)>> {
     let names = String::from_utf8(take(rest, |[x]: [u8; 1]| x)?).ok()?;
-    let is_ours = |name: &str| {
-        let core = name.strip_prefix("recall-").and_then(|rest| rest.strip_suffix(".layer"));
-        core.is_some_and(|core| core.len() == 16 && core.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    let ours = |line: &str| {
+        let (name, seal) = line.split_once(' ')?;
+        let core = name.strip_prefix("recall-").and_then(|rest| rest.strip_suffix(".layer"))?;
+        let is_ours = core.len() == 16 && core.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_ours.then_some((name.to_owned(), seal.parse().ok()?))
     };
-    let names: Vec<String> = names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-    names.iter().all(|name| is_ours(name)).then_some(names)
+    names.split('\0').filter(|name| !name.is_empty()).map(ours).collect()
 }
 
-/// The corpus at `path` and the state of the index that it is of, if there is a whole one of this version made under `options`.
-pub fn load(path: &Path, options: &str) -> Option<(Corpus, Option<Stamp>)> {
+/// What was saved.
+#[derive(Debug)]
+pub enum Saved {
+    /// The corpus, and the state of the index that it is of.
+    Whole(Box<Corpus>, Option<Stamp>),
+    /// None of this version made under these options.
+    Nothing,
+    /// Something else than what was written. What that is, for a person.
+    Damaged(String),
+}
+
+/// The corpus at `path`, made under `options`; where `deep`, every byte of it is looked at.
+pub fn load(path: &Path, options: &str, deep: bool) -> Saved {
+    let mut saved = Saved::Nothing;
     // A process that saves meanwhile may take layers away: its own head names those that stay.
-    (0..3).find_map(|_| load_once(path, options))
+    for _ in 0..3 {
+        saved = load_once(path, options, deep);
+        if !matches!(saved, Saved::Damaged(_)) {
+            break;
+        }
+    }
+    saved
 }
 
-fn load_once(path: &Path, options: &str) -> Option<(Corpus, Option<Stamp>)> {
-    let folder = path.parent()?;
-    let bytes = std::fs::read(path).ok()?;
-    let mut rest = bytes.strip_prefix(head(options).as_bytes())?;
-    let layers: Option<Vec<Frozen>> = names(&mut rest)?
-        .into_iter()
-        .map(|name| Some(Frozen { layer: Layer::map(folder, &name)?, name: Some(name) }))
-        .collect();
-    let layers = layers?;
+/// Removes what was saved at `path`.
+pub fn forget(path: &Path) {
+    let _ = std::fs::remove_file(path);
+    for entry in
+        path.parent().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten()
+    {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("recall-") && name.ends_with(".layer") {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn load_once(path: &Path, options: &str, deep: bool) -> Saved {
+    let Ok(bytes) = std::fs::read(path) else { return Saved::Nothing };
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let damaged = |name: &str| Saved::Damaged(format!("`{name}` is not what it was"));
+    let Some((bytes, sum)) = bytes.split_last_chunk::<4>() else { return damaged(&file) };
+    if crc32fast::hash(bytes) != u32::from_le_bytes(*sum) {
+        return damaged(&file);
+    }
+    let Some(mut rest) = bytes.strip_prefix(head(options).as_bytes()) else { return Saved::Nothing };
+    let Some(folder) = path.parent() else { return Saved::Nothing };
+    let Some((names, boot)) = names(&mut rest).zip(take(&mut rest, |[x]: [u8; 1]| x)) else {
+        return damaged(&file);
+    };
+    // What was written without waiting for the disk may be torn after a start of the machine.
+    let is_booted = boot != boot_id().as_bytes();
+    let (mut layers, mut is_moved) = (Vec::new(), is_booted);
+    for (name, seal) in names {
+        let seal = match seal.check(&folder.join(&name), deep || is_booted) {
+            Verdict::Known => seal,
+            Verdict::Same(seal) => {
+                is_moved = true;
+                seal
+            }
+            Verdict::Damaged => return damaged(&name),
+        };
+        let Some(layer) = Layer::map(folder, &name) else { return damaged(&name) };
+        layers.push(Frozen { layer, name: Some((name, seal)) });
+    }
+    let Some((corpus, of)) = corpus(rest, layers, folder) else { return damaged(&file) };
+    // The next process need not look at every byte again.
+    if is_moved && let Err(error) = replace(path, |file| write(&corpus, of, options, file)) {
+        tracing::debug!(%error, "the layers are not sealed again");
+    }
+    Saved::Whole(Box::new(corpus), of)
+}
+
+fn corpus(mut rest: &[u8], layers: Vec<Frozen>, folder: &Path) -> Option<(Corpus, Option<Stamp>)> {
     let of = take(&mut rest, Stamp::from_bytes)?.into_iter().next();
     let paths = String::from_utf8(take(&mut rest, |[x]: [u8; 1]| x)?).ok()?;
     let versions = take(&mut rest, u64::from_le_bytes)?;
@@ -253,7 +338,7 @@ mod tests {
         let dentist = postings(&corpus, "dentist");
         assert_eq!(dentist, [(0, 1), (4, 1)]);
         save(&mut corpus, of(), "utc", &path).unwrap();
-        let (loaded, stamp) = load(&path, "utc").unwrap();
+        let (loaded, stamp) = whole(load(&path, "utc", false)).unwrap();
         assert_eq!(stamp, of());
         for corpus in [&corpus, &loaded] {
             let after: Vec<_> =
@@ -266,7 +351,7 @@ mod tests {
             );
             assert_eq!((corpus.has(5), corpus.has(6), corpus.blocks()), (true, false, 6));
         }
-        assert!(load(&path, "other").is_none());
+        assert!(matches!(load(&path, "other", false), Saved::Nothing));
     }
 
     #[test]
@@ -274,12 +359,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("recall.bin");
         save(&mut corpus(), of(), "utc", &path).unwrap();
-        let mut loaded = load(&path, "utc").unwrap().0;
+        let mut loaded = whole(load(&path, "utc", false)).unwrap().0;
         put(&mut loaded, "c.md", &["another dentist", "is closed?"]);
         assert_eq!(loaded.file("c.md").unwrap().slots, 65_536..65_538);
         assert_eq!(postings(&loaded, "dentist"), [(0, 1), (4, 1), (65_536, 1)]);
         save(&mut loaded, None, "utc", &path).unwrap();
-        let (again, stamp) = load(&path, "utc").unwrap();
+        let (again, stamp) = whole(load(&path, "utc", true)).unwrap();
         assert_eq!(stamp, None);
         for corpus in [&loaded, &again] {
             assert_eq!(corpus.file("c.md").unwrap().slots, 6..8);
@@ -291,35 +376,39 @@ mod tests {
         assert_eq!(files, 2, "the head and one layer");
     }
 
+    fn whole(saved: Saved) -> Option<(Corpus, Option<Stamp>)> {
+        match saved {
+            Saved::Whole(corpus, of) => Some((*corpus, of)),
+            _ => None,
+        }
+    }
+
     #[test]
-    fn torn_files_never_panic() {
+    fn a_damaged_file_is_known_for_that() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("recall.bin");
         let mut corpus = corpus();
         save(&mut corpus, of(), "utc", &path).unwrap();
-        let layer = dir.path().join(corpus.layers[0].name.as_ref().unwrap());
+        let layer = dir.path().join(&corpus.layers[0].name.as_ref().unwrap().0);
         drop(corpus);
         for file in [path.clone(), layer] {
             let bytes = std::fs::read(&file).unwrap();
-            for cut in (0..bytes.len()).step_by(97) {
+            let put = |bytes: &[u8]| {
                 std::fs::remove_file(&file).unwrap();
-                std::fs::write(&file, &bytes[..cut]).unwrap();
-                assert!(load(&path, "utc").is_none(), "{cut}");
+                std::fs::write(&file, bytes).unwrap();
+            };
+            for cut in (0..bytes.len()).step_by(97) {
+                put(&bytes[..cut]);
+                assert!(matches!(load(&path, "utc", false), Saved::Damaged(_)), "{cut}");
             }
-            // A flipped byte may change a value, but never panics.
             for at in (0..bytes.len()).step_by(7) {
                 let mut torn = bytes.clone();
                 torn[at] ^= 0x81;
-                std::fs::remove_file(&file).unwrap();
-                std::fs::write(&file, &torn).unwrap();
-                let Some((corpus, _)) = load(&path, "utc") else { continue };
-                let slots: Vec<u32> = corpus.files().iter().flat_map(|file| file.slots.clone()).collect();
-                for slot in slots {
-                    let _ = (corpus.file_at(slot), corpus.vector(slot), corpus.hash(slot));
-                }
-                let _ = (postings(&corpus, "dentist"), postings(&corpus, "ann"));
+                put(&torn);
+                assert!(matches!(load(&path, "utc", false), Saved::Damaged(_)), "{at}");
             }
-            std::fs::write(&file, &bytes).unwrap();
+            put(&bytes);
+            assert!(whole(load(&path, "utc", false)).is_some(), "as it was, in another file");
         }
     }
 }

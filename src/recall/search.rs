@@ -72,6 +72,11 @@ impl Recall {
         } else {
             self.in_step(
                 |snapshot| by_words(snapshot, &place, &within, limit, &syntax.notes),
+                |snapshot| {
+                    let (found, notes) =
+                        finder::by_words(snapshot, &place, &within, limit, within.most(limit))?;
+                    give(snapshot, &query.text, found, notes)
+                },
                 |snapshot, state| {
                     self.best(snapshot, state, Wanted { place: &place, syntax: &syntax }, &within, limit)
                 },

@@ -6,20 +6,26 @@
 //! than a layer's blocks are in memory at a time.
 
 use std::collections::{BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::corpus::{Corpus, Passage};
 use super::engine::{Recall, RecallError, Stamp, State};
 use super::matrix::Matrix;
+use super::persist::Saved;
 use super::{make, persist, vectors};
 use crate::embed;
 use crate::index::block::{Kind, Role};
 use crate::index::catalog::{self, FileRow};
-use crate::index::{Basis, Freshness, IndexError, Note, Snapshot, Stored};
+use crate::index::{Basis, Freshness, IndexError, Note, Snapshot, Stored, said};
 
 /// With more changed notes than this, the corpus is made anew: what changed is kept in memory until it is taken in.
 const MANY: usize = 2000;
+
+const MAKING_IT: &str = "what meaning needs is still being made of so many notes; words alone answered";
+const MENDED: &str = "what recall keeps was damaged";
 
 /// One corpus at a time is made anew in a process: another `Recall` over the same cache finds it on disk.
 static MAKING: Mutex<()> = Mutex::new(());
@@ -62,7 +68,7 @@ impl Recall {
                 };
             }
             let Some(changes) = changes else { unreachable!("a corpus that is made anew has all changes") };
-            let freshness = changes.freshness.clone();
+            let freshness = self.with_mended(changes.freshness.clone());
             if self.take(changes)? {
                 return Ok(freshness);
             }
@@ -70,7 +76,8 @@ impl Recall {
     }
 
     /// What `alone` makes of the index, or else `work` of the index and a corpus in the same state, from one look at the
-    /// vault unless the corpus is to be made anew. Both say which files their answer rests on, as for
+    /// vault unless the corpus is to be made anew. Where that takes long and whoever asks is not to wait, it is made behind
+    /// them, and `meanwhile` answers. All say which files their answer rests on, as for
     /// [`crate::index::Index::answer`].
     ///
     /// # Errors
@@ -78,9 +85,10 @@ impl Recall {
     pub(super) fn in_step<T>(
         &self,
         alone: impl Fn(&Snapshot<'_>) -> Result<Option<(T, Option<Vec<Basis>>)>, IndexError>,
+        meanwhile: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<Basis>>), IndexError>,
         work: impl Fn(&Snapshot<'_>, &State) -> Result<(T, Option<Vec<Basis>>), IndexError>,
     ) -> Result<(T, Freshness), RecallError> {
-        let mut is_last = false;
+        let (mut is_last, mut mended, by_words) = (false, None, std::cell::Cell::new(false));
         loop {
             let (answer, freshness) = self.index.answer(|snapshot| {
                 if let Some((answer, bases)) = alone(snapshot)? {
@@ -94,20 +102,66 @@ impl Recall {
                         // After a sync the index may have gone on already: what is new since then waits for the next
                         // question.
                         None if is_last => true,
+                        None if self.is_long(snapshot)? => {
+                            self.make_behind();
+                            by_words.set(true);
+                            let (answer, bases) = meanwhile(snapshot)?;
+                            return Ok((Some(answer), bases));
+                        }
                         None => return Ok((None, None)),
                     };
                     if is_in_step {
                         break;
                     }
                 }
-                let (answer, bases) = work(snapshot, &self.read())?;
-                Ok((Some(answer), bases))
+                let done = catch_unwind(AssertUnwindSafe(|| work(snapshot, &self.read())));
+                match done {
+                    Ok(done) => done.map(|(answer, bases)| (Some(answer), bases)),
+                    Err(panic) if is_last => {
+                        Err(IndexError::Torn(format!("it failed inside: {}", said(&*panic))))
+                    }
+                    Err(panic) => {
+                        self.forget(format!("it failed inside: {}", said(&*panic)));
+                        Ok((None, None))
+                    }
+                }
             })?;
             if let Some(answer) = answer {
+                let mut freshness = self.with_mended(freshness);
+                freshness.warnings.extend(mended);
+                freshness.warnings.extend(by_words.get().then(|| MAKING_IT.to_owned()));
                 return Ok((answer, freshness));
             }
-            self.sync()?;
+            mended = mended.or(self.sync()?.warnings.into_iter().find(|word| word.starts_with(MENDED)));
             is_last = true;
+        }
+    }
+
+    /// Whether making the corpus takes longer than whoever asks is to wait.
+    fn is_long(&self, snapshot: &Snapshot<'_>) -> Result<bool, IndexError> {
+        Ok(self.is_hasty && catalog::totals(snapshot.database())?.docs > self.at_once)
+    }
+
+    /// Whether the corpus is being made behind whoever asks.
+    pub fn is_making(&self) -> bool {
+        self.making.load(Ordering::Acquire)
+    }
+
+    /// Makes the corpus, and saves it for this one to load, in a thread that ends with the process.
+    fn make_behind(&self) {
+        if self.making.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let making = Arc::clone(&self.making);
+        let other = Self::new(Arc::clone(&self.index), &self.settings, Arc::clone(&self.clock));
+        let make = move || {
+            if let Err(error) = other.sync() {
+                tracing::warn!(%error, "what meaning needs is not made");
+            }
+            making.store(false, Ordering::Release);
+        };
+        if std::thread::Builder::new().name("recall".to_owned()).spawn(make).is_err() {
+            self.making.store(false, Ordering::Release);
         }
     }
 
@@ -124,17 +178,51 @@ impl Recall {
             return Ok(());
         }
         let mut state = self.write();
-        if is_new(&state)
-            && let Some((mut corpus, of)) = persist::load(&self.file, &self.fingerprint())
-        {
-            corpus.is_plain = state.corpus.is_plain;
-            (state.corpus, state.of) = (corpus, of);
-            if !self.is_builtin() {
+        if !is_new(&state) {
+            return Ok(());
+        }
+        match persist::load(&self.file, &self.fingerprint(), false) {
+            Saved::Whole(mut corpus, of) => {
+                corpus.is_plain = state.corpus.is_plain;
+                (state.corpus, state.of) = (*corpus, of);
+                if !self.is_builtin() {
+                    drop(state);
+                    self.load_model()?;
+                }
+            }
+            Saved::Nothing => {}
+            Saved::Damaged(why) => {
                 drop(state);
-                self.load_model()?;
+                self.forget(why);
             }
         }
         Ok(())
+    }
+
+    /// Forgets all that is known of the blocks, on disk too: it is damaged, and is made anew.
+    fn forget(&self, why: String) {
+        tracing::warn!(why, "what recall keeps is damaged and is made anew");
+        let mut state = self.write();
+        let corpus = Corpus { is_plain: state.corpus.is_plain, ..Corpus::new() };
+        *state = State { corpus, turn: state.turn + 1, ..State::default() };
+        persist::forget(&self.file);
+        *self.work() = None;
+        *self.mended.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+    }
+
+    /// Says what was damaged, once.
+    fn with_mended(&self, mut freshness: Freshness) -> Freshness {
+        let why = self.mended.lock().unwrap_or_else(PoisonError::into_inner).take();
+        freshness.warnings.extend(why.map(|why| format!("{MENDED} ({why}) and was made anew")));
+        freshness
+    }
+
+    /// What is damaged of what is saved, by a look at every byte, for a person; none where all is whole.
+    pub fn damage(&self) -> Option<String> {
+        match persist::load(&self.file, &self.fingerprint(), true) {
+            Saved::Damaged(why) => Some(format!("{MENDED} ({why}); it is made anew with the next question")),
+            Saved::Whole(..) | Saved::Nothing => None,
+        }
     }
 
     /// Brings the corpus up to date, and saves it where much of it is new. Not where another question has brought it

@@ -42,7 +42,7 @@ fn answers_from_memory_and_the_questions_to_them_never_come_back() {
         let hits = json["hits"].as_array().unwrap();
         assert_eq!(hits[0]["path"], "MEMORY.md", "{json}");
         assert!(
-            json["digest"].as_str().unwrap().lines().next().unwrap().contains("green tea (MEMORY.md:5)"),
+            json["digest"].as_str().unwrap().lines().next().unwrap().contains("green tea (MEMORY.md:4)"),
             "{json}"
         );
         let last_fact = hits.iter().rposition(|hit| hit["role"] != "agent").unwrap();

@@ -15,6 +15,7 @@ use vault_agent::vault::Vault;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod damage;
 #[cfg(feature = "http")]
 mod endpoints;
 mod giving;

@@ -83,7 +83,11 @@ pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
         Ok(index) => index,
         Err(error) => return vec![Check::fail("index", error.to_string(), "run `vault-agent reindex`")],
     };
-    let checks = index.health().into_iter().map(|finding| Check {
+    let health = index.health();
+    let clock = std::sync::Arc::clone(&workspace.clock);
+    let damage = crate::recall::Recall::new(std::sync::Arc::new(index), &workspace.settings, clock).damage();
+    let damage = damage.map(|words| Check::warn("index", words, "run `vault-agent reindex`, or just ask"));
+    let checks = health.into_iter().map(|finding| Check {
         check: "index",
         status: match finding.status {
             Severity::Ok => Outcome::Ok,
@@ -93,5 +97,5 @@ pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
         detail: finding.detail,
         fix: Some(finding.fix).filter(|fix| !fix.is_empty()),
     });
-    checks.collect()
+    checks.chain(damage).collect()
 }

@@ -1,0 +1,232 @@
+//! A damaged cache: every answer is the one of a fresh cache, and whoever looks is told.
+
+use std::path::{Path, PathBuf};
+
+use vault_agent::index::{Query, Severity};
+
+use crate::open;
+
+/// Small numbers that are the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+}
+
+fn vault(root: &Path) {
+    let words = [
+        "kitten",
+        "shelter",
+        "dentist",
+        "garden",
+        "tea",
+        "dishwasher",
+        "bicycle",
+        "Biscuit",
+        "harbour",
+        "violin",
+    ];
+    let mut dice = Dice(7);
+    let mut said =
+        |count: usize| (0..count).map(|_| words[dice.roll(words.len())]).collect::<Vec<_>>().join(" ");
+    for note in 0..24 {
+        let text = format!("# Note {note}\n\n{}.\n\n- {}\n- {} #tag{note}\n", said(12), said(5), said(7));
+        std::fs::write(root.join(format!("note {note}.md")), text).unwrap();
+    }
+    let logs = root.join("logs/discord-channel/7");
+    std::fs::create_dir_all(&logs).unwrap();
+    for log in 1..4 {
+        let mut text = "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n".to_owned();
+        for turn in 0..30 {
+            text += &format!(
+                "\n> [!user] 2026-08-0{log}T09:{turn:02}:00Z Ann\n> {}\n\n^01K1J00000000000000{log}{turn:06}\n",
+                said(8)
+            );
+        }
+        std::fs::write(logs.join(format!("2026080{log}T090000Z_0001.md")), text).unwrap();
+    }
+}
+
+const QUESTIONS: [&str; 6] = [
+    "kitten shelter",
+    "Where is the bicycle of the dentist?",
+    "\"garden tea\"",
+    "violin role:user",
+    "tag:tag7",
+    "har*",
+];
+
+/// All hits, and what was said of them.
+fn ask(root: &Path, cache: &Path) -> (Vec<String>, String) {
+    let recall = open(root, cache);
+    let (mut hits, mut words) = (Vec::new(), Vec::new());
+    for question in QUESTIONS {
+        let answer = recall.search(&Query::new(question)).unwrap();
+        hits.push(serde_json::to_string(&answer.hits).unwrap());
+        words.extend(answer.freshness.warnings);
+    }
+    let given = recall.recall("Where is the bicycle of the dentist?", None, 400, false).unwrap();
+    hits.push(serde_json::to_string(&given.hits).unwrap() + &given.digest.unwrap_or_default());
+    words.extend(given.freshness.warnings);
+    (hits, words.join("; "))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { out.extend(files(&path)) } else { out.push(path) }
+    }
+    out.sort();
+    out
+}
+
+fn copy(from: &Path, to: &Path) {
+    for file in files(from) {
+        let new = to.join(file.strip_prefix(from).unwrap());
+        std::fs::create_dir_all(new.parent().unwrap()).unwrap();
+        std::fs::copy(&file, new).unwrap();
+    }
+}
+
+/// Damages one file, or swaps two; what was done, and whether bytes that count are other ones now.
+fn damage(cache: &Path, dice: &mut Dice) -> (String, bool) {
+    let files: Vec<PathBuf> =
+        files(cache).into_iter().filter(|file| std::fs::metadata(file).unwrap().len() > 0).collect();
+    let file = &files[dice.roll(files.len())];
+    let mut bytes = std::fs::read(file).unwrap();
+    let at = dice.roll(bytes.len());
+    let what = match dice.roll(5) {
+        0 => {
+            bytes[at] ^= 1 << dice.roll(8);
+            "flip"
+        }
+        1 => {
+            bytes.truncate(at);
+            "truncate"
+        }
+        2 => {
+            let end = (at + 1 + dice.roll(4096)).min(bytes.len());
+            let is_zero = bytes[at..end].iter().all(|byte| *byte == 0);
+            bytes[at..end].fill(u8::from(is_zero));
+            "zero"
+        }
+        3 => {
+            let other = &files[dice.roll(files.len())];
+            let others = std::fs::read(other).unwrap();
+            std::fs::write(other, &bytes).unwrap();
+            bytes = others;
+            "swap"
+        }
+        _ => "delete",
+    };
+    let name = file.strip_prefix(cache).unwrap().display().to_string();
+    if what == "delete" {
+        std::fs::remove_file(file).unwrap();
+    } else {
+        std::fs::write(file, &bytes).unwrap();
+    }
+    let counts = name == "index.sqlite"
+        || name == "index.seal"
+        || name.starts_with("tantivy")
+        || name.starts_with("recall");
+    (format!("{what} {name} at {at}"), counts && matches!(what, "flip" | "truncate" | "zero"))
+}
+
+#[test]
+fn no_damage_changes_an_answer_and_it_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("vault");
+    std::fs::create_dir(&root).unwrap();
+    vault(&root);
+    // File systems' clocks have a grain: the notes are to be trusted by their times.
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    for note in files(&root) {
+        std::fs::File::options().write(true).open(note).unwrap().set_modified(old).unwrap();
+    }
+    let (closed, killed) = (dir.path().join("closed"), dir.path().join("killed"));
+    let (fresh, words) = ask(&root, &closed);
+    assert!(words.is_empty() && fresh.iter().all(|hits| hits.len() > 20), "{words} {fresh:?}");
+    let log = |cache: &Path| std::fs::metadata(cache.join("index.sqlite-wal")).map_or(0, |log| log.len());
+    assert_eq!(log(&closed), 0, "a closed cache has no log left");
+    // As a process leaves it that is killed while its last commit stands in the log alone.
+    {
+        let index = open(&root, &closed).index().clone();
+        let note = root.join("note 3.md");
+        let text = std::fs::read_to_string(&note).unwrap();
+        std::fs::write(&note, text.clone() + "\n- one more kitten\n").unwrap();
+        index.catch_up().unwrap();
+        std::fs::write(&note, text).unwrap();
+        std::fs::File::options().write(true).open(&note).unwrap().set_modified(old).unwrap();
+        index.catch_up().unwrap();
+        assert!(log(&closed) > 0);
+        copy(&closed, &killed);
+    }
+    assert_eq!(ask(&root, &killed), (fresh.clone(), String::new()));
+    assert_eq!(ask(&root, &closed), (fresh.clone(), String::new()));
+    let mut dice = Dice(22);
+    for trial in 0..120 {
+        let from = if trial % 4 == 0 { &killed } else { &closed };
+        let cache = dir.path().join(format!("trial {trial}"));
+        copy(from, &cache);
+        if trial % 4 != 0 && trial % 3 != 0 {
+            // Seen before, so that its files are trusted by what the file system says of them.
+            assert_eq!(ask(&root, &cache), (fresh.clone(), String::new()));
+        }
+        let (what, counts) = damage(&cache, &mut dice);
+        if trial % 5 == 1 {
+            let recall = open(&root, &cache);
+            let index: Vec<_> =
+                recall.index().health().into_iter().filter(|found| found.status != Severity::Ok).collect();
+            let noticed = !index.is_empty() || recall.damage().is_some();
+            assert!(noticed || !counts, "doctor says ok of {what}");
+        }
+        let (hits, words) = ask(&root, &cache);
+        assert_eq!(hits, fresh, "trial {trial}: {what}; {words}");
+        assert!(!counts || trial % 5 == 1 || words.contains("made anew"), "trial {trial}: {what}; {words}");
+        assert_eq!(ask(&root, &cache), (fresh.clone(), String::new()), "trial {trial}: {what}, asked again");
+        std::fs::remove_dir_all(&cache).unwrap();
+    }
+}
+
+#[test]
+fn a_reindex_makes_everything_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let (root, cache) = (dir.path().join("vault"), dir.path().join("cache"));
+    std::fs::create_dir(&root).unwrap();
+    vault(&root);
+    let (fresh, _) = ask(&root, &cache);
+    let layer =
+        files(&cache).into_iter().find(|file| file.extension().is_some_and(|end| end == "layer")).unwrap();
+    let bytes = std::fs::read(&layer).unwrap();
+    std::fs::write(&layer, vec![7; bytes.len()]).unwrap();
+    open(&root, &cache).index().reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
+    assert!(!layer.exists());
+    let (hits, words) = ask(&root, &cache);
+    assert_eq!((hits, words.as_str()), (fresh, ""));
+    assert_eq!(std::fs::read(&layer).unwrap(), bytes);
+}
+
+#[test]
+fn words_answer_while_meaning_is_made_of_many_notes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (root, cache) = (dir.path().join("vault"), dir.path().join("cache"));
+    std::fs::create_dir(&root).unwrap();
+    vault(&root);
+    let recall = open(&root, &cache).hasty(Some(10));
+    let query = Query::new("kitten shelter");
+    let answer = recall.search(&query).unwrap();
+    assert_eq!(answer.hits.len(), 10);
+    assert!(
+        answer.freshness.warnings.iter().any(|word| word.contains("words alone")),
+        "{:?}",
+        answer.freshness
+    );
+    crate::support::until("what meaning needs is made", || !recall.is_making());
+    let answer = recall.search(&query).unwrap();
+    assert_eq!(answer.freshness.warnings, [""; 0]);
+    assert_eq!(answer.hits, open(&root, &dir.path().join("other")).search(&query).unwrap().hits);
+}
