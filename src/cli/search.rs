@@ -54,7 +54,7 @@ struct Reply {
 
 /// Runs `search`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let asker = Asker::new(Arc::new(context.workspace()?));
+    let asker = Asker::new(Arc::new(context.workspace()?)).leaving();
     if args.stdin {
         // Many questions are worth the wait.
         return lines(context, args, &asker.waiting());

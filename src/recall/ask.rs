@@ -145,13 +145,14 @@ pub struct Asker {
     workspace: Arc<Workspace>,
     patience: Duration,
     waits: bool,
+    leaves: bool,
     own: Mutex<Option<Arc<Recall>>>,
 }
 
 impl Asker {
     /// Over a workspace. Nothing is opened yet.
     pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { workspace, patience: PATIENCE, waits: false, own: Mutex::default() }
+        Self { workspace, patience: PATIENCE, waits: false, leaves: false, own: Mutex::default() }
     }
 
     /// The same, waiting no longer than this for the daemon.
@@ -168,7 +169,14 @@ impl Asker {
         self
     }
 
-    /// Whether this process has begun what it should not end without: see [`Recall::hasty`].
+    /// The same for a process that ends with its answer: see [`Recall::leaving`].
+    #[must_use]
+    pub fn leaving(mut self) -> Self {
+        self.leaves = true;
+        self
+    }
+
+    /// Whether there is something to be made behind the answer: see [`Recall::is_making`].
     pub fn is_making(&self) -> bool {
         let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         own.as_ref().is_some_and(|own| own.is_making())
@@ -227,6 +235,7 @@ impl Asker {
         }
         let recall = Recall::of(&self.workspace)?;
         let recall = if self.waits { recall } else { recall.hasty(None) };
+        let recall = if self.leaves { recall.leaving() } else { recall };
         Ok(Arc::clone(own.insert(Arc::new(recall))))
     }
 

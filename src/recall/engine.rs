@@ -58,6 +58,8 @@ pub struct Recall {
     pub(super) is_hasty: bool,
     pub(super) at_once: u64,
     pub(super) making: Arc<AtomicBool>,
+    /// Whether the process ends with its answer, so that another one must make it.
+    pub(super) is_leaving: bool,
     provider: OnceLock<Result<Option<Arc<dyn Provider>>, EmbedError>>,
     patience: Duration,
 }
@@ -146,6 +148,7 @@ impl Recall {
             is_hasty: false,
             at_once: AT_ONCE,
             making: Arc::default(),
+            is_leaving: false,
             provider: OnceLock::new(),
             patience: PATIENCE,
         }
@@ -171,6 +174,14 @@ impl Recall {
     pub fn hasty(mut self, blocks: Option<u64>) -> Self {
         self.is_hasty = true;
         self.at_once = blocks.unwrap_or(AT_ONCE);
+        self
+    }
+
+    /// The same for a process that ends with its answer: what is to be made behind it, it leaves to another one
+    /// ([`Recall::is_making`] says that there is something).
+    #[must_use]
+    pub fn leaving(mut self) -> Self {
+        self.is_leaving = true;
         self
     }
 

@@ -142,14 +142,14 @@ impl Recall {
         Ok(self.is_hasty && catalog::totals(snapshot.database())?.docs > self.at_once)
     }
 
-    /// Whether the corpus is being made behind whoever asks.
+    /// Whether the corpus is being made behind whoever asks, or should be.
     pub fn is_making(&self) -> bool {
         self.making.load(Ordering::Acquire)
     }
 
     /// Makes the corpus, and saves it for this one to load, in a thread that ends with the process.
     fn make_behind(&self) {
-        if self.making.swap(true, Ordering::AcqRel) {
+        if self.making.swap(true, Ordering::AcqRel) || self.is_leaving {
             return;
         }
         let making = Arc::clone(&self.making);

@@ -215,7 +215,7 @@ fn the_end_writes_one_line_into_the_day_however_often_it_is_told() {
     let text = vault.read("daily/2026-12-01.md").replace(mark, "[MARK]");
     // The digits are of the folder's path.
     let text = text.trim_end().trim_end_matches(|c: char| c.is_ascii_hexdigit());
-    insta::assert_snapshot!(text, @"- 09:30 Claude Code session [MARK]: Draw the plan of the beds in beds.md. I prefer oaks over beeches. (2 prompts); recalled [[logs/discord-thread/7/20260801T090000Z_0001#^01K1J000000000000000000001]] #project/garden-");
+    insta::assert_snapshot!(text, @"- 09:30 Claude Code session [MARK]: Draw the plan of the beds in beds.md. I prefer oaks over beeches. (2 prompts); recalled [[logs/discord-thread/7/20260801T090000Z_0001#^01K1J000000000000000000001]], [[Pinned]] line 3 #project/garden-");
     assert_eq!(log(&vault), "");
 }
 

@@ -167,7 +167,8 @@ fn no_damage_changes_an_answer_and_it_is_said() {
     }
     assert_eq!(ask(&root, &killed), (fresh.clone(), String::new()));
     assert_eq!(ask(&root, &closed), (fresh.clone(), String::new()));
-    let mut dice = Dice(22);
+    let seed = std::env::var("DAMAGE_SEED").ok().and_then(|seed| seed.parse().ok());
+    let mut dice = Dice(seed.unwrap_or(22));
     for trial in 0..120 {
         let from = if trial % 4 == 0 { &killed } else { &closed };
         let cache = dir.path().join(format!("trial {trial}"));
