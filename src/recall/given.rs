@@ -101,9 +101,9 @@ impl Recall {
         most_chars: usize,
         expand: bool,
     ) -> Result<Recalled, IndexError> {
-        let ranking = self.rank(state, text, snapshot.scope(within.place.as_deref())?, POOL * WIDER);
+        let ranking = self.rank(state, text, &snapshot.scope(within.place.as_deref())?, POOL * WIDER);
         let mut maker = snapshot.maker(text)?;
-        let (judged, surest) = judged(snapshot, state, &mut maker, &Judge::new(text), within, ranking.best)?;
+        let (judged, surest) = judged(snapshot, state, &mut maker, &Judge::new(text), within, &ranking.best)?;
         let pinned = finder::pinned(snapshot, state, &maker, |block| within.has(&block.tags))?;
         let sure = surest >= SURE_ENOUGH;
         let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
@@ -259,7 +259,7 @@ fn judged(
     maker: &mut HitMaker,
     judge: &Judge,
     within: &Within,
-    ranked: Vec<Ranked>,
+    ranked: &[Ranked],
 ) -> Result<(Vec<Judged>, f64), IndexError> {
     let (mut out, mut facts, mut said, mut surest) = (Vec::new(), 0, 0, 0.0_f64);
     let takes = |_, block: &Block| Ok(within.has(&block.tags));

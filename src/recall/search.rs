@@ -98,7 +98,7 @@ impl Recall {
         let is_filtered = !syntax.filters.is_empty() || !syntax.not.is_empty();
         let filters = if is_filtered { Some(snapshot.filters(syntax)?) } else { None };
         let prefixes = snapshot.scope(place.scope.as_deref())?;
-        let candidates = candidates(state, prefixes, &own);
+        let candidates = candidates(state, &prefixes, &own);
         // What stands in notes is the index's to rank by words; meaning adds what it did not find.
         let by_words = if candidates.has_notes || is_filtered || !within.scopes.is_empty() {
             // Where turns or other scopes' memories are found, too, some more leave enough.
@@ -144,7 +144,7 @@ impl Recall {
     }
 
     /// Ranks the blocks of a place, given as prefixes of paths.
-    pub(super) fn rank(&self, state: &State, text: &str, prefixes: Vec<String>, most: usize) -> Ranking {
+    pub(super) fn rank(&self, state: &State, text: &str, prefixes: &[String], most: usize) -> Ranking {
         let own = OnceCell::new();
         self.ranked(state, candidates(state, prefixes, &own), text, None, most)
     }
@@ -196,7 +196,7 @@ fn words_of(syntax: &Syntax) -> String {
 }
 
 /// The blocks that may answer: all, or those of paths that begin so, which are put into `own`.
-fn candidates<'s>(state: &'s State, prefixes: Vec<String>, own: &'s OnceCell<Candidates>) -> &'s Candidates {
+fn candidates<'s>(state: &'s State, prefixes: &[String], own: &'s OnceCell<Candidates>) -> &'s Candidates {
     let corpus = &state.corpus;
     if prefixes.is_empty() {
         return state.all.get_or_init(|| Candidates::new(corpus, |_| true));
