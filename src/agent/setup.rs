@@ -44,7 +44,7 @@ impl Prepared {
     pub fn of(settings: &config::Brain, root: &Path) -> Self {
         let url = settings.url.clone().unwrap_or_else(|| settings.kind.default_url().to_owned());
         let (keys, problem) = keys(settings, root);
-        let exposed: Vec<&str> = keys.iter().map(|key| key.expose_secret()).collect();
+        let exposed: Vec<&str> = keys.iter().map(ExposeSecret::expose_secret).collect();
         let link = Link::new(&settings.name, settings.kind.as_str(), &url, &settings.model, &exposed);
         let price = settings.price.map(|price| Price {
             input: price.input,
@@ -114,7 +114,7 @@ fn keys(brain: &config::Brain, root: &Path) -> (Vec<SecretString>, Option<String
     let first = brain.key_env.as_deref().or((!named && brain.url.is_none()).then_some(usual));
     let mut take = |variable: &str, file: Option<&str>| match config::secret(variable, file, root) {
         Ok(Some(key)) if !keys.iter().any(|known| known.expose_secret() == key.expose_secret()) => {
-            keys.push(key)
+            keys.push(key);
         }
         Ok(_) => {}
         Err(error) => {

@@ -270,45 +270,33 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         named(workspace, name)?;
     }
     let brains = setup::prepare(&workspace.settings, workspace.vault.root());
-    let links: Vec<_> = brains.iter().map(|brain| brain.link.clone()).collect();
     let client = http::client().map_err(CommandError::problem)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let store = Store::new(&workspace.dirs.state);
     let watch = Watch { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
     let mut tested = Vec::new();
-    for (at, brain) in
-        brains.iter().enumerate().filter(|(_, brain)| name.is_none_or(|name| brain.name() == name))
-    {
+    for (at, brain) in brains.iter().enumerate() {
+        if name.is_some_and(|name| brain.name() != name) {
+            continue;
+        }
         let began = Instant::now();
-        let calls = brain.calls(watch, &client, &workspace.clock);
-        let mut said = None;
-        for (key, call) in calls.iter().enumerate() {
-            let answer = runtime.block_on(hello(call));
-            let now = workspace.clock.now();
+        let mut error = None;
+        for (key, call) in brain.calls(watch, &client, &workspace.clock).iter().enumerate() {
+            error = runtime.block_on(hello(call)).err();
             // A missing key is seen whenever it is looked for; it needn't be remembered.
-            let remembered = brain.lacks_key().then(|| Ok(Health::default())).unwrap_or_else(|| {
-                store.update(|health| match &answer {
-                    Ok(()) => failover::succeeded(health, &links, at, key, now),
-                    Err(error) => failover::failed(health, &links, at, key, error, now),
-                })
-            });
-            if let Err(error) = remembered {
-                context.ui.note(format!("not remembered: {error}"));
+            if !brain.lacks_key() {
+                remember(&store, &brains, (at, key), error.as_ref(), workspace.clock.now())
+                    .unwrap_or_else(|error| context.ui.note(format!("not remembered: {error}")));
             }
-            let go_on = answer.as_ref().is_err_and(|error| error.class == Class::Auth);
-            said = Some(answer);
-            if !go_on {
+            if error.as_ref().is_none_or(|error| error.class != Class::Auth) {
                 break;
             }
         }
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut row = Listed::of(brain, &store.load(), workspace.clock.now(), workspace.zone.tz());
-        let error = said.and_then(Result::err);
         row.ok = error.is_none();
         row.class = error.as_ref().map(|error| error.class);
-        if let Some(error) = error {
-            row.last_error = Some(error.message);
-        }
+        row.last_error = error.map(|error| error.message).or(row.last_error);
         tested.push(Tested { brain: row, ms });
     }
     context.ui.json(&tested);
@@ -317,6 +305,22 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
     }
     table(context, tested.iter().map(|row| (&row.brain, row.sentence())));
     Ok(if tested.iter().all(|row| row.brain.ok) { Status::Fine } else { Status::Problem })
+}
+
+/// Keeps what a call with a key of `brains[at]` came to, as a turn would.
+fn remember(
+    store: &Store,
+    brains: &[Prepared],
+    (at, key): (usize, usize),
+    error: Option<&BrainError>,
+    now: Timestamp,
+) -> std::io::Result<()> {
+    let links: Vec<_> = brains.iter().map(|brain| brain.link.clone()).collect();
+    let change = |health: &mut Health| match error {
+        None => failover::succeeded(health, &links, at, key, now),
+        Some(error) => failover::failed(health, &links, at, key, error, now),
+    };
+    store.update(change).map(|_| ())
 }
 
 impl Tested {

@@ -141,9 +141,7 @@ impl Facts {
                 "in" => facts.input = value.parse().ok()?,
                 "cached" => facts.cached = value.parse().ok()?,
                 "out" => facts.output = value.parse().ok()?,
-                "usd" => {
-                    facts.usd = Some(value.parse().ok().filter(|usd: &f64| usd.is_finite() && *usd >= 0.0)?)
-                }
+                "usd" => facts.usd = Some(dollars(value)?),
                 "ms" => facts.ms = value.parse().ok()?,
                 "calls" => calls = Some(value.parse().ok()?),
                 "failed" => facts.failed = value.split(',').map(failed).collect::<Option<_>>()?,
@@ -182,6 +180,10 @@ fn part(text: &str) -> Option<(u32, u32)> {
     let (part, of) = text.split_once('/')?;
     let (part, of) = (part.parse().ok()?, of.parse().ok()?);
     (1..=of).contains(&part).then_some((part, of))
+}
+
+fn dollars(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|usd: &f64| usd.is_finite() && *usd >= 0.0)
 }
 
 /// A millionth of a dollar is the least that counts.
