@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use super::catalog::ToolSet;
-use super::desk::Desk;
+use super::desk::{Desk, Place};
 use super::failure::Failure;
 use super::tools::{Answer, Call};
 use super::{arguments, untrusted};
@@ -35,7 +35,8 @@ pub struct VaultTools {
 impl VaultTools {
     /// Over a workspace of their own: what a model writes on a person's word is settled at once.
     pub fn new(workspace: Workspace) -> Self {
-        Self { desk: Arc::new(Desk::new(workspace, ToolSet::full(), Scope::Global)) }
+        let place = Place { saved: Scope::Global, here: Scope::Global, before: None };
+        Self { desk: Arc::new(Desk::new(workspace, ToolSet::full(), place)) }
     }
 
     async fn run(&self, call: &ToolCall, caller: &Caller) -> Result<Answer, Failure> {

@@ -3,7 +3,6 @@
 use super::fake::GatewayFault;
 use super::rig::*;
 use serde_json::json;
-use std::sync::Arc;
 use std::time::Duration;
 use vault_agent::format::log::EventKind;
 
