@@ -22,7 +22,7 @@ use crate::brain::failover::Attempt;
 use crate::brain::health::Store;
 use crate::brain::wire::{self, Watch};
 use crate::brain::{
-    BrainError, Class, Message, Part, Reply, Request, Stop, ToolCall, ToolResult, ToolSpec, Usage,
+    BrainError, Class, Event, Message, Part, Reply, Request, Stop, ToolCall, ToolResult, ToolSpec, Usage,
 };
 use crate::config::{AttachmentKind, MEMORY, ToolGroup};
 use crate::format::log::{self, LogBlock};
@@ -38,6 +38,8 @@ use crate::workspace::Workspace;
 const RECALL_TIME: Duration = Duration::from_millis(300);
 /// Longer texts of the persona note are cut.
 const PERSONA_CHARS: usize = 20_000;
+/// Events of a stream that wait to be shown.
+const EVENTS: usize = 64;
 
 /// What an engine is made of.
 pub struct EngineParts {
@@ -57,6 +59,8 @@ pub struct EngineParts {
     pub files: Vec<Part>,
     /// The JSON schema that answers must have.
     pub schema: Option<serde_json::Value>,
+    /// Whether an answer from memory leaves out the sentence why it isn't a brain's: whoever asks tells it.
+    pub why_apart: bool,
 }
 
 /// Runs turns, with the settings that it was made with.
@@ -166,7 +170,11 @@ impl Engine {
             return Err(Halt::Stopped);
         }
         if let Asked::Nobody { why } = &mut asked {
-            let text = self.from_memory(&run, why.as_deref()).await;
+            if let Some(why) = &why {
+                self.keep(self.journal().memory_answers(message, why, self.now()));
+            }
+            let why = why.as_deref().filter(|_| !self.parts.why_apart);
+            let text = self.from_memory(&run, why).await;
             asked = Asked::Answered { text, brain: MEMORY.to_owned(), model: String::new() };
         }
         let Asked::Answered { text, brain, model } = asked else { return Err(Halt::Gone) };
@@ -333,9 +341,9 @@ impl Engine {
             fail::fail_point!("turn::after-called");
             run.place.progress(&format!("asking {}", brain.name));
             let began = Instant::now();
-            // What comes meanwhile is shown to nobody: the stream may still be cut.
-            let (events, _) = mpsc::channel(1);
-            let answered = self.brains.ask(seat, attempt, &request, events, run.stop).await;
+            let (events, heard) = mpsc::channel(EVENTS);
+            let asking = self.brains.ask(seat, attempt, &request, events, run.stop);
+            let (answered, ()) = tokio::join!(asking, tell(heard, run.place));
             let answered = answered.and_then(|reply| usable(&reply).map(|()| reply));
             let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             let row = row(brain, &answered, ms);
@@ -531,15 +539,32 @@ impl Engine {
     }
 }
 
+/// Hands on the words of an answer as they come.
+async fn tell(mut events: mpsc::Receiver<Event>, place: &dyn Place) {
+    while let Some(event) = events.recv().await {
+        if let Event::Text(text) = event {
+            place.said(&text);
+        }
+    }
+}
+
 /// The persona note as it stands; none where there is none.
 pub fn persona(workspace: &Workspace) -> String {
-    let text = note(workspace, &workspace.settings.assistant.persona);
-    history::shorten(&text, PERSONA_CHARS)
+    persona_text(&note(workspace, &workspace.settings.assistant.persona))
+}
+
+/// What a brain is told of a persona note's text.
+pub fn persona_text(text: &str) -> String {
+    history::shorten(text, PERSONA_CHARS)
 }
 
 /// The pinned note as it stands.
 pub fn pinned(workspace: &Workspace) -> String {
-    let text = note(workspace, &workspace.settings.paths.pinned);
+    pinned_text(&note(workspace, &workspace.settings.paths.pinned))
+}
+
+/// What a brain is told of the pinned note's text: its bullets.
+pub fn pinned_text(text: &str) -> String {
     let bullets: Vec<&str> = text.lines().filter(|line| line.starts_with("- ")).collect();
     history::shorten(&bullets.join("\n"), PERSONA_CHARS)
 }

@@ -36,7 +36,9 @@ const MOST: usize = 5;
 /// A sentence on what is wrong.
 pub async fn answer(recall: &dyn Recall, question: &str, block: &str) -> Result<String, String> {
     if question.trim().is_empty() {
-        return Ok(format!("{ANSWERED_WITH_HELP}`/remind`, `/remember` and `/recall`; `/status` says how I am."));
+        return Ok(format!(
+            "{ANSWERED_WITH_HELP}`/remind`, `/remember` and `/recall`; `/status` says how I am."
+        ));
     }
     // The question itself is in the log already and would be the best hit.
     let own = block.split('#').next().unwrap_or_default();

@@ -4,6 +4,8 @@
 //! returns a [`CommandResult`]. [`run`] parses, opens what the command needs and prints an error; it
 //! may be called more than once in one process.
 
+#[cfg(feature = "assistant")]
+mod ask;
 #[cfg(feature = "history")]
 mod audit;
 #[cfg(feature = "assistant")]
@@ -45,6 +47,8 @@ mod snapshots;
 mod stats;
 pub(crate) mod status;
 mod tick;
+#[cfg(feature = "assistant")]
+mod turns;
 mod ui;
 #[cfg(feature = "history")]
 mod undo;
@@ -118,6 +122,10 @@ enum Command {
     Brain(brain::Args),
     #[cfg(feature = "assistant")]
     Usage(usage::Args),
+    #[cfg(feature = "assistant")]
+    Ask(ask::Args),
+    #[cfg(feature = "assistant")]
+    Turns(turns::Args),
     Hook(hook::Args),
     Import(import::Args),
     Export(export::Args),
@@ -282,6 +290,10 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Brain(args) => brain::run(context, args),
         #[cfg(feature = "assistant")]
         Command::Usage(args) => usage::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Ask(args) => ask::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Turns(args) => turns::run(context, args),
         Command::Hook(args) => hook::run(context, args),
         Command::Import(args) => import::run(context, args),
         Command::Export(args) => export::run(context, args),

@@ -59,7 +59,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         }
         return Ok(Status::Fine);
     }
-    let found = asker.recall(&query, with_here(args.scope.as_deref())?.as_deref(), args.max_chars, args.expand)?;
+    let found =
+        asker.recall(&query, with_here(args.scope.as_deref())?.as_deref(), args.max_chars, args.expand)?;
     for word in found.notes.iter().chain(&found.freshness.warnings) {
         context.ui.note(word);
     }

@@ -51,6 +51,8 @@ impl Default for Assistant {
 pub enum ToolGroup {
     /// The typed tools of the MCP server, called in process.
     Vault,
+    /// One shell command, confined. This build has no box to run it in, so it is never offered; `doctor` says so.
+    Bash,
 }
 
 /// One brain: a model that can be asked.

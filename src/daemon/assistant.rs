@@ -46,6 +46,7 @@ fn engine(
         watch: Watch::default(),
         files: Vec::new(),
         schema: None,
+        why_apart: false,
     };
     Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
 }

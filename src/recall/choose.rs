@@ -99,6 +99,12 @@ pub struct Injected {
     pub excerpt: String,
     /// Whether there is more.
     pub truncated: bool,
+    /// Who says it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// When it was said or written, in UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
 }
 
 impl Injection {
@@ -109,7 +115,14 @@ impl Injection {
         for memory in memories {
             let injected = |most: usize| {
                 let (excerpt, truncated) = excerpt(&memory.text, most);
-                Injected { path: memory.path.clone(), line: memory.line, excerpt, truncated }
+                Injected {
+                    path: memory.path.clone(),
+                    line: memory.line,
+                    excerpt,
+                    truncated,
+                    author: memory.author.as_deref().map(|who| invisible::strip(who).into_owned()),
+                    when: memory.time.and_then(instant),
+                }
             };
             let cost = |one: &Injected| {
                 serde_json::to_string(one).map_or(usize::MAX, |text| text.chars().count() + 1)
@@ -139,6 +152,11 @@ impl Injection {
         let json = serde_json::to_string_pretty(self).unwrap_or_default();
         format!("{MARK}\n{json}\n")
     }
+}
+
+/// Seconds since 1970 as an instant in words.
+fn instant(seconds: i64) -> Option<String> {
+    jiff::Timestamp::from_second(seconds).ok().map(|at| at.to_string())
 }
 
 /// `text` without what nobody sees, cut to `most` characters at a word's end, with `…`, and whether it was cut.
@@ -283,7 +301,7 @@ mod tests {
             prop_assert!(digest.chars().count() <= most && digest.lines().count() <= DIGEST_LINES);
             let (short, cut) = excerpt(&texts.concat(), most);
             prop_assert!(short.chars().count() <= most.max(1));
-            prop_assert!(cut || short == texts.concat().trim());
+            prop_assert!(cut || short == invisible::strip(&texts.concat()).trim());
         }
     }
 }

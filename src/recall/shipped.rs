@@ -10,7 +10,8 @@ use crate::index::Options;
 use crate::index::note;
 
 /// The template's notes.
-const NOTES: [(&str, &str); 8] = [
+const NOTES: [(&str, &str); 9] = [
+    ("Assistant.md", include_str!("../../vault-template/Assistant.md")),
     ("COMMITMENTS.md", include_str!("../../vault-template/COMMITMENTS.md")),
     ("MEMORY.md", include_str!("../../vault-template/MEMORY.md")),
     ("Pinned.md", include_str!("../../vault-template/Pinned.md")),

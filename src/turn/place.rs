@@ -29,6 +29,8 @@ pub trait Place: Send + Sync {
     fn note(&self, note: Note);
     /// Says what is going on, should somebody wait for long.
     fn progress(&self, words: &str);
+    /// More words of the answer that is being made; it may still be cut, and another brain begin anew.
+    fn said(&self, _: &str) {}
 }
 
 /// The place of a question that leaves no trace.

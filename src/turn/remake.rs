@@ -5,6 +5,7 @@
 //! as they stand now or stood then. No state and no cache is read.
 
 use jiff::tz::TimeZone;
+use ulid::Ulid;
 
 use super::assemble::{self, Material, Question};
 use super::facts::{self, Facts};
@@ -13,6 +14,9 @@ use crate::brain::{Request, ToolSpec};
 use crate::format::log::{EventKind, LogBlock};
 /// The line before what was injected (agent specification §6.4.2).
 pub const MARK: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
+
+/// The last part of a recall block's id; `discord::snowflake` makes them.
+const RECALL_PART: u128 = 2;
 
 /// What doesn't stand in the log.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +53,14 @@ pub fn questions(blocks: &[LogBlock], ids: &[&str]) -> Vec<Question> {
 pub fn up_to<'a>(blocks: &'a [LogBlock], tail: Option<&str>) -> &'a [LogBlock] {
     let end = tail.and_then(|tail| blocks.iter().rposition(|block| block.event.id.as_deref() == Some(tail)));
     end.map_or(blocks, |end| &blocks[..=end])
+}
+
+/// The block that holds what memory gave for a question: the question's own id with another last part, as the
+/// logs' writer makes it.
+pub fn recall_id(question: &str) -> String {
+    question
+        .parse::<Ulid>()
+        .map_or_else(|_| String::new(), |id| Ulid((id.0 & !0xffff) | RECALL_PART).to_string())
 }
 
 /// The text that was injected, in the folded callout of this question; empty where there is none.

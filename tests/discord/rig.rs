@@ -12,22 +12,22 @@ use std::time::Duration;
 use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use vault_agent::clock::{Clock, SystemClock};
-use vault_agent::config;
-use vault_agent::deliver::Fact;
 use vault_agent::agent::{
     Engine, EngineParts, Given, Memory, NoTools, Recall, Remember, Toolbox, recollection,
 };
 use vault_agent::brain::wire::Watch;
+use vault_agent::clock::{Clock, SystemClock};
+use vault_agent::config;
+use vault_agent::deliver::Fact;
 use vault_agent::deliver::{Answers, Outlets};
 use vault_agent::discord::{
     self, Api, BotNotifier, Desk, DiscordError, GatewayStatus, Logbook, Outside, Owners, Parts,
 };
-use vault_agent::turn::{Answer, Facts, Halt, Place, Responder, TurnJournal};
-use vault_agent::workspace::Workspace;
 use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
+use vault_agent::turn::{Answer, Facts, Halt, Place, Responder, TurnJournal};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
+use vault_agent::workspace::Workspace;
 
 pub const CHANNEL: u64 = 2000;
 pub const ALICE: u64 = 42;
@@ -247,6 +247,7 @@ impl Rig {
                     watch: Watch::default(),
                     files: vec![],
                     schema: None,
+                    why_apart: false,
                 };
                 Arc::new(Engine::new(parts).unwrap())
             }

@@ -3,11 +3,16 @@
 use super::Check;
 use crate::agent::setup;
 use crate::cli::brain;
+use crate::config::ToolGroup;
 use crate::workspace::Workspace;
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     let prepared = setup::prepare(&workspace.settings, workspace.vault.root());
     let mut checks = Vec::new();
+    if workspace.settings.assistant.tools.contains(&ToolGroup::Bash) {
+        let detail = "`[assistant] tools` names `bash`, which this build can't confine: it is never offered";
+        checks.push(Check::warn("brain", detail, "take `bash` out of the list"));
+    }
     for (listed, brain) in brain::listed(workspace).into_iter().zip(&prepared) {
         let name = &listed.name;
         if let Some(wrong) = address(&listed.url) {

@@ -28,6 +28,9 @@ pub const FILE_NAME: &str = "turns.sqlite";
 /// The schema's version, in `PRAGMA user_version`; another one begins the file anew.
 const VERSION: i64 = 1;
 
+/// The step of an answer from memory.
+const MEMORY_STEP: &str = "memory";
+
 /// So many finished turns are kept for `turns`; the older ones go.
 const KEEP_FINISHED: i64 = 20_000;
 
@@ -133,6 +136,32 @@ impl TurnJournal {
     pub fn turn(&self, message: u64) -> Result<Option<Turn>, TurnJournalError> {
         self.read(|db| {
             db.query_row(&format!("{SELECT} WHERE message = ?1"), [message.to_string()], turn_of).optional()
+        })
+    }
+
+    /// The turn whose question stands in the log's block with this id.
+    pub fn by_block(&self, id: &str) -> Result<Option<Turn>, TurnJournalError> {
+        let end = format!("#^{id}");
+        self.read(|db| {
+            let sql = format!("{SELECT} WHERE substr(block, -length(?1)) = ?1 ORDER BY number DESC LIMIT 1");
+            db.query_row(&sql, [end], turn_of).optional()
+        })
+    }
+
+    /// Notes why memory answers in the place of a brain.
+    pub fn memory_answers(&self, message: u64, why: &str, now: Timestamp) -> Result<(), TurnJournalError> {
+        self.write(|tx| step(tx, message, MEMORY_STEP, now, why))
+    }
+
+    /// Why memory answered in the place of a brain, if it did.
+    pub fn why_memory(&self, message: u64) -> Result<Option<String>, TurnJournalError> {
+        self.read(|db| {
+            db.query_row(
+                "SELECT detail FROM steps WHERE message = ?1 AND step = ?2 ORDER BY number DESC LIMIT 1",
+                params![message.to_string(), MEMORY_STEP],
+                |row| row.get(0),
+            )
+            .optional()
         })
     }
 

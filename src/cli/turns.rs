@@ -1,0 +1,322 @@
+//! `turns`: what became of each question, step by step, and its request made again.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{CommandError, CommandResult, Context, Status};
+use crate::agent::{persona, pinned};
+use crate::brain::Request;
+use crate::daemon::assistant::toolbox;
+use crate::format::log::{self, LogBlock};
+use crate::reminders::rfc3339;
+use crate::turn::remake::{self, Around};
+use crate::turn::{Facts, Turn, TurnJournal};
+use crate::vault::{NotePath, VaultError, WalkOptions};
+use crate::workspace::Workspace;
+
+/// Lists the latest turns, or shows one: its steps, its calls, or its request.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The turn: its id as the list shows it, or the message's.
+    id: Option<String>,
+    /// Prints the request, made again from the notes, and whether its hash is the stored one.
+    #[arg(long, requires = "id")]
+    request: bool,
+    /// So many turns at most.
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    limit: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    id: String,
+    message: String,
+    channel: String,
+    state: &'static str,
+    brain: Option<String>,
+    started: String,
+    finished: Option<String>,
+    chunks: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    turn: Listed,
+    question: String,
+    answer: Option<String>,
+    steps: Vec<Step>,
+    calls: Vec<Called>,
+}
+
+#[derive(Debug, Serialize)]
+struct Step {
+    step: String,
+    at: String,
+    detail: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Called {
+    brain: String,
+    model: String,
+    class: Option<crate::brain::Class>,
+    error: Option<String>,
+    ms: u64,
+    input: u64,
+    cached: u64,
+    output: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Remade {
+    request: Option<Request>,
+    hash: Option<String>,
+    stored_hash: Option<String>,
+    equal: bool,
+}
+
+/// Runs `turns`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    match &args.id {
+        None => list(context, &workspace, args.limit),
+        Some(id) if args.request => request(context, &workspace, id),
+        Some(id) => show(context, &workspace, id),
+    }
+}
+
+/// The journal, if there is one; listing makes none.
+fn journal(workspace: &Workspace) -> Result<Option<TurnJournal>, CommandError> {
+    if !workspace.dirs.state.join(crate::turn::journal::FILE_NAME).exists() {
+        return Ok(None);
+    }
+    TurnJournal::open(&workspace.dirs.state).map(Some).map_err(CommandError::problem)
+}
+
+fn list(context: &Context, workspace: &Workspace, limit: usize) -> CommandResult {
+    let turns = match journal(workspace)? {
+        Some(journal) => journal.latest(limit).map_err(CommandError::problem)?,
+        None => Vec::new(),
+    };
+    let listed: Vec<Listed> = turns.iter().map(|turn| listed(turn, workspace)).collect();
+    context.ui.json(&listed);
+    if listed.is_empty() {
+        context.ui.line("no turns yet");
+    }
+    for (turn, listed) in turns.iter().zip(&listed) {
+        let when = turn.started.to_zoned(workspace.zone.tz().clone()).strftime("%Y-%m-%d %H:%M:%S");
+        let brain = listed.brain.as_deref().unwrap_or("-");
+        context
+            .ui
+            .line(format!("{when}  {}  {:<9}  {brain:<10}  {}", listed.id, listed.state, turn.asked.author));
+    }
+    Ok(Status::Fine)
+}
+
+fn listed(turn: &Turn, workspace: &Workspace) -> Listed {
+    let instant = |at: Timestamp| rfc3339(at, workspace.zone.tz());
+    Listed {
+        id: id_of(turn),
+        message: turn.asked.message.to_string(),
+        channel: turn.asked.channel.to_string(),
+        state: turn.state.as_str(),
+        brain: turn
+            .facts
+            .as_deref()
+            .and_then(Facts::parse)
+            .map(|facts| facts.brain)
+            .or_else(|| turn.brain.clone()),
+        started: instant(turn.started),
+        finished: turn.finished.map(instant),
+        chunks: turn.chunks,
+    }
+}
+
+/// The block of the question in its log, which stays when the journal is gone; else the message's id.
+fn id_of(turn: &Turn) -> String {
+    turn.asked.block.split_once("#^").map_or_else(|| turn.asked.message.to_string(), |(_, id)| id.to_owned())
+}
+
+fn show(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
+    let Some(journal) = journal(workspace)? else { return Err(unknown(id)) };
+    let turn = find(&journal, id)?.ok_or_else(|| unknown(id))?;
+    let message = turn.joined.unwrap_or(turn.asked.message);
+    let instant = |at: Timestamp| rfc3339(at, workspace.zone.tz());
+    let steps = journal.steps(message).map_err(CommandError::problem)?;
+    let calls = journal.calls(message).map_err(CommandError::problem)?;
+    let shown = Shown {
+        turn: listed(&turn, workspace),
+        question: turn.asked.text.clone(),
+        answer: turn.answer.clone(),
+        steps: steps
+            .iter()
+            .map(|row| Step { step: row.step.clone(), at: instant(row.at), detail: row.detail.clone() })
+            .collect(),
+        calls: calls
+            .into_iter()
+            .map(|call| Called {
+                brain: call.brain,
+                model: call.model,
+                class: call.class,
+                error: call.error,
+                ms: call.ms,
+                input: call.usage.input,
+                cached: call.usage.cached,
+                output: call.usage.output,
+            })
+            .collect(),
+    };
+    context.ui.json(&shown);
+    let ui = &context.ui;
+    ui.line(format!(
+        "{}  {}  {}",
+        shown.turn.id,
+        shown.turn.state,
+        shown.turn.brain.as_deref().unwrap_or("-")
+    ));
+    let mut before: Option<Timestamp> = None;
+    for row in &steps {
+        let since = before.map_or(0, |before| row.at.duration_since(before).as_millis());
+        ui.line(format!("{:>8} ms  {:<14} {}", format!("+{since}"), row.step, row.detail));
+        before = Some(row.at);
+    }
+    for call in shown.calls.iter().filter(|call| call.error.is_some()) {
+        ui.line(format!("{}: {}", call.brain, call.error.as_deref().unwrap_or_default()));
+    }
+    if let Some(answer) = &shown.answer {
+        ui.line(format!("\n{answer}"));
+    }
+    Ok(Status::Fine)
+}
+
+fn find(journal: &TurnJournal, id: &str) -> Result<Option<Turn>, CommandError> {
+    if let Ok(message) = id.parse::<u64>() {
+        return journal.turn(message).map_err(CommandError::problem);
+    }
+    journal.by_block(id).map_err(CommandError::problem)
+}
+
+fn unknown(id: &str) -> CommandError {
+    CommandError::problem(format!("no turn `{id}`")).hint("`vault-agent turns` lists the latest")
+}
+
+/// A turn's log with what its answer says of the request.
+struct Logged {
+    blocks: Vec<LogBlock>,
+    facts: Facts,
+}
+
+fn request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
+    let turn = journal(workspace)?.map(|journal| find(&journal, id)).transpose()?.flatten();
+    let question = turn.as_ref().map_or_else(|| id.to_owned(), id_of);
+    let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.asked.block.split_once("#^")?.0)));
+    let logged = match path {
+        Some(path) => read(workspace, &path, &question)?,
+        None => search(workspace, &question)?,
+    };
+    let stored =
+        turn.as_ref().and_then(|turn| turn.assembled.as_ref()).map(|assembled| assembled.hash.clone());
+    let Some(logged) = logged else {
+        return Err(match turn {
+            Some(_) => CommandError::problem(format!(
+                "no brain was asked in the turn `{id}`, so there is no request"
+            )),
+            None => unknown(id),
+        });
+    };
+    let stored = logged.facts.ctx.clone().or(stored);
+    let remade = remade(workspace, &logged, &question, stored);
+    context.ui.json(&remade);
+    if let Some(request) = &remade.request {
+        let text = serde_json::to_string_pretty(request).unwrap_or_default();
+        context.ui.line(text);
+    }
+    let hash = remade.hash.as_deref().unwrap_or("none");
+    let stored = remade.stored_hash.as_deref().unwrap_or("none");
+    if remade.equal {
+        context.ui.note(format!("the hash is the stored one: {hash}"));
+        return Ok(Status::Fine);
+    }
+    context.ui.note(format!(
+        "the hash is {hash}, the stored one {stored}: a note, the settings or the program changed since"
+    ));
+    Ok(Status::Problem)
+}
+
+/// The request as the notes make it now; where that isn't the stored one, as they stood when it was sent.
+fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: Option<String>) -> Remade {
+    let recall = remake::recall_id(question);
+    let with = |persona: String, pinned: String| {
+        let facts = &logged.facts;
+        let brain = workspace.settings.brains.iter().find(|brain| brain.name == facts.brain);
+        let tools = workspace.settings.assistant.tools.contains(&crate::config::ToolGroup::Vault);
+        let around = Around {
+            persona,
+            pinned,
+            tools: if tools { toolbox(workspace).specs() } else { Vec::new() },
+            max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
+        };
+        remake::request(&logged.blocks, facts, &recall, &around, workspace.zone.tz())
+    };
+    let now = with(persona(workspace), pinned(workspace));
+    let equal = |request: &Option<Request>| {
+        stored_hash.is_some() && request.as_ref().map(Request::hash) == stored_hash
+    };
+    let request = if equal(&now) {
+        now
+    } else {
+        let then = logged.facts.at.and_then(|at| notes_at(workspace, at)).and_then(|(a, b)| with(a, b));
+        if equal(&then) { then } else { now }
+    };
+    let equal = equal(&request);
+    Remade { hash: request.as_ref().map(Request::hash), request, stored_hash, equal }
+}
+
+/// Persona and pins as history has them at an instant.
+#[cfg(feature = "history")]
+fn notes_at(workspace: &Workspace, at: Timestamp) -> Option<(String, String)> {
+    let history = workspace.history().ok()??;
+    let point = history.point(&at.to_string()).ok()?;
+    let text = |path: &str| {
+        let bytes = history.read_at(&point.commit, path).ok().flatten().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let settings = &workspace.settings;
+    Some((
+        crate::agent::persona_text(&text(&settings.assistant.persona)),
+        crate::agent::pinned_text(&text(&settings.paths.pinned)),
+    ))
+}
+
+#[cfg(not(feature = "history"))]
+fn notes_at(_: &Workspace, _: Timestamp) -> Option<(String, String)> {
+    None
+}
+
+fn read(workspace: &Workspace, path: &str, question: &str) -> Result<Option<Logged>, CommandError> {
+    let path = NotePath::new(path).map_err(CommandError::problem)?;
+    let bytes = match workspace.vault.read(&path) {
+        Ok(bytes) => bytes,
+        Err(VaultError::NotFound(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let blocks = log::parse(&bytes).blocks;
+    Ok(remake::facts_of(&blocks, question).map(|facts| Logged { blocks, facts }))
+}
+
+/// The log that holds the answer to a question, where no journal knows it.
+fn search(workspace: &Workspace, question: &str) -> Result<Option<Logged>, CommandError> {
+    let under = workspace.note(&workspace.settings.paths.logs);
+    let walk = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
+        Ok(walk) => walk,
+        Err(VaultError::NotFound(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    for entry in walk.entries {
+        if let Some(logged) = read(workspace, entry.path.as_str(), question)? {
+            return Ok(Some(logged));
+        }
+    }
+    Ok(None)
+}
