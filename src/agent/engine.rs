@@ -27,6 +27,7 @@ use crate::brain::{
 use crate::config::{AttachmentKind, MEMORY, ToolGroup};
 use crate::format::log::{self, LogBlock};
 use crate::turn::assemble::{self, Material, Question};
+use crate::turn::files::{self, Attached, FilePlace};
 use crate::turn::journal::{Assembled, CallRow, Recalled, ToolEnd, Turn};
 use crate::turn::{
     Answer, Facts, Halt, Note, Place, Responder, State, TurnJournal, TurnJournalError, history, remake, route,
@@ -152,7 +153,7 @@ impl Engine {
         let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
         let joined = self.journal().joined_to(message).map_err(later)?;
         let blocks = self.window(&turn)?;
-        let questions = self.questions(&turn, &joined, &blocks);
+        let questions = self.questions(&turn, &joined, &blocks, place).await;
         if questions.is_empty() {
             return Err(Halt::Gone);
         }
@@ -193,13 +194,24 @@ impl Engine {
         }
     }
 
-    fn questions(&self, turn: &Turn, joined: &[Turn], blocks: &[LogBlock]) -> Vec<Question> {
+    async fn questions(
+        &self,
+        turn: &Turn,
+        joined: &[Turn],
+        blocks: &[LogBlock],
+        place: &dyn Place,
+    ) -> Vec<Question> {
         let mut questions = Vec::new();
         for one in joined.iter().chain([turn]) {
             let id = one.asked.block.split_once("#^").map_or("", |(_, id)| id);
             let logged = blocks.iter().any(|block| block.event.id.as_deref() == Some(id));
             if logged {
-                questions.extend(remake::questions(blocks, &[id]));
+                for mut question in remake::questions(blocks, &[id]) {
+                    for file in files::of(blocks, id) {
+                        question.files.push(self.file(&file, place).await);
+                    }
+                    questions.push(question);
+                }
             } else if !one.asked.text.is_empty() || !self.parts.files.is_empty() || id.is_empty() {
                 questions.push(Question {
                     id: id.to_owned(),
@@ -209,6 +221,20 @@ impl Engine {
             }
         }
         questions
+    }
+
+    /// A file of a question as a brain is told of it: whole where it is a picture or a text of some size, else by
+    /// its name.
+    async fn file(&self, file: &Attached, place: &dyn Place) -> Part {
+        let Some(most) = file.most() else { return file.told() };
+        let read = match &file.place {
+            FilePlace::Link(link) => place.fetch(link, most).await,
+            FilePlace::Kept(path) => kept(&self.parts.workspace, path),
+        };
+        let read = read.inspect_err(|problem| {
+            tracing::info!(file = file.name, "a file is told by its name alone: {problem}");
+        });
+        file.tell(read.ok().as_deref())
     }
 
     /// Which brains are asked; none, with the reason, where today's budget is spent.
@@ -539,6 +565,12 @@ impl Engine {
     }
 }
 
+/// The bytes of a file that is kept in the vault.
+pub fn kept(workspace: &Workspace, path: &str) -> Result<Vec<u8>, String> {
+    let path = NotePath::new(path).map_err(|error| error.to_string())?;
+    workspace.vault.read(&path).map_err(|error| error.to_string())
+}
+
 /// Hands on the words of an answer as they come.
 async fn tell(mut events: mpsc::Receiver<Event>, place: &dyn Place) {
     while let Some(event) = events.recv().await {
@@ -585,13 +617,18 @@ fn kind_of(media_type: &str) -> AttachmentKind {
 
 /// The question as a brain gets it: pictures only where it takes them.
 fn for_brain(question: &Question, vision: bool) -> Question {
-    let files = question.files.iter().map(|part| match part {
+    let files = question.files.iter().map(|part| shown(part.clone(), vision)).collect();
+    Question { files, ..question.clone() }
+}
+
+/// A part as a brain gets it that takes pictures, or doesn't.
+pub fn shown(part: Part, vision: bool) -> Part {
+    match part {
         Part::Image { media_type, .. } if !vision => {
             Part::Text { text: format!("(a picture, {media_type}, which you can't see)") }
         }
-        part => part.clone(),
-    });
-    Question { files: files.collect(), ..question.clone() }
+        part => part,
+    }
 }
 
 fn tail(blocks: &[LogBlock]) -> Option<String> {

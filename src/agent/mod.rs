@@ -15,7 +15,7 @@ pub mod tools;
 mod words;
 
 pub use calling::Permits;
-pub use engine::{Engine, EngineParts, persona, persona_text, pinned, pinned_text};
+pub use engine::{Engine, EngineParts, kept, persona, persona_text, pinned, pinned_text, shown};
 pub use memory::{Given, Remember, VaultMemory};
 pub use recollection::{Memory, Recall};
 pub use tools::{NoTools, Toolbox};

@@ -5,10 +5,11 @@ use serde::Serialize;
 
 use super::{CommandError, CommandResult, Context, Status};
 use crate::agent::{persona, pinned};
-use crate::brain::Request;
+use crate::brain::{Part, Request};
 use crate::daemon::assistant::toolbox;
 use crate::format::log::{self, LogBlock};
 use crate::reminders::rfc3339;
+use crate::turn::files::{self, Attached, FilePlace};
 use crate::turn::remake::{self, Around};
 use crate::turn::{Facts, Turn, TurnJournal};
 use crate::vault::{NotePath, VaultError, WalkOptions};
@@ -256,6 +257,7 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
             pinned,
             tools: if tools { toolbox(workspace).specs() } else { Vec::new() },
             max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
+            files: logged_files(workspace, logged, question, brain.is_some_and(|brain| brain.vision)),
         };
         remake::request(&logged.blocks, facts, &recall, &around, workspace.zone.tz())
     };
@@ -271,6 +273,25 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
     };
     let equal = equal(&request);
     Remade { hash: request.as_ref().map(Request::hash), request, stored_hash, equal }
+}
+
+/// What the brain was told of the files of a turn's questions, as far as the vault keeps them.
+fn logged_files(
+    workspace: &Workspace,
+    logged: &Logged,
+    question: &str,
+    vision: bool,
+) -> Vec<(String, Vec<Part>)> {
+    let told = |file: &Attached| match &file.place {
+        FilePlace::Kept(path) => file.tell(crate::agent::kept(workspace, path).ok().as_deref()),
+        FilePlace::Link(_) => file.told(),
+    };
+    let ids = logged.facts.with.iter().map(String::as_str).chain([question]);
+    ids.map(|id| {
+        let files = files::of(&logged.blocks, id);
+        (id.to_owned(), files.iter().map(|file| crate::agent::shown(told(file), vision)).collect())
+    })
+    .collect()
 }
 
 /// Persona and pins as history has them at an instant.

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -354,7 +355,12 @@ struct Beside<'a> {
     shared: &'a Shared,
 }
 
+#[async_trait]
 impl Place for Beside<'_> {
+    async fn fetch(&self, link: &str, most: u64) -> Result<Vec<u8>, String> {
+        self.shared.api.download(link, most).await.map_err(|error| error.to_string())
+    }
+
     fn note(&self, note: Note) {
         let (part, kind, author, content) = match note {
             Note::Recall(text) => (Part::Recall, EventKind::Recall, String::new(), text),

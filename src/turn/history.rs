@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::facts;
+use super::files::{self, Attached};
 use crate::brain::{Message, Part, ToolCall, ToolResult};
 use crate::format::log::{EventKind, LogBlock};
 
@@ -97,8 +98,10 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
                 vec![asked, Message::ToolResults { results: vec![result] }]
             }),
             EventKind::System => {
-                if let (Some(file), Some(last)) = (event.content.strip_prefix("attached ["), out.last_mut()) {
-                    note_file(last, file);
+                let asked = files::owner(block).is_some_and(|owner| left_out.contains(&owner.as_str()));
+                let told = event.content.lines().filter_map(Attached::parse).map(|file| file.told());
+                if let Some(last) = out.last_mut().filter(|_| !asked) {
+                    told.for_each(|part| note_file(last, part));
                 }
                 None
             }
@@ -129,11 +132,9 @@ fn append(out: &mut [Past], more: &str) {
 }
 
 /// A file that hung on the message before it: its name, kind and size, never its link, which expires.
-fn note_file(past: &mut Past, file: &str) {
-    let name = file.split("](<").next().unwrap_or(file);
-    let about = file.rsplit_once(">) (").map_or("", |(_, about)| about.trim_end_matches(')'));
+fn note_file(past: &mut Past, file: Part) {
     if let Some(Message::User { parts }) = past.messages.last_mut() {
-        parts.push(Part::Text { text: format!("(attached file: {name}, {about})") });
+        parts.push(file);
         past.tokens = past.messages.iter().map(tokens).sum();
     }
 }

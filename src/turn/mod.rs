@@ -10,6 +10,7 @@
 pub mod assemble;
 pub mod category;
 pub mod facts;
+pub mod files;
 pub mod history;
 pub mod journal;
 pub mod place;

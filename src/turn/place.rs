@@ -24,11 +24,19 @@ pub enum Note {
 }
 
 /// Where a turn takes place, as far as whoever answers may know.
+#[async_trait]
 pub trait Place: Send + Sync {
     /// Logs something beside the question, once.
     fn note(&self, note: Note);
     /// Says what is going on, should somebody wait for long.
     fn progress(&self, words: &str);
+    /// The bytes of a file of the conversation, at most so many.
+    ///
+    /// # Errors
+    /// A sentence on why it can't be had.
+    async fn fetch(&self, _link: &str, _most: u64) -> Result<Vec<u8>, String> {
+        Err("files can't be fetched here".to_owned())
+    }
     /// More words of the answer that is being made; it may still be cut, and another brain begin anew.
     fn said(&self, _: &str) {}
 }

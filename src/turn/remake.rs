@@ -10,7 +10,7 @@ use ulid::Ulid;
 use super::assemble::{self, Material, Question};
 use super::facts::{self, Facts};
 use super::history::Changes;
-use crate::brain::{Request, ToolSpec};
+use crate::brain::{Part, Request, ToolSpec};
 use crate::format::log::{EventKind, LogBlock};
 /// The line before what was injected (agent specification §6.4.2).
 pub const MARK: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
@@ -29,6 +29,8 @@ pub struct Around {
     pub tools: Vec<ToolSpec>,
     /// The longest answer of the brain that answered.
     pub max_output_tokens: Option<u32>,
+    /// What was told of the files of each question, by its block's id; only those kept in the vault can be told again.
+    pub files: Vec<(String, Vec<Part>)>,
 }
 
 /// The answer to a question in its log: the facts of its last chunk.
@@ -83,7 +85,11 @@ pub fn request(
     let (at, budget, turn) = (facts.at?, facts.budget?, facts.turn.as_deref()?);
     let seen = up_to(blocks, facts.tail.as_deref());
     let ids: Vec<&str> = facts.with.iter().map(String::as_str).chain([turn]).collect();
-    let questions = questions(seen, &ids);
+    let mut questions = questions(seen, &ids);
+    for question in &mut questions {
+        let told = around.files.iter().find(|(id, _)| *id == question.id);
+        question.files = told.map(|(_, parts)| parts.clone()).unwrap_or_default();
+    }
     if questions.is_empty() {
         return None;
     }

@@ -5,8 +5,11 @@
 #[path = "../support/models/mod.rs"]
 mod models;
 mod rig;
+#[path = "../support/mod.rs"]
+mod support;
 
 mod aimock;
+mod asking;
 mod conversation;
 mod cuts;
 mod failures;

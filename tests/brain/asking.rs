@@ -1,0 +1,192 @@
+//! `ask` and `turns` as a person meets them: the real binary, a vault, and the scripted server.
+
+use serde_json::{Value, json};
+
+use crate::models::{ModelServer, Reply};
+use crate::support::{Run, TestVault};
+
+/// A vault with these brains, in this order; each speaks to the server of its number.
+async fn vault(brains: &[(&str, &str)], servers: &[&ModelServer]) -> TestVault {
+    let mut text = String::from("timezone = \"Europe/London\"\n");
+    for ((name, kind), server) in brains.iter().zip(servers) {
+        let url = server.url();
+        text.push_str(&format!(
+            "[[brain]]\nname = \"{name}\"\nkind = \"{kind}\"\nmodel = \"m-{name}\"\nurl = \"{url}\"\n\
+             key_env = \"TEST_KEY\"\nvision = true\nprice = {{ input = 1.0, output = 2.0 }}\n"
+        ));
+    }
+    let mut vault = TestVault::new("//- MEMORY.md\n# Memory\n\n## People\n- Anna drinks oolong tea only.\n");
+    vault.write("vault-agent.toml", text);
+    vault.env("TEST_KEY", "sk-canary-0123456789abcdef");
+    vault
+}
+
+fn ask(vault: &TestVault, args: &[&str]) -> Run {
+    let args: Vec<&str> = ["--json", "ask"].iter().chain(args).copied().collect();
+    tokio::task::block_in_place(|| vault.run(&args))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_wire_answers_with_what_memory_gives() {
+    for kind in ["messages", "responses", "chat"] {
+        let server = ModelServer::start().await;
+        server.script(vec![Reply::text("Oolong.").usage(1000, 400, 50)]);
+        let vault = vault(&[("b", kind)], &[&server]).await;
+        let _ = tokio::task::block_in_place(|| vault.run(&["reindex"])).ok();
+        let run = ask(&vault, &["What does Anna drink?"]).ok();
+        let report = run.json();
+        assert_eq!(report["answer"], "Oolong.", "{kind}: {report}");
+        assert_eq!((&report["brain"], &report["attempts"][0]["class"]), (&json!("b"), &Value::Null));
+        assert_eq!(report["usage"]["input"], 1000, "{kind}: {report}");
+        assert_eq!(report["usage"]["cached"], 400);
+        assert!((report["usage"]["usd"].as_f64().unwrap() - 0.0011).abs() < 1e-9, "{report}");
+        let asked = &server.requests()[0];
+        assert!(asked.last_user().ends_with("What does Anna drink?"), "{}", asked.last_user());
+        assert!(asked.last_user().contains("INJECTED_CONTEXT_RELEVANT_MEMORIES"), "{}", asked.last_user());
+        assert!(asked.system().contains("Obsidian vault"));
+        // No trace: no log, no journal of turns; and no key anywhere.
+        assert!(!vault.path("logs").exists() && !vault.state().join("turns.sqlite").exists());
+        assert!(!run.stdout.contains("sk-canary") && !run.stderr.contains("sk-canary"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_is_called_in_the_vault_and_can_be_undone() {
+    let server = ModelServer::start().await;
+    server.script(vec![
+        Reply::tool("memory_save", json!({ "scope": "long", "content": "Bert keeps bees." })),
+        Reply::tool("no_such_tool", json!({})),
+        Reply::text("Saved."),
+    ]);
+    let vault = vault(&[("b", "chat")], &[&server]).await;
+    let report = ask(&vault, &["Remember that Bert keeps bees."]).ok().json();
+    assert_eq!(report["tools"][0]["name"], "memory_save");
+    assert_eq!((&report["tools"][0]["ok"], &report["tools"][1]["ok"]), (&json!(true), &json!(false)));
+    assert_eq!(report["attempts"].as_array().unwrap().len(), 1, "{report}");
+    assert!(server.requests()[2].results()[1].contains("there is no tool `no_such_tool`"));
+    let saved = |vault: &TestVault| vault.tree().values().any(|text| text.contains("Bert keeps bees"));
+    assert!(saved(&vault));
+    let history = tokio::task::block_in_place(|| vault.run(&["--json", "history"])).ok().json();
+    let actors: Vec<&Value> = history.as_array().unwrap().iter().map(|one| &one["actor"]).collect();
+    assert!(actors.contains(&&json!("assistant")), "{history}");
+    let _ = tokio::task::block_in_place(|| vault.run(&["undo"])).ok();
+    assert!(!saved(&vault));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_one_fails_the_next_answers_and_the_first_rests() {
+    let (first, second) = (ModelServer::start().await, ModelServer::start().await);
+    first.script(vec![Reply::status(429).retry_after(600)]);
+    second.respond(|_| Reply::text("Here."));
+    let vault = vault(&[("a", "messages"), ("b", "responses")], &[&first, &second]).await;
+    let report = ask(&vault, &["Hello there, who are you?"]).ok().json();
+    assert_eq!(report["brain"], "b");
+    let attempts = report["attempts"].as_array().unwrap();
+    assert_eq!((&attempts[0]["brain"], &attempts[0]["class"]), (&json!("a"), &json!("rate_limit")));
+    assert_eq!((&attempts[1]["brain"], &attempts[1]["class"]), (&json!("b"), &Value::Null));
+    let again = ask(&vault, &["And again?"]).ok().json();
+    assert_eq!(again["attempts"].as_array().unwrap().len(), 1, "{again}");
+    assert_eq!(again["skipped"][0]["brain"], "a", "{again}");
+    assert!(again["skipped"][0]["until"].as_str().unwrap().starts_with("2026-12-01T09:40"), "{again}");
+    assert_eq!(first.requests().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_nobody_answers_memory_does_and_says_why() {
+    let server = ModelServer::start().await;
+    server.respond(|_| {
+        Reply::status(401).body(r#"{"error":{"message":"bad key sk-canary-0123456789abcdef"}}"#)
+    });
+    let vault = vault(&[("b", "chat")], &[&server]).await;
+    let run = ask(&vault, &["What does Anna drink?"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let report = run.json();
+    assert_eq!(report["brain"], Value::Null);
+    assert!(report["answer"].as_str().unwrap().contains("oolong"), "{report}");
+    assert!(run.stderr.contains("b did not answer ("), "{}", run.stderr);
+    assert!(!run.stdout.contains("sk-canary") && !run.stderr.contains("sk-canary"), "{run:?}");
+    let state = std::fs::read_to_string(vault.state().join("brains.json")).unwrap();
+    assert!(!state.contains("sk-canary"), "{state}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_no_brain_memory_answers_and_says_how_to_set_one_up() {
+    let vault = vault(&[], &[]).await;
+    let run = ask(&vault, &["What does Anna drink?"]).ok();
+    assert!(run.json()["answer"].as_str().unwrap().contains("oolong"), "{run:?}");
+    assert!(run.stderr.contains("[[brain]]"), "{}", run.stderr);
+    let run = ask(&vault, &["--brain", "nobody", "Hello?"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("no brain has the name `nobody`"), "{}", run.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_of_a_form_is_checked_and_asked_for_again_once() {
+    let server = ModelServer::start().await;
+    server.script(vec![Reply::text("Sure: green"), Reply::text("```json\n{\"colour\": \"green\"}\n```")]);
+    server.respond(|_| Reply::text("{}"));
+    let vault = vault(&[("b", "chat")], &[&server]).await;
+    let schema = vault.home().join("schema.json");
+    let text = r#"{"type":"object","properties":{"colour":{"type":"string"}},"required":["colour"]}"#;
+    std::fs::write(&schema, text).unwrap();
+    let schema = schema.to_str().unwrap();
+    let report = ask(&vault, &["--schema", schema, "Which colour?"]).ok().json();
+    assert_eq!(report["answer"], r#"{"colour": "green"}"#);
+    assert_eq!(server.requests().len(), 2);
+    let run = ask(&vault, &["--schema", schema, "Which colour?"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert_eq!(server.requests().len(), 4);
+    assert!(run.stderr.contains("doesn't have the form"), "{}", run.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_picture_is_shown_and_other_files_are_refused() {
+    let server = ModelServer::start().await;
+    server.respond(|_| Reply::text("A dot."));
+    let vault = vault(&[("b", "messages")], &[&server]).await;
+    let picture = vault.home().join("dot.png");
+    std::fs::write(&picture, b"\x89PNG dot").unwrap();
+    let _ = ask(&vault, &["--image", picture.to_str().unwrap(), "What is it?"]).ok();
+    assert!(server.requests()[0].body.to_string().contains("iVBORyBkb3Q="), "the bytes in base64");
+    let text = vault.home().join("notes.txt");
+    std::fs::write(&text, "x").unwrap();
+    let run = ask(&vault, &["--image", text.to_str().unwrap(), "What is it?"]);
+    assert_eq!(run.code, 2, "{run:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_says_nothing_is_no_answer_and_a_refusal_is_one() {
+    let server = ModelServer::start().await;
+    let vault = vault(&[("b", "chat")], &[&server]).await;
+    server.script(vec![Reply::text("")]);
+    let run = ask(&vault, &["What does Anna drink?"]);
+    assert_eq!((run.code, &run.json()["brain"]), (1, &Value::Null), "{run:?}");
+    assert!(run.stderr.contains("its answer was empty"), "{}", run.stderr);
+    server.script(vec![Reply::text("").stop("content_filter")]);
+    let report = ask(&vault, &["What does Anna drink?"]).ok().json();
+    assert_eq!(report["answer"], "The model declined to answer.");
+    // Half a request that is too long is tried once.
+    server.script(vec![
+        Reply::status(400)
+            .body(r#"{"error":{"code":"context_length_exceeded","message":"maximum context length"}}"#),
+        Reply::text("Shorter."),
+    ]);
+    assert_eq!(ask(&vault, &["What does Anna drink?"]).ok().json()["answer"], "Shorter.");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_comes_from_standard_input_and_odd_ones_are_answered() {
+    let server = ModelServer::start().await;
+    server.respond(|asked| Reply::text(format!("{} characters", asked.last_user().chars().count())));
+    let vault = vault(&[("b", "chat")], &[&server]).await;
+    let run = tokio::task::block_in_place(|| vault.run_with(&["ask", "-"], "What does\nAnna drink?\n")).ok();
+    assert!(run.stdout.trim().ends_with("characters"), "{run:?}");
+    assert!(server.requests()[0].last_user().contains("What does\nAnna drink?"));
+    for odd in ["", "🦀", &"x".repeat(4000)] {
+        let _ = ask(&vault, &[odd]).ok();
+    }
+    // A persona that is huge or no text bends nothing.
+    vault.write("Assistant.md", vec![0xff; 1 << 20]);
+    let _ = ask(&vault, &["Hello?"]).ok();
+    assert!(server.requests().last().unwrap().system().len() < 200_000);
+}
