@@ -175,7 +175,7 @@ impl Engine {
                 self.keep(self.journal().memory_answers(message, why, self.now()));
             }
             let why = why.as_deref().filter(|_| !self.parts.why_apart);
-            let text = self.from_memory(&run, why).await;
+            let text = self.memory_says(&run, why).await;
             asked = Asked::Answered { text, brain: MEMORY.to_owned(), model: String::new() };
         }
         let Asked::Answered { text, brain, model } = asked else { return Err(Halt::Gone) };
@@ -499,7 +499,7 @@ impl Engine {
         Ok((rounds > most).then(|| format!("I stopped here: this turn had its {most} rounds of tools.")))
     }
 
-    async fn from_memory(&self, run: &Run<'_>, why: Option<&str>) -> String {
+    async fn memory_says(&self, run: &Run<'_>, why: Option<&str>) -> String {
         let question = run.questions.last().map_or("", |question| history::strip_mentions(&question.text));
         match self.parts.memory.answer(question, &run.turn.asked.block).await {
             Ok(answer) => words::from_memory(why, &answer),

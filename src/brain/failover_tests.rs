@@ -66,7 +66,8 @@ fn the_first_that_is_well_is_asked() {
 fn each_class_goes_on_as_the_table_says() {
     use Class::*;
     // (class, the walk in which `a` fails so, for how long `a` is passed over afterwards)
-    let table: [(Class, &[(usize, usize, bool)], Option<i64>); 8] = [
+    type Case = (Class, &'static [(usize, usize, bool)], Option<i64>);
+    let table: [Case; 8] = [
         (Billing, &[(0, 0, false), (1, 0, false)], Some(5 * HOUR)),
         (RateLimit, &[(0, 0, false), (1, 0, false)], Some(MINUTE)),
         (Auth, &[(0, 0, false), (0, 1, false), (1, 0, false)], Some(i64::MAX)),

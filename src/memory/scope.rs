@@ -231,7 +231,7 @@ pub fn derive(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Scope {
     named(&env).or_else(|| Scope::of_parts("project", &project(cwd, env)?.id)).unwrap_or(Scope::Global)
 }
 
-/// What [`derive`] called the project before ids told projects of one name apart: by the folder's name alone. Memories
+/// What [`derive()`] called the project before ids told projects of one name apart: by the folder's name alone. Memories
 /// that bear it are still read there; none is written with it.
 pub fn derived_before(cwd: &Path, env: impl Fn(&str) -> Option<String>) -> Option<Scope> {
     match named(&env) {

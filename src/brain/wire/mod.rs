@@ -1,6 +1,6 @@
 //! The three HTTP formats: pure encoding and decoding, and the shell that calls.
 //!
-//! [`encode`] turns a request into a path and a JSON body. A [`Decoder`] is a machine over event-stream events: it
+//! [`Wire::encode`] turns a request into a path and a JSON body. A [`Decoder`] is a machine over event-stream events: it
 //! keeps a provider's items as raw JSON and gives our events. Neither knows sockets or time; [`http`] does.
 
 pub mod chat;
