@@ -283,6 +283,11 @@ impl Engine {
     /// What memory gives; after a crash, what it gave.
     async fn recall(&self, run: &Run<'_>) -> Result<Recalled, Halt> {
         if let Some(recalled) = &run.turn.recalled {
+            // The crash may have come before the note.
+            let note = recalled.problem.clone().unwrap_or_else(|| recalled.injection.clone());
+            if !note.is_empty() {
+                run.place.note(Note::Recall(note));
+            }
             return Ok(recalled.clone());
         }
         let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
@@ -459,7 +464,11 @@ impl Engine {
         let known = self.journal().tools(message).map_err(later)?;
         let end = match known.into_iter().find(|row| row.number == number) {
             Some(row) => match row.result {
-                Some(end) => return Ok(end),
+                Some(end) => {
+                    // The crash may have come before the note.
+                    note_tool(run, number, call, &end);
+                    return Ok(end);
+                }
                 None => ToolEnd { text: words::OUTCOME_UNKNOWN.to_owned(), is_error: true, ms: 0 },
             },
             None => {
@@ -481,8 +490,7 @@ impl Engine {
         };
         self.journal().tool_finished(message, number, &end, self.now()).map_err(later)?;
         fail::fail_point!("turn::after-tool-finished");
-        let text = history::tool_block(call, &end.text, end.is_error);
-        run.place.note(Note::Tool { number, name: call.name.clone(), text });
+        note_tool(run, number, call, &end);
         Ok(end)
     }
 
@@ -578,6 +586,12 @@ async fn tell(mut events: mpsc::Receiver<Event>, place: &dyn Place) {
             place.said(&text);
         }
     }
+}
+
+/// Logs a tool's call and result; the log takes each once.
+fn note_tool(run: &Run<'_>, number: u32, call: &ToolCall, end: &ToolEnd) {
+    let text = history::tool_block(call, &end.text, end.is_error);
+    run.place.note(Note::Tool { number, name: call.name.clone(), text });
 }
 
 /// The persona note as it stands; none where there is none.

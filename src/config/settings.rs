@@ -210,7 +210,8 @@ pub struct Discord {
     pub log_others: bool,
     /// A bound thread that was silent for so many days is let go.
     pub thread_idle_days: u32,
-    /// After an absence, messages younger than so many minutes are answered, older ones only logged.
+    /// What is said in a bound thread without a word to the bot is answered for so many minutes; after an absence
+    /// longer ago it is only logged. Who speaks to the bot is always answered.
     pub act_within_minutes: u32,
     /// What becomes of files on messages.
     pub keep_attachments: KeepAttachments,

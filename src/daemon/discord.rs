@@ -19,7 +19,7 @@ use super::status::DaemonStatus;
 use crate::agent::{Recall, VaultMemory};
 use crate::cli::status::coming;
 use crate::deliver::{self, Answers, Fact, compose, journal};
-use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Parts, Turnstile, setup};
+use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Pace, Parts, Turnstile, setup};
 use crate::turn::{Responder, TurnJournal};
 use crate::workspace::Workspace;
 
@@ -175,6 +175,7 @@ fn parts(
         state: workspace.dirs.state.clone(),
         sweep: Parts::SWEEP,
         stall: None,
+        pace: Pace::default(),
     })
 }
 

@@ -26,6 +26,7 @@ use super::ingress::{Item, Lane, Place};
 use super::log::{Logbook, Surface};
 use super::mentions::Identity;
 use super::message::{self, Incoming};
+use super::progress::Pace;
 use super::snowflake;
 use super::turns::Turnstile;
 use crate::clock::Clock;
@@ -62,6 +63,8 @@ pub struct Parts {
     pub sweep: Duration,
     /// How long the gateway may stand still before it is started anew; none for the default.
     pub stall: Option<Duration>,
+    /// When long work says what it is doing.
+    pub pace: Pace,
 }
 
 impl Parts {
@@ -86,6 +89,7 @@ pub(super) struct Shared {
     pub turns: Arc<TurnJournal>,
     pub answers: Arc<Answers>,
     pub turnstile: Arc<Turnstile>,
+    pub pace: Pace,
     /// Cancelled when the bot ends.
     pub closing: CancellationToken,
     name: tokio::sync::OnceCell<String>,
@@ -94,7 +98,7 @@ pub(super) struct Shared {
     pub application: AtomicU64,
     pub status: watch::Sender<GatewayStatus>,
     identity: RwLock<Identity>,
-    started: Timestamp,
+    pub started: Timestamp,
     /// Up to which message the bound channel was known when the process began.
     known_to: u64,
     blind: Arc<AtomicBool>,
@@ -229,6 +233,7 @@ pub async fn run(
         turns: parts.turns,
         answers: parts.answers,
         turnstile: parts.turnstile,
+        pace: parts.pace,
         closing: CancellationToken::new(),
         name: tokio::sync::OnceCell::new(),
         clock: parts.clock,

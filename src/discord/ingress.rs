@@ -88,6 +88,8 @@ pub(super) struct Lane {
     caught_up: bool,
     /// Messages of history that were new and may be asked of us, until all of it was read.
     to_act: Vec<Incoming>,
+    /// Up to where history was read.
+    reached: u64,
     /// Whether what is said waits for the history before it.
     held: bool,
     /// Whether edits and deletions may have been missed.
@@ -117,6 +119,7 @@ impl Lane {
             asks,
             caught_up: false,
             to_act: vec![],
+            reached: 0,
             held: true,
             review_due: true,
             next_read: Some(Instant::now() + HELD),
@@ -188,6 +191,10 @@ impl Lane {
             lane.held = false;
             let read = std::mem::take(&mut lane.to_act);
             read.iter().for_each(|message| lane.act(message));
+            // Only what is accepted is done with: a crash before is no reason to forget who asked.
+            if lane.to_act.is_empty() {
+                lane.shared.cursors.set(lane.id, lane.reached);
+            }
         });
     }
 
@@ -242,16 +249,19 @@ impl Lane {
             }
         }
         messages.sort_by_key(|message| message.id);
+        // What belongs to a turn stands before its answer; who waits for it waits for the answer, too.
+        let mut waiting = vec![];
+        for (entries, done) in writes {
+            self.until_written(|lane| lane.shared.log.record(lane.id, &entries)).await;
+            waiting.extend(done);
+        }
         self.store_and_act(&mut messages).await;
+        for done in waiting {
+            let _ = done.send(());
+        }
         for (turn, done) in asks {
             self.ask(turn).await;
             let _ = done.send(());
-        }
-        for (entries, done) in writes {
-            self.until_written(|lane| lane.shared.log.record(lane.id, &entries)).await;
-            if let Some(done) = done {
-                let _ = done.send(());
-            }
         }
         for (id, change) in changes {
             self.until_written(|lane| lane.change(id, change.as_ref())).await;
@@ -379,7 +389,8 @@ impl Lane {
         }
         let block = self.shared.log.link(self.id, message.id).unwrap_or_default();
         let turn = turns::new_turn(message, thread, block, text, self.shared.clock.now());
-        if !turn.away {
+        // What was said before the program began is taken up in order, each for itself.
+        if message.at() >= self.shared.started {
             self.shared.turnstile.is_live(message.id);
         }
         fail::fail_point!("turn::before-accepted");
@@ -430,7 +441,7 @@ impl Lane {
         let cursor = self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin());
         if self.is_blind() {
             // Messages have no text now; they are read once they have.
-            self.shared.cursors.set(self.id, cursor);
+            self.reached = cursor;
             return Ok(());
         }
         let mut after = cursor;
@@ -460,13 +471,15 @@ impl Lane {
             }
             if let Some(last) = page.last {
                 after = after.max(last);
-                self.shared.cursors.set(self.id, after.max(cursor));
+                if self.to_act.is_empty() {
+                    self.shared.cursors.set(self.id, after.max(cursor));
+                }
             }
             if page.next.is_none() {
                 break;
             }
         }
-        self.shared.cursors.set(self.id, after.max(cursor));
+        self.reached = after.max(cursor);
         self.caught_up = true;
         Ok(())
     }

@@ -41,5 +41,6 @@ pub use gateway::GatewayStatus;
 pub use http::Api;
 pub use log::Logbook;
 pub use notifier::BotNotifier;
+pub use progress::Pace;
 pub use turns::Turnstile;
 pub use webhook::WebhookNotifier;

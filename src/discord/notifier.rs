@@ -21,7 +21,7 @@ use super::history;
 use super::http::Api;
 use super::message;
 use super::snowflake;
-use crate::deliver::{Lookup, Notifier, Outgoing, Scope, SendOutcome};
+use crate::deliver::{Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome};
 
 /// How far clocks may be apart: the look-back begins so much before the attempt.
 const SKEW: SignedDuration = SignedDuration::from_secs(90);
@@ -90,11 +90,13 @@ impl BotNotifier {
     }
 
     fn body(&self, message: &Outgoing) -> Value {
+        // An answer may say any name without calling that person.
+        let named = if message.kind == MessageKind::Answer { "" } else { &message.text };
         let mut body = json!({
             "content": message.text,
             "nonce": message.nonce,
             "enforce_nonce": true,
-            "allowed_mentions": self.owners.allowed_mentions(&message.text),
+            "allowed_mentions": self.owners.allowed_mentions(named),
         });
         if let Some(to) = message.reply_to {
             body["message_reference"] = json!({ "message_id": to.to_string(), "fail_if_not_exists": false });

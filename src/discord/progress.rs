@@ -16,12 +16,25 @@ use super::message;
 use crate::deliver::MessageKind;
 use crate::deliver::notifier::nonce;
 
-/// Shorter work shows the typing sign alone.
-const AFTER: Duration = Duration::from_secs(20);
-/// It is changed at most so often.
-const EVERY: Duration = Duration::from_secs(5);
+/// When what is going on is shown, and how often that is changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// Shorter work shows the typing sign alone.
+    pub after: Duration,
+    /// It is changed at most so often.
+    pub every: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { after: Duration::from_secs(20), every: Duration::from_secs(5) }
+    }
+}
+
 /// How it begins; own messages that begin so are never logged.
 const MARK: &str = "-# ⏳ ";
+/// The id of a message that may have been posted: its nonce tells.
+const POSTING: u64 = 0;
 /// The longest that is waited for the message to go.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -58,26 +71,33 @@ async fn show(
     mut words: watch::Receiver<String>,
     ended: CancellationToken,
 ) {
-    let stopped = tokio::select! {
-        () = ended.cancelled() => true,
-        () = shared.closing.cancelled() => true,
-        () = tokio::time::sleep(AFTER) => false,
-    };
-    if stopped {
-        return;
-    }
     let body = |text: &str| json!({ "content": text, "allowed_mentions": { "parse": [] } });
     let text = |words: &str| format!("{MARK}{}", if words.is_empty() { "working on it" } else { words });
-    let mut first = body(&text(&words.borrow_and_update()));
-    first["nonce"] = Value::from(nonce(MessageKind::Notice, &format!("progress:{turn}"), 0, 0));
-    first["enforce_nonce"] = Value::from(true);
-    first["message_reference"] = json!({ "message_id": turn.to_string(), "fail_if_not_exists": false });
-    let route = Route::ChannelMessages { channel_id: channel.into() };
-    let Ok(posted) = shared.api.send(LightMethod::Post, route, &first).await else { return };
-    let Some(id) = message::id(&posted["id"]) else { return };
+    // A program that was killed left its message behind, and perhaps without having read its id.
+    let before = shared.turns.shown(turn).unwrap_or_default();
+    let mut shown = before.filter(|id| *id != POSTING);
+    if shown.is_none() {
+        if before.is_none() {
+            tokio::select! {
+                () = ended.cancelled() => return,
+                () = shared.closing.cancelled() => return,
+                () = tokio::time::sleep(shared.pace.after) => {}
+            }
+            note(&shared, turn, Some(POSTING));
+        }
+        let mut first = body(&text(&words.borrow_and_update()));
+        first["nonce"] = Value::from(nonce(MessageKind::Notice, &format!("progress:{turn}"), 0, 0));
+        first["enforce_nonce"] = Value::from(true);
+        first["message_reference"] = json!({ "message_id": turn.to_string(), "fail_if_not_exists": false });
+        let route = Route::ChannelMessages { channel_id: channel.into() };
+        let Ok(posted) = shared.api.send(LightMethod::Post, route, &first).await else { return };
+        shown = message::id(&posted["id"]);
+        note(&shared, turn, shown);
+    }
+    let Some(id) = shown else { return };
     let own = || Route::ChannelMessage { channel_id: channel.into(), message_id: id.into() };
     loop {
-        let over = async { tokio::join!(tokio::time::sleep(EVERY), words.changed()).1.is_err() };
+        let over = async { tokio::join!(tokio::time::sleep(shared.pace.every), words.changed()).1.is_err() };
         let over = tokio::select! {
             () = ended.cancelled() => break,
             () = shared.closing.cancelled() => break,
@@ -93,5 +113,12 @@ async fn show(
     }
     if let Err(error) = shared.api.call(Request::new(own(), LightMethod::Delete)).await {
         tracing::debug!(channel, %error, "a word on what was going on could not be taken away");
+    }
+    note(&shared, turn, None);
+}
+
+fn note(shared: &Shared, turn: u64, shown: Option<u64>) {
+    if let Err(error) = shared.turns.shows(turn, shown, shared.clock.now()) {
+        tracing::warn!("{error}");
     }
 }

@@ -205,7 +205,11 @@ impl Worker {
             }
         }
         shown.end().await;
-        lock(&self.shared.turnstile.live).remove(&message);
+        let joined = self.shared.turns.joined_to(message).unwrap_or_default();
+        let mut live = lock(&self.shared.turnstile.live);
+        joined.iter().map(|turn| turn.asked.message).chain([message]).for_each(|id| {
+            live.remove(&id);
+        });
     }
 
     async fn step(&self, message: u64, words: &watch::Sender<String>) -> Step {

@@ -3,8 +3,7 @@
 //! A log names a file by its link, or by its place in the vault where it is kept there. Pictures go to brains
 //! that take them, short text files stand in the question as untrusted text, others by name and size.
 
-use ulid::Ulid;
-
+use super::history::message_of;
 use crate::brain::Part;
 use crate::format::log::{EventKind, LogBlock};
 
@@ -120,15 +119,10 @@ impl Attached {
 
 /// The files of the message whose block has this id.
 pub fn of(blocks: &[LogBlock], message: &str) -> Vec<Attached> {
+    let Some(message) = message_of(message) else { return Vec::new() };
     let about = blocks.iter().filter(|block| block.event.kind == EventKind::System);
-    let own = about.filter(|block| owner(block).as_deref() == Some(message));
+    let own = about.filter(|block| block.event.id.as_deref().and_then(message_of) == Some(message));
     own.flat_map(|block| block.event.content.lines().filter_map(Attached::parse)).collect()
-}
-
-/// The block of the message that a block tells of: its id with another last part, as the logs' writer makes it.
-pub fn owner(block: &LogBlock) -> Option<String> {
-    let id: Ulid = block.event.id.as_deref()?.parse().ok()?;
-    Some(Ulid(id.0 & !0xffff).to_string())
 }
 
 #[cfg(test)]

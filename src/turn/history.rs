@@ -8,9 +8,10 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
+use ulid::Ulid;
 
 use super::facts;
-use super::files::{self, Attached};
+use super::files::Attached;
 use crate::brain::{Message, Part, ToolCall, ToolResult};
 use crate::format::log::{EventKind, LogBlock};
 
@@ -69,11 +70,20 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
     let changes = Changes::of(blocks);
     let mut out: Vec<Past> = Vec::new();
     let mut agent_open = false;
-    for block in blocks {
+    let asked = left_out.iter().filter_map(|id| message_of(id)).collect::<HashSet<_>>();
+    let last =
+        blocks.iter().rposition(|block| left_out.contains(&block.event.id.as_deref().unwrap_or_default()));
+    for (at, block) in blocks.iter().enumerate() {
         let event = &block.event;
         let id = event.id.as_deref().unwrap_or_default();
+        // What hangs on a question that is asked now, and what its turn has noted so far, is no past.
+        let own = left_out.contains(&id) || message_of(id).is_some_and(|message| asked.contains(&message));
+        if own && event.kind != EventKind::Agent {
+            continue;
+        }
         let said = match event.kind {
-            EventKind::User if left_out.contains(&id) => None,
+            // What was said after the question has a turn of its own.
+            EventKind::User if last.is_some_and(|last| at > last) => None,
             EventKind::User => changes.text(block).map(|text| {
                 let when = event.at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
                 vec![Message::user(format!("[{when} {}] {}", event.author, strip_mentions(text)))]
@@ -98,9 +108,8 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
                 vec![asked, Message::ToolResults { results: vec![result] }]
             }),
             EventKind::System => {
-                let asked = files::owner(block).is_some_and(|owner| left_out.contains(&owner.as_str()));
                 let told = event.content.lines().filter_map(Attached::parse).map(|file| file.told());
-                if let Some(last) = out.last_mut().filter(|_| !asked) {
+                if let Some(last) = out.last_mut() {
                     told.for_each(|part| note_file(last, part));
                 }
                 None
@@ -113,6 +122,12 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
         }
     }
     out
+}
+
+/// What the ids of all blocks of one message of a chat have in common; none where an id is none of the logs'
+/// writer.
+pub fn message_of(id: &str) -> Option<u128> {
+    Some(id.parse::<Ulid>().ok()?.0 & !0xffff)
 }
 
 fn sized(messages: Vec<Message>) -> Past {

@@ -112,34 +112,51 @@ async fn a_thousand_messages_are_caught_up_with_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_a_day_away_all_is_logged_and_only_what_is_fresh_is_answered() {
-    let (mut rig, clock) = clocked("2026-11-20T10:00:00Z").await;
-    rig.answering = Answering::Slow(Duration::ZERO);
+async fn after_a_day_away_all_is_logged_and_whoever_spoke_to_the_bot_is_answered() {
+    let (rig, clock) = clocked("2026-11-20T10:00:00Z").await;
     rig.fake.world().add_thread(3000, CHANNEL, "side", false);
     let running = rig.run().await;
-    rig.fake.say(CHANNEL, ALICE, "<@500> one");
-    rig.wait_said(CHANNEL, 2).await;
+    rig.fake.say(3000, ALICE, "<@500> dentist?");
+    rig.wait_said(3000, 2).await;
     running.crash().await;
-    let mut wanted = vec!["<@500> one".to_owned(), "heard: one".to_owned()];
+    let mut wanted = vec![];
     for hour in 0..24 {
         advance(&rig, &clock, SignedDuration::from_hours(1));
-        for n in 0..10 {
-            let text = format!("<@500> hour {hour} message {n}");
+        for n in 0..2 {
+            let text = format!("<@500> hour {hour} dentist {n}");
             rig.fake.say(CHANNEL, ALICE, &text);
             wanted.push(text);
         }
+        if hour % 12 == 11 {
+            // Said in a thread that is bound, to nobody: answered only lately.
+            rig.fake.say(3000, ALICE, &format!("hour {hour} in the thread"));
+        }
     }
-    rig.fake.say(3000, ALICE, "in the thread");
-    rig.fake.world().channel_mut(3000).archived = true;
     advance(&rig, &clock, SignedDuration::from_mins(5));
     let running = rig.run().await;
-    rig.wait_said(CHANNEL, wanted.len() + 10).await;
+    rig.wait_said(CHANNEL, 2 * wanted.len()).await;
     let said = rig.said(CHANNEL);
     assert_eq!(said[..wanted.len()], wanted);
-    let answers: Vec<String> = (0..10).map(|n| format!("heard: hour 23 message {n}")).collect();
-    assert_eq!(said[wanted.len()..], answers);
-    rig.wait_said(3000, 1).await;
+    let replies: Vec<(String, String)> = rig.fake.messages(CHANNEL)[wanted.len()..]
+        .iter()
+        .map(|m| {
+            let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+            (text(&m["referenced_message"]["content"]), text(&m["content"]))
+        })
+        .collect();
+    let questions: Vec<&str> = replies.iter().map(|(question, _)| question.as_str()).collect();
+    assert_eq!(questions, wanted, "each once, in order");
+    for (at, (question, answer)) in replies.iter().enumerate() {
+        let late = at < wanted.len() - 2;
+        assert!(answer.contains("The dentist is on Friday"), "{answer}");
+        assert_eq!(answer.starts_with("Sorry, I was away.\n\n"), late, "{question}: {answer}");
+    }
+    rig.wait_said(3000, 5).await;
+    rig.wait_done(wanted.len() + 2).await;
     running.stop().await.unwrap();
+    let said = rig.said(3000);
+    assert_eq!(said[2..4], ["hour 11 in the thread", "hour 23 in the thread"]);
+    assert_eq!(said.len(), 5, "{said:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,6 +3,8 @@
 
 #[path = "../support/discord/mod.rs"]
 mod fake;
+#[path = "../support/models/mod.rs"]
+mod models;
 mod rig;
 
 mod absence;
@@ -14,3 +16,6 @@ mod notifying;
 mod once;
 mod permits;
 mod smoke;
+mod turns;
+mod turns_bad;
+mod turns_killed;

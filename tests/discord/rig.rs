@@ -21,11 +21,12 @@ use vault_agent::config;
 use vault_agent::deliver::Fact;
 use vault_agent::deliver::{Answers, Outlets};
 use vault_agent::discord::{
-    self, Api, BotNotifier, Desk, DiscordError, GatewayStatus, Logbook, Outside, Owners, Parts,
+    self, Api, BotNotifier, Desk, DiscordError, GatewayStatus, Logbook, Outside, Owners, Pace, Parts,
 };
 use vault_agent::format::log::{self, LogBlock};
 use vault_agent::schedule::Zone;
-use vault_agent::turn::{Answer, Facts, Halt, Place, Responder, TurnJournal};
+use vault_agent::turn::{Answer, Facts, Halt, Place, Responder, State, TurnJournal};
+use vault_agent::turn::{facts, remake};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 use vault_agent::workspace::Workspace;
 
@@ -71,8 +72,13 @@ impl Recall for Dentist {
 
 #[async_trait]
 impl Remember for Dentist {
-    async fn given(&self, _: &str) -> Result<Given, String> {
-        Ok(Given::default())
+    async fn given(&self, question: &str) -> Result<Given, String> {
+        let known = question.contains("dentist");
+        let given = || Given {
+            injection: format!("{}\n{{\"memories\":[\"The dentist is on Friday\"]}}", remake::MARK),
+            links: "- [[MEMORY#^A]]".into(),
+        };
+        Ok(if known { given() } else { Given::default() })
     }
 
     async fn answer(&self, question: &str, block: &str) -> Result<String, String> {
@@ -117,6 +123,7 @@ pub struct Rig {
     pub tools: Arc<dyn Toolbox>,
     pub sweep: Duration,
     pub stall: Option<Duration>,
+    pub pace: Pace,
     pub token: Option<String>,
     pub clock: Arc<dyn Clock>,
 }
@@ -181,6 +188,7 @@ impl Rig {
             tools: Arc::new(NoTools),
             sweep: Parts::SWEEP,
             stall: None,
+            pace: Pace::default(),
             token: None,
             clock: Arc::new(SystemClock),
         }
@@ -265,14 +273,21 @@ impl Rig {
             state: self.state(),
             sweep: self.sweep,
             stall: self.stall,
+            pace: self.pace,
         }
+    }
+
+    /// The name of all threads of this rig's bot.
+    pub fn thread_name(&self) -> String {
+        self.temp.path().file_name().unwrap().to_string_lossy().into_owned()
     }
 
     /// Starts the bot and waits for nothing.
     pub fn start(&self) -> Running {
         let (status_in, status) = watch::channel(GatewayStatus::Connecting);
         let shutdown = CancellationToken::new();
-        let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let mut runtime = runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(2).thread_name(self.thread_name()).enable_all().build().unwrap();
         let task = runtime.spawn(discord::run(self.parts(), status_in, shutdown.clone()));
         Running { status, shutdown, task, runtime: Some(runtime) }
     }
@@ -308,7 +323,12 @@ impl Rig {
         let logs: Vec<String> =
             self.log_files().iter().map(|f| std::fs::read_to_string(f).unwrap()).collect();
         let text = logs.join("\n====\n");
-        text.chars().take(4000).collect()
+        let sent: Vec<String> = self.fake.texts(CHANNEL).into_iter().rev().take(5).collect();
+        let skipped = text.chars().count().saturating_sub(4000);
+        let end: String = text.chars().skip(skipped).collect();
+        let turns = TurnJournal::open(&self.state()).unwrap().open_turns(None).unwrap();
+        let turns: Vec<_> = turns.iter().map(|t| (t.asked.message, t.state, t.joined)).collect();
+        format!("{end}\nlast sent: {sent:#?}\nopen: {turns:?}")
     }
 
     /// All log files, in the order of their paths; none that is still being written beside its place.
@@ -339,7 +359,25 @@ impl Rig {
     /// What was said there by people and the bot, in order.
     pub fn said(&self, context: u64) -> Vec<String> {
         let spoken = |b: &LogBlock| matches!(b.event.kind, log::EventKind::User | log::EventKind::Agent);
-        self.events(context).into_iter().filter(spoken).map(|b| b.event.content).collect()
+        let blocks = self.events(context).into_iter().filter(spoken);
+        blocks.map(|block| facts::split(&block.event.content).0.to_owned()).collect()
+    }
+
+    /// The facts that the answers there end with, in order.
+    pub fn facts(&self, context: u64) -> Vec<Facts> {
+        let answers = self.events(context).into_iter().filter(|b| b.event.kind == log::EventKind::Agent);
+        answers.filter_map(|block| facts::split(&block.event.content).1).collect()
+    }
+
+    /// How many turns are in a state.
+    pub fn turns(&self, state: State) -> usize {
+        let journal = TurnJournal::open(&self.state()).unwrap();
+        journal.latest(100_000).unwrap().iter().filter(|turn| turn.state == state).count()
+    }
+
+    /// Waits until so many turns are at their end.
+    pub async fn wait_done(&self, count: usize) {
+        self.wait(&format!("{count} turns done"), || self.turns(State::Done) >= count).await;
     }
 
     pub async fn wait_said(&self, context: u64, count: usize) {

@@ -30,6 +30,8 @@ const VERSION: i64 = 1;
 
 /// The step of an answer from memory.
 const MEMORY_STEP: &str = "memory";
+/// The step of a message that says what is going on: its id, or nothing once it is gone.
+const SHOWN_STEP: &str = "shown";
 
 /// So many finished turns are kept for `turns`; the older ones go.
 const KEEP_FINISHED: i64 = 20_000;
@@ -444,6 +446,25 @@ impl TurnJournal {
     /// which happened. False where it is answered already.
     pub fn begin_again(&self, message: u64, now: Timestamp) -> Result<bool, TurnJournalError> {
         self.write(|tx| advance(tx, message, State::Accepted, "the question was edited", now))
+    }
+
+    /// Notes which message says what is going on, 0 where it is about to be posted; none where it was taken away.
+    pub fn shows(&self, message: u64, shown: Option<u64>, now: Timestamp) -> Result<(), TurnJournalError> {
+        let shown = shown.map(|id| id.to_string()).unwrap_or_default();
+        self.write(|tx| step(tx, message, SHOWN_STEP, now, &shown))
+    }
+
+    /// The message that says what is going on, if one stands there.
+    pub fn shown(&self, message: u64) -> Result<Option<u64>, TurnJournalError> {
+        self.read(|db| {
+            db.query_row(
+                "SELECT detail FROM steps WHERE message = ?1 AND step = ?2 ORDER BY number DESC LIMIT 1",
+                params![message.to_string(), SHOWN_STEP],
+                |row| Ok(row.get::<_, String>(0)?.parse().ok()),
+            )
+            .optional()
+            .map(Option::flatten)
+        })
     }
 
     /// The steps of a turn, in their order.

@@ -81,6 +81,13 @@ pub fn answer(world: &mut World, request: &Request<'_>) -> (Answer, Option<&'sta
         ("PATCH", ["channels", _, "messages", _]) => {
             (edit_message(world, id(1), id(3), request), Some("/channels/{channel_id}/messages/{message_id}"))
         }
+        ("DELETE", ["channels", _, "messages", _]) => {
+            let answer = match world.delete(id(1), id(3)) {
+                true => Answer::new(204, Value::Null),
+                false => error(404, 10008, "Unknown Message"),
+            };
+            (answer, Some("/channels/{channel_id}/messages/{message_id}"))
+        }
         ("POST", ["channels", _, "threads"]) => {
             (create_thread(world, id(1), request), Some("/channels/{channel_id}/threads"))
         }

@@ -1,0 +1,329 @@
+//! A question's way to its answer by a brain, over a model server of our own.
+
+use super::models::{ModelServer, Reply};
+use super::rig::*;
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use vault_agent::agent::Toolbox;
+use vault_agent::agent::tools::Caller;
+use vault_agent::brain::{ToolCall, ToolSpec};
+use vault_agent::discord::Pace;
+use vault_agent::format::log::EventKind;
+use vault_agent::turn::journal::ToolEnd;
+use vault_agent::turn::{State, TurnJournal};
+
+/// Settings with brains that are this server: name and wire.
+pub fn settings(server: &ModelServer, brains: &[(&str, &str)]) -> String {
+    let brain = |(name, kind): &(&str, &str)| {
+        format!(
+            "[[brain]]\nname = \"{name}\"\nkind = \"{kind}\"\nmodel = \"model-{name}\"\nurl = \"{}\"\n\
+             price = {{ input = 3.0, cached = 0.3, output = 15.0 }}\n",
+            server.url()
+        )
+    };
+    brains.iter().map(brain).collect()
+}
+
+/// A rig whose brains are this server.
+pub async fn rig_with(server: &ModelServer, brains: &[(&str, &str)]) -> Rig {
+    let rig = Rig::new().await;
+    std::fs::write(rig.vault().join("vault-agent.toml"), settings(server, brains)).unwrap();
+    rig
+}
+
+/// One tool, `look`, that may be made to wait.
+#[derive(Debug)]
+pub struct Look {
+    pub started: Mutex<Vec<(String, String)>>,
+    pub gate: Semaphore,
+}
+
+impl Look {
+    pub fn new(permits: usize) -> Arc<Self> {
+        Arc::new(Self { started: Mutex::default(), gate: Semaphore::new(permits) })
+    }
+
+    pub fn count(&self) -> usize {
+        self.started.lock().unwrap().len()
+    }
+}
+
+#[async_trait]
+impl Toolbox for Look {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let schema = json!({ "type": "object", "properties": { "q": { "type": "string" } } });
+        vec![ToolSpec { name: "look".into(), description: "Looks something up.".into(), schema }]
+    }
+
+    async fn call(&self, call: &ToolCall, caller: &Caller) -> ToolEnd {
+        let which = format!("{}/{}", caller.turn, caller.number);
+        self.started.lock().unwrap().push((which, call.arguments.clone()));
+        let _permit = self.gate.acquire().await;
+        ToolEnd { text: format!("found for {}", call.arguments), is_error: false, ms: 1 }
+    }
+}
+
+fn look() -> Reply {
+    Reply::tool("look", json!({ "q": "tea" }))
+}
+
+fn kinds(rig: &Rig) -> Vec<EventKind> {
+    rig.events(CHANNEL).iter().map(|block| block.event.kind).collect()
+}
+
+/// What the bot said in the channel, in order.
+pub fn answers(rig: &Rig) -> Vec<String> {
+    let of_bot = |m: &&Value| m["author"]["id"] == "500";
+    rig.fake
+        .messages(CHANNEL)
+        .iter()
+        .filter(of_bot)
+        .map(|m| m["content"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// The words that people said in a request, each message for itself.
+fn people(asked: &super::models::Asked) -> Vec<String> {
+    asked.messages().iter().filter(|m| m["role"] == "user").map(|m| m["content"].to_string()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mention_is_answered_by_a_brain_of_each_wire_and_the_log_says_how() {
+    for wire in ["messages", "responses", "chat"] {
+        let server = ModelServer::start().await;
+        let rig = rig_with(&server, &[("one", wire)]).await;
+        std::fs::write(rig.vault().join("Assistant.md"), "You are Zorba.\n").unwrap();
+        server.script(vec![Reply::text("On **Friday**.").usage(120, 100, 7), Reply::text("Yes.")]);
+        let running = rig.run().await;
+        let question = rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+        rig.wait_done(1).await;
+        assert_eq!(answers(&rig), ["On **Friday**."]);
+        let posted = rig.fake.messages(CHANNEL).pop().unwrap();
+        assert_eq!(posted["message_reference"]["message_id"], question.to_string());
+        assert!(rig.fake.world().typing.iter().any(|(channel, _)| *channel == CHANNEL));
+        let log = [EventKind::User, EventKind::Recall, EventKind::Agent, EventKind::System];
+        assert_eq!(kinds(&rig), log, "{wire}");
+        let events = rig.events(CHANNEL);
+        assert!(events[1].event.content.contains("INJECTED_CONTEXT_RELEVANT_MEMORIES"));
+        let text = std::fs::read_to_string(&rig.log_files()[0]).unwrap();
+        assert!(text.contains("[!recall]-"), "folded: {text}");
+        let fact_line = events[2].event.content.lines().last().unwrap();
+        assert!(fact_line.starts_with("%% brain=one ") && fact_line.ends_with(" %%"), "{fact_line}");
+        let facts = rig.facts(CHANNEL).pop().unwrap();
+        assert_eq!((facts.input, facts.cached, facts.output, facts.calls), (120, 100, 7, 1), "{wire}");
+        let usd = 20.0 * 3e-6 + 100.0 * 0.3e-6 + 7.0 * 15e-6;
+        assert!((facts.usd.unwrap() - usd).abs() < 1e-9, "{:?}", facts.usd);
+        assert_eq!(facts.turn, events[0].event.id);
+        let turn = TurnJournal::open(&rig.state()).unwrap().turn(question).unwrap().unwrap();
+        assert_eq!((facts.ctx, turn.chunks), (turn.assembled.map(|a| a.hash), 1));
+        let asked = server.requests().remove(0);
+        assert!(asked.system().starts_with("You are Zorba."), "{}", asked.system());
+        let said = asked.last_user();
+        assert!(
+            said.contains("The dentist is on Friday") && said.ends_with("when is the dentist?"),
+            "{said}"
+        );
+        // What was injected is never told again; what was said is.
+        rig.fake.say(CHANNEL, ALICE, "<@500> sure?");
+        rig.wait_done(2).await;
+        let body = server.requests()[1].body.to_string();
+        assert!(!body.contains("INJECTED_CONTEXT_RELEVANT_MEMORIES\\n"), "{body}");
+        assert!(body.contains("when is the dentist?") && body.contains("On **Friday**."), "{body}");
+        assert!(!body.contains("%%"), "facts are no history: {body}");
+        running.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_that_a_brain_asks_for_is_run_logged_and_told() {
+    for wire in ["messages", "responses", "chat"] {
+        let server = ModelServer::start().await;
+        let mut rig = rig_with(&server, &[("one", wire)]).await;
+        let tool = Look::new(10);
+        rig.tools = tool.clone();
+        server.script(vec![look(), look(), Reply::text("Oolong."), Reply::text("Bye.")]);
+        let running = rig.run().await;
+        rig.fake.say(CHANNEL, ALICE, "<@500> which tea?");
+        rig.wait_done(1).await;
+        assert_eq!(answers(&rig), ["Oolong."]);
+        let found = r#"found for {"q":"tea"}"#;
+        assert_eq!(server.requests()[1].results(), [found], "{wire}");
+        assert_eq!(server.requests()[2].results(), [found, found], "{wire}");
+        assert_eq!(tool.count(), 2);
+        let log = [EventKind::User, EventKind::Tool, EventKind::Tool, EventKind::Agent, EventKind::System];
+        assert_eq!(kinds(&rig), log, "{wire}");
+        let block = rig.events(CHANNEL)[1].event.clone();
+        assert_eq!(block.author, "look");
+        assert_eq!(block.content, format!("{{\"q\":\"tea\"}}\n\n{found}"));
+        let facts = rig.facts(CHANNEL).pop().unwrap();
+        assert_eq!((facts.calls, facts.input, facts.output), (3, 360, 21), "all rounds count");
+        // A later turn is told of it, each call with its result.
+        rig.fake.say(CHANNEL, ALICE, "<@500> thanks");
+        rig.wait_done(2).await;
+        assert_eq!(server.requests()[3].results(), [found, found], "{wire}");
+        running.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_while_a_turn_runs_becomes_one_turn_after_it() {
+    let server = ModelServer::start().await;
+    let mut rig = rig_with(&server, &[("one", "messages")]).await;
+    let tool = Look::new(0);
+    rig.tools = tool.clone();
+    server.script(vec![look(), Reply::text("First."), Reply::text("All three.")]);
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> first?");
+    rig.wait("the tool", || tool.count() == 1).await;
+    let mut last = 0;
+    for text in ["<@500> second?", "<@500> third?", "<@500> fourth?"] {
+        last = rig.fake.say(CHANNEL, ALICE, text);
+    }
+    rig.wait("the questions", || rig.turns(State::Accepted) == 3).await;
+    tool.gate.add_permits(10);
+    rig.wait_done(4).await;
+    assert_eq!(answers(&rig), ["First.", "All three."]);
+    let posted = rig.fake.messages(CHANNEL).pop().unwrap();
+    assert_eq!(posted["message_reference"]["message_id"], last.to_string());
+    assert_eq!(server.requests().len(), 3);
+    let said = people(&server.requests()[2]);
+    let tail: Vec<bool> = ["second?", "third?", "fourth?"]
+        .iter()
+        .zip(&said[said.len() - 3..])
+        .map(|(w, s)| s.contains(w))
+        .collect();
+    assert_eq!(tail, [true; 3], "each a message of its own, in order: {said:?}");
+    let ids: Vec<_> = rig
+        .events(CHANNEL)
+        .iter()
+        .filter(|b| b.event.kind == EventKind::User)
+        .map(|b| b.event.id.clone())
+        .collect();
+    let facts = rig.facts(CHANNEL).pop().unwrap();
+    assert_eq!(facts.turn, ids[3]);
+    assert_eq!(facts.with.into_iter().map(Some).collect::<Vec<_>>(), ids[1..3]);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slash_question_asks_one_brain_and_its_answer_shows_the_question() {
+    let server = ModelServer::start().await;
+    let rig = rig_with(&server, &[("one", "messages"), ("two", "chat")]).await;
+    server.script(vec![Reply::text("From two."), Reply::status(500), Reply::text("never")]);
+    let running = rig.run().await;
+    let said = rig.fake.reply(slash(ALICE, "ask", &[("question", "what now?"), ("brain", "two")])).await;
+    assert_eq!(said, "The answer comes here.");
+    rig.wait_done(1).await;
+    assert_eq!(answers(&rig), ["> what now?\nFrom two."]);
+    assert_eq!(server.requests()[0].wire, "chat");
+    assert_eq!(kinds(&rig)[..2], [EventKind::User, EventKind::Agent]);
+    assert_eq!(rig.facts(CHANNEL)[0].brain, "two");
+    // It alone is asked: where it fails, memory answers.
+    rig.fake.reply(slash(ALICE, "ask", &[("question", "dentist?"), ("brain", "two")])).await;
+    rig.wait_done(2).await;
+    let last = answers(&rig).pop().unwrap();
+    assert!(last.starts_with("> dentist?\ntwo did not answer (") && last.contains("Friday"), "{last}");
+    // A brain that isn't there is a sentence.
+    rig.fake.reply(slash(ALICE, "ask", &[("question", "dentist?"), ("brain", "tow")])).await;
+    rig.wait_done(3).await;
+    let last = answers(&rig).pop().unwrap();
+    assert!(last.contains("tow") && last.contains("Friday"), "{last}");
+    assert!(server.requests().len() <= 3, "the other brain was not asked");
+    assert!(server.requests().iter().all(|asked| asked.wire == "chat"));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_running_turn_is_stopped_by_command_and_by_word() {
+    let server = ModelServer::start().await;
+    let rig = rig_with(&server, &[("one", "messages")]).await;
+    let running = rig.run().await;
+    assert_eq!(rig.fake.reply(slash(ALICE, "stop", &[])).await, "Nothing is being answered here.");
+    server.script(vec![Reply::hang(), Reply::hang(), Reply::text("Here.")]);
+    rig.fake.say(CHANNEL, ALICE, "<@500> one?");
+    server.wait_for(1).await;
+    assert_eq!(rig.fake.reply(slash(ALICE, "stop", &[])).await, "Stopped.");
+    server.wait_for_gone(1).await;
+    rig.wait_done(1).await;
+    assert_eq!(answers(&rig), ["Stopped."]);
+    rig.fake.say(CHANNEL, ALICE, "<@500> two?");
+    server.wait_for(2).await;
+    // A stranger's word stops nothing.
+    rig.fake.say(CHANNEL, MALLORY, "<@500> stop");
+    rig.fake.say(CHANNEL, ALICE, "<@500> Stop");
+    server.wait_for_gone(2).await;
+    rig.wait_done(2).await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> three?");
+    rig.wait_done(3).await;
+    assert_eq!(answers(&rig), ["Stopped.", "Stopped.", "Here."]);
+    let stopped =
+        rig.events(CHANNEL).iter().filter(|b| b.event.content == "Alice stopped the answer.").count();
+    assert_eq!(stopped, 2);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edited_question_is_answered_as_it_is_now_and_a_deleted_one_not_at_all() {
+    let server = ModelServer::start().await;
+    let mut rig = rig_with(&server, &[("one", "messages")]).await;
+    let tool = Look::new(0);
+    rig.tools = tool.clone();
+    server.script(vec![Reply::hang(), Reply::text("Green.")]);
+    let running = rig.run().await;
+    let question = rig.fake.say(CHANNEL, ALICE, "<@500> black tea?");
+    server.wait_for(1).await;
+    rig.fake.edit(CHANNEL, question, "<@500> green tea?");
+    server.wait_for_gone(1).await;
+    rig.wait_done(1).await;
+    assert_eq!(answers(&rig), ["Green."]);
+    let body = server.requests()[1].body.to_string();
+    assert!(body.contains("green tea?") && !body.contains("black tea?"), "{body}");
+    // An edit while a tool runs: what it did is not known, and it isn't done again.
+    server.script(vec![look(), Reply::text("White.")]);
+    let question = rig.fake.say(CHANNEL, ALICE, "<@500> red tea?");
+    rig.wait("the tool", || tool.count() == 1).await;
+    rig.fake.edit(CHANNEL, question, "<@500> white tea?");
+    rig.wait_done(2).await;
+    assert_eq!(answers(&rig), ["Green.", "White."]);
+    let asked = server.requests().pop().unwrap();
+    assert!(asked.results()[0].contains("outcome is unknown"), "{:?}", asked.results());
+    assert_eq!(tool.count(), 1);
+    // Taken back while it is asked.
+    server.script(vec![Reply::hang(), Reply::text("Still here.")]);
+    let question = rig.fake.say(CHANNEL, ALICE, "<@500> secret?");
+    server.wait_for(5).await;
+    rig.fake.delete(CHANNEL, question);
+    server.wait_for_gone(2).await;
+    rig.wait("the end of it", || rig.turns(State::Dropped) == 1).await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> there?");
+    rig.wait_done(3).await;
+    assert_eq!(answers(&rig), ["Green.", "White.", "Still here."]);
+    assert!(!server.requests().pop().unwrap().body.to_string().contains("secret?"));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_work_says_what_it_does_in_one_message_that_goes() {
+    let server = ModelServer::start().await;
+    let mut rig = rig_with(&server, &[("one", "messages")]).await;
+    rig.pace = Pace { after: Duration::ZERO, every: Duration::from_millis(20) };
+    let tool = Look::new(0);
+    rig.tools = tool.clone();
+    server.script(vec![look(), Reply::text("Done.")]);
+    let running = rig.run().await;
+    let question = rig.fake.say(CHANNEL, ALICE, "<@500> work!");
+    rig.wait("what is going on", || answers(&rig) == ["-# ⏳ using look"]).await;
+    let posted = rig.fake.messages(CHANNEL).pop().unwrap();
+    assert_eq!(posted["message_reference"]["message_id"], question.to_string());
+    // After a restart it is the same message.
+    running.crash().await;
+    let running = rig.run().await;
+    rig.wait_done(1).await;
+    rig.wait("it goes", || answers(&rig) == ["Done."]).await;
+    running.stop().await.unwrap();
+    assert!(!rig.said(CHANNEL).iter().any(|text| text.contains('⏳')), "{:?}", rig.said(CHANNEL));
+    assert!(!rig.events(CHANNEL).iter().any(|b| b.event.content.contains("deleted")), "no trace of it");
+}

@@ -1,0 +1,417 @@
+//! Exactly one whole answer to each message, wherever the program is killed.
+
+use super::models::{ModelServer, Reply};
+use super::rig::*;
+use super::turns::{Look, rig_with, settings};
+use jiff::SignedDuration;
+use serde_json::json;
+use std::collections::{BTreeMap, HashMap};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+use std::time::{Duration, Instant};
+use vault_agent::clock::{Clock, ManualClock};
+use vault_agent::format::log::EventKind;
+use vault_agent::turn::facts;
+
+/// Every step of a turn, from the message to the log.
+const POINTS: [&str; 23] = [
+    "turn::before-accepted",
+    "turn::after-accepted",
+    "turn::before-routed",
+    "turn::after-routed",
+    "turn::before-recalled",
+    "turn::after-recalled",
+    "turn::before-assembled",
+    "turn::after-assembled",
+    "turn::before-called",
+    "turn::after-called",
+    "turn::before-round",
+    "turn::after-round",
+    "turn::before-tool-started",
+    "turn::after-tool-started",
+    "turn::before-tool-finished",
+    "turn::after-tool-finished",
+    "turn::before-answered",
+    "turn::after-answered",
+    "turn::before-fixed",
+    "turn::after-fixed",
+    "turn::before-sent",
+    "turn::after-sent",
+    "turn::before-done",
+];
+
+/// Those of one chunk: with three chunks, at each of them.
+const SENDING: [&str; 5] = [
+    "deliver::before-sending-row",
+    "deliver::before-send",
+    "deliver::after-send",
+    "deliver::before-sent-row",
+    "deliver::after-sent-row",
+];
+
+/// The next crash: how often the point is passed before it.
+struct Trap {
+    point: &'static str,
+    left: usize,
+}
+
+/// Of all rigs.
+static TRAPS: Mutex<Vec<Weak<Traps>>> = Mutex::new(Vec::new());
+
+/// Sets a trap for the threads of this rig's bots; says when it was sprung.
+struct Traps {
+    thread: String,
+    armed: Mutex<Option<Trap>>,
+    sprung: AtomicBool,
+}
+
+impl Traps {
+    fn set(rig: &Rig) -> Arc<Self> {
+        let traps = Arc::new(Self {
+            thread: rig.thread_name(),
+            armed: Mutex::default(),
+            sprung: AtomicBool::new(false),
+        });
+        // The points are the whole process's: each rig with traps is asked whether it is meant.
+        static POINTS_SET: Once = Once::new();
+        POINTS_SET.call_once(|| {
+            for point in POINTS.iter().chain(&SENDING) {
+                fail::cfg_callback(*point, || Self::pass_all(point)).unwrap();
+            }
+        });
+        TRAPS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&traps));
+        traps
+    }
+
+    fn pass_all(point: &str) {
+        let all: Vec<_> =
+            TRAPS.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
+        all.iter().for_each(|traps| traps.pass(point));
+    }
+
+    fn pass(&self, point: &str) {
+        if std::thread::current().name() != Some(&self.thread) {
+            return;
+        }
+        if self.sprung.load(Ordering::SeqCst) {
+            // What is dead does nothing more.
+            std::panic::resume_unwind(Box::new("a crash"));
+        }
+        let mut armed = self.armed.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *armed {
+            Some(trap) if trap.point == point && trap.left == 0 => {
+                *armed = None;
+                self.sprung.store(true, Ordering::SeqCst);
+                drop(armed);
+                std::panic::resume_unwind(Box::new("a crash"));
+            }
+            Some(trap) if trap.point == point => trap.left -= 1,
+            _ => {}
+        }
+    }
+
+    fn arm(&self, point: &'static str, left: usize) {
+        self.sprung.store(false, Ordering::SeqCst);
+        *self.armed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Trap { point, left });
+    }
+
+    fn disarm(&self) {
+        *self.armed.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.sprung.store(false, Ordering::SeqCst);
+    }
+
+    fn is_sprung(&self) -> bool {
+        self.sprung.load(Ordering::SeqCst)
+    }
+}
+
+/// An answer of so many messages, another one each time; it names its question.
+fn different(question: &str, number: usize, chunks: usize) -> String {
+    let word = format!("{question}-{number} ");
+    let part = |n: usize| format!("begin {question}-{number} part {n} {}end", word.repeat(1500 / word.len()));
+    (0..chunks).map(part).collect::<Vec<_>>().join("\n\n")
+}
+
+/// A model that uses a tool once where the question asks for one, and never says the same twice.
+fn model(server: &ModelServer, fail_one_in: usize) {
+    let mut number = 0usize;
+    server.respond(move |asked| {
+        number += 1;
+        if fail_one_in > 0 && number % fail_one_in == fail_one_in - 1 {
+            return [Reply::status(500), Reply::cut_after(300), Reply::status(529)][number / fail_one_in % 3]
+                .clone();
+        }
+        // The question itself, without what memory gave.
+        let said = asked.last_user().lines().last().unwrap_or_default().to_owned();
+        let question =
+            said.split_whitespace().rfind(|word| word.starts_with("q0")).unwrap_or("none").to_owned();
+        let last_is_result = asked
+            .messages()
+            .last()
+            .is_some_and(|m| m["role"] == "tool" || m["content"][0]["type"] == "tool_result");
+        if said.contains("tool") && !last_is_result {
+            return Reply::tool("look", json!({ "q": question }));
+        }
+        let chunks = if said.contains("long") { 3 } else { 1 };
+        Reply::text(different(&question, number, chunks))
+    });
+}
+
+/// The answers to each question: replies on Discord, in order.
+fn replies(rig: &Rig) -> HashMap<u64, Vec<String>> {
+    let mut found: HashMap<u64, Vec<String>> = HashMap::new();
+    let mut of = None;
+    for message in rig.fake.messages(CHANNEL) {
+        if message["author"]["id"] != "500" {
+            continue;
+        }
+        let text = message["content"].as_str().unwrap().to_owned();
+        if let Some(to) = message["message_reference"]["message_id"].as_str() {
+            of = Some(to.parse().unwrap());
+        }
+        found.entry(of.unwrap()).or_default().push(text);
+    }
+    found
+}
+
+/// Each question has one whole answer on Discord, and the log holds the same once, with its facts.
+fn check(rig: &Rig, questions: &BTreeMap<u64, (String, usize)>, context: &str) {
+    let replies = replies(rig);
+    let logged: Vec<(String, Option<facts::Facts>)> = rig
+        .events(CHANNEL)
+        .iter()
+        .filter(|block| block.event.kind == EventKind::Agent)
+        .map(|block| {
+            let (text, facts) = facts::split(&block.event.content);
+            (text.to_owned(), facts)
+        })
+        .collect();
+    for (id, (name, chunks)) in questions {
+        let texts = replies.get(id).cloned().unwrap_or_default();
+        let whole: String = texts.join("\n");
+        let begins: Vec<&str> = whole.match_indices("begin ").map(|(at, _)| &whole[at + 6..]).collect();
+        let words: Vec<&str> = begins.iter().filter_map(|rest| rest.split_whitespace().next()).collect();
+        if *chunks > 0 {
+            assert_eq!(texts.len(), *chunks, "{context}: {name} has {} messages: {texts:?}", texts.len());
+            assert_eq!(words.len(), *chunks, "{context}: {name}");
+            assert!(words[0].starts_with(&format!("{name}-")), "{context}: {name}: {words:?}");
+            assert!(words.iter().all(|word| *word == words[0]), "{context}: chunks of one text: {words:?}");
+            assert_eq!(whole.matches(" end").count(), *chunks, "{context}: whole");
+        } else {
+            assert!(!texts.is_empty(), "{context}: {name} has no answer");
+        }
+        for text in &texts {
+            let held: Vec<_> = logged.iter().filter(|(held, _)| held == text).collect();
+            if *chunks > 0 {
+                assert!(held.iter().all(|(_, facts)| facts.is_some()), "{context}: {name}: no facts");
+                let said = texts.iter().filter(|other| *other == text).count();
+                assert_eq!(held.len(), said, "{context}: {name}: logged once");
+            }
+        }
+    }
+    let sent: usize = replies.values().map(Vec::len).sum();
+    assert_eq!(logged.len(), sent, "{context}: the log holds each message once");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
+    let server = ModelServer::start().await;
+    let mut rig = rig_with(&server, &[("one", "messages")]).await;
+    let tool = Look::new(1_000_000);
+    rig.tools = tool.clone();
+    model(&server, 0);
+    let traps = Traps::set(&rig);
+    let mut questions: BTreeMap<u64, (String, usize)> = BTreeMap::new();
+    let (mut crashes, mut tools, mut number) = (0, 0, 0);
+    let mut unsprung = vec![];
+    let mut running = rig.run().await;
+    for (point, left) in POINTS.iter().map(|p| (*p, 0)).chain(SENDING.iter().flat_map(|p| [(*p, 0), (*p, 1)]))
+    {
+        for (long, with_tool) in [(false, false), (true, false), (false, true), (true, true)] {
+            let needs_tool = point.contains("tool") || point.contains("round");
+            if (needs_tool && !with_tool) || (left > 0 && (!long || point == "deliver::before-sending-row")) {
+                continue;
+            }
+            number += 1;
+            let name = format!("q0{number}");
+            let context = format!("{point} +{left}, long {long}, tool {with_tool}");
+            traps.arm(point, left);
+            let words = format!(
+                "<@500> {name} dentist {} {}",
+                if long { "long" } else { "" },
+                if with_tool { "tool" } else { "" }
+            );
+            let id = rig.fake.say(CHANNEL, ALICE, &words);
+            questions.insert(id, (name, if long { 3 } else { 1 }));
+            let state = vault_agent::turn::TurnJournal::open(&rig.state()).unwrap();
+            let is_done = || state.turn(id).unwrap().is_some_and(|turn| turn.state.is_final());
+            rig.wait(&context, || traps.is_sprung() || is_done()).await;
+            if traps.is_sprung() {
+                crashes += 1;
+            } else {
+                unsprung.push(context.clone());
+            }
+            running.crash().await;
+            traps.disarm();
+            running = rig.run().await;
+            rig.wait(&context, is_done).await;
+            tools += usize::from(with_tool);
+            check(&rig, &questions, &context);
+            let started = tool.started.lock().unwrap().clone();
+            let unique: std::collections::BTreeSet<_> =
+                started.iter().map(|(which, _)| which.clone()).collect();
+            assert_eq!(unique.len(), started.len(), "{context}: a tool was started twice");
+        }
+    }
+    running.stop().await.unwrap();
+    println!(
+        "{} questions, {crashes} crashes, {} tools of {tools}; not sprung: {unsprung:?}",
+        questions.len(),
+        tool.count()
+    );
+    assert!(crashes >= questions.len() - 4, "{crashes} crashes of {}: {unsprung:?}", questions.len());
+    let told = server
+        .requests()
+        .iter()
+        .filter(|asked| asked.results().iter().any(|r| r.contains("outcome is unknown")))
+        .count();
+    assert!(told >= 4, "after a crash within a tool the model is told so: {told}");
+}
+
+/// A daemon that is killed when it is dropped.
+struct Daemon(Child);
+
+impl Daemon {
+    fn start(rig: &Rig) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
+        let child = command
+            .arg("run")
+            .env("VAULT_AGENT_VAULT", rig.vault())
+            .env("VAULT_AGENT_STATE_DIR", rig.state())
+            .env("VAULT_AGENT_CACHE_DIR", rig.temp.path().join("cache"))
+            .env("DISCORD_TOKEN", rig.fake.world().token.clone())
+            .env_remove("VAULT_AGENT_NOW")
+            .env_remove("FAILPOINTS")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        Self(child.unwrap())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() {
+    // `VAULT_AGENT_KILLS=200` for the long run: 300 messages.
+    let kills: usize = std::env::var("VAULT_AGENT_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
+    let messages = kills * 3 / 2;
+    let server = ModelServer::start().await;
+    let rig = Rig::new().await;
+    let text = format!(
+        "{}[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
+         api_base = \"{}\"\n",
+        settings(&server, &[("one", "messages"), ("two", "chat"), ("three", "responses")]),
+        rig.fake.api_base()
+    );
+    std::fs::write(rig.vault().join("vault-agent.toml"), text).unwrap();
+    model(&server, 10);
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below
+    };
+    let begun = Instant::now();
+    let mut questions: BTreeMap<u64, (String, usize)> = BTreeMap::new();
+    let mut daemon = Some(Daemon::start(&rig));
+    rig.fake.connected().await;
+    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
+    let mut killed = 0;
+    while killed < kills || questions.len() < messages {
+        for _ in 0..=random(2) {
+            if questions.len() < messages {
+                let name = format!("q0{}", questions.len());
+                let long = random(2) == 0;
+                let id = rig.fake.say(
+                    CHANNEL,
+                    ALICE,
+                    &format!("<@500> {name} {}", if long { "long" } else { "" }),
+                );
+                questions.insert(id, (name, if long { 3 } else { 1 }));
+            }
+        }
+        // From the first request after it began, so that kills fall on work rather than on the start.
+        let (asked, sent) = (server.requests().len(), rig.fake.requests("POST", "/messages").len());
+        let wait = Instant::now();
+        let quiet = Duration::from_secs(3);
+        while server.requests().len() == asked
+            && rig.fake.requests("POST", "/messages").len() == sent
+            && wait.elapsed() < quiet
+        {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(random(120))).await;
+        if killed < kills {
+            drop(daemon.take());
+            killed += 1;
+            daemon = Some(Daemon::start(&rig));
+        }
+    }
+    let state = vault_agent::turn::TurnJournal::open(&rig.state()).unwrap();
+    let last = *questions.keys().next_back().unwrap();
+    rig.wait("the last answer", || {
+        state.turn(last).unwrap().is_some_and(|turn| turn.state.is_final())
+            && state.open_turns(None).unwrap().is_empty()
+    })
+    .await;
+    drop(daemon);
+    println!("{} messages, {killed} kills in {:?}", questions.len(), begun.elapsed());
+    report(&rig, &state, &questions);
+}
+
+fn report(rig: &Rig, state: &vault_agent::turn::TurnJournal, questions: &BTreeMap<u64, (String, usize)>) {
+    // What came while a turn ran is answered with the last of it.
+    let mut leaders = BTreeMap::new();
+    for (id, (name, chunks)) in questions {
+        let turn = state.turn(*id).unwrap().unwrap_or_else(|| panic!("{name} was never accepted"));
+        assert_eq!(turn.state, vault_agent::turn::State::Done, "{name}");
+        if turn.joined.is_none() {
+            let from_memory = turn.facts.as_deref().is_some_and(|facts| facts.contains("brain=memory"));
+            leaders.insert(*id, (name.clone(), if from_memory { 0 } else { *chunks }));
+        }
+    }
+    check(rig, &leaders, "after all kills");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_of_yesterday_survives_a_crash_before_it_is_accepted() {
+    let mut rig = Rig::new().await;
+    let clock = Arc::new(ManualClock::new("2026-11-20T10:00:00Z".parse().unwrap()));
+    rig.clock = clock.clone();
+    rig.fake.world().set_now(clock.now());
+    let running = rig.run().await;
+    running.crash().await;
+    let id = rig.fake.say(CHANNEL, ALICE, "<@500> when is the dentist?");
+    clock.advance(SignedDuration::from_hours(24));
+    rig.fake.world().set_now(clock.now());
+    let traps = Traps::set(&rig);
+    traps.arm("turn::before-accepted", 0);
+    let running = rig.start();
+    rig.wait("the crash", || traps.is_sprung()).await;
+    running.crash().await;
+    traps.disarm();
+    let running = rig.run().await;
+    rig.wait_done(1).await;
+    assert_eq!(replies(&rig)[&id].len(), 1);
+    assert!(replies(&rig)[&id][0].starts_with("Sorry, I was away."), "{:?}", replies(&rig));
+    running.stop().await.unwrap();
+}
