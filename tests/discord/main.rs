@@ -16,6 +16,7 @@ mod notifying;
 mod once;
 mod permits;
 mod smoke;
+mod traps;
 mod turns;
 mod turns_bad;
 mod turns_killed;

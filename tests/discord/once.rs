@@ -2,6 +2,7 @@
 
 use super::fake::{FakeDiscord, Fault};
 use super::rig::*;
+use super::traps::Traps;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 use serde_json::json;
@@ -41,9 +42,10 @@ fn told(fake: &FakeDiscord, count: usize) -> Vec<usize> {
     (0..count).map(|n| all.matches(&format!("number {n:03}.")).count()).collect()
 }
 
-/// One pass in a task of its own, which may die of a failpoint.
-async fn one_pass(dir: std::path::PathBuf, api: Api, now: Timestamp) -> Result<(), String> {
-    let task = tokio::spawn(async move {
+/// One pass in a thread of its own, which may die of a failpoint.
+async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
+    let (dir, api) = (rig.temp.path().to_owned(), rig.api());
+    let work = async move {
         let clock = Arc::new(ManualClock::new(now));
         let vault = Vault::open(&dir.join("vault")).unwrap();
         let editor = Editor::new(vault.clone(), &dir.join("state"), clock.clone(), EditOptions::default());
@@ -70,8 +72,12 @@ async fn one_pass(dir: std::path::PathBuf, api: Api, now: Timestamp) -> Result<(
             .await
             .map(|_| ())
             .map_err(|error| error.to_string())
-    });
-    task.await.map_err(|error| error.to_string())?
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let thread = std::thread::Builder::new().name(rig.thread_name());
+    let thread = thread.spawn(move || runtime.block_on(work)).unwrap();
+    let joined = tokio::task::spawn_blocking(move || thread.join()).await.unwrap();
+    joined.map_err(|_| "a crash".to_owned())?
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,16 +93,11 @@ async fn killed_at_each_step_every_notification_arrives_exactly_once() {
         "deliver::before-rewrite",
         "deliver::after-rewrite",
     ];
-    let scenario = fail::FailScenario::setup();
-    std::panic::set_hook(Box::new(|info| {
-        if !info.to_string().contains("failpoint") {
-            eprintln!("{info}");
-        }
-    }));
     // Within Discord's window the nonce protects; after it, the look-back.
     for window in [Duration::from_secs(3600), Duration::ZERO] {
         for point in points {
             let rig = Rig::new().await;
+            let traps = Traps::set(&rig);
             let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
             rig.fake.world().nonce_window = window;
             rig.fake.world().nonce_in_history = point.len() % 2 == 0;
@@ -111,13 +112,11 @@ async fn killed_at_each_step_every_notification_arrives_exactly_once() {
                     rig.fake.fault("POST", "/messages", Fault::StatusAfter(503, json!({})), 1);
                 }
                 let calls = 3 + crashes % 7;
-                fail::cfg(
-                    point,
-                    if crashes < 8 { format!("{calls}*off->panic(failpoint)") } else { "off".into() }
-                        .as_str(),
-                )
-                .unwrap();
-                let result = one_pass(rig.temp.path().to_owned(), rig.api(), now).await;
+                match crashes < 8 {
+                    true => traps.arm(point, calls),
+                    false => traps.disarm(),
+                }
+                let result = one_pass(&rig, now).await;
                 crashes += 1;
                 // A zero window stands for "after the window": then so much time has passed too.
                 let step = if window.is_zero() { 150 } else { 20 };
@@ -128,12 +127,9 @@ async fn killed_at_each_step_every_notification_arrives_exactly_once() {
                 }
                 assert!(crashes < 60, "{point}: it never ends; left:\n{left}");
             }
-            fail::remove(point);
             assert_eq!(told(&rig.fake, COUNT), vec![1; COUNT], "{point}, window {window:?}");
         }
     }
-    drop(scenario);
-    let _ = std::panic::take_hook();
 }
 
 /// `tick` of the real binary.

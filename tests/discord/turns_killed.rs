@@ -2,129 +2,17 @@
 
 use super::models::{ModelServer, Reply};
 use super::rig::*;
+use super::traps::{SENDING, TURN, Traps};
 use super::turns::{Look, rig_with, settings};
-use jiff::SignedDuration;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+use std::sync::Arc;
+use jiff::SignedDuration;
 use std::time::{Duration, Instant};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::format::log::EventKind;
 use vault_agent::turn::facts;
-
-/// Every step of a turn, from the message to the log.
-const POINTS: [&str; 23] = [
-    "turn::before-accepted",
-    "turn::after-accepted",
-    "turn::before-routed",
-    "turn::after-routed",
-    "turn::before-recalled",
-    "turn::after-recalled",
-    "turn::before-assembled",
-    "turn::after-assembled",
-    "turn::before-called",
-    "turn::after-called",
-    "turn::before-round",
-    "turn::after-round",
-    "turn::before-tool-started",
-    "turn::after-tool-started",
-    "turn::before-tool-finished",
-    "turn::after-tool-finished",
-    "turn::before-answered",
-    "turn::after-answered",
-    "turn::before-fixed",
-    "turn::after-fixed",
-    "turn::before-sent",
-    "turn::after-sent",
-    "turn::before-done",
-];
-
-/// Those of one chunk: with three chunks, at each of them.
-const SENDING: [&str; 5] = [
-    "deliver::before-sending-row",
-    "deliver::before-send",
-    "deliver::after-send",
-    "deliver::before-sent-row",
-    "deliver::after-sent-row",
-];
-
-/// The next crash: how often the point is passed before it.
-struct Trap {
-    point: &'static str,
-    left: usize,
-}
-
-/// Of all rigs.
-static TRAPS: Mutex<Vec<Weak<Traps>>> = Mutex::new(Vec::new());
-
-/// Sets a trap for the threads of this rig's bots; says when it was sprung.
-struct Traps {
-    thread: String,
-    armed: Mutex<Option<Trap>>,
-    sprung: AtomicBool,
-}
-
-impl Traps {
-    fn set(rig: &Rig) -> Arc<Self> {
-        let traps = Arc::new(Self {
-            thread: rig.thread_name(),
-            armed: Mutex::default(),
-            sprung: AtomicBool::new(false),
-        });
-        // The points are the whole process's: each rig with traps is asked whether it is meant.
-        static POINTS_SET: Once = Once::new();
-        POINTS_SET.call_once(|| {
-            for point in POINTS.iter().chain(&SENDING) {
-                fail::cfg_callback(*point, || Self::pass_all(point)).unwrap();
-            }
-        });
-        TRAPS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&traps));
-        traps
-    }
-
-    fn pass_all(point: &str) {
-        let all: Vec<_> =
-            TRAPS.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
-        all.iter().for_each(|traps| traps.pass(point));
-    }
-
-    fn pass(&self, point: &str) {
-        if std::thread::current().name() != Some(&self.thread) {
-            return;
-        }
-        if self.sprung.load(Ordering::SeqCst) {
-            // What is dead does nothing more.
-            std::panic::resume_unwind(Box::new("a crash"));
-        }
-        let mut armed = self.armed.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *armed {
-            Some(trap) if trap.point == point && trap.left == 0 => {
-                *armed = None;
-                self.sprung.store(true, Ordering::SeqCst);
-                drop(armed);
-                std::panic::resume_unwind(Box::new("a crash"));
-            }
-            Some(trap) if trap.point == point => trap.left -= 1,
-            _ => {}
-        }
-    }
-
-    fn arm(&self, point: &'static str, left: usize) {
-        self.sprung.store(false, Ordering::SeqCst);
-        *self.armed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Trap { point, left });
-    }
-
-    fn disarm(&self) {
-        *self.armed.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        self.sprung.store(false, Ordering::SeqCst);
-    }
-
-    fn is_sprung(&self) -> bool {
-        self.sprung.load(Ordering::SeqCst)
-    }
-}
 
 /// An answer of so many messages, another one each time; it names its question.
 fn different(question: &str, number: usize, chunks: usize) -> String {
@@ -139,17 +27,14 @@ fn model(server: &ModelServer, fail_one_in: usize) {
     server.respond(move |asked| {
         number += 1;
         if fail_one_in > 0 && number % fail_one_in == fail_one_in - 1 {
-            return [Reply::status(500), Reply::cut_after(300), Reply::status(529)][number / fail_one_in % 3]
-                .clone();
+            return [Reply::status(500), Reply::cut_after(300), Reply::status(529)][number / fail_one_in % 3].clone();
         }
         // The question itself, without what memory gave.
         let said = asked.last_user().lines().last().unwrap_or_default().to_owned();
-        let question =
-            said.split_whitespace().rfind(|word| word.starts_with("q0")).unwrap_or("none").to_owned();
-        let last_is_result = asked
-            .messages()
-            .last()
-            .is_some_and(|m| m["role"] == "tool" || m["content"][0]["type"] == "tool_result");
+        let question = said.split_whitespace().rfind(|word| word.starts_with("q0")).unwrap_or("none").to_owned();
+        let last_is_result = asked.messages().last().is_some_and(|m| {
+            m["role"] == "tool" || m["content"][0]["type"] == "tool_result"
+        });
         if said.contains("tool") && !last_is_result {
             return Reply::tool("look", json!({ "q": question }));
         }
@@ -226,8 +111,7 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
     let (mut crashes, mut tools, mut number) = (0, 0, 0);
     let mut unsprung = vec![];
     let mut running = rig.run().await;
-    for (point, left) in POINTS.iter().map(|p| (*p, 0)).chain(SENDING.iter().flat_map(|p| [(*p, 0), (*p, 1)]))
-    {
+    for (point, left) in TURN.iter().map(|p| (*p, 0)).chain(SENDING.iter().flat_map(|p| [(*p, 0), (*p, 1)])) {
         for (long, with_tool) in [(false, false), (true, false), (false, true), (true, true)] {
             let needs_tool = point.contains("tool") || point.contains("round");
             if (needs_tool && !with_tool) || (left > 0 && (!long || point == "deliver::before-sending-row")) {
@@ -237,11 +121,7 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
             let name = format!("q0{number}");
             let context = format!("{point} +{left}, long {long}, tool {with_tool}");
             traps.arm(point, left);
-            let words = format!(
-                "<@500> {name} dentist {} {}",
-                if long { "long" } else { "" },
-                if with_tool { "tool" } else { "" }
-            );
+            let words = format!("<@500> {name} dentist {} {}", if long { "long" } else { "" }, if with_tool { "tool" } else { "" });
             let id = rig.fake.say(CHANNEL, ALICE, &words);
             questions.insert(id, (name, if long { 3 } else { 1 }));
             let state = vault_agent::turn::TurnJournal::open(&rig.state()).unwrap();
@@ -259,23 +139,14 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
             tools += usize::from(with_tool);
             check(&rig, &questions, &context);
             let started = tool.started.lock().unwrap().clone();
-            let unique: std::collections::BTreeSet<_> =
-                started.iter().map(|(which, _)| which.clone()).collect();
+            let unique: std::collections::BTreeSet<_> = started.iter().map(|(which, _)| which.clone()).collect();
             assert_eq!(unique.len(), started.len(), "{context}: a tool was started twice");
         }
     }
     running.stop().await.unwrap();
-    println!(
-        "{} questions, {crashes} crashes, {} tools of {tools}; not sprung: {unsprung:?}",
-        questions.len(),
-        tool.count()
-    );
+    println!("{} questions, {crashes} crashes, {} tools of {tools}; not sprung: {unsprung:?}", questions.len(), tool.count());
     assert!(crashes >= questions.len() - 4, "{crashes} crashes of {}: {unsprung:?}", questions.len());
-    let told = server
-        .requests()
-        .iter()
-        .filter(|asked| asked.results().iter().any(|r| r.contains("outcome is unknown")))
-        .count();
+    let told = server.requests().iter().filter(|asked| asked.results().iter().any(|r| r.contains("outcome is unknown"))).count();
     assert!(told >= 4, "after a crash within a tool the model is told so: {told}");
 }
 
@@ -341,11 +212,7 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
             if questions.len() < messages {
                 let name = format!("q0{}", questions.len());
                 let long = random(2) == 0;
-                let id = rig.fake.say(
-                    CHANNEL,
-                    ALICE,
-                    &format!("<@500> {name} {}", if long { "long" } else { "" }),
-                );
+                let id = rig.fake.say(CHANNEL, ALICE, &format!("<@500> {name} {}", if long { "long" } else { "" }));
                 questions.insert(id, (name, if long { 3 } else { 1 }));
             }
         }
@@ -353,10 +220,7 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
         let (asked, sent) = (server.requests().len(), rig.fake.requests("POST", "/messages").len());
         let wait = Instant::now();
         let quiet = Duration::from_secs(3);
-        while server.requests().len() == asked
-            && rig.fake.requests("POST", "/messages").len() == sent
-            && wait.elapsed() < quiet
-        {
+        while server.requests().len() == asked && rig.fake.requests("POST", "/messages").len() == sent && wait.elapsed() < quiet {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         tokio::time::sleep(Duration::from_millis(random(120))).await;
