@@ -3,12 +3,12 @@
 use super::models::{ModelServer, Reply};
 use super::rig::*;
 use super::traps::{SENDING, TURN, Traps};
-use super::turns::{Look, rig_with, settings};
+use super::turns::{Look, answers, rig_with, settings};
+use jiff::SignedDuration;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use jiff::SignedDuration;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::format::log::EventKind;
@@ -27,14 +27,17 @@ fn model(server: &ModelServer, fail_one_in: usize) {
     server.respond(move |asked| {
         number += 1;
         if fail_one_in > 0 && number % fail_one_in == fail_one_in - 1 {
-            return [Reply::status(500), Reply::cut_after(300), Reply::status(529)][number / fail_one_in % 3].clone();
+            return [Reply::status(500), Reply::cut_after(300), Reply::status(529)][number / fail_one_in % 3]
+                .clone();
         }
         // The question itself, without what memory gave.
         let said = asked.last_user().lines().last().unwrap_or_default().to_owned();
-        let question = said.split_whitespace().rfind(|word| word.starts_with("q0")).unwrap_or("none").to_owned();
-        let last_is_result = asked.messages().last().is_some_and(|m| {
-            m["role"] == "tool" || m["content"][0]["type"] == "tool_result"
-        });
+        let question =
+            said.split_whitespace().rfind(|word| word.starts_with("q0")).unwrap_or("none").to_owned();
+        let last_is_result = asked
+            .messages()
+            .last()
+            .is_some_and(|m| m["role"] == "tool" || m["content"][0]["type"] == "tool_result");
         if said.contains("tool") && !last_is_result {
             return Reply::tool("look", json!({ "q": question }));
         }
@@ -121,7 +124,11 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
             let name = format!("q0{number}");
             let context = format!("{point} +{left}, long {long}, tool {with_tool}");
             traps.arm(point, left);
-            let words = format!("<@500> {name} dentist {} {}", if long { "long" } else { "" }, if with_tool { "tool" } else { "" });
+            let words = format!(
+                "<@500> {name} dentist {} {}",
+                if long { "long" } else { "" },
+                if with_tool { "tool" } else { "" }
+            );
             let id = rig.fake.say(CHANNEL, ALICE, &words);
             questions.insert(id, (name, if long { 3 } else { 1 }));
             let state = vault_agent::turn::TurnJournal::open(&rig.state()).unwrap();
@@ -139,14 +146,23 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
             tools += usize::from(with_tool);
             check(&rig, &questions, &context);
             let started = tool.started.lock().unwrap().clone();
-            let unique: std::collections::BTreeSet<_> = started.iter().map(|(which, _)| which.clone()).collect();
+            let unique: std::collections::BTreeSet<_> =
+                started.iter().map(|(which, _)| which.clone()).collect();
             assert_eq!(unique.len(), started.len(), "{context}: a tool was started twice");
         }
     }
     running.stop().await.unwrap();
-    println!("{} questions, {crashes} crashes, {} tools of {tools}; not sprung: {unsprung:?}", questions.len(), tool.count());
+    println!(
+        "{} questions, {crashes} crashes, {} tools of {tools}; not sprung: {unsprung:?}",
+        questions.len(),
+        tool.count()
+    );
     assert!(crashes >= questions.len() - 4, "{crashes} crashes of {}: {unsprung:?}", questions.len());
-    let told = server.requests().iter().filter(|asked| asked.results().iter().any(|r| r.contains("outcome is unknown"))).count();
+    let told = server
+        .requests()
+        .iter()
+        .filter(|asked| asked.results().iter().any(|r| r.contains("outcome is unknown")))
+        .count();
     assert!(told >= 4, "after a crash within a tool the model is told so: {told}");
 }
 
@@ -212,7 +228,11 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
             if questions.len() < messages {
                 let name = format!("q0{}", questions.len());
                 let long = random(2) == 0;
-                let id = rig.fake.say(CHANNEL, ALICE, &format!("<@500> {name} {}", if long { "long" } else { "" }));
+                let id = rig.fake.say(
+                    CHANNEL,
+                    ALICE,
+                    &format!("<@500> {name} {}", if long { "long" } else { "" }),
+                );
                 questions.insert(id, (name, if long { 3 } else { 1 }));
             }
         }
@@ -220,7 +240,10 @@ async fn the_real_daemon_killed_at_random_gives_each_message_one_whole_answer() 
         let (asked, sent) = (server.requests().len(), rig.fake.requests("POST", "/messages").len());
         let wait = Instant::now();
         let quiet = Duration::from_secs(3);
-        while server.requests().len() == asked && rig.fake.requests("POST", "/messages").len() == sent && wait.elapsed() < quiet {
+        while server.requests().len() == asked
+            && rig.fake.requests("POST", "/messages").len() == sent
+            && wait.elapsed() < quiet
+        {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         tokio::time::sleep(Duration::from_millis(random(120))).await;
@@ -278,4 +301,86 @@ async fn a_question_of_yesterday_survives_a_crash_before_it_is_accepted() {
     assert_eq!(replies(&rig)[&id].len(), 1);
     assert!(replies(&rig)[&id][0].starts_with("Sorry, I was away."), "{:?}", replies(&rig));
     running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_keeps_the_settings_that_it_began_with() {
+    let server = ModelServer::start().await;
+    let rig = Rig::new().await;
+    let text = |brain: &str| {
+        format!(
+            "{}[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
+             api_base = \"{}\"\n",
+            settings(&server, &[(brain, "messages")]),
+            rig.fake.api_base()
+        )
+    };
+    let file = rig.vault().join("vault-agent.toml");
+    std::fs::write(&file, text("old")).unwrap();
+    server.script(vec![
+        Reply::tool("reminder_list", json!({})).after(Duration::from_secs(3)),
+        Reply::text("As I began."),
+    ]);
+    server.respond(|asked| Reply::text(format!("By {}.", asked.body["model"].as_str().unwrap())));
+    let daemon = Daemon::start(&rig);
+    rig.fake.connected().await;
+    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> first?");
+    server.wait_for(1).await;
+    std::fs::write(&file, text("new")).unwrap();
+    rig.wait_done(1).await;
+    let models: Vec<_> = server.requests().iter().map(|asked| asked.body["model"].clone()).collect();
+    assert_eq!(models, ["model-old", "model-old"]);
+    assert_eq!(answers(&rig), ["As I began."]);
+    // The next ones are asked of the new brain, as soon as the file was seen.
+    let end = Instant::now() + LONG;
+    for nth in 2.. {
+        rig.fake.say(CHANNEL, ALICE, "<@500> and now?");
+        rig.wait_done(nth).await;
+        if answers(&rig).pop().unwrap() == "By model-new." {
+            break;
+        }
+        assert!(Instant::now() < end, "the new settings were never taken on");
+    }
+    drop(daemon);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_is_one_request_and_one_message() {
+    const TURNS: usize = 50;
+    let server = ModelServer::start().await;
+    let rig = rig_with(&server, &[("one", "messages")]).await;
+    let replied: Arc<Mutex<Vec<Instant>>> = Arc::default();
+    let replies = replied.clone();
+    server.respond(move |_| {
+        replies.lock().unwrap().push(Instant::now());
+        Reply::text("An answer of a few words, as most are.")
+    });
+    let running = rig.run().await;
+    let mut said = vec![];
+    for n in 0..TURNS {
+        said.push(Instant::now());
+        rig.fake.say(CHANNEL, ALICE, &format!("<@500> question {n} about the dentist?"));
+        rig.wait_done(n + 1).await;
+    }
+    running.stop().await.unwrap();
+    let asked = server.requests();
+    let posted: Vec<_> = rig
+        .fake
+        .requests("POST", "/messages")
+        .into_iter()
+        .filter(|post| post.path.ends_with("/messages"))
+        .collect();
+    assert_eq!((asked.len(), posted.len()), (TURNS, TURNS));
+    let shares = |mut times: Vec<Duration>| {
+        times.sort();
+        format!("p50 {:?}, p95 {:?}", times[times.len() / 2], times[times.len() * 95 / 100])
+    };
+    let to_request = said.iter().zip(&asked).map(|(said, asked)| asked.at - *said).collect();
+    let replied = replied.lock().unwrap().clone();
+    let to_post = replied.iter().zip(&posted).map(|(replied, post)| post.at - *replied).collect();
+    let bytes: Vec<usize> = asked.iter().map(|asked| asked.bytes.len()).collect();
+    println!("message to request: {}", shares(to_request));
+    println!("model's answer to POST: {}", shares(to_post));
+    println!("bytes of a request: first {}, last {}", bytes[0], bytes[TURNS - 1]);
 }
