@@ -20,3 +20,4 @@ mod traps;
 mod turns;
 mod turns_bad;
 mod turns_killed;
+mod turns_remade;

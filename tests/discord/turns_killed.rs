@@ -167,10 +167,10 @@ async fn killed_at_each_step_of_a_turn_its_answer_is_one_and_whole() {
 }
 
 /// A daemon that is killed when it is dropped.
-struct Daemon(Child);
+pub struct Daemon(Child);
 
 impl Daemon {
-    fn start(rig: &Rig) -> Self {
+    pub fn start(rig: &Rig) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vault-agent"));
         let child = command
             .arg("run")
