@@ -16,29 +16,26 @@ use tokio_util::sync::CancellationToken;
 use super::calling::{Brains, Permits, Seat, Walk};
 use super::memory::Remember;
 use super::setup;
-use super::tools::{Caller, Toolbox};
+use super::told::{for_brain, kept, persona, pinned};
+use super::tools::Toolbox;
 use super::words;
 use crate::brain::failover::Attempt;
 use crate::brain::health::Store;
 use crate::brain::wire::{self, Watch};
-use crate::brain::{
-    BrainError, Class, Event, Message, Part, Reply, Request, Stop, ToolCall, ToolResult, ToolSpec, Usage,
-};
+use crate::brain::{BrainError, Class, Event, Part, Reply, Request, Stop, ToolSpec, Usage};
 use crate::config::{AttachmentKind, MEMORY, ToolGroup};
 use crate::format::log::{self, LogBlock};
 use crate::turn::assemble::{self, Material, Question};
 use crate::turn::files::{self, Attached, FilePlace};
-use crate::turn::journal::{Assembled, CallRow, Recalled, ToolEnd, Turn};
+use crate::turn::journal::{Assembled, CallRow, Recalled, Turn};
 use crate::turn::{
-    Answer, Facts, Halt, Note, Place, Responder, State, TurnJournal, TurnJournalError, history, remake, route,
+    Answer, Halt, Note, Place, Responder, State, TurnJournal, TurnJournalError, history, remake, route,
 };
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
 /// What memory may take before a turn goes on without it.
 const RECALL_TIME: Duration = Duration::from_millis(300);
-/// Longer texts of the persona note are cut.
-const PERSONA_CHARS: usize = 20_000;
 /// Events of a stream that wait to be shown.
 const EVENTS: usize = 64;
 
@@ -66,8 +63,8 @@ pub struct EngineParts {
 
 /// Runs turns, with the settings that it was made with.
 pub struct Engine {
-    parts: EngineParts,
-    brains: Brains,
+    pub(super) parts: EngineParts,
+    pub(super) brains: Brains,
 }
 
 impl std::fmt::Debug for Engine {
@@ -77,13 +74,13 @@ impl std::fmt::Debug for Engine {
 }
 
 /// One turn as it runs.
-struct Run<'a> {
-    turn: Turn,
+pub(super) struct Run<'a> {
+    pub turn: Turn,
     joined: Vec<Turn>,
     blocks: Vec<LogBlock>,
-    questions: Vec<Question>,
+    pub questions: Vec<Question>,
     recalled: Recalled,
-    place: &'a dyn Place,
+    pub place: &'a dyn Place,
     stop: &'a CancellationToken,
 }
 
@@ -129,15 +126,15 @@ impl Engine {
         Ok(Self { parts, brains })
     }
 
-    fn settings(&self) -> &crate::config::Assistant {
+    pub(super) fn settings(&self) -> &crate::config::Assistant {
         &self.parts.workspace.settings.assistant
     }
 
-    fn now(&self) -> Timestamp {
+    pub(super) fn now(&self) -> Timestamp {
         self.parts.workspace.clock.now()
     }
 
-    fn journal(&self) -> &TurnJournal {
+    pub(super) fn journal(&self) -> &TurnJournal {
         &self.parts.journal
     }
 
@@ -257,27 +254,6 @@ impl Engine {
             return Ok((Vec::new(), Some(why)));
         }
         Ok((routed.chain, None))
-    }
-
-    /// Why nobody is asked any more today, where the day's budget is spent.
-    fn spent(&self) -> Option<String> {
-        let (tokens, usd) = (self.settings().day_tokens, self.settings().day_usd);
-        if tokens.is_none() && usd.is_none() {
-            return None;
-        }
-        let zone = self.parts.workspace.zone.tz().clone();
-        let midnight = self.now().to_zoned(zone).start_of_day().ok()?.timestamp();
-        let calls = self.journal().calls_since(midnight).ok()?;
-        let used: u64 = calls.iter().map(|call| call.usage.input + call.usage.output).sum();
-        let paid: f64 = calls.iter().filter_map(|call| self.price(&call.brain, &call.usage)).sum();
-        if tokens.is_some_and(|most| used >= most) {
-            return Some(format!("Today's budget of {} tokens is used up.", tokens.unwrap_or_default()));
-        }
-        usd.filter(|most| paid >= *most).map(|most| format!("Today's budget of {most} USD is used up."))
-    }
-
-    fn price(&self, brain: &str, usage: &Usage) -> Option<f64> {
-        Some(self.brains.named(brain)?.prepared.price?.of(usage))
     }
 
     /// What memory gives; after a crash, what it gave.
@@ -423,160 +399,11 @@ impl Engine {
         if self.settings().tools.contains(&ToolGroup::Vault) { self.parts.tools.specs() } else { Vec::new() }
     }
 
-    /// The rounds of tools so far, as messages; what was asked for and isn't done yet is done now.
-    async fn rounds(&self, run: &Run<'_>, brain: &str) -> Result<Vec<Message>, Halt> {
-        let message = run.turn.asked.message;
-        let rounds = self.journal().rounds(message).map_err(later)?;
-        let spent = u32::try_from(rounds.len()).unwrap_or(u32::MAX) >= self.settings().max_rounds;
-        let mut messages = Vec::new();
-        let mut number = 0;
-        let last = rounds.len().saturating_sub(1);
-        for (index, round) in rounds.into_iter().enumerate() {
-            let mut results = Vec::new();
-            for call in &round.tool_calls {
-                let end = self.run_tool(run, number, call, brain).await?;
-                let mut text = end.text;
-                if spent && index == last {
-                    text = format!("{text}\n\n{}", words::NO_MORE_ROUNDS);
-                }
-                results.push(ToolResult { call_id: call.id.clone(), text, is_error: end.is_error });
-                number += 1;
-            }
-            messages.push(Message::Assistant {
-                text: round.text,
-                tool_calls: round.tool_calls,
-                raw: round.raw,
-            });
-            messages.push(Message::ToolResults { results });
-        }
-        Ok(messages)
-    }
-
-    /// What a tool said; it is started now if it never was.
-    async fn run_tool(
-        &self,
-        run: &Run<'_>,
-        number: u32,
-        call: &ToolCall,
-        brain: &str,
-    ) -> Result<ToolEnd, Halt> {
-        let message = run.turn.asked.message;
-        let known = self.journal().tools(message).map_err(later)?;
-        let end = match known.into_iter().find(|row| row.number == number) {
-            Some(row) => match row.result {
-                Some(end) => {
-                    // The crash may have come before the note.
-                    note_tool(run, number, call, &end);
-                    return Ok(end);
-                }
-                None => ToolEnd { text: words::OUTCOME_UNKNOWN.to_owned(), is_error: true, ms: 0 },
-            },
-            None => {
-                run.place.progress(&format!("using {}", call.name));
-                fail::fail_point!("turn::before-tool-started");
-                self.journal().tool_started(message, number, call, self.now()).map_err(later)?;
-                fail::fail_point!("turn::after-tool-started");
-                let turn = run
-                    .turn
-                    .asked
-                    .block
-                    .rsplit_once("#^")
-                    .map_or_else(|| message.to_string(), |(_, id)| id.to_owned());
-                let caller = Caller { turn, number, brain: brain.to_owned() };
-                let end = self.parts.tools.call(call, &caller).await;
-                fail::fail_point!("turn::before-tool-finished");
-                end
-            }
-        };
-        self.journal().tool_finished(message, number, &end, self.now()).map_err(later)?;
-        fail::fail_point!("turn::after-tool-finished");
-        note_tool(run, number, call, &end);
-        Ok(end)
-    }
-
-    /// The sentence that ends a turn whose tokens or rounds are used up.
-    fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
-        let calls = self.journal().calls(message).map_err(later)?;
-        let used: u64 = calls.iter().map(|call| call.usage.input + call.usage.output).sum();
-        let most = self.settings().turn_tokens;
-        if used >= most {
-            return Ok(Some(format!("I stopped here: this turn used up its {most} tokens.")));
-        }
-        let rounds = calls.iter().filter(|call| call.class.is_none()).count();
-        let most = self.settings().max_rounds as usize;
-        Ok((rounds > most).then(|| format!("I stopped here: this turn had its {most} rounds of tools.")))
-    }
-
-    async fn memory_says(&self, run: &Run<'_>, why: Option<&str>) -> String {
-        let question = run.questions.last().map_or("", |question| history::strip_mentions(&question.text));
-        match self.parts.memory.answer(question, &run.turn.asked.block).await {
-            Ok(answer) => words::from_memory(why, &answer),
-            Err(problem) => words::from_memory(why, &format!("Memory could not be asked either: {problem}")),
-        }
-    }
-
-    /// An answer that is only a sentence, with the facts of what was tried.
-    fn finish_with(&self, message: u64, text: &str) -> Result<Answer, Halt> {
-        let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
-        let joined = self.journal().joined_to(message).map_err(later)?;
-        let brain = turn.brain.clone().unwrap_or_else(|| MEMORY.to_owned());
-        self.finish(&turn, &joined, text, &brain, "")
-    }
-
-    fn finish(
-        &self,
-        turn: &Turn,
-        joined: &[Turn],
-        text: &str,
-        brain: &str,
-        model: &str,
-    ) -> Result<Answer, Halt> {
-        let message = turn.asked.message;
-        let calls = self.journal().calls(message).map_err(later)?;
-        let assembled = self.journal().turn(message).map_err(later)?.and_then(|turn| turn.assembled);
-        let assembled = assembled.filter(|_| brain != MEMORY);
-        let mut usage = Usage::default();
-        calls.iter().for_each(|call| usage += call.usage);
-        let prices: Option<Vec<f64>> = calls
-            .iter()
-            .filter(|call| call.usage != Usage::default())
-            .map(|call| self.price(&call.brain, &call.usage))
-            .collect();
-        let id = |turn: &Turn| turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned());
-        let facts = Facts {
-            brain: brain.to_owned(),
-            model: model.to_owned(),
-            input: usage.input,
-            cached: usage.cached,
-            output: usage.output,
-            usd: prices.filter(|prices| !prices.is_empty()).map(|prices| prices.iter().sum()),
-            ms: u64::try_from(self.now().duration_since(turn.started).as_millis()).unwrap_or(0),
-            ctx: assembled.as_ref().map(|request| request.hash.clone()),
-            calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
-            failed: calls.iter().filter_map(|call| Some((call.brain.clone(), call.class?))).collect(),
-            part: None,
-            at: assembled.as_ref().map(|request| request.at),
-            budget: assembled.as_ref().map(|request| request.budget),
-            tail: assembled.and_then(|request| request.tail),
-            turn: id(turn),
-            with: joined.iter().filter_map(id).collect(),
-        };
-        let text = words::bounded(text);
-        let text = if turn.asked.away { words::after_absence(&text) } else { text };
-        Ok(Answer { text, facts })
-    }
-
-    fn keep<T>(&self, result: Result<T, TurnJournalError>) {
+    pub(super) fn keep<T>(&self, result: Result<T, TurnJournalError>) {
         if let Err(error) = result {
             tracing::warn!("{error}");
         }
     }
-}
-
-/// The bytes of a file that is kept in the vault.
-pub fn kept(workspace: &Workspace, path: &str) -> Result<Vec<u8>, String> {
-    let path = NotePath::new(path).map_err(|error| error.to_string())?;
-    workspace.vault.read(&path).map_err(|error| error.to_string())
 }
 
 /// Hands on the words of an answer as they come.
@@ -588,60 +415,12 @@ async fn tell(mut events: mpsc::Receiver<Event>, place: &dyn Place) {
     }
 }
 
-/// Logs a tool's call and result; the log takes each once.
-fn note_tool(run: &Run<'_>, number: u32, call: &ToolCall, end: &ToolEnd) {
-    let text = history::tool_block(call, &end.text, end.is_error);
-    run.place.note(Note::Tool { number, name: call.name.clone(), text });
-}
-
-/// The persona note as it stands; none where there is none.
-pub fn persona(workspace: &Workspace) -> String {
-    persona_text(&note(workspace, &workspace.settings.assistant.persona))
-}
-
-/// What a brain is told of a persona note's text.
-pub fn persona_text(text: &str) -> String {
-    history::shorten(text, PERSONA_CHARS)
-}
-
-/// The pinned note as it stands.
-pub fn pinned(workspace: &Workspace) -> String {
-    pinned_text(&note(workspace, &workspace.settings.paths.pinned))
-}
-
-/// What a brain is told of the pinned note's text: its bullets.
-pub fn pinned_text(text: &str) -> String {
-    let bullets: Vec<&str> = text.lines().filter(|line| line.starts_with("- ")).collect();
-    history::shorten(&bullets.join("\n"), PERSONA_CHARS)
-}
-
-fn note(workspace: &Workspace, path: &str) -> String {
-    let bytes = workspace.vault.read(&workspace.note(path)).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 /// What routes call a file of this media type.
 fn kind_of(media_type: &str) -> AttachmentKind {
     match media_type.split('/').next() {
         Some("image") => AttachmentKind::Image,
         Some("text") => AttachmentKind::Text,
         _ => AttachmentKind::Any,
-    }
-}
-
-/// The question as a brain gets it: pictures only where it takes them.
-fn for_brain(question: &Question, vision: bool) -> Question {
-    let files = question.files.iter().map(|part| shown(part.clone(), vision)).collect();
-    Question { files, ..question.clone() }
-}
-
-/// A part as a brain gets it that takes pictures, or doesn't.
-pub fn shown(part: Part, vision: bool) -> Part {
-    match part {
-        Part::Image { media_type, .. } if !vision => {
-            Part::Text { text: format!("(a picture, {media_type}, which you can't see)") }
-        }
-        part => part,
     }
 }
 
@@ -671,6 +450,6 @@ fn row(brain: &crate::config::Brain, answered: &Result<Reply, BrainError>, ms: u
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
-fn later(error: TurnJournalError) -> Halt {
+pub(super) fn later(error: TurnJournalError) -> Halt {
     Halt::Later(error.to_string())
 }

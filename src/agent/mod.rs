@@ -8,14 +8,18 @@
 
 mod calling;
 mod engine;
+mod finish;
 pub mod memory;
 pub mod recollection;
+mod rounds;
 pub mod setup;
+mod told;
 pub mod tools;
 mod words;
 
 pub use calling::Permits;
-pub use engine::{Engine, EngineParts, kept, persona, persona_text, pinned, pinned_text, shown};
+pub use engine::{Engine, EngineParts};
 pub use memory::{Given, Remember, VaultMemory};
 pub use recollection::{Memory, Recall};
+pub use told::{kept, persona, persona_text, pinned, pinned_text, shown};
 pub use tools::{NoTools, Toolbox};

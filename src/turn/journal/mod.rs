@@ -7,6 +7,7 @@
 //!
 //! Deleting the file loses nothing of the vault; an open question may then be asked again.
 
+mod calls;
 mod rows;
 mod schema;
 
@@ -18,7 +19,6 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 use self::schema::{SCHEMA, SELECT, turn_of};
 use super::state::State;
-use crate::brain::{Class, Reply, ToolCall, Usage};
 
 pub use rows::{Assembled, CallRow, NewTurn, Recalled, Round, StepRow, ToolEnd, ToolRow, Turn};
 
@@ -267,160 +267,6 @@ impl TurnJournal {
         })
     }
 
-    /// Notes how a call ended, and the round of tools that it asks for.
-    pub fn called(
-        &self,
-        message: u64,
-        call: &CallRow,
-        round: Option<&Reply>,
-        now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
-            let usage = &call.usage;
-            tx.execute(
-                "INSERT INTO calls (message, brain, model, class, error, ms, input, cached, cache_write, output)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-                params![
-                    message.to_string(),
-                    call.brain,
-                    call.model,
-                    call.class.map(Class::name),
-                    call.error,
-                    whole(call.ms),
-                    whole(usage.input),
-                    whole(usage.cached),
-                    whole(usage.cache_write),
-                    whole(usage.output)
-                ],
-            )?;
-            if let Some(reply) = round {
-                let json = serde_json::json!({ "text": reply.text, "tool_calls": reply.tool_calls, "raw": reply.raw });
-                tx.execute(
-                    "INSERT INTO rounds (message, reply) VALUES (?1, ?2)",
-                    params![message.to_string(), json.to_string()],
-                )?;
-            }
-            let detail = match (&call.class, round) {
-                (Some(class), _) => format!("{}: {}", call.brain, class.name()),
-                (None, Some(reply)) => format!("{}: {} tools", call.brain, reply.tool_calls.len()),
-                (None, None) => format!("{}: an answer", call.brain),
-            };
-            step(tx, message, "call ended", now, &detail)
-        })
-    }
-
-    /// The calls of a turn, in their order.
-    pub fn calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
-        self.calls_where("message = ?1", message.to_string())
-    }
-
-    /// The calls of all turns that were accepted since an instant.
-    pub fn calls_since(&self, since: Timestamp) -> Result<Vec<CallRow>, TurnJournalError> {
-        let accepted = "message IN (SELECT message FROM turns WHERE started_ms >= ?1)";
-        self.calls_where(accepted, since.as_millisecond())
-    }
-
-    fn calls_where(
-        &self,
-        condition: &str,
-        value: impl rusqlite::ToSql,
-    ) -> Result<Vec<CallRow>, TurnJournalError> {
-        let columns = "brain, model, class, error, ms, input, cached, cache_write, output";
-        self.read(|db| {
-            db.prepare_cached(&format!("SELECT {columns} FROM calls WHERE {condition} ORDER BY number"))?
-                .query_map([value], |row| {
-                    let class: Option<String> = row.get(2)?;
-                    Ok(CallRow {
-                        brain: row.get(0)?,
-                        model: row.get(1)?,
-                        class: class
-                            .and_then(|name| Class::ALL.into_iter().find(|class| class.name() == name)),
-                        error: row.get(3)?,
-                        ms: count(row, 4)?,
-                        usage: Usage {
-                            input: count(row, 5)?,
-                            cached: count(row, 6)?,
-                            cache_write: count(row, 7)?,
-                            output: count(row, 8)?,
-                        },
-                    })
-                })?
-                .collect()
-        })
-    }
-
-    /// The rounds of tools that brains asked for in a turn, in their order.
-    pub fn rounds(&self, message: u64) -> Result<Vec<Round>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached("SELECT reply FROM rounds WHERE message = ?1 ORDER BY number")?
-                .query_map([message.to_string()], |row| {
-                    let json: String = row.get(0)?;
-                    Ok(serde_json::from_str(&json).unwrap_or_default())
-                })?
-                .collect()
-        })
-    }
-
-    /// Notes, before it happens, that a tool is started. False where it was started before: then it must not
-    /// be again.
-    pub fn tool_started(
-        &self,
-        message: u64,
-        number: u32,
-        call: &ToolCall,
-        now: Timestamp,
-    ) -> Result<bool, TurnJournalError> {
-        self.write(|tx| {
-            let added = tx.execute(
-                "INSERT INTO tools (message, number, call_id, name, arguments) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT DO NOTHING",
-                params![message.to_string(), number, call.id, call.name, call.arguments],
-            )?;
-            step(tx, message, "tool started", now, &call.name)?;
-            Ok(added > 0)
-        })
-    }
-
-    /// Notes how a tool ended.
-    pub fn tool_finished(
-        &self,
-        message: u64,
-        number: u32,
-        end: &ToolEnd,
-        now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
-        self.write(|tx| {
-            tx.execute(
-                "UPDATE tools SET result = ?3, is_error = ?4, ms = ?5 WHERE message = ?1 AND number = ?2",
-                params![message.to_string(), number, end.text, end.is_error, whole(end.ms)],
-            )?;
-            step(tx, message, "tool finished", now, if end.is_error { "failed" } else { "" })
-        })
-    }
-
-    /// The tools of a turn that were started, in their order.
-    pub fn tools(&self, message: u64) -> Result<Vec<ToolRow>, TurnJournalError> {
-        self.read(|db| {
-            db.prepare_cached(
-                "SELECT number, call_id, name, arguments, result, is_error, ms FROM tools WHERE message = ?1 ORDER BY number",
-            )?
-            .query_map([message.to_string()], |row| {
-                let text: Option<String> = row.get(4)?;
-                let (is_error, ms): (Option<bool>, u64) = (row.get(5)?, count(row, 6)?);
-                Ok(ToolRow {
-                    number: row.get(0)?,
-                    call: ToolCall { id: row.get(1)?, name: row.get(2)?, arguments: row.get(3)? },
-                    result: text.map(|text| ToolEnd {
-                        text,
-                        is_error: is_error.unwrap_or(false),
-                        ms,
-                    }),
-                })
-            })?
-            .collect()
-        })
-    }
-
     /// Notes that the text is fixed. Whoever calls this has put it into the delivery journal before.
     pub fn answered(
         &self,
@@ -596,6 +442,7 @@ fn put_aside(path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::brain::ToolCall;
 
     fn now() -> Timestamp {
         "2026-11-22T09:00:00Z".parse().unwrap()

@@ -1,0 +1,90 @@
+//! How a turn ends: what memory says where no brain did, the line of facts, and what a day may cost.
+
+use super::engine::{Engine, Run, later};
+use super::words;
+use crate::brain::Usage;
+use crate::config::MEMORY;
+use crate::turn::journal::Turn;
+use crate::turn::{Answer, Facts, Halt, history};
+
+impl Engine {
+    /// Why nobody is asked any more today, where the day's budget is spent.
+    pub(super) fn spent(&self) -> Option<String> {
+        let (tokens, usd) = (self.settings().day_tokens, self.settings().day_usd);
+        if tokens.is_none() && usd.is_none() {
+            return None;
+        }
+        let zone = self.parts.workspace.zone.tz().clone();
+        let midnight = self.now().to_zoned(zone).start_of_day().ok()?.timestamp();
+        let calls = self.journal().calls_since(midnight).ok()?;
+        let used: u64 = calls.iter().map(|call| call.usage.input + call.usage.output).sum();
+        let paid: f64 = calls.iter().filter_map(|call| self.price(&call.brain, &call.usage)).sum();
+        if tokens.is_some_and(|most| used >= most) {
+            return Some(format!("Today's budget of {} tokens is used up.", tokens.unwrap_or_default()));
+        }
+        usd.filter(|most| paid >= *most).map(|most| format!("Today's budget of {most} USD is used up."))
+    }
+
+    pub(super) fn price(&self, brain: &str, usage: &Usage) -> Option<f64> {
+        Some(self.brains.named(brain)?.prepared.price?.of(usage))
+    }
+
+    pub(super) async fn memory_says(&self, run: &Run<'_>, why: Option<&str>) -> String {
+        let question = run.questions.last().map_or("", |question| history::strip_mentions(&question.text));
+        match self.parts.memory.answer(question, &run.turn.asked.block).await {
+            Ok(answer) => words::from_memory(why, &answer),
+            Err(problem) => words::from_memory(why, &format!("Memory could not be asked either: {problem}")),
+        }
+    }
+
+    /// An answer that is only a sentence, with the facts of what was tried.
+    pub(super) fn finish_with(&self, message: u64, text: &str) -> Result<Answer, Halt> {
+        let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
+        let joined = self.journal().joined_to(message).map_err(later)?;
+        let brain = turn.brain.clone().unwrap_or_else(|| MEMORY.to_owned());
+        self.finish(&turn, &joined, text, &brain, "")
+    }
+
+    pub(super) fn finish(
+        &self,
+        turn: &Turn,
+        joined: &[Turn],
+        text: &str,
+        brain: &str,
+        model: &str,
+    ) -> Result<Answer, Halt> {
+        let message = turn.asked.message;
+        let calls = self.journal().calls(message).map_err(later)?;
+        let assembled = self.journal().turn(message).map_err(later)?.and_then(|turn| turn.assembled);
+        let assembled = assembled.filter(|_| brain != MEMORY);
+        let mut usage = Usage::default();
+        calls.iter().for_each(|call| usage += call.usage);
+        let prices: Option<Vec<f64>> = calls
+            .iter()
+            .filter(|call| call.usage != Usage::default())
+            .map(|call| self.price(&call.brain, &call.usage))
+            .collect();
+        let id = |turn: &Turn| turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned());
+        let facts = Facts {
+            brain: brain.to_owned(),
+            model: model.to_owned(),
+            input: usage.input,
+            cached: usage.cached,
+            output: usage.output,
+            usd: prices.filter(|prices| !prices.is_empty()).map(|prices| prices.iter().sum()),
+            ms: u64::try_from(self.now().duration_since(turn.started).as_millis()).unwrap_or(0),
+            ctx: assembled.as_ref().map(|request| request.hash.clone()),
+            calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
+            failed: calls.iter().filter_map(|call| Some((call.brain.clone(), call.class?))).collect(),
+            part: None,
+            at: assembled.as_ref().map(|request| request.at),
+            budget: assembled.as_ref().map(|request| request.budget),
+            tail: assembled.and_then(|request| request.tail),
+            turn: id(turn),
+            with: joined.iter().filter_map(id).collect(),
+        };
+        let text = words::bounded(text);
+        let text = if turn.asked.away { words::after_absence(&text) } else { text };
+        Ok(Answer { text, facts })
+    }
+}

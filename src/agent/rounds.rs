@@ -1,0 +1,100 @@
+//! The rounds of tools of a turn: what was asked for is done once, and what was done is told again.
+
+use super::engine::{Engine, Run, later};
+use super::tools::Caller;
+use super::words;
+use crate::brain::{Message, ToolCall, ToolResult};
+use crate::turn::journal::ToolEnd;
+use crate::turn::{Halt, Note, history};
+
+impl Engine {
+    /// The rounds of tools so far, as messages; what was asked for and isn't done yet is done now.
+    pub(super) async fn rounds(&self, run: &Run<'_>, brain: &str) -> Result<Vec<Message>, Halt> {
+        let message = run.turn.asked.message;
+        let rounds = self.journal().rounds(message).map_err(later)?;
+        let spent = u32::try_from(rounds.len()).unwrap_or(u32::MAX) >= self.settings().max_rounds;
+        let mut messages = Vec::new();
+        let mut number = 0;
+        let last = rounds.len().saturating_sub(1);
+        for (index, round) in rounds.into_iter().enumerate() {
+            let mut results = Vec::new();
+            for call in &round.tool_calls {
+                let end = self.run_tool(run, number, call, brain).await?;
+                let mut text = end.text;
+                if spent && index == last {
+                    text = format!("{text}\n\n{}", words::NO_MORE_ROUNDS);
+                }
+                results.push(ToolResult { call_id: call.id.clone(), text, is_error: end.is_error });
+                number += 1;
+            }
+            messages.push(Message::Assistant {
+                text: round.text,
+                tool_calls: round.tool_calls,
+                raw: round.raw,
+            });
+            messages.push(Message::ToolResults { results });
+        }
+        Ok(messages)
+    }
+
+    /// What a tool said; it is started now if it never was.
+    pub(super) async fn run_tool(
+        &self,
+        run: &Run<'_>,
+        number: u32,
+        call: &ToolCall,
+        brain: &str,
+    ) -> Result<ToolEnd, Halt> {
+        let message = run.turn.asked.message;
+        let known = self.journal().tools(message).map_err(later)?;
+        let end = match known.into_iter().find(|row| row.number == number) {
+            Some(row) => match row.result {
+                Some(end) => {
+                    // The crash may have come before the note.
+                    note_tool(run, number, call, &end);
+                    return Ok(end);
+                }
+                None => ToolEnd { text: words::OUTCOME_UNKNOWN.to_owned(), is_error: true, ms: 0 },
+            },
+            None => {
+                run.place.progress(&format!("using {}", call.name));
+                fail::fail_point!("turn::before-tool-started");
+                self.journal().tool_started(message, number, call, self.now()).map_err(later)?;
+                fail::fail_point!("turn::after-tool-started");
+                let turn = run
+                    .turn
+                    .asked
+                    .block
+                    .rsplit_once("#^")
+                    .map_or_else(|| message.to_string(), |(_, id)| id.to_owned());
+                let caller = Caller { turn, number, brain: brain.to_owned() };
+                let end = self.parts.tools.call(call, &caller).await;
+                fail::fail_point!("turn::before-tool-finished");
+                end
+            }
+        };
+        self.journal().tool_finished(message, number, &end, self.now()).map_err(later)?;
+        fail::fail_point!("turn::after-tool-finished");
+        note_tool(run, number, call, &end);
+        Ok(end)
+    }
+
+    /// The sentence that ends a turn whose tokens or rounds are used up.
+    pub(super) fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
+        let calls = self.journal().calls(message).map_err(later)?;
+        let used: u64 = calls.iter().map(|call| call.usage.input + call.usage.output).sum();
+        let most = self.settings().turn_tokens;
+        if used >= most {
+            return Ok(Some(format!("I stopped here: this turn used up its {most} tokens.")));
+        }
+        let rounds = calls.iter().filter(|call| call.class.is_none()).count();
+        let most = self.settings().max_rounds as usize;
+        Ok((rounds > most).then(|| format!("I stopped here: this turn had its {most} rounds of tools.")))
+    }
+}
+
+/// Logs a tool's call and result; the log takes each once.
+fn note_tool(run: &Run<'_>, number: u32, call: &ToolCall, end: &ToolEnd) {
+    let text = history::tool_block(call, &end.text, end.is_error);
+    run.place.note(Note::Tool { number, name: call.name.clone(), text });
+}
