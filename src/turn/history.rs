@@ -367,4 +367,25 @@ mod tests {
         let text = shorten(&"ä".repeat(100), 10);
         assert!(text.starts_with("äääää\n") && text.ends_with("\näääää") && text.contains("90 characters"));
     }
+
+    #[test]
+    fn what_belongs_to_the_question_or_came_after_it_is_no_past() {
+        let log = blocks(
+            "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n
+> [!user] 2026-11-22T09:00:00Z Alice\n> before\n\n^01M821HS000000000000000000\n
+> [!user] 2026-11-22T09:00:01Z Alice\n> now\n\n^01M821HSAH2QC573AM8001J000\n
+> [!system] 2026-11-22T09:00:01Z\n> attached [[logs/x/files/1-a.txt|a.txt]] (text/plain, 3 bytes)\n\n^01M821HSAH2QC573AM8001J001\n
+> [!tool]- 2026-11-22T09:00:02Z look\n> {}\n>\n> found\n\n^01M821HSAH2QC573AM8001J400\n
+> [!user] 2026-11-22T09:00:03Z Alice\n> later\n\n^01M821HSEB2QC573BJR001P000\n
+> [!agent] 2026-11-22T09:00:04Z Vault\n> an answer to before\n\n^01M821HSEB2QC573BJR002P000\n",
+        );
+        let told = past(&log, &["01M821HSAH2QC573AM8001J000"], true, &TimeZone::UTC);
+        let told = format!("{told:?}");
+        assert!(told.contains("before") && told.contains("an answer to before"), "{told}");
+        for not in ["now", "a.txt", "found", "later"] {
+            assert!(!told.contains(not), "{not}: {told}");
+        }
+        let all = format!("{:?}", past(&log, &[], true, &TimeZone::UTC));
+        assert!(all.contains("attached file: a.txt, text/plain, 3 bytes") && all.contains("later"), "{all}");
+    }
 }
