@@ -193,3 +193,20 @@ async fn questions_of_an_absence_are_turns_of_their_own_and_see_no_later_one() {
     }
     running.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn when_the_days_tokens_are_used_up_memory_answers_and_says_so() {
+    let server = ModelServer::start().await;
+    let rig = rig_with(&server, &[("one", "chat")]).await;
+    let settings = rig.vault().join("vault-agent.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, format!("[assistant]\nday_tokens = 1000\n{text}")).unwrap();
+    server.respond(|_| Reply::text("Yes.").usage(900, 0, 200));
+    let running = rig.run().await;
+    assert_eq!(answer(&rig, 1, "<@500> may I?").await, "Yes.");
+    let second = answer(&rig, 2, "<@500> when is the dentist?").await;
+    assert!(second.starts_with("Today's budget of 1000 tokens is used up."), "{second}");
+    assert!(second.contains("The dentist is on Friday"), "{second}");
+    assert_eq!(server.requests().len(), 1);
+    running.stop().await.unwrap();
+}
