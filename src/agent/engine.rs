@@ -104,11 +104,13 @@ impl Responder for Engine {
             () = stop.cancelled() => return Err(Halt::Stopped),
             timed = tokio::time::timeout(limit, self.run(message, place, stop)) => timed,
         };
-        timed.unwrap_or_else(|_| {
-            let why =
-                format!("This took longer than {} minutes and was ended.", self.settings().turn_minutes);
-            self.finish_with(message, &why)
-        })
+        match timed {
+            Ok(answered) => answered,
+            Err(_) => {
+                let minutes = self.settings().turn_minutes;
+                self.time_is_up(message, &format!("No brain answered within {minutes} minutes.")).await
+            }
+        }
     }
 }
 

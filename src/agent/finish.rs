@@ -37,12 +37,18 @@ impl Engine {
         }
     }
 
-    /// An answer that is only a sentence, with the facts of what was tried.
-    pub(super) fn finish_with(&self, message: u64, text: &str) -> Result<Answer, Halt> {
+    /// What memory says where the turn's time is up.
+    pub(super) async fn time_is_up(&self, message: u64, why: &str) -> Result<Answer, Halt> {
         let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
         let joined = self.journal().joined_to(message).map_err(later)?;
-        let brain = turn.brain.clone().unwrap_or_else(|| MEMORY.to_owned());
-        self.finish(&turn, &joined, text, &brain, "")
+        self.keep(self.journal().memory_answers(message, why, self.now()));
+        let question = history::strip_mentions(&turn.asked.text);
+        let why = Some(why).filter(|_| !self.parts.why_apart);
+        let text = match self.parts.memory.answer(question, &turn.asked.block).await {
+            Ok(answer) => words::from_memory(why, &answer),
+            Err(problem) => words::from_memory(why, &problem),
+        };
+        self.finish(&turn, &joined, &text, MEMORY, "")
     }
 
     pub(super) fn finish(

@@ -88,6 +88,16 @@ struct Tool {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = Arc::new(context.workspace()?);
     let question = question(args)?;
+    if question.trim().is_empty() && args.image.is_empty() {
+        return Err(CommandError::usage("the question is empty")
+            .hint("put it behind `ask`, or give `-` and standard input"));
+    }
+    let sees = |brain: &crate::config::Brain| {
+        brain.vision && args.brain.as_ref().is_none_or(|name| *name == brain.name)
+    };
+    if !args.image.is_empty() && !workspace.settings.brains.iter().any(sees) {
+        context.ui.note("no brain that is asked takes pictures; say `vision = true` for one that does");
+    }
     let files = args.image.iter().map(|path| picture(path)).collect::<Result<Vec<_>, _>>()?;
     let schema = args.schema.as_deref().map(Schema::read).transpose()?;
     if let Some(name) = &args.brain {

@@ -219,6 +219,26 @@ pub(super) fn validate(
                 "begin it with `https://`, or `http://` for a server on this machine",
             );
         }
+        for variable in brain.key_env.iter().chain(&brain.key_envs) {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if variable.is_empty() || variable.len() > 80 || !variable.chars().all(plain) {
+                return wrong(
+                    "brain",
+                    format!("`key_env` of brain `{name}` is no name of an environment variable"),
+                    "name a variable such as `ANTHROPIC_API_KEY`; if a key stands there, take it out and renew it",
+                );
+            }
+        }
+        let prices = brain.price.iter().flat_map(|price| {
+            [Some(price.input), price.cached, price.cache_write, Some(price.output)].into_iter().flatten()
+        });
+        if prices.into_iter().any(|price| !price.is_finite() || price < 0.0) {
+            return wrong(
+                "brain",
+                format!("a price of brain `{name}` is below zero"),
+                "give USD a million tokens",
+            );
+        }
         if !(1000..=10_000_000).contains(&brain.context_tokens) {
             return wrong(
                 "brain",

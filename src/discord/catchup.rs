@@ -94,7 +94,10 @@ async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
     problems.extend(setup::without_asking(&shared.settings));
     problems.extend(shared.is_blind().then_some(DiscordError::MissingIntent));
     shared.tell(problems);
-    for id in known_threads(shared, &places).into_iter().filter(|id| !quiet.contains(id)) {
+    let mut known = known_threads(shared, &places);
+    known.retain(|id| !quiet.contains(id));
+    known.extend(waiting_for_answers(shared, &places, &known));
+    for id in known {
         match get(shared, Route::Channel { channel_id: id.into() }).await {
             Ok(found) => places.extend(shared.place_of(&found).map(|place| (id, place))),
             // Deleted, or none of ours any more.
@@ -120,6 +123,19 @@ async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
         let _ = tried.await;
     }
     Ok(())
+}
+
+/// The channels in which a question waits for its answer, however long nothing was said there.
+fn waiting_for_answers(shared: &Shared, places: &[(u64, Place)], known: &[u64]) -> Vec<u64> {
+    let open = shared.turns.open_turns(None).unwrap_or_else(|error| {
+        tracing::error!("{error}");
+        Vec::new()
+    });
+    let mut channels: Vec<u64> = open.into_iter().map(|turn| turn.asked.channel).collect();
+    channels.sort_unstable();
+    channels.dedup();
+    channels.retain(|id| !known.contains(id) && places.iter().all(|(other, _)| other != id));
+    channels
 }
 
 async fn get(shared: &Shared, route: Route<'_>) -> Result<Value, ApiError> {

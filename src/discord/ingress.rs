@@ -27,7 +27,7 @@ use super::progress;
 use super::snowflake;
 use super::turns;
 use crate::format::log::EventKind;
-use crate::turn::NewTurn;
+use crate::turn::{NewTurn, State};
 
 /// How long a lane gathers before it takes what came in the order of the ids.
 const GATHER: Duration = Duration::from_millis(15);
@@ -381,9 +381,6 @@ impl Lane {
             return;
         }
         let text = mentions::strip(&message.content, &bot);
-        if text.eq_ignore_ascii_case("stop") && self.shared.turnstile.stop(self.id, &message.author.name) {
-            return;
-        }
         if self.shared.log.is_answered(self.id, message.id) {
             return;
         }
@@ -395,6 +392,7 @@ impl Lane {
         }
         fail::fail_point!("turn::before-accepted");
         match self.shared.turns.accept(&turn, self.shared.clock.now()) {
+            Ok(true) if turn.text.eq_ignore_ascii_case("stop") => self.stop(message),
             Ok(_) => {}
             Err(error) => {
                 tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
@@ -406,21 +404,45 @@ impl Lane {
         let _ = self.asks.send(());
     }
 
-    /// Logs and accepts a question that no message holds.
+    /// Ends what is being answered here. With nothing to end, the word is a question like any other.
+    fn stop(&self, message: &Incoming) {
+        let live = message.at() >= self.shared.started;
+        let others = self.shared.turns.open_turns(Some(self.id)).unwrap_or_default();
+        let busy = others.iter().any(|turn| turn.asked.message != message.id);
+        if !busy && live {
+            return;
+        }
+        if live {
+            self.shared.turnstile.stop(self.id, &message.author.name);
+        }
+        let now = self.shared.clock.now();
+        if let Err(error) = self.shared.turns.advance(message.id, State::Dropped, "a word to stop", now) {
+            tracing::warn!("{error}");
+        }
+    }
+
+    /// Logs and accepts a question that no message holds, with a word that tells it apart from what was said.
     async fn ask(&mut self, mut turn: NewTurn) {
-        let asked = log::Entry {
+        let entry = |part, kind, content: &str| log::Entry {
             message: turn.message,
-            part: snowflake::Part::Message,
-            kind: EventKind::User,
+            part,
+            kind,
             at: snowflake::time_of(turn.message),
             author: turn.author.clone(),
-            content: turn.text.clone(),
+            content: content.to_owned(),
         };
-        self.until_written(|lane| lane.shared.log.record(lane.id, std::slice::from_ref(&asked))).await;
+        let asked = [
+            entry(snowflake::Part::Message, EventKind::User, &turn.text),
+            entry(snowflake::Part::About, EventKind::System, log::BY_COMMAND),
+        ];
+        self.until_written(|lane| lane.shared.log.record(lane.id, &asked)).await;
         turn.thread = self.place.surface == Surface::Thread;
         turn.block = self.shared.log.link(self.id, turn.message).unwrap_or_default();
-        if let Err(error) = self.shared.turns.accept(&turn, self.shared.clock.now()) {
-            tracing::error!(channel = self.id, "a question could not be accepted: {error}");
+        let mut pause = PAUSE;
+        while let Err(error) = self.shared.turns.accept(&turn, self.shared.clock.now()) {
+            tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
         let _ = self.asks.send(());
     }

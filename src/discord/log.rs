@@ -104,6 +104,8 @@ struct Context {
     answered: BTreeSet<u64>,
     /// Messages of ours that say which question they answer.
     with_facts: BTreeSet<u64>,
+    /// Questions by a slash command, whose ids no message has.
+    commands: BTreeSet<u64>,
     /// When the bot last spoke, or was last spoken to, here.
     bound_at: Option<Timestamp>,
 }
@@ -160,6 +162,7 @@ impl Logbook {
             shown: Shown::default(),
             answered: BTreeSet::new(),
             with_facts: BTreeSet::new(),
+            commands: BTreeSet::new(),
             bound_at: None,
         };
         let mut oldest: Option<Timestamp> = None;
@@ -314,6 +317,11 @@ impl Logbook {
         self.lock().get(&id).is_some_and(|context| context.shown.is_news(message, at, text))
     }
 
+    /// Whether this is a question by a slash command.
+    pub fn is_command(&self, id: u64, message: u64) -> bool {
+        self.lock().get(&id).is_some_and(|context| context.commands.contains(&message))
+    }
+
     /// The newest `most` messages from the id `since` on that the log holds and doesn't call deleted, oldest first.
     pub fn recent(&self, id: u64, since: u64, most: usize) -> Vec<u64> {
         let contexts = self.lock();
@@ -406,6 +414,10 @@ impl Context {
         if part != Part::About || self.with_facts.contains(&message) {
             return;
         }
+        if content == BY_COMMAND {
+            self.commands.insert(message);
+            return;
+        }
         let target = content.strip_prefix(ANSWERS).and_then(|rest| rest.split("]]").next());
         let block = target.and_then(|target| target.split_once("#^")).and_then(|(_, id)| id.parse().ok());
         self.answered.extend(block.and_then(snowflake::message_of).map(|(message, _)| message));
@@ -419,10 +431,14 @@ impl Context {
         self.known = self.known.split_off(&(middle + 1, Part::Message));
         self.answered = self.answered.split_off(&(middle + 1));
         self.with_facts = self.with_facts.split_off(&(middle + 1));
+        self.commands = self.commands.split_off(&(middle + 1));
         self.shown.forget_before(middle + 1);
         self.floor = middle;
     }
 }
+
+/// What stands beside a question that no message holds.
+pub const BY_COMMAND: &str = "asked by `/ask`";
 
 /// How the event begins that says which message another answers.
 const ANSWERS: &str = "answers [[";

@@ -120,7 +120,7 @@ fn is_it(found: &message::Incoming, sought: &Outgoing) -> bool {
         // Two questions may get the same answer: a reply is told by what it answers, too.
         (None, None) => {
             buttons::rows(sought).is_empty()
-                && found.content == sought.text
+                && found.content.trim() == sought.text.trim()
                 && sought.reply_to.is_none_or(|to| found.reply_to == Some(to))
         }
     }

@@ -24,7 +24,8 @@ use super::typing::Typing;
 use crate::deliver::journal::answer_key;
 use crate::deliver::{Progress as Delivered, Scope, split};
 use crate::format::log::EventKind;
-use crate::turn::{Facts, Halt, NewTurn, Note, Place, State, Turn};
+use crate::turn::journal::TurnJournalError;
+use crate::turn::{Facts, Halt, NewTurn, Note, Place, State, Turn, history};
 
 /// Who waited longer than this is told that the assistant was away.
 pub const AWAY: SignedDuration = SignedDuration::from_mins(15);
@@ -113,8 +114,17 @@ pub(super) fn worker(
             let _mine = place.lock().await;
             worker.resume();
             loop {
-                while let Some(turn) = worker.next() {
-                    worker.turn(&turn).await;
+                match worker.next() {
+                    Ok(Some(turn)) => {
+                        worker.turn(&turn).await;
+                        continue;
+                    }
+                    Ok(None) => {}
+                    Err(error) => {
+                        tracing::error!("{error}");
+                        tokio::time::sleep(LONGEST_PAUSE).await;
+                        continue;
+                    }
                 }
                 if wake.recv().await.is_none() {
                     return;
@@ -150,7 +160,7 @@ enum Step {
 impl Worker {
     /// Notes who waited for long while the program was away.
     fn resume(&self) {
-        let open = self.open();
+        let open = self.shared.turns.open_turns(Some(self.channel)).unwrap_or_default();
         for turn in open.iter().filter(|turn| self.began.duration_since(turn.started) > AWAY) {
             if let Err(error) = self.shared.turns.mark_away(turn.asked.message) {
                 tracing::warn!("{error}");
@@ -158,31 +168,29 @@ impl Worker {
         }
     }
 
-    fn open(&self) -> Vec<Turn> {
-        self.shared.turns.open_turns(Some(self.channel)).unwrap_or_else(|error| {
-            tracing::error!("{error}");
-            Vec::new()
-        })
-    }
-
     /// The turn to be done now: the oldest, with all that were said while the one before ran.
-    fn next(&self) -> Option<Turn> {
-        let open: Vec<Turn> = self.open().into_iter().filter(|turn| turn.joined.is_none()).collect();
-        let first = open.first()?;
+    fn next(&self) -> Result<Option<Turn>, TurnJournalError> {
+        let open = self.shared.turns.open_turns(Some(self.channel))?;
+        let open: Vec<Turn> = open.into_iter().filter(|turn| turn.joined.is_none()).collect();
+        let Some(first) = open.first() else { return Ok(None) };
         let live = lock(&self.shared.turnstile.live);
+        let window = |turn: &Turn| turn.asked.block.split_once("#^").map(|(path, _)| path.to_owned());
         let together = |turn: &&Turn| {
-            turn.state == State::Accepted && turn.asked.reply && live.contains(&turn.asked.message)
+            turn.state == State::Accepted
+                && turn.asked.reply
+                && live.contains(&turn.asked.message)
+                && window(turn) == window(first)
         };
         let group: Vec<&Turn> = open.iter().take_while(together).collect();
         let Some((last, others)) = group.split_last().filter(|(_, others)| !others.is_empty()) else {
-            return Some(first.clone());
+            return Ok(Some(first.clone()));
         };
         let others: Vec<u64> = others.iter().map(|turn| turn.asked.message).collect();
         match self.shared.turns.join(last.asked.message, &others, self.shared.clock.now()) {
-            Ok(()) => Some((*last).clone()),
+            Ok(()) => Ok(Some((*last).clone())),
             Err(error) => {
                 tracing::error!("{error}");
-                Some(first.clone())
+                Ok(Some(first.clone()))
             }
         }
     }
@@ -326,6 +334,8 @@ impl Worker {
             Err(error) => return Step::Wait(error.to_string()),
         };
         let Some(lane) = self.lane.upgrade() else { return Step::Wait("the bot is stopping".to_owned()) };
+        // A crash may have come before the notes were written; the log takes each once.
+        let _ = lane.send(Item::Write { entries: self.notes(turn), done: None });
         for (index, chunk) in sent.iter().enumerate() {
             // One that was found to be there by other means has no id; history brings it.
             let Some(id) = chunk.message_id.as_deref().and_then(|id| id.parse().ok()) else { continue };
@@ -342,6 +352,21 @@ impl Worker {
         }
         fail::fail_point!("turn::before-done");
         self.advance(message, State::Done, "")
+    }
+
+    /// What the turn noted, as the journal has it.
+    fn notes(&self, turn: &Turn) -> Vec<Entry> {
+        let message = turn.asked.message;
+        let at = self.shared.clock.now();
+        let given =
+            turn.recalled.as_ref().map(|given| given.problem.clone().unwrap_or(given.injection.clone()));
+        let given = given.filter(|text| !text.is_empty()).map(Note::Recall);
+        let tools = self.shared.turns.tools(message).unwrap_or_default().into_iter().filter_map(|row| {
+            let end = row.result?;
+            let text = history::tool_block(&row.call, &end.text, end.is_error);
+            Some(Note::Tool { number: row.number, name: row.call.name, text })
+        });
+        given.into_iter().chain(tools).map(|note| entry(message, note, at)).collect()
     }
 
     fn write(&self, entries: Vec<Entry>) {
@@ -366,12 +391,7 @@ impl Place for Beside<'_> {
     }
 
     fn note(&self, note: Note) {
-        let (part, kind, author, content) = match note {
-            Note::Recall(text) => (Part::Recall, EventKind::Recall, String::new(), text),
-            Note::Tool { number, name, text } => (Part::tool(number), EventKind::Tool, name, text),
-        };
-        let at = self.shared.clock.now();
-        let entry = Entry { message: self.message, part, kind, at, author, content };
+        let entry = entry(self.message, note, self.shared.clock.now());
         if let Some(lane) = self.lane.upgrade() {
             let _ = lane.send(Item::Write { entries: vec![entry], done: None });
         }
@@ -380,6 +400,15 @@ impl Place for Beside<'_> {
     fn progress(&self, words: &str) {
         self.words.send_replace(words.to_owned());
     }
+}
+
+/// A note as the log has it.
+fn entry(message: u64, note: Note, at: Timestamp) -> Entry {
+    let (part, kind, author, content) = match note {
+        Note::Recall(text) => (Part::Recall, EventKind::Recall, String::new(), text),
+        Note::Tool { number, name, text } => (Part::tool(number), EventKind::Tool, name, text),
+    };
+    Entry { message, part, kind, at, author, content }
 }
 
 fn system(message: u64, content: &str, at: Timestamp) -> Entry {
@@ -437,8 +466,9 @@ pub(super) fn logged_text(shared: &Shared, message: &Incoming) -> Option<String>
     let posted = posted.inspect_err(|error| tracing::warn!("{error}")).ok()??;
     let turn = shared.turns.turn(posted.question).ok()??;
     let mut facts = Facts::parse(turn.facts.as_deref()?)?;
-    if turn.chunks > 1 {
-        facts.part = Some((u32::try_from(posted.chunk).unwrap_or(u32::MAX).saturating_add(1), turn.chunks));
+    if posted.chunks > 1 {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        facts.part = Some((number(posted.chunk + 1), number(posted.chunks)));
     }
     Some(facts.append_to(&posted.text))
 }

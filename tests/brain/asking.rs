@@ -182,9 +182,10 @@ async fn a_question_comes_from_standard_input_and_odd_ones_are_answered() {
     let run = tokio::task::block_in_place(|| vault.run_with(&["ask", "-"], "What does\nAnna drink?\n")).ok();
     assert!(run.stdout.trim().ends_with("characters"), "{run:?}");
     assert!(server.requests()[0].last_user().contains("What does\nAnna drink?"));
-    for odd in ["", "🦀", &"x".repeat(4000)] {
+    for odd in ["🦀", &"x".repeat(4000)] {
         let _ = ask(&vault, &[odd]).ok();
     }
+    assert_eq!(ask(&vault, &[" "]).code, 2, "an empty question is none");
     // A persona that is huge or no text bends nothing.
     vault.write("Assistant.md", vec![0xff; 1 << 20]);
     let _ = ask(&vault, &["Hello?"]).ok();

@@ -219,7 +219,8 @@ async fn a_slash_question_asks_one_brain_and_its_answer_shows_the_question() {
     rig.wait_done(1).await;
     assert_eq!(answers(&rig), ["> what now?\nFrom two."]);
     assert_eq!(server.requests()[0].wire, "chat");
-    assert_eq!(kinds(&rig)[..2], [EventKind::User, EventKind::Agent]);
+    // A word beside it says that no message holds the question.
+    assert_eq!(kinds(&rig)[..3], [EventKind::User, EventKind::System, EventKind::Agent]);
     assert_eq!(rig.facts(CHANNEL)[0].brain, "two");
     // It alone is asked: where it fails, memory answers.
     rig.fake.reply(slash(ALICE, "ask", &[("question", "dentist?"), ("brain", "two")])).await;
@@ -326,4 +327,63 @@ async fn long_work_says_what_it_does_in_one_message_that_goes() {
     running.stop().await.unwrap();
     assert!(!rig.said(CHANNEL).iter().any(|text| text.contains('⏳')), "{:?}", rig.said(CHANNEL));
     assert!(!rig.events(CHANNEL).iter().any(|b| b.event.content.contains("deleted")), "no trace of it");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slash_question_is_not_taken_for_a_deleted_message_after_a_restart() {
+    let server = ModelServer::start().await;
+    let rig = rig_with(&server, &[("one", "chat")]).await;
+    server.respond(|_| Reply::text("Yes."));
+    for nth in 1..=2 {
+        let running = rig.run().await;
+        rig.fake.say(CHANNEL, ALICE, "<@500> may I?");
+        rig.fake.reply(slash(ALICE, "ask", &[("question", "and now?")])).await;
+        rig.wait_done(2 * nth).await;
+        running.stop().await.unwrap();
+    }
+    let deleted = rig.events(CHANNEL).iter().filter(|b| b.event.content.starts_with("deleted")).count();
+    assert_eq!((answers(&rig).len(), deleted), (4, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_word_to_stop_is_heeded_once() {
+    let server = ModelServer::start().await;
+    let mut rig = rig_with(&server, &[("one", "chat")]).await;
+    let tool = Look::new(0);
+    rig.tools = tool.clone();
+    server.script(vec![look()]);
+    server.respond(|_| Reply::text("Yes."));
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> look?");
+    rig.wait("the tool", || tool.count() == 1).await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> stop");
+    rig.wait_done(1).await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> and now?");
+    rig.wait_done(2).await;
+    running.stop().await.unwrap();
+    // A restart reads all of it again, and takes nothing of it up.
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> once more?");
+    rig.wait_done(3).await;
+    assert_eq!(answers(&rig), ["Stopped.", "Yes.", "Yes."]);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_its_channel_refuses_goes_nowhere_else_and_waits() {
+    let server = ModelServer::start().await;
+    let rig = rig_with(&server, &[("one", "chat")]).await;
+    server.respond(|_| Reply::text("For your eyes."));
+    let running = rig.run().await;
+    let dm = { rig.fake.world().dm(ALICE) };
+    let refusal = super::fake::Fault::Status(403, json!({ "code": 50007, "message": "no" }));
+    rig.fake.fault("POST", &format!("/channels/{dm}/messages"), refusal, 1);
+    rig.fake.say(dm, ALICE, "a secret?");
+    rig.wait("the refusal", || rig.fake.requests("POST", &format!("/channels/{dm}/messages")).len() == 1)
+        .await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> here?");
+    rig.wait_done(1).await;
+    assert_eq!(rig.fake.messages(CHANNEL).len(), 2, "the question here and its answer alone");
+    assert_eq!(rig.turns(State::Answered), 1, "the other one waits");
+    running.stop().await.unwrap();
 }

@@ -22,6 +22,8 @@ pub struct Posted {
     pub chunk: usize,
     /// What it says.
     pub text: String,
+    /// How many chunks the answer has.
+    pub chunks: usize,
 }
 
 /// The key of the answer to a message; a reply shows in the chat what it answers.
@@ -75,28 +77,31 @@ impl Journal {
         let found = self.read(|tx| {
             let sql = |condition: &str| {
                 format!(
-                    "SELECT chunks.message, chunks.chunk, chunks.text FROM chunks JOIN messages ON messages.key = chunks.message
+                    "SELECT chunks.message, chunks.chunk, chunks.text,
+                            (SELECT count(*) FROM chunks AS all_of WHERE all_of.message = chunks.message)
+                     FROM chunks JOIN messages ON messages.key = chunks.message
                      WHERE messages.kind = 'answer' AND {condition} ORDER BY messages.rowid, chunks.chunk LIMIT 1"
                 )
             };
-            let mut found: Option<(String, i64, String)> = None;
+            let mut found: Option<(String, i64, String, i64)> = None;
             for (condition, value) in [
                 ("chunks.message_id = ?1", Some(message_id)),
                 ("chunks.nonce = ?1", nonce),
-                ("chunks.state = 'sending' AND chunks.text = ?1", Some(text).filter(|_| nonce.is_none())),
+                ("chunks.state = 'sending' AND trim(chunks.text, ' ' || char(9, 10, 13)) = ?1", Some(text.trim()).filter(|_| nonce.is_none())),
             ] {
                 let Some(value) = value else { continue };
                 if found.is_none() {
                     found = tx
                         .prepare_cached(&sql(condition))?
-                        .query_row([value], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                        .query_row([value], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
                         .optional()?;
                 }
             }
             Ok(found)
         })?;
-        Ok(found.and_then(|(key, chunk, text)| {
-            Some(Posted { question: question_of(&key)?, chunk: usize::try_from(chunk).ok()?, text })
+        Ok(found.and_then(|(key, chunk, text, chunks)| {
+            let (chunk, chunks) = (usize::try_from(chunk).ok()?, usize::try_from(chunks).ok()?);
+            Some(Posted { question: question_of(&key)?, chunk, text, chunks })
         }))
     }
 

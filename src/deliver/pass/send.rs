@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{PassContext, PassError, PassReport};
 use crate::deliver::journal::{ChunkState, Message};
-use crate::deliver::notifier::{Lookup, Outgoing, Scope, SendOutcome};
+use crate::deliver::notifier::{Lookup, MessageKind, Outgoing, Scope, SendOutcome};
 use crate::deliver::outlets::Place;
 
 /// Within this time of its first attempt a chunk is sent again with its nonce, which the place
@@ -22,6 +22,9 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// After so many failures in a row a place is left alone for the rest of the pass.
 const FAILURES: u32 = 3;
+
+/// How long an answer waits that its place refuses: permissions are mended by people.
+const ANSWER_PAUSE: Duration = Duration::from_secs(5 * 60);
 
 const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
 const BACKOFF_MOST: SignedDuration = SignedDuration::from_mins(10);
@@ -191,6 +194,12 @@ impl<'c> Sender<'c> {
                     );
                     let at = self.context.clock.now();
                     journal.refused(&place.name(), at, &reason, &self.context.settings.notifiers)?;
+                    if message.kind == MessageKind::Answer {
+                        // An answer belongs where its question stands, and nowhere else: it waits.
+                        let retry = self.retry_at(&message, chunk, Some(ANSWER_PAUSE));
+                        journal.unknown(&message.key, retry, &reason)?;
+                        return Ok(self.not_sent(&message, retry, &reason, report));
+                    }
                     let route = message.route + 1;
                     let Some(other) = self.context.outlets.place(route, message.scope) else {
                         return self.give_up(&message, &reason, report);

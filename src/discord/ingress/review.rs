@@ -23,7 +23,9 @@ impl Lane {
     /// Shows the edits and deletions that no event told of.
     pub(super) async fn review(&mut self) -> Result<(), LaneError> {
         let since = self.shared.clock.now().checked_sub(SignedDuration::from_hours(24 * DAYS));
-        let logged = self.shared.log.recent(self.id, since.map_or(0, snowflake::first_at), MOST);
+        let mut logged = self.shared.log.recent(self.id, since.map_or(0, snowflake::first_at), MOST);
+        // A question by a slash command stands in the log under the command's id: no message has it.
+        logged.retain(|id| !self.is_command(*id));
         let Some(first) = logged.first().filter(|_| !self.is_blind()) else { return Ok(()) };
         let bot = self.shared.identity().user;
         let (mut there, mut edits) = (HashSet::new(), vec![]);
@@ -44,6 +46,7 @@ impl Lane {
             logged.into_iter().filter(|id| !there.contains(id) && (whole || *id <= after)).collect();
         for (id, change) in edits {
             self.until_written(|lane| lane.change(id, Some(&change))).await;
+            self.shared.turnstile.changed(self.id, id);
         }
         // Without the permission to read history Discord answers an empty page, and no error.
         if there.is_empty() && !self.is_surely_gone(gone.last().copied()).await? {
@@ -51,8 +54,13 @@ impl Lane {
         }
         for id in gone {
             self.until_written(|lane| lane.change(id, None::<&(String, Timestamp)>)).await;
+            self.shared.turnstile.changed(self.id, id);
         }
         Ok(())
+    }
+
+    fn is_command(&self, id: u64) -> bool {
+        self.shared.log.is_command(self.id, id)
     }
 
     /// Whether Discord says of this very message that there is none.

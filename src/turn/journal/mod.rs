@@ -63,6 +63,7 @@ impl TurnJournal {
         let path = state_dir.join(FILE_NAME);
         match Self::open_file(&path) {
             Ok(Some(journal)) => Ok(journal),
+            Err(error) if !is_broken(&error.source) => Err(error),
             Ok(None) | Err(_) => {
                 put_aside(&path);
                 let wrong = |source| TurnJournalError { path: path.clone(), source };
@@ -395,11 +396,8 @@ fn advance(
     )?
     .execute(params![id, state.as_str(), finished])?;
     if state == State::Accepted {
-        // What was found out for the old question doesn't hold for the new one.
-        tx.execute(
-            "UPDATE turns SET injection = NULL, recall_problem = NULL, at_ms = NULL, hash = NULL WHERE message = ?1",
-            [&id],
-        )?;
+        // The request is made anew. What memory gave stays: the log holds it, once.
+        tx.execute("UPDATE turns SET at_ms = NULL, hash = NULL WHERE message = ?1", [&id])?;
     }
     step(tx, message, state.as_str(), now, detail)?;
     if state.is_final() {
@@ -424,6 +422,12 @@ fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
         tx.execute(&format!("DELETE FROM {table} WHERE message NOT IN (SELECT message FROM turns)"), [])?;
     }
     Ok(())
+}
+
+/// Whether the file is no database that could be read: a full disk or a busy one is no reason to begin anew.
+fn is_broken(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(error.sqlite_error_code(), Some(NotADatabase | DatabaseCorrupt))
 }
 
 /// Renames a file that can't be used, with what belongs to it.
