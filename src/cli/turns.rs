@@ -209,11 +209,20 @@ struct Logged {
 }
 
 fn request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult {
-    let turn = journal(workspace)?.map(|journal| find(&journal, id)).transpose()?.flatten();
+    let mut turn = None;
+    if let Some(journal) = journal(workspace)? {
+        turn = find(&journal, id)?;
+        // What was answered with a later question was asked in that one's request.
+        if let Some(leader) = turn.as_ref().and_then(|turn| turn.joined) {
+            turn = journal.turn(leader).map_err(CommandError::problem)?;
+        }
+    }
     let question = turn.as_ref().map_or_else(|| id.to_owned(), id_of);
     let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.asked.block.split_once("#^")?.0)));
-    let logged = match path {
-        Some(path) => read(workspace, &path, &question)?,
+    let near = path.map(|path| read(workspace, &path)).transpose()?.unwrap_or_default();
+    // After `/new` the answer stands in another window than its question.
+    let logged = match remake::facts_of(&near, &question) {
+        Some(facts) => Some(Logged { blocks: near, facts }),
         None => search(workspace, &question)?,
     };
     let stored =
@@ -315,18 +324,16 @@ fn notes_at(_: &Workspace, _: Timestamp) -> Option<(String, String)> {
     None
 }
 
-fn read(workspace: &Workspace, path: &str, question: &str) -> Result<Option<Logged>, CommandError> {
+fn read(workspace: &Workspace, path: &str) -> Result<Vec<LogBlock>, CommandError> {
     let path = NotePath::new(path).map_err(CommandError::problem)?;
-    let bytes = match workspace.vault.read(&path) {
-        Ok(bytes) => bytes,
-        Err(VaultError::NotFound(_)) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let blocks = log::parse(&bytes).blocks;
-    Ok(remake::facts_of(&blocks, question).map(|facts| Logged { blocks, facts }))
+    match workspace.vault.read(&path) {
+        Ok(bytes) => Ok(log::parse(&bytes).blocks),
+        Err(VaultError::NotFound(_)) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
 }
 
-/// The log that holds the answer to a question, where no journal knows it.
+/// The answer to a question in any log, with the window that holds the question.
 fn search(workspace: &Workspace, question: &str) -> Result<Option<Logged>, CommandError> {
     let under = workspace.note(&workspace.settings.paths.logs);
     let walk = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
@@ -334,10 +341,18 @@ fn search(workspace: &Workspace, question: &str) -> Result<Option<Logged>, Comma
         Err(VaultError::NotFound(_)) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
+    let recall = remake::recall_id(question);
+    let (mut asked, mut facts, mut given) = (Vec::new(), None, None);
     for entry in walk.entries {
-        if let Some(logged) = read(workspace, entry.path.as_str(), question)? {
-            return Ok(Some(logged));
+        let blocks = read(workspace, entry.path.as_str())?;
+        facts = facts.or_else(|| remake::facts_of(&blocks, question));
+        let block = |id: &str| blocks.iter().find(|block| block.event.id.as_deref() == Some(id));
+        given = given.or_else(|| block(&recall).cloned());
+        if block(question).is_some() {
+            asked = blocks;
         }
     }
-    Ok(None)
+    // What memory gave may stand in the later window; it is no part of the past in any.
+    asked.extend(given);
+    Ok(facts.map(|facts| Logged { blocks: asked, facts }))
 }
