@@ -57,12 +57,22 @@ pub struct Syntax {
     pub notes: Vec<String>,
 }
 
+impl Syntax {
+    /// Whether there is anything that a block must be or must not have.
+    pub fn is_filtered(&self) -> bool {
+        !self.filters.is_empty() || !self.not.is_empty()
+    }
+}
+
 /// Takes `query` apart.
 pub fn parse(query: &str) -> Syntax {
     let mut syntax = Syntax::default();
     let mut rest = query.trim_start();
     while !rest.is_empty() {
-        let negative = rest.len() > 1 && rest.starts_with('-') && !rest[1..].starts_with(char::is_whitespace);
+        // A dash alone is none, and two are a program's option.
+        let negative = rest.len() > 1
+            && rest.starts_with('-')
+            && !rest[1..].starts_with(|c: char| c == '-' || c.is_whitespace());
         let body = if negative { &rest[1..] } else { rest };
         let (key, value) = key(body);
         let (text, quoted, after) = value_of(value, &mut syntax.notes);
@@ -149,6 +159,7 @@ fn key(body: &str) -> (Option<&'static str>, &str) {
             && let Some(value) = value.strip_prefix(':')
             && !value.is_empty()
             && !value.starts_with(char::is_whitespace)
+            && !value.starts_with("//")
         {
             return (Some(key), value);
         }
@@ -232,6 +243,7 @@ mod tests {
         assert!(syntax.notes.is_empty());
         assert_eq!(parse("path:\"My Notes/x\"").filters, [(Filter::Path("My Notes/x".into()), false)]);
         assert_eq!(parse("https://x.org a:b").items.len(), 2);
+        assert_eq!(parse("file:///home/ann --release").items.len(), 2);
     }
 
     #[test]
@@ -249,9 +261,16 @@ mod tests {
             let notes = parse(query).notes;
             assert!(notes.len() == 1 && notes[0].contains(&format!("no filter `{key}:`")), "{notes:?}");
         }
-        for plain in
-            ["https://x.org", "std::vec", "10:30", "mailto:ann", "C:/temp", "note: this", "\"a:b c:d\""]
-        {
+        for plain in [
+            "https://x.org",
+            "file:///x",
+            "std::vec",
+            "10:30",
+            "mailto:ann",
+            "C:/temp",
+            "note: this",
+            "\"a:b c:d\"",
+        ] {
             assert_eq!(parse(plain).notes, [""; 0], "{plain}");
         }
     }

@@ -190,7 +190,10 @@ pub fn digest<'m>(
         let used = out.chars().count() + usize::from(at > 0);
         let share = most.saturating_sub(used) / (memories.len() - at);
         let day = memory.time.and_then(|time| jiff::Timestamp::from_second(time).ok());
-        let day = day.map_or_else(String::new, |at| format!("{} ", at.to_zoned(zone.clone()).date()));
+        let day = day.map_or_else(String::new, |at| at.to_zoned(zone.clone()).date().to_string());
+        // What is said may begin with its day.
+        let is_told = memory.text.trim_start().trim_start_matches('[').starts_with(&day);
+        let day = if is_told { String::new() } else { format!("{day} ") };
         let who =
             memory.author.as_ref().map_or_else(String::new, |who| format!("{}: ", invisible::strip(who)));
         let place = format!(" ({}:{})", memory.path, memory.line);
@@ -280,6 +283,11 @@ mod tests {
         - 1970-01-01 Ann: The dentist is on Friday. (logs/x.md:7)
         - 1970-01-01 Ann: word word word word word word word word word word word word word word word word word word word word word word… (logs/x.md:7)
         ");
+        let dated = [memory("1970-01-01 16:57 Met Anna", 0.9)];
+        assert_eq!(
+            digest(dated.iter(), 200, &zone).unwrap(),
+            "- Ann: 1970-01-01 16:57 Met Anna (logs/x.md:7)"
+        );
         assert_eq!(digest([].iter(), 200, &zone), None);
         assert_eq!(digest(memories.iter(), 3, &zone), None);
     }

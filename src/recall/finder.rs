@@ -82,13 +82,13 @@ pub(super) fn pinned(
     snapshot: &Snapshot<'_>,
     state: &State,
     maker: &HitMaker,
-    takes: impl Fn(&Block) -> bool,
+    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
 ) -> Result<Vec<Found>, IndexError> {
     let targets: HashSet<&str> = maker.pins().iter().map(|(target, _)| target.as_str()).collect();
     let mut found = Vec::new();
     if let Some(note) = snapshot.note(&snapshot.options().pinned)? {
         for Stored { at, block, .. } in note.blocks()? {
-            if maker.is_pinned("", &block) && takes(&block) {
+            if maker.is_pinned("", &block) && takes(at, &block)? {
                 found.push(Found { at, score: 0.0, file: note.file.clone(), block });
             }
         }
@@ -104,7 +104,7 @@ pub(super) fn pinned(
         }
         let Some(note) = snapshot.note(&file.path)? else { continue };
         for Stored { at, block, .. } in note.blocks()? {
-            if maker.is_pinned(path, &block) && takes(&block) {
+            if maker.is_pinned(path, &block) && takes(at, &block)? {
                 found.push(Found { at, score: 0.0, file: note.file.clone(), block });
             }
         }

@@ -10,12 +10,15 @@ use super::corpus::Corpus;
 use super::engine::{Recall, RecallError, State};
 use super::finder;
 use super::formula::Standing;
-use super::search::Ranked;
+use super::question::LONGEST;
+use super::search::{MOST_HITS, Ranked, words_of};
 use super::shipped::is_shipped;
 use super::signal::SURE_ENOUGH;
 use super::uses::Uses;
 use super::within::Within;
 use super::worth::{Judge, Worth};
+use crate::index::syntax::{self, Syntax};
+use crate::index::view::DocRef;
 use crate::index::{Block, Freshness, Hit, HitMaker, IndexError, Snapshot};
 use crate::vault::NotePath;
 
@@ -64,7 +67,8 @@ impl Recalled {
 }
 
 impl Recall {
-    /// The memories that help with `text`, if any does: for the prompt of a model that didn't ask.
+    /// The memories that help with `text`, if any does: for the prompt of a model that didn't ask. Filters and exclusions
+    /// in a text of one line hold, for pins too.
     ///
     /// # Errors
     /// The index's; a model that fails is a note.
@@ -101,10 +105,19 @@ impl Recall {
         most_chars: usize,
         expand: bool,
     ) -> Result<Recalled, IndexError> {
-        let ranking = self.rank(state, text, &snapshot.scope(within.place.as_deref())?, POOL * WIDER);
+        let syntax = operators(text);
+        let prefixes = snapshot.scope(within.place.as_deref())?;
+        let ranking = if syntax.is_filtered() {
+            self.rank(state, &words_of(&syntax, text), &prefixes, MOST_HITS)
+        } else {
+            self.rank(state, text, &prefixes, POOL * WIDER)
+        };
+        let filters = if syntax.is_filtered() { Some(snapshot.filters(&syntax)?) } else { None };
+        let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
+        let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
         let mut maker = snapshot.maker(text)?;
-        let (judged, surest) = judged(snapshot, state, &mut maker, &Judge::new(text), within, &ranking.best)?;
-        let pinned = finder::pinned(snapshot, state, &maker, |block| within.has(&block.tags))?;
+        let (judged, surest) = judged(snapshot, state, &mut maker, &Judge::new(text), takes, &ranking.best)?;
+        let pinned = finder::pinned(snapshot, state, &maker, takes)?;
         let sure = surest >= SURE_ENOUGH;
         let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
         let uses = OnceCell::new();
@@ -152,7 +165,8 @@ impl Recall {
         let digest = if sure { choose::digest(relevant, most_chars, &self.zone) } else { None };
         let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
         let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
-        Ok(Recalled { digest, hits, injection, freshness: snapshot.freshness.clone(), notes: ranking.notes })
+        let notes = [syntax.notes, ranking.notes].concat();
+        Ok(Recalled { digest, hits, injection, freshness: snapshot.freshness.clone(), notes })
     }
 
     /// The order in which memories are given: those that were only `said` in talk with the agent behind all others.
@@ -243,6 +257,13 @@ impl Recall {
     }
 }
 
+/// The filters and exclusions of a text, and its words without them. A text of several lines is pasted or told, not typed
+/// as a query: its colons and dashes are its own.
+fn operators(text: &str) -> Syntax {
+    let text = text.trim();
+    if text.contains('\n') { Syntax::default() } else { syntax::question(crate::embed::cut(text, LONGEST)) }
+}
+
 /// A find with what it is worth.
 struct Judged {
     slot: u32,
@@ -258,13 +279,12 @@ fn judged(
     state: &State,
     maker: &mut HitMaker,
     judge: &Judge,
-    within: &Within,
+    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
     ranked: &[Ranked],
 ) -> Result<(Vec<Judged>, f64), IndexError> {
     let (mut out, mut facts, mut said, mut surest) = (Vec::new(), 0, 0, 0.0_f64);
-    let takes = |_, block: &Block| Ok(within.has(&block.tags));
     for ranked in ranked.chunks(POOL) {
-        for find in finder::of_slots(snapshot, state, ranked.to_vec(), POOL, takes)? {
+        for find in finder::of_slots(snapshot, state, ranked.to_vec(), POOL, &takes)? {
             let Ranked { slot, sure, .. } = find.ranked;
             let hit = snapshot.hit(maker, find.found)?;
             let worth = judge.worth(hit.kind, hit.role, &hit.text);

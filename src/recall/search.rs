@@ -59,7 +59,7 @@ impl Recall {
         // A question in words may quote a title; its filters hold all the same, and it is ranked.
         let is_question = syntax::is_question(text);
         let syntax = if is_question { syntax::question(text) } else { syntax::parse(text) };
-        let is_filtered = !syntax.filters.is_empty() || !syntax.not.is_empty();
+        let is_filtered = syntax.is_filtered();
         let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
         let is_exact =
             syntax.items.is_empty() || query.limit == 0 || !is_question && (is_filtered || !is_words);
@@ -95,7 +95,7 @@ impl Recall {
         limit: usize,
     ) -> Result<Given, IndexError> {
         let (corpus, own, mut notes) = (&state.corpus, OnceCell::new(), syntax.notes.clone());
-        let is_filtered = !syntax.filters.is_empty() || !syntax.not.is_empty();
+        let is_filtered = syntax.is_filtered();
         let filters = if is_filtered { Some(snapshot.filters(syntax)?) } else { None };
         let prefixes = snapshot.scope(place.scope.as_deref())?;
         let candidates = candidates(state, &prefixes, &own);
@@ -121,7 +121,7 @@ impl Recall {
             }
             by_words => {
                 let most = if is_filtered { MOST_HITS } else { within.most(limit) };
-                let text = if is_filtered { words_of(syntax) } else { place.text.clone() };
+                let text = if is_filtered { words_of(syntax, &place.text) } else { place.text.clone() };
                 let ranking = self.ranked(state, candidates, &text, notes_by_words.as_deref(), most);
                 notes.extend(ranking.notes);
                 let passes =
@@ -189,10 +189,10 @@ struct Wanted<'a> {
     syntax: &'a Syntax,
 }
 
-/// A query's words without its filters.
-fn words_of(syntax: &Syntax) -> String {
+/// The words of `text` without its filters, which `syntax` has.
+pub(super) fn words_of(syntax: &Syntax, text: &str) -> String {
     let words: Vec<&str> = syntax.items.iter().map(Item::text).collect();
-    words.join(" ") + "?"
+    words.join(" ") + if text.trim_end().ends_with('?') { "?" } else { "" }
 }
 
 /// The blocks that may answer: all, or those of paths that begin so, which are put into `own`.

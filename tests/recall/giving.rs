@@ -215,6 +215,61 @@ fn filters_hold_in_a_question_too() {
 }
 
 #[test]
+fn filters_hold_in_recall_too() {
+    let vault = vault(
+        "//- MEMORY.md\n# Memory\n\n## Quokka13\n- [2026-05-08T14:00:00Z] quokka13 eats leaves\n\
+         //- copied/zoo.md\n# Zoo\n\nThe quokka13 lives in Perth. #zoo\n\n- the quokka13 sleeps all day\n\
+         //- copied2/zoo.md\n# Zoo\n\nThe quokka13 lives in Albany.\n\
+         //- daily/2026-07-01.md\n- Ann saw where the quokka13 lives\n\
+         //- Pinned.md\n- Ann is afraid of wasps\n",
+    );
+    let places = |query: &str| {
+        let found = vault.run(&["--json", "recall", "--", query]).json();
+        let hits = found["hits"].as_array().unwrap().clone();
+        let text = |hit: &serde_json::Value, key: &str| hit[key].as_str().unwrap_or_default().to_owned();
+        let places: Vec<_> = hits.iter().map(|hit| (text(hit, "path"), text(hit, "snippet"))).collect();
+        (places, found["digest"].as_str().unwrap_or("NONE").to_owned(), found["notes"].clone())
+    };
+    let (all, ..) = places("where does quokka13 live?");
+    for path in ["copied/zoo.md", "copied2/zoo.md", "daily/2026-07-01.md", "MEMORY.md", "Pinned.md"] {
+        assert!(all.iter().any(|(place, _)| place == path), "{path}: {all:?}");
+    }
+    for (filter, takes) in [
+        ("path:copied2/", (|path, _| path == "copied2/zoo.md") as fn(&str, &str) -> bool),
+        ("path:copied/", |path, _| path == "copied/zoo.md"),
+        ("-path:copied/", |path, _| path != "copied/zoo.md"),
+        ("tag:zoo", |path, _| path == "copied/zoo.md"),
+        ("kind:memory", |path, _| path == "MEMORY.md"),
+        ("before:2026-06-01", |path, _| path == "MEMORY.md"),
+        ("after:2026-06-01", |path, _| path == "daily/2026-07-01.md"),
+        ("-lives", |_, text| !text.contains("lives")),
+    ] {
+        for query in [
+            format!("quokka13 {filter}"),
+            format!("where does quokka13 live? {filter}"),
+            format!("{filter} where does quokka13 live?"),
+        ] {
+            let (found, digest, notes) = places(&query);
+            assert!(digest.contains("quokka13"), "{query}: {digest}");
+            assert!(found.iter().all(|(path, text)| takes(path, text)), "{query}: {found:?}");
+            assert_eq!(notes, serde_json::json!([]), "{query}");
+        }
+    }
+    // What is no filter is said; what is pasted, and a program's options, are none.
+    let (_, digest, notes) = places("where does quokka13 live before:soon?");
+    assert!(digest.contains("quokka13") && notes[0].as_str().unwrap().contains("before:soon"), "{notes}");
+    for prompt in [
+        "where does quokka13 live?\n  path:nowhere/\n  -quokka13",
+        "where does quokka13 live? zoo --quokka13",
+        "where does quokka13 live? file:///home/ann/zoo.js",
+    ] {
+        let (_, digest, notes) = places(prompt);
+        assert!(digest.contains("quokka13"), "{prompt}: {digest}");
+        assert_eq!(notes, serde_json::json!([]), "{prompt}");
+    }
+}
+
+#[test]
 fn an_unknown_scope_is_an_error_that_says_what_there_is() {
     let vault = vault("//- pets/biscuit.md\nBiscuit likes tuna\n");
     for command in ["search", "recall"] {
