@@ -99,6 +99,11 @@ impl Brains {
         failover::skipped(&Self::links(chain), &health, &asked, answered.is_some(), self.clock.now())
     }
 
+    /// What a brain said when it failed last, scrubbed.
+    pub fn last_error(&self, name: &str) -> Option<String> {
+        self.health.load().seen.get(name)?.last_error.clone()
+    }
+
     /// Asks once, and remembers how it went.
     pub async fn ask(
         &self,

@@ -315,8 +315,13 @@ impl Engine {
         }
         let failed: Vec<(String, String)> =
             walk.failed.iter().map(|(name, error)| (name.clone(), error.message.clone())).collect();
-        let resting: Vec<String> =
-            self.brains.skipped(chain, &walk, None).into_iter().map(|(name, _)| name).collect();
+        let resting = self.brains.skipped(chain, &walk, None).into_iter().map(|(name, _)| {
+            match self.brains.last_error(&name) {
+                Some(error) => format!("{name} ({})", error.trim_end_matches('.')),
+                None => name,
+            }
+        });
+        let resting: Vec<String> = resting.collect();
         Ok(Asked::Nobody { why: Some(words::why_memory(&failed, &resting)) })
     }
 

@@ -486,7 +486,12 @@ mod tests {
         journal.recalled(2, &Recalled { injection: "x".into(), problem: None }, now()).unwrap();
         assert_eq!(journal.turn(1).unwrap().unwrap().state, State::Recalled);
         assert!(journal.begin_again(2, now()).unwrap());
-        assert_eq!(journal.turn(2).unwrap().unwrap().recalled, None);
+        // What memory gave stands in the log already: it stays.
+        let row = journal.turn(2).unwrap().unwrap();
+        assert_eq!(
+            (row.state, row.assembled.is_none(), row.recalled.is_some()),
+            (State::Accepted, true, true)
+        );
         assert_eq!(journal.joined_to(2).unwrap().len(), 1);
     }
 
