@@ -7,6 +7,7 @@ pub mod clock;
 pub mod config;
 pub mod format;
 pub mod schedule;
+pub mod template;
 pub mod vault;
 
 pub mod reminders;

@@ -82,21 +82,11 @@ impl Brains {
         failover::next(&Self::links(chain), &self.health.load(), &walk.tried, self.clock.now())
     }
 
-    /// Who was passed over because it rests, and until when.
-    pub fn skipped(
-        &self,
-        chain: &[&Seat],
-        walk: &Walk,
-        answered: Option<&Attempt>,
-    ) -> Vec<(String, Option<Timestamp>)> {
-        let asked: Vec<usize> = walk
-            .tried
-            .iter()
-            .map(|tried| tried.attempt.link)
-            .chain(answered.map(|attempt| attempt.link))
-            .collect();
+    /// Who was passed over because it rests, and until when, where nobody answered.
+    pub fn skipped(&self, chain: &[&Seat], walk: &Walk) -> Vec<(String, Option<Timestamp>)> {
+        let asked: Vec<usize> = walk.tried.iter().map(|tried| tried.attempt.link).collect();
         let health = self.health.load();
-        failover::skipped(&Self::links(chain), &health, &asked, answered.is_some(), self.clock.now())
+        failover::skipped(&Self::links(chain), &health, &asked, false, self.clock.now())
     }
 
     /// What a brain said when it failed last, scrubbed.

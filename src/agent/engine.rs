@@ -140,14 +140,6 @@ impl Engine {
         &self.parts.journal
     }
 
-    /// The calls of a turn so far, for whoever shows them.
-    ///
-    /// # Errors
-    /// The journal can't be read.
-    pub fn calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
-        self.journal().calls(message)
-    }
-
     async fn run(&self, message: u64, place: &dyn Place, stop: &CancellationToken) -> Result<Answer, Halt> {
         let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
         let joined = self.journal().joined_to(message).map_err(later)?;
@@ -315,7 +307,7 @@ impl Engine {
         }
         let failed: Vec<(String, String)> =
             walk.failed.iter().map(|(name, error)| (name.clone(), error.message.clone())).collect();
-        let resting = self.brains.skipped(chain, &walk, None).into_iter().map(|(name, _)| {
+        let resting = self.brains.skipped(chain, &walk).into_iter().map(|(name, _)| {
             match self.brains.last_error(&name) {
                 Some(error) => format!("{name} ({})", error.trim_end_matches('.')),
                 None => name,

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::config::FILE_NAME;
 use crate::schedule::Zone;
+use crate::template::TEMPLATE;
 use crate::vault::{Actor, EditError, NotePath, Why};
 use crate::workspace::Workspace;
 
@@ -18,29 +19,6 @@ pub struct Args {
     /// The folder, made where it is missing; else the one that `--vault` names, else the current one.
     dir: Option<PathBuf>,
 }
-
-/// Each file of the template: its place in the vault and its text.
-const TEMPLATE: &[(&str, &str)] = &[
-    (".obsidian/app.json", include_str!("../../vault-template/.obsidian/app.json")),
-    (".obsidian/appearance.json", include_str!("../../vault-template/.obsidian/appearance.json")),
-    (".obsidian/bookmarks.json", include_str!("../../vault-template/.obsidian/bookmarks.json")),
-    (".obsidian/core-plugins.json", include_str!("../../vault-template/.obsidian/core-plugins.json")),
-    (".obsidian/daily-notes.json", include_str!("../../vault-template/.obsidian/daily-notes.json")),
-    (
-        ".obsidian/snippets/vault-agent-logs.css",
-        include_str!("../../vault-template/.obsidian/snippets/vault-agent-logs.css"),
-    ),
-    ("Assistant.md", include_str!("../../vault-template/Assistant.md")),
-    ("COMMITMENTS.md", include_str!("../../vault-template/COMMITMENTS.md")),
-    ("MEMORY.md", include_str!("../../vault-template/MEMORY.md")),
-    ("Pinned.md", include_str!("../../vault-template/Pinned.md")),
-    ("Reminders.md", include_str!("../../vault-template/Reminders.md")),
-    ("Welcome.md", include_str!("../../vault-template/Welcome.md")),
-    ("daily/About daily notes.md", include_str!("../../vault-template/daily/About daily notes.md")),
-    ("routines/morning.md", include_str!("../../vault-template/routines/morning.md")),
-    ("user/profile.md", include_str!("../../vault-template/user/profile.md")),
-    ("vault-agent.toml", include_str!("../../vault-template/vault-agent.toml")),
-];
 
 /// The profile of a new vault, before anybody has filled it in.
 pub(super) const BLANK_PROFILE: &str = include_str!("../../vault-template/user/profile.md");

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::formula;
 use crate::format::invisible;
 
-/// The literal line before the JSON of an injection.
-pub const MARK: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
+pub use crate::format::log::INJECTED as MARK;
 /// Characters that count as one token.
 pub const CHARS_PER_TOKEN: usize = 4;
 /// More memories than this dilute each other.

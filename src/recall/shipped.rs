@@ -8,19 +8,7 @@ use std::sync::OnceLock;
 
 use crate::index::Options;
 use crate::index::note;
-
-/// The template's notes.
-const NOTES: [(&str, &str); 9] = [
-    ("Assistant.md", include_str!("../../vault-template/Assistant.md")),
-    ("COMMITMENTS.md", include_str!("../../vault-template/COMMITMENTS.md")),
-    ("MEMORY.md", include_str!("../../vault-template/MEMORY.md")),
-    ("Pinned.md", include_str!("../../vault-template/Pinned.md")),
-    ("Reminders.md", include_str!("../../vault-template/Reminders.md")),
-    ("Welcome.md", include_str!("../../vault-template/Welcome.md")),
-    ("daily/About daily notes.md", include_str!("../../vault-template/daily/About daily notes.md")),
-    ("routines/morning.md", include_str!("../../vault-template/routines/morning.md")),
-    ("user/profile.md", include_str!("../../vault-template/user/profile.md")),
-];
+use crate::template;
 
 /// Whether a block with this text is one of the template's.
 pub fn is_shipped(text: &str) -> bool {
@@ -28,7 +16,7 @@ pub fn is_shipped(text: &str) -> bool {
     let texts = TEXTS.get_or_init(|| {
         let options = Options::default();
         let parsed =
-            NOTES.iter().filter_map(|(path, text)| note::parse(path, text.as_bytes(), &options).ok());
+            template::notes().filter_map(|(path, text)| note::parse(path, text.as_bytes(), &options).ok());
         parsed.flat_map(|parsed| parsed.note.blocks).map(|block| constant(&block.text)).collect()
     });
     texts.contains(&constant(text))
@@ -57,8 +45,12 @@ mod tests {
             }
         }
         notes.sort();
-        assert_eq!(notes, NOTES.map(|(path, _)| path), "all of the template's notes");
-        for (path, text) in NOTES {
+        assert_eq!(
+            notes,
+            template::notes().map(|(path, _)| path).collect::<Vec<_>>(),
+            "all of the template's notes"
+        );
+        for (path, text) in template::notes() {
             for block in note::parse(path, text.as_bytes(), &Options::default()).unwrap().note.blocks {
                 assert!(is_shipped(&block.text), "{path}: {}", block.text);
             }

@@ -11,9 +11,8 @@ use super::assemble::{self, Material, Question};
 use super::facts::{self, Facts};
 use super::history::Changes;
 use crate::brain::{Part, Request, ToolSpec};
+pub use crate::format::log::INJECTED as MARK;
 use crate::format::log::{EventKind, LogBlock};
-/// The line before what was injected (agent specification §6.4.2).
-pub const MARK: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
 
 /// The last part of a recall block's id; `discord::snowflake` makes them.
 const RECALL_PART: u128 = 2;

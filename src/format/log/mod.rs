@@ -34,6 +34,9 @@ pub use path::{LogPath, LogPathError};
 pub use read::{parse, parse_from};
 pub use write::{render_event, render_header};
 
+/// The literal line before the JSON of what memory injects (agent specification §6.4.2).
+pub const INJECTED: &str = "INJECTED_CONTEXT_RELEVANT_MEMORIES";
+
 /// Who or what an event is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,0 +1,31 @@
+//! What a new vault is made of: the files of `vault-template/`, in the binary.
+//!
+//! `init` writes them, and recall knows them for nobody's memory. One list serves both.
+
+/// Every file by its place in the vault.
+pub const TEMPLATE: &[(&str, &str)] = &[
+    (".obsidian/app.json", include_str!("../vault-template/.obsidian/app.json")),
+    (".obsidian/appearance.json", include_str!("../vault-template/.obsidian/appearance.json")),
+    (".obsidian/bookmarks.json", include_str!("../vault-template/.obsidian/bookmarks.json")),
+    (".obsidian/core-plugins.json", include_str!("../vault-template/.obsidian/core-plugins.json")),
+    (".obsidian/daily-notes.json", include_str!("../vault-template/.obsidian/daily-notes.json")),
+    (
+        ".obsidian/snippets/vault-agent-logs.css",
+        include_str!("../vault-template/.obsidian/snippets/vault-agent-logs.css"),
+    ),
+    ("Assistant.md", include_str!("../vault-template/Assistant.md")),
+    ("COMMITMENTS.md", include_str!("../vault-template/COMMITMENTS.md")),
+    ("MEMORY.md", include_str!("../vault-template/MEMORY.md")),
+    ("Pinned.md", include_str!("../vault-template/Pinned.md")),
+    ("Reminders.md", include_str!("../vault-template/Reminders.md")),
+    ("Welcome.md", include_str!("../vault-template/Welcome.md")),
+    ("daily/About daily notes.md", include_str!("../vault-template/daily/About daily notes.md")),
+    ("routines/morning.md", include_str!("../vault-template/routines/morning.md")),
+    ("user/profile.md", include_str!("../vault-template/user/profile.md")),
+    ("vault-agent.toml", include_str!("../vault-template/vault-agent.toml")),
+];
+
+/// The notes among them.
+pub fn notes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TEMPLATE.iter().copied().filter(|(path, _)| path.ends_with(".md"))
+}
