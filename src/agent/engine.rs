@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::approval::Approvals;
 use super::calling::{Brains, Permits, Seat, Walk};
 use super::memory::Remember;
 use super::setup;
@@ -47,6 +48,8 @@ pub struct EngineParts {
     pub journal: Arc<TurnJournal>,
     /// What may be called.
     pub tools: Arc<dyn Toolbox>,
+    /// Who asks a person before what may do harm.
+    pub approvals: Arc<dyn Approvals>,
     /// What is remembered.
     pub memory: Arc<dyn Remember>,
     /// Who may call a brain now.
@@ -81,7 +84,7 @@ pub(super) struct Run<'a> {
     pub questions: Vec<Question>,
     recalled: Recalled,
     pub place: &'a dyn Place,
-    stop: &'a CancellationToken,
+    pub stop: &'a CancellationToken,
 }
 
 /// How asking the chain ended.
@@ -101,9 +104,12 @@ impl Responder for Engine {
         let limit = Duration::from_secs(60 * u64::from(self.settings().turn_minutes));
         let timed = tokio::select! {
             biased;
-            () = stop.cancelled() => return Err(Halt::Stopped),
+            () = stop.cancelled() => Ok(Err(Halt::Stopped)),
             timed = tokio::time::timeout(limit, self.run(message, place, stop)) => timed,
         };
+        if let Ok(Some(turn)) = self.journal().turn(message) {
+            self.parts.tools.ended(&turn.name()).await;
+        }
         match timed {
             Ok(answered) => answered,
             Err(_) => {

@@ -6,6 +6,7 @@
 //! turn goes on after a crash and no tool is started twice. [`tools`] are what it may use; the front doors give
 //! them. [`memory`] is the vault's, [`recollection`] the answer that needs no model. Nothing here sends an answer, and nothing knows Discord.
 
+pub mod approval;
 mod calling;
 mod engine;
 mod finish;
@@ -17,9 +18,10 @@ mod told;
 pub mod tools;
 mod words;
 
+pub use approval::{Approvals, NoApprovals};
 pub use calling::Permits;
 pub use engine::{Engine, EngineParts};
 pub use memory::{Given, Remember, VaultMemory};
 pub use recollection::{Memory, Recall};
 pub use told::{kept, persona, persona_text, pinned, pinned_text, shown};
-pub use tools::{NoTools, Toolbox};
+pub use tools::{Boxes, NoTools, Toolbox};

@@ -1,7 +1,8 @@
 //! The rounds of tools of a turn: what was asked for is done once, and what was done is told again.
 
+use super::approval::Verdict;
 use super::engine::{Engine, Run, later};
-use super::tools::Caller;
+use super::tools::{Caller, Leave};
 use super::words;
 use crate::brain::{Message, ToolCall, ToolResult};
 use crate::turn::journal::ToolEnd;
@@ -57,18 +58,22 @@ impl Engine {
                 None => ToolEnd { text: words::OUTCOME_UNKNOWN.to_owned(), is_error: true, ms: 0 },
             },
             None => {
-                run.place.progress(&format!("using {}", call.name));
-                fail::fail_point!("turn::before-tool-started");
-                self.journal().tool_started(message, number, call, self.now()).map_err(later)?;
-                fail::fail_point!("turn::after-tool-started");
-                let turn = run
-                    .turn
-                    .asked
-                    .block
-                    .rsplit_once("#^")
-                    .map_or_else(|| message.to_string(), |(_, id)| id.to_owned());
-                let caller = Caller { turn, number, brain: brain.to_owned() };
-                let end = self.parts.tools.call(call, &caller).await;
+                let turn = run.turn.name();
+                let tainted = self.tainted(run, number)?;
+                let caller = Caller { turn, number, brain: brain.to_owned(), tainted };
+                let end = match self.may(run, call, &caller).await? {
+                    Ok(()) => {
+                        run.place.progress(&format!("using {}", call.name));
+                        fail::fail_point!("turn::before-tool-started");
+                        self.journal().tool_started(message, number, call, self.now()).map_err(later)?;
+                        fail::fail_point!("turn::after-tool-started");
+                        self.parts.tools.call(call, &caller, run.stop).await
+                    }
+                    Err(why) => {
+                        self.journal().tool_started(message, number, call, self.now()).map_err(later)?;
+                        ToolEnd { text: why, is_error: true, ms: 0 }
+                    }
+                };
                 fail::fail_point!("turn::before-tool-finished");
                 end
             }
@@ -77,6 +82,35 @@ impl Engine {
         fail::fail_point!("turn::after-tool-finished");
         note_tool(run, number, call, &end);
         Ok(end)
+    }
+
+    /// Whether a call may run now: a person is asked where the box wants that. The inner error is for the brain.
+    async fn may(&self, run: &Run<'_>, call: &ToolCall, caller: &Caller) -> Result<Result<(), String>, Halt> {
+        let wanted = match self.parts.tools.leave(call, caller) {
+            Leave::Free => return Ok(Ok(())),
+            Leave::Refused(why) => return Ok(Err(why)),
+            Leave::Ask(wanted) => wanted,
+        };
+        run.place.progress(&format!("waiting for approval of {}", call.name));
+        let verdict = self.parts.approvals.ask(&wanted, caller, run.place, run.stop).await;
+        if run.stop.is_cancelled() {
+            return Err(Halt::Stopped);
+        }
+        Ok(match verdict {
+            Ok(Verdict::Yes) => Ok(()),
+            Ok(Verdict::No) => Err(words::DECLINED.to_owned()),
+            Ok(Verdict::Expired) => Err(words::EXPIRED.to_owned()),
+            Ok(Verdict::Nobody) => Err(words::NOBODY_TO_ASK.to_owned()),
+            Err(problem) => {
+                Err(format!("This needs a person's approval, and that can't be asked: {problem}"))
+            }
+        })
+    }
+
+    /// Whether the turn has read, before its call of this number, text that nobody vouches for.
+    fn tainted(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
+        let rows = self.journal().tools(run.turn.asked.message).map_err(later)?;
+        Ok(rows.iter().any(|row| row.number < number && self.parts.tools.untrusted(&row.call.name)))
     }
 
     /// The sentence that ends a turn whose tokens or rounds are used up.

@@ -1,7 +1,14 @@
 //! What a brain may call: a box of tools, given by a front door.
+//!
+//! A call goes through three steps: the box says whether a person has to be asked first ([`Toolbox::leave`], pure),
+//! whoever can be asked is ([`super::approval`]), and then it runs. When its turn is over the box ends what it started.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
 
+use super::approval::Wanted;
 use crate::brain::{ToolCall, ToolSpec};
 use crate::turn::journal::ToolEnd;
 
@@ -14,6 +21,20 @@ pub struct Caller {
     pub number: u32,
     /// The brain that asked for it.
     pub brain: String,
+    /// Whether the turn has read text that nobody vouches for: a page, a tool's output, others' messages. What leaves
+    /// the box is then asked about whatever the settings allow.
+    pub tainted: bool,
+}
+
+/// What has to happen before a call runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Leave {
+    /// Nothing.
+    Free,
+    /// A person is asked.
+    Ask(Wanted),
+    /// It never runs; why, for the brain.
+    Refused(String),
 }
 
 /// Tools with their words, and the way to call them.
@@ -22,8 +43,22 @@ pub trait Toolbox: Send + Sync {
     /// What a brain is told of them; the same order and words each time.
     fn specs(&self) -> Vec<ToolSpec>;
 
-    /// Calls one. What goes wrong is a result that says so.
-    async fn call(&self, call: &ToolCall, caller: &Caller) -> ToolEnd;
+    /// Whether a call has to be asked about.
+    fn leave(&self, _call: &ToolCall, _caller: &Caller) -> Leave {
+        Leave::Free
+    }
+
+    /// Whether what this tool says is text that nobody vouches for.
+    fn untrusted(&self, _tool: &str) -> bool {
+        false
+    }
+
+    /// Calls one. What goes wrong is a result that says so. After `stop` it ends within a second, with all that it
+    /// started; dropping the future does the same.
+    async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd;
+
+    /// The turn is over: what was started for it ends, and what it left behind goes.
+    async fn ended(&self, _turn: &str) {}
 }
 
 /// No tools.
@@ -36,7 +71,55 @@ impl Toolbox for NoTools {
         Vec::new()
     }
 
-    async fn call(&self, call: &ToolCall, _: &Caller) -> ToolEnd {
-        ToolEnd { text: format!("there is no tool `{}`", call.name), is_error: true, ms: 0 }
+    async fn call(&self, call: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
+        no_such_tool(call)
     }
+}
+
+/// Several boxes as one, in this order; where two have a tool of the same name, the first box's is meant.
+pub struct Boxes(pub Vec<Arc<dyn Toolbox>>);
+
+impl Boxes {
+    fn of(&self, tool: &str) -> Option<&dyn Toolbox> {
+        let found = self.0.iter().find(|one| one.specs().iter().any(|spec| spec.name == tool));
+        found.map(Arc::as_ref)
+    }
+}
+
+#[async_trait]
+impl Toolbox for Boxes {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let mut specs: Vec<ToolSpec> = Vec::new();
+        for spec in self.0.iter().flat_map(|one| one.specs()) {
+            if !specs.iter().any(|known| known.name == spec.name) {
+                specs.push(spec);
+            }
+        }
+        specs
+    }
+
+    fn leave(&self, call: &ToolCall, caller: &Caller) -> Leave {
+        self.of(&call.name).map_or(Leave::Free, |one| one.leave(call, caller))
+    }
+
+    fn untrusted(&self, tool: &str) -> bool {
+        self.of(tool).is_some_and(|one| one.untrusted(tool))
+    }
+
+    async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
+        match self.of(&call.name) {
+            Some(one) => one.call(call, caller, stop).await,
+            None => no_such_tool(call),
+        }
+    }
+
+    async fn ended(&self, turn: &str) {
+        for one in &self.0 {
+            one.ended(turn).await;
+        }
+    }
+}
+
+fn no_such_tool(call: &ToolCall) -> ToolEnd {
+    ToolEnd { text: format!("there is no tool `{}`", call.name), is_error: true, ms: 0 }
 }

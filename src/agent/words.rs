@@ -9,6 +9,17 @@ pub const MOST_CHARS: usize = 18_000;
 pub const OUTCOME_UNKNOWN: &str = "The program was interrupted while this ran: its outcome is unknown. Look at the \
 present state before you rely on it or do it again.";
 
+/// What a model is told of a call that the person declined.
+pub const DECLINED: &str =
+    "The person declined this. Don't try it another way; go on without it, or say what is missing.";
+
+/// What a model is told of a call that nobody answered for in time.
+pub const EXPIRED: &str = "Nobody approved this in time. That is no refusal: say what you wanted to do and that it can be asked for again.";
+
+/// What a model is told where nobody can be asked.
+pub const NOBODY_TO_ASK: &str =
+    "This needs a person's approval, and nobody can be asked here. It was not done.";
+
 /// What a model is told when it has had all its rounds.
 pub const NO_MORE_ROUNDS: &str =
     "The limit of tool rounds in this turn is reached. Answer now with what you know.";

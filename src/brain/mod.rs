@@ -1,13 +1,15 @@
 //! Brains: whoever can answer. A request goes in, events come out, at the end stands a reply or a classed error.
 //!
 //! [`request`] and [`event`] are plain values of no provider. [`wire`] turns them into three HTTP formats and
-//! back; what a provider sends is kept as raw JSON and echoed unchanged within a turn. This room knows no
-//! settings, no vault and no journal: who calls gives it everything as values. A brain tries once; whether
-//! another try follows, and whose, is the pure rule of [`failover`], with what [`health`] remembers.
+//! back; what a provider sends is kept as raw JSON and echoed unchanged within a turn. [`harness`] is for programs
+//! with a loop of their own. This room knows no settings, no vault and no journal: who calls gives it everything
+//! as values. A brain tries once; whether another try follows, and whose, is the pure rule of [`failover`], with
+//! what [`health`] remembers.
 
 pub mod classify;
 pub mod event;
 pub mod failover;
+pub mod harness;
 pub mod health;
 pub mod price;
 pub mod request;
@@ -19,6 +21,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use event::{BrainError, Class, Event, Reply, Stop, Usage};
+pub use harness::{Harness, Host, Task};
 pub use price::Price;
 pub use request::{Message, Part, RawTurn, Request, ToolCall, ToolResult, ToolSpec};
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, Context, Status};
-use crate::agent::{Engine, EngineParts, VaultMemory, setup};
+use crate::agent::{Engine, EngineParts, NoApprovals, VaultMemory, setup};
 use crate::brain::failover::{self, Link};
 use crate::brain::health::Store;
 use crate::brain::wire::Watch;
@@ -127,6 +127,7 @@ impl Session<'_> {
             workspace: Arc::clone(&self.workspace),
             journal: Arc::clone(&journal),
             tools: daemon::assistant::toolbox(&self.workspace),
+            approvals: Arc::new(NoApprovals),
             memory: Arc::new(VaultMemory::new(Arc::clone(&self.workspace))),
             permits: Arc::default(),
             watch: Watch::default(),

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Engine, EngineParts, NoTools, Permits, Toolbox, VaultMemory};
+use crate::agent::{Engine, EngineParts, NoApprovals, NoTools, Permits, Toolbox, VaultMemory};
 use crate::brain::wire::Watch;
 use crate::turn::{Answer, Halt, Place, Responder, TurnJournal};
 use crate::workspace::Workspace;
@@ -41,6 +41,7 @@ fn engine(
         workspace: Arc::clone(workspace),
         journal: Arc::clone(journal),
         tools: toolbox(workspace),
+        approvals: Arc::new(NoApprovals),
         memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
         permits: Arc::clone(permits),
         watch: Watch::default(),

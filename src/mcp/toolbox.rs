@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
 use super::catalog::ToolSet;
 use super::desk::{Desk, Place};
@@ -83,7 +84,7 @@ impl Toolbox for VaultTools {
             .collect()
     }
 
-    async fn call(&self, call: &ToolCall, caller: &Caller) -> ToolEnd {
+    async fn call(&self, call: &ToolCall, caller: &Caller, _: &CancellationToken) -> ToolEnd {
         let began = Instant::now();
         let (text, is_error) = match self.run(call, caller).await {
             Ok(answer) if answer.untrusted => (untrusted::marked(&answer.text), false),

@@ -13,7 +13,7 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{
-    Engine, EngineParts, Given, Memory, NoTools, Recall, Remember, Toolbox, recollection,
+    Engine, EngineParts, Given, Memory, NoApprovals, NoTools, Recall, Remember, Toolbox, recollection,
 };
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, SystemClock};
@@ -250,6 +250,7 @@ impl Rig {
                     workspace,
                     journal: Arc::clone(&turns),
                     tools: Arc::clone(&self.tools),
+                    approvals: Arc::new(NoApprovals),
                     memory: Arc::new(Dentist),
                     permits: Arc::default(),
                     watch: Watch::default(),

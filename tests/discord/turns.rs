@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 use vault_agent::agent::Toolbox;
 use vault_agent::agent::tools::Caller;
 use vault_agent::brain::{ToolCall, ToolSpec};
@@ -58,7 +59,7 @@ impl Toolbox for Look {
         vec![ToolSpec { name: "look".into(), description: "Looks something up.".into(), schema }]
     }
 
-    async fn call(&self, call: &ToolCall, caller: &Caller) -> ToolEnd {
+    async fn call(&self, call: &ToolCall, caller: &Caller, _: &CancellationToken) -> ToolEnd {
         let which = format!("{}/{}", caller.turn, caller.number);
         self.started.lock().unwrap().push((which, call.arguments.clone()));
         let _permit = self.gate.acquire().await;

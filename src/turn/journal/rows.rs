@@ -57,6 +57,14 @@ pub struct Turn {
     pub finished: Option<Timestamp>,
 }
 
+impl Turn {
+    /// The turn's name: its question's block in the log, else the message's id.
+    pub fn name(&self) -> String {
+        let block = self.asked.block.rsplit_once("#^");
+        block.map_or_else(|| self.asked.message.to_string(), |(_, id)| id.to_owned())
+    }
+}
+
 /// What is needed to make a turn's request again from the notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assembled {

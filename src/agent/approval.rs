@@ -1,0 +1,67 @@
+//! What a person is asked before it happens: a command that leaves the box, a secret, a tool marked `ask`.
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::tools::Caller;
+use crate::turn::Place;
+
+/// Something that waits for a person's word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Exactly what would run, on one line: an approval holds for this text alone.
+    pub run: String,
+    /// The hash of the files that it would run, where it runs files of a skill: an approval holds for these alone.
+    pub hash: Option<String>,
+    /// Why it is asked, for people: `network`, `the secret BRAVE_API_KEY`, …
+    pub why: String,
+    /// The pattern that "Always" adds to `[assistant] allow`; none where it is asked every time.
+    pub always: Option<String>,
+}
+
+/// What a person said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may happen this once.
+    Yes,
+    /// It may not.
+    No,
+    /// Nobody said anything in time, which is not a "no".
+    Expired,
+    /// There is nobody here who can be asked.
+    Nobody,
+}
+
+/// Whoever asks a person.
+#[async_trait]
+pub trait Approvals: Send + Sync {
+    /// Asks, and waits for the word, the end of its time or `stop`. Asked again for the same call after a restart, it
+    /// goes on waiting for the same word.
+    ///
+    /// # Errors
+    /// A sentence on why it can't be asked.
+    async fn ask(
+        &self,
+        wanted: &Wanted,
+        caller: &Caller,
+        place: &dyn Place,
+        stop: &CancellationToken,
+    ) -> Result<Verdict, String>;
+}
+
+/// Nobody is there to be asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoApprovals;
+
+#[async_trait]
+impl Approvals for NoApprovals {
+    async fn ask(
+        &self,
+        _: &Wanted,
+        _: &Caller,
+        _: &dyn Place,
+        _: &CancellationToken,
+    ) -> Result<Verdict, String> {
+        Ok(Verdict::Nobody)
+    }
+}
