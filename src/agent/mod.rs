@@ -18,6 +18,7 @@ mod told;
 pub mod tools;
 mod words;
 
+pub use crate::config::allow;
 pub use approval::{Approvals, NoApprovals};
 pub use calling::Permits;
 pub use engine::{Engine, EngineParts};

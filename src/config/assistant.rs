@@ -28,6 +28,8 @@ pub struct Assistant {
     pub day_tokens: Option<u64>,
     /// The most that the turns of a day cost, in USD, where prices are set.
     pub day_usd: Option<f64>,
+    /// What may happen without asking: `bash:GLOB`, `skill:NAME@HASH`, `mcp:SERVER.TOOL`. See [`super::allow`].
+    pub allow: Vec<String>,
 }
 
 impl Default for Assistant {
@@ -41,6 +43,7 @@ impl Default for Assistant {
             turn_tokens: 200_000,
             day_tokens: None,
             day_usd: None,
+            allow: Vec::new(),
         }
     }
 }
@@ -244,6 +247,15 @@ pub(super) fn validate(
                 "brain",
                 format!("`context_tokens` of brain `{name}` is {}, out of range", brain.context_tokens),
                 "give a number from 1000 to 10000000",
+            );
+        }
+    }
+    for pattern in &assistant.allow {
+        if let Err(why) = super::allow::parse(pattern) {
+            return wrong(
+                "assistant.allow",
+                format!("`assistant.allow` holds `{}`, which allows nothing: {why}", pattern.escape_debug()),
+                "write `bash:git log *`, `skill:NAME@HASH` or `mcp:SERVER.TOOL`",
             );
         }
     }

@@ -6,6 +6,7 @@
 //! can read ([`secret`]). [`Dirs`] names the two directories outside the vault, one for state, one for
 //! the cache.
 
+pub mod allow;
 mod assistant;
 mod dirs;
 mod error;

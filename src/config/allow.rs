@@ -1,0 +1,254 @@
+//! What `[assistant] allow` lets happen without asking: patterns, and the match of one call against them. Pure.
+//!
+//! `bash:GLOB` allows a whole command; `*` in it stands for any text that can't begin a second command: no `;`, `&`,
+//! `|`, `` ` ``, `$`, `(`, `)`, `<`, `>`, `#`, line break or other control character. Where the pattern itself holds
+//! one of these, its `*` takes no quotes and no backslash either, so that what the pattern has within quotes stays
+//! within quotes. `\*` is a star, `\\` a backslash. `skill:NAME@HASH` allows a skill while its files have this hash,
+//! `mcp:SERVER.TOOL` a tool of another server. Nothing else is a pattern, and what is none allows nothing.
+
+/// What would happen, as the patterns see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doing<'a> {
+    /// A shell command, whole.
+    Bash(&'a str),
+    /// A skill's files are used.
+    Skill {
+        /// The skill.
+        name: &'a str,
+        /// The hash of its files, in lower-case hexadecimal digits.
+        hash: &'a str,
+    },
+    /// A tool of another MCP server is called.
+    Mcp {
+        /// The server's name in the settings.
+        server: &'a str,
+        /// The tool.
+        tool: &'a str,
+    },
+}
+
+impl Doing<'_> {
+    /// The pattern that allows exactly this: what "Always" adds.
+    pub fn always(&self) -> String {
+        match self {
+            Self::Bash(command) => format!("bash:{}", command.replace('\\', "\\\\").replace('*', "\\*")),
+            Self::Skill { name, hash } => {
+                format!("skill:{name}@{}", hash.get(..HASH_DIGITS).unwrap_or(hash))
+            }
+            Self::Mcp { server, tool } => format!("mcp:{server}.{tool}"),
+        }
+    }
+}
+
+/// How many digits of a hash a pattern holds at least.
+const HASH_DIGITS: usize = 12;
+
+/// Whether one of the patterns allows it.
+pub fn allows(patterns: &[String], doing: &Doing<'_>) -> bool {
+    patterns.iter().filter_map(|pattern| parse(pattern).ok()).any(|pattern| pattern.allows(doing))
+}
+
+/// A pattern that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pattern {
+    /// A command.
+    Bash(Vec<Piece>),
+    /// A skill with the hash of its files.
+    Skill(String, String),
+    /// A server and its tool.
+    Mcp(String, String),
+}
+
+/// A piece of a command's pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece {
+    /// This character.
+    One(char),
+    /// Any harmless text, or none.
+    Any,
+}
+
+/// Reads a pattern.
+///
+/// # Errors
+/// A sentence on why it is none.
+pub fn parse(pattern: &str) -> Result<Pattern, String> {
+    let (kind, rest) = pattern.split_once(':').unwrap_or(("", pattern));
+    match kind {
+        "bash" => {
+            let pieces = pieces(rest);
+            let blank = |piece: &Piece| matches!(piece, Piece::One(c) if c.is_whitespace());
+            if pieces.first().is_none_or(blank) {
+                return Err("it names no command".to_owned());
+            }
+            if pieces.iter().take_while(|piece| !blank(piece)).any(|piece| *piece == Piece::Any) {
+                return Err("a `*` in a command's first word would allow every program".to_owned());
+            }
+            Ok(Pattern::Bash(pieces))
+        }
+        "skill" => {
+            let (name, hash) = rest.split_once('@').ok_or("a skill needs `@` and the hash of its files")?;
+            let digits = hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+            if name.is_empty() || !digits || !(HASH_DIGITS..=64).contains(&hash.len()) {
+                return Err("a skill is `skill:NAME@` and 12 or more hexadecimal digits".to_owned());
+            }
+            Ok(Pattern::Skill(name.to_owned(), hash.to_owned()))
+        }
+        "mcp" => match rest.split_once('.') {
+            Some((server, tool)) if !server.is_empty() && !tool.is_empty() && !tool.contains('*') => {
+                Ok(Pattern::Mcp(server.to_owned(), tool.to_owned()))
+            }
+            _ => Err("a server's tool is `mcp:SERVER.TOOL`".to_owned()),
+        },
+        _ => Err("it begins with none of `bash:`, `skill:` and `mcp:`".to_owned()),
+    }
+}
+
+fn pieces(glob: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut chars = glob.chars().peekable();
+    while let Some(c) = chars.next() {
+        pieces.push(match (c, chars.peek()) {
+            ('\\', Some(&next @ ('*' | '\\'))) => {
+                chars.next();
+                Piece::One(next)
+            }
+            ('*', _) => Piece::Any,
+            (c, _) => Piece::One(c),
+        });
+    }
+    pieces
+}
+
+impl Pattern {
+    /// Whether it allows this.
+    pub fn allows(&self, doing: &Doing<'_>) -> bool {
+        match (self, doing) {
+            (Self::Bash(pieces), Doing::Bash(command)) => fits(pieces, command),
+            (Self::Skill(name, hash), Doing::Skill { name: used, hash: now }) => {
+                name == used && now.starts_with(hash.as_str())
+            }
+            (Self::Mcp(server, tool), Doing::Mcp { server: asked, tool: called }) => {
+                server == asked && tool == called
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether a character means more to a shell than itself, outside quotes.
+fn acts(c: char) -> bool {
+    c.is_control() || ";&|`$()<>#".contains(c)
+}
+
+fn fits(pieces: &[Piece], command: &str) -> bool {
+    let guarded = pieces.iter().any(|piece| matches!(piece, Piece::One(c) if acts(*c)));
+    let free = |c: char| !acts(c) && !(guarded && "'\"\\".contains(c));
+    // How far into the pattern the text so far can have come.
+    let mut at = vec![false; pieces.len() + 1];
+    at[0] = true;
+    let skip = |at: &mut Vec<bool>| {
+        for (index, piece) in pieces.iter().enumerate() {
+            at[index + 1] |= at[index] && *piece == Piece::Any;
+        }
+    };
+    skip(&mut at);
+    for c in command.chars() {
+        let mut next = vec![false; at.len()];
+        for (index, piece) in pieces.iter().enumerate().filter(|(index, _)| at[*index]) {
+            match piece {
+                Piece::One(wanted) if *wanted == c => next[index + 1] = true,
+                Piece::Any if free(c) => next[index] = true,
+                _ => {}
+            }
+        }
+        skip(&mut next);
+        at = next;
+    }
+    at.last() == Some(&true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bash(pattern: &str, command: &str) -> bool {
+        allows(&[format!("bash:{pattern}")], &Doing::Bash(command))
+    }
+
+    #[test]
+    fn a_command_fits_whole_or_not_at_all() {
+        assert!(bash("git status", "git status"));
+        assert!(!bash("git status", "git status --short"));
+        assert!(!bash("git status", "git statu"));
+        assert!(bash("curl https://api.example.com/*", "curl https://api.example.com/v1?q=\"two words\""));
+        assert!(bash("ls *", "ls "));
+        assert!(!bash("ls *", "ls"));
+        assert!(bash("ls *a*b", "ls aabab"));
+    }
+
+    #[test]
+    fn a_star_takes_nothing_that_could_begin_a_second_command() {
+        for tail in [
+            "; rm x", "&& rm x", "& rm x", "| sh", "`rm x`", "$(rm x)", "${x}", "$KEY", "> x", "< x",
+            "\nrm x", "\rrm x", "(rm x)", "<(rm x)", "a # b", "\u{0}x", "\u{85}x",
+        ] {
+            let command = format!("curl https://a/{tail}");
+            assert!(!bash("curl https://a/*", &command), "{command}");
+            assert!(!bash("curl *", &command), "{command}");
+            assert!(bash(&Doing::Bash(&command).always()[5..], &command), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_a_pattern_has_within_quotes_stays_within_quotes() {
+        assert!(bash("curl \"https://a/?x=*&y=*\"", "curl \"https://a/?x=1&y=2\""));
+        assert!(!bash("curl \"https://a/?x=*&y=*\"", "curl \"https://a/?x=1\" &y=1 rm \""));
+        assert!(!bash("curl \"https://a/?x=*&y=*\"", "curl \"https://a/?x=\\&y=1"));
+        assert!(bash("curl * | jq *", "curl https://a | jq .b"));
+        assert!(!bash("curl * | jq *", "curl https://a | sh | jq .b"));
+    }
+
+    #[test]
+    fn the_pattern_of_always_allows_exactly_that() {
+        for command in ["ls *.md", "printf 'a\\*b\\n' | wc", "echo a\necho b", "git log --format=%h\\"] {
+            let always = Doing::Bash(command).always();
+            assert!(allows(std::slice::from_ref(&always), &Doing::Bash(command)), "{always}");
+            assert!(!allows(&[always], &Doing::Bash(&format!("{command} x"))));
+        }
+        assert!(!bash("ls \\*.md", "ls a.md"));
+        let hash = "0123456789abcdef0123";
+        let skill = Doing::Skill { name: "brave-search", hash };
+        assert_eq!(skill.always(), "skill:brave-search@0123456789ab");
+        assert!(allows(&[skill.always()], &skill));
+        assert!(!allows(&[skill.always()], &Doing::Skill { name: "brave-search", hash: "1123456789abcdef" }));
+        assert!(!allows(&[skill.always()], &Doing::Skill { name: "brave", hash }));
+        let tool = Doing::Mcp { server: "web", tool: "browser.click" };
+        assert!(allows(&[tool.always()], &tool));
+        assert!(!allows(&[tool.always()], &Doing::Mcp { server: "web.browser", tool: "click" }));
+        assert!(!allows(&["bash:web.browser.click".to_owned()], &tool));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_said_and_allows_nothing() {
+        for wrong in [
+            "",
+            "ls",
+            "bash:",
+            "bash: *",
+            "bash:*",
+            "bash:* --version",
+            "bash:l*",
+            "skill:x",
+            "skill:x@12",
+            "skill:@0123456789ab",
+            "skill:x@0123456789AB",
+            "mcp:web",
+            "mcp:.click",
+            "mcp:web.*",
+            "Bash:ls",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}
