@@ -86,6 +86,11 @@ fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
+/// Whether a character shows nothing by itself.
+pub fn shows_nothing(c: char) -> bool {
+    is_special(c)
+}
+
 /// A character that shows nothing by itself.
 fn is_special(c: char) -> bool {
     matches!(c,

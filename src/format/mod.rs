@@ -5,6 +5,7 @@
 //! `grammar/` as ABNF with examples and conformance vectors; the tests hold the two together. Writing is
 //! done on the bytes that were read: an edit changes the value it means and no other byte.
 
+pub mod approval;
 pub mod commitment;
 pub mod daily;
 pub mod id;

@@ -6,7 +6,7 @@
 
 use jiff::{Timestamp, civil::DateTime};
 use vault_agent::format::{
-    commitment, daily, log, memory, pinned,
+    approval, commitment, daily, log, memory, pinned,
     reminder::{self, Parsed},
     routine, working,
 };
@@ -307,4 +307,35 @@ fn near_a_sentence_nothing_panics() {
         }
         super::fuzz::everything(&bytes);
     }
+}
+
+#[test]
+fn approval_lines() {
+    let needed = ["until-field", "brain-field", "run-field"];
+    let others = ["hash-field", "why-field", "always-field", "turn-field", "state-field"];
+    let numbers = |s: &Sentence| {
+        s.all("approval-number").iter().all(|number| {
+            let digits = number.trim_start_matches("u{").trim_end_matches('}');
+            u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).is_some()
+        })
+    };
+    let holds = |s: &Sentence| once(s, &needed) && at_most_once(s, &others) && numbers(s);
+    for rule in ["approval-line", "canonical-approval"] {
+        sentences(rule, 200, holds, |sentence| {
+            let approval::Parsed::Approval(read) = approval::parse_line(sentence.text.as_bytes()) else {
+                panic!("{}: {:?}", sentence.text, approval::parse_line(sentence.text.as_bytes()));
+            };
+            assert_eq!(Some(read.id.as_str()), sentence.first("approval-id"));
+            assert_eq!(Some(read.until.strftime("%Y-%m-%d").to_string().as_str()), sentence.first("date"));
+            assert_eq!(read.block_id.as_deref(), sentence.first("block-id"));
+            assert_eq!(read.state.map(|s| format!("state={s}")).as_deref(), sentence.first("state-field"));
+            let again = approval::parse_line(read.to_line().as_bytes());
+            assert_eq!(again, approval::Parsed::Approval(read), "{}", sentence.text);
+        });
+    }
+    let breaks = |s: &Sentence| !once(s, &needed) || !at_most_once(s, &others);
+    sentences("approval-line", 200, breaks, |sentence| {
+        let read = approval::parse_line(sentence.text.as_bytes());
+        assert!(matches!(read, approval::Parsed::NearMiss { .. }), "{}: {read:?}", sentence.text);
+    });
 }

@@ -6,7 +6,7 @@ use data_encoding::BASE64;
 use jiff::civil::{Date, Time};
 use serde_json::{Map, Value, json};
 use vault_agent::format::{
-    Finding, commitment, daily, log, memory, pinned,
+    Finding, approval, commitment, daily, log, memory, pinned,
     reminder::{self, Parsed, Reminder},
     working,
 };
@@ -274,5 +274,35 @@ fn transcripts() {
             json!({ "context": context, "events": events(&file) })
         });
         (vector["transcript"].clone(), json!(found))
+    });
+}
+
+#[test]
+fn approvals() {
+    each("approvals.json", |vector, input| {
+        let (key, found) = match approval::parse_line(input) {
+            approval::Parsed::Approval(a) => {
+                let value = object([
+                    ("mark", json!(a.mark)),
+                    ("id", json!(a.id)),
+                    ("until", json!(a.until)),
+                    ("brain", json!(a.brain)),
+                    ("run", json!(a.run)),
+                    ("hash", json!(a.hash)),
+                    ("why", json!(a.why)),
+                    ("always", json!(a.always)),
+                    ("turn", json!(a.turn)),
+                    ("state", json!(a.state)),
+                    ("block_id", json!(a.block_id)),
+                ]);
+                let again = approval::parse_line(a.to_line().as_bytes());
+                assert_eq!(again, approval::Parsed::Approval(a), "{}", vector["name"]);
+                ("value", value)
+            }
+            approval::Parsed::NearMiss { column, .. } => ("near_miss", json!(column)),
+            approval::Parsed::Other => ("other", json!(true)),
+        };
+        let expected = ["value", "near_miss", "other"].iter().find(|key| !vector[**key].is_null()).unwrap();
+        (json!([expected, vector[*expected]]), json!([key, found]))
     });
 }

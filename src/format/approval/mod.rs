@@ -1,0 +1,304 @@
+//! Lines of `Approvals.md`: `- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run="curl …"`, one question a
+//! line: may this happen?
+//!
+//! A tick (`[x]`) says yes, a minus (`[-]`) says no. A line with a `state` is over, and its box means nothing any
+//! more: so that what nobody answered in time reads `state=expired`, which is no "no". What would run stands between
+//! quotes ([`quoted`]) so that every text comes back as it was, stands on one line, and shows itself in full: line
+//! ends and characters that nobody sees are spelled out, and nothing in it is read as Markdown. [`parse`] finds the
+//! lines of a file and those that look meant; [`Approval::to_line`] writes one; [`with_state`] ends one where it
+//! stands. The grammar is `grammar/approval.abnf`.
+
+mod quote;
+mod read;
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Finding, Line, ReminderId, lines::LiveLines};
+
+pub use quote::{quoted, shown};
+pub use read::parse_line;
+
+/// What the box of a line says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mark {
+    /// Nobody said anything yet.
+    Open,
+    /// Yes: `[x]` or `[X]`.
+    Ticked,
+    /// No: `[-]`.
+    Declined,
+}
+
+/// How a line ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It was approved, and the approval is used up.
+    Used,
+    /// It was declined.
+    Declined,
+    /// Nobody answered in time. That is no "no".
+    Expired,
+    /// Somebody changed the line: whatever its box says is not said of what was asked.
+    Changed,
+    /// The answer that it belongs to was stopped.
+    Stopped,
+}
+
+impl State {
+    /// All of them, in the order of the grammar.
+    pub const ALL: [Self; 5] = [Self::Used, Self::Declined, Self::Expired, Self::Changed, Self::Stopped];
+
+    /// The word in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Used => "used",
+            Self::Declined => "declined",
+            Self::Expired => "expired",
+            Self::Changed => "changed",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// One question of the note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    /// What its box says.
+    pub mark: Mark,
+    /// `ap_` and twelve characters, unique in the file.
+    pub id: String,
+    /// Until when it can be answered; a whole minute.
+    pub until: Timestamp,
+    /// The brain that wants it.
+    pub brain: String,
+    /// Exactly what would run.
+    pub run: String,
+    /// The hash of the files that it would run, in hexadecimal digits.
+    pub hash: Option<String>,
+    /// Why it is asked.
+    pub why: Option<String>,
+    /// The pattern that "Always" would add to the settings.
+    pub always: Option<String>,
+    /// The turn and the call within it: `TURN/NUMBER`.
+    pub turn: Option<String>,
+    /// How it ended; none while it waits.
+    pub state: Option<State>,
+    /// The block id behind it, if a person made one.
+    pub block_id: Option<String>,
+}
+
+impl Approval {
+    /// Whether it still waits for a word.
+    pub fn is_open(&self) -> bool {
+        self.state.is_none()
+    }
+
+    /// Whether it asks the same as another, whatever their boxes say.
+    pub fn asks_as(&self, other: &Self) -> bool {
+        let neutral = |one: &Self| Self { mark: Mark::Open, block_id: None, ..one.clone() };
+        neutral(self) == neutral(other)
+    }
+
+    /// The line as it is written.
+    pub fn to_line(&self) -> String {
+        let mark = match self.mark {
+            Mark::Open => ' ',
+            Mark::Ticked => 'x',
+            Mark::Declined => '-',
+        };
+        let until = self.until.strftime("%Y-%m-%dT%H:%MZ");
+        let mut line =
+            format!("- [{mark}] {} until={until} brain={} run={}", self.id, self.brain, quoted(&self.run));
+        let mut add = |key: &str, value: String| line.extend([" ", key, "=", &value]);
+        if let Some(hash) = &self.hash {
+            add("hash", hash.clone());
+        }
+        if let Some(why) = &self.why {
+            add("why", quoted(why));
+        }
+        if let Some(always) = &self.always {
+            add("always", quoted(always));
+        }
+        if let Some(turn) = &self.turn {
+            add("turn", turn.clone());
+        }
+        if let Some(state) = self.state {
+            add("state", state.name().to_owned());
+        }
+        if let Some(block) = &self.block_id {
+            line.extend([" ^", block]);
+        }
+        line
+    }
+}
+
+/// What a line is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parsed {
+    /// A question.
+    Approval(Box<Approval>),
+    /// A line that looks meant as one.
+    NearMiss {
+        /// From 1: in characters, or in bytes where the line isn't valid UTF-8.
+        column: usize,
+        /// What is wrong.
+        reason: String,
+        /// What to do about it.
+        suggestion: String,
+    },
+    /// Something else.
+    Other,
+}
+
+/// A question with its place in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalLine {
+    /// The line's number, from 1.
+    pub line: usize,
+    /// Its bytes without the terminator.
+    pub text: Vec<u8>,
+    /// What it says.
+    pub approval: Approval,
+}
+
+/// Everything in a file that is a question or looks like one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ApprovalsFile {
+    /// The questions, in order.
+    pub lines: Vec<ApprovalLine>,
+    /// What looks meant and isn't understood.
+    pub near_misses: Vec<Finding>,
+}
+
+/// Reads a file; never fails.
+pub fn parse(bytes: &[u8]) -> ApprovalsFile {
+    let mut file = ApprovalsFile::default();
+    for Line { number, text, .. } in LiveLines::new(bytes) {
+        match parse_line(text) {
+            Parsed::Approval(approval) => {
+                file.lines.push(ApprovalLine { line: number, text: text.to_vec(), approval: *approval });
+            }
+            Parsed::NearMiss { column, reason, suggestion } => {
+                file.near_misses.push(Finding { line: number, column, reason, suggestion });
+            }
+            Parsed::Other => {}
+        }
+    }
+    file
+}
+
+/// The line with a state behind its last field, before a block id. One that is over, or is none of ours, comes back
+/// as it is.
+pub fn with_state(line: &[u8], state: State) -> Vec<u8> {
+    match parse_line(line) {
+        Parsed::Approval(approval) if approval.is_open() => {
+            let end = read::end_of_fields(line);
+            [&line[..end], format!(" state={}", state.name()).as_bytes(), &line[end..]].concat()
+        }
+        _ => line.to_vec(),
+    }
+}
+
+/// The line with its box ticked or declined. One that is over, or is none of ours, comes back as it is.
+pub fn with_mark(line: &[u8], mark: Mark) -> Vec<u8> {
+    match parse_line(line) {
+        Parsed::Approval(approval) if approval.is_open() => {
+            let mut line = line.to_vec();
+            line[read::BOX] = match mark {
+                Mark::Open => b' ',
+                Mark::Ticked => b'x',
+                Mark::Declined => b'-',
+            };
+            line
+        }
+        _ => line.to_vec(),
+    }
+}
+
+/// The id made of the first sixty of these random bits.
+pub fn id_from_random(random: [u8; 8]) -> String {
+    format!("ap_{}", &ReminderId::from_random(random).as_str()[4..])
+}
+
+/// Whether a text is an id of a question.
+pub fn is_id(text: &str) -> bool {
+    text.strip_prefix("ap_").is_some_and(|rest| {
+        rest.len() == 12 && rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+    })
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn asked(run: &str) -> Approval {
+        Approval {
+            mark: Mark::Open,
+            id: "ap_K5V4M2J7Q2ZP".into(),
+            until: "2026-12-01T09:30:00Z".parse().unwrap(),
+            brain: "claude".into(),
+            run: run.into(),
+            hash: None,
+            why: None,
+            always: None,
+            turn: Some("01JGXYZ0000000000000000000/0".into()),
+            state: None,
+            block_id: None,
+        }
+    }
+
+    #[test]
+    fn a_line_is_ended_and_ticked_where_it_stands() {
+        let line = b"- [ ]  ap_K5V4M2J7Q2ZP run=\"a [x] b\"  until=2026-12-01T09:30Z brain=claude ^mine  ";
+        let ended = with_state(line, State::Expired);
+        assert_eq!(
+            String::from_utf8_lossy(&ended),
+            "- [ ]  ap_K5V4M2J7Q2ZP run=\"a [x] b\"  until=2026-12-01T09:30Z brain=claude state=expired ^mine  "
+        );
+        assert_eq!(with_state(&ended, State::Used), ended, "over is over");
+        assert_eq!(with_mark(&ended, Mark::Ticked), ended);
+        let ticked = with_mark(line, Mark::Ticked);
+        assert!(ticked.starts_with(b"- [x]  ap_") && ticked[5..] == line[5..]);
+        assert_eq!(with_state(b"- [ ] something else", State::Used), b"- [ ] something else");
+    }
+
+    #[test]
+    fn an_id_is_one_of_its_kind() {
+        let id = id_from_random(*b"whatever");
+        assert!(is_id(&id) && !is_id("ap_") && !is_id("rid_K5V4M2J7Q2ZP") && !is_id("ap_k5V4M2J7Q2ZP"));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_would_run_comes_back(run in "(\\PC|[\\x00-\\x7f\u{80}-\u{a0}\u{200b}-\u{202f}\u{2028}]){1,60}", why in "\\PC{0,20}", hash in "[0-9a-f]{12,64}") {
+            let mut asked = asked(&run);
+            (asked.why, asked.always, asked.hash) = (Some(why), Some(format!("bash:{run}")), Some(hash));
+            let line = asked.to_line();
+            prop_assert!(!line.contains(['\n', '\r', '\t']));
+            match parse_line(line.as_bytes()) {
+                Parsed::Approval(read) => prop_assert_eq!(*read, asked),
+                other => prop_assert!(false, "{:?}: {}", other, line),
+            }
+            let file = parse(format!("# Approvals\n\n{line}\n").as_bytes());
+            prop_assert_eq!(file.lines.len(), 1);
+        }
+
+        #[test]
+        fn reading_never_fails(line in "(- \\[[ xX-]\\] )?(ap_[A-Z0-9]{12}| |until=|2026-12-01T09:30Z|run=|\"|\\\\|\\PC){0,12}") {
+            let _ = parse_line(line.as_bytes());
+            let _ = with_state(line.as_bytes(), State::Used);
+        }
+    }
+}
