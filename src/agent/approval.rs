@@ -30,6 +30,8 @@ pub enum Verdict {
     Expired,
     /// There is nobody here who can be asked.
     Nobody,
+    /// It is written down for a person, and nobody waits for the word: asked again after it, it may happen.
+    Waits,
 }
 
 /// Whoever asks a person.

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::approval::Approvals;
 use super::calling::{Brains, Permits, Seat, Walk};
+use super::limit::Patience;
 use super::memory::Remember;
 use super::setup;
 use super::told::{for_brain, kept, persona, pinned};
@@ -85,6 +86,8 @@ pub(super) struct Run<'a> {
     recalled: Recalled,
     pub place: &'a dyn Place,
     pub stop: &'a CancellationToken,
+    /// Pauses the turn's time while a person is asked.
+    pub patience: &'a Patience,
 }
 
 /// How asking the chain ended.
@@ -102,17 +105,18 @@ impl Responder for Engine {
         stop: &CancellationToken,
     ) -> Result<Answer, Halt> {
         let limit = Duration::from_secs(60 * u64::from(self.settings().turn_minutes));
+        let patience = Patience::default();
         let timed = tokio::select! {
             biased;
             () = stop.cancelled() => Ok(Err(Halt::Stopped)),
-            timed = tokio::time::timeout(limit, self.run(message, place, stop)) => timed,
+            timed = patience.limit(limit, self.run(message, place, stop, &patience)) => timed.ok_or(()),
         };
         if let Ok(Some(turn)) = self.journal().turn(message) {
             self.parts.tools.ended(&turn.name()).await;
         }
         match timed {
             Ok(answered) => answered,
-            Err(_) => {
+            Err(()) => {
                 let minutes = self.settings().turn_minutes;
                 self.time_is_up(message, &format!("No brain answered within {minutes} minutes.")).await
             }
@@ -146,7 +150,13 @@ impl Engine {
         &self.parts.journal
     }
 
-    async fn run(&self, message: u64, place: &dyn Place, stop: &CancellationToken) -> Result<Answer, Halt> {
+    async fn run(
+        &self,
+        message: u64,
+        place: &dyn Place,
+        stop: &CancellationToken,
+        patience: &Patience,
+    ) -> Result<Answer, Halt> {
         let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
         let joined = self.journal().joined_to(message).map_err(later)?;
         let blocks = self.window(&turn)?;
@@ -154,7 +164,8 @@ impl Engine {
         if questions.is_empty() {
             return Err(Halt::Gone);
         }
-        let mut run = Run { turn, joined, blocks, questions, recalled: Recalled::default(), place, stop };
+        let recalled = Recalled::default();
+        let mut run = Run { turn, joined, blocks, questions, recalled, place, stop, patience };
         let routed = self.route(&run);
         let mut asked = match routed {
             Ok((chain, why)) if chain.is_empty() => Asked::Nobody { why },

@@ -7,9 +7,11 @@
 //! them. [`memory`] is the vault's, [`recollection`] the answer that needs no model. Nothing here sends an answer, and nothing knows Discord.
 
 pub mod approval;
+pub mod approvals;
 mod calling;
 mod engine;
 mod finish;
+mod limit;
 pub mod memory;
 pub mod recollection;
 mod rounds;
@@ -20,6 +22,7 @@ mod words;
 
 pub use crate::config::allow;
 pub use approval::{Approvals, NoApprovals};
+pub use approvals::VaultApprovals;
 pub use calling::Permits;
 pub use engine::{Engine, EngineParts};
 pub use memory::{Given, Remember, VaultMemory};

@@ -92,7 +92,10 @@ impl Engine {
             Leave::Ask(wanted) => wanted,
         };
         run.place.progress(&format!("waiting for approval of {}", call.name));
-        let verdict = self.parts.approvals.ask(&wanted, caller, run.place, run.stop).await;
+        let verdict = {
+            let _paused = run.patience.pause();
+            self.parts.approvals.ask(&wanted, caller, run.place, run.stop).await
+        };
         if run.stop.is_cancelled() {
             return Err(Halt::Stopped);
         }
@@ -101,6 +104,7 @@ impl Engine {
             Ok(Verdict::No) => Err(words::DECLINED.to_owned()),
             Ok(Verdict::Expired) => Err(words::EXPIRED.to_owned()),
             Ok(Verdict::Nobody) => Err(words::NOBODY_TO_ASK.to_owned()),
+            Ok(Verdict::Waits) => Err(words::WAITS.to_owned()),
             Err(problem) => {
                 Err(format!("This needs a person's approval, and that can't be asked: {problem}"))
             }

@@ -65,6 +65,11 @@ impl Prepared {
         self.keys.is_empty() && self.problem.is_some()
     }
 
+    /// Whether a text holds one of its keys.
+    pub fn is_key_in(&self, text: &str) -> bool {
+        self.keys.iter().any(|key| is_secret_in(key, text))
+    }
+
     /// Something to ask for each of its keys, in the order of `link.keys`.
     pub fn calls(
         &self,
@@ -89,6 +94,12 @@ impl Prepared {
         }
         self.keys.iter().cloned().map(Some).map(call).collect()
     }
+}
+
+/// Whether a text holds a secret; one of a few letters stands in any text.
+pub fn is_secret_in(secret: &SecretString, text: &str) -> bool {
+    let secret = secret.expose_secret().trim();
+    secret.len() >= 4 && text.contains(secret)
 }
 
 fn wire(kind: BrainKind) -> Wire {

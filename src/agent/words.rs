@@ -20,6 +20,10 @@ pub const EXPIRED: &str = "Nobody approved this in time. That is no refusal: say
 pub const NOBODY_TO_ASK: &str =
     "This needs a person's approval, and nobody can be asked here. It was not done.";
 
+/// What a model is told where the question was left for a person.
+pub const WAITS: &str = "This waits for a person's approval, in the vault's note of approvals. It was not done. Say \
+exactly what you wanted to do, and that the same can be asked for again once the line is ticked.";
+
 /// What a model is told when it has had all its rounds.
 pub const NO_MORE_ROUNDS: &str =
     "The limit of tool rounds in this turn is reached. Answer now with what you know.";

@@ -9,6 +9,7 @@
 pub mod allow;
 mod assistant;
 mod dirs;
+mod edit;
 mod error;
 mod ids;
 mod secret;
@@ -16,6 +17,7 @@ mod settings;
 
 pub use assistant::{Assistant, AttachmentKind, Brain, BrainKind, Category, MEMORY, Price, Route, ToolGroup};
 pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
+pub use edit::with_allowed;
 pub use error::ConfigError;
 pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, secret};
 pub use settings::{

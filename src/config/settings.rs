@@ -90,6 +90,8 @@ pub struct Paths {
     pub routines: String,
     /// The folder of transcripts.
     pub logs: String,
+    /// What the assistant asks before it does it.
+    pub approvals: String,
 }
 
 impl Default for Paths {
@@ -104,12 +106,13 @@ impl Default for Paths {
             working: "user/working.md".to_owned(),
             routines: "routines".to_owned(),
             logs: "logs".to_owned(),
+            approvals: "Approvals.md".to_owned(),
         }
     }
 }
 
 impl Paths {
-    fn all(&self) -> [(&'static str, &str); 9] {
+    fn all(&self) -> [(&'static str, &str); 10] {
         [
             ("reminders", &self.reminders),
             ("commitments", &self.commitments),
@@ -120,6 +123,7 @@ impl Paths {
             ("working", &self.working),
             ("routines", &self.routines),
             ("logs", &self.logs),
+            ("approvals", &self.approvals),
         ]
     }
 }

@@ -21,6 +21,6 @@ pub mod usage;
 
 pub use facts::Facts;
 pub use journal::{NewTurn, Turn, TurnJournal, TurnJournalError};
-pub use place::{Answer, Halt, Note, Nowhere, Place, Responder};
+pub use place::{Answer, ApprovalRequest, Halt, Note, Nowhere, Place, Responder};
 pub use route::{Question, Routed, UnknownBrain, route};
 pub use state::State;

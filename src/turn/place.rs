@@ -3,6 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::Facts;
@@ -23,6 +24,27 @@ pub enum Note {
     },
 }
 
+/// A question to a person: may this happen? Its answer is read from the note that holds its line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalRequest {
+    /// The line's id.
+    pub id: String,
+    /// What tells the line from a changed one.
+    pub digest: String,
+    /// Exactly what would run.
+    pub run: String,
+    /// The hash of the files that it would run.
+    pub hash: Option<String>,
+    /// Why it is asked.
+    pub why: String,
+    /// The brain that wants it.
+    pub brain: String,
+    /// The pattern that "Always" adds to the settings; none where it is asked every time.
+    pub always: Option<String>,
+    /// Until when it can be answered.
+    pub until: Timestamp,
+}
+
 /// Where a turn takes place, as far as whoever answers may know.
 #[async_trait]
 pub trait Place: Send + Sync {
@@ -37,6 +59,10 @@ pub trait Place: Send + Sync {
     async fn fetch(&self, _link: &str, _most: u64) -> Result<Vec<u8>, String> {
         Err("files can't be fetched here".to_owned())
     }
+    /// Shows a question where the conversation is, once; called again after a restart, it is the same question.
+    async fn ask_approval(&self, _: &ApprovalRequest) {}
+    /// Says there how the question ended.
+    async fn approval_over(&self, _: &ApprovalRequest, _words: &str) {}
     /// More words of the answer that is being made; it may still be cut, and another brain begin anew.
     fn said(&self, _: &str) {}
 }

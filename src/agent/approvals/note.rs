@@ -1,0 +1,304 @@
+//! The note of approvals as the state of what is asked: a line is put, looked at, ended.
+//!
+//! Every change is worked out from the newest bytes while nobody else can write them, so that an approval is used
+//! once, whoever looks at the note at the same time. A line that is over goes a day later, with the next change that
+//! is made anyway.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::agent::approval::Wanted;
+use crate::format::approval::{self, Approval, ApprovalLine, Mark, State};
+use crate::format::lines::terminator_of;
+use crate::vault::{Actor, EditError, EditReport, Editor, NotePath, Operation, Plan, VaultError, Why};
+
+/// What the note says above its lines.
+const HEADER: &str = "# Approvals
+
+What the assistant asks before it does it. Tick a line to allow just that, once. Put `-` into its box, or delete the line, to decline. A line that nobody answered in time says `state=expired`: that is no \"no\", and it can be asked again. Lines that are over go by themselves after a day.
+";
+
+/// How long a question waits for its answer.
+pub(super) const WAIT: SignedDuration = SignedDuration::from_mins(30);
+/// How long a line that is over stays.
+const KEPT: SignedDuration = SignedDuration::from_hours(24);
+
+/// The note.
+#[derive(Clone)]
+pub(super) struct Note {
+    pub editor: Arc<Editor>,
+    pub path: NotePath,
+}
+
+/// What a look at the note found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nobody said anything yet.
+    Waiting,
+    /// It is over.
+    Over(State),
+}
+
+impl Note {
+    pub fn read(&self) -> Result<Vec<u8>, String> {
+        match self.editor.vault().read(&self.path) {
+            Ok(bytes) => Ok(bytes),
+            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The open line for exactly this question, which is added where there is none. It is on disk when this returns.
+    pub fn put(&self, wanted: &Wanted, brain: &str, turn: &str, now: Timestamp) -> Result<Approval, String> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|error| format!("no random numbers for an id: {error}"))?;
+        let new = Approval {
+            mark: Mark::Open,
+            id: approval::id_from_random(random),
+            until: whole_minute(now.saturating_add(WAIT).unwrap_or(now)),
+            brain: brain.to_owned(),
+            run: wanted.run.clone(),
+            hash: wanted.hash.clone(),
+            why: Some(wanted.why.clone()).filter(|why| !why.is_empty()),
+            always: wanted.always.clone(),
+            turn: Some(turn.to_owned()),
+            state: None,
+            block_id: None,
+        };
+        let is_it = |line: &&ApprovalLine| {
+            let known = &line.approval;
+            let same = Approval {
+                id: known.id.clone(),
+                until: known.until,
+                brain: known.brain.clone(),
+                ..new.clone()
+            };
+            known.is_open() && known.asks_as(&same)
+        };
+        let known = approval::parse(&self.read()?);
+        if let Some(line) = known.lines.iter().find(is_it) {
+            return Ok(line.approval.clone());
+        }
+        let why = Why::new(Actor::Assistant, "asked for approval").trailer("Approval", &new.id);
+        let report = self.edit(&why, |bytes| {
+            let mut operations = tidy(bytes, now, None);
+            let line = format!("{}\n", new.to_line());
+            let text = if bytes.is_empty() { format!("{HEADER}\n{line}") } else { line };
+            let text = text.replace('\n', terminator_of(bytes)).into_bytes();
+            operations.push(Operation::Append { text });
+            operations
+        })?;
+        let stands = approval::parse(&report.after).lines.iter().any(|line| line.approval.id == new.id);
+        if !stands {
+            let path = &self.path;
+            return Err(format!(
+                "a line at the end of `{path}` would stand in code or a comment: close it first"
+            ));
+        }
+        Ok(new)
+    }
+
+    /// What a person said by now. What is over is so in the note, too, when this returns.
+    pub fn look(&self, asked: &Approval, now: Timestamp) -> Result<Found, String> {
+        if judge(&self.read()?, asked, now).0 == Found::Waiting {
+            return Ok(Found::Waiting);
+        }
+        self.end(asked, now, None)
+    }
+
+    /// Ends a question that needs no answer any more.
+    pub fn stop(&self, asked: &Approval, now: Timestamp) -> Result<Found, String> {
+        self.end(asked, now, Some(State::Stopped))
+    }
+
+    fn end(&self, asked: &Approval, now: Timestamp, otherwise: Option<State>) -> Result<Found, String> {
+        let why = Why::new(Actor::Assistant, "approval settled").trailer("Approval", &asked.id);
+        let mut found = Found::Waiting;
+        let mut writes = false;
+        let report = self.edit(&why, |bytes| {
+            let (judged, lines) = judge(bytes, asked, now);
+            found = match (judged, otherwise) {
+                (Found::Waiting, Some(state)) => Found::Over(state),
+                _ => judged,
+            };
+            let Found::Over(state) = found else { return Vec::new() };
+            let mut operations: Vec<Operation> = lines
+                .into_iter()
+                .filter(|line| line.approval.is_open())
+                .map(|line| Operation::ReplaceLine {
+                    with: approval::with_state(&line.text, state),
+                    line: line.text,
+                })
+                .collect();
+            writes = !operations.is_empty();
+            operations.extend(tidy(bytes, now, Some(&asked.id)));
+            operations
+        })?;
+        // An approval counts only where it is used up in the note.
+        let is_used =
+            |line: &ApprovalLine| line.approval.id == asked.id && line.approval.state == Some(State::Used);
+        if found == Found::Over(State::Used)
+            && !(writes && approval::parse(&report.after).lines.iter().any(is_used))
+        {
+            return Ok(Found::Over(State::Changed));
+        }
+        Ok(found)
+    }
+
+    /// Marks what nobody answered in time and nobody waits for any more.
+    pub fn tidy(&self, now: Timestamp) -> Result<(), String> {
+        let left = approval::parse(&self.read()?);
+        if left.lines.iter().any(|line| line.approval.is_open() && line.approval.until <= now) {
+            let why = Why::new(Actor::Assistant, "approvals expired");
+            self.edit(&why, |bytes| tidy(bytes, now, None))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a person's word into the box of a line.
+    pub fn mark(&self, line: &ApprovalLine, mark: Mark, actor: Actor) -> Result<bool, String> {
+        let subject = if mark == Mark::Ticked { "approved" } else { "declined" };
+        let why = Why::new(actor, subject).trailer("Approval", &line.approval.id);
+        let with = approval::with_mark(&line.text, mark);
+        let operation = Operation::ReplaceLine { line: line.text.clone(), with };
+        let report = self.editor.edit(&self.path, &[operation], &why).map_err(|error| error.to_string())?;
+        Ok(report.all_done())
+    }
+
+    fn edit(&self, why: &Why, mut plan: impl FnMut(&[u8]) -> Vec<Operation>) -> Result<EditReport, String> {
+        let report = self.editor.edit_with(&self.path, why, |bytes| Plan::Operations(plan(bytes)));
+        let report = report.map_err(|error: EditError| error.to_string())?;
+        if let Some(warning) = &report.warning {
+            tracing::warn!("{warning}");
+        }
+        Ok(report)
+    }
+}
+
+/// What the note says of a question, with the lines that carry its id.
+fn judge(bytes: &[u8], asked: &Approval, now: Timestamp) -> (Found, Vec<ApprovalLine>) {
+    let expired = asked.until <= now;
+    let waiting = if expired { Found::Over(State::Expired) } else { Found::Waiting };
+    let named = memchr::memmem::find(bytes, asked.id.as_bytes()).is_some();
+    if !named {
+        // A note that is gone whole, or empty, may be on its way to another place: nobody said anything.
+        let gone = bytes.iter().all(u8::is_ascii_whitespace);
+        return (if gone { waiting } else { Found::Over(State::Declined) }, Vec::new());
+    }
+    let mut lines = approval::parse(bytes).lines;
+    lines.retain(|line| line.approval.id == asked.id);
+    let over = lines.iter().find_map(|line| line.approval.state);
+    let says = |mark: Mark| lines.iter().find(|line| line.approval.mark == mark);
+    let found = if let Some(state) = over {
+        // Whoever ended it used it up.
+        Found::Over(if state == State::Used { State::Changed } else { state })
+    } else if says(Mark::Declined).is_some() {
+        Found::Over(State::Declined)
+    } else if expired {
+        Found::Over(State::Expired)
+    } else if let Some(ticked) = says(Mark::Ticked) {
+        Found::Over(if ticked.approval.asks_as(asked) { State::Used } else { State::Changed })
+    } else {
+        waiting
+    };
+    (found, lines)
+}
+
+/// Marks open lines whose time is up and takes out those that were over a day ago; leaves the question `but` alone.
+fn tidy(bytes: &[u8], now: Timestamp, but: Option<&str>) -> Vec<Operation> {
+    let lines =
+        approval::parse(bytes).lines.into_iter().filter(|line| Some(line.approval.id.as_str()) != but);
+    let operations = lines.filter_map(|ApprovalLine { text, approval, .. }| {
+        if approval.until.saturating_add(KEPT).is_ok_and(|gone| gone <= now) {
+            Some(Operation::DeleteLine { line: text })
+        } else if approval.is_open() && approval.until <= now {
+            Some(Operation::ReplaceLine { with: approval::with_state(&text, State::Expired), line: text })
+        } else {
+            None
+        }
+    });
+    operations.collect()
+}
+
+/// The next whole minute.
+fn whole_minute(at: Timestamp) -> Timestamp {
+    let rest = at.as_second().rem_euclid(60);
+    let up = if rest == 0 && at.subsec_nanosecond() == 0 { 0 } else { 60 - rest };
+    Timestamp::from_second(at.as_second() + up).unwrap_or(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked() -> Approval {
+        let line = b"- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:30Z brain=claude run=\"ls\" turn=1/0";
+        match approval::parse_line(line) {
+            approval::Parsed::Approval(asked) => *asked,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn found(note: &str, now: &str) -> Found {
+        judge(note.as_bytes(), &asked(), now.parse().unwrap()).0
+    }
+
+    #[test]
+    fn a_note_says_what_a_person_said() {
+        use Found::{Over, Waiting};
+        let (before, after) = ("2026-12-01T09:29:59Z", "2026-12-01T09:30:00Z");
+        let line = asked().to_line();
+        let other = "- [x] ap_AAAAAAAAAAAA until=2026-12-01T09:30Z brain=claude run=\"ls\" turn=1/0";
+        for (note, in_time, late) in [
+            (line.clone(), Waiting, State::Expired),
+            (line.replace("[ ]", "[x]"), Over(State::Used), State::Expired),
+            (line.replace("[ ]", "[X]"), Over(State::Used), State::Expired),
+            (line.replace("[ ]", "[-]"), Over(State::Declined), State::Declined),
+            (line.replace("[ ]", "[/]"), Waiting, State::Expired),
+            (line.replace("[ ]", "[x]").replace("\"ls\"", "\"rm\""), Over(State::Changed), State::Expired),
+            (line.replace("[ ]", "[x]").replace("09:30Z", "10:30Z"), Over(State::Changed), State::Expired),
+            (line.replace("[ ]", "[x]").replace("\"ls\"", "ls"), Waiting, State::Expired),
+            (line.replace("\"ls\"", "\"rm\""), Waiting, State::Expired),
+            (format!("{line} state=expired"), Over(State::Expired), State::Expired),
+            (line.replace("[ ]", "[x]") + " state=used", Over(State::Changed), State::Changed),
+            (line.replace("[ ]", "[x]") + " state=stopped", Over(State::Stopped), State::Stopped),
+            (other.to_owned(), Over(State::Declined), State::Declined),
+            (format!("```\n{}\n```", line.replace("[ ]", "[x]")), Waiting, State::Expired),
+            (String::new(), Waiting, State::Expired),
+            ("# Approvals\n".to_owned(), Over(State::Declined), State::Declined),
+        ] {
+            assert_eq!(found(&note, before), in_time, "{note}");
+            assert_eq!(found(&note, after), Over(late), "{note}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_over_go_after_a_day() {
+        let line = asked().to_line();
+        let used = format!("{} state=used", line.replace("[ ]", "[x]").replace("K5V4", "AAAA"));
+        let note = format!("{line}\n{used}\n- [ ] milk\n");
+        let tidied = |now: &str, but: Option<&str>| {
+            let operations = tidy(note.as_bytes(), now.parse().unwrap(), but);
+            String::from_utf8(crate::vault::plan::apply(&operations, note.as_bytes()).0).unwrap()
+        };
+        assert_eq!(tidied("2026-12-01T09:00:00Z", None), note);
+        assert_eq!(
+            tidied("2026-12-01T09:30:00Z", None),
+            format!("{line} state=expired\n{used}\n- [ ] milk\n")
+        );
+        assert_eq!(tidied("2026-12-02T09:30:00Z", None), "- [ ] milk\n");
+        assert_eq!(tidied("2026-12-02T09:30:00Z", Some("ap_K5V4M2J7Q2ZP")), format!("{line}\n- [ ] milk\n"));
+    }
+
+    #[test]
+    fn a_time_is_a_whole_minute() {
+        for (at, minute) in [
+            ("2026-12-01T09:00:00Z", "2026-12-01T09:00:00Z"),
+            ("2026-12-01T09:00:00.5Z", "2026-12-01T09:01:00Z"),
+            ("2026-12-01T09:00:59Z", "2026-12-01T09:01:00Z"),
+        ] {
+            assert_eq!(whole_minute(at.parse().unwrap()), minute.parse().unwrap());
+        }
+    }
+}
