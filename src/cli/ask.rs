@@ -4,20 +4,24 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{CommandError, CommandResult, Context, Status};
-use crate::agent::{Engine, EngineParts, NoApprovals, VaultMemory, setup};
+use super::consent::AtTerminal;
+use super::{CommandError, CommandResult, Context, Status, Ui};
+use crate::agent::approval::Approvals;
+use crate::agent::{Engine, EngineParts, VaultApprovals, VaultMemory, setup};
 use crate::brain::failover::{self, Link};
 use crate::brain::health::Store;
 use crate::brain::wire::Watch;
 use crate::brain::{Class, Part};
 use crate::config::MEMORY;
 use crate::daemon;
+use crate::format::approval;
 use crate::reminders::rfc3339;
 use crate::turn::journal::CallRow;
-use crate::turn::{Answer, Halt, NewTurn, Note, Place, Responder, TurnJournal, route};
+use crate::turn::{Answer, ApprovalRequest, Halt, NewTurn, Note, Place, Responder, TurnJournal, route};
 use crate::workspace::Workspace;
 
 /// The longest question, in bytes.
@@ -127,7 +131,7 @@ impl Session<'_> {
             workspace: Arc::clone(&self.workspace),
             journal: Arc::clone(&journal),
             tools: daemon::assistant::toolbox(&self.workspace),
-            approvals: Arc::new(NoApprovals),
+            approvals: self.approvals(),
             memory: Arc::new(VaultMemory::new(Arc::clone(&self.workspace))),
             permits: Arc::default(),
             watch: Watch::default(),
@@ -137,7 +141,8 @@ impl Session<'_> {
         })
         .map_err(CommandError::problem)?;
         let live = !self.context.ui.json && self.schema.is_none() && std::io::stdout().is_terminal();
-        let screen = Screen { live, shown: Mutex::default() };
+        let note = self.workspace.settings.paths.approvals.clone();
+        let screen = Screen { live, shown: Mutex::default(), ui: self.context.ui, note };
         let mut message = 1;
         let mut answer = self.turn(&engine, &journal, message, question.clone(), &screen).await?;
         let mut wrong = self.wrong(&answer);
@@ -169,6 +174,14 @@ impl Session<'_> {
         let why = journal.why_memory(message).map_err(CommandError::problem)?;
         self.context.ui.note(why.unwrap_or_else(|| "no brain answered; this is what memory says".to_owned()));
         Ok(Status::Problem)
+    }
+
+    /// A person at the terminal is asked there; else the question is left in the vault's note.
+    fn approvals(&self) -> Arc<dyn Approvals> {
+        if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+            return Arc::new(AtTerminal(Arc::clone(&self.workspace)));
+        }
+        Arc::new(VaultApprovals::left_behind(&self.workspace))
     }
 
     async fn turn(
@@ -289,6 +302,9 @@ fn attempts(calls: &[CallRow]) -> Vec<Attempt> {
 struct Screen {
     live: bool,
     shown: Mutex<String>,
+    ui: Ui,
+    /// The note of approvals.
+    note: String,
 }
 
 impl Screen {
@@ -299,8 +315,14 @@ impl Screen {
     }
 }
 
+#[async_trait]
 impl Place for Screen {
     fn note(&self, _: Note) {}
+
+    async fn ask_approval(&self, asked: &ApprovalRequest) {
+        let run = approval::quoted(&asked.run);
+        self.ui.note(format!("{} waits for a tick in {}: {run}; then ask again", asked.id, self.note));
+    }
 
     fn progress(&self, _: &str) {
         // A call begins: what an earlier one said is no part of its answer.

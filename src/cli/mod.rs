@@ -13,6 +13,8 @@ mod brain;
 mod check;
 mod commitment;
 mod completions;
+#[cfg(feature = "assistant")]
+mod consent;
 #[cfg(feature = "history")]
 mod diff;
 mod doctor;

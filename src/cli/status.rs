@@ -9,7 +9,7 @@ use crate::config::DISCORD_TOKEN_VARIABLE;
 use crate::daemon::{DaemonLock, DaemonStatus, LockError};
 use crate::deliver::compose;
 use crate::deliver::journal::{OpenDelivery, Refusal};
-use crate::format::reminder;
+use crate::format::{approval, reminder};
 use crate::reminders::rfc3339;
 use crate::schedule::Moment;
 use crate::vault::VaultError;
@@ -36,6 +36,8 @@ struct Report {
     waiting: Vec<OpenDelivery>,
     /// Places that refuse messages with the current settings.
     refused: Vec<Refusal>,
+    /// What the assistant asks and nobody answered yet.
+    approvals: Vec<Asked>,
     /// Why nothing fires on this machine, where another one does.
     read_only: Option<String>,
     /// The brains, as they are remembered.
@@ -46,6 +48,18 @@ struct Report {
     /// The files that no snapshot holds, with the reasons.
     #[cfg(feature = "history")]
     left_out: Vec<crate::history::LeftOut>,
+}
+
+/// A question that waits for its answer.
+#[derive(Debug, Serialize)]
+struct Asked {
+    id: String,
+    /// The line in the note of approvals.
+    line: usize,
+    /// Until when it can be answered, in the vault's zone.
+    until: String,
+    brain: String,
+    run: String,
 }
 
 /// A reminder that will fire.
@@ -87,6 +101,7 @@ fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
         next: coming(workspace, count)?,
         waiting: journal.open_deliveries()?,
         refused: journal.refusals(&settings.notifiers)?,
+        approvals: asked(workspace)?,
         read_only: settings.read_only,
         #[cfg(feature = "assistant")]
         brains: super::brain::listed(workspace),
@@ -94,6 +109,28 @@ fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
         #[cfg(feature = "history")]
         left_out: crate::history::left_out_in(&workspace.dirs.state),
     })
+}
+
+/// The questions of the note of approvals that can still be answered.
+fn asked(workspace: &Workspace) -> Result<Vec<Asked>, CommandError> {
+    let bytes = match workspace.vault.read(&workspace.note(&workspace.settings.paths.approvals)) {
+        Ok(bytes) => bytes,
+        Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let now = workspace.clock.now();
+    let lines = approval::parse(&bytes).lines.into_iter();
+    let open = lines.filter(|line| {
+        line.approval.is_open() && line.approval.mark == approval::Mark::Open && line.approval.until > now
+    });
+    let asked = open.map(|line| Asked {
+        id: line.approval.id,
+        line: line.line,
+        until: rfc3339(line.approval.until, workspace.zone.tz()),
+        brain: line.approval.brain,
+        run: line.approval.run,
+    });
+    Ok(asked.collect())
 }
 
 /// The next reminders, earliest first.
@@ -164,6 +201,15 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
         ui.line(format!(
             "waiting   {} {:?}: {error} ({} attempts)",
             open.fact.id, open.fact.msg, open.attempts
+        ));
+    }
+    let note = &workspace.settings.paths.approvals;
+    for asked in &report.approvals {
+        ui.line(format!(
+            "asked     {note}:{}: {} wants to run {}; tick it, or delete the line",
+            asked.line,
+            asked.brain,
+            approval::quoted(&asked.run)
         ));
     }
     for refusal in &report.refused {

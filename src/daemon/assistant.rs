@@ -5,7 +5,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Engine, EngineParts, NoApprovals, NoTools, Permits, Toolbox, VaultMemory};
+use super::part::Event;
+use crate::agent::approval::Approvals;
+use crate::agent::{Engine, EngineParts, NoTools, Permits, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::wire::Watch;
 use crate::turn::{Answer, Halt, Place, Responder, TurnJournal};
 use crate::workspace::Workspace;
@@ -15,19 +17,40 @@ pub struct Assistant {
     engine: RwLock<Result<Arc<Engine>, String>>,
     journal: Arc<TurnJournal>,
     permits: Arc<Permits>,
+    approvals: Arc<VaultApprovals>,
 }
 
 impl Assistant {
     /// With these settings.
     pub fn new(workspace: &Arc<Workspace>, journal: Arc<TurnJournal>) -> Self {
         let permits = Arc::new(Permits::default());
-        let engine = RwLock::new(engine(workspace, &journal, &permits));
-        Self { engine, journal, permits }
+        let approvals = Arc::new(VaultApprovals::new(workspace));
+        let engine = RwLock::new(engine(workspace, &journal, &permits, &approvals));
+        Self { engine, journal, permits, approvals }
+    }
+
+    /// Who asks the person.
+    pub fn approvals(&self) -> &Arc<VaultApprovals> {
+        &self.approvals
+    }
+
+    /// What happened in the vault: where the note of approvals may have changed, whoever waits looks again.
+    pub async fn hear(&self, event: &Event) {
+        let may_differ = match event {
+            Event::Changed(paths) => paths.iter().any(|path| self.approvals.is_note(path)),
+            Event::Rescan(_) | Event::VaultBack => true,
+            _ => false,
+        };
+        if may_differ {
+            self.approvals.look_again();
+            self.approvals.tidy().await;
+        }
     }
 
     /// Takes on other settings for the turns that begin from now on.
     pub fn take_on(&self, workspace: &Arc<Workspace>) {
-        let engine = engine(workspace, &self.journal, &self.permits);
+        self.approvals.take_on(workspace);
+        let engine = engine(workspace, &self.journal, &self.permits, &self.approvals);
         *self.engine.write().unwrap_or_else(PoisonError::into_inner) = engine;
     }
 }
@@ -36,12 +59,13 @@ fn engine(
     workspace: &Arc<Workspace>,
     journal: &Arc<TurnJournal>,
     permits: &Arc<Permits>,
+    approvals: &Arc<VaultApprovals>,
 ) -> Result<Arc<Engine>, String> {
     let parts = EngineParts {
         workspace: Arc::clone(workspace),
         journal: Arc::clone(journal),
         tools: toolbox(workspace),
-        approvals: Arc::new(NoApprovals),
+        approvals: Arc::clone(approvals) as Arc<dyn Approvals>,
         memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
         permits: Arc::clone(permits),
         watch: Watch::default(),

@@ -46,6 +46,7 @@ impl Part for DiscordPart {
             turns,
             turnstile: Arc::default(),
         };
+        kept.assistant.approvals().tidy().await;
         loop {
             let shutdown = stop.child_token();
             let bot =
@@ -91,7 +92,8 @@ async fn next_settings(
                     return Some(changed);
                 }
             }
-            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Ok(event) => assistant.hear(&event).await,
+            Err(RecvError::Lagged(_)) => assistant.approvals().look_again(),
             Err(RecvError::Closed) => return None,
         }
     }
@@ -169,6 +171,7 @@ fn parts(
         },
         responder: Arc::clone(&kept.assistant) as Arc<dyn Responder>,
         turns: Arc::clone(&kept.turns),
+        approvals: Arc::clone(kept.assistant.approvals()),
         answers: Arc::new(answers),
         turnstile: Arc::clone(&kept.turnstile),
         clock: Arc::clone(&workspace.clock),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::journal::{Chunk, ChunkState, Journal, Posted};
-use super::notifier::Scope;
+use super::notifier::{MessageKind, Scope};
 use super::outlets::Outlets;
 use super::pass::{PassContext, PassError, PassReport, PassSettings, Sender};
 use crate::clock::Clock;
@@ -14,6 +14,9 @@ use crate::vault::{Editor, Vault};
 
 /// Chunks of one answer may take so long in one go.
 const IN_ONE_GO: Duration = Duration::from_secs(60);
+
+/// What a question leaves free below it.
+const ROOM_BELOW: usize = 100;
 
 /// How far an answer came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,12 +85,33 @@ impl Answers {
     /// # Errors
     /// The delivery journal can't be used.
     pub async fn send(&self, key: &str, scope: Scope, text: &str) -> Result<Progress, PassError> {
-        let limit = self.outlets.primary.limit();
         fail::fail_point!("turn::before-fixed");
-        if self.journal.fix_answer(key, Some(scope), text, limit)?.is_none() {
+        self.fix_and_send(key, MessageKind::Answer, scope, text).await
+    }
+
+    /// Puts a question to the person, once; below it there is room for a line on how it ended.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub async fn ask(&self, key: &str, scope: Scope, text: &str) -> Result<Progress, PassError> {
+        self.fix_and_send(key, MessageKind::Approval, scope, text).await
+    }
+
+    async fn fix_and_send(
+        &self,
+        key: &str,
+        kind: MessageKind,
+        scope: Scope,
+        text: &str,
+    ) -> Result<Progress, PassError> {
+        let room = if kind == MessageKind::Approval { ROOM_BELOW } else { 0 };
+        let limit = self.outlets.primary.limit() - room;
+        if self.journal.fix_answer(key, kind, Some(scope), text, limit)?.is_none() {
             return Ok(Progress::Refused("it could not be fixed in the delivery journal".to_owned()));
         }
-        fail::fail_point!("turn::after-fixed");
+        if kind == MessageKind::Answer {
+            fail::fail_point!("turn::after-fixed");
+        }
         let context = PassContext {
             vault: &self.vault,
             editor: &self.editor,
@@ -111,6 +135,14 @@ impl Answers {
         let message = self.journal.answer(key)?;
         let chunks = message.map(|message| message.chunks).unwrap_or_default();
         Ok(chunks.into_iter().filter(|chunk| chunk.state == ChunkState::Sent).collect())
+    }
+
+    /// Whether a message of ours is a question to the person.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub fn is_approval(&self, message_id: &str, nonce: Option<&str>) -> Result<bool, PassError> {
+        Ok(self.journal.is_approval(message_id, nonce)?)
     }
 
     /// The chunk of an answer that a message of ours is.

@@ -73,6 +73,8 @@ pub enum MessageKind {
     Notice,
     /// What the assistant answers to a message.
     Answer,
+    /// What the assistant asks before it does it.
+    Approval,
 }
 
 impl MessageKind {
@@ -85,6 +87,7 @@ impl MessageKind {
             Self::Confirmation => "confirmation",
             Self::Notice => "notice",
             Self::Answer => "answer",
+            Self::Approval => "approval",
         }
     }
 }

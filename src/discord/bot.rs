@@ -29,6 +29,7 @@ use super::message::{self, Incoming};
 use super::progress::Pace;
 use super::snowflake;
 use super::turns::Turnstile;
+use crate::agent::VaultApprovals;
 use crate::clock::Clock;
 use crate::config;
 use crate::deliver::Answers;
@@ -51,6 +52,8 @@ pub struct Parts {
     pub responder: Arc<dyn Responder>,
     /// How far each turn came.
     pub turns: Arc<TurnJournal>,
+    /// Who asks the person, and takes what a button says.
+    pub approvals: Arc<VaultApprovals>,
     /// Fixes and sends answers.
     pub answers: Arc<Answers>,
     /// What outlives a bot that starts anew with other settings.
@@ -87,6 +90,7 @@ pub(super) struct Shared {
     pub desk: Desk,
     pub responder: Arc<dyn Responder>,
     pub turns: Arc<TurnJournal>,
+    pub approvals: Arc<VaultApprovals>,
     pub answers: Arc<Answers>,
     pub turnstile: Arc<Turnstile>,
     pub pace: Pace,
@@ -231,6 +235,7 @@ pub async fn run(
         desk: parts.desk,
         responder: parts.responder,
         turns: parts.turns,
+        approvals: parts.approvals,
         answers: parts.answers,
         turnstile: parts.turnstile,
         pace: parts.pace,

@@ -9,6 +9,7 @@ use jiff::civil;
 use jiff::{SignedDuration, ToSpan};
 use serde_json::{Value, json};
 
+use super::approvals;
 use super::desk::Desk;
 use crate::deliver::{MessageKind, Outgoing, compose};
 use crate::format::reminder::Recur;
@@ -52,6 +53,9 @@ pub struct Press {
 
 /// The rows of buttons for a message; none for a chunk that isn't the last, and for what isn't about one thing.
 pub fn rows(message: &Outgoing) -> Vec<Value> {
+    if message.kind == MessageKind::Approval {
+        return approvals::rows(message);
+    }
     let [fact] = message.facts.as_slice() else { return vec![] };
     let about = matches!(message.kind, MessageKind::Reminder | MessageKind::Commitment);
     let safe =

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use serenity::all::{CommandInteraction, ComponentInteraction, Interaction, ResolvedValue};
 use serenity::http::{LightMethod, Route};
 
+use super::approvals;
 use super::bot::Shared;
 use super::buttons;
 use super::desk::Desk;
@@ -335,6 +336,13 @@ async fn press(shared: &Shared, component: &ComponentInteraction) {
     };
     if !shared.owners.has(component.user.id.get()) {
         call.say_now(STRANGER).await;
+        return;
+    }
+    if let Some(press) = approvals::parse(&component.data.custom_id) {
+        if call.defer().await {
+            let words = approvals::act(shared, &press).await;
+            call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
+        }
         return;
     }
     let Some(press) = buttons::parse(&component.data.custom_id) else {

@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::access::{self, Standing};
+use super::approvals;
 use super::bot::Shared;
 use super::error::ApiError;
 use super::history;
@@ -317,7 +318,8 @@ impl Lane {
         for message in messages {
             let unseen = self.is_blind() && message.is_blank();
             let standing = self.standing(message);
-            let passing = standing == Standing::Own && progress::is_progress(&message.content);
+            let passing = standing == Standing::Own
+                && (progress::is_progress(&message.content) || approvals::is_question(&self.shared, message));
             if !message.is_text() || unseen || passing || standing == Standing::Dropped {
                 firsts.push(None);
                 continue;

@@ -8,6 +8,7 @@
 //! token is ever printed; with `[discord] api_base` nothing leaves this machine.
 
 pub mod access;
+pub mod approvals;
 pub mod bot;
 pub mod buttons;
 mod catchup;

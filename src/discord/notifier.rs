@@ -91,7 +91,8 @@ impl BotNotifier {
 
     fn body(&self, message: &Outgoing) -> Value {
         // An answer may say any name without calling that person.
-        let named = if message.kind == MessageKind::Answer { "" } else { &message.text };
+        let quiet = matches!(message.kind, MessageKind::Answer | MessageKind::Approval);
+        let named = if quiet { "" } else { &message.text };
         let mut body = json!({
             "content": message.text,
             "nonce": message.nonce,

@@ -14,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::approvals;
 use super::bot::Shared;
 use super::ingress::Item;
 use super::log::Entry;
@@ -25,13 +26,17 @@ use crate::deliver::journal::answer_key;
 use crate::deliver::{Progress as Delivered, Scope, split};
 use crate::format::log::EventKind;
 use crate::turn::journal::TurnJournalError;
-use crate::turn::{Facts, Halt, NewTurn, Note, Place, State, Turn, history};
+use crate::turn::{ApprovalRequest, Facts, Halt, NewTurn, Note, Place, State, Turn, history};
 
 /// Who waited longer than this is told that the assistant was away.
 pub const AWAY: SignedDuration = SignedDuration::from_mins(15);
 /// The first pause after something that the turn needs could not be read or written; it doubles to a minute.
 const PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// The shortest pause before something is sent again.
+pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
+/// The longest that a turn waits for a last word on a question to be shown.
+pub(super) const FAREWELL: Duration = Duration::from_secs(5);
 
 /// What all channels' workers share, for as long as the program runs: a bot that starts anew with other settings
 /// waits here until the one before has let go of a channel.
@@ -240,7 +245,7 @@ impl Worker {
         let joined = self.shared.turns.joined_to(message).unwrap_or_default();
         let messages = joined.iter().map(|turn| turn.asked.message).chain([message]).collect();
         let stop = self.shared.turnstile.begin(self.channel, messages);
-        let place = Beside { lane: self.lane.clone(), message, words: words.clone(), shared: &self.shared };
+        let place = Beside { lane: self.lane.clone(), turn, words: words.clone(), shared: &self.shared };
         let answered = self.shared.responder.answer(message, &place, &stop).await;
         let why = self.shared.turnstile.end(self.channel);
         match (answered, why) {
@@ -308,7 +313,7 @@ impl Worker {
             Ok(Delivered::Later(at)) => {
                 let now = self.shared.clock.now();
                 let wait = Duration::try_from(now.duration_until(at)).unwrap_or(PAUSE);
-                tokio::time::sleep(wait.clamp(Duration::from_millis(50), LONGEST_PAUSE)).await;
+                tokio::time::sleep(wait.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
                 Step::On
             }
             Ok(Delivered::Refused(why)) => {
@@ -379,7 +384,7 @@ impl Worker {
 /// The place of a turn on Discord: its notes go into the channel's log, its progress to whoever shows it.
 struct Beside<'a> {
     lane: mpsc::WeakUnboundedSender<Item>,
-    message: u64,
+    turn: &'a Turn,
     words: watch::Sender<String>,
     shared: &'a Shared,
 }
@@ -391,7 +396,7 @@ impl Place for Beside<'_> {
     }
 
     fn note(&self, note: Note) {
-        let entry = entry(self.message, note, self.shared.clock.now());
+        let entry = entry(self.turn.asked.message, note, self.shared.clock.now());
         if let Some(lane) = self.lane.upgrade() {
             let _ = lane.send(Item::Write { entries: vec![entry], done: None });
         }
@@ -399,6 +404,14 @@ impl Place for Beside<'_> {
 
     fn progress(&self, words: &str) {
         self.words.send_replace(words.to_owned());
+    }
+
+    async fn ask_approval(&self, request: &ApprovalRequest) {
+        approvals::show(self.shared, self.turn, request).await;
+    }
+
+    async fn approval_over(&self, request: &ApprovalRequest, words: &str) {
+        approvals::over(self.shared, self.turn, request, words).await;
     }
 }
 

@@ -185,9 +185,8 @@ impl Approvals for VaultApprovals {
         stop: &CancellationToken,
     ) -> Result<Verdict, String> {
         let workspace = self.workspace();
-        askable(wanted, &workspace)?;
-        if !caller.tainted && is_allowed(&workspace, wanted) {
-            return Ok(Verdict::Yes);
+        if let Some(verdict) = before_asking(&workspace, wanted, caller)? {
+            return Ok(verdict);
         }
         // Before the line stands, so that no change is missed.
         let mut news = self.news.subscribe();
@@ -199,7 +198,10 @@ impl Approvals for VaultApprovals {
         if !self.waits {
             let looked = asked.clone();
             return Ok(match self.in_note(move |note| note.look(&looked, now)).await? {
-                Found::Waiting => Verdict::Waits,
+                Found::Waiting => {
+                    place.ask_approval(&request(&asked)).await;
+                    Verdict::Waits
+                }
                 Found::Over(state) => verdict(state),
             });
         }
@@ -249,6 +251,20 @@ fn ending(state: State, always: bool) -> &'static str {
     }
 }
 
+/// What is known without asking: a person may have said "Always" since the turn began. It doesn't hold for a turn that
+/// has read what nobody vouches for.
+///
+/// # Errors
+/// A sentence on why it can't be put to a person at all.
+pub fn before_asking(
+    workspace: &Workspace,
+    wanted: &Wanted,
+    caller: &Caller,
+) -> Result<Option<Verdict>, String> {
+    askable(wanted, workspace)?;
+    Ok((!caller.tainted && is_allowed(workspace, wanted)).then_some(Verdict::Yes))
+}
+
 /// Whether it can be put to a person at all.
 fn askable(wanted: &Wanted, workspace: &Workspace) -> Result<(), String> {
     let length = wanted.run.chars().count();
@@ -275,7 +291,7 @@ fn askable(wanted: &Wanted, workspace: &Workspace) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the settings as they are now allow it: a person may have said "Always" since the turn began.
+/// Whether the settings as they are now allow it.
 fn is_allowed(workspace: &Workspace, wanted: &Wanted) -> bool {
     let Some(pattern) = &wanted.always else { return false };
     let now = Settings::load(workspace.vault.root());

@@ -33,37 +33,66 @@ pub fn answer_key(question: u64, reply: bool) -> String {
 
 /// The message that a message with this key is a reply to.
 pub(super) fn replied_to(key: &str) -> Option<u64> {
-    key.strip_prefix("reply:")?.parse().ok()
+    match key.strip_prefix("reply:") {
+        Some(message) => message.parse().ok(),
+        None => asked_in(key)?.reply_to,
+    }
+}
+
+/// What a question's key says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedIn {
+    /// The message that it is a reply to.
+    pub reply_to: Option<u64>,
+    /// The id of its line.
+    pub id: String,
+    /// The digest of its line.
+    pub digest: String,
+    /// Whether "Always" can be said.
+    pub always: bool,
+}
+
+/// The key of the question with this line.
+pub fn approval_key(reply_to: Option<u64>, id: &str, digest: &str, always: bool) -> String {
+    format!("approval:{}:{id}:{digest}:{}", reply_to.unwrap_or_default(), u8::from(always))
+}
+
+/// What a question's key says.
+pub fn asked_in(key: &str) -> Option<AskedIn> {
+    let parts: Vec<&str> = key.strip_prefix("approval:")?.split(':').collect();
+    let [reply_to, id, digest, always] = parts[..] else { return None };
+    let reply_to = reply_to.parse().ok().filter(|message| *message > 0);
+    Some(AskedIn { reply_to, id: id.to_owned(), digest: digest.to_owned(), always: always == "1" })
 }
 
 fn question_of(key: &str) -> Option<u64> {
-    replied_to(key).or_else(|| key.strip_prefix("answer:")?.parse().ok())
+    key.strip_prefix("reply:").or_else(|| key.strip_prefix("answer:"))?.parse().ok()
 }
 
 impl Journal {
-    /// Fixes an answer: text, chunks of at most `limit` units and their nonces. One that is fixed already stays
+    /// Fixes an answer, or a question to the person: text, chunks of at most `limit` units and their nonces. One that is fixed already stays
     /// as it is. Returns it as it stands.
     pub fn fix_answer(
         &self,
         key: &str,
+        kind: MessageKind,
         scope: Option<Scope>,
         text: &str,
         limit: usize,
     ) -> Result<Option<Message>, JournalError> {
-        let message = NewMessage {
-            key: key.to_owned(),
-            kind: MessageKind::Answer,
-            scope,
-            body: text.to_owned(),
-            deliveries: Vec::new(),
-        };
+        let message =
+            NewMessage { key: key.to_owned(), kind, scope, body: text.to_owned(), deliveries: Vec::new() };
         self.claim(&[message], limit)?;
         self.answer(key)
     }
 
-    /// An answer with its chunks, if it was fixed.
+    /// An answer or a question with its chunks, if it was fixed.
     pub fn answer(&self, key: &str) -> Result<Option<Message>, JournalError> {
-        Ok(self.read(|tx| message::read_messages(tx, "WHERE key = ?1 AND kind = 'answer'", &[&key]))?.pop())
+        Ok(self
+            .read(|tx| {
+                message::read_messages(tx, "WHERE key = ?1 AND kind IN ('answer', 'approval')", &[&key])
+            })?
+            .pop())
     }
 
     /// The chunk of an answer that a message of ours is: by its id, its nonce, or its text among the answers
@@ -105,15 +134,27 @@ impl Journal {
         }))
     }
 
+    /// Whether a message of ours is a question to the person.
+    pub fn is_approval(&self, message_id: &str, nonce: Option<&str>) -> Result<bool, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM chunks JOIN messages ON messages.key = chunks.message
+                 WHERE messages.kind = 'approval' AND (chunks.message_id = ?1 OR chunks.nonce = ?2))",
+            )?
+            .query_row((message_id, nonce), |row| row.get(0))
+        })
+    }
+
     /// Forgets the oldest answers that were sent whole, where there are many.
     pub fn prune_answers(&self) -> Result<(), JournalError> {
         self.write(|tx| {
-            let old = "SELECT key FROM messages WHERE kind = 'answer'
+            let old = "SELECT key FROM messages WHERE kind IN ('answer', 'approval')
                        AND rowid < (SELECT max(rowid) FROM messages) - ?1
-                       AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'sent')";
+                       AND (kind = 'approval' OR
+                            NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'sent'))";
             tx.execute(&format!("DELETE FROM chunks WHERE message IN ({old})"), [KEEP])?;
             tx.execute(
-                "DELETE FROM messages WHERE kind = 'answer' AND rowid < (SELECT max(rowid) FROM messages) - ?1
+                "DELETE FROM messages WHERE kind IN ('answer', 'approval') AND rowid < (SELECT max(rowid) FROM messages) - ?1
                  AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key)",
                 [KEEP],
             )?;

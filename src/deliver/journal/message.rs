@@ -110,9 +110,9 @@ impl Journal {
         })
     }
 
-    /// The messages that are on their way, oldest first; answers, whose channels send them themselves, apart.
+    /// The messages that are on their way, oldest first; answers and questions, whose channels send them themselves, apart.
     pub fn messages(&self) -> Result<Vec<Message>, JournalError> {
-        self.read(|tx| read_messages(tx, "WHERE kind <> 'answer'", &[]))
+        self.read(|tx| read_messages(tx, "WHERE kind NOT IN ('answer', 'approval')", &[]))
     }
 
     /// Gives back the deliveries of messages of which surely nothing was sent, so that the next pass
@@ -161,9 +161,9 @@ impl Journal {
                 )?
                 .execute([key])?;
                 // An answer stays until its log holds it, and longer, so that its messages are known as counted.
-                tx.prepare_cached("DELETE FROM chunks WHERE message = ?1 AND message IN (SELECT key FROM messages WHERE kind <> 'answer')")?
+                tx.prepare_cached("DELETE FROM chunks WHERE message = ?1 AND message IN (SELECT key FROM messages WHERE kind NOT IN ('answer', 'approval'))")?
                     .execute([key])?;
-                tx.prepare_cached("DELETE FROM messages WHERE key = ?1 AND kind <> 'answer'")?.execute([key])?;
+                tx.prepare_cached("DELETE FROM messages WHERE key = ?1 AND kind NOT IN ('answer', 'approval')")?.execute([key])?;
             }
             if let Some((key, chunk)) = next {
                 mark_sending(tx, key, chunk, now)?;
@@ -387,8 +387,8 @@ pub(super) fn read_messages(
 }
 
 fn kind_of(text: &str) -> Option<MessageKind> {
-    use MessageKind::{Answer, Commitment, Confirmation, Digest, Notice, Reminder};
-    [Reminder, Commitment, Digest, Confirmation, Notice, Answer]
+    use MessageKind::{Answer, Approval, Commitment, Confirmation, Digest, Notice, Reminder};
+    [Reminder, Commitment, Digest, Confirmation, Notice, Answer, Approval]
         .into_iter()
         .find(|kind| kind.as_str() == text)
 }

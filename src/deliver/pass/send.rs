@@ -194,8 +194,8 @@ impl<'c> Sender<'c> {
                     );
                     let at = self.context.clock.now();
                     journal.refused(&place.name(), at, &reason, &self.context.settings.notifiers)?;
-                    if message.kind == MessageKind::Answer {
-                        // An answer belongs where its question stands, and nowhere else: it waits.
+                    if matches!(message.kind, MessageKind::Answer | MessageKind::Approval) {
+                        // It belongs where its question stands, and nowhere else: it waits.
                         let retry = self.retry_at(&message, chunk, Some(ANSWER_PAUSE));
                         journal.unknown(&message.key, retry, &reason)?;
                         return Ok(self.not_sent(&message, retry, &reason, report));
