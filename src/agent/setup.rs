@@ -80,13 +80,9 @@ impl Prepared {
         if let Some(problem) = self.problem.as_ref().filter(|_| self.lacks_key()) {
             return vec![Arc::new(Keyless(problem.clone()))];
         }
+        let Some(wire) = wire(self.settings.kind) else { return Vec::new() };
         let call = |key: Option<SecretString>| -> Arc<dyn Brain> {
-            let endpoint = Endpoint {
-                wire: wire(self.settings.kind),
-                url: self.url.clone(),
-                model: self.settings.model.clone(),
-                key,
-            };
+            let endpoint = Endpoint { wire, url: self.url.clone(), model: self.settings.model.clone(), key };
             Arc::new(WireBrain::new(endpoint, watch, client.clone(), Arc::clone(clock)))
         };
         if self.keys.is_empty() {
@@ -102,11 +98,13 @@ pub fn is_secret_in(secret: &SecretString, text: &str) -> bool {
     secret.len() >= 4 && text.contains(secret)
 }
 
-fn wire(kind: BrainKind) -> Wire {
+/// The wire of a kind; none where it is a program.
+fn wire(kind: BrainKind) -> Option<Wire> {
     match kind {
-        BrainKind::Messages => Wire::Messages,
-        BrainKind::Responses => Wire::Responses,
-        BrainKind::Chat => Wire::Chat,
+        BrainKind::Messages => Some(Wire::Messages),
+        BrainKind::Responses => Some(Wire::Responses),
+        BrainKind::Chat => Some(Wire::Chat),
+        BrainKind::ClaudeCode | BrainKind::Codex | BrainKind::Acp => None,
     }
 }
 
@@ -117,12 +115,10 @@ fn wire(kind: BrainKind) -> Wire {
 fn keys(brain: &config::Brain, root: &Path) -> (Vec<SecretString>, Option<String>) {
     let mut keys: Vec<SecretString> = Vec::new();
     let mut problem = None;
-    let usual = match brain.kind {
-        BrainKind::Messages => "ANTHROPIC_API_KEY",
-        BrainKind::Responses | BrainKind::Chat => "OPENAI_API_KEY",
-    };
+    // A harness may have its own login.
+    let usual = brain.kind.usual_key().filter(|_| !brain.kind.is_harness());
     let named = brain.key_env.is_some() || brain.key_file.is_some() || !brain.key_envs.is_empty();
-    let first = brain.key_env.as_deref().or((!named && brain.url.is_none()).then_some(usual));
+    let first = brain.key_env.as_deref().or(usual.filter(|_| !named && brain.url.is_none()));
     let mut take = |variable: &str, file: Option<&str>| match config::secret(variable, file, root) {
         Ok(Some(key)) if !keys.iter().any(|known| known.expose_secret() == key.expose_secret()) => {
             keys.push(key);

@@ -3,11 +3,65 @@
 //! A harness is given a [`Task`] and tells its [`Host`] what it does while it does it: the host keeps each call and
 //! its result where another brain finds them, and asks a person what has to be asked.
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
+use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use super::event::{BrainError, Class, Reply};
+use super::process::Supervision;
 use super::request::{Request, ToolCall, ToolResult};
+
+/// What a harness is made of; opening it opens nothing.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The brain's name in the settings.
+    pub brain: String,
+    /// The program and its first arguments.
+    pub command: Vec<String>,
+    /// The provider's name of the model.
+    pub model: String,
+    /// The provider's server, where it isn't the harness's own.
+    pub url: Option<String>,
+    /// The provider's key; without one the harness may have its own login.
+    pub key: Option<SecretString>,
+    /// Tools of its own that it may use.
+    pub tools: Vec<String>,
+    /// How its program is run.
+    pub supervision: Supervision,
+    /// The folder that it runs in: its own, empty, the same each time, since sessions belong to a folder.
+    pub dir: PathBuf,
+    /// Our MCP server, where the brain is given the vault's tools.
+    pub server: Option<Server>,
+}
+
+/// The name under which a harness knows our MCP server.
+pub const SERVER: &str = "vault-agent";
+
+/// Our MCP server, as a harness has to start it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Server {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// What it needs in its environment, whatever the harness hands on.
+    pub env: Vec<(String, String)>,
+}
+
+/// In the environment of our MCP server: the brain that it serves, for the history of what is changed.
+pub const BRAIN_VARIABLE: &str = "VAULT_AGENT_BRAIN";
+/// In the environment of our MCP server: the turn that it serves.
+pub const TURN_VARIABLE: &str = "VAULT_AGENT_TURN";
+
+impl Setup {
+    /// Our MCP server for one turn.
+    pub fn server_for(&self, turn: &str) -> Option<Server> {
+        let mut server = self.server.clone()?;
+        server.env.push((BRAIN_VARIABLE.to_owned(), self.brain.clone()));
+        server.env.push((TURN_VARIABLE.to_owned(), turn.to_owned()));
+        Some(server)
+    }
+}
 
 /// One turn's work for a harness.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 //!
 //! [`request`] and [`event`] are plain values of no provider. [`wire`] turns them into three HTTP formats and
 //! back; what a provider sends is kept as raw JSON and echoed unchanged within a turn. [`harness`] is for programs
-//! with a loop of their own. This room knows no settings, no vault and no journal: who calls gives it everything
+//! with a loop of their own, which [`process`] runs. This room knows no settings, no vault and no journal: who calls gives it everything
 //! as values. A brain tries once; whether another try follows, and whose, is the pure rule of [`failover`], with
 //! what [`health`] remembers.
 
@@ -12,6 +12,7 @@ pub mod failover;
 pub mod harness;
 pub mod health;
 pub mod price;
+pub mod process;
 pub mod request;
 pub mod scrub;
 pub mod wire;

@@ -63,6 +63,8 @@ use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+#[cfg(feature = "assistant")]
+use crate::brain::process::supervise;
 use crate::clock::{self, Clock};
 use crate::config::{self, ConfigError};
 use crate::workspace::Workspace;
@@ -209,6 +211,10 @@ impl Context {
 /// Runs the program with the given arguments (the first is its name) and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
+    #[cfg(feature = "assistant")]
+    if args.get(1).is_some_and(|arg| arg == supervise::COMMAND) {
+        return supervise::run(&args[2..]);
+    }
     let is_hook = args.iter().any(|arg| arg == "hook");
     let cli = match command().try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches))
     {

@@ -87,15 +87,35 @@ pub struct Brain {
     pub vision: bool,
     /// What it costs.
     pub price: Option<Price>,
+    /// The program of a harness and its first arguments; without it the harness's own name.
+    pub command: Option<Vec<String>>,
+    /// Tools of its own that a harness may use; none, where none is named. Each use is asked about.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// Whether one turn of it runs at a time; without it so for a harness, and not for a wire.
+    pub serialize: Option<bool>,
+}
+
+impl Brain {
+    /// The program of a harness and its first arguments; empty for a wire.
+    pub fn command(&self) -> Vec<String> {
+        let usual = || self.kind.program().map(str::to_owned).into_iter().collect();
+        self.command.clone().unwrap_or_else(usual)
+    }
+
+    /// How many calls of it run at once.
+    pub fn at_once(&self) -> usize {
+        if self.serialize.unwrap_or(self.kind.is_harness()) { 1 } else { 4 }
+    }
 }
 
 fn default_context() -> u64 {
     32_000
 }
 
-/// The wires that a brain can speak.
+/// What a brain speaks: a wire, or the protocol of a harness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum BrainKind {
     /// Anthropic's Messages.
     Messages,
@@ -103,23 +123,56 @@ pub enum BrainKind {
     Responses,
     /// Chat Completions, as every local server speaks it.
     Chat,
+    /// Claude Code, as a program.
+    ClaudeCode,
+    /// Codex, as a program.
+    Codex,
+    /// Any agent of the Agent Client Protocol, as a program.
+    Acp,
 }
 
 impl BrainKind {
+    /// Whether it is a program with a loop of its own.
+    pub fn is_harness(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::Acp)
+    }
+
+    /// The program of a harness where the settings name none.
+    pub fn program(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some("claude"),
+            Self::Codex => Some("codex"),
+            Self::Messages | Self::Responses | Self::Chat | Self::Acp => None,
+        }
+    }
+
+    /// The variable that holds its provider's key by custom.
+    pub fn usual_key(self) -> Option<&'static str> {
+        match self {
+            Self::Messages | Self::ClaudeCode => Some("ANTHROPIC_API_KEY"),
+            Self::Responses | Self::Chat | Self::Codex => Some("OPENAI_API_KEY"),
+            Self::Acp => None,
+        }
+    }
+
     /// The name in the settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Messages => "messages",
             Self::Responses => "responses",
             Self::Chat => "chat",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Acp => "acp",
         }
     }
 
-    /// The server where the settings name none.
+    /// The server where the settings name none; a harness knows its own, and may be told another.
     pub fn default_url(self) -> &'static str {
         match self {
-            Self::Messages => "https://api.anthropic.com",
-            Self::Responses | Self::Chat => "https://api.openai.com",
+            Self::Messages | Self::ClaudeCode => "https://api.anthropic.com",
+            Self::Responses | Self::Chat | Self::Codex => "https://api.openai.com",
+            Self::Acp => "",
         }
     }
 }
@@ -213,6 +266,7 @@ pub(super) fn validate(
         if brains[..index].iter().any(|other| other.name == *name) {
             return wrong("brain", format!("two brains have the name `{name}`"), "name each brain once");
         }
+        harness(brain).or_else(|(message, hint)| wrong("brain", message, hint))?;
         if let Some(url) = &brain.url
             && !(url.starts_with("http://") || url.starts_with("https://"))
         {
@@ -285,6 +339,25 @@ pub(super) fn validate(
                 "see https://docs.rs/regex-lite for what a pattern may hold",
             );
         }
+    }
+    Ok(())
+}
+
+/// What is wrong with a brain's keys that are about programs, and what to do about it.
+fn harness(brain: &Brain) -> Result<(), (String, &'static str)> {
+    let (name, kind) = (&brain.name, brain.kind.as_str());
+    if brain.kind == BrainKind::Acp && !cfg!(feature = "acp") {
+        let message = format!("the brain `{name}` is of kind `acp`, which this program was built without");
+        return Err((message, "build it with `--features acp`, or take another kind"));
+    }
+    if !brain.kind.is_harness() && (brain.command.is_some() || !brain.tools.is_empty()) {
+        let message =
+            format!("the brain `{name}` has a `command` or `tools`, and its kind `{kind}` is no program");
+        return Err((message, "take it out, or take the kind `claude-code` or `codex`"));
+    }
+    if brain.kind.is_harness() && brain.command().first().is_none_or(|program| program.trim().is_empty()) {
+        let message = format!("the brain `{name}` of kind `{kind}` has no `command`");
+        return Err((message, "name its program: `command = [\"/usr/bin/program\", \"argument\"]`"));
     }
     Ok(())
 }

@@ -1,0 +1,122 @@
+//! Which processes came of one, and their end. Linux tells through `/proc`; elsewhere the process group has to do.
+
+use std::collections::HashMap;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// A process as `/proc/PID/stat` tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
+    parent: u32,
+    /// In clock ticks since the machine started: with the id it names a process for good.
+    started: u64,
+    dead: bool,
+}
+
+/// When a process began; none where there is no such process.
+pub(super) fn started(pid: u32) -> Option<u64> {
+    stat(pid).filter(|stat| !stat.dead).map(|stat| stat.started)
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The name stands in brackets and may hold anything, brackets too.
+fn parse(text: &str) -> Option<Stat> {
+    let mut fields = text[text.rfind(')')? + 1..].split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let started = fields.nth(17)?.parse().ok()?;
+    Some(Stat { parent, started, dead: matches!(state, "Z" | "X" | "x") })
+}
+
+/// The ids of all processes.
+pub(super) fn all() -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The living processes below `root`, without it.
+pub(super) fn below(root: u32) -> Vec<u32> {
+    let mut children: HashMap<u32, Vec<(u32, bool)>> = HashMap::new();
+    for pid in all() {
+        if let Some(stat) = stat(pid) {
+            children.entry(stat.parent).or_default().push((pid, stat.dead));
+        }
+    }
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(parent) = open.pop() {
+        for (pid, dead) in children.remove(&parent).unwrap_or_default() {
+            open.push(pid);
+            if !dead {
+                found.push(pid);
+            }
+        }
+    }
+    found
+}
+
+/// Ends all that came of `root`, but not itself. What starts more while it is being ended is found again.
+pub(super) fn end_below(root: u32) {
+    for _ in 0..200 {
+        let found = below(root);
+        if found.is_empty() {
+            return;
+        }
+        found.into_iter().for_each(end);
+        std::thread::yield_now();
+    }
+}
+
+/// Ends `root`, which leads a process group, and all that came of it.
+pub(super) fn end_tree(root: u32) {
+    end_below(root);
+    if let Some(pid) = pid(root) {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+/// Ends one process.
+pub(super) fn end(pid: u32) {
+    if let Some(pid) = self::pid(pid) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+fn pid(raw: u32) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(raw).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_brackets_and_blanks() {
+        let line = "42 (a ) S 1) b) Z 7 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 98765 0 0";
+        assert_eq!(parse(line), Some(Stat { parent: 7, started: 98765, dead: true }));
+        assert_eq!(parse("42 (sh"), None);
+        assert_eq!(parse("42 (sh) S 1"), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn all_that_came_of_a_process_is_found_and_ended() {
+        use std::io::Read as _;
+        use std::process::{Command, Stdio};
+        let script = "sleep 600 & sh -c 'sleep 600 & echo ready; wait'";
+        let mut root = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut ready = [0; 6];
+        root.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
+        let found = below(root.id());
+        assert_eq!(found.len(), 3, "{found:?}");
+        end_below(root.id());
+        assert!(below(root.id()).is_empty());
+        root.kill().unwrap();
+        root.wait().unwrap();
+        assert!(started(std::process::id()).is_some());
+        assert_eq!(started(u32::MAX), None);
+    }
+}
