@@ -7,25 +7,23 @@ use jiff::Timestamp;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::setup::Prepared;
+use super::setup::{Around, Prepared};
 use crate::brain::failover::{self, Attempt, Link, Tried};
 use crate::brain::health::{Health, Store};
-use crate::brain::wire::Watch;
-use crate::brain::{Brain, BrainError, Event, Reply, Request};
+use crate::brain::{Brain, BrainError, Event, Harness, Host, Reply, Request, Task};
 use crate::clock::Clock;
-
-/// So many calls of one brain run at once; who waits is served in the order of asking.
-const AT_ONCE: usize = 4;
 
 /// Who may call a brain now, for as long as the program runs: each channel asks once at a time, so the order of
 /// asking is fair between them.
 #[derive(Debug, Default)]
-pub struct Permits(Mutex<HashMap<String, Arc<Semaphore>>>);
+pub struct Permits(Mutex<HashMap<(String, usize), Arc<Semaphore>>>);
 
 impl Permits {
-    fn of(&self, brain: &str) -> Arc<Semaphore> {
+    /// So many calls of one brain run at once; who waits is served in the order of asking.
+    fn of(&self, brain: &str, at_once: usize) -> Arc<Semaphore> {
         let mut permits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(permits.entry(brain.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(AT_ONCE))))
+        let made = || Arc::new(Semaphore::new(at_once));
+        Arc::clone(permits.entry((brain.to_owned(), at_once)).or_insert_with(made))
     }
 }
 
@@ -40,6 +38,7 @@ pub(super) struct Brains {
 pub(super) struct Seat {
     pub prepared: Prepared,
     calls: Vec<Arc<dyn Brain>>,
+    harnesses: Vec<Arc<dyn Harness>>,
 }
 
 /// The walk along one turn's chain: what was tried, and how it ended.
@@ -53,13 +52,18 @@ pub(super) struct Walk {
 impl Brains {
     pub fn new(
         prepared: Vec<Prepared>,
-        watch: Watch,
+        around: &Around,
         client: &reqwest::Client,
         health: Store,
         permits: Arc<Permits>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let seat = |prepared: Prepared| Seat { calls: prepared.calls(watch, client, &clock), prepared };
+        let seat = |prepared: Prepared| {
+            let harness = prepared.settings.kind.is_harness();
+            let calls = if harness { vec![] } else { prepared.calls(around.watch, client, &clock) };
+            let harnesses = if harness { prepared.harnesses(around) } else { vec![] };
+            Seat { prepared, calls, harnesses }
+        };
         let seats = prepared.into_iter().map(seat).collect();
         Self { seats, health, permits, clock }
     }
@@ -103,23 +107,54 @@ impl Brains {
         events: mpsc::Sender<Event>,
         stop: &CancellationToken,
     ) -> Result<Reply, BrainError> {
-        let permits = self.permits.of(seat.prepared.name());
+        let permits = self.permits(seat);
         let _permit = permits.acquire().await;
         let Some(brain) = seat.calls.get(attempt.key) else {
             return Err(BrainError::new(crate::brain::Class::Auth, "it has no key"));
         };
         let answered = brain.call(request, events, stop.child_token()).await;
+        self.remember(seat, attempt, &answered);
+        answered
+    }
+
+    /// Lets a harness run once, and remembers how it went.
+    pub async fn run(
+        &self,
+        seat: &Seat,
+        attempt: &Attempt,
+        task: &Task<'_>,
+        host: &dyn Host,
+        end: &CancellationToken,
+    ) -> Result<Reply, BrainError> {
+        let permits = self.permits(seat);
+        let _permit = tokio::select! {
+            biased;
+            () = end.cancelled() => return Err(BrainError::cancelled()),
+            permit = permits.acquire() => permit,
+        };
+        let Some(harness) = seat.harnesses.get(attempt.key) else {
+            return Err(BrainError::new(crate::brain::Class::Auth, "it has no key"));
+        };
+        let answered = harness.run(task, host, end.clone()).await;
+        self.remember(seat, attempt, &answered);
+        answered
+    }
+
+    fn permits(&self, seat: &Seat) -> Arc<Semaphore> {
+        self.permits.of(seat.prepared.name(), seat.prepared.settings.at_once())
+    }
+
+    fn remember(&self, seat: &Seat, attempt: &Attempt, answered: &Result<Reply, BrainError>) {
         let now = self.clock.now();
         let links: Vec<Link> = self.seats.iter().map(|seat| seat.prepared.link.clone()).collect();
         let at = links.iter().position(|link| link.brain == seat.prepared.name()).unwrap_or_default();
-        let change = |health: &mut Health| match &answered {
+        let change = |health: &mut Health| match answered {
             Ok(_) => failover::succeeded(health, &links, at, attempt.key, now),
             Err(error) => failover::failed(health, &links, at, attempt.key, error, now),
         };
         if let Err(error) = self.health.update(change) {
             tracing::warn!("what is known of the brains can't be kept: {error}");
         }
-        answered
     }
 }
 

@@ -17,7 +17,7 @@ use super::approval::Approvals;
 use super::calling::{Brains, Permits, Seat, Walk};
 use super::limit::Patience;
 use super::memory::Remember;
-use super::setup;
+use super::setup::{self, Around};
 use super::told::{for_brain, kept, persona, pinned};
 use super::tools::Toolbox;
 use super::words;
@@ -134,7 +134,8 @@ impl Engine {
         let prepared = setup::prepare(&workspace.settings, workspace.vault.root());
         let health = Store::new(&workspace.dirs.state);
         let (permits, clock) = (Arc::clone(&parts.permits), Arc::clone(&workspace.clock));
-        let brains = Brains::new(prepared, parts.watch, &wire::http::client()?, health, permits, clock);
+        let around = Around::of(workspace, parts.watch);
+        let brains = Brains::new(prepared, &around, &wire::http::client()?, health, permits, clock);
         Ok(Self { parts, brains })
     }
 
@@ -352,10 +353,13 @@ impl Engine {
         fail::fail_point!("turn::before-assembled");
         self.journal().assembled(message, &assembled, self.now()).map_err(later)?;
         fail::fail_point!("turn::after-assembled");
+        if brain.kind.is_harness() {
+            return self.run_harness(run, seat, attempt, base).await;
+        }
         loop {
             let rounds = self.rounds(run, &brain.name).await?;
             let mut request = base.clone();
-            request.messages.extend(rounds);
+            request.messages.extend(self.for_wire(&base, rounds));
             if let Some(end) = self.over_budget(message)? {
                 return Ok(Ok((end, brain.model.clone())));
             }
@@ -445,7 +449,7 @@ fn tail(blocks: &[LogBlock]) -> Option<String> {
 }
 
 /// A reply that says nothing and asks for nothing is none.
-fn usable(reply: &Reply) -> Result<(), BrainError> {
+pub(super) fn usable(reply: &Reply) -> Result<(), BrainError> {
     if reply.tool_calls.is_empty() && words::text_of(reply).is_none() {
         let why = if reply.stop == Stop::Length {
             "it thought until its longest answer was full, and said nothing"
@@ -457,7 +461,7 @@ fn usable(reply: &Reply) -> Result<(), BrainError> {
     Ok(())
 }
 
-fn row(brain: &crate::config::Brain, answered: &Result<Reply, BrainError>, ms: u64) -> CallRow {
+pub(super) fn row(brain: &crate::config::Brain, answered: &Result<Reply, BrainError>, ms: u64) -> CallRow {
     let (model, class, error, usage) = match answered {
         Ok(reply) => (reply.model.clone(), None, None, reply.usage),
         Err(error) => (brain.model.clone(), Some(error.class), Some(error.message.clone()), Usage::default()),

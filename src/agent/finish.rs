@@ -18,7 +18,13 @@ impl Engine {
         let midnight = self.now().to_zoned(zone).start_of_day().ok()?.timestamp();
         let calls = self.journal().calls_since(midnight).ok()?;
         let used: u64 = calls.iter().map(|call| call.usage.input + call.usage.output).sum();
-        let paid: f64 = calls.iter().filter_map(|call| self.price(&call.brain, &call.usage)).sum();
+        let costs = self.journal().costs_since(midnight).ok()?;
+        let paid: f64 = calls
+            .iter()
+            .filter(|call| !costs.iter().any(|(brain, _)| *brain == call.brain))
+            .filter_map(|call| self.price(&call.brain, &call.usage))
+            .chain(costs.iter().map(|(_, usd)| *usd))
+            .sum();
         if tokens.is_some_and(|most| used >= most) {
             return Some(format!("Today's budget of {} tokens is used up.", tokens.unwrap_or_default()));
         }
@@ -65,10 +71,14 @@ impl Engine {
         let assembled = assembled.filter(|_| brain != MEMORY);
         let mut usage = Usage::default();
         calls.iter().for_each(|call| usage += call.usage);
+        // A harness may say itself what it cost.
+        let costs = self.journal().costs(message).map_err(later)?;
         let prices: Option<Vec<f64>> = calls
             .iter()
             .filter(|call| call.usage != Usage::default())
+            .filter(|call| !costs.iter().any(|(brain, _)| *brain == call.brain))
             .map(|call| self.price(&call.brain, &call.usage))
+            .chain(costs.iter().map(|(_, usd)| Some(*usd)))
             .collect();
         let id = |turn: &Turn| turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned());
         let facts = Facts {

@@ -4,13 +4,14 @@
 //! [`setup`] makes brains of what the settings name, with their keys. [`Engine`] runs one turn: route, recall,
 //! assemble, call, tools, answer; every step is in the turn journal before what it announces happens, so that a
 //! turn goes on after a crash and no tool is started twice. [`tools`] are what it may use; the front doors give
-//! them. [`memory`] is the vault's, [`recollection`] the answer that needs no model. Nothing here sends an answer, and nothing knows Discord.
+//! them. [`harness`] is a turn by a program with a loop of its own. [`memory`] is the vault's, [`recollection`] the answer that needs no model. Nothing here sends an answer, and nothing knows Discord.
 
 pub mod approval;
 pub mod approvals;
 mod calling;
 mod engine;
 mod finish;
+mod harness;
 mod limit;
 pub mod memory;
 pub mod recollection;

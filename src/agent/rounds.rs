@@ -112,7 +112,7 @@ impl Engine {
     }
 
     /// Whether the turn has read, before its call of this number, text that nobody vouches for.
-    fn tainted(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
+    pub(super) fn tainted(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
         let rows = self.journal().tools(run.turn.asked.message).map_err(later)?;
         Ok(rows.iter().any(|row| row.number < number && self.parts.tools.untrusted(&row.call.name)))
     }
@@ -123,16 +123,16 @@ impl Engine {
         let used: u64 = calls.iter().map(|call| call.usage.input + call.usage.output).sum();
         let most = self.settings().turn_tokens;
         if used >= most {
-            return Ok(Some(format!("I stopped here: this turn used up its {most} tokens.")));
+            return Ok(Some(words::tokens_used_up(most)));
         }
         let rounds = calls.iter().filter(|call| call.class.is_none()).count();
-        let most = self.settings().max_rounds as usize;
-        Ok((rounds > most).then(|| format!("I stopped here: this turn had its {most} rounds of tools.")))
+        let most = self.settings().max_rounds;
+        Ok((rounds > most as usize).then(|| words::rounds_used_up(most)))
     }
 }
 
 /// Logs a tool's call and result; the log takes each once.
-fn note_tool(run: &Run<'_>, number: u32, call: &ToolCall, end: &ToolEnd) {
+pub(super) fn note_tool(run: &Run<'_>, number: u32, call: &ToolCall, end: &ToolEnd) {
     let text = history::tool_block(call, &end.text, end.is_error);
     run.place.note(Note::Tool { number, name: call.name.clone(), text });
 }

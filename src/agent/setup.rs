@@ -4,7 +4,7 @@
 //! the brain's clients, one a key. A brain whose key isn't there can be asked too: it says at once which key is
 //! missing, as if the provider had refused it, so that failing over needs no rule of its own for it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,11 +12,17 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::brain::claude_code::ClaudeCode;
 use crate::brain::failover::Link;
+use crate::brain::harness::{Server, Setup};
+use crate::brain::process::{self, Supervision};
 use crate::brain::wire::{Endpoint, Watch, Wire, WireBrain};
-use crate::brain::{Brain, BrainError, Class, Event, Price, Reply, Request};
+use crate::brain::{
+    Brain, BrainError, Class, Event, Harness, Host, Price, Reply, Request, Task, ToolCall, ToolResult,
+};
 use crate::clock::Clock;
 use crate::config::{self, BrainKind, Settings};
+use crate::workspace::Workspace;
 
 /// A brain of the settings with its keys.
 #[derive(Debug, Clone)]
@@ -37,6 +43,35 @@ pub struct Prepared {
 /// All brains of the settings, in their order. `root` is the vault's folder.
 pub fn prepare(settings: &Settings, root: &Path) -> Vec<Prepared> {
     settings.brains.iter().map(|brain| Prepared::of(brain, root)).collect()
+}
+
+/// What harnesses are made with beside their settings.
+#[derive(Debug, Clone)]
+pub struct Around {
+    /// How long a brain may be silent.
+    pub watch: Watch,
+    /// The state directory.
+    pub state: PathBuf,
+    /// Our MCP server, where brains are given the vault's tools.
+    pub server: Option<Server>,
+}
+
+impl Around {
+    /// For the turns of a vault.
+    pub fn of(workspace: &Workspace, watch: Watch) -> Self {
+        let (dirs, root) = (&workspace.dirs, workspace.vault.root());
+        let vault_tools = workspace.settings.assistant.tools.contains(&config::ToolGroup::Vault);
+        let words = |path: &Path| path.to_string_lossy().into_owned();
+        // What a harness hands on is its own matter: all that the server needs is said.
+        let ours = ["PATH", "HOME", "LANG", "TZ", "XDG_CONFIG_HOME", crate::clock::NOW_VARIABLE];
+        let ours = ours.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+        let dirs = [(config::STATE_VARIABLE, &dirs.state), (config::CACHE_VARIABLE, &dirs.cache)];
+        let env = ours.chain(dirs.map(|(name, dir)| (name.to_owned(), words(dir)))).collect();
+        let command =
+            vec![words(&process::our_program()), "--vault".to_owned(), words(root), "mcp".to_owned()];
+        let server = (vault_tools && cfg!(feature = "mcp")).then_some(Server { command, env });
+        Self { watch, state: workspace.dirs.state.clone(), server }
+    }
 }
 
 impl Prepared {
@@ -70,7 +105,63 @@ impl Prepared {
         self.keys.iter().any(|key| is_secret_in(key, text))
     }
 
-    /// Something to ask for each of its keys, in the order of `link.keys`.
+    /// A harness for each of its keys, in the order of `link.keys`; none for a wire.
+    pub fn harnesses(&self, around: &Around) -> Vec<Arc<dyn Harness>> {
+        if let Some(problem) = self.problem.as_ref().filter(|_| self.lacks_key()) {
+            return vec![Arc::new(Unable(Class::Auth, problem.clone()))];
+        }
+        let dir = around.state.join("harness").join(&self.settings.name);
+        if let Err(error) = std::fs::create_dir_all(&dir) {
+            return vec![Arc::new(Unable(
+                Class::Crash,
+                format!("its folder `{}` can't be made: {error}", dir.display()),
+            ))];
+        }
+        let harness = |key: Option<SecretString>| -> Arc<dyn Harness> {
+            let setup = Setup {
+                brain: self.settings.name.clone(),
+                command: self.settings.command(),
+                model: self.settings.model.clone(),
+                url: self.settings.url.clone(),
+                key,
+                tools: self.settings.tools.clone(),
+                supervision: Supervision {
+                    program: process::our_program(),
+                    state: around.state.clone(),
+                    watch: around.watch,
+                },
+                dir: dir.clone(),
+                server: around.server.clone(),
+            };
+            match self.settings.kind {
+                BrainKind::ClaudeCode => Arc::new(ClaudeCode::new(setup)),
+                kind => Arc::new(Unable(
+                    Class::Crash,
+                    format!("the kind `{}` is not in this program", kind.as_str()),
+                )),
+            }
+        };
+        if self.keys.is_empty() {
+            return vec![harness(None)];
+        }
+        self.keys.iter().cloned().map(Some).map(harness).collect()
+    }
+
+    /// Something to ask once for each of its keys, outside of any turn: a harness has no tools then.
+    pub fn alone(
+        &self,
+        workspace: &Workspace,
+        watch: Watch,
+        client: &reqwest::Client,
+    ) -> Vec<Arc<dyn Brain>> {
+        if !self.settings.kind.is_harness() {
+            return self.calls(watch, client, &workspace.clock);
+        }
+        let around = Around { server: None, ..Around::of(workspace, watch) };
+        self.harnesses(&around).into_iter().map(|one| Arc::new(Alone(one)) as Arc<dyn Brain>).collect()
+    }
+
+    /// Something to ask for each of its keys, in the order of `link.keys`; none for a harness.
     pub fn calls(
         &self,
         watch: Watch,
@@ -78,7 +169,7 @@ impl Prepared {
         clock: &Arc<dyn Clock>,
     ) -> Vec<Arc<dyn Brain>> {
         if let Some(problem) = self.problem.as_ref().filter(|_| self.lacks_key()) {
-            return vec![Arc::new(Keyless(problem.clone()))];
+            return vec![Arc::new(Unable(Class::Auth, problem.clone()))];
         }
         let Some(wire) = wire(self.settings.kind) else { return Vec::new() };
         let call = |key: Option<SecretString>| -> Arc<dyn Brain> {
@@ -144,19 +235,60 @@ fn keys(brain: &config::Brain, root: &Path) -> (Vec<SecretString>, Option<String
     (keys, problem)
 }
 
-/// A brain without the key that it wants.
+/// A brain that can't be asked: it lacks the key that it wants, or its folder can't be made.
 #[derive(Debug)]
-struct Keyless(String);
+struct Unable(Class, String);
 
 #[async_trait]
-impl Brain for Keyless {
+impl Brain for Unable {
     async fn call(
         &self,
         _: &Request,
         _: mpsc::Sender<Event>,
         _: CancellationToken,
     ) -> Result<Reply, BrainError> {
-        Err(BrainError::new(Class::Auth, self.0.clone()))
+        Err(BrainError::new(self.0, self.1.clone()))
+    }
+}
+
+#[async_trait]
+impl Harness for Unable {
+    async fn run(&self, _: &Task<'_>, _: &dyn Host, _: CancellationToken) -> Result<Reply, BrainError> {
+        Err(BrainError::new(self.0, self.1.clone()))
+    }
+}
+
+/// A harness that answers one request and does nothing else.
+struct Alone(Arc<dyn Harness>);
+
+#[async_trait]
+impl Brain for Alone {
+    async fn call(
+        &self,
+        request: &Request,
+        _: mpsc::Sender<Event>,
+        cancel: CancellationToken,
+    ) -> Result<Reply, BrainError> {
+        let fresh = request.messages.len();
+        let task = Task { request, fresh, session: None, turn: "", keep: false };
+        self.0.run(&task, &Strict, cancel).await
+    }
+}
+
+/// Allows nothing, and waits for no second try.
+struct Strict;
+
+#[async_trait]
+impl Host for Strict {
+    fn said(&self, _: &str) {}
+    async fn tool_started(&self, _: &ToolCall) {}
+    async fn tool_finished(&self, _: &ToolResult) {}
+    async fn may(&self, _: &ToolCall) -> bool {
+        false
+    }
+    async fn session(&self, _: &str) {}
+    fn retries(&self, _: Class, _: &str) -> bool {
+        false
     }
 }
 

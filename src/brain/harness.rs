@@ -9,9 +9,10 @@ use async_trait::async_trait;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
-use super::event::{BrainError, Class, Reply};
+use super::event::{BrainError, Class, Reply, Usage};
 use super::process::Supervision;
 use super::request::{Request, ToolCall, ToolResult};
+use crate::vault::{BRAIN_VARIABLE, TURN_VARIABLE};
 
 /// What a harness is made of; opening it opens nothing.
 #[derive(Debug, Clone)]
@@ -48,11 +49,6 @@ pub struct Server {
     pub env: Vec<(String, String)>,
 }
 
-/// In the environment of our MCP server: the brain that it serves, for the history of what is changed.
-pub const BRAIN_VARIABLE: &str = "VAULT_AGENT_BRAIN";
-/// In the environment of our MCP server: the turn that it serves.
-pub const TURN_VARIABLE: &str = "VAULT_AGENT_TURN";
-
 impl Setup {
     /// Our MCP server for one turn.
     pub fn server_for(&self, turn: &str) -> Option<Server> {
@@ -74,6 +70,8 @@ pub struct Task<'a> {
     pub session: Option<&'a str>,
     /// The turn, for the history of what its tools change.
     pub turn: &'a str,
+    /// Whether the session is gone on with later; else it leaves no trace, where the harness can do that.
+    pub keep: bool,
 }
 
 /// Whoever runs a harness.
@@ -81,10 +79,15 @@ pub struct Task<'a> {
 pub trait Host: Send + Sync {
     /// More words of the answer.
     fn said(&self, words: &str);
-    /// The harness calls a tool; called before the result is known, and on disk when it returns.
+    /// The harness calls a tool: one of our server's by its own name, without the server's. Called before the result
+    /// is known, and on disk when it returns.
     async fn tool_started(&self, call: &ToolCall);
     /// What the tool said; on disk when it returns.
     async fn tool_finished(&self, result: &ToolResult);
+    /// What the run has used so far. A host that finds it too much cancels the run.
+    fn used(&self, _: &Usage) {}
+    /// What the session has cost so far in USD, all its turns together, by the harness's own reckoning.
+    fn cost(&self, _usd: f64) {}
     /// Whether the call may happen: the harness wants a person's word.
     async fn may(&self, call: &ToolCall) -> bool;
     /// The session that is being spoken in; it can be gone on with next time.

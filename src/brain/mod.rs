@@ -7,9 +7,11 @@
 //! what [`health`] remembers.
 
 pub mod classify;
+pub mod claude_code;
 pub mod event;
 pub mod failover;
 pub mod harness;
+pub mod harness_text;
 pub mod health;
 pub mod price;
 pub mod process;

@@ -16,7 +16,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -65,6 +65,23 @@ const ENVIRONMENT: [&str; 17] = [
 ];
 /// Families of such variables.
 const FAMILIES: [&str; 2] = ["LC_", "XDG_"];
+
+/// Our own program, which children run under and whose MCP server they are given.
+pub fn our_program() -> PathBuf {
+    OUR_PROGRAM.get().cloned().unwrap_or_else(|| {
+        let path = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("vault-agent"));
+        // Linux says so of a program that was replaced since; the new one does the same.
+        let text = path.to_str().and_then(|text| text.strip_suffix(" (deleted)"));
+        text.map(PathBuf::from).unwrap_or(path)
+    })
+}
+
+/// Names our own program where this process isn't it: in tests. The first one counts.
+pub fn name_our_program(path: &Path) {
+    let _ = OUR_PROGRAM.set(path.to_owned());
+}
+
+static OUR_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 /// What every child of this process is run with.
 #[derive(Debug, Clone)]

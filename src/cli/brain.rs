@@ -281,7 +281,7 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         }
         let began = Instant::now();
         let mut error = None;
-        for (key, call) in brain.calls(watch, &client, &workspace.clock).iter().enumerate() {
+        for (key, call) in brain.alone(workspace, watch, &client).iter().enumerate() {
             error = runtime.block_on(hello(call)).err();
             // A missing key is seen whenever it is looked for; it needn't be remembered.
             if !brain.lacks_key() {

@@ -23,6 +23,10 @@ pub struct Assistant {
 impl Assistant {
     /// With these settings.
     pub fn new(workspace: &Arc<Workspace>, journal: Arc<TurnJournal>) -> Self {
+        let orphans = crate::brain::process::sweep(&workspace.dirs.state);
+        if orphans > 0 {
+            tracing::warn!("ended {orphans} processes that brains of an earlier run had left");
+        }
         let permits = Arc::new(Permits::default());
         let approvals = Arc::new(VaultApprovals::new(workspace));
         let engine = RwLock::new(engine(workspace, &journal, &permits, &approvals));

@@ -60,6 +60,10 @@ impl Server {
 
 /// Who asks: the client's name, and the conversation where one is named.
 fn origin(context: &RequestContext<RoleServer>) -> Origin {
+    // A harness started this server for a turn of the assistant: as in process.
+    if let Some(origin) = Origin::of_turn(|name| std::env::var(name).ok()) {
+        return origin;
+    }
     let mut origin = Origin::new(Actor::Mcp);
     if let Some(client) = context.client_info() {
         origin = origin.client(format!("{} {}", client.name, client.version));

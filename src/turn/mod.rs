@@ -4,7 +4,7 @@
 //! alone sends. Between the two everything is decided by pure functions: [`mod@route`] says who is asked,
 //! [`history`] and [`mod@assemble`] make the request from the log and the notes, [`remake`] makes it again later.
 //! [`facts`] is the line that ends each `[!agent]` block of a log: who answered, and what it took;
-//! [`usage`] adds these lines up. Nothing here talks to a model or to Discord: the `agent` room runs a turn, step by
+//! [`usage`] adds these lines up; [`session`] says whether a harness's session may be gone on with. Nothing here talks to a model or to Discord: the `agent` room runs a turn, step by
 //! step, at a [`place`].
 
 pub mod assemble;
@@ -16,6 +16,7 @@ pub mod journal;
 pub mod place;
 pub mod remake;
 pub mod route;
+pub mod session;
 pub mod state;
 pub mod usage;
 

@@ -41,7 +41,7 @@ pub use self::{
     error::{EditError, Refusal, VaultError},
     followup::FollowUps,
     options::{EditOptions, EditStrategy},
-    origin::Origin,
+    origin::{BRAIN_VARIABLE, Origin, TURN_VARIABLE},
     path::{NotePath, PathError},
     plan::{DropReason, OpOutcome, Operation, apply},
     quiet::{QuietTracker, SteadyLines},

@@ -16,7 +16,20 @@ pub struct Origin {
     pub conversation: Option<String>,
 }
 
+/// In the environment of a program that works for a turn of the assistant: the brain, for the history of what is
+/// changed.
+pub const BRAIN_VARIABLE: &str = "VAULT_AGENT_BRAIN";
+/// In the environment of a program that works for a turn of the assistant: the turn.
+pub const TURN_VARIABLE: &str = "VAULT_AGENT_TURN";
+
 impl Origin {
+    /// The assistant, where the environment says that this program works for a turn of it.
+    pub fn of_turn(env: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let turn = env(TURN_VARIABLE).filter(|turn| !turn.trim().is_empty())?;
+        let origin = Self::new(Actor::Assistant).conversation(format!("turn {turn}"));
+        Some(origin.client(env(BRAIN_VARIABLE).unwrap_or_default()))
+    }
+
     /// A front door by itself.
     pub fn new(actor: Actor) -> Self {
         Self { actor, client: None, conversation: None }
@@ -58,6 +71,21 @@ impl From<Actor> for Origin {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_turn_is_told_by_the_environment() {
+        let of = |turn: &'static str| {
+            Origin::of_turn(move |name| match name {
+                TURN_VARIABLE => Some(turn.to_owned()),
+                BRAIN_VARIABLE => Some("cc".to_owned()),
+                _ => None,
+            })
+        };
+        assert_eq!(of(" "), None);
+        let origin = of("01ABC").unwrap();
+        assert_eq!((origin.actor, origin.client.as_deref()), (Actor::Assistant, Some("cc")));
+        assert_eq!(origin.conversation.as_deref(), Some("turn 01ABC"));
+    }
 
     #[test]
     fn what_is_blank_is_no_trailer() {

@@ -3,7 +3,7 @@
 use super::Check;
 use crate::agent::setup;
 use crate::cli::brain;
-use crate::config::ToolGroup;
+use crate::config::{BrainKind, ToolGroup};
 use crate::workspace::Workspace;
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
@@ -15,7 +15,14 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     }
     for (listed, brain) in brain::listed(workspace).into_iter().zip(&prepared) {
         let name = &listed.name;
-        if let Some(wrong) = address(&listed.url) {
+        let program = brain.settings.command().into_iter().next();
+        if let Some(program) = program.filter(|program| !is_there(program)) {
+            checks.push(Check::fail(
+                "brain",
+                format!("{name}: the program `{program}` is not there"),
+                "install it, or say where it is: `command = [\"/path/to/it\"]`",
+            ));
+        } else if let Some(wrong) = address(&listed.url).filter(|_| !listed.url.is_empty()) {
             checks.push(Check::fail(
                 "brain",
                 format!("{name}: {wrong}"),
@@ -41,12 +48,34 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
             let detail = format!("{name}: {} at {}, {}", listed.model, listed.url, listed.state());
             checks.push(Check::ok("brain", detail));
         }
-        if workspace.settings.assistant.day_usd.is_some() && brain.price.is_none() && !is_here(&listed.url) {
+        if workspace.settings.assistant.day_usd.is_some()
+            && brain.price.is_none()
+            && says_no_cost(brain.settings.kind)
+            && !is_here(&listed.url)
+        {
             let detail = format!("{name}: `day_usd` bounds what is spent, and this brain has no `price`");
             checks.push(Check::warn("brain", detail, "add `price = { input = …, output = … }` to it"));
         }
     }
     checks
+}
+
+/// Whether nobody says what a call cost where no price is set.
+fn says_no_cost(kind: BrainKind) -> bool {
+    kind != BrainKind::ClaudeCode
+}
+
+/// Whether a program can be run: by its path, or by its name along `PATH`.
+fn is_there(program: &str) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let runs = |path: &std::path::Path| {
+        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return runs(std::path::Path::new(program));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| runs(&folder.join(program)))
 }
 
 /// What is wrong with an address.

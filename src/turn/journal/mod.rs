@@ -10,6 +10,7 @@
 mod calls;
 mod rows;
 mod schema;
+mod sessions;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,6 +22,7 @@ use self::schema::{SCHEMA, SELECT, turn_of};
 use super::state::State;
 
 pub use rows::{Assembled, CallRow, NewTurn, Recalled, Round, StepRow, ToolEnd, ToolRow, Turn};
+pub use sessions::Session;
 
 /// The file's name in the state directory.
 pub const FILE_NAME: &str = "turns.sqlite";
@@ -81,6 +83,7 @@ impl TurnJournal {
         let wrong = |source| TurnJournalError { path: path.clone(), source };
         let connection = Connection::open_in_memory().map_err(wrong)?;
         connection.execute_batch(SCHEMA).map_err(wrong)?;
+        connection.execute_batch(sessions::TABLES).map_err(wrong)?;
         Ok(Self { path, connection: Mutex::new(connection) })
     }
 
@@ -98,6 +101,7 @@ impl TurnJournal {
             VERSION => {}
             _ => return Ok(None),
         }
+        connection.execute_batch(sessions::TABLES).map_err(wrong)?;
         Ok(Some(Self { path: path.to_owned(), connection: Mutex::new(connection) }))
     }
 
@@ -418,7 +422,7 @@ fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
         "DELETE FROM turns WHERE state IN ('done', 'dropped') AND number < (SELECT max(number) FROM turns) - ?1",
         [KEEP_FINISHED],
     )?;
-    for table in ["calls", "rounds", "tools", "steps"] {
+    for table in ["calls", "rounds", "tools", "steps", "costs"] {
         tx.execute(&format!("DELETE FROM {table} WHERE message NOT IN (SELECT message FROM turns)"), [])?;
     }
     Ok(())

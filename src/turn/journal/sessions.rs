@@ -1,0 +1,152 @@
+//! Sessions of harnesses, so that a conversation is gone on with; and what the harnesses say that they cost.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, params};
+
+use super::rows::ToolEnd;
+use super::{TurnJournal, TurnJournalError, step};
+use crate::brain::{ToolCall, ToolResult};
+use crate::turn::session::Known;
+
+/// The tables, which older files are given too.
+pub(super) const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS sessions (
+  brain TEXT NOT NULL, place TEXT NOT NULL, session TEXT NOT NULL, known TEXT NOT NULL, usd REAL,
+  PRIMARY KEY (brain, place)
+);
+CREATE TABLE IF NOT EXISTS costs (message TEXT NOT NULL, brain TEXT NOT NULL, usd REAL NOT NULL, at_ms INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS costs_of ON costs (message);
+";
+
+/// So many sessions are remembered; of others a new one begins.
+const KEEP: u32 = 500;
+
+/// A harness's session of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    /// The harness's name for it.
+    pub id: String,
+    /// What it knows.
+    pub known: Known,
+    /// What it has cost so far, where the harness says so.
+    pub usd: Option<f64>,
+}
+
+impl TurnJournal {
+    /// The session of a brain in a place, which is forgotten: it is kept again once its turn is answered.
+    pub fn take_session(&self, brain: &str, place: &str) -> Result<Option<Session>, TurnJournalError> {
+        self.write(|tx| {
+            let found = tx
+                .query_row(
+                    "DELETE FROM sessions WHERE brain = ?1 AND place = ?2 RETURNING session, known, usd",
+                    [brain, place],
+                    |row| {
+                        Ok((
+                            row.get::<_, String>(0)?,
+                            row.get::<_, String>(1)?,
+                            row.get::<_, Option<f64>>(2)?,
+                        ))
+                    },
+                )
+                .optional()?;
+            Ok(found.and_then(|(id, known, usd)| {
+                Some(Session { id, known: serde_json::from_str(&known).ok()?, usd })
+            }))
+        })
+    }
+
+    /// Remembers a session.
+    pub fn keep_session(&self, brain: &str, place: &str, session: &Session) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "INSERT OR REPLACE INTO sessions (brain, place, session, known, usd) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![brain, place, session.id, serde_json::json!(session.known).to_string(), session.usd],
+            )?;
+            let most = "SELECT rowid FROM sessions ORDER BY rowid DESC LIMIT ?1";
+            tx.execute(&format!("DELETE FROM sessions WHERE rowid NOT IN ({most})"), [KEEP]).map(drop)
+        })
+    }
+
+    /// Notes, before it happens, that a harness calls a tool: a round of its own. Its number within the turn.
+    pub fn harness_called(
+        &self,
+        message: u64,
+        call: &ToolCall,
+        now: Timestamp,
+    ) -> Result<u32, TurnJournalError> {
+        self.write(|tx| {
+            let id = message.to_string();
+            let number: u32 = tx.query_row(
+                "SELECT COALESCE(MAX(number) + 1, 0) FROM tools WHERE message = ?1",
+                [&id],
+                |row| row.get(0),
+            )?;
+            let round = serde_json::json!({ "text": "", "tool_calls": [call], "raw": null });
+            tx.execute(
+                "INSERT INTO rounds (message, reply) VALUES (?1, ?2)",
+                params![id, round.to_string()],
+            )?;
+            tx.execute(
+                "INSERT INTO tools (message, number, call_id, name, arguments) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![id, number, call.id, call.name, call.arguments],
+            )?;
+            step(tx, message, "tool started", now, &call.name)?;
+            Ok(number)
+        })
+    }
+
+    /// The call of a turn that this result is of, where it isn't finished yet.
+    pub fn open_call(
+        &self,
+        message: u64,
+        result: &ToolResult,
+    ) -> Result<Option<(u32, ToolCall)>, TurnJournalError> {
+        let tools = self.tools(message)?;
+        let open = tools.into_iter().rev().find(|row| row.call.id == result.call_id && row.result.is_none());
+        Ok(open.map(|row| (row.number, row.call)))
+    }
+
+    /// Notes how a call of a harness ended. Its number and the call, where there is such a call.
+    pub fn harness_finished(
+        &self,
+        message: u64,
+        result: &ToolResult,
+        end: &ToolEnd,
+        now: Timestamp,
+    ) -> Result<Option<(u32, ToolCall)>, TurnJournalError> {
+        let found = self.open_call(message, result)?;
+        if let Some((number, _)) = &found {
+            self.tool_finished(message, *number, end, now)?;
+        }
+        Ok(found)
+    }
+
+    /// Notes what a run has cost.
+    pub fn cost(&self, message: u64, brain: &str, usd: f64, now: Timestamp) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "INSERT INTO costs (message, brain, usd, at_ms) VALUES (?1, ?2, ?3, ?4)",
+                params![message.to_string(), brain, usd, now.as_millisecond()],
+            )
+            .map(drop)
+        })
+    }
+
+    /// What the runs of a turn have cost, by brain.
+    pub fn costs(&self, message: u64) -> Result<Vec<(String, f64)>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached("SELECT brain, SUM(usd) FROM costs WHERE message = ?1 GROUP BY brain")?
+                .query_map([message.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+
+    /// What all runs have cost since an instant, by brain.
+    pub fn costs_since(&self, since: Timestamp) -> Result<Vec<(String, f64)>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached("SELECT brain, SUM(usd) FROM costs WHERE at_ms >= ?1 GROUP BY brain")?
+                .query_map([since.as_millisecond()], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+}
