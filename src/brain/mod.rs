@@ -13,6 +13,7 @@ pub mod failover;
 pub mod harness;
 pub mod harness_text;
 pub mod health;
+pub mod jsonrpc;
 pub mod price;
 pub mod process;
 pub mod request;
