@@ -8,6 +8,7 @@
 
 pub mod classify;
 pub mod claude_code;
+pub mod codex;
 pub mod event;
 pub mod failover;
 pub mod harness;

@@ -41,7 +41,7 @@ const END: Duration = Duration::from_secs(5);
 /// How long the end of a pipe is waited for once its program has ended.
 const DRAIN: Duration = Duration::from_secs(1);
 /// Says whose child a process is; every process that a harness starts has it.
-const MARK: &str = "VAULT_AGENT_CHILD_OF";
+pub(super) const MARK: &str = "VAULT_AGENT_CHILD_OF";
 
 /// What a program needs of our environment, whatever it is.
 const ENVIRONMENT: [&str; 17] = [

@@ -2,6 +2,7 @@
 #![cfg(feature = "assistant")]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod harness_rig;
 #[path = "../support/models/mod.rs"]
 mod models;
 mod rig;
@@ -10,6 +11,7 @@ mod support;
 
 mod aimock;
 mod asking;
+mod codex;
 mod conversation;
 mod cuts;
 mod failures;

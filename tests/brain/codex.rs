@@ -1,0 +1,244 @@
+//! Codex as a brain, over a stand-in that speaks its protocol.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use vault_agent::brain::codex::Codex;
+use vault_agent::brain::{Class, Harness, Message, Request, Stop, Task};
+
+use crate::harness_rig::{KEY, Record, Stand, Told, ask, go_on, stand};
+use crate::rig::question;
+
+fn codex(stand: &Stand) -> Codex {
+    Codex::new(stand.setup.clone())
+}
+
+fn save(content: &str) -> Value {
+    let arguments = json!({"scope": "long", "key": "Ben", "content": content});
+    json!({"tool": "memory_save", "arguments": arguments})
+}
+
+fn later(before: &str, now: &str) -> Request {
+    let messages = vec![Message::user(before), Message::assistant("Yes."), Message::user(now)];
+    Request { messages, cache_after: Some(1), ..question("") }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_and_stands_on_no_command_line() {
+    let Some(stand) = stand("codex.py") else { return };
+    stand.script(&json!([[{"say": "I look.", "phase": "commentary"}, {"usage": 100}, {"usage": 50},
+        {"say": "Anna likes oolong.", "phase": "final_answer"}]]));
+    let host = Record::default();
+    let reply = ask(&codex(&stand), &question("What does Anna like, pray?"), &host).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.stop), ("Anna likes oolong.", Stop::End));
+    assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (150, 75, 15));
+    assert_eq!(reply.model, "model-1");
+    assert_eq!(host.said(), "I look.Anna likes oolong.");
+    assert_eq!(host.sessions().len(), 1);
+
+    let heard = stand.heard();
+    let argv = heard[0]["argv"].to_string();
+    assert!(!argv.contains("pray") && !argv.contains("Be brief") && !argv.contains(KEY), "{argv}");
+    let start = &stand.heard_of("thread/start")[0];
+    assert_eq!(start["baseInstructions"], "Be brief.");
+    assert_eq!((&start["sandbox"], &start["approvalPolicy"]), (&json!("read-only"), &json!("untrusted")));
+    assert_eq!(stand.heard_of("turn/start")[0]["input"][0]["text"], "What does Anna like, pray?");
+    assert_eq!(stand.alive(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_tool_is_called_through_our_server_and_told_before_and_after() {
+    let Some(stand) = stand("codex.py") else { return };
+    stand.script(&json!([[save("likes cocoa"), {"say": "Saved."}]]));
+    let host = Record::default();
+    assert_eq!(ask(&codex(&stand), &question("Ben likes cocoa"), &host).await.unwrap().text, "Saved.");
+    assert!(stand.memory().contains("likes cocoa"), "{}", stand.memory());
+    let told = host.told();
+    let [Told::Session(_), Told::Started(call), Told::Finished(result)] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert_eq!((call.name.as_str(), &call.id), ("memory_save", &result.call_id));
+    assert_eq!(serde_json::from_str::<Value>(&call.arguments).unwrap()["content"], "likes cocoa");
+    assert!(!result.is_error && result.text.contains("likes cocoa"), "{result:?}");
+    assert_eq!(stand.alive(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_it_wants_to_do_itself_is_asked_and_declined_by_default() {
+    for (named, allows, made) in [(true, true, true), (true, false, false), (false, true, false)] {
+        let Some(mut stand) = stand("codex.py") else { return };
+        stand.script(&json!([[{"command": "echo made > made"}, {"say": "Done."}]]));
+        if named {
+            stand.setup.tools.push("shell".into());
+        }
+        let host = Record { allows, ..Record::default() };
+        assert_eq!(ask(&codex(&stand), &question("make it"), &host).await.unwrap().text, "Done.");
+        assert_eq!(stand.setup.dir.join("made").exists(), made, "{named} {allows}");
+        let asked = host.told().iter().any(|told| matches!(told, Told::May(call) if call.name == "shell"));
+        assert_eq!(asked, named);
+        assert_eq!(host.finished()[0].is_error, !made);
+        if !made {
+            assert_eq!(host.finished()[0].text, "declined");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_it_asks_and_nobody_knows_is_answered_too() {
+    let Some(stand) = stand("codex.py") else { return };
+    stand.script(&json!([[{"ask": "item/tool/requestUserInput"}, {"ask": "mcpServer/elicitation/request"},
+        {"ask": "item/permissions/requestApproval", "params": {"permissions": {"network": {"enabled": true}}}},
+        {"say": "Well."}]]));
+    let host = Record { allows: true, ..Record::default() };
+    assert_eq!(ask(&codex(&stand), &question("?"), &host).await.unwrap().text, "Well.");
+    let answers: Vec<Value> =
+        stand.heard().into_iter().filter(|heard| heard.get("method").is_none()).collect();
+    let permissions = answers.iter().find(|answer| !answer["result"]["permissions"].is_null()).unwrap();
+    assert_eq!(permissions["result"]["permissions"], json!({}));
+    assert!(answers.iter().any(|answer| answer["result"]["action"] == "decline"));
+    assert!(answers.iter().any(|answer| answer["error"]["code"] == -32601));
+}
+
+#[tokio::test]
+async fn killed_after_a_tool_it_goes_on_with_its_session() {
+    let Some(stand) = stand("codex.py") else { return };
+    stand.script(&json!([[save("likes cocoa"), {"kill": 9}], [{"usage": 30}, {"say": "It is saved."}]]));
+    let host = Record::default();
+    let error = ask(&codex(&stand), &question("Ben likes cocoa"), &host).await.unwrap_err();
+    assert_eq!(error.class, Class::Crash, "{error}");
+    assert!(error.message.contains("signal 9"), "{error}");
+    assert_eq!(host.finished().len(), 1);
+    assert_eq!(stand.alive(), Vec::<String>::new());
+
+    let session = host.sessions().remove(0);
+    let again = Record::default();
+    let reply = go_on(&codex(&stand), &later("Ben likes cocoa", "Is it?"), &session, &again).await.unwrap();
+    assert_eq!(reply.text, "It is saved.");
+    assert_eq!(reply.usage.input, 30, "what the thread had used before is no part of this turn");
+    assert_eq!(again.sessions(), [session]);
+    assert_eq!(
+        stand.heard_of("turn/start")[1]["input"],
+        json!([{"type": "text", "text": "Is it?", "text_elements": []}])
+    );
+    assert_eq!(stand.memory().matches("likes cocoa").count(), 1);
+}
+
+#[tokio::test]
+async fn a_lost_session_is_made_again_from_the_request() {
+    let Some(stand) = stand("codex.py") else { return };
+    stand.script(&json!([[{"say": "Yes again."}]]));
+    let host = Record::default();
+    let reply = go_on(&codex(&stand), &later("Tea?", "And now?"), "thread-0", &host).await.unwrap();
+    assert_eq!(reply.text, "Yes again.");
+    assert_ne!(host.sessions(), ["thread-0"]);
+    let said = stand.heard_of("turn/start")[0]["input"][0]["text"].as_str().unwrap().to_owned();
+    assert!(said.contains(r#"{"user":"Tea?"}"#) && said.ends_with("And now?"), "{said}");
+    assert!(stand.heard_of("thread/start")[0].get("threadId").is_none());
+}
+
+#[tokio::test]
+async fn failures_have_their_class_and_hold_no_key() {
+    let Some(stand) = stand("codex.py") else { return };
+    let status = |status: u16| json!({"httpConnectionFailed": {"httpStatusCode": status}});
+    let cases = [
+        (
+            json!({"message": format!("unexpected status 401: no {KEY}"), "codexErrorInfo": status(401)}),
+            Class::Auth,
+        ),
+        (json!({"message": "Quota exceeded.", "codexErrorInfo": "usageLimitExceeded"}), Class::Billing),
+        (json!({"message": "slow down", "codexErrorInfo": status(429)}), Class::RateLimit),
+        (json!({"message": "busy", "codexErrorInfo": "serverOverloaded"}), Class::RateLimit),
+        (json!({"message": "oh", "codexErrorInfo": "internalServerError"}), Class::Overloaded),
+        (json!({"message": "full", "codexErrorInfo": "contextWindowExceeded"}), Class::Format),
+        (json!({"message": "what?", "codexErrorInfo": "modelNotFound"}), Class::UnknownModel),
+        (json!({"message": "stream disconnected", "codexErrorInfo": "other"}), Class::Crash),
+    ];
+    stand.script(&cases.iter().map(|(error, _)| json!([{"fail": error}])).collect());
+    for (error, class) in &cases {
+        let told = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
+        assert_eq!(told.class, *class, "{error}: {told}");
+        assert!(!told.message.contains("canary"), "{told}");
+    }
+    stand.script(&json!([[{"fail": {"message": "no", "codexErrorInfo": "cyberPolicy"}}]]));
+    let reply = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap();
+    assert_eq!(reply.stop, Stop::Refusal);
+}
+
+#[tokio::test]
+async fn it_is_ended_where_it_tries_again_and_is_not_to() {
+    let retry = json!({"message": "Reconnecting... 1/1", "additionalDetails": "unexpected status 429",
+        "codexErrorInfo": {"responseStreamDisconnected": {"httpStatusCode": 429}}});
+    for lets_retry in [true, false] {
+        let Some(stand) = stand("codex.py") else { return };
+        stand.script(&json!([[{"retry": retry}, {"say": "After all."}]]));
+        let host = Record { lets_retry, ..Record::default() };
+        let answered = ask(&codex(&stand), &question("?"), &host).await;
+        assert!(host.told().contains(&Told::Retries(Class::RateLimit)));
+        match answered {
+            Ok(reply) => assert!(lets_retry && reply.text == "After all."),
+            Err(error) => assert!(!lets_retry && error.class == Class::RateLimit, "{error}"),
+        }
+        assert_eq!(stand.alive(), Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_hangs_is_ended_with_all_that_it_started() {
+    let Some(mut stand) = stand("codex.py") else { return };
+    stand.impatient();
+    stand.script(&json!([[{"say": "Well"}, {"hang": 1}]]));
+    let error = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
+    assert_eq!(error.class, Class::Timeout, "{error}");
+    assert_eq!(stand.alive(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_stop_ends_it_at_once() {
+    let Some(stand) = stand("codex.py") else { return };
+    stand.script(&json!([[{"say": "Well"}, {"hang": 1}]]));
+    let (host, stop) = (Record::default(), CancellationToken::new());
+    let (codex, request, spoke) = (codex(&stand), question("?"), host.spoke.clone());
+    let task = Task { request: &request, fresh: 1, session: None, turn: "77" };
+    let stopping = async {
+        spoke.notified().await;
+        stop.cancel();
+    };
+    let (answered, ()) = tokio::join!(codex.run(&task, &host, stop.clone()), stopping);
+    assert!(answered.unwrap_err().cancelled);
+    // The supervisor was killed with the rest; the system may take a moment to forget them.
+    tokio::time::timeout(Duration::from_secs(60), async {
+        while !stand.alive().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn garbage_long_lines_and_any_cut_change_nothing() {
+    for pieces in [0, 1, 3, 1000] {
+        let Some(stand) = stand("codex.py") else { return };
+        stand.script(&json!([[{"noise": "Welcome to Codex!\n\n{\"id\":\n[1]\n{}\n"}, {"huge": 9 << 20},
+            {"pieces": pieces}, save("likes cocoa"), {"noise": "\u{1b}[31mö\n"}, {"say": "Tschüß, bis dann."}]]));
+        let host = Record::default();
+        let reply = ask(&codex(&stand), &question("?"), &host).await.unwrap();
+        assert_eq!((reply.text.as_str(), host.said().as_str()), ("Tschüß, bis dann.", "Tschüß, bis dann."));
+        assert_eq!(host.started(), ["memory_save"]);
+    }
+}
+
+#[tokio::test]
+async fn an_end_in_the_middle_says_what_the_program_said() {
+    let Some(mut stand) = stand("codex.py") else { return };
+    stand.script(&json!([[{"say": "Half an"}, {"stderr": format!("broken: {KEY}\n")}, {"exit": 3}]]));
+    let error = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
+    assert_eq!(error.class, Class::Crash);
+    assert!(error.message.contains("status 3") && error.message.contains("broken"), "{error}");
+    assert!(!error.message.contains("canary"), "{error}");
+
+    stand.setup.command = vec!["/no/such/codex".into()];
+    let error = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
+    assert!(error.message.contains("could not be run"), "{error}");
+}

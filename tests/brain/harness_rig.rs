@@ -1,0 +1,195 @@
+//! A harness over a stand-in for its program: a script in Python that speaks the real protocol over real pipes, with
+//! our real MCP server and our real supervisor.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use vault_agent::brain::harness::{Server, Setup};
+use vault_agent::brain::process::Supervision;
+use vault_agent::brain::wire::Watch;
+use vault_agent::brain::{BrainError, Class, Harness, Host, Reply, Request, Task, ToolCall, ToolResult};
+
+use crate::rig::PATIENT;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
+pub const KEY: &str = "sk-canary-0123456789";
+
+/// A stand-in, a vault, and a state directory.
+pub struct Stand {
+    pub temp: tempfile::TempDir,
+    pub setup: Setup,
+}
+
+/// The stand-in of this file name; none where there is no Python that it needs.
+pub fn stand(script: &str) -> Option<Stand> {
+    let asked = std::process::Command::new("python3").args(["-c", "import tomllib"]).output();
+    if !asked.is_ok_and(|output| output.status.success()) {
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: no python3 with tomllib here\n");
+        return None;
+    }
+    let temp = tempfile::tempdir().unwrap();
+    let path = |name: &str| temp.path().join(name);
+    for folder in ["vault/.obsidian", "state", "cache", "run"] {
+        std::fs::create_dir_all(path(folder)).unwrap();
+    }
+    std::fs::write(path("vault/MEMORY.md"), "# Memory\n\n## Anna\n- likes oolong tea\n").unwrap();
+    let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+    let stand_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/harnesses").join(script);
+    let folders = [("VAULT_AGENT_STATE_DIR", "state"), ("VAULT_AGENT_CACHE_DIR", "cache")];
+    let setup = Setup {
+        brain: "coder".into(),
+        command: vec!["python3".into(), text(stand_in), text(path("script.json"))],
+        model: "model-1".into(),
+        url: Some("http://127.0.0.1:1".into()),
+        key: Some(KEY.to_owned().into()),
+        tools: vec![],
+        supervision: Supervision { program: PROGRAM.into(), state: path("state"), watch: PATIENT },
+        dir: path("run"),
+        server: Some(Server {
+            command: vec![PROGRAM.into(), "--vault".into(), text(path("vault")), "mcp".into()],
+            env: folders.map(|(name, folder)| (name.to_owned(), text(path(folder)))).into(),
+        }),
+    };
+    Some(Stand { temp, setup })
+}
+
+impl Stand {
+    /// What the stand-in does: a list of turns, each a list of steps.
+    pub fn script(&self, turns: &Value) {
+        std::fs::write(self.temp.path().join("script.json"), turns.to_string()).unwrap();
+    }
+
+    /// Whatever is silent for so long is ended.
+    pub fn impatient(&mut self) {
+        let silence = Duration::from_secs(1);
+        self.setup.supervision.watch = Watch { first_byte: PATIENT.first_byte, silence, ..PATIENT };
+    }
+
+    pub fn memory(&self) -> String {
+        std::fs::read_to_string(self.temp.path().join("vault/MEMORY.md")).unwrap()
+    }
+
+    /// All that the stand-in heard, in order.
+    pub fn heard(&self) -> Vec<Value> {
+        let home = self.temp.path().join("state/codex/coder");
+        let file = [home.join("heard.jsonl"), self.temp.path().join("run/heard.jsonl")];
+        let text = file.iter().find_map(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// What it heard of one method, in order.
+    pub fn heard_of(&self, method: &str) -> Vec<Value> {
+        let of = |heard: &Value| heard["method"] == method;
+        self.heard().into_iter().filter(of).map(|heard| heard["params"].clone()).collect()
+    }
+
+    /// The processes whose environment names our state directory's children, with their command lines.
+    pub fn alive(&self) -> Vec<String> {
+        let state = self.temp.path().to_str().unwrap().to_owned();
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
+            let environment = String::from_utf8_lossy(&read("environ")).into_owned();
+            if environment.contains("VAULT_AGENT_CHILD_OF=") && environment.contains(&state) {
+                found.push(String::from_utf8_lossy(&read("cmdline")).replace('\0', " "));
+            }
+        }
+        found
+    }
+}
+
+/// What a host was told, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    Started(ToolCall),
+    Finished(ToolResult),
+    May(ToolCall),
+    Session(String),
+    Retries(Class),
+}
+
+/// A host that keeps what it is told.
+#[derive(Default)]
+pub struct Record {
+    pub told: Mutex<Vec<Told>>,
+    pub said: Mutex<String>,
+    pub allows: bool,
+    pub lets_retry: bool,
+    pub spoke: Arc<Notify>,
+}
+
+impl Record {
+    pub fn told(&self) -> Vec<Told> {
+        self.told.lock().unwrap().clone()
+    }
+
+    pub fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    pub fn started(&self) -> Vec<String> {
+        let name = |told: Told| if let Told::Started(call) = told { Some(call.name) } else { None };
+        self.told().into_iter().filter_map(name).collect()
+    }
+
+    pub fn finished(&self) -> Vec<ToolResult> {
+        let result = |told: Told| if let Told::Finished(result) = told { Some(result) } else { None };
+        self.told().into_iter().filter_map(result).collect()
+    }
+
+    pub fn sessions(&self) -> Vec<String> {
+        let id = |told: Told| if let Told::Session(id) = told { Some(id) } else { None };
+        self.told().into_iter().filter_map(id).collect()
+    }
+
+    fn note(&self, told: Told) {
+        self.told.lock().unwrap().push(told);
+    }
+}
+
+#[async_trait]
+impl Host for Record {
+    fn said(&self, words: &str) {
+        self.said.lock().unwrap().push_str(words);
+        self.spoke.notify_one();
+    }
+    async fn tool_started(&self, call: &ToolCall) {
+        self.note(Told::Started(call.clone()));
+    }
+    async fn tool_finished(&self, result: &ToolResult) {
+        self.note(Told::Finished(result.clone()));
+    }
+    async fn may(&self, call: &ToolCall) -> bool {
+        self.note(Told::May(call.clone()));
+        self.allows
+    }
+    async fn session(&self, id: &str) {
+        self.note(Told::Session(id.to_owned()));
+    }
+    fn retries(&self, class: Class, _: &str) -> bool {
+        self.note(Told::Retries(class));
+        self.lets_retry
+    }
+}
+
+/// Runs one turn of a new session.
+pub async fn ask(harness: &dyn Harness, request: &Request, host: &Record) -> Result<Reply, BrainError> {
+    let task = Task { request, fresh: request.messages.len(), session: None, turn: "77" };
+    harness.run(&task, host, CancellationToken::new()).await
+}
+
+/// Goes on with a session that lacks the last message.
+pub async fn go_on(
+    harness: &dyn Harness,
+    request: &Request,
+    session: &str,
+    host: &Record,
+) -> Result<Reply, BrainError> {
+    let task = Task { request, fresh: 1, session: Some(session), turn: "78" };
+    harness.run(&task, host, CancellationToken::new()).await
+}
