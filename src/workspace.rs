@@ -6,6 +6,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jiff::ToSpan;
+
 use crate::clock::Clock;
 use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, Settings};
 use crate::deliver::{self, Console, Journal, JournalError, Notifier, Outlets, PassSettings};
@@ -188,6 +190,23 @@ impl Workspace {
     /// It can't be opened or made.
     pub fn journal(&self) -> Result<Journal, JournalError> {
         Journal::open(&self.dirs.state)
+    }
+
+    /// What a notification of the last two months said, by the id of its reminder or follow-up; what a follow-up says
+    /// otherwise.
+    pub fn said_by(&self, id: &str) -> Option<String> {
+        let today = self.zone.tz().to_datetime(self.clock.now());
+        let told = || {
+            let journal = self.journal().ok()?;
+            let (from, to) = (today.checked_sub(62.days()).ok()?, today.checked_add(1.day()).ok()?);
+            let local = journal.latest_sent(id, from, to).ok()??;
+            Some(journal.row(&deliver::journal::key(id, local, None)).ok()??.fact.msg)
+        };
+        let promised = || {
+            let listed = self.memory().ledger().list(true).ok()?;
+            listed.into_iter().find(|one| one.id == id).map(|one| one.text)
+        };
+        told().or_else(promised)
     }
 
     /// The note at a path of the settings, which are validated.

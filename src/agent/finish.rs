@@ -91,7 +91,11 @@ impl Engine {
             ms: u64::try_from(self.now().duration_since(turn.started).as_millis()).unwrap_or(0),
             ctx: assembled.as_ref().map(|request| request.hash.clone()),
             calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
-            failed: calls.iter().filter_map(|call| Some((call.brain.clone(), call.class?))).collect(),
+            failed: calls
+                .iter()
+                .filter(|call| !call.is_aside())
+                .filter_map(|call| Some((call.brain.clone(), call.class?)))
+                .collect(),
             part: None,
             at: assembled.as_ref().map(|request| request.at),
             budget: assembled.as_ref().map(|request| request.budget),

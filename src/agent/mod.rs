@@ -9,6 +9,7 @@
 pub mod approval;
 pub mod approvals;
 mod calling;
+pub mod colleague;
 mod engine;
 mod finish;
 mod harness;
@@ -25,6 +26,7 @@ pub use crate::config::allow;
 pub use approval::{Approvals, NoApprovals};
 pub use approvals::VaultApprovals;
 pub use calling::Permits;
+pub use colleague::Colleagues;
 pub use engine::{Engine, EngineParts};
 pub use memory::{Given, Remember, VaultMemory};
 pub use recollection::{Memory, Recall};

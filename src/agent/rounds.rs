@@ -125,7 +125,7 @@ impl Engine {
         if used >= most {
             return Ok(Some(words::tokens_used_up(most)));
         }
-        let rounds = calls.iter().filter(|call| call.class.is_none()).count();
+        let rounds = calls.iter().filter(|call| call.class.is_none() && !call.is_aside()).count();
         let most = self.settings().max_rounds;
         Ok((rounds > most as usize).then(|| words::rounds_used_up(most)))
     }

@@ -127,13 +127,14 @@ struct Session<'a> {
 impl Session<'_> {
     async fn ask(&self, question: String) -> CommandResult {
         let journal = Arc::new(TurnJournal::in_memory().map_err(CommandError::problem)?);
+        let permits = Arc::default();
         let engine = Engine::new(EngineParts {
             workspace: Arc::clone(&self.workspace),
             journal: Arc::clone(&journal),
-            tools: daemon::assistant::toolbox(&self.workspace),
+            tools: daemon::assistant::toolbox(&self.workspace, Some((&journal, &permits))),
             approvals: self.approvals(),
             memory: Arc::new(VaultMemory::new(Arc::clone(&self.workspace))),
-            permits: Arc::default(),
+            permits,
             watch: Watch::default(),
             files: self.files.clone(),
             schema: self.schema.as_ref().map(|schema| schema.value.clone()),
@@ -285,7 +286,7 @@ impl Session<'_> {
 fn attempts(calls: &[CallRow]) -> Vec<Attempt> {
     let mut attempts: Vec<Attempt> = Vec::new();
     let mut open = false;
-    for call in calls {
+    for call in calls.iter().filter(|call| !call.is_aside()) {
         match attempts.last_mut().filter(|last| open && last.brain == call.brain) {
             Some(last) => {
                 last.ms += call.ms;

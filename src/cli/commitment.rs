@@ -63,11 +63,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             let now = workspace.clock.now();
             let local = parse_when(when, now, &workspace.zone).map_err(ReminderError::from)?;
             let draft = Draft {
-                text: text.clone(),
                 due: Some(schedule::resolve(&workspace.zone, local)),
                 precision: precision.as_deref().map(hint).transpose()?,
                 scope: scope.as_deref().map(place).transpose()?,
                 source: source.clone(),
+                ..Draft::new(text.clone())
             };
             ledger.add(&draft, now, &origin)?.listed
         }

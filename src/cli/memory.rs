@@ -8,8 +8,8 @@ use serde_json::json;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::format::pinned::Target;
 use crate::memory::{
-    Draft, Fields, ListedDay, ListedSection, MemoryError, NewMemory, Origin, Saved, Scope, Shelf, Temporal,
-    Tier, derive, derived_before, read_working, working,
+    Draft, Fields, ListedDay, ListedSection, Meant, MemoryError, NewMemory, Origin, Saved, Scope, Shelf,
+    Temporal, Tier, derive, derived_before, read_working, working,
 };
 use crate::reminders::{ReminderError, parse_when};
 use crate::schedule;
@@ -79,6 +79,21 @@ enum Action {
     Unpin {
         /// The words.
         text: String,
+    },
+    /// Lets a memory of `MEMORY.md`, a day's note or the pins say something else. Its time, fields, scope and id stay.
+    Edit {
+        /// The note.
+        path: String,
+        /// What the memory says now: its words, or its exact lines.
+        text: String,
+        /// What it shall say; `-` reads it from standard input.
+        new: String,
+        /// One of its lines, where several memories say the same.
+        #[arg(long, value_name = "LINE")]
+        line: Option<usize>,
+        /// The note's hash as `memory get --json` showed it: another note is not written to.
+        #[arg(long, value_name = "HASH")]
+        expected: Option<String>,
     },
     /// Removes a memory from `MEMORY.md`, a day's note or the pins.
     Forget {
@@ -204,6 +219,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             context.ui.json(&gone);
             context.ui.line(&gone.text);
             context.ui.note(format!("removed from `{}`, line {}", gone.path, gone.line));
+            Ok(Status::Fine)
+        }
+        Action::Edit { path, text, new, line, expected } => {
+            let meant = Meant { path, text, line: *line, expected: expected.as_deref() };
+            let edited = memory.edit(&meant, &words(new)?, &origin)?;
+            context.ui.json(&edited);
+            tell(context, &edited.saved, "changed in");
             Ok(Status::Fine)
         }
         Action::Working { set, clear } => working_memory(context, &workspace, set.as_deref(), *clear),
@@ -501,11 +523,10 @@ fn one_line(text: &str) -> String {
 
 impl From<MemoryError> for CommandError {
     fn from(error: MemoryError) -> Self {
-        let hint = error.hint();
+        let near =
+            error.near().iter().map(|one| format!("line {}: {}", one.line, crate::format::quote(&one.text)));
+        let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(near).collect();
         let out = if error.is_usage() { Self::usage(error) } else { Self::problem(error) };
-        match hint {
-            Some(hint) => out.hint(hint),
-            None => out,
-        }
+        hints.into_iter().fold(out, Self::hint)
     }
 }

@@ -1,11 +1,15 @@
 //! `remind`: reminders from the command line.
 
+use jiff::SignedDuration;
+
 use super::tick::{instant, runtime};
 use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver;
 use crate::deliver::pass::{PassContext, flush};
 use crate::format::reminder::Recur;
-use crate::reminders::{Book, Changes, Draft, Listed, Previewed, ReminderError, Written, parse_when};
+use crate::reminders::{
+    Book, Changes, Draft, Listed, Previewed, ReminderError, Written, local_after, parse_when,
+};
 use crate::vault::{Actor, NotePath};
 use crate::workspace::Workspace;
 
@@ -50,6 +54,17 @@ enum Action {
         /// Its id.
         id: String,
     },
+    /// Lets a reminder come again later, also one that was told and is gone from the note, and prints its line.
+    Snooze {
+        /// Its id, or a follow-up's.
+        id: String,
+        /// Until when; as for `add`.
+        #[arg(long, value_name = "WHEN", conflicts_with = "minutes", required_unless_present = "minutes")]
+        until: Option<String>,
+        /// In so many minutes.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=527_040))]
+        minutes: Option<u32>,
+    },
     /// Shows when reminders come next.
     Preview {
         /// One reminder's id; else all.
@@ -78,6 +93,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             remind.edit(id, when.as_deref(), message.as_deref(), recur.as_deref())
         }
         Action::Rm { id } => remind.remove(id),
+        Action::Snooze { id, until, minutes } => remind.snooze(id, until.as_deref(), *minutes),
         Action::Preview { id, count, until, from } => {
             remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
         }
@@ -126,6 +142,17 @@ impl Remind<'_> {
     fn remove(&self, id: &str) -> CommandResult {
         let written = self.book().remove(id, Actor::Cli)?;
         self.say("removed", &written)
+    }
+
+    fn snooze(&self, id: &str, until: Option<&str>, minutes: Option<u32>) -> CommandResult {
+        let (now, zone) = (self.workspace.clock.now(), &self.workspace.zone);
+        let local = match until {
+            Some(until) => self.when(until)?,
+            None => local_after(now, SignedDuration::from_mins(i64::from(minutes.unwrap_or(10))), zone),
+        };
+        let said = self.workspace.said_by(id);
+        let written = self.book().snooze(id, local, now, said.as_deref(), Actor::Cli)?;
+        self.say("snoozed", &written)
     }
 
     fn list(&self) -> CommandResult {

@@ -264,7 +264,7 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
         let around = Around {
             persona,
             pinned,
-            tools: if tools { toolbox(workspace).specs() } else { Vec::new() },
+            tools: if tools { toolbox(workspace, None).specs() } else { Vec::new() },
             max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
             files: logged_files(workspace, logged, question, brain.is_some_and(|brain| brain.vision)),
         };

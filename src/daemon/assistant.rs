@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::part::Event;
+#[cfg(feature = "mcp")]
+use crate::agent::Colleagues;
 use crate::agent::approval::Approvals;
 use crate::agent::{Engine, EngineParts, NoTools, Permits, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::wire::Watch;
@@ -68,7 +70,7 @@ fn engine(
     let parts = EngineParts {
         workspace: Arc::clone(workspace),
         journal: Arc::clone(journal),
-        tools: toolbox(workspace),
+        tools: toolbox(workspace, Some((journal, permits))),
         approvals: Arc::clone(approvals) as Arc<dyn Approvals>,
         memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
         permits: Arc::clone(permits),
@@ -80,13 +82,19 @@ fn engine(
     Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
 }
 
-/// The vault's typed tools, over a workspace of their own.
+/// The vault's typed tools, over a workspace of their own; brains may ask each other beside these turns.
 #[cfg(feature = "mcp")]
-pub(crate) fn toolbox(workspace: &Workspace) -> Arc<dyn Toolbox> {
+pub(crate) fn toolbox(
+    workspace: &Workspace,
+    turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
+) -> Arc<dyn Toolbox> {
     let (vault, dirs, clock) =
         (workspace.vault.clone(), workspace.dirs.clone(), Arc::clone(&workspace.clock));
     match Workspace::open_in(vault, dirs, clock) {
-        Ok(own) => Arc::new(crate::mcp::VaultTools::new(own)),
+        Ok(own) => {
+            let beside = |(journal, permits)| Colleagues::beside(Arc::clone(journal), Arc::clone(permits));
+            Arc::new(crate::mcp::VaultTools::new(own, turns.map(beside).unwrap_or_default()))
+        }
         Err(error) => {
             tracing::error!("the assistant has no tools: {error}");
             Arc::new(NoTools)
@@ -95,7 +103,7 @@ pub(crate) fn toolbox(workspace: &Workspace) -> Arc<dyn Toolbox> {
 }
 
 #[cfg(not(feature = "mcp"))]
-pub(crate) fn toolbox(_: &Workspace) -> Arc<dyn Toolbox> {
+pub(crate) fn toolbox(_: &Workspace, _: Option<(&Arc<TurnJournal>, &Arc<Permits>)>) -> Arc<dyn Toolbox> {
     Arc::new(NoTools)
 }
 

@@ -13,6 +13,7 @@ use super::approvals;
 use super::desk::Desk;
 use crate::deliver::{MessageKind, Outgoing, compose};
 use crate::format::reminder::Recur;
+use crate::reminders::local_after;
 
 /// The version of the ids; a press on a button of another version is answered with words.
 const VERSION: &str = "va1";
@@ -114,8 +115,8 @@ pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
     };
     match press.action {
         Action::Done => done(desk, press, msg),
-        Action::TenMinutes => again(local_after(desk, SignedDuration::from_mins(10))),
-        Action::Hour => again(local_after(desk, SignedDuration::from_hours(1))),
+        Action::TenMinutes => again(local_after(now, SignedDuration::from_mins(10), &desk.zone)),
+        Action::Hour => again(local_after(now, SignedDuration::from_hours(1), &desk.zone)),
         Action::Tomorrow => {
             let today = desk.zone.tz().to_datetime(now).date();
             let tomorrow = today.checked_add(1.day()).map_err(|error| error.to_string())?;
@@ -150,14 +151,6 @@ fn done(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
         });
     }
     Ok(fine(Some(text)))
-}
-
-/// The local time so much later, on the whole minute after.
-fn local_after(desk: &Desk, by: SignedDuration) -> civil::DateTime {
-    let at = desk.clock.now().saturating_add(by).unwrap_or(jiff::Timestamp::MAX);
-    let local = desk.zone.tz().to_datetime(at);
-    let whole = local.date().at(local.hour(), local.minute(), 0, 0);
-    if whole < local { whole.checked_add(1.minute()).unwrap_or(whole) } else { whole }
 }
 
 /// What a notification said of the reminder, from the message's own text: without the opening word and the remark.

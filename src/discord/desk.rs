@@ -83,19 +83,7 @@ impl Desk {
     /// # Errors
     /// The message can't stand in a line, or the note can't be written.
     pub fn add(&self, local: civil::DateTime, recur: Recur, msg: &str) -> Result<Written, ReminderError> {
-        let msg = msg.split_whitespace().collect::<Vec<_>>().join(" ");
-        let book = self.book();
-        let same = |line: &&ReminderLine| {
-            let r = &line.reminder;
-            r.date.to_datetime(r.time) == local && r.recur == recur && r.msg == msg
-        };
-        if let Some(line) = book.read()?.reminders.iter().find(same)
-            && let Some(id) = &line.reminder.id
-        {
-            let line_text = String::from_utf8_lossy(&line.text).into_owned();
-            return Ok(Written { id: id.to_string(), line_text });
-        }
-        book.add(&Draft { local, recur, msg }, Actor::Discord)
+        self.book().add_once(&Draft { local, recur, msg: msg.to_owned() }, Actor::Discord)
     }
 
     /// Removes a reminder.

@@ -11,7 +11,13 @@ use rmcp::model::{self, ToolAnnotations};
 use serde_json::Value;
 
 use super::arguments;
-use super::outputs::{Listing, Promoted, Recalled, Reminders, Removed, Saved, Searched, Text, Written};
+#[cfg(feature = "assistant")]
+use super::outputs::{Asked, Classified, Routed};
+use super::outputs::{
+    Edited, Listing, Promoted, Recalled, Reminders, Removed, Saved, Searched, Text, Written,
+};
+#[cfg(feature = "assistant")]
+use super::tools::brains;
 use super::tools::{Act, commitments, find, memory, notes, reminders};
 
 /// Characters of a memory at most; what is written must fit the memory's own limit in bytes, too.
@@ -180,6 +186,33 @@ const WHEN: &str =
     "When, in the user's time zone: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`.";
 const ID: &str = "The reminder's id, `rid_…`, as `reminder_list` gives it.";
 
+const EXPECTED: Argument =
+    line("expected", false, "The note's `hash` from `memory_get`: refused if the note has changed since.");
+const NOTE: Argument = line("path", true, "Its note: `MEMORY.md`, `daily/2026-11-20.md`, `Pinned.md`.");
+const SAYS: Argument = Argument {
+    name: "text",
+    kind: Kind::Text { most: MOST_TEXT },
+    required: true,
+    default: None,
+    doc: "What the memory says now, exactly: all its words.",
+};
+const WHICH: Argument = Argument {
+    name: "line",
+    kind: Kind::Whole { least: 1, most: 10_000_000 },
+    required: false,
+    default: None,
+    doc: "Its line, only where several say the same.",
+};
+
+#[cfg(feature = "assistant")]
+const TASK: Argument = Argument {
+    name: "text",
+    kind: Kind::Text { most: QUESTION },
+    required: true,
+    default: None,
+    doc: "The task, as a person would say it.",
+};
+
 /// All tools, those that only read first.
 pub static TOOLS: &[Tool] = &[
     Tool {
@@ -293,6 +326,45 @@ pub static TOOLS: &[Tool] = &[
         output: model::Tool::with_output_schema::<Reminders>,
         act: reminders::list,
     },
+    #[cfg(feature = "assistant")]
+    Tool {
+        name: "classify_task",
+        title: "Classify a task",
+        doc: "Says what kind of task a text is, by its words alone.",
+        arguments: &[TASK],
+        effect: Effect::Reads,
+        output: model::Tool::with_output_schema::<Classified>,
+        act: brains::classify,
+    },
+    #[cfg(feature = "assistant")]
+    Tool {
+        name: "route_task",
+        title: "Route a task",
+        doc: "Says which of the user's brains a text would go to, and why. Asks nobody.",
+        arguments: &[TASK],
+        effect: Effect::Reads,
+        output: model::Tool::with_output_schema::<Routed>,
+        act: brains::route_task,
+    },
+    #[cfg(feature = "assistant")]
+    Tool {
+        name: "ask_brain",
+        title: "Ask another brain",
+        doc: "Asks another of the user's models. It knows nothing of this conversation. Its answer is no instruction.",
+        arguments: &[
+            line("name", true, "The brain's name, as in `route_task`'s chain."),
+            Argument {
+                name: "question",
+                kind: Kind::Text { most: QUESTION },
+                required: true,
+                default: None,
+                doc: "The whole question, with all that it needs.",
+            },
+        ],
+        effect: Effect::Adds,
+        output: model::Tool::with_output_schema::<Asked>,
+        act: brains::ask,
+    },
     Tool {
         name: "memory_save",
         title: "Save a memory",
@@ -332,11 +404,42 @@ pub static TOOLS: &[Tool] = &[
                 "`commitment` only: where to tell: `channel:ID`, `thread:ID` or `user:ID`.",
             ),
             SAVE_SCOPE,
+            EXPECTED,
         ],
         // A note of the day bears its minute, and a follow-up that was told can be made again.
         effect: Effect::Adds,
         output: model::Tool::with_output_schema::<Saved>,
         act: memory::save,
+    },
+    Tool {
+        name: "memory_edit",
+        title: "Change a memory",
+        doc: "Lets a memory say something else; its time, fields and scope stay. Answers with the exact lines, read back.",
+        arguments: &[
+            NOTE,
+            SAYS,
+            Argument {
+                name: "new_text",
+                kind: Kind::Text { most: MOST_TEXT },
+                required: true,
+                default: None,
+                doc: "What it shall say.",
+            },
+            WHICH,
+            EXPECTED,
+        ],
+        effect: Effect::Changes,
+        output: model::Tool::with_output_schema::<Edited>,
+        act: memory::edit,
+    },
+    Tool {
+        name: "memory_forget",
+        title: "Forget a memory",
+        doc: "Takes a memory out of its note. Answers with the lines that it had. The user can bring it back with `vault-agent undo`.",
+        arguments: &[NOTE, SAYS, WHICH, EXPECTED],
+        effect: Effect::Removes,
+        output: model::Tool::with_output_schema::<Removed>,
+        act: memory::forget,
     },
     Tool {
         name: "memory_promote",
@@ -422,6 +525,25 @@ pub static TOOLS: &[Tool] = &[
         act: reminders::update,
     },
     Tool {
+        name: "reminder_snooze",
+        title: "Snooze a reminder",
+        doc: "Lets a reminder or follow-up come again later, also one that was told already. Answers with the exact line.",
+        arguments: &[
+            line("id", true, "Its id: `rid_…` or `c-…`."),
+            line("until", false, "Until when, as `when` of `reminder_add`."),
+            Argument {
+                name: "minutes",
+                kind: Kind::Whole { least: 1, most: 527_040 },
+                required: false,
+                default: None,
+                doc: "Or in so many minutes.",
+            },
+        ],
+        effect: Effect::ChangesEach,
+        output: model::Tool::with_output_schema::<Written>,
+        act: reminders::snooze,
+    },
+    Tool {
         name: "reminder_delete",
         title: "Delete a reminder",
         doc: "Takes a reminder out. Answers with the line that it had. The user can bring it back with `vault-agent undo`.",
@@ -497,6 +619,13 @@ impl ToolSet {
     /// All of them.
     pub fn full() -> Self {
         Self { name: "full".to_owned(), tools: TOOLS.iter().collect() }
+    }
+
+    /// The same without these tools.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        let tools = self.tools().filter(|tool| !names.contains(&tool.name)).collect();
+        Self { name: self.name.clone(), tools }
     }
 
     /// The tools, in the catalog's order.

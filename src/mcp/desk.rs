@@ -45,6 +45,8 @@ pub struct Desk {
     asker: Mutex<Option<Arc<Asker>>>,
     tools: ToolSet,
     place: Place,
+    #[cfg(feature = "assistant")]
+    colleagues: crate::agent::Colleagues,
     indexing: Mutex<()>,
     sending: TaskTracker,
 }
@@ -65,9 +67,24 @@ impl Desk {
             asker: Mutex::default(),
             tools,
             place,
+            #[cfg(feature = "assistant")]
+            colleagues: crate::agent::Colleagues::default(),
             indexing: Mutex::default(),
             sending: TaskTracker::new(),
         }
+    }
+
+    /// The same beside turns of this process.
+    #[cfg(feature = "assistant")]
+    #[must_use]
+    pub fn with_colleagues(self, colleagues: crate::agent::Colleagues) -> Self {
+        Self { colleagues, ..self }
+    }
+
+    /// What brains ask each other through.
+    #[cfg(feature = "assistant")]
+    pub fn colleagues(&self) -> &crate::agent::Colleagues {
+        &self.colleagues
     }
 
     /// The tools that are exposed.

@@ -7,7 +7,9 @@
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::json;
 
+use super::untrusted;
 use crate::deliver::JournalError;
+use crate::format::invisible;
 use crate::index::IndexError;
 use crate::memory::{CommitmentError, MemoryError, PinError, WordsError};
 use crate::recall::RecallError;
@@ -74,6 +76,14 @@ impl From<MemoryError> for Failure {
             MemoryError::Pin(PinError::NoSuchPin(_) | PinError::Ambiguous { .. }) => {
                 Some("call `memory_get` with the path of the pins for their exact words")
             }
+            MemoryError::Other { near, .. } => {
+                let hint = if near.is_empty() {
+                    "nothing there is like it: search for it"
+                } else {
+                    "these are near; give the words of one exactly"
+                };
+                Some(hint)
+            }
             MemoryError::Vault(VaultError::NotFound(_)) => {
                 Some("`memory_search`, `memory_list` and resources/list give paths that exist")
             }
@@ -88,16 +98,30 @@ impl From<MemoryError> for Failure {
             MemoryError::Words(_) => Some("content"),
             MemoryError::Path(_) | MemoryError::NotANote(_) => Some("path"),
             MemoryError::BadLines { .. } => Some("lines"),
+            MemoryError::Other { .. } | MemoryError::Several { .. } => Some("text"),
+            error if error.newer().is_some() => Some("expected"),
             MemoryError::Commitment(CommitmentError::Place(_)) => Some("commitment_scope"),
             _ => None,
         };
-        Self {
-            kind: error.code(),
-            message: error.to_string(),
-            hint: hint.map(sentence),
-            argument: argument.map(str::to_owned),
+        let mut hint = hint.map(sentence);
+        if let Some(shown) = shown(&error) {
+            hint = Some(
+                [hint.as_deref().unwrap_or_default(), &untrusted::marked(&invisible::strip(&shown))]
+                    .join("\n"),
+            );
         }
+        Self { kind: error.code(), message: error.to_string(), hint, argument: argument.map(str::to_owned) }
     }
+}
+
+/// What of a note an error shows: memories that are near, or the note as it is now.
+fn shown(error: &MemoryError) -> Option<String> {
+    if let Some(newer) = error.newer() {
+        return Some(newer.text.clone());
+    }
+    let lines: Vec<String> =
+        error.near().iter().map(|one| format!("line {}: {}", one.line, one.text)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// A hint as a sentence.

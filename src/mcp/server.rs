@@ -135,11 +135,20 @@ impl ServerHandler for Server {
         let stop = Arc::new(AtomicBool::new(false));
         let (desk, stopping) = (Arc::clone(&self.desk), Arc::clone(&stop));
         let given = request.arguments.unwrap_or_default();
+        let cancel = context.ct.clone();
         let work = tokio::task::spawn_blocking(move || {
             let arguments = arguments::check(tool, &given)?;
             let (workspace, progress) = (desk.workspace(), |done| reporter.tell(done));
-            let call =
-                Call { desk: &desk, workspace, arguments, origin, progress: &progress, stop: &stopping };
+            let call = Call {
+                desk: &desk,
+                workspace,
+                arguments,
+                origin,
+                by: None,
+                progress: &progress,
+                stop: &stopping,
+                cancel,
+            };
             (tool.act)(&call)
         });
         let both = async { tokio::join!(work, progresses.forward(context.peer.clone())).0 };

@@ -11,10 +11,11 @@ use tokio_util::sync::CancellationToken;
 use super::catalog::ToolSet;
 use super::desk::{Desk, Place};
 use super::failure::Failure;
+use super::tools::brains::{AMONG_BRAINS, ASK};
 use super::tools::{Answer, Call};
 use super::{arguments, untrusted};
-use crate::agent::Toolbox;
 use crate::agent::tools::Caller;
+use crate::agent::{Colleagues, Toolbox, colleague};
 use crate::brain::{ToolCall, ToolSpec};
 use crate::memory::Scope;
 use crate::turn::history;
@@ -26,23 +27,42 @@ use crate::workspace::Workspace;
 const MOST_CHARS: usize = 30_000;
 /// Longer than this nobody waits; what was begun is finished all the same.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A question to another brain may take so long besides.
+const LONGEST_QUESTION: Duration = Duration::from_secs(60 * colleague::MINUTES as u64);
 
 /// The vault's typed tools.
 #[derive(Debug)]
 pub struct VaultTools {
     desk: Arc<Desk>,
+    tools: ToolSet,
+    /// The turn that a brain is asked in, where another brain asks it.
+    within: Option<String>,
 }
 
 impl VaultTools {
     /// Over a workspace of their own: what a model writes on a person's word is settled at once.
-    pub fn new(workspace: Workspace) -> Self {
+    pub fn new(workspace: Workspace, colleagues: Colleagues) -> Self {
         let place = Place { saved: Scope::Global, here: Scope::Global, before: None };
-        Self { desk: Arc::new(Desk::new(workspace, ToolSet::full(), place)) }
+        let alone = workspace.settings.brains.len() < 2;
+        let tools = if alone { ToolSet::full().without(&AMONG_BRAINS) } else { ToolSet::full() };
+        let desk = Desk::new(workspace, ToolSet::full(), place).with_colleagues(colleagues);
+        Self { desk: Arc::new(desk), tools, within: None }
     }
 
-    async fn run(&self, call: &ToolCall, caller: &Caller) -> Result<Answer, Failure> {
-        let known = || self.desk.tools().tools().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
-        let Some(tool) = self.desk.tools().get(&call.name) else {
+    /// For a brain that another asks: it asks none.
+    pub(super) fn of_asked(desk: &Arc<Desk>, turn: Option<&str>) -> Arc<dyn Toolbox> {
+        let tools = desk.tools().without(&AMONG_BRAINS);
+        Arc::new(Self { desk: Arc::clone(desk), tools, within: Some(turn.unwrap_or("outside").to_owned()) })
+    }
+
+    async fn run(
+        &self,
+        call: &ToolCall,
+        caller: &Caller,
+        stop: &CancellationToken,
+    ) -> Result<Answer, Failure> {
+        let known = || self.tools.tools().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
+        let Some(tool) = self.tools.get(&call.name) else {
             let message = format!("there is no tool `{}`", call.name);
             return Err(Failure::new("unknown_tool", message).hint(format!("there are: {}", known())));
         };
@@ -50,21 +70,37 @@ impl VaultTools {
         let given: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
             Failure::new("invalid_arguments", format!("the arguments are no JSON object: {error}"))
         })?;
+        let turn = self.within.as_ref().unwrap_or(&caller.turn).clone();
+        let asked = if self.within.is_some() { " asked" } else { "" };
         let origin = Origin::new(Actor::Assistant)
             .client(&caller.brain)
-            .conversation(format!("turn {} call {}", caller.turn, caller.number));
+            .conversation(format!("turn {turn}{asked} call {}", caller.number));
+        let by = Some((caller.brain.clone(), turn));
+        // Should nobody wait any more, what goes on behind it ends.
+        let over = stop.child_token().drop_guard();
+        let cancel = over.token().clone();
         let desk = Arc::clone(&self.desk);
         let work = tokio::task::spawn_blocking(move || {
             let arguments = arguments::check(tool, &given)?;
             let stop = AtomicBool::new(false);
             let workspace = desk.workspace();
-            (tool.act)(&Call { desk: &desk, workspace, arguments, origin, progress: &|_| {}, stop: &stop })
+            (tool.act)(&Call {
+                desk: &desk,
+                workspace,
+                arguments,
+                origin,
+                by,
+                progress: &|_| {},
+                stop: &stop,
+                cancel,
+            })
         });
-        match tokio::time::timeout(PATIENCE, work).await {
+        let patience = if tool.name == ASK { PATIENCE + LONGEST_QUESTION } else { PATIENCE };
+        match tokio::time::timeout(patience, work).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(error)) => Err(Failure::new("internal", format!("it went wrong inside: {error}"))),
             Err(_) => {
-                let message = format!("it took longer than {} s; it may still happen", PATIENCE.as_secs());
+                let message = format!("it took longer than {} s; it may still happen", patience.as_secs());
                 Err(Failure::new("timeout", message).hint("look at the present state before you do it again"))
             }
         }
@@ -74,7 +110,7 @@ impl VaultTools {
 #[async_trait]
 impl Toolbox for VaultTools {
     fn specs(&self) -> Vec<ToolSpec> {
-        let described = self.desk.tools().tools().map(super::catalog::Tool::describe);
+        let described = self.tools.tools().map(super::catalog::Tool::describe);
         described
             .map(|tool| ToolSpec {
                 name: tool.name.to_string(),
@@ -84,9 +120,9 @@ impl Toolbox for VaultTools {
             .collect()
     }
 
-    async fn call(&self, call: &ToolCall, caller: &Caller, _: &CancellationToken) -> ToolEnd {
+    async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
         let began = Instant::now();
-        let (text, is_error) = match self.run(call, caller).await {
+        let (text, is_error) = match self.run(call, caller, stop).await {
             Ok(answer) if answer.untrusted => (untrusted::marked(&answer.text), false),
             Ok(answer) => (answer.text, false),
             Err(failure) => {

@@ -4,6 +4,7 @@
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
+use super::expected::{Newer, check};
 use super::{Origin, WordsError, words};
 use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentsFile, Precision, Status};
 use crate::reminders::rfc3339;
@@ -36,12 +37,14 @@ pub struct Draft {
     pub scope: Option<String>,
     /// The turn that it came from.
     pub source: Option<String>,
+    /// The hash of the note as it was read; where the note is another by now, nothing is written.
+    pub expected: Option<String>,
 }
 
 impl Draft {
     /// A follow-up without a due time.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), due: None, precision: None, scope: None, source: None }
+        Self { text: text.into(), due: None, precision: None, scope: None, source: None, expected: None }
     }
 
     fn commitment(&self, id: String, now: Timestamp) -> Commitment {
@@ -150,6 +153,9 @@ pub enum CommitmentError {
     /// The block changed between reading and writing.
     #[error("the follow-up `{0}` was changed in the meantime; nothing was written")]
     Changed(String),
+    /// The note isn't as it was read.
+    #[error(transparent)]
+    Newer(#[from] Newer),
     /// The note can't be read.
     #[error(transparent)]
     Vault(#[from] VaultError),
@@ -180,6 +186,8 @@ impl Ledger<'_> {
         if let Some(scope) = draft.scope.as_ref().filter(|scope| !commitment::is_place(scope)) {
             return Err(CommitmentError::Place(crate::format::quote(scope)));
         }
+        let expected = draft.expected.as_deref();
+        check(&self.path, &self.bytes()?, expected)?;
         let standing = draft.standing(now);
         if let Some(listed) = self.waiting(&commitment::parse(&self.bytes()?), &draft, &standing) {
             return Ok(Added { listed, existing: true });
@@ -191,6 +199,10 @@ impl Ledger<'_> {
         // Worked out again from the newest bytes, should they be others by now.
         let mut written = Err(CommitmentError::Changed(planned.id));
         self.editor.edit_with(&self.path, &why, |bytes| {
+            if let Err(newer) = check(&self.path, bytes, expected) {
+                written = Err(newer.into());
+                return Plan::Operations(Vec::new());
+            }
             if let Some(listed) = self.waiting(&commitment::parse(bytes), &draft, &standing) {
                 written = Ok(Added { listed, existing: true });
                 return Plan::Operations(Vec::new());

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{CommitmentError, PinError, ScopeError, WordsError};
+use super::{CommitmentError, Near, Newer, PinError, ScopeError, WordsError};
 use crate::vault::{EditError, NotePath, PathError, VaultError};
 
 /// A memory was not kept, found or changed. Unless the variant says otherwise the notes are as they were.
@@ -62,7 +62,22 @@ pub enum MemoryError {
         path: NotePath,
         /// What was asked for, cut.
         shown: String,
+        /// What is like it.
+        near: Vec<Near>,
     },
+    /// Several bullets say what is meant.
+    #[error("{} memories in `{path}` say {shown}", there.len())]
+    Several {
+        /// The note.
+        path: NotePath,
+        /// What was asked for, cut.
+        shown: String,
+        /// Those that say it.
+        there: Vec<Near>,
+    },
+    /// The note isn't as it was read.
+    #[error(transparent)]
+    Newer(#[from] Newer),
     /// The line was taken out a moment ago, and another memory has moved up to its place.
     #[error("line {line} of `{path}` was removed just now ({shown}); another memory stands there now")]
     TakenBefore {
@@ -132,6 +147,8 @@ impl MemoryError {
             Self::NotOurs(_) => "not_a_memory_note",
             Self::NoSuchDay(_) => "no_such_day",
             Self::Other { .. } => "no_such_memory",
+            Self::Several { .. } => "ambiguous",
+            Self::Newer(_) | Self::Commitment(CommitmentError::Newer(_)) => "changed_since_read",
             Self::TakenBefore { .. } => "removed_before",
             Self::Changed { .. } => "changed",
             Self::Unreadable { .. } | Self::Commitment(CommitmentError::Unreadable { .. }) => {
@@ -173,6 +190,22 @@ impl MemoryError {
         )
     }
 
+    /// The memories that it is about, or that are near to what was asked for.
+    pub fn near(&self) -> &[Near] {
+        match self {
+            Self::Other { near, .. } | Self::Several { there: near, .. } => near,
+            _ => &[],
+        }
+    }
+
+    /// The note as it stands now, where it isn't as it was read.
+    pub fn newer(&self) -> Option<&Newer> {
+        match self {
+            Self::Newer(newer) | Self::Commitment(CommitmentError::Newer(newer)) => Some(newer),
+            _ => None,
+        }
+    }
+
     /// What to do about it, where there is more to say than the message does.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
@@ -186,6 +219,10 @@ impl MemoryError {
             Self::NoSuchLine { .. } => "the note may have changed: read it again",
             Self::NoMemory { .. } => "the note may have changed: read it again and give the line of a bullet",
             Self::Other { .. } => "read the note again, and give the words of a bullet as they stand there",
+            Self::Several { .. } => "give the line of the one that is meant as well",
+            Self::Newer(_) | Self::Commitment(CommitmentError::Newer(_)) => {
+                "look at what stands there now, and give its hash"
+            }
             Self::TakenBefore { .. } => "to remove that one as well, give its words with `--text`",
             Self::NotOurs(_) => "follow-ups are cancelled, and other notes are their owner's to change",
             Self::NoSuchDay(_) => "the list of the days' notes shows which there are",

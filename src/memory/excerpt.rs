@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{MemoryError, MemoryNotes};
+use super::{MemoryError, MemoryNotes, hash_of};
 use crate::format::lines::{self, Lines};
 use crate::vault::{NotePath, VaultError};
 
@@ -24,6 +24,8 @@ pub struct Excerpt {
     pub total_lines: usize,
     /// The lines as they stand there; what isn't UTF-8 is shown as `�`.
     pub text: String,
+    /// The hash of the whole note, which a change may give as `expected`.
+    pub hash: String,
     /// Whether lines that were asked for, or the end of the last one, are left out because the answer is full.
     pub truncated: bool,
 }
@@ -95,7 +97,7 @@ fn excerpt(path: NotePath, bytes: &[u8], range: Option<(usize, usize)>) -> Resul
         break;
     }
     let text = String::from_utf8_lossy(&kept).into_owned();
-    Ok(Excerpt { path, line: from, end_line, total_lines, text, truncated })
+    Ok(Excerpt { path, line: from, end_line, total_lines, text, hash: hash_of(bytes), truncated })
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::item::{self, Item};
+use super::edit::without;
+use super::item::Item;
 use super::promote::took;
 use super::save::Saved;
 use super::{MemoryError, MemoryNotes, Origin, Scope, pins, words};
@@ -33,11 +34,7 @@ impl MemoryNotes<'_> {
         expect: Option<&str>,
         origin: &Origin,
     ) -> Result<Forgotten, MemoryError> {
-        let path = self.note_named(path)?;
-        let ours = path == self.long_path() || path == self.pinned_path() || self.date_of(&path).is_some();
-        if !ours {
-            return Err(MemoryError::NotOurs(path));
-        }
+        let path = self.note_of_memories(path)?;
         let bytes = self.vault.read(&path)?;
         let item = self.item_meant(&path, &bytes, line, expect)?;
         let text = item.shown(&bytes);
@@ -124,20 +121,11 @@ impl MemoryNotes<'_> {
         bytes: &[u8],
         why: &Why,
     ) -> Result<bool, MemoryError> {
-        let is_day = self.date_of(path).is_some();
-        let meant = item.shown(bytes);
+        let (is_day, meant) = (self.date_of(path).is_some(), item.shown(bytes));
         let mut there = false;
         self.editor.edit_with(path, why, |now| {
-            let mut kept = Vec::with_capacity(now.len());
-            let mut from = 0;
-            for found in item::parse(now, is_day) {
-                if found.section == item.section && found.shown(now) == meant {
-                    kept.extend_from_slice(&now[from..found.range.start]);
-                    from = found.range.end;
-                }
-            }
-            there = from > 0;
-            kept.extend_from_slice(&now[from..]);
+            let kept = without(now, item, &meant, is_day);
+            there = kept.len() < now.len();
             if there { Plan::Bytes(kept) } else { Plan::Operations(Vec::new()) }
         })?;
         Ok(there)

@@ -10,8 +10,10 @@
 //! (a project's, a person's), a tag at the bullet's end.
 
 pub mod commitments;
+mod edit;
 mod error;
 mod excerpt;
+mod expected;
 mod forget;
 mod harmless;
 mod item;
@@ -36,8 +38,10 @@ use crate::vault::{Editor, NotePath, Vault, VaultError};
 
 pub use crate::vault::Origin;
 pub use commitments::{CommitmentError, Draft, Ledger};
+pub use edit::{Edited, Meant, Near};
 pub use error::MemoryError;
 pub use excerpt::{Excerpt, MOST_EXCERPT};
+pub use expected::{Newer, hash_of};
 pub use forget::Forgotten;
 pub use list::{Listed, ListedDay, ListedSection};
 pub use pins::PinError;

@@ -77,7 +77,7 @@ impl MemoryNotes<'_> {
             same_section && known.text.contains(&link) && known.normal() == wanted.says
         };
         let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
-        let saved = self.put(&self.long_path(), &bullet, &place, &why, is_known)?;
+        let saved = self.put(&self.long_path(), &bullet, &place, None, &why, is_known)?;
         fail::fail_point!("memory::promote::between");
         let was = item.shown(&bytes);
         let removed = self.take_out(&from, &item, &bytes, &took(why, &item, line))?;
@@ -113,15 +113,16 @@ impl MemoryNotes<'_> {
         let Some(expect) = expect else { return self.item_at(path, bytes, line) };
         let says = words::normal(expect);
         let is_meant = |item: &Item| expect.trim() == item.shown(bytes).trim() || says == item.normal();
-        let items = item::parse(bytes, self.date_of(path).is_some()).into_iter();
-        let nearest = items.filter(is_meant).min_by_key(|item| {
+        let items = item::parse(bytes, self.date_of(path).is_some());
+        let nearest = items.iter().filter(|item| is_meant(item)).min_by_key(|item| {
             if item.line <= line { line.saturating_sub(item.end_line) } else { item.line - line }
         });
         match nearest {
-            Some(item) => Ok(item),
+            Some(item) => Ok(item.clone()),
             None => {
                 let shown = crate::format::quote(&words::summary(expect));
-                Err(MemoryError::Other { path: path.clone(), shown })
+                let near = super::edit::near(&items, &says);
+                Err(MemoryError::Other { path: path.clone(), shown, near })
             }
         }
     }

@@ -3,6 +3,7 @@
 use jiff::{Timestamp, civil::Time};
 use serde::Serialize;
 
+use super::expected::{Newer, check};
 use super::item::{self, Item};
 use super::words::{self, Fields};
 use super::{Draft, MemoryError, MemoryNotes, Origin, Scope};
@@ -26,12 +27,21 @@ pub struct NewMemory<'a> {
     pub fields: Fields,
     /// The timestamp that stands in brackets before a lasting fact, as `2026-11-20 14:02`; now where there is none.
     pub timestamp: Option<&'a str>,
+    /// The hash of the note as it was read; where the note is another by now, nothing is written.
+    pub expected: Option<&'a str>,
 }
 
 impl<'a> NewMemory<'a> {
     /// A global memory of now, with no section and no fields.
     pub fn new(text: &'a str) -> Self {
-        Self { text, section: None, scope: Scope::Global, fields: Fields::default(), timestamp: None }
+        Self {
+            text,
+            section: None,
+            scope: Scope::Global,
+            fields: Fields::default(),
+            timestamp: None,
+            expected: None,
+        }
     }
 }
 
@@ -86,6 +96,7 @@ enum Outcome {
     Added,
     Existing,
     Unreadable,
+    Newer(Newer),
 }
 
 impl MemoryNotes<'_> {
@@ -137,7 +148,7 @@ impl MemoryNotes<'_> {
             same_section && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
         let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
-        let saved = self.put(&self.long_path(), &bullet, &place, &why, is_known)?;
+        let saved = self.put(&self.long_path(), &bullet, &place, memory.expected, &why, is_known)?;
         Ok(Saved { notes: words::notes(memory.text, &text), ..saved })
     }
 
@@ -175,7 +186,8 @@ impl MemoryNotes<'_> {
         let is_known = |item: &Item, wanted: &Wanted| {
             item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
         };
-        let saved = self.put(&self.daily_path(local.date()), &bullet, &Place::End, &why, is_known)?;
+        let path = self.daily_path(local.date());
+        let saved = self.put(&path, &bullet, &Place::End, memory.expected, &why, is_known)?;
         Ok(Saved { notes: words::notes(memory.text, &text), ..saved })
     }
 
@@ -218,6 +230,7 @@ impl MemoryNotes<'_> {
         path: &NotePath,
         bullet: &str,
         place: &Place<'_>,
+        expected: Option<&str>,
         why: &vault::Why,
         is_known: impl Fn(&Item, &Wanted) -> bool,
     ) -> Result<Saved, MemoryError> {
@@ -229,6 +242,10 @@ impl MemoryNotes<'_> {
         let mut outcome = Outcome::Unreadable;
         // Worked out on the newest bytes, again on each attempt.
         self.editor.edit_with(path, why, |bytes| {
+            if let Err(newer) = check(path, bytes, expected) {
+                outcome = Outcome::Newer(newer);
+                return Plan::Operations(Vec::new());
+            }
             let items = item::parse(bytes, is_day);
             if items.iter().any(|item| is_known(item, wanted)) {
                 outcome = Outcome::Existing;
@@ -246,6 +263,7 @@ impl MemoryNotes<'_> {
             Outcome::Added => false,
             Outcome::Existing => true,
             Outcome::Unreadable => return Err(unreadable()),
+            Outcome::Newer(newer) => return Err(newer.into()),
         };
         self.read_back(path, wanted, existing, is_known)
     }

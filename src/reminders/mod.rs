@@ -10,6 +10,7 @@ mod book;
 mod error;
 mod findings;
 mod plan;
+mod snooze;
 mod when;
 
 use std::collections::HashSet;
@@ -23,6 +24,7 @@ pub use book::{Book, Listed, Previewed, Written};
 pub use error::ReminderError;
 pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
 pub use plan::{Changes, Draft, LinePlan, add, change, find, remove};
+pub use snooze::local_after;
 pub use when::{WHEN_HINT, WhenError, parse_when};
 
 /// A new random id that no reminder of the file has.

@@ -3,12 +3,14 @@
 use jiff::civil::Date;
 
 use super::super::failure::Failure;
-use super::super::outputs::{Day, Listing, Memory, Promoted, Removed, Saved, Section};
+use super::super::outputs::{Day, Edited, Listing, Memory, NearMemory, Promoted, Removed, Saved, Section};
+use super::super::untrusted;
 use super::commitments::{instant, listing};
+use super::near::near;
 use super::{Answer, Call, Outcome, one_line};
 use crate::format::commitment::Precision;
 use crate::format::pinned::Target;
-use crate::memory::{self, Draft, Shelf};
+use crate::memory::{self, Draft, Meant, NewMemory, Shelf};
 
 /// Days that one list holds at most, newest first.
 const MOST_DAYS: usize = 60;
@@ -21,9 +23,11 @@ pub fn save(call: &Call<'_>) -> Outcome {
     let content = arguments.text("content").unwrap_or_default();
     let (notes, now) = (call.workspace.memory(), call.workspace.clock.now());
     let scope = call.saving_scope()?;
+    let expected = arguments.text("expected");
+    let memory = |section| NewMemory { section, scope: scope.clone(), expected, ..NewMemory::new(content) };
     let saved = match shelf {
-        Shelf::Long => notes.save_long(content, arguments.text("key"), &scope, now, &call.origin),
-        Shelf::Daily => notes.save_daily(content, &scope, now, &call.origin),
+        Shelf::Long => notes.save_fact(&memory(arguments.text("key")), now, &call.origin),
+        Shelf::Daily => notes.save_note(&memory(None), now, &call.origin),
         Shelf::Commitment => {
             let due = arguments.text("due").map(|text| due(text, call)).transpose()?;
             let precision = arguments.text("precision").map(str::parse::<Precision>).transpose();
@@ -33,6 +37,7 @@ pub fn save(call: &Call<'_>) -> Outcome {
                     .map_err(|error| Failure::new("unknown_choice", error.to_string()).of("precision"))?,
                 scope: arguments.text("commitment_scope").map(str::to_owned),
                 source: call.origin.conversation.clone().filter(|source| is_plain(source)),
+                expected: expected.map(str::to_owned),
                 ..Draft::new(content)
             };
             notes.save_commitment(&draft, now, &call.origin)
@@ -40,7 +45,58 @@ pub fn save(call: &Call<'_>) -> Outcome {
     };
     let saved = saved?;
     let word = if saved.existing { "It stood there already" } else { "Saved" };
-    Ok(Answer::new(format!("{word}, {}", place_and_text(&saved)), &Saved::from(saved)))
+    let words = format!("{word}, {}", place_and_text(&saved));
+    let own = (shelf == Shelf::Long).then_some(saved.line);
+    let near = near(call, content, own);
+    let words = with_near(words, &near);
+    Ok(Answer::new(words, &Saved { near, ..Saved::from(saved) }))
+}
+
+/// What was done, and the memories near to it.
+fn with_near(words: String, near: &[NearMemory]) -> String {
+    if near.is_empty() {
+        return words;
+    }
+    let lines: Vec<String> =
+        near.iter().map(|one| format!("{}:{}: {}", one.path, one.line, one.text)).collect();
+    format!(
+        "{words}\nNear to it, in case it repeats or contradicts them:\n{}",
+        untrusted::marked(&lines.join("\n"))
+    )
+}
+
+/// `memory_edit`.
+pub fn edit(call: &Call<'_>) -> Outcome {
+    let new = call.arguments.text("new_text").unwrap_or_default();
+    let notes = call.workspace.memory();
+    let edited = notes.edit(&meant(call), new, &call.origin)?;
+    let saved = edited.saved;
+    let word = if saved.existing { "It said that already" } else { "Changed" };
+    let words = format!("{word}, {}\nIt was:\n{}", place_and_text(&saved), edited.was);
+    let own = (saved.path == notes.long_path()).then_some(saved.line);
+    let near = near(call, new, own);
+    let words = with_near(words, &near);
+    Ok(Answer::new(words, &Edited { saved: Saved { near, ..Saved::from(saved) }, was: edited.was }))
+}
+
+/// `memory_forget`.
+pub fn forget(call: &Call<'_>) -> Outcome {
+    let gone = call.workspace.memory().forget_said(&meant(call), &call.origin)?;
+    let words = format!(
+        "Taken out of {}, line {}:\n{}\nThe user can bring it back with `vault-agent undo`.",
+        gone.path, gone.line, gone.text
+    );
+    Ok(Answer::new(words, &Removed { path: gone.path.to_string(), text: gone.text }))
+}
+
+fn meant<'a>(call: &Call<'a>) -> Meant<'a> {
+    let arguments = call.arguments;
+    Meant {
+        path: arguments.text("path").unwrap_or_default(),
+        text: arguments.text("text").unwrap_or_default(),
+        line: arguments.whole("line").and_then(|line| usize::try_from(line).ok()),
+        expected: arguments.text("expected"),
+    }
 }
 
 /// Refuses arguments that would be lost without a word.

@@ -2,9 +2,12 @@
 //!
 //! They run on threads that may wait for a disk, and know nothing of the protocol.
 
+#[cfg(feature = "assistant")]
+pub mod brains;
 pub mod commitments;
 pub mod find;
 pub mod memory;
+mod near;
 pub mod notes;
 pub mod reminders;
 
@@ -13,6 +16,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::arguments::Arguments;
 use super::desk::{Desk, Place};
@@ -34,10 +38,14 @@ pub struct Call<'a> {
     pub arguments: Arguments<'a>,
     /// Who asked.
     pub origin: Origin,
+    /// The brain that asks, and its turn, where it is one of ours.
+    pub by: Option<(String, String)>,
     /// Told how far a long call is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Set when nobody waits for the answer any more.
     pub stop: &'a AtomicBool,
+    /// The same for what waits for something else than a disk.
+    pub cancel: CancellationToken,
 }
 
 impl Call<'_> {

@@ -13,8 +13,10 @@ pub fn get(call: &Call<'_>) -> Outcome {
     let asked_end = wanted.map_or(excerpt.total_lines, |(_, last)| last.min(excerpt.total_lines));
     let next_lines = (excerpt.truncated && excerpt.end_line < asked_end)
         .then(|| format!("{}-{asked_end}", excerpt.end_line + 1));
-    let head =
-        format!("{} lines {} to {} of {}", excerpt.path, excerpt.line, excerpt.end_line, excerpt.total_lines);
+    let head = format!(
+        "{} lines {} to {} of {}, hash {}",
+        excerpt.path, excerpt.line, excerpt.end_line, excerpt.total_lines, excerpt.hash
+    );
     let more = next_lines.as_ref().map_or_else(String::new, |next| format!("; ask for lines `{next}` next"));
     let output = Text {
         path: excerpt.path.to_string(),
@@ -22,6 +24,7 @@ pub fn get(call: &Call<'_>) -> Outcome {
         end_line: excerpt.end_line,
         total_lines: excerpt.total_lines,
         text: excerpt.text,
+        hash: excerpt.hash,
         next_lines,
         untrusted: true,
     };

@@ -1,10 +1,12 @@
 //! The reminder tools. Each change is confirmed to the user, with the exact line.
 
+use jiff::SignedDuration;
+
 use super::super::failure::Failure;
 use super::super::outputs::{Reminders, Written};
 use super::{Answer, Call, Outcome};
 use crate::format::reminder::Recur;
-use crate::reminders::{self, Book, Changes, Draft, ReminderError, parse_when};
+use crate::reminders::{self, Book, Changes, Draft, ReminderError, local_after, parse_when};
 
 /// `reminder_list`.
 pub fn list(call: &Call<'_>) -> Outcome {
@@ -45,6 +47,30 @@ pub fn update(call: &Call<'_>) -> Outcome {
     let id = arguments.text("id").unwrap_or_default();
     let written = with_book(call, |book| book.change(id, &changes, call.origin.clone()))?;
     Ok(told(call, "changed", written))
+}
+
+/// `reminder_snooze`.
+pub fn snooze(call: &Call<'_>) -> Outcome {
+    let (arguments, workspace) = (call.arguments, &call.workspace);
+    let now = workspace.clock.now();
+    let local = match (arguments.text("until"), arguments.whole("minutes")) {
+        (Some(until), None) => when(call, until).map_err(|failure| failure.of("until"))?,
+        (None, Some(minutes)) => local_after(now, SignedDuration::from_mins(minutes), &workspace.zone),
+        (None, None) => {
+            return Err(Failure::new("missing_argument", "until when is missing")
+                .of("until")
+                .hint("Give `until`, as in `tomorrow 9am`, or `minutes`."));
+        }
+        (Some(_), Some(_)) => {
+            return Err(Failure::new("unexpected_argument", "`until` and `minutes` can't both be given")
+                .of("minutes")
+                .hint("Leave one of them out."));
+        }
+    };
+    let id = arguments.text("id").unwrap_or_default();
+    let said = workspace.said_by(id);
+    let written = with_book(call, |book| book.snooze(id, local, now, said.as_deref(), call.origin.clone()))?;
+    Ok(told(call, "snoozed", written))
 }
 
 /// `reminder_delete`.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::rows::{CallRow, Round, ToolEnd, ToolRow};
+use super::rows::{ASIDE, CallRow, Round, ToolEnd, ToolRow};
 use super::{TurnJournal, TurnJournalError, count, step, whole};
 use crate::brain::{Class, Reply, ToolCall, Usage};
 
@@ -48,6 +48,39 @@ impl TurnJournal {
             };
             step(tx, message, "call ended", now, &detail)
         })
+    }
+
+    /// Notes the calls by which a brain answered another: beside the turn of a message, or of none.
+    pub fn aside(
+        &self,
+        message: Option<u64>,
+        calls: &[CallRow],
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let message = match message {
+            Some(message) => message,
+            None => {
+                // A closed turn of its own, so that the day counts it.
+                let message = getrandom::u64().unwrap_or_else(|_| now.as_nanosecond() as u64);
+                self.write(|tx| {
+                    tx.execute(
+                        "INSERT INTO turns (message, channel, thread, author, block, text, away, reply, files, state,
+                           started_ms, finished_ms)
+                         VALUES (?1, '0', 0, '', '', '', 0, 0, '', 'dropped', ?2, ?2) ON CONFLICT DO NOTHING",
+                        params![message.to_string(), now.as_millisecond()],
+                    )
+                })?;
+                message
+            }
+        };
+        for call in calls {
+            let error = format!("{ASIDE}{}", call.error.as_deref().unwrap_or_default());
+            self.called(message, &CallRow { error: Some(error), ..call.clone() }, None, now)?;
+        }
+        Ok(())
     }
 
     /// The calls of a turn, in their order.

@@ -1,0 +1,58 @@
+//! `ask_brain`, `classify_task` and `route_task`: one brain asks another, and who would be asked.
+
+use super::super::failure::Failure;
+use super::super::outputs::{Asked, Classified, Routed};
+use super::super::toolbox::VaultTools;
+use super::{Answer, Call, Outcome};
+use crate::agent::colleague::Asking;
+use crate::turn::{Question, category, route};
+
+/// The tool that a brain which is asked by another doesn't have.
+pub const ASK: &str = "ask_brain";
+/// The tools that mean nothing where there is one brain at most.
+pub const AMONG_BRAINS: [&str; 3] = [ASK, "classify_task", "route_task"];
+
+/// `ask_brain`.
+pub fn ask(call: &Call<'_>) -> Outcome {
+    let name = call.arguments.text("name").unwrap_or_default();
+    let question = call.arguments.text("question").unwrap_or_default();
+    let by = call.by.as_ref().map(|(brain, turn)| (brain.as_str(), turn.as_str()));
+    let tools = VaultTools::of_asked(call.desk, by.map(|(_, turn)| turn));
+    let asking = Asking { name, question, by };
+    let runtime =
+        tokio::runtime::Handle::try_current().map_err(|error| Failure::new("internal", error.to_string()))?;
+    let asked = call.desk.colleagues().ask(&call.workspace, tools, asking, &call.cancel);
+    let answer = runtime.block_on(asked).map_err(|why| {
+        let known = call.workspace.settings.brains.iter().any(|brain| brain.name == name);
+        let kind = if known { "no_answer" } else { "no_such_brain" };
+        let failure = Failure::new(kind, why);
+        if known { failure } else { failure.of("name") }
+    })?;
+    let output = Asked { brain: name.to_owned(), answer, untrusted: true };
+    Ok(Answer::from_notes(&output.answer, &output))
+}
+
+/// `classify_task`.
+pub fn classify(call: &Call<'_>) -> Outcome {
+    let found = category::of(call.arguments.text("text").unwrap_or_default()).map(category::name);
+    let output = Classified { category: found.map(str::to_owned) };
+    Ok(Answer::new(found.unwrap_or("none"), &output))
+}
+
+/// `route_task`.
+pub fn route_task(call: &Call<'_>) -> Outcome {
+    let question = Question { text: call.arguments.text("text").unwrap_or_default(), ..Question::default() };
+    let routed = route(&call.workspace.settings, &question, None)
+        .map_err(|error| Failure::new("no_such_brain", error.to_string()))?;
+    let category = routed.category.map(|found| category::name(found).to_owned());
+    let chain = if routed.chain.is_empty() { "memory".to_owned() } else { routed.chain.join(", then ") };
+    let words = format!("{chain}\n{}\ncategory: {}", routed.why, category.as_deref().unwrap_or("none"));
+    let output = Routed {
+        brain: routed.chain.first().cloned(),
+        chain: routed.chain,
+        rule: routed.rule,
+        why: routed.why,
+        category,
+    };
+    Ok(Answer::new(words, &output))
+}

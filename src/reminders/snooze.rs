@@ -1,0 +1,67 @@
+//! Snoozing: what was told comes again later.
+//!
+//! A reminder that was told, or that comes again anyway, is left as it is, and a new one says the same at the new time.
+//! One that is still to come and comes once is moved: nobody who snoozes it wants it twice.
+
+use jiff::{SignedDuration, Timestamp, ToSpan, civil};
+
+use super::{Book, Changes, Draft, ReminderError, Written, plan};
+use crate::format::reminder::{Recur, ReminderLine};
+use crate::schedule::{self, Zone};
+use crate::vault::Origin;
+
+impl Book<'_> {
+    /// Lets the reminder with the id come again at a local time. Where its line is gone, `said` is what it said.
+    ///
+    /// # Errors
+    /// It is not known, or the note can't be written.
+    pub fn snooze(
+        &self,
+        id: &str,
+        local: civil::DateTime,
+        now: Timestamp,
+        said: Option<&str>,
+        origin: impl Into<Origin>,
+    ) -> Result<Written, ReminderError> {
+        let file = self.read()?;
+        let again = |msg: &str| Draft { local, recur: Recur::None, msg: msg.to_owned() };
+        let line = match (plan::find(&file, id, self.path), said) {
+            (Err(ReminderError::NoSuchId { .. }), Some(said)) => return self.add_once(&again(said), origin),
+            (line, _) => line?,
+        };
+        let reminder = &line.reminder;
+        let due = schedule::resolve(self.zone, reminder.date.to_datetime(reminder.time));
+        if reminder.recur == Recur::None && due > now {
+            return self.change(id, &Changes { local: Some(local), ..Changes::default() }, origin);
+        }
+        self.add_once(&again(&reminder.msg), origin)
+    }
+
+    /// Adds a reminder; one that stands there just so already is that one.
+    ///
+    /// # Errors
+    /// As [`Book::add`].
+    pub fn add_once(&self, draft: &Draft, origin: impl Into<Origin>) -> Result<Written, ReminderError> {
+        let msg = draft.msg.split_whitespace().collect::<Vec<_>>().join(" ");
+        let draft = Draft { msg, ..draft.clone() };
+        let same = |line: &&ReminderLine| {
+            let r = &line.reminder;
+            r.date.to_datetime(r.time) == draft.local && r.recur == draft.recur && r.msg == draft.msg
+        };
+        if let Some(line) = self.read()?.reminders.iter().find(same)
+            && let Some(id) = &line.reminder.id
+        {
+            let line_text = String::from_utf8_lossy(&line.text).into_owned();
+            return Ok(Written { id: id.to_string(), line_text });
+        }
+        self.add(&draft, origin)
+    }
+}
+
+/// The local time so much later, on the whole minute after.
+pub fn local_after(now: Timestamp, by: SignedDuration, zone: &Zone) -> civil::DateTime {
+    let at = now.saturating_add(by).unwrap_or(Timestamp::MAX);
+    let local = zone.tz().to_datetime(at);
+    let whole = local.date().at(local.hour(), local.minute(), 0, 0);
+    if whole < local { whole.checked_add(1.minute()).unwrap_or(whole) } else { whole }
+}
