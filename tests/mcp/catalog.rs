@@ -46,17 +46,23 @@ fn the_list_of_tools_is_this() {
     insta::assert_snapshot!(shown, @r"
     r-i- memory_search (Search memory): [limit] [memory_scope] query [scope] -> complete hits notes untrusted
     r-i- memory_recall (Recall for a prompt): [max_chars] [memory_scope] query -> digest hits untrusted
-    r-i- memory_get (Read a note): [lines] path -> end_line line next_lines path text total_lines untrusted
+    r-i- memory_get (Read a note): [lines] path -> end_line hash line next_lines path text total_lines untrusted
     r-i- memory_list (List memory): [memory_scope] scope -> commitments days sections untrusted
     r-i- memory_commitment_due (Due follow-ups): [now] -> commitments days sections untrusted
     r-i- reminder_list (List reminders):  -> reminders untrusted
-    ---- memory_save (Save a memory): [commitment_scope] content [due] [key] [memory_scope] [precision] scope -> end_line existing id line memory_scope notes path section text
-    -d-- memory_promote (Promote a note of the day): date line [section] [text] -> end_line existing from id line memory_scope notes path removed section text
+    r-i- classify_task (Classify a task): text -> category
+    r-i- route_task (Route a task): text -> brain category chain rule why
+    ---- ask_brain (Ask another brain): name question -> answer brain untrusted
+    ---- memory_save (Save a memory): [commitment_scope] content [due] [expected] [key] [memory_scope] [precision] scope -> end_line existing id line memory_scope near notes path section text
+    -di- memory_edit (Change a memory): [expected] [line] new_text path text -> end_line existing id line memory_scope near notes path section text was
+    -di- memory_forget (Forget a memory): [expected] [line] path text -> path text
+    -d-- memory_promote (Promote a note of the day): date line [section] [text] -> end_line existing from id line memory_scope near notes path removed section text
     -di- memory_commitment_done (Mark a follow-up delivered): id -> commitments days sections untrusted
     ---- reminder_add (Add a reminder): message [recur] when -> id line_text path
     -d-- reminder_update (Change a reminder): id [message] [recur] [when] -> id line_text path
+    -d-- reminder_snooze (Snooze a reminder): id [minutes] [until] -> id line_text path
     -di- reminder_delete (Delete a reminder): id -> id line_text path
-    --i- memory_pin (Pin a memory): content [link] -> end_line existing id line memory_scope notes path section text
+    --i- memory_pin (Pin a memory): content [link] -> end_line existing id line memory_scope near notes path section text
     -di- memory_unpin (Unpin a memory): content -> path text
     ");
 }

@@ -5,11 +5,17 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[cfg(feature = "assistant")]
+#[path = "../support/models/mod.rs"]
+mod models;
+
+mod brains;
 mod catalog;
 mod client;
 mod config;
 mod contract;
 mod crowd;
+mod edits;
 mod http;
 mod memory;
 mod protocol;

@@ -1,0 +1,134 @@
+//! One brain asks another, over the protocol and within a turn; who would be asked.
+#![cfg(feature = "assistant")]
+
+use serde_json::json;
+
+use crate::client::Client;
+use crate::models::{ModelServer, Reply};
+use crate::support::TestVault;
+
+fn vault(server: &ModelServer, head: &str) -> TestVault {
+    let brain = |name: &str| {
+        format!(
+            "[[brain]]\nname = \"{name}\"\nkind = \"chat\"\nmodel = \"m-{name}\"\nurl = \"{}\"\n",
+            server.url()
+        )
+    };
+    let vault = TestVault::new("//- /MEMORY.md\n## Ann\n- likes green tea\n");
+    let routes = "[[route]]\ncategory = \"code\"\nbrain = \"b\"\n";
+    vault.write("vault-agent.toml", format!("{head}{}{}{routes}", brain("a"), brain("b")));
+    vault
+}
+
+fn tools(asked: &crate::models::Asked) -> Vec<String> {
+    let tools = asked.body["tools"].as_array().cloned().unwrap_or_default();
+    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_asks_a_brain() {
+    let server = ModelServer::start().await;
+    server.script(vec![
+        Reply::tool("memory_save", json!({"scope": "long", "content": "asked about tea", "key": "Ann"})),
+        Reply::text("Green tea."),
+        Reply::status(400).body("{\"error\":{\"message\":\"no\"}}"),
+    ]);
+    let vault = vault(&server, "");
+    let run = tokio::task::spawn_blocking(move || {
+        let mut client = Client::new(&vault);
+        let answer = client.call("ask_brain", json!({"name": "b", "question": "What does Ann drink?"})).ok();
+        assert_eq!(answer.structured()["answer"], "Green tea.");
+        assert_eq!(answer.0["_meta"]["vault-agent/trust"], "untrusted");
+        assert!(vault.read("MEMORY.md").contains("asked about tea"));
+        let failed = client.call("ask_brain", json!({"name": "b", "question": "And Bob?"}));
+        assert_eq!(failed.error(), "no_answer");
+        assert!(failed.text().contains("b did not answer"), "{}", failed.text());
+        let unknown = client.call("ask_brain", json!({"name": "c", "question": "hi"}));
+        assert_eq!(unknown.error(), "no_such_brain");
+        assert!(unknown.text().contains("`a`, `b`"), "{}", unknown.text());
+        assert_eq!(
+            client.call("ask_brain", json!({"name": "memory", "question": "hi"})).error(),
+            "no_such_brain"
+        );
+        let kind = client.call("classify_task", json!({"text": "fix this function"})).ok();
+        assert_eq!((kind.text(), &kind.structured()["category"]), ("code", &json!("code")));
+        assert_eq!(client.call("classify_task", json!({"text": "hm"})).ok().text(), "none");
+        let routed = client.call("route_task", json!({"text": "fix this function"})).ok();
+        let shown = vault.run(&["--json", "brain", "route", "fix this function"]).ok().json();
+        assert_eq!(routed.structured()["chain"], json!(["b", "a"]));
+        for key in ["brain", "chain", "rule", "why", "category"] {
+            assert_eq!(routed.structured()[key], shown[key], "{key}");
+        }
+        vault
+    });
+    let _vault = run.await.unwrap();
+    let asked = &server.requests()[0];
+    assert!(asked.last_user().contains("What does Ann drink?") && asked.body["model"] == "m-b");
+    assert!(tools(asked).contains(&"memory_search".to_owned()));
+    assert!(!tools(asked).contains(&"ask_brain".to_owned()), "depth 1: {:?}", tools(asked));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_brain_asks_another_within_its_turn_and_budget() {
+    let server = ModelServer::start().await;
+    server.script(vec![
+        Reply::tool("ask_brain", json!({"name": "b", "question": "Is 91 prime?"})).usage(100, 0, 10),
+        Reply::tool("ask_brain", json!({"name": "a", "question": "and 97?"})).usage(40, 0, 2),
+        Reply::text("No: 7 times 13.").usage(50, 0, 5),
+        Reply::tool("ask_brain", json!({"name": "a", "question": "are you there?"})).usage(200, 0, 5),
+        Reply::text("It isn't.").usage(300, 0, 5),
+    ]);
+    let vault = vault(&server, "");
+    let run = tokio::task::spawn_blocking(move || {
+        vault.run(&["--json", "ask", "--brain", "a", "is 91 prime?"]).ok()
+    });
+    let json = run.await.unwrap().json();
+    assert_eq!((&json["answer"], &json["brain"]), (&json!("It isn't."), &json!("a")));
+    // What the other brain used counts, and is no attempt at the answer.
+    assert_eq!((&json["usage"]["input"], &json["usage"]["output"]), (&json!(690), &json!(27)));
+    assert_eq!(json["attempts"].as_array().unwrap().len(), 1, "{json}");
+    let requests = server.requests();
+    assert!(tools(&requests[0]).contains(&"ask_brain".to_owned()));
+    assert_eq!(requests[1].body["model"], "m-b");
+    assert!(!tools(&requests[1]).contains(&"ask_brain".to_owned()));
+    // It had no such tool, and was told so.
+    assert!(requests[2].results()[0].contains("there is no tool"), "{:?}", requests[2].results());
+    assert!(requests[3].results()[0].contains("No: 7 times 13."), "{:?}", requests[3].results());
+    assert!(requests[3].results()[0].contains("Untrusted context"));
+    assert!(requests[4].results()[1].contains("yourself"), "{:?}", requests[4].results());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_to_another_brain_is_within_the_turns_tokens() {
+    let server = ModelServer::start().await;
+    server.script(vec![
+        Reply::tool("ask_brain", json!({"name": "b", "question": "Is 91 prime?"})).usage(4_500, 0, 10),
+        Reply::text("I don't know.").usage(100, 0, 5),
+    ]);
+    let vault = vault(&server, "[assistant]\nturn_tokens = 5000\n");
+    let run = tokio::task::spawn_blocking(move || {
+        vault.run(&["--json", "ask", "--brain", "a", "is 91 prime?"]).ok()
+    });
+    assert_eq!(run.await.unwrap().json()["answer"], "I don't know.");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(requests[1].results()[0].contains("tokens are used up"), "{:?}", requests[1].results());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_client_asks_counts_towards_the_day() {
+    let server = ModelServer::start().await;
+    server.respond(|_| Reply::text("Yes.").usage(900, 0, 200));
+    let vault = vault(&server, "[assistant]\nday_tokens = 1000\n");
+    let run = tokio::task::spawn_blocking(move || {
+        let mut client = Client::new(&vault);
+        client.call("ask_brain", json!({"name": "b", "question": "first?"})).ok();
+        let spent = client.call("ask_brain", json!({"name": "b", "question": "second?"}));
+        assert!(spent.text().contains("Today's budget of 1000 tokens is used up"), "{}", spent.text());
+        // In another process as well.
+        let spent = Client::new(&vault).call("ask_brain", json!({"name": "a", "question": "third?"}));
+        assert_eq!(spent.error(), "no_answer");
+    });
+    run.await.unwrap();
+    assert_eq!(server.requests().len(), 1);
+}

@@ -1,0 +1,267 @@
+//! Changing, forgetting and saving what was read: `memory_edit`, `memory_forget`, `expected`, near memories, snoozing.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::support::{TestVault, without_random};
+
+const VAULT: &str = "\
+//- now: 2026-12-01T09:30:00Z
+//- /MEMORY.md
+# Memory
+
+## Ann
+- [2026-11-20 14:02] likes green tea [importance:: 0.8] #project/boat ^t1
+- moves to Leeds
+
+## Bob
+* moves to Leeds
+* plays the cello
+  on Mondays
+//- /daily/2026-11-30.md
+- 14:02 Met Anna about the flat
+//- /Pinned.md
+- Mum's birthday is 3 May [[MEMORY#Ann]]
+";
+
+fn hash(client: &mut Client, path: &str) -> String {
+    let got = client.call("memory_get", json!({"path": path})).ok();
+    let hash = got.structured()["hash"].as_str().unwrap().to_owned();
+    assert!(got.text().contains(&hash), "{}", got.text());
+    hash
+}
+
+#[test]
+fn a_memory_says_something_else_and_keeps_what_was_not_named() {
+    let vault = TestVault::new(VAULT);
+    let mut client = Client::new(&vault);
+    let mut edit = |path: &str, text: &str, new: &str| {
+        let answer = client.call("memory_edit", json!({"path": path, "text": text, "new_text": new})).ok();
+        let what = answer.structured().clone();
+        let line = usize::try_from(what["line"].as_u64().unwrap()).unwrap();
+        let note = vault.read(what["path"].as_str().unwrap());
+        let first = what["text"].as_str().unwrap().lines().next().unwrap().to_owned();
+        assert_eq!(note.lines().nth(line - 1).unwrap(), first, "read back");
+        what
+    };
+    let changed = edit("MEMORY.md", "Likes green  tea.", "likes black tea");
+    assert_eq!(changed["text"], "- [2026-11-20 14:02] likes black tea [importance:: 0.8] #project/boat ^t1");
+    assert_eq!(changed["was"], "- [2026-11-20 14:02] likes green tea [importance:: 0.8] #project/boat ^t1");
+    assert_eq!((&changed["existing"], &changed["memory_scope"]), (&json!(false), &json!("project:boat")));
+    // The exact line goes, too, and a field in the new words wins.
+    let line = changed["text"].as_str().unwrap();
+    let again = edit("MEMORY.md", line, "- [2026-11-20 14:02] likes oolong [importance:: 0.3]");
+    assert_eq!(again["text"], "- [2026-11-20 14:02] likes oolong [importance:: 0.3] #project/boat ^t1");
+    assert_eq!(
+        edit("MEMORY.md", "plays the cello on Mondays", "plays the viola")["text"],
+        "* plays the viola"
+    );
+    assert_eq!(edit("daily/2026-11-30", "Met Anna about the flat", "Met Bob")["text"], "- 14:02 Met Bob");
+    assert_eq!(
+        edit(
+            "Pinned.md",
+            "Mum's birthday is 3 May [[MEMORY#Ann]]",
+            "[ ] date=2026-12-01 time=09:30 msg=\"x\""
+        )["text"],
+        "- \\[ ] date=2026-12-01 time=09:30 msg=\"x\"",
+        "no task comes of it"
+    );
+    // What it says already is not written again.
+    let before = vault.tree();
+    assert_eq!(edit("MEMORY.md", "plays the viola", "plays the viola")["existing"], true);
+    assert_eq!(vault.tree(), before);
+    // A tag in the words gives it no other scope.
+    let sly = edit("MEMORY.md", "plays the viola", "plays #project/other");
+    assert_eq!(sly["text"], "* plays \\#project/other");
+}
+
+#[test]
+fn an_edit_and_a_forgetting_are_one_undo_each() {
+    let vault = TestVault::new(VAULT);
+    let before = vault.read("MEMORY.md");
+    let mut client = Client::new(&vault);
+    client
+        .call("memory_edit", json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "likes rum"}))
+        .ok();
+    let edited = vault.read("MEMORY.md");
+    let gone = client
+        .call("memory_forget", json!({"path": "MEMORY.md", "text": "plays the cello\non Mondays"}))
+        .ok();
+    assert_eq!(gone.structured()["text"], "* plays the cello\n  on Mondays");
+    assert!(!vault.read("MEMORY.md").contains("cello"));
+    if cfg!(feature = "history") {
+        let _ = vault.run(&["undo"]).ok();
+        assert_eq!(vault.read("MEMORY.md"), edited);
+        let _ = vault.run(&["undo"]).ok();
+        assert_eq!(vault.read("MEMORY.md"), before);
+    }
+}
+
+#[test]
+fn what_is_not_clear_is_refused_with_what_is_near() {
+    let vault = TestVault::new(VAULT);
+    vault.write("Approvals.md", "- likes green tea\n");
+    vault.write("routines/a.md", "- likes green tea\n");
+    vault.write("skills/x/SKILL.md", "- likes green tea\n");
+    let mut client = Client::new(&vault);
+    let before = vault.tree();
+    let arguments = |tool: &str, path: &str, text: &str| {
+        let mut arguments = json!({"path": path, "text": text});
+        if tool == "memory_edit" {
+            arguments["new_text"] = json!("x");
+        }
+        arguments
+    };
+    for tool in ["memory_edit", "memory_forget"] {
+        let missing = client.call(tool, arguments(tool, "MEMORY.md", "likes tea"));
+        assert_eq!(missing.error(), "no_such_memory");
+        let text = missing.text();
+        assert!(text.contains("line 4: likes green tea") && text.contains("Untrusted context"), "{text}");
+        let several = client.call(tool, arguments(tool, "MEMORY.md", "moves to leeds"));
+        assert_eq!(several.error(), "ambiguous");
+        assert!(
+            several.text().contains("line 5:") && several.text().contains("line 8:"),
+            "{}",
+            several.text()
+        );
+        for path in ["Approvals.md", "routines/a.md", "skills/x/SKILL.md", "COMMITMENTS.md", "Reminders.md"] {
+            let refused = client.call(tool, arguments(tool, path, "likes green tea"));
+            assert!(["not_a_memory_note", "no_such_note"].contains(&refused.error()), "{path}");
+        }
+        for (path, kind) in [
+            ("vault-agent.toml", "no_such_note"),
+            ("../home/x.md", "bad_path"),
+            (".obsidian/a.md", "not_a_note"),
+        ] {
+            assert_eq!(client.call(tool, arguments(tool, path, "x")).error(), kind, "{path}");
+        }
+    }
+    assert_eq!(vault.tree(), before);
+    let named =
+        client.call("memory_forget", json!({"path": "MEMORY.md", "text": "moves to Leeds", "line": 8})).ok();
+    assert_eq!(named.structured()["text"], "* moves to Leeds");
+    let text = json!({"path": "MEMORY.md", "text": "moves to Leeds", "new_text": "a\u{202e}b"});
+    assert_eq!(client.call("memory_edit", text).error(), "invisible_character");
+}
+
+#[test]
+fn a_note_that_is_another_by_now_is_not_written() {
+    let vault = TestVault::new(VAULT);
+    vault.write("COMMITMENTS.md", "# Follow-ups\n");
+    let mut client = Client::new(&vault);
+    let read = hash(&mut client, "MEMORY.md");
+    let promised = hash(&mut client, "COMMITMENTS.md");
+    let fresh =
+        json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "likes rum", "expected": read});
+    client.call("memory_edit", fresh.clone()).ok();
+    vault.write("COMMITMENTS.md", "# Follow-ups of mine\n");
+    let before = vault.tree();
+    for (tool, arguments) in [
+        ("memory_edit", fresh),
+        ("memory_forget", json!({"path": "MEMORY.md", "text": "likes rum", "expected": read})),
+        ("memory_save", json!({"scope": "long", "content": "x", "expected": read})),
+        ("memory_save", json!({"scope": "daily", "content": "x", "expected": read})),
+        (
+            "memory_save",
+            json!({"scope": "commitment", "content": "x", "due": "tomorrow 9am", "expected": promised}),
+        ),
+    ] {
+        let refused = client.call(tool, arguments.clone());
+        assert_eq!(refused.error(), "changed_since_read", "{arguments}");
+        assert_eq!(refused.0["_meta"]["vault-agent/error"]["argument"], "expected");
+        assert!(refused.text().contains("Untrusted context"), "{}", refused.text());
+        if arguments["scope"] == "long" {
+            assert!(refused.text().contains("likes rum"), "the newer text: {}", refused.text());
+        }
+    }
+    assert_eq!(vault.tree(), before);
+    // With the hash of what stands there now it goes; a note that isn't there has the hash of nothing.
+    let now = hash(&mut client, "MEMORY.md");
+    client.call("memory_save", json!({"scope": "long", "content": "x", "expected": now})).ok();
+    let empty = vault_agent::memory::hash_of(b"");
+    client.call("memory_save", json!({"scope": "daily", "content": "x", "expected": empty})).ok();
+}
+
+#[test]
+fn a_save_answers_with_what_is_near_to_it() {
+    let vault = TestVault::new(
+        "//- /MEMORY.md\n## Food\n- Anna likes green tea in the morning\n- Anna is allergic to peanuts\n\
+         - the printer is on the second floor\n- Anna hates green tea #project/secret\n",
+    );
+    let mut client = Client::new(&vault);
+    let saved = client
+        .call("memory_save", json!({"scope": "long", "content": "Anna drinks black tea in the morning"}))
+        .ok();
+    let near = saved.structured()["near"].as_array().unwrap();
+    assert_eq!(near[0]["text"], "Anna likes green tea in the morning");
+    assert_eq!((&near[0]["path"], &near[0]["line"]), (&json!("MEMORY.md"), &json!(2)));
+    assert!(saved.text().contains("Untrusted context"), "{}", saved.text());
+    let shown = json!(near).to_string();
+    assert!(!shown.contains("printer") && !shown.contains("black") && near.len() <= 3, "{shown}");
+    assert!(!shown.contains("hates"), "another project's: {shown}");
+    let far = client.call("memory_save", json!({"scope": "daily", "content": "bought a hammer"})).ok();
+    assert_eq!(far.structured().get("near"), None::<&Value>, "{}", far.text());
+}
+
+#[test]
+fn a_reminder_is_snoozed_as_on_discord() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n\
+         - [ ] date=2026-12-01 time=09:00 recur=none msg=\"Pay the rent\" id=rid_AAAABBBBCCCC\n\
+         - [ ] date=2026-11-24 time=09:30 recur=weekly msg=\"Water plants\" id=rid_BBBBCCCCDDDD\n\
+         - [ ] date=2026-12-09 time=11:00 recur=none msg=\"Dentist\" id=rid_CCCCDDDDEEEE\n",
+    );
+    // One is told and gone from the note.
+    let _ = vault.run(&["tick"]).ok();
+    let rest: String = vault
+        .read("Reminders.md")
+        .lines()
+        .filter(|line| !line.contains("rent"))
+        .fold(String::new(), |out, line| out + line + "\n");
+    vault.write("Reminders.md", rest);
+    let mut client = Client::new(&vault);
+    let mut snooze = |arguments: Value| client.call("reminder_snooze", arguments);
+    let told = snooze(json!({"id": "rid_AAAABBBBCCCC", "minutes": 10})).ok();
+    let line = told.structured()["line_text"].as_str().unwrap().to_owned();
+    assert!(
+        line.contains("recur=none msg=\"Pay the rent\"") && line.contains("date=2026-12-01 time=09:4"),
+        "{line}"
+    );
+    assert!(vault.read("Reminders.md").contains(&line));
+    // What comes again anyway stays as it is, and comes once more.
+    let again = snooze(json!({"id": "rid_BBBBCCCCDDDD", "until": "tomorrow 9am"})).ok();
+    insta::assert_snapshot!(without_random(again.text()), @r#"
+    snoozed in Reminders.md:
+    - [ ] date=2026-12-02 time=09:00 recur=none msg="Water plants" id=rid_[ID]
+    "#);
+    assert!(vault.read("Reminders.md").contains("recur=weekly msg=\"Water plants\" id=rid_BBBBCCCCDDDD"));
+    assert_eq!(
+        snooze(json!({"id": "rid_BBBBCCCCDDDD", "until": "tomorrow 9am"})).ok().structured(),
+        again.structured(),
+        "once"
+    );
+    // What is still to come is moved.
+    let moved = snooze(json!({"id": "rid_CCCCDDDDEEEE", "until": "2026-12-10 11:00"})).ok();
+    assert_eq!(moved.structured()["id"], "rid_CCCCDDDDEEEE");
+    assert_eq!(vault.read("Reminders.md").matches("Dentist").count(), 1);
+    assert_eq!(snooze(json!({"id": "rid_ZZZZZZZZZZZZ", "minutes": 5})).error(), "no_such_id");
+    assert_eq!(snooze(json!({"id": "rid_AAAABBBBCCCC"})).error(), "missing_argument");
+    assert_eq!(
+        snooze(json!({"id": "rid_AAAABBBBCCCC", "minutes": 5, "until": "17:00"})).error(),
+        "unexpected_argument"
+    );
+    let run = vault.run(&["remind", "snooze", "rid_CCCCDDDDEEEE", "--minutes", "30"]).ok();
+    assert!(run.stdout.contains("Dentist"), "{}", run.stdout);
+}
+
+#[test]
+fn a_follow_up_is_snoozed_too() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T09:30:00Z\n//- /COMMITMENTS.md\n---\nid: c-2026-11-30-001\nstatus: delivered\n\
+         due: 2026-11-30T19:00:00Z\n---\nAsk about the dentist.\n",
+    );
+    let mut client = Client::new(&vault);
+    let again = client.call("reminder_snooze", json!({"id": "c-2026-11-30-001", "minutes": 60})).ok();
+    let line = again.structured()["line_text"].as_str().unwrap();
+    assert!(line.contains("Ask about the dentist."), "{line}");
+}
