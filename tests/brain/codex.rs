@@ -55,9 +55,10 @@ async fn a_tool_is_called_through_our_server_and_told_before_and_after() {
     assert_eq!(ask(&codex(&stand), &question("Ben likes cocoa"), &host).await.unwrap().text, "Saved.");
     assert!(stand.memory().contains("likes cocoa"), "{}", stand.memory());
     let told = host.told();
-    let [Told::Session(_), Told::Started(call), Told::Finished(result)] = &told[..] else {
+    let [Told::Session(_), Told::Started(call), Told::May(asked), Told::Finished(result)] = &told[..] else {
         panic!("{told:?}")
     };
+    assert_eq!(asked, call, "it is known before it may happen");
     assert_eq!((call.name.as_str(), &call.id), ("memory_save", &result.call_id));
     assert_eq!(serde_json::from_str::<Value>(&call.arguments).unwrap()["content"], "likes cocoa");
     assert!(!result.is_error && result.text.contains("likes cocoa"), "{result:?}");
