@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::brain::claude_code::ClaudeCode;
+use crate::brain::codex::Codex;
 use crate::brain::failover::Link;
 use crate::brain::harness::{Server, Setup};
 use crate::brain::process::{self, Supervision};
@@ -135,6 +136,7 @@ impl Prepared {
             };
             match self.settings.kind {
                 BrainKind::ClaudeCode => Arc::new(ClaudeCode::new(setup)),
+                BrainKind::Codex => Arc::new(Codex::new(setup)),
                 kind => Arc::new(Unable(
                     Class::Crash,
                     format!("the kind `{}` is not in this program", kind.as_str()),
