@@ -234,6 +234,7 @@ impl Workspace {
             },
             read_only: deliver::pass::read_only(schedule.host.as_deref(), &here),
             notifiers: format!("{:?} {:?}", self.settings.notify, self.settings.discord),
+            phrase: self.settings.assistant.phrase && !self.settings.brains.is_empty(),
         }
     }
 

@@ -47,6 +47,8 @@ pub(super) struct Walk {
     tried: Vec<Tried>,
     /// Name and error of each that failed, in order.
     pub failed: Vec<(String, BrainError)>,
+    /// Nobody waits for the answer: an account that was found empty within the hour isn't tried as the last resort.
+    unattended: bool,
 }
 
 impl Brains {
@@ -60,7 +62,7 @@ impl Brains {
     ) -> Self {
         let seat = |prepared: Prepared| {
             let harness = prepared.settings.kind.is_harness();
-            let calls = if harness { vec![] } else { prepared.calls(around.watch, client, &clock) };
+            let calls = prepared.alone(around, client, &clock);
             let harnesses = if harness { prepared.harnesses(around) } else { vec![] };
             Seat { prepared, calls, harnesses }
         };
@@ -83,7 +85,10 @@ impl Brains {
 
     /// Whom to ask next.
     pub fn next(&self, chain: &[&Seat], walk: &Walk) -> Option<Attempt> {
-        failover::next(&Self::links(chain), &self.health.load(), &walk.tried, self.clock.now())
+        let (links, health, now) = (Self::links(chain), self.health.load(), self.clock.now());
+        let next = failover::next(&links, &health, &walk.tried, now)?;
+        let in_vain = next.last_resort && failover::was_just_empty(&health, &links[next.link], now);
+        (!(walk.unattended && in_vain)).then_some(next)
     }
 
     /// Who was passed over because it rests, and until when, where nobody answered.
@@ -159,6 +164,11 @@ impl Brains {
 }
 
 impl Walk {
+    /// A walk that nobody, or somebody, waits for.
+    pub fn new(unattended: bool) -> Self {
+        Self { unattended, ..Self::default() }
+    }
+
     /// Notes that an attempt brought no answer.
     pub fn note(&mut self, attempt: Attempt, name: &str, error: BrainError) {
         self.tried.push(Tried { attempt, class: error.class, too_long: error.too_long });

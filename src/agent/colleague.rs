@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Engine, EngineParts, NoApprovals, Permits, Toolbox, VaultMemory};
 use crate::brain::wire::Watch;
 use crate::config::MEMORY;
-use crate::turn::journal::{CallRow, NewTurn};
+use crate::turn::journal::NewTurn;
 use crate::turn::{Halt, Nowhere, Question, Responder, TurnJournal, route};
 use crate::workspace::Workspace;
 
@@ -82,14 +82,14 @@ impl Colleagues {
         let assistant = &mut own.settings.assistant;
         assistant.turn_minutes = assistant.turn_minutes.min(MINUTES);
         if let Some(turn) = turn {
-            let calls = journal.calls(turn).map_err(|error| error.to_string())?;
-            assistant.turn_tokens = assistant.turn_tokens.saturating_sub(tokens(&calls));
+            let used = journal.tokens(turn).map_err(|error| error.to_string())?;
+            assistant.turn_tokens = assistant.turn_tokens.saturating_sub(used);
         }
         if assistant.turn_tokens < FEWEST_TOKENS {
             return Err("this turn's tokens are used up; answer with what you know".to_owned());
         }
         let now = workspace.clock.now();
-        let inner = Arc::new(inside(&journal, &own, name, question, now)?);
+        let inner = Arc::new(inside(name, question, now)?);
         let own = Arc::new(own);
         let engine = Engine::new(EngineParts {
             workspace: Arc::clone(&own),
@@ -102,11 +102,15 @@ impl Colleagues {
             files: Vec::new(),
             schema: None,
             why_apart: true,
+            counted: true,
         });
         let answered = engine.map_err(|error| error.to_string())?.answer(1, &Nowhere, stop).await;
         let rows = inner.calls(1).map_err(|error| error.to_string())?;
-        if let Err(error) = journal.aside(turn, &rows, workspace.clock.now()) {
-            tracing::warn!("what a question between brains used is not counted: {error}");
+        for row in &rows {
+            let counted = journal.called_beside(turn.unwrap_or(0), "ask_brain", row, workspace.clock.now());
+            if let Err(error) = counted {
+                tracing::warn!("what a question between brains used is not counted: {error}");
+            }
         }
         match answered {
             Ok(answer) if answer.facts.brain != MEMORY => Ok(answer.text),
@@ -128,20 +132,10 @@ impl Colleagues {
     }
 }
 
-/// The journal of the turn within: the question, and what the day has used so far.
-fn inside(
-    journal: &TurnJournal,
-    workspace: &Workspace,
-    name: &str,
-    question: &str,
-    now: Timestamp,
-) -> Result<TurnJournal, String> {
+/// The journal of the turn within.
+fn inside(name: &str, question: &str, now: Timestamp) -> Result<TurnJournal, String> {
     let words = |error: crate::turn::TurnJournalError| error.to_string();
     let inner = TurnJournal::in_memory().map_err(words)?;
-    let midnight = now.to_zoned(workspace.zone.tz().clone()).start_of_day().map(|day| day.timestamp());
-    if let Ok(midnight) = midnight {
-        inner.aside(None, &journal.calls_since(midnight).map_err(words)?, now).map_err(words)?;
-    }
     let turn =
         NewTurn { message: 1, text: question.to_owned(), only: Some(name.to_owned()), ..NewTurn::default() };
     inner.accept(&turn, now).map_err(words)?;
@@ -153,8 +147,4 @@ fn turn_named(journal: &TurnJournal, name: &str) -> Option<u64> {
     let by_block = journal.by_block(name).ok().flatten().map(|turn| turn.asked.message);
     let by_message = || journal.turn(name.parse().ok()?).ok().flatten().map(|turn| turn.asked.message);
     by_block.or_else(by_message)
-}
-
-fn tokens(calls: &[CallRow]) -> u64 {
-    calls.iter().map(|call| call.usage.input + call.usage.output).sum()
 }

@@ -63,6 +63,8 @@ pub struct EngineParts {
     pub schema: Option<serde_json::Value>,
     /// Whether an answer from memory leaves out the sentence why it isn't a brain's: whoever asks tells it.
     pub why_apart: bool,
+    /// Whether whoever asks counts what it cost, where the journal isn't kept.
+    pub counted: bool,
 }
 
 /// Runs turns, with the settings that it was made with.
@@ -81,9 +83,11 @@ impl std::fmt::Debug for Engine {
 pub(super) struct Run<'a> {
     pub turn: Turn,
     joined: Vec<Turn>,
-    blocks: Vec<LogBlock>,
+    pub blocks: Vec<LogBlock>,
     pub questions: Vec<Question>,
     recalled: Recalled,
+    /// The brains that are passed over because their own budget is used up, in words.
+    passed: Vec<String>,
     pub place: &'a dyn Place,
     pub stop: &'a CancellationToken,
     /// Pauses the turn's time while a person is asked.
@@ -165,15 +169,18 @@ impl Engine {
         if questions.is_empty() {
             return Err(Halt::Gone);
         }
-        let recalled = Recalled::default();
-        let mut run = Run { turn, joined, blocks, questions, recalled, place, stop, patience };
-        let routed = self.route(&run);
-        let mut asked = match routed {
-            Ok((chain, why)) if chain.is_empty() => Asked::Nobody { why },
-            Ok((chain, _)) => {
-                run.recalled = self.recall(&run).await?;
-                self.ask_chain(&run, &self.brains.chain(&chain)).await?
-            }
+        let (recalled, passed) = (Recalled::default(), Vec::new());
+        let mut run = Run { turn, joined, blocks, questions, recalled, passed, place, stop, patience };
+        let mut asked = match self.route(&run) {
+            Ok(chain) if chain.is_empty() => Asked::Nobody { why: None },
+            Ok(chain) => match self.within_budgets(&run, chain).await {
+                Ok(allowed) => {
+                    run.passed = allowed.passed;
+                    run.recalled = self.recall(&run).await?;
+                    self.ask_chain(&run, &self.brains.chain(&allowed.chain)).await?
+                }
+                Err(why) => Asked::Nobody { why: Some(why) },
+            },
             Err(unknown) => Asked::Nobody { why: Some(format!("{unknown}.")) },
         };
         if stop.is_cancelled() {
@@ -246,8 +253,8 @@ impl Engine {
         file.tell(read.ok().as_deref())
     }
 
-    /// Which brains are asked; none, with the reason, where today's budget is spent.
-    fn route(&self, run: &Run<'_>) -> Result<(Vec<String>, Option<String>), route::UnknownBrain> {
+    /// Which brains are asked.
+    fn route(&self, run: &Run<'_>) -> Result<Vec<String>, route::UnknownBrain> {
         let asked = &run.turn.asked;
         let kinds: Vec<_> = asked.attachments.iter().map(|kind| kind_of(kind)).collect();
         let text: Vec<&str> = run.questions.iter().map(|question| question.text.as_str()).collect();
@@ -262,10 +269,7 @@ impl Engine {
         fail::fail_point!("turn::before-routed");
         self.keep(self.journal().advance(asked.message, State::Routed, &routed.why, self.now()));
         fail::fail_point!("turn::after-routed");
-        if let Some(why) = self.spent() {
-            return Ok((Vec::new(), Some(why)));
-        }
-        Ok((routed.chain, None))
+        Ok(routed.chain)
     }
 
     /// What memory gives; after a crash, what it gave.
@@ -279,7 +283,14 @@ impl Engine {
             return Ok(recalled.clone());
         }
         let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
-        let looked = tokio::time::timeout(RECALL_TIME, self.parts.memory.given(&text.join("\n"))).await;
+        let (text, began) = (text.join("\n"), Instant::now());
+        let mut looked = tokio::time::timeout(RECALL_TIME, self.parts.memory.given(&text)).await;
+        if let Ok(Ok(given)) = &mut looked
+            && !given.injection.is_empty()
+            && let Some(chosen) = self.choose(run, &text, given, began).await
+        {
+            *given = chosen;
+        }
         let (recalled, note) = match looked {
             Ok(Ok(given)) if given.injection.is_empty() => (Recalled::default(), None),
             Ok(Ok(given)) => {
@@ -306,7 +317,7 @@ impl Engine {
 
     /// Asks along the chain until somebody answers.
     async fn ask_chain(&self, run: &Run<'_>, chain: &[&Seat]) -> Result<Asked, Halt> {
-        let mut walk = Walk::default();
+        let mut walk = Walk::new(is_unattended(run));
         while let Some(attempt) = self.brains.next(chain, &walk) {
             let seat = chain[attempt.link];
             let name = seat.prepared.name().to_owned();
@@ -331,7 +342,7 @@ impl Engine {
                 None => name,
             }
         });
-        let resting: Vec<String> = resting.collect();
+        let resting: Vec<String> = resting.chain(run.passed.iter().cloned()).collect();
         Ok(Asked::Nobody { why: Some(words::why_memory(&failed, &resting)) })
     }
 
@@ -442,6 +453,11 @@ fn kind_of(media_type: &str) -> AttachmentKind {
         Some("text") => AttachmentKind::Text,
         _ => AttachmentKind::Any,
     }
+}
+
+/// Whether nobody waits for the answer: a log holds the question, and no channel does.
+fn is_unattended(run: &Run<'_>) -> bool {
+    run.turn.asked.channel == 0 && !run.turn.asked.block.is_empty()
 }
 
 fn tail(blocks: &[LogBlock]) -> Option<String> {

@@ -1,4 +1,4 @@
-//! How a turn ends: what memory says where no brain did, the line of facts, and what a day may cost.
+//! How a turn ends: what memory says where no brain did, and the line of facts.
 
 use super::engine::{Engine, Run, later};
 use super::words;
@@ -8,29 +8,6 @@ use crate::turn::journal::Turn;
 use crate::turn::{Answer, Facts, Halt, history};
 
 impl Engine {
-    /// Why nobody is asked any more today, where the day's budget is spent.
-    pub(super) fn spent(&self) -> Option<String> {
-        let (tokens, usd) = (self.settings().day_tokens, self.settings().day_usd);
-        if tokens.is_none() && usd.is_none() {
-            return None;
-        }
-        let zone = self.parts.workspace.zone.tz().clone();
-        let midnight = self.now().to_zoned(zone).start_of_day().ok()?.timestamp();
-        let calls = self.journal().calls_since(midnight).ok()?;
-        let used: u64 = calls.iter().map(|call| call.usage.input + call.usage.output).sum();
-        let costs = self.journal().costs_since(midnight).ok()?;
-        let paid: f64 = calls
-            .iter()
-            .filter(|call| !costs.iter().any(|(brain, _)| *brain == call.brain))
-            .filter_map(|call| self.price(&call.brain, &call.usage))
-            .chain(costs.iter().map(|(_, usd)| *usd))
-            .sum();
-        if tokens.is_some_and(|most| used >= most) {
-            return Some(format!("Today's budget of {} tokens is used up.", tokens.unwrap_or_default()));
-        }
-        usd.filter(|most| paid >= *most).map(|most| format!("Today's budget of {most} USD is used up."))
-    }
-
     pub(super) fn price(&self, brain: &str, usage: &Usage) -> Option<f64> {
         Some(self.brains.named(brain)?.prepared.price?.of(usage))
     }
@@ -66,7 +43,12 @@ impl Engine {
         model: &str,
     ) -> Result<Answer, Halt> {
         let message = turn.asked.message;
-        let calls = self.journal().calls(message).map_err(later)?;
+        let mut calls = self.journal().calls(message).map_err(later)?;
+        let own = calls.len();
+        // What was asked beside the answer was paid for too.
+        calls.extend(self.journal().beside(message).map_err(later)?);
+        self.count_apart(&calls);
+        self.tell_budgets();
         let assembled = self.journal().turn(message).map_err(later)?.and_then(|turn| turn.assembled);
         let assembled = assembled.filter(|_| brain != MEMORY);
         let mut usage = Usage::default();
@@ -93,7 +75,7 @@ impl Engine {
             calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
             failed: calls
                 .iter()
-                .filter(|call| !call.is_aside())
+                .take(own)
                 .filter_map(|call| Some((call.brain.clone(), call.class?)))
                 .collect(),
             part: None,

@@ -8,6 +8,7 @@
 
 pub mod approval;
 pub mod approvals;
+pub mod budget;
 mod calling;
 pub mod colleague;
 mod engine;
@@ -15,9 +16,12 @@ mod finish;
 mod harness;
 mod limit;
 pub mod memory;
+mod phrase;
+mod recaller;
 pub mod recollection;
 mod rounds;
 pub mod setup;
+mod spending;
 mod told;
 pub mod tools;
 mod words;
@@ -29,6 +33,7 @@ pub use calling::Permits;
 pub use colleague::Colleagues;
 pub use engine::{Engine, EngineParts};
 pub use memory::{Given, Remember, VaultMemory};
+pub use phrase::Phraser;
 pub use recollection::{Memory, Recall};
 pub use told::{kept, persona, persona_text, pinned, pinned_text, shown};
 pub use tools::{Boxes, NoTools, Toolbox};

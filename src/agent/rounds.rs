@@ -120,12 +120,13 @@ impl Engine {
     /// The sentence that ends a turn whose tokens or rounds are used up.
     pub(super) fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
         let calls = self.journal().calls(message).map_err(later)?;
-        let used: u64 = calls.iter().map(|call| call.usage.input + call.usage.output).sum();
+        let beside = self.journal().beside(message).map_err(later)?;
+        let used: u64 = calls.iter().chain(&beside).map(|call| call.usage.input + call.usage.output).sum();
         let most = self.settings().turn_tokens;
         if used >= most {
             return Ok(Some(words::tokens_used_up(most)));
         }
-        let rounds = calls.iter().filter(|call| call.class.is_none() && !call.is_aside()).count();
+        let rounds = calls.iter().filter(|call| call.class.is_none()).count();
         let most = self.settings().max_rounds;
         Ok((rounds > most as usize).then(|| words::rounds_used_up(most)))
     }

@@ -82,13 +82,7 @@ impl Prepared {
         let (keys, problem) = keys(settings, root);
         let exposed: Vec<&str> = keys.iter().map(ExposeSecret::expose_secret).collect();
         let link = Link::new(&settings.name, settings.kind.as_str(), &url, &settings.model, &exposed);
-        let price = settings.price.map(|price| Price {
-            input: price.input,
-            cached: price.cached,
-            cache_write: price.cache_write,
-            output: price.output,
-        });
-        Self { settings: settings.clone(), url, link, price, problem, keys }
+        Self { settings: settings.clone(), url, link, price: settings.price, problem, keys }
     }
 
     /// Its name.
@@ -152,14 +146,14 @@ impl Prepared {
     /// Something to ask once for each of its keys, outside of any turn: a harness has no tools then.
     pub fn alone(
         &self,
-        workspace: &Workspace,
-        watch: Watch,
+        around: &Around,
         client: &reqwest::Client,
+        clock: &Arc<dyn Clock>,
     ) -> Vec<Arc<dyn Brain>> {
         if !self.settings.kind.is_harness() {
-            return self.calls(watch, client, &workspace.clock);
+            return self.calls(around.watch, client, clock);
         }
-        let around = Around { server: None, ..Around::of(workspace, watch) };
+        let around = Around { server: None, ..around.clone() };
         self.harnesses(&around).into_iter().map(|one| Arc::new(Alone(one)) as Arc<dyn Brain>).collect()
     }
 

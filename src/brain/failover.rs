@@ -28,7 +28,7 @@ pub struct Link {
     pub brain: String,
     /// Its model.
     pub model: String,
-    /// Who pays: brains with the same address and key run dry together.
+    /// Who pays: brains with the same address and key run dry together; one without a key does alone.
     pub account: String,
     /// A fingerprint of its settings without the keys.
     pub settings: String,
@@ -40,14 +40,16 @@ impl Link {
     /// A link from a brain's settings; keys are kept as fingerprints alone.
     pub fn new(brain: &str, kind: &str, url: &str, model: &str, keys: &[&str]) -> Self {
         let mut keys: Vec<String> = keys.iter().map(|key| fingerprint(&[key])).collect();
+        let host = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
+        // Without a key nothing says who pays: such a brain is an account of its own.
+        let account = format!("{host} {}", keys.first().map_or(brain, String::as_str));
         if keys.is_empty() {
             keys.push(String::new());
         }
-        let host = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
         Self {
             brain: brain.to_owned(),
             model: model.to_owned(),
-            account: format!("{host} {}", keys[0]),
+            account,
             settings: fingerprint(&[kind, url, model]),
             keys,
         }
@@ -147,6 +149,13 @@ pub fn next(chain: &[Link], health: &Health, tried: &[Tried], now: Timestamp) ->
     };
     let (_, first) = (0..chain.len()).filter_map(ends).min()?;
     attempt(first, true)
+}
+
+/// Whether its account was found empty less than an hour ago. Money doesn't come by asking: what runs every few minutes
+/// with nobody waiting leaves such a brain alone, where a person's question tries it as the last resort.
+pub fn was_just_empty(health: &Health, link: &Link, now: Timestamp) -> bool {
+    let row = health.row(link, Class::Billing);
+    row.is_some_and(|row| (0..HOUR).contains(&now.duration_since(row.at).as_secs()))
 }
 
 /// The first key that wasn't refused, neither before nor in this walk.

@@ -254,6 +254,34 @@ fn where_all_are_cooling_the_one_whose_time_ends_first_is_tried_once() {
 }
 
 #[test]
+fn an_account_that_was_just_found_empty_is_known_for_an_hour() {
+    let (chain, mut health) = (chain(), Health::default());
+    failed(&mut health, &chain, 0, 0, &error(Class::Billing), start());
+    assert!(was_just_empty(&health, &chain[0], after(HOUR - 1)));
+    assert!(!was_just_empty(&health, &chain[0], after(HOUR)));
+    assert!(!was_just_empty(&health, &chain[1], start()));
+    // A clock that was put back says nothing.
+    assert!(!was_just_empty(&health, &chain[0], after(-1)));
+}
+
+#[test]
+fn brains_of_one_provider_run_dry_together_and_keyless_ones_each_alone() {
+    let same = [
+        Link::new("big", "chat", "https://p.example/v1", "m1", &["key"]),
+        Link::new("small", "chat", "https://p.example", "m2", &["key"]),
+        Link::new("other", "chat", "https://p.example", "m2", &["another"]),
+        Link::new("one", "chat", "http://127.0.0.1:8080", "m1", &[]),
+        Link::new("two", "chat", "http://127.0.0.1:8080", "m2", &[]),
+    ];
+    let mut health = Health::default();
+    for at in [0, 3] {
+        failed(&mut health, &same, at, 0, &error(Class::Billing), start());
+    }
+    let rests: Vec<bool> = same.iter().map(|link| rest(&health, link, start()) != Rest::Free).collect();
+    assert_eq!(rests, [true, true, false, true, false]);
+}
+
+#[test]
 fn a_stopped_call_says_nothing_about_a_brain() {
     let mut health = Health::default();
     failed(&mut health, &chain(), 0, 0, &BrainError::cancelled(), start());

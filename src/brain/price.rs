@@ -1,24 +1,7 @@
 //! What a call cost: tokens times the prices of the settings.
 
-use serde::{Deserialize, Serialize};
-
 use super::Usage;
-
-/// US dollars for a million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Price {
-    /// What is read afresh.
-    pub input: f64,
-    /// What comes from the provider's cache; as `input` where it isn't given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cached: Option<f64>,
-    /// What is written into the provider's cache; as `input` where it isn't given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache_write: Option<f64>,
-    /// What is written.
-    pub output: f64,
-}
+pub use crate::config::Price;
 
 impl Price {
     /// US dollars for `usage`.

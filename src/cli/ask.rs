@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::consent::AtTerminal;
 use super::{CommandError, CommandResult, Context, Status, Ui};
 use crate::agent::approval::Approvals;
+use crate::agent::budget;
 use crate::agent::{Engine, EngineParts, VaultApprovals, VaultMemory, setup};
 use crate::brain::failover::{self, Link};
 use crate::brain::health::Store;
@@ -139,6 +140,7 @@ impl Session<'_> {
             files: self.files.clone(),
             schema: self.schema.as_ref().map(|schema| schema.value.clone()),
             why_apart: true,
+            counted: false,
         })
         .map_err(CommandError::problem)?;
         let live = !self.context.ui.json && self.schema.is_none() && std::io::stdout().is_terminal();
@@ -233,13 +235,16 @@ impl Session<'_> {
             None => ui.line(text),
         }
         let mut calls = Vec::new();
+        // What chose among memories: no attempt at an answer, but paid for.
+        let mut beside: Vec<CallRow> = Vec::new();
         let mut tools = Vec::new();
         for message in 1..=message {
             calls.extend(journal.calls(message).map_err(CommandError::problem)?);
+            beside.extend(journal.beside(message).map_err(CommandError::problem)?);
             tools.extend(journal.tools(message).map_err(CommandError::problem)?);
         }
         let answered = Some(answer.facts.brain.as_str()).filter(|brain| *brain != MEMORY);
-        let usage = calls.iter().fold((0, 0, 0), |sum, call| {
+        let usage = calls.iter().chain(&beside).fold((0, 0, 0), |sum, call| {
             (sum.0 + call.usage.input, sum.1 + call.usage.cached, sum.2 + call.usage.output)
         });
         let tool = |row: crate::turn::journal::ToolRow| Tool {
@@ -268,17 +273,27 @@ impl Session<'_> {
         let Ok(routed) = route(&workspace.settings, &question, self.args.brain.as_deref()) else {
             return Vec::new();
         };
+        let words = |until: Timestamp| rfc3339(until, workspace.zone.tz());
+        let asked_of = |brain: &str| calls.iter().any(|call| call.brain == brain);
+        let budgets = budget::of_vault(workspace);
+        let spent =
+            budgets.iter().filter(|budget| budget.is_used_up()).filter_map(|budget| budget.brain.clone());
+        let spent: Vec<String> =
+            spent.filter(|brain| routed.chain.contains(brain) && !asked_of(brain)).collect();
+        let midnight = budget::midnight(workspace, 1).map(words);
+        let passed = spent.iter().map(|brain| Skipped { brain: brain.clone(), until: midnight.clone() });
         let prepared = setup::prepare(&workspace.settings, workspace.vault.root());
         let link = |name: &String| {
             prepared.iter().find(|brain| brain.name() == name).map(|brain| brain.link.clone())
         };
-        let chain: Vec<Link> = routed.chain.iter().filter_map(link).collect();
+        let left = routed.chain.iter().filter(|name| !spent.contains(name));
+        let chain: Vec<Link> = left.filter_map(link).collect();
         let asked: Vec<usize> =
             calls.iter().filter_map(|call| chain.iter().position(|link| link.brain == call.brain)).collect();
         let health = Store::new(&workspace.dirs.state).load();
         let skipped = failover::skipped(&chain, &health, &asked, answered, workspace.clock.now());
-        let words = |until: Timestamp| rfc3339(until, workspace.zone.tz());
-        skipped.into_iter().map(|(brain, until)| Skipped { brain, until: until.map(words) }).collect()
+        let resting = skipped.into_iter().map(|(brain, until)| Skipped { brain, until: until.map(words) });
+        passed.chain(resting).collect()
     }
 }
 
@@ -286,7 +301,7 @@ impl Session<'_> {
 fn attempts(calls: &[CallRow]) -> Vec<Attempt> {
     let mut attempts: Vec<Attempt> = Vec::new();
     let mut open = false;
-    for call in calls.iter().filter(|call| !call.is_aside()) {
+    for call in calls.iter() {
         match attempts.last_mut().filter(|last| open && last.brain == call.brain) {
             Some(last) => {
                 last.ms += call.ms;

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{CommandError, CommandResult, Context, Status};
+use crate::agent::budget::{self, Budget};
 use crate::agent::setup::{self, Prepared};
 use crate::brain::failover::{self, Rest};
 use crate::brain::health::{Health, Store};
@@ -93,8 +94,12 @@ pub(super) struct Listed {
     pub cooldown_until: Option<String>,
     /// Why it isn't asked.
     pub class: Option<Class>,
+    /// Its own budget of the day, where it has one.
+    pub budget: Option<Budget>,
     /// When it answered last.
     pub last_ok: Option<String>,
+    /// When it failed last.
+    pub last_failed: Option<String>,
     /// What it said when it failed last, or what is wrong with its key.
     pub last_error: Option<String>,
 }
@@ -153,7 +158,19 @@ pub(super) fn listed(workspace: &Workspace) -> Vec<Listed> {
     let health = Store::new(&workspace.dirs.state).load();
     let (now, zone) = (workspace.clock.now(), workspace.zone.tz());
     let brains = setup::prepare(&workspace.settings, workspace.vault.root());
-    brains.iter().map(|brain| Listed::of(brain, &health, now, zone)).collect()
+    let budgets = budget::of_vault(workspace);
+    let midnight = budget::midnight(workspace, 1).map(|at| rfc3339(at, zone));
+    let one = |brain: &Prepared| {
+        let mut listed = Listed::of(brain, &health, now, zone);
+        let own = budgets.iter().find(|budget| budget.brain.as_deref() == Some(brain.name()));
+        if own.is_some_and(Budget::is_used_up) && listed.class.is_none() {
+            listed.ok = false;
+            listed.cooldown_until.clone_from(&midnight);
+        }
+        listed.budget = own.cloned();
+        listed
+    };
+    brains.iter().map(one).collect()
 }
 
 impl Listed {
@@ -173,7 +190,9 @@ impl Listed {
             ok: class.is_none(),
             cooldown_until: until.map(|until| rfc3339(until, zone)),
             class,
+            budget: None,
             last_ok: seen.and_then(|seen| seen.last_ok).map(|at| rfc3339(at, zone)),
+            last_failed: seen.and_then(|seen| seen.failed).map(|at| rfc3339(at, zone)),
             last_error: brain.problem.clone().or_else(|| seen.and_then(|seen| seen.last_error.clone())),
         }
     }
@@ -181,9 +200,14 @@ impl Listed {
     /// How it is, in a few words.
     pub(super) fn state(&self) -> String {
         let Some(class) = self.class else {
-            return match &self.last_ok {
-                Some(at) => format!("well, last answer {at}"),
-                None => "not asked yet".to_owned(),
+            if let (Some(budget), Some(until)) = (&self.budget, &self.cooldown_until) {
+                return format!("rests until {until}: {} is used up", budget.words());
+            }
+            let error = self.last_error.as_deref().unwrap_or("no reason was given");
+            return match (&self.last_ok, &self.last_failed) {
+                (Some(at), _) => format!("well, last answer {at}"),
+                (None, Some(at)) => format!("no answer yet, failed {at}: {error}"),
+                (None, None) => "not asked yet".to_owned(),
             };
         };
         let until = match (&self.cooldown_until, class) {
@@ -281,7 +305,9 @@ fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> Command
         }
         let began = Instant::now();
         let mut error = None;
-        for (key, call) in brain.alone(workspace, watch, &client).iter().enumerate() {
+        for (key, call) in
+            brain.alone(&setup::Around::of(workspace, watch), &client, &workspace.clock).iter().enumerate()
+        {
             error = runtime.block_on(hello(call)).err();
             // A missing key is seen whenever it is looked for; it needn't be remembered.
             if !brain.lacks_key() {

@@ -43,6 +43,9 @@ struct Report {
     /// The brains, as they are remembered.
     #[cfg(feature = "assistant")]
     brains: Vec<super::brain::Listed>,
+    /// The budgets of the day, with what is used of them.
+    #[cfg(feature = "assistant")]
+    budgets: Vec<crate::agent::budget::Budget>,
     /// The daemon that serves this vault with another state directory; 0 where its number isn't known.
     elsewhere: Option<u32>,
     /// The files that no snapshot holds, with the reasons.
@@ -105,6 +108,8 @@ fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
         read_only: settings.read_only,
         #[cfg(feature = "assistant")]
         brains: super::brain::listed(workspace),
+        #[cfg(feature = "assistant")]
+        budgets: crate::agent::budget::of_vault(workspace),
         elsewhere: DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()),
         #[cfg(feature = "history")]
         left_out: crate::history::left_out_in(&workspace.dirs.state),
@@ -194,6 +199,10 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
     #[cfg(feature = "assistant")]
     for brain in &report.brains {
         ui.line(format!("brain     {}: {}", brain.name, brain.state()));
+    }
+    #[cfg(feature = "assistant")]
+    for budget in &report.budgets {
+        ui.line(format!("budget    {}: {}", budget.brain.as_deref().unwrap_or("the day"), budget.state()));
     }
     show_next(context, workspace, report);
     for open in &report.waiting {

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, Context, Status};
+use crate::agent::budget::{self, Budget};
 use crate::reminders::rfc3339;
 use crate::turn::usage::{self, Answered, By, Row, Sum};
 use crate::vault::{VaultError, WalkOptions};
@@ -31,7 +32,7 @@ enum ByName {
     Brain,
     /// The day, in the vault's zone.
     Day,
-    /// The channel or thread.
+    /// The channel or thread; `routine:NAME` are routines, `phrasing` words for reminders.
     Channel,
 }
 
@@ -42,6 +43,8 @@ struct Report {
     to: String,
     total: Sum,
     by: Vec<Row>,
+    /// Today's budgets, with what is used of them.
+    budgets: Vec<Budget>,
 }
 
 /// Runs `usage`.
@@ -63,6 +66,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         to: rfc3339(workspace.clock.now(), zone),
         total,
         by: rows,
+        budgets: budget::of_vault(&workspace),
     };
     context.ui.json(&report);
     show(context, &report);
@@ -104,8 +108,16 @@ fn show(context: &Context, report: &Report) {
     }
     if report.by.is_empty() {
         context.ui.line("no answers with facts stand in the logs");
-        return;
+    } else {
+        show_table(context, report);
     }
+    for budget in &report.budgets {
+        let whose = budget.brain.as_ref().map_or("today".to_owned(), |name| format!("{name} today"));
+        context.ui.line(format!("{whose}: {}", budget.state()));
+    }
+}
+
+fn show_table(context: &Context, report: &Report) {
     let bars = std::io::stdout().is_terminal();
     let most = report.by.iter().map(|row| row.sum.tokens()).max().unwrap_or_default();
     let mut table = comfy_table::Table::new();

@@ -30,6 +30,8 @@ pub struct Assistant {
     pub day_usd: Option<f64>,
     /// What may happen without asking: `bash:GLOB`, `skill:NAME@HASH`, `mcp:SERVER.TOOL`. See [`super::allow`].
     pub allow: Vec<String>,
+    /// Whether a brain puts what is due into words of its own, before its minute.
+    pub phrase: bool,
 }
 
 impl Default for Assistant {
@@ -44,6 +46,7 @@ impl Default for Assistant {
             day_tokens: None,
             day_usd: None,
             allow: Vec::new(),
+            phrase: false,
         }
     }
 }
@@ -94,6 +97,10 @@ pub struct Brain {
     pub tools: Vec<String>,
     /// Whether one turn of it runs at a time; without it so for a harness, and not for a wire.
     pub serialize: Option<bool>,
+    /// The most tokens of its calls of a day; none for no bound of its own.
+    pub day_tokens: Option<u64>,
+    /// The most that its calls of a day cost, in USD, where its price is set.
+    pub day_usd: Option<f64>,
 }
 
 impl Brain {
@@ -177,7 +184,7 @@ impl BrainKind {
     }
 }
 
-/// Prices in USD a million tokens.
+/// Prices in USD a million tokens. What a call cost is reckoned where brains are ([`crate::brain::price`]).
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -247,11 +254,32 @@ pub(super) fn validate(
     assistant: &Assistant,
     brains: &[Brain],
     routes: &[Route],
+    recaller: Option<&str>,
 ) -> Result<(), (String, ConfigError)> {
     let wrong = |key: &str, message: String, hint: &str| {
         Err((key.to_owned(), ConfigError::new(message).suggest(hint)))
     };
     let known = |name: &str| brains.iter().any(|brain| brain.name == name);
+    let name_one = |name: &str| match brains {
+        [] => format!("add a `[[brain]]` with `name = \"{name}\"`, or take this out: no brain is set up"),
+        _ => {
+            let names: Vec<String> = brains.iter().map(|brain| format!("`{}`", brain.name)).collect();
+            format!("add a `[[brain]]` with `name = \"{name}\"`, or name one of {}", names.join(", "))
+        }
+    };
+    let budgets = brains
+        .iter()
+        .map(|brain| (format!("brain `{}`", brain.name), brain.day_tokens, brain.day_usd))
+        .chain([("`[assistant]`".to_owned(), assistant.day_tokens, assistant.day_usd)]);
+    for (of, tokens, usd) in budgets {
+        if tokens == Some(0) || usd.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
+            return wrong(
+                if of.starts_with("brain") { "brain" } else { "assistant" },
+                format!("the day's budget of {of} is nothing at all"),
+                "give more than 0, or take the key out for no bound",
+            );
+        }
+    }
     for (index, brain) in brains.iter().enumerate() {
         let name = &brain.name;
         let fits = (1..=40).contains(&name.chars().count())
@@ -318,16 +346,23 @@ pub(super) fn validate(
             return wrong(
                 "assistant.chain",
                 format!("`assistant.chain` names `{name}`, and no `[[brain]]` has that name"),
-                "name a brain of this file",
+                &name_one(name),
             );
         }
+    }
+    if let Some(name) = recaller.filter(|name| !known(name)) {
+        return wrong(
+            "recall.brain",
+            format!("`recall.brain` names `{name}`, and no `[[brain]]` has that name"),
+            &name_one(name),
+        );
     }
     for route in routes {
         if !known(&route.brain) {
             return wrong(
                 "route",
                 format!("a route names the brain `{}`, and no `[[brain]]` has that name", route.brain),
-                "name a brain of this file",
+                &name_one(&route.brain),
             );
         }
         if let Some(pattern) = &route.matches

@@ -323,18 +323,20 @@ impl Default for Embed {
 }
 
 /// What is given without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Recall {
     /// The estimated tokens of an injection, at 4 characters each.
     pub budget_tokens: usize,
     /// The estimated tokens of one memory in it.
     pub memory_tokens: usize,
+    /// A brain that chooses from what was found what helps with a question of the assistant's; none: all of it is given.
+    pub brain: Option<String>,
 }
 
 impl Default for Recall {
     fn default() -> Self {
-        Self { budget_tokens: 1000, memory_tokens: 250 }
+        Self { budget_tokens: 1000, memory_tokens: 250, brain: None }
     }
 }
 
@@ -414,6 +416,7 @@ impl Settings {
         same.assistant.clone_from(&other.assistant);
         same.brains.clone_from(&other.brains);
         same.routes.clone_from(&other.routes);
+        same.recall.brain.clone_from(&other.recall.brain);
         same == *other
     }
 
@@ -453,7 +456,7 @@ impl Settings {
         within("assistant.max_rounds", turn.max_rounds as usize, 1, 100)?;
         within("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
         within("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
-        assistant::validate(turn, &self.brains, &self.routes)
+        assistant::validate(turn, &self.brains, &self.routes, self.recall.brain.as_deref())
     }
 }
 

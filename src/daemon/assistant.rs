@@ -78,6 +78,7 @@ fn engine(
         files: Vec::new(),
         schema: None,
         why_apart: false,
+        counted: false,
     };
     Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
 }

@@ -19,6 +19,8 @@ mod history;
 mod index;
 mod lock;
 mod part;
+#[cfg(feature = "assistant")]
+mod phrasing;
 #[cfg(feature = "index")]
 mod recall;
 mod scheduler;

@@ -72,6 +72,9 @@ struct Scheduler {
     /// The wall clock when it was last looked at, and the monotonic one.
     seen: Option<(Timestamp, Instant)>,
     gone: bool,
+    /// Words for what is about to be due.
+    #[cfg(feature = "assistant")]
+    phrasing: super::phrasing::Phrasing,
 }
 
 impl Scheduler {
@@ -93,6 +96,8 @@ impl Scheduler {
             last_pass: None,
             seen: None,
             gone: false,
+            #[cfg(feature = "assistant")]
+            phrasing: super::phrasing::Phrasing::default(),
         }
     }
 
@@ -119,7 +124,11 @@ impl Scheduler {
         self.last_pass = Some(Instant::now());
         tokio::select! {
             result = self.pass() => match result {
-                Ok(report) => self.tell(now, &report),
+                Ok(report) => {
+                    self.tell(now, &report);
+                    #[cfg(feature = "assistant")]
+                    self.phrasing.begin(&self.workspace, report.upcoming);
+                }
                 Err(error) => {
                     tracing::error!("the pass could not be made: {error}");
                     let words = error.to_string();
@@ -252,6 +261,8 @@ impl Scheduler {
                 self.workspace = Arc::new(workspace);
                 self.outlets = self.workspace.outlets(self.ui.json);
                 self.settings = self.workspace.pass_settings();
+                #[cfg(feature = "assistant")]
+                self.phrasing.take_on();
                 self.board.update(|status| status.settings_error = None);
                 // Without parts nobody listens, which is fine.
                 let _ = self.events.send(Event::Settings(Arc::clone(&self.workspace)));

@@ -26,8 +26,21 @@ pub fn notice(journal: &Journal, text: &str, now: Timestamp) -> Result<(), Journ
     queue(journal, MessageKind::Notice, text.to_owned(), now)
 }
 
+/// Queues a notice that is said once: `name` says what it is about and for which day, and after it was queued once
+/// nothing of that name is again, whatever happens in between. Says whether it was queued.
+///
+/// # Errors
+/// The journal can't be written.
+pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) -> Result<bool, JournalError> {
+    let message = new(MessageKind::Notice, text.to_owned(), now);
+    journal.queue_once(name, &message, super::split::DISCORD_LIMIT, now)
+}
+
 fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> Result<(), JournalError> {
+    journal.claim(&[new(kind, body, now)], super::split::DISCORD_LIMIT).map(|_| ())
+}
+
+fn new(kind: MessageKind, body: String, now: Timestamp) -> NewMessage {
     let key = format!("{kind}:{}:{}", now.as_millisecond(), ulid::Ulid::generate());
-    let message = NewMessage { key, kind, scope: None, body, deliveries: Vec::new() };
-    journal.claim(&[message], super::split::DISCORD_LIMIT).map(|_| ())
+    NewMessage { key, kind, scope: None, body, deliveries: Vec::new() }
 }

@@ -7,6 +7,7 @@
 //! - [`notifier`]: the trait, and the values that cross it;
 //! - [`Console`], `Desktop`: the notifiers that need no network (Discord's is in `discord`);
 //! - [`compose`], [`split`]: the words, and cutting them to size; pure;
+//! - [`phrase`]: whether words that a brain found say the same as the plain ones; pure;
 //! - [`journal`]: what was sent, in SQLite;
 //! - [`mod@pass`]: one pass of the scheduler;
 //! - [`send_answer`]: what the assistant answers, over the same steps.
@@ -21,16 +22,17 @@ pub mod journal;
 pub mod notifier;
 mod outlets;
 pub mod pass;
+pub mod phrase;
 mod restored;
 pub mod split;
 
 pub use answer::{Answers, Progress, send_answer};
-pub use confirm::{confirm, notice};
+pub use confirm::{confirm, notice, notice_once};
 pub use console::Console;
 #[cfg(feature = "desktop")]
 pub use desktop::Desktop;
 pub use journal::{Journal, JournalError};
 pub use notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
 pub use outlets::Outlets;
-pub use pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, pass};
+pub use pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, Upcoming, pass};
 pub use restored::{restored, restored_commitment};

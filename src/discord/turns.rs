@@ -212,7 +212,7 @@ impl Worker {
                 Step::On => pause = PAUSE,
                 Step::Wait(why) => {
                     tracing::warn!(channel = self.channel, "a turn can't go on now: {why}");
-                    tokio::time::sleep(pause).await;
+                    self.wait(message, pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             }
@@ -250,18 +250,40 @@ impl Worker {
         let why = self.shared.turnstile.end(self.channel);
         match (answered, why) {
             (_, Some(Why::Changed)) => self.again(message),
-            (Err(Halt::Stopped), Some(Why::Stopped(who))) => {
-                let said = system(message, &format!("{who} stopped the answer."), self.shared.clock.now());
-                self.write(vec![said]);
-                let facts =
-                    Facts { brain: crate::config::MEMORY.to_owned(), turn: block(turn), ..Facts::default() };
-                self.fix(turn, "Stopped.", &facts)
-            }
+            (Err(Halt::Stopped), Some(Why::Stopped(who))) => self.stopped(turn, &who),
             (Ok(answer), _) => self.fix(turn, &answer.text, &answer.facts),
             (Err(Halt::Gone), _) => self.advance(message, State::Dropped, "the question was taken back"),
             (Err(Halt::Later(why)), _) => Step::Wait(why),
             (Err(Halt::Stopped), None) => Step::Wait("the answer was stopped by nobody".to_owned()),
         }
+    }
+
+    /// Waits before a turn goes on. While it has no answer yet, `/stop` ends it here as it does while a brain is asked,
+    /// and an edited question begins again.
+    async fn wait(&self, message: u64, pause: Duration) {
+        let turn = self.shared.turns.turn(message).ok().flatten();
+        let Some(turn) = turn.filter(|turn| turn.state < State::Answered) else {
+            return tokio::time::sleep(pause).await;
+        };
+        let joined = self.shared.turns.joined_to(message).unwrap_or_default();
+        let messages = joined.iter().map(|turn| turn.asked.message).chain([message]).collect();
+        let stop = self.shared.turnstile.begin(self.channel, messages);
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+        match self.shared.turnstile.end(self.channel) {
+            Some(Why::Stopped(who)) => drop(self.stopped(&turn, &who)),
+            Some(Why::Changed) => drop(self.again(message)),
+            None => {}
+        }
+    }
+
+    fn stopped(&self, turn: &Turn, who: &str) -> Step {
+        let said = system(turn.asked.message, &format!("{who} stopped the answer."), self.shared.clock.now());
+        self.write(vec![said]);
+        let facts = Facts { brain: crate::config::MEMORY.to_owned(), turn: block(turn), ..Facts::default() };
+        self.fix(turn, "Stopped.", &facts)
     }
 
     fn again(&self, message: u64) -> Step {

@@ -157,7 +157,7 @@ impl Recall {
         if expand {
             self.expand(snapshot, &mut memories, &order)?;
         }
-        let budget = self.settings.recall;
+        let budget = &self.settings.recall;
         let chosen = || order.iter().map(|at| &memories[*at]);
         let injection = Injection::new(chosen(), budget.budget_tokens, budget.memory_tokens);
         // A digest is about the question: pins alone make none.

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::brain::Class;
+use crate::format::log::said_and_facts;
 
 /// Who gave an answer, from what, and what it took.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -122,19 +123,19 @@ impl Facts {
 
     /// Reads a line; none where it isn't one of these.
     pub fn parse(line: &str) -> Option<Self> {
-        let inner = line.trim_end().strip_prefix("%% ")?.strip_suffix(" %%")?;
+        if line.contains('\n') {
+            return None;
+        }
+        Self::of(&said_and_facts(line).1)
+    }
+
+    /// From keys and values; none where a value isn't what it should be.
+    fn of(pairs: &[(&str, &str)]) -> Option<Self> {
         let (mut facts, mut calls) = (Self::default(), None);
-        let mut seen: Vec<&str> = Vec::new();
-        for field in inner.split_ascii_whitespace() {
-            let (key, value) = field.split_once('=')?;
-            let is_key = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-            if key.is_empty() || !key.bytes().all(is_key) || value.contains('%') || seen.contains(&key) {
+        for (at, &(key, value)) in pairs.iter().enumerate() {
+            if pairs[..at].iter().any(|(before, _)| *before == key) {
                 return None;
             }
-            if seen.is_empty() && key != "brain" {
-                return None;
-            }
-            seen.push(key);
             match key {
                 "brain" => facts.brain = decode(value)?,
                 "model" => facts.model = decode(value)?,
@@ -162,9 +163,9 @@ impl Facts {
 
 /// What an `[!agent]` block says, and the facts that end it.
 pub fn split(content: &str) -> (&str, Option<Facts>) {
-    let (text, line) = content.rsplit_once('\n').unwrap_or(("", content));
-    match Facts::parse(line) {
-        Some(facts) => (text, Some(facts)),
+    let (said, pairs) = said_and_facts(content);
+    match Facts::of(&pairs) {
+        Some(facts) => (said, Some(facts)),
         None => (content, None),
     }
 }

@@ -107,8 +107,8 @@ fn brains_are_listed_as_they_are_remembered() {
     assert_eq!(
         list[0],
         json!({"name": "claude", "kind": "messages", "model": "claude-sonnet-4-6",
-               "url": "https://api.anthropic.com", "ok": false, "cooldown_until": null, "class": "auth",
-               "last_ok": null, "last_error": "there is no key; set `TEST_CLAUDE_KEY`"})
+               "url": "https://api.anthropic.com", "ok": false, "cooldown_until": null, "class": "auth", "budget": null,
+               "last_ok": null, "last_failed": null, "last_error": "there is no key; set `TEST_CLAUDE_KEY`"})
     );
     assert_eq!((&list[1]["ok"], &list[1]["class"]), (&json!(true), &json!(null)));
     let doctor = vault.run(&["doctor"]);

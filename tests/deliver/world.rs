@@ -150,6 +150,7 @@ impl World {
             digest: DigestRule::default(),
             read_only: None,
             notifiers: "settings 1".to_owned(),
+            phrase: false,
         };
         let place = Place::new("place", Arc::clone(&clock));
         let world =

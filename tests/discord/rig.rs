@@ -257,6 +257,7 @@ impl Rig {
                     files: vec![],
                     schema: None,
                     why_apart: false,
+                    counted: false,
                 };
                 Arc::new(Engine::new(parts).unwrap())
             }

@@ -238,7 +238,7 @@ impl Journal {
     }
 }
 
-fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize) -> rusqlite::Result<bool> {
+pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize) -> rusqlite::Result<bool> {
     let facts: Vec<&Fact> = message.deliveries.iter().map(|(_, _, fact)| fact).collect();
     let inserted = tx
         .prepare_cached(

@@ -17,6 +17,7 @@ mod answers;
 mod message;
 mod names;
 mod pauses;
+mod phrases;
 mod problems;
 #[cfg(test)]
 mod tests;
@@ -42,7 +43,7 @@ pub const RESTORED: &str = "restored";
 pub const FILE_NAME: &str = "deliveries.sqlite";
 
 /// The schema's version, in `PRAGMA user_version`.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// When this many rows are done, the older half goes: far more than a stale buffer can bring back.
 const KEEP_DONE: i64 = 100_000;
@@ -375,8 +376,11 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
     if version(&tx)? < 1 {
         tx.execute_batch(include_str!("schema.sql"))?;
     }
-    if version(&tx)? < VERSION {
+    if version(&tx)? < 2 {
         pauses::create(&tx)?;
+    }
+    if version(&tx)? < VERSION {
+        phrases::create(&tx)?;
         tx.pragma_update(None, "user_version", VERSION)?;
     }
     let found = version(&tx)?;

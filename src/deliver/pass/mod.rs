@@ -16,6 +16,7 @@
 mod memory;
 mod notes;
 mod plan;
+pub use plan::Upcoming;
 pub(crate) use plan::{commitment_fact, meaning};
 mod report;
 mod send;
@@ -80,6 +81,8 @@ pub struct PassSettings {
     pub read_only: Option<String>,
     /// Changes whenever the settings of the notifiers do; what was refused is then tried again.
     pub notifiers: String,
+    /// Whether words that a brain found are used, and what will be due is told so that they are looked for.
+    pub phrase: bool,
 }
 
 /// How a pass is run.
@@ -147,6 +150,9 @@ pub async fn pass(
         let plan = work(context, &notes, now, started, &mut report).await?;
         settle::settle(context, memory, mode, &notes, &plan, now, &mut report)?;
         note_clean(context, &notes, &plan)?;
+        if context.settings.phrase && mode == Mode::Daemon {
+            report.upcoming = plan::upcoming(context, &notes, context.clock.now())?;
+        }
         plan.changed
     };
     tell_findings(context, &notes, &changed, mode, &mut report)?;
@@ -169,7 +175,8 @@ async fn work(
     let mut plan = plan::plan(context, notes, now, true)?;
     if !plan.fires.is_empty() {
         fail::fail_point!("deliver::before-claim");
-        let messages = plan::messages(context.settings, &plan.fires, now);
+        let phrases = plan::phrases(context, &plan.fires)?;
+        let messages = plan::messages(context.settings, &plan.fires, &phrases, now);
         let claimed = context.journal.claim(&messages, context.outlets.primary.limit())?;
         fail::fail_point!("deliver::after-claim");
         sender.deliver(claimed, report).await?;

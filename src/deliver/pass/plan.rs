@@ -8,9 +8,9 @@ use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 use super::notes::{CommitmentNote, Notes, ReminderNote};
 use super::report::late_seconds;
 use super::{PassContext, PassError, PassSettings};
-use crate::deliver::compose;
 use crate::deliver::journal::{self, Journal, LineHash, NewMessage, Row, State};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
+use crate::deliver::{compose, phrase};
 use crate::format::commitment::{Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
@@ -384,7 +384,15 @@ pub(crate) fn commitment_fact(zone: &Zone, commitment: &Commitment, due: Timesta
 
 /// The messages for what is due: what was missed in one digest a place where the rule says so, oldest
 /// first; everything else alone, by its instant and then in the order of the notes.
-pub(super) fn messages(settings: &PassSettings, fires: &[Fire], now: Timestamp) -> Vec<NewMessage> {
+///
+/// `phrases` are words that a brain found, by key: they stand in the place of the plain ones where these would have been
+/// the message alone, on time, without a remark.
+pub(super) fn messages(
+    settings: &PassSettings,
+    fires: &[Fire],
+    phrases: &HashMap<String, String>,
+    now: Timestamp,
+) -> Vec<NewMessage> {
     let today = settings.zone.tz().to_datetime(now).date();
     let mut places: BTreeMap<Option<Scope>, Vec<&Fire>> = BTreeMap::new();
     for fire in fires {
@@ -401,25 +409,89 @@ pub(super) fn messages(settings: &PassSettings, fires: &[Fire], now: Timestamp) 
         };
         match together.as_slice() {
             [] => {}
-            [one] => out.push((one.fact.due, single(one, scope, today))),
+            [one] => out.push((one.fact.due, single(one, scope, today, phrases))),
             [first, ..] => out.push((first.fact.due, digest(&together, scope, today))),
         }
-        out.extend(alone.into_iter().map(|fire| (fire.fact.due, single(fire, scope, today))));
+        out.extend(alone.into_iter().map(|fire| (fire.fact.due, single(fire, scope, today, phrases))));
     }
     out.sort_by_key(|(due, _)| *due);
     out.into_iter().map(|(_, message)| message).collect()
+}
+
+/// How far ahead words are looked for.
+const AHEAD: SignedDuration = SignedDuration::from_secs(60);
+
+/// Something that will be due within a minute, and that a brain may put into words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upcoming {
+    /// The delivery's key.
+    pub key: String,
+    /// The hash of the line or block that it stands in.
+    pub line: LineHash,
+    /// What will be told.
+    pub fact: Fact,
+}
+
+/// What will be due within a minute after `now` and is told once, by itself. What recurs, what is late and what comes
+/// in a digest is told in plain words.
+pub(super) fn upcoming(
+    context: &PassContext<'_>,
+    notes: &Notes,
+    now: Timestamp,
+) -> Result<Vec<Upcoming>, PassError> {
+    let ahead = now.saturating_add(AHEAD).unwrap_or(now);
+    // A line gets its id within seconds, and a pass follows: until then it has no lasting key.
+    let named: HashSet<String> = notes
+        .reminders
+        .iter()
+        .flat_map(|note| &note.soon)
+        .filter_map(|line| line.reminder.id.map(|id| id.to_string()))
+        .collect();
+    let may = |fire: &Fire| {
+        let fact = &fire.fact;
+        let lasting = fact.kind == MessageKind::Commitment || named.contains(&fact.id);
+        lasting && fact.due > now && !fact.recurring && fact.missed == 0 && phrase::fits(&fact.msg)
+    };
+    let fires = plan(context, notes, ahead, false)?.fires;
+    let upcoming = |fire: Fire| Upcoming { key: fire.key, line: fire.line, fact: fire.fact };
+    Ok(fires.into_iter().filter(may).map(upcoming).collect())
+}
+
+/// The words that were found in time for what is due now.
+pub(super) fn phrases(
+    context: &PassContext<'_>,
+    fires: &[Fire],
+) -> Result<HashMap<String, String>, PassError> {
+    if !context.settings.phrase {
+        return Ok(HashMap::new());
+    }
+    let mut found = HashMap::new();
+    for fire in fires.iter().filter(|fire| !fire.fact.recurring) {
+        if let Some(phrase) = context.journal.phrase(&fire.key, &fire.line)? {
+            found.insert(fire.key.clone(), phrase);
+        }
+    }
+    Ok(found)
 }
 
 fn lateness(fire: &Fire) -> SignedDuration {
     SignedDuration::from_secs(fire.fact.late_seconds)
 }
 
-fn single(fire: &Fire, scope: Option<Scope>, today: civil::Date) -> NewMessage {
+fn single(
+    fire: &Fire,
+    scope: Option<Scope>,
+    today: civil::Date,
+    phrases: &HashMap<String, String>,
+) -> NewMessage {
+    let phrase = phrases.get(&fire.key).filter(|phrase| {
+        compose::remark(&fire.fact, today).is_empty() && phrase::keeps(&fire.fact.msg, phrase)
+    });
     NewMessage {
         key: fire.key.clone(),
         kind: fire.fact.kind,
         scope,
-        body: compose::single(&fire.fact, today),
+        body: phrase.cloned().unwrap_or_else(|| compose::single(&fire.fact, today)),
         deliveries: vec![(fire.key.clone(), fire.line, fire.fact.clone())],
     }
 }

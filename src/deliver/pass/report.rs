@@ -3,6 +3,7 @@
 use jiff::{Timestamp, civil, tz::TimeZone};
 use serde::Serialize;
 
+use super::plan::Upcoming;
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::reminders::{PlacedFinding, rfc3339};
 
@@ -36,6 +37,9 @@ pub struct PassReport {
     /// waits for the note to be still.
     #[serde(skip)]
     pub again: Option<Timestamp>,
+    /// What will be due within a minute, where words are looked for.
+    #[serde(skip)]
+    pub upcoming: Vec<Upcoming>,
     /// Whether the pass took longer than it may.
     #[serde(skip)]
     pub over_time: bool,

@@ -3,9 +3,30 @@
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::rows::{ASIDE, CallRow, Round, ToolEnd, ToolRow};
+use super::rows::{CallRow, Round, ToolEnd, ToolRow};
 use super::{TurnJournal, TurnJournalError, count, step, whole};
 use crate::brain::{Class, Reply, ToolCall, Usage};
+
+/// What [`call_of`] reads.
+pub(super) const COLUMNS: &str = "brain, model, class, error, ms, input, cached, cache_write, output";
+
+/// A call as a row of [`COLUMNS`] has it.
+pub(super) fn call_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<CallRow> {
+    let class: Option<String> = row.get(2)?;
+    Ok(CallRow {
+        brain: row.get(0)?,
+        model: row.get(1)?,
+        class: class.and_then(|name| Class::ALL.into_iter().find(|class| class.name() == name)),
+        error: row.get(3)?,
+        ms: count(row, 4)?,
+        usage: Usage {
+            input: count(row, 5)?,
+            cached: count(row, 6)?,
+            cache_write: count(row, 7)?,
+            output: count(row, 8)?,
+        },
+    })
+}
 
 impl TurnJournal {
     /// Notes how a call ended, and the round of tools that it asks for.
@@ -50,75 +71,11 @@ impl TurnJournal {
         })
     }
 
-    /// Notes the calls by which a brain answered another: beside the turn of a message, or of none.
-    pub fn aside(
-        &self,
-        message: Option<u64>,
-        calls: &[CallRow],
-        now: Timestamp,
-    ) -> Result<(), TurnJournalError> {
-        if calls.is_empty() {
-            return Ok(());
-        }
-        let message = match message {
-            Some(message) => message,
-            None => {
-                // A closed turn of its own, so that the day counts it.
-                let message = getrandom::u64().unwrap_or_else(|_| now.as_nanosecond() as u64);
-                self.write(|tx| {
-                    tx.execute(
-                        "INSERT INTO turns (message, channel, thread, author, block, text, away, reply, files, state,
-                           started_ms, finished_ms)
-                         VALUES (?1, '0', 0, '', '', '', 0, 0, '', 'dropped', ?2, ?2) ON CONFLICT DO NOTHING",
-                        params![message.to_string(), now.as_millisecond()],
-                    )
-                })?;
-                message
-            }
-        };
-        for call in calls {
-            let error = format!("{ASIDE}{}", call.error.as_deref().unwrap_or_default());
-            self.called(message, &CallRow { error: Some(error), ..call.clone() }, None, now)?;
-        }
-        Ok(())
-    }
-
     /// The calls of a turn, in their order.
     pub fn calls(&self, message: u64) -> Result<Vec<CallRow>, TurnJournalError> {
-        self.calls_where("message = ?1", message.to_string())
-    }
-
-    /// The calls of all turns that were accepted since an instant.
-    pub fn calls_since(&self, since: Timestamp) -> Result<Vec<CallRow>, TurnJournalError> {
-        let accepted = "message IN (SELECT message FROM turns WHERE started_ms >= ?1)";
-        self.calls_where(accepted, since.as_millisecond())
-    }
-
-    fn calls_where(
-        &self,
-        condition: &str,
-        value: impl rusqlite::ToSql,
-    ) -> Result<Vec<CallRow>, TurnJournalError> {
-        let columns = "brain, model, class, error, ms, input, cached, cache_write, output";
         self.read(|db| {
-            db.prepare_cached(&format!("SELECT {columns} FROM calls WHERE {condition} ORDER BY number"))?
-                .query_map([value], |row| {
-                    let class: Option<String> = row.get(2)?;
-                    Ok(CallRow {
-                        brain: row.get(0)?,
-                        model: row.get(1)?,
-                        class: class
-                            .and_then(|name| Class::ALL.into_iter().find(|class| class.name() == name)),
-                        error: row.get(3)?,
-                        ms: count(row, 4)?,
-                        usage: Usage {
-                            input: count(row, 5)?,
-                            cached: count(row, 6)?,
-                            cache_write: count(row, 7)?,
-                            output: count(row, 8)?,
-                        },
-                    })
-                })?
+            db.prepare_cached(&format!("SELECT {COLUMNS} FROM calls WHERE message = ?1 ORDER BY number"))?
+                .query_map([message.to_string()], call_of)?
                 .collect()
         })
     }

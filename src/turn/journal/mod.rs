@@ -7,6 +7,7 @@
 //!
 //! Deleting the file loses nothing of the vault; an open question may then be asked again.
 
+mod beside;
 mod calls;
 mod rows;
 mod schema;
@@ -84,6 +85,7 @@ impl TurnJournal {
         let connection = Connection::open_in_memory().map_err(wrong)?;
         connection.execute_batch(SCHEMA).map_err(wrong)?;
         connection.execute_batch(sessions::TABLES).map_err(wrong)?;
+        connection.execute_batch(beside::SCHEMA).map_err(wrong)?;
         Ok(Self { path, connection: Mutex::new(connection) })
     }
 
@@ -102,6 +104,7 @@ impl TurnJournal {
             _ => return Ok(None),
         }
         connection.execute_batch(sessions::TABLES).map_err(wrong)?;
+        connection.execute_batch(beside::SCHEMA).map_err(wrong)?;
         Ok(Some(Self { path: path.to_owned(), connection: Mutex::new(connection) }))
     }
 

@@ -104,16 +104,6 @@ pub struct CallRow {
     pub usage: Usage,
 }
 
-/// How the error of a call begins that answered a question of another brain, not the turn's own.
-pub(super) const ASIDE: &str = "aside ";
-
-impl CallRow {
-    /// Whether it answered a question of another brain: its use counts, but it is no attempt at the turn's answer.
-    pub fn is_aside(&self) -> bool {
-        self.error.as_ref().is_some_and(|error| error.starts_with(ASIDE))
-    }
-}
-
 /// A tool call of a turn, with what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolRow {

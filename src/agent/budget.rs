@@ -1,0 +1,256 @@
+//! What a day may cost: the assistant's bound and each brain's own, and how much of them is used.
+//!
+//! What was spent stands in the turn journal, call by call. At 80 % of a bound a notice says so, once a day; at 100 % a
+//! person is asked whether to go on ([`super::spending`]), and a "yes" lifts that bound until midnight.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::approval::Wanted;
+use crate::brain::Usage;
+use crate::config::Settings;
+use crate::turn::journal::{self, TurnJournal};
+use crate::workspace::Workspace;
+
+/// From this share on a notice says how much is used.
+const NEAR: f64 = 0.8;
+
+/// One bound of a day with what of it is used.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Budget {
+    /// Whose: a brain's, or the assistant's as a whole.
+    pub brain: Option<String>,
+    /// The day, in the vault's zone.
+    pub day: String,
+    /// Tokens used, read and written together.
+    pub tokens: u64,
+    /// The most of them.
+    pub most_tokens: Option<u64>,
+    /// USD used, as far as prices are set.
+    pub usd: f64,
+    /// The most of them.
+    pub most_usd: Option<f64>,
+    /// How much of it is used: 1 is all.
+    pub share: f64,
+    /// A person said that it may be exceeded today.
+    pub lifted: bool,
+}
+
+impl Budget {
+    /// Whether nothing may be spent any more.
+    pub fn is_used_up(&self) -> bool {
+        self.share >= 1.0 && !self.lifted
+    }
+
+    /// Whether it is time to say how much is used.
+    pub fn is_near(&self) -> bool {
+        self.share >= NEAR
+    }
+
+    /// Its name, with its day.
+    pub fn name(&self) -> String {
+        format!(
+            "{} {}",
+            self.day,
+            self.brain.as_deref().map_or("day".to_owned(), |name| format!("brain {name}"))
+        )
+    }
+
+    /// `today's budget of 1000 tokens`: the bound that is nearer.
+    pub fn words(&self) -> String {
+        let whose = self
+            .brain
+            .as_ref()
+            .map_or("today's budget".to_owned(), |name| format!("{name}'s budget for today"));
+
+        format!("{whose} of {}", self.bound())
+    }
+
+    /// How much is used, of what, in one line.
+    pub fn state(&self) -> String {
+        let used = if self.is_by_tokens() { self.tokens.to_string() } else { format!("{:.4}", self.usd) };
+        let lifted = if self.lifted { "; lifted for today" } else { "" };
+        format!("{used} of {} ({:.0} %){lifted}", self.bound(), (self.share * 100.0).floor())
+    }
+
+    /// That it is used up.
+    pub fn sentence(&self) -> String {
+        format!("{} is used up.", capital(&self.words()))
+    }
+
+    /// The notice from 80 % on.
+    pub fn notice(&self) -> String {
+        if self.share >= 1.0 {
+            return self.sentence();
+        }
+        format!("{:.0} % of {} is used.", (self.share * 100.0).floor(), self.words())
+    }
+
+    /// What a person is asked.
+    pub fn question(&self) -> Wanted {
+        Wanted {
+            run: format!("go on beyond {} on {}", self.words(), self.day),
+            hash: None,
+            why: format!("{} Go on for today?", self.sentence()),
+            always: None,
+        }
+    }
+
+    fn is_by_tokens(&self) -> bool {
+        share(self.tokens, self.most_tokens) >= part(self.usd, self.most_usd) && self.most_tokens.is_some()
+    }
+
+    fn bound(&self) -> String {
+        match (self.most_tokens, self.most_usd) {
+            (Some(tokens), _) if self.is_by_tokens() => format!("{tokens} tokens"),
+            (_, Some(usd)) => format!("{usd} USD"),
+            (tokens, None) => format!("{} tokens", tokens.unwrap_or_default()),
+        }
+    }
+}
+
+/// All bounds of the settings, the assistant's first. What a program says that it cost counts instead of its price.
+pub fn budgets(
+    settings: &Settings,
+    spent: &[(String, Usage)],
+    costs: &[(String, f64)],
+    lifted: &BTreeSet<String>,
+    day: &str,
+) -> Vec<Budget> {
+    let price = |brain: &str, usage: &Usage| {
+        let brain = settings.brains.iter().find(|known| known.name == brain);
+        brain.and_then(|brain| brain.price).map_or(0.0, |price| price.of(usage))
+    };
+    let one = |brain: Option<&str>, most_tokens: Option<u64>, most_usd: Option<f64>| {
+        if most_tokens.is_none() && most_usd.is_none() {
+            return None;
+        }
+        let own = || spent.iter().filter(|(name, _)| brain.is_none_or(|brain| brain == name));
+        let tokens = own().fold(0_u64, |sum, (_, usage)| sum.saturating_add(usage.input + usage.output));
+        let said = |name: &str| costs.iter().any(|(known, _)| known == name);
+        let reckoned = own().filter(|(name, _)| !said(name)).map(|(name, usage)| price(name, usage));
+        let told = costs.iter().filter(|(name, _)| brain.is_none_or(|brain| brain == name));
+        let usd = reckoned.chain(told.map(|(_, usd)| *usd)).sum();
+        let mut budget = Budget {
+            brain: brain.map(str::to_owned),
+            day: day.to_owned(),
+            tokens,
+            most_tokens,
+            usd,
+            most_usd,
+            share: share(tokens, most_tokens).max(part(usd, most_usd)),
+            lifted: false,
+        };
+        budget.lifted = lifted.contains(&budget.name());
+        Some(budget)
+    };
+    let whole = one(None, settings.assistant.day_tokens, settings.assistant.day_usd);
+    let each = settings.brains.iter().map(|brain| one(Some(&brain.name), brain.day_tokens, brain.day_usd));
+    whole.into_iter().chain(each.flatten()).collect()
+}
+
+/// Today's, from this journal. Where it can't be read nothing counts as used: a question is better answered.
+pub fn today(workspace: &Workspace, journal: &TurnJournal) -> Vec<Budget> {
+    let Some(midnight) = midnight(workspace, 0) else { return Vec::new() };
+    let day = workspace.clock.now().to_zoned(workspace.zone.tz().clone()).date().to_string();
+    let read = |error: &crate::turn::TurnJournalError| tracing::warn!("{error}");
+    let spent = journal.spent_since(midnight).inspect_err(read).unwrap_or_default();
+    let lifted = journal.lifted_since(midnight).inspect_err(read).unwrap_or_default();
+    let costs = journal.costs_since(midnight).inspect_err(read).unwrap_or_default();
+    budgets(&workspace.settings, &spent, &costs, &lifted, &day)
+}
+
+/// Today's, from the vault's own journal; none where the settings have no bound.
+pub fn of_vault(workspace: &Workspace) -> Vec<Budget> {
+    if !are_set(&workspace.settings) {
+        return Vec::new();
+    }
+    let nothing = || budgets(&workspace.settings, &[], &[], &BTreeSet::new(), "");
+    if !workspace.dirs.state.join(journal::FILE_NAME).exists() {
+        return nothing();
+    }
+    match TurnJournal::open(&workspace.dirs.state) {
+        Ok(journal) => today(workspace, &journal),
+        Err(error) => {
+            tracing::warn!("{error}");
+            nothing()
+        }
+    }
+}
+
+/// Whether the settings bound a day at all.
+pub fn are_set(settings: &Settings) -> bool {
+    let whole = &settings.assistant;
+    whole.day_tokens.is_some()
+        || whole.day_usd.is_some()
+        || settings.brains.iter().any(|brain| brain.day_tokens.is_some() || brain.day_usd.is_some())
+}
+
+/// When today began, or so many days later begins, in the vault's zone.
+pub fn midnight(workspace: &Workspace, days: i64) -> Option<Timestamp> {
+    let today = workspace.clock.now().to_zoned(workspace.zone.tz().clone()).start_of_day().ok()?;
+    let day = today.checked_add(jiff::Span::new().days(days)).ok()?;
+    Some(day.start_of_day().ok()?.timestamp())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share")]
+fn share(used: u64, most: Option<u64>) -> f64 {
+    most.map_or(0.0, |most| used as f64 / most.max(1) as f64)
+}
+
+fn part(used: f64, most: Option<f64>) -> f64 {
+    most.filter(|most| *most > 0.0).map_or(0.0, |most| used / most)
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        Settings::parse(
+            "[assistant]\nday_tokens = 1000\nday_usd = 0.5\n[[brain]]\nname = \"a\"\nkind = \"chat\"\nmodel = \"m\"\n\
+             day_usd = 0.01\nprice = { input = 10.0, output = 20.0 }\n[[brain]]\nname = \"b\"\nkind = \"chat\"\n\
+             model = \"m\"\nday_tokens = 300\n[[brain]]\nname = \"c\"\nkind = \"chat\"\nmodel = \"m\"\n",
+        )
+        .unwrap()
+    }
+
+    fn usage(input: u64, output: u64) -> Usage {
+        Usage { input, output, ..Usage::default() }
+    }
+
+    #[test]
+    fn each_bound_says_how_much_of_it_is_used() {
+        let spent =
+            [("a".to_owned(), usage(500, 0)), ("b".into(), usage(200, 100)), ("c".into(), usage(10, 0))];
+        let lifted = BTreeSet::from(["2026-12-01 brain b".to_owned()]);
+        let all = budgets(&settings(), &spent, &[], &lifted, "2026-12-01");
+        let said: Vec<String> = all
+            .iter()
+            .map(|budget| format!("{} {} {}", budget.name(), budget.notice(), budget.state()))
+            .collect();
+        insta::assert_snapshot!(said.join("\n"), @"
+        2026-12-01 day 81 % of today's budget of 1000 tokens is used. 810 of 1000 tokens (81 %)
+        2026-12-01 brain a 50 % of today's budget of a, 0.01 USD is used. 0.0050 of 0.01 USD (50 %)
+        2026-12-01 brain b Today's budget of b, 300 tokens is used up. 300 of 300 tokens (100 %); lifted for today
+        ");
+        assert_eq!(all.iter().map(Budget::is_near).collect::<Vec<_>>(), [true, false, true]);
+        assert!(all.iter().all(|budget| !budget.is_used_up()), "b's was lifted");
+        let all = budgets(&settings(), &spent, &[], &BTreeSet::new(), "2026-12-01");
+        assert!(all[2].is_used_up());
+        assert_eq!(all[2].question().run, "go on beyond today's budget of b, 300 tokens on 2026-12-01");
+    }
+
+    #[test]
+    fn no_bound_is_no_budget() {
+        assert_eq!(budgets(&Settings::default(), &[], &[], &BTreeSet::new(), "d"), []);
+        assert!(!are_set(&Settings::default()) && are_set(&settings()));
+    }
+}

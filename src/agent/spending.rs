@@ -1,0 +1,148 @@
+//! What a turn does about the day's budgets: who may still be asked, what a person is asked, and when they are told.
+
+use std::time::Duration;
+
+use super::approval::Verdict;
+use super::budget::{self, Budget};
+use super::engine::{Engine, Run};
+use super::tools::Caller;
+use crate::config::MEMORY;
+use crate::deliver;
+use crate::turn::TurnJournal;
+use crate::turn::journal::CallRow;
+
+/// For so long a turn waits for a word that may be there already. The question stays where it is asked, and the word
+/// counts for the next turn: nobody waits half an hour for an answer from memory.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// What a question is told where its answer has to come from memory, since a person is asked first.
+const ASKED: &str = "I asked whether to go on for today; after a yes, ask me again.";
+
+/// Who may be asked, and who is passed over.
+#[derive(Debug, Default)]
+pub(super) struct Allowed {
+    /// The chain without those whose own budget is used up.
+    pub chain: Vec<String>,
+    /// These, with the reason, in words.
+    pub passed: Vec<String>,
+}
+
+impl Engine {
+    /// The budgets of the day, with what is used of them.
+    pub(super) fn budgets(&self) -> Vec<Budget> {
+        let workspace = &self.parts.workspace;
+        match self.journal() {
+            _ if !budget::are_set(&workspace.settings) => Vec::new(),
+            journal if journal.is_kept() => budget::today(workspace, journal),
+            // A question that leaves no trace is counted all the same.
+            _ => budget::of_vault(workspace),
+        }
+    }
+
+    /// Who of the chain may be asked by what was spent today; where nobody may, why, in words.
+    pub(super) async fn within_budgets(&self, run: &Run<'_>, chain: Vec<String>) -> Result<Allowed, String> {
+        let budgets = self.budgets();
+        let used_up = |budget: &&Budget| budget.is_used_up();
+        if let Some(day) = budgets.iter().filter(|budget| budget.brain.is_none()).find(used_up) {
+            self.may_go_on(run, day).await?;
+        }
+        let own =
+            |name: &String| budgets.iter().filter(used_up).find(|budget| budget.brain.as_ref() == Some(name));
+        let mut allowed = Allowed::default();
+        let mut first = None;
+        for name in chain {
+            match own(&name) {
+                None => allowed.chain.push(name),
+                Some(budget) => {
+                    allowed.passed.push(format!("{name} ({} is used up)", budget.words()));
+                    first = first.or(Some((name, budget)));
+                }
+            }
+        }
+        if let (true, Some((name, budget))) = (allowed.chain.is_empty(), first) {
+            self.may_go_on(run, budget).await?;
+            return Ok(Allowed { chain: vec![name], passed: Vec::new() });
+        }
+        Ok(allowed)
+    }
+
+    /// Asks a person whether a budget may be exceeded today; the error says that it is used up. The question is the
+    /// same one all day, so a "yes" that came in the meantime is found.
+    async fn may_go_on(&self, run: &Run<'_>, budget: &Budget) -> Result<(), String> {
+        let caller = Caller {
+            turn: format!("budget {}", budget.name()),
+            number: 0,
+            brain: MEMORY.to_owned(),
+            tainted: false,
+        };
+        let wanted = budget.question();
+        let asking = self.parts.approvals.ask(&wanted, &caller, run.place, run.stop);
+        match tokio::time::timeout(MOMENT, asking).await {
+            Ok(Ok(Verdict::Yes)) => {
+                self.keep(self.journal().lift(&budget.name(), self.now()));
+                Ok(())
+            }
+            Ok(Ok(Verdict::No | Verdict::Nobody | Verdict::Expired)) => Err(budget.sentence()),
+            Ok(Err(problem)) => {
+                tracing::warn!("nobody can be asked about a budget: {problem}");
+                Err(budget.sentence())
+            }
+            Ok(Ok(Verdict::Waits)) | Err(_) => Err(format!("{} {ASKED}", budget.sentence())),
+        }
+    }
+
+    /// Whether a brain may be asked for something that isn't an answer: nobody is asked about that.
+    pub(super) fn may_spend(&self, brain: &str) -> bool {
+        may_spend(&self.budgets(), brain)
+    }
+
+    /// Counts what a turn without a trace spent, where a budget is set.
+    pub(super) fn count_apart(&self, calls: &[CallRow]) {
+        let workspace = &self.parts.workspace;
+        if self.journal().is_kept()
+            || self.parts.counted
+            || calls.is_empty()
+            || !budget::are_set(&workspace.settings)
+        {
+            return;
+        }
+        match TurnJournal::open(&workspace.dirs.state) {
+            Ok(journal) => {
+                for call in calls {
+                    self.keep(journal.called_beside(0, "ask", call, self.now()));
+                }
+            }
+            Err(error) => tracing::warn!("not counted: {error}"),
+        }
+    }
+
+    /// Says, once a day for each budget, that most of it is used.
+    pub(super) fn tell_budgets(&self) {
+        tell(&self.parts.workspace, &self.budgets());
+    }
+}
+
+/// Whether these budgets let a brain be asked.
+pub(super) fn may_spend(budgets: &[Budget], brain: &str) -> bool {
+    let concerns = |budget: &&Budget| budget.brain.as_deref().is_none_or(|name| name == brain);
+    !budgets.iter().filter(concerns).any(Budget::is_used_up)
+}
+
+/// Queues the notices that are due.
+pub(super) fn tell(workspace: &crate::workspace::Workspace, budgets: &[Budget]) {
+    let mut near = budgets.iter().filter(|budget| budget.is_near()).peekable();
+    if near.peek().is_none() {
+        return;
+    }
+    let journal = match workspace.journal() {
+        Ok(journal) => journal,
+        Err(error) => return tracing::warn!("{error}"),
+    };
+    for budget in near {
+        let name = format!("budget {}", budget.name());
+        let told = deliver::notice_once(&journal, &name, &budget.notice(), workspace.clock.now());
+        if let Err(error) = told {
+            tracing::warn!("{error}");
+        }
+    }
+}

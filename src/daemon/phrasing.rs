@@ -1,0 +1,55 @@
+//! Words for what is about to be due, beside the passes: the scheduler hands on what a pass saw coming and goes on.
+
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use crate::agent::{Permits, Phraser};
+use crate::brain::wire::Watch;
+use crate::deliver::Upcoming;
+use crate::workspace::Workspace;
+
+/// So many of one minute get words; the others are told plainly.
+const MOST: usize = 20;
+
+/// Looks for words while the scheduler does its work. Dropping it ends whoever is still asked.
+#[derive(Debug, Default)]
+pub struct Phrasing {
+    phraser: Option<Arc<Phraser>>,
+    permits: Arc<Permits>,
+    running: JoinSet<()>,
+}
+
+impl Phrasing {
+    /// Settings changed: the next words are looked for with those.
+    pub fn take_on(&mut self) {
+        self.phraser = None;
+    }
+
+    /// Begins to look for words; returns at once.
+    pub fn begin(&mut self, workspace: &Arc<Workspace>, upcoming: Vec<Upcoming>) {
+        while self.running.try_join_next().is_some() {}
+        if upcoming.is_empty() {
+            return;
+        }
+        let Some(phraser) = self.phraser(workspace) else { return };
+        for one in upcoming.into_iter().take(MOST) {
+            let phraser = Arc::clone(&phraser);
+            self.running.spawn(async move {
+                match phraser.phrase(&one).await {
+                    Ok(ended) => tracing::debug!(key = one.key, ?ended, "words were looked for"),
+                    Err(error) => tracing::warn!(key = one.key, "no words could be looked for: {error}"),
+                }
+            });
+        }
+    }
+
+    fn phraser(&mut self, workspace: &Arc<Workspace>) -> Option<Arc<Phraser>> {
+        if self.phraser.is_none() {
+            let made = Phraser::new(Arc::clone(workspace), Watch::default(), Arc::clone(&self.permits));
+            let told = made.inspect_err(|error| tracing::warn!("no words can be looked for: {error}"));
+            self.phraser = told.ok().map(Arc::new);
+        }
+        self.phraser.clone()
+    }
+}

@@ -1,0 +1,104 @@
+//! Words that a brain found for what is about to be due, and notices that are said once.
+//!
+//! A phrase belongs to one occurrence (its key) and to the line that it was made from (its hash): a line that changed
+//! since has none. The row is there before the brain is asked, so after a crash nobody is asked a second time.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::{Journal, JournalError, LineHash, NewMessage};
+
+/// So many days a phrase and the name of a notice are kept.
+const KEEP_DAYS: i64 = 3;
+
+impl Journal {
+    /// Notes, before it happens, that a brain is asked for words for this occurrence; `plain` is what is said without
+    /// them. False where it was asked before, and the line is the same.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn begin_phrase(
+        &self,
+        key: &str,
+        line: &LineHash,
+        plain: &str,
+        now: Timestamp,
+    ) -> Result<bool, JournalError> {
+        self.write(|tx| {
+            forget(tx, "phrases", now)?;
+            let changed = tx.execute(
+                "INSERT INTO phrases (key, line, plain, at_ms) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (key) DO UPDATE SET line = ?2, plain = ?3, phrase = NULL, at_ms = ?4 WHERE line <> ?2",
+                params![key, line.bytes(), plain, now.as_millisecond()],
+            )?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// Keeps the words that were found, unless the line was changed in the meantime.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn set_phrase(&self, key: &str, line: &LineHash, phrase: &str) -> Result<(), JournalError> {
+        self.write(|tx| {
+            let sql = "UPDATE phrases SET phrase = ?3 WHERE key = ?1 AND line = ?2";
+            tx.execute(sql, params![key, line.bytes(), phrase]).map(drop)
+        })
+    }
+
+    /// The words for this occurrence of this line, if they were found.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn phrase(&self, key: &str, line: &LineHash) -> Result<Option<String>, JournalError> {
+        self.read(|db| {
+            db.prepare_cached("SELECT phrase FROM phrases WHERE key = ?1 AND line = ?2")?
+                .query_row(params![key, line.bytes()], |row| row.get(0))
+                .optional()
+                .map(Option::flatten)
+        })
+    }
+
+    /// Queues a message unless one of this name was queued before, whatever became of it; says whether it was.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub(in crate::deliver) fn queue_once(
+        &self,
+        name: &str,
+        message: &NewMessage,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<bool, JournalError> {
+        self.write(|tx| {
+            forget(tx, "said", now)?;
+            let new = tx.execute(
+                "INSERT INTO said (name, at_ms) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                params![name, now.as_millisecond()],
+            )? > 0;
+            Ok(new && super::message::claim_one(tx, message, limit)?)
+        })
+    }
+}
+
+/// The tables, which journals of versions 1 and 2 don't have.
+pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute_batch(
+        "CREATE TABLE phrases (
+            key    TEXT PRIMARY KEY,               -- the delivery's
+            line   BLOB NOT NULL,                  -- hash of the line or block that it was made from
+            plain  TEXT NOT NULL,                  -- what is said without it
+            phrase TEXT,                           -- none while a brain is asked, or where it found none
+            at_ms  INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE said (
+            name   TEXT PRIMARY KEY,               -- of a notice: what it is about, with its day
+            at_ms  INTEGER NOT NULL
+        ) STRICT;",
+    )
+}
+
+fn forget(tx: &Transaction<'_>, table: &str, now: Timestamp) -> rusqlite::Result<()> {
+    let before = now.as_millisecond() - KEEP_DAYS * 24 * 60 * 60 * 1000;
+    tx.execute(&format!("DELETE FROM {table} WHERE at_ms < ?1"), [before]).map(drop)
+}

@@ -1,0 +1,266 @@
+//! Whether words that a brain found for a reminder say what the reminder says. Pure.
+//!
+//! The check trusts nobody's understanding of language. It keeps hold of what a person would miss: names (every word
+//! with a capital letter, the first one in any case), numbers, dates and times in their order, quotes, links, mentions,
+//! ids, and whole words of scripts without capitals. Nothing of that kind may be new either, nor a "not" or a
+//! "tomorrow". What is left are small words around the person's own. A text that fails is not mended: the plain one is
+//! sent.
+
+use std::collections::HashSet;
+
+use crate::format::invisible;
+
+/// Longer messages are sent as they are.
+pub const MOST_MESSAGE: usize = 300;
+
+/// Words that change what is meant, and may not be new.
+const TURNING: [&str; 33] = [
+    "no",
+    "not",
+    "never",
+    "nobody",
+    "nothing",
+    "without",
+    "stop",
+    "don't",
+    "doesn't",
+    "won't",
+    "can't",
+    "cancelled",
+    "canceled",
+    "yesterday",
+    "tomorrow",
+    "tonight",
+    "noon",
+    "midnight",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "half",
+    "quarter",
+    "hundred",
+    "thousand",
+];
+
+/// Capitals that are nobody's name.
+const OWN: [&str; 6] = ["I", "I'm", "I'll", "I've", "I'd", "OK"];
+
+/// Signs that Markdown or Discord reads as something else than words.
+const SIGNS: [char; 12] = ['*', '_', '~', '`', '|', '[', ']', '<', '>', '#', '@', '\\'];
+
+/// Whether a message can be put into other words at all: one line, not too long.
+pub fn fits(message: &str) -> bool {
+    let length = message.chars().count();
+    (1..=MOST_MESSAGE).contains(&length) && !message.chars().any(char::is_control)
+}
+
+/// Whether `phrase` may be said in the place of `message`.
+pub fn keeps(message: &str, phrase: &str) -> bool {
+    let length = |text: &str| text.chars().count();
+    let whole = fits(message)
+        && !phrase.trim().is_empty()
+        && length(phrase) <= 2 * length(message) + 120
+        && !phrase.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
+        && invisible::first(phrase).is_none();
+    if !whole {
+        return false;
+    }
+    let (message, phrase) = (plain(message), plain(phrase));
+    let count = |text: &str, sign: char| text.matches(sign).count();
+    if SIGNS.iter().any(|sign| count(&phrase, *sign) > count(&message, *sign)) {
+        return false;
+    }
+    let (own, said) = (words(&message), words(&phrase));
+    let numbers = |words: &[Word<'_>]| -> Vec<String> {
+        words.iter().filter(|word| word.has_digit()).map(|word| word.text.to_owned()).collect()
+    };
+    if numbers(&own) != numbers(&said) {
+        return false;
+    }
+    let kept = own.iter().filter(|word| word.is_kept()).all(|word| said.iter().any(|new| word.is_in(new)));
+    let quoted = quotes(&message).all(|quote| phrase.contains(quote));
+    kept && quoted && said.iter().all(|word| !word.is_new(&own))
+}
+
+/// The same text with one form of apostrophe and quotes.
+fn plain(text: &str) -> String {
+    let one = |c| match c {
+        '\u{2019}' | '\u{2018}' => '\'',
+        '\u{201c}' | '\u{201d}' | '\u{201e}' | '«' | '»' => '"',
+        c => c,
+    };
+    text.chars().map(one).collect()
+}
+
+/// A word as it stands between blanks, without the punctuation around it.
+#[derive(Debug, Clone, Copy)]
+struct Word<'t> {
+    text: &'t str,
+    /// It begins a sentence, where a capital says nothing.
+    first: bool,
+}
+
+impl Word<'_> {
+    fn has_digit(&self) -> bool {
+        self.text.chars().any(char::is_numeric)
+    }
+
+    fn has_capital(&self) -> bool {
+        self.text.chars().any(char::is_uppercase)
+    }
+
+    /// A link, an address, a mention, a tag: something with signs inside.
+    fn is_special(&self) -> bool {
+        let inner = |c: char| !c.is_alphanumeric() && c != '\'' && c != '-';
+        self.text.contains("://") || self.text.chars().any(inner)
+    }
+
+    /// Of a script that knows no capitals.
+    fn is_caseless(&self) -> bool {
+        self.text.chars().any(|c| c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase())
+    }
+
+    /// Whether it has to be said.
+    fn is_kept(&self) -> bool {
+        self.first || self.has_digit() || self.has_capital() || self.is_special() || self.is_caseless()
+    }
+
+    /// Whether `said` is this word. The first one of a sentence may lose its capital; a name may gain an ending
+    /// (`Anna`, `Anna's`).
+    fn is_in(&self, said: &Word<'_>) -> bool {
+        let same = |word: &str| {
+            word == self.text
+                || (self.first
+                    && !self.has_inner_capital()
+                    && word.to_lowercase() == self.text.to_lowercase())
+                || (said.first && capitalised(self.text) == word)
+        };
+        same(said.text) || said.text.strip_suffix("'s").is_some_and(same)
+    }
+
+    fn has_inner_capital(&self) -> bool {
+        self.text.chars().skip(1).any(char::is_uppercase)
+    }
+
+    /// Whether it says something that none of the message's words say.
+    fn is_new(&self, own: &[Word<'_>]) -> bool {
+        let known: HashSet<String> = own.iter().map(|word| word.text.to_lowercase()).collect();
+        let lower = self.text.to_lowercase();
+        if known.contains(&lower) || lower.strip_suffix("'s").is_some_and(|stem| known.contains(stem)) {
+            return false;
+        }
+        let names = self.has_capital() && !(self.first && !self.has_inner_capital());
+        let turns = TURNING.contains(&lower.as_str());
+        turns || self.is_special() || self.is_caseless() || (names && !OWN.contains(&self.text))
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+fn words(text: &str) -> Vec<Word<'_>> {
+    let mut first = true;
+    let mut words = Vec::new();
+    for part in text.split_whitespace() {
+        let edge = |c: char| ".,;:!?()\"'…–—".contains(c);
+        let word = part.trim_matches(edge);
+        if !word.is_empty() {
+            words.push(Word { text: word, first });
+            first = false;
+        }
+        first |= part.ends_with(['.', '!', '?', ':', '…', '–', '—']);
+    }
+    words
+}
+
+/// What stands between quotes.
+fn quotes(text: &str) -> impl Iterator<Item = &str> {
+    let between = |sign| text.split(sign).skip(1).step_by(2);
+    between('"').chain(between('`')).filter(|quote| !quote.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_around_the_persons_own_are_fine() {
+        for (message, phrase) in [
+            ("Call Mum", "It's time to call Mum."),
+            ("call Mum about the flat", "Now would be a good moment to call Mum about the flat!"),
+            ("Pay 12.50 to Bert by 17:00", "Please pay 12.50 to Bert by 17:00."),
+            ("Take \"the blue ones\", two of them", "A gentle nudge: take \"the blue ones\", two of them."),
+            ("Send https://example.org/a?b=1 to @anna", "Time to send https://example.org/a?b=1 to @anna."),
+            ("Anna's birthday", "Today it is Anna's birthday."),
+            ("Ring Anna", "Ring Anna, I'm sure it helps."),
+            ("お母さんに電話", "お母さんに電話"),
+            ("Zahnarzt um 9:30 anrufen", "Zahnarzt: bitte um 9:30 anrufen."),
+        ] {
+            assert!(keeps(message, phrase), "{message} | {phrase}");
+        }
+    }
+
+    #[test]
+    fn what_is_lost_or_new_is_seen() {
+        for (message, phrase) in [
+            ("Call Mum", "Time to call."),
+            ("Call Mum", "Time to ring Mum."),
+            ("Call Mum", "Time to call Dad, not Mum."),
+            ("Call Mum", "Call Mum tomorrow."),
+            ("Call Mum", "Call Mum at 9."),
+            ("Call Mum", "Call Mum and Bert."),
+            ("Call Mum", "Call Mum, see https://evil.example"),
+            ("Call Mum", "@everyone call Mum"),
+            ("Call Mum", "Call **Mum**"),
+            ("Call Mum", "Call Mum\nNow"),
+            ("Call Mum", "Call Mum\u{200b} now"),
+            ("Call Mum", ""),
+            ("Call Mum", "   "),
+            ("Pay 12.50 to Bert", "Pay Bert 12"),
+            ("From 9 to 10", "From 10 to 9"),
+            ("At 17:00 in room 4", "At 4 in room 17:00"),
+            ("Take \"the blue ones\"", "Take \"blue ones\""),
+            ("Anna's birthday", "A birthday is today."),
+            ("Check rid_K5V4M2J9Q2ZP", "Check the reminder"),
+            ("Read [[Notes/Flat]]", "Read the note"),
+            ("Ship USB cable", "Ship usb cable"),
+            ("お母さんに電話", "電話してください"),
+            ("Feed the cat", "Don't feed the cat"),
+        ] {
+            assert!(!keeps(message, phrase), "{message} | {phrase}");
+        }
+        assert!(!keeps("Call Mum", &format!("call Mum {}", "please ".repeat(40))));
+        assert!(!keeps(&"word ".repeat(100), &"word ".repeat(100)));
+        assert!(!fits("two\nlines") && !fits(""));
+    }
+
+    proptest! {
+        #[test]
+        fn a_message_keeps_itself_and_a_lost_number_is_always_seen(
+            message in "[A-Z][a-z]{1,8}( [A-Za-z]{1,8}| [0-9]{1,4}| [0-9]{1,2}:[0-9]{2}){0,10}",
+            number in 0u32..10_000,
+        ) {
+            prop_assert!(keeps(&message, &message));
+            let with = format!("{message} {number}");
+            prop_assert!(!keeps(&with, &message));
+            prop_assert!(!keeps(&message, &with));
+        }
+
+        #[test]
+        fn no_text_panics(message in "(?s).{0,60}", phrase in "(?s).{0,60}") {
+            let _ = keeps(&message, &phrase);
+        }
+    }
+}
