@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::approval::Approvals;
 use super::calling::{Brains, Permits, Seat, Walk};
-use super::limit::Patience;
+use super::limit::{Ended, Patience};
 use super::memory::Remember;
 use super::setup::{self, Around};
 use super::told::{for_brain, kept, persona, pinned};
@@ -110,17 +110,15 @@ impl Responder for Engine {
     ) -> Result<Answer, Halt> {
         let limit = Duration::from_secs(60 * u64::from(self.settings().turn_minutes));
         let patience = Patience::default();
-        let timed = tokio::select! {
-            biased;
-            () = stop.cancelled() => Ok(Err(Halt::Stopped)),
-            timed = patience.limit(limit, self.run(message, place, stop, &patience)) => timed.ok_or(()),
-        };
+        let work = self.run(message, place, stop, &patience);
+        let ended = patience.limit(limit, stop, work).await;
         if let Ok(Some(turn)) = self.journal().turn(message) {
             self.parts.tools.ended(&turn.name()).await;
         }
-        match timed {
+        match ended {
             Ok(answered) => answered,
-            Err(()) => {
+            Err(Ended::Stopped) => Err(Halt::Stopped),
+            Err(Ended::TimeIsUp) => {
                 let minutes = self.settings().turn_minutes;
                 self.time_is_up(message, &format!("No brain answered within {minutes} minutes.")).await
             }

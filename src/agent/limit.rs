@@ -4,6 +4,19 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// What a question to a person may take to be ended.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Why work was not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// Somebody stopped it.
+    Stopped,
+    /// Its time is up.
+    TimeIsUp,
+}
 
 /// How many questions to people are open in a turn.
 #[derive(Debug)]
@@ -25,8 +38,14 @@ impl Patience {
         Pause(self)
     }
 
-    /// Does the work, for so long at most without the pauses; none where the time is up.
-    pub async fn limit<T>(&self, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    /// Does the work, for so long at most without the pauses, until `stop`. A question to a person that is open then
+    /// is ended before the work is dropped.
+    pub async fn limit<T>(
+        &self,
+        limit: Duration,
+        stop: &CancellationToken,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Ended> {
         let mut open = self.0.subscribe();
         let mut left = limit;
         tokio::pin!(work);
@@ -35,13 +54,19 @@ impl Patience {
             let since = Instant::now();
             tokio::select! {
                 biased;
-                done = &mut work => return Some(done),
+                () = stop.cancelled() => {
+                    if paused {
+                        let _ = tokio::time::timeout(FAREWELL, &mut work).await;
+                    }
+                    return Err(Ended::Stopped);
+                }
+                done = &mut work => return Ok(done),
                 _ = open.changed() => {
                     if !paused {
                         left = left.saturating_sub(since.elapsed());
                     }
                 }
-                () = tokio::time::sleep(left), if !paused => return None,
+                () = tokio::time::sleep(left), if !paused => return Err(Ended::TimeIsUp),
             }
         }
     }
@@ -61,9 +86,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_time_runs_but_while_a_person_is_asked() {
-        let patience = Patience::default();
-        let late = patience.limit(10 * MINUTE, tokio::time::sleep(11 * MINUTE)).await;
-        assert!(late.is_none());
+        let (patience, stop) = (Patience::default(), CancellationToken::new());
+        let late = patience.limit(10 * MINUTE, &stop, tokio::time::sleep(11 * MINUTE)).await;
+        assert_eq!(late, Err(Ended::TimeIsUp));
         let asked = async {
             tokio::time::sleep(6 * MINUTE).await;
             let first = patience.pause();
@@ -74,7 +99,7 @@ mod tests {
             drop(second);
             tokio::time::sleep(3 * MINUTE).await;
         };
-        assert!(patience.limit(10 * MINUTE, asked).await.is_some());
+        assert_eq!(patience.limit(10 * MINUTE, &stop, asked).await, Ok(()));
         let asked = async {
             tokio::time::sleep(6 * MINUTE).await;
             let pause = patience.pause();
@@ -82,6 +107,24 @@ mod tests {
             drop(pause);
             tokio::time::sleep(5 * MINUTE).await;
         };
-        assert!(patience.limit(10 * MINUTE, asked).await.is_none(), "what was used before counts");
+        let late = patience.limit(10 * MINUTE, &stop, asked).await;
+        assert_eq!(late, Err(Ended::TimeIsUp), "what was used before counts");
+    }
+    #[tokio::test(start_paused = true)]
+    async fn a_question_is_ended_before_stopped_work_is_dropped() {
+        for asking in [true, false] {
+            let (patience, stop) = (Patience::default(), CancellationToken::new());
+            let mut ended = false;
+            let work = async {
+                let _pause = asking.then(|| patience.pause());
+                tokio::time::sleep(MINUTE).await;
+                stop.cancel();
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                ended = true;
+                tokio::time::sleep(MINUTE).await;
+            };
+            assert_eq!(patience.limit(10 * MINUTE, &stop, work).await, Err(Ended::Stopped));
+            assert_eq!(ended, asking);
+        }
     }
 }

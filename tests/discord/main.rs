@@ -8,6 +8,7 @@ mod models;
 mod rig;
 
 mod absence;
+mod approvals;
 mod commanding;
 mod conversation;
 mod daemon;

@@ -13,7 +13,7 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::{
-    Engine, EngineParts, Given, Memory, NoApprovals, NoTools, Recall, Remember, Toolbox, recollection,
+    Engine, EngineParts, Given, Memory, NoTools, Recall, Remember, Toolbox, VaultApprovals, recollection,
 };
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, SystemClock};
@@ -121,6 +121,8 @@ pub struct Rig {
     pub daemon: Arc<Daemon>,
     pub answering: Answering,
     pub tools: Arc<dyn Toolbox>,
+    /// Of the bot that was started last.
+    pub approvals: Arc<Mutex<Option<Arc<VaultApprovals>>>>,
     pub sweep: Duration,
     pub stall: Option<Duration>,
     pub pace: Pace,
@@ -186,6 +188,7 @@ impl Rig {
             daemon: Arc::default(),
             answering: Answering::Assistant,
             tools: Arc::new(NoTools),
+            approvals: Arc::default(),
             sweep: Parts::SWEEP,
             stall: None,
             pace: Pace::default(),
@@ -233,6 +236,8 @@ impl Rig {
 
     pub fn parts(&self) -> Parts {
         let workspace = self.workspace();
+        let approvals = Arc::new(VaultApprovals::new(&workspace));
+        *self.approvals.lock().unwrap() = Some(Arc::clone(&approvals));
         let turns = Arc::new(TurnJournal::open(&self.state()).unwrap());
         let notifier = BotNotifier::new(self.api(), self.settings.channel_id, Owners::new(&[ALICE]));
         let answers = Answers {
@@ -250,7 +255,7 @@ impl Rig {
                     workspace,
                     journal: Arc::clone(&turns),
                     tools: Arc::clone(&self.tools),
-                    approvals: Arc::new(NoApprovals),
+                    approvals: approvals.clone(),
                     memory: Arc::new(Dentist),
                     permits: Arc::default(),
                     watch: Watch::default(),
@@ -269,6 +274,7 @@ impl Rig {
             desk: self.desk(),
             responder,
             turns,
+            approvals,
             answers: Arc::new(answers),
             turnstile: Arc::default(),
             clock: self.clock.clone(),

@@ -40,6 +40,9 @@ pub const SENDING: [&str; 5] = [
     "deliver::after-sent-row",
 ];
 
+/// Those of a question to a person.
+pub const APPROVAL: [&str; 2] = ["approval::after-line", "approval::after-word"];
+
 /// Those before and after sending.
 const AROUND: [&str; 4] =
     ["deliver::before-claim", "deliver::after-claim", "deliver::before-rewrite", "deliver::after-rewrite"];
@@ -70,7 +73,7 @@ impl Traps {
         // The points are the whole process's: each rig with traps is asked whether it is meant.
         static POINTS_SET: Once = Once::new();
         POINTS_SET.call_once(|| {
-            for point in TURN.iter().chain(&SENDING).chain(&AROUND) {
+            for point in TURN.iter().chain(&SENDING).chain(&AROUND).chain(&APPROVAL) {
                 fail::cfg_callback(*point, || Self::pass_all(point)).unwrap();
             }
         });

@@ -1,0 +1,428 @@
+//! What a person is asked before it happens: by buttons, by the line in the vault, across crashes.
+
+use super::models::{ModelServer, Reply};
+use super::rig::*;
+use super::traps::{APPROVAL, SENDING, Traps};
+use super::turns::{answers, rig_with, settings};
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::Toolbox;
+use vault_agent::agent::allow::{Doing, allows};
+use vault_agent::agent::approval::Wanted;
+use vault_agent::agent::tools::{Caller, Leave};
+use vault_agent::brain::{ToolCall, ToolSpec};
+use vault_agent::clock::ManualClock;
+use vault_agent::config::Settings;
+use vault_agent::discord::Pace;
+use vault_agent::format::approval::{self, Approval, State as Ended};
+use vault_agent::turn::State;
+use vault_agent::turn::journal::ToolEnd;
+use vault_agent::vault::{Vault, WatchTimes, Watcher};
+
+/// `run` asks before it runs, unless the settings allow it; `page` gives text that nobody vouches for.
+struct Guarded {
+    root: std::path::PathBuf,
+    ran: Mutex<Vec<String>>,
+    hash: Mutex<Option<String>>,
+}
+
+impl Guarded {
+    fn on(rig: &mut Rig) -> Arc<Self> {
+        let guarded = Arc::new(Self { root: rig.vault(), ran: Mutex::default(), hash: Mutex::default() });
+        rig.tools = guarded.clone();
+        guarded
+    }
+
+    fn ran(&self) -> Vec<String> {
+        self.ran.lock().unwrap().clone()
+    }
+}
+
+fn command(call: &ToolCall) -> String {
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+    arguments["command"].as_str().unwrap_or_default().to_owned()
+}
+
+#[async_trait]
+impl Toolbox for Guarded {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let schema = json!({ "type": "object", "properties": { "command": { "type": "string" } } });
+        let tool = |name: &str| ToolSpec {
+            name: name.into(),
+            description: "A tool.".into(),
+            schema: schema.clone(),
+        };
+        vec![tool("run"), tool("page")]
+    }
+
+    fn leave(&self, call: &ToolCall, caller: &Caller) -> Leave {
+        let command = command(call);
+        let doing = Doing::Bash(&command);
+        let allow = Settings::load(&self.root).unwrap().assistant.allow;
+        if call.name == "page" || !caller.tainted && allows(&allow, &doing) {
+            return Leave::Free;
+        }
+        let (hash, always) = (self.hash.lock().unwrap().clone(), Some(doing.always()));
+        Leave::Ask(Wanted { run: command.clone(), hash, why: "network".into(), always })
+    }
+
+    fn untrusted(&self, tool: &str) -> bool {
+        tool == "page"
+    }
+
+    async fn call(&self, call: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
+        let command = command(call);
+        self.ran.lock().unwrap().push(command.clone());
+        ToolEnd { text: format!("ran {command}"), is_error: false, ms: 1 }
+    }
+}
+
+fn run(command: &str) -> Reply {
+    Reply::tool("run", json!({ "command": command }))
+}
+
+async fn rig_and_tool(server: &ModelServer) -> (Rig, Arc<Guarded>) {
+    let mut rig = rig_with(server, &[("one", "messages")]).await;
+    let tool = Guarded::on(&mut rig);
+    (rig, tool)
+}
+
+fn note(rig: &Rig) -> String {
+    std::fs::read_to_string(rig.vault().join("Approvals.md")).unwrap_or_default()
+}
+
+fn lines(rig: &Rig) -> Vec<Approval> {
+    approval::parse(note(rig).as_bytes()).lines.into_iter().map(|line| line.approval).collect()
+}
+
+fn open(rig: &Rig) -> Vec<Approval> {
+    lines(rig).into_iter().filter(Approval::is_open).collect()
+}
+
+/// The questions in the channel, as messages.
+fn questions(rig: &Rig) -> Vec<Value> {
+    let mut messages = rig.fake.messages(CHANNEL);
+    messages.retain(|m| {
+        m["components"][0]["components"][0]["custom_id"].as_str().is_some_and(|id| id.contains(":ap_"))
+    });
+    messages
+}
+
+/// Waits for the question number so many, from 1; its message.
+async fn asked(rig: &Rig, count: usize) -> Value {
+    rig.wait(&format!("question {count}"), || questions(rig).len() >= count).await;
+    questions(rig).remove(count - 1)
+}
+
+fn button(message: &Value, label: &str) -> (u64, String) {
+    let found =
+        message["components"][0]["components"].as_array().unwrap().iter().find(|b| b["label"] == label);
+    let id = found.unwrap()["custom_id"].as_str().unwrap().to_owned();
+    (message["id"].as_str().unwrap().parse().unwrap(), id)
+}
+
+async fn push(rig: &Rig, user: u64, message: &Value, label: &str) -> String {
+    let (id, custom_id) = button(message, label);
+    rig.fake.reply(press(user, id, &custom_id)).await
+}
+
+/// A person changes the note, and the daemon's watcher tells.
+fn change(rig: &Rig, change: impl Fn(&str) -> String) {
+    std::fs::write(rig.vault().join("Approvals.md"), change(&note(rig))).unwrap();
+    look_again(rig);
+}
+
+fn look_again(rig: &Rig) {
+    rig.approvals.lock().unwrap().as_ref().unwrap().look_again();
+}
+
+/// The results that the model was given last.
+fn results(server: &ModelServer) -> String {
+    server.requests().last().unwrap().results().join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn once_runs_it_once_and_only_the_owner_may_say_so() {
+    let server = ModelServer::start().await;
+    let (mut rig, tool) = rig_and_tool(&server).await;
+    rig.pace =
+        Pace { after: std::time::Duration::from_millis(10), every: std::time::Duration::from_millis(50) };
+    server.script(vec![
+        run("curl https://a.example"),
+        run("curl https://a.example"),
+        Reply::text("Fetched."),
+    ]);
+    let running = rig.run().await;
+    let id = rig.fake.say(CHANNEL, ALICE, "<@500> fetch it");
+    let question = asked(&rig, 1).await;
+    let content = question["content"].as_str().unwrap();
+    assert!(
+        content.contains("\n```\ncurl https://a.example\n```\n") && content.contains("(network)"),
+        "{content}"
+    );
+    assert_eq!(question["message_reference"]["message_id"], id.to_string());
+    let line = open(&rig).remove(0);
+    assert_eq!((line.run.as_str(), line.brain.as_str()), ("curl https://a.example", "one"));
+    assert!(note(&rig).starts_with("# Approvals\n\nWhat the assistant asks"), "{}", note(&rig));
+    rig.wait("what is going on", || answers(&rig).iter().any(|t| t.contains("waiting for approval of run")))
+        .await;
+
+    assert_eq!(push(&rig, MALLORY, &question, "Once").await, "Only the owner of this vault may use me.");
+    assert!(tool.ran().is_empty() && open(&rig).len() == 1);
+    assert_eq!(push(&rig, ALICE, &question, "Once").await, "Approved once");
+    let second = asked(&rig, 2).await;
+    assert_eq!(tool.ran(), ["curl https://a.example"], "the same again is asked again");
+    let first = asked(&rig, 1).await;
+    assert!(first["content"].as_str().unwrap().ends_with("\n**Approved once.**"), "{first}");
+    assert!(first["components"][0]["components"].as_array().unwrap().iter().all(|b| b["disabled"] == true));
+    let twice = push(&rig, ALICE, &first, "Once").await;
+    assert!(twice.contains("over already (used)"), "{twice}");
+    assert_eq!(push(&rig, ALICE, &second, "No").await, "Declined");
+    rig.wait_done(1).await;
+    assert_eq!(tool.ran(), ["curl https://a.example"]);
+    assert!(results(&server).contains("The person declined this"), "{}", results(&server));
+    assert_eq!(
+        lines(&rig).iter().map(|line| line.state).collect::<Vec<_>>(),
+        [Some(Ended::Used), Some(Ended::Declined)]
+    );
+    // The questions are no part of the conversation.
+    assert_eq!(rig.said(CHANNEL), ["<@500> fetch it", "Fetched."]);
+    let log = std::fs::read_to_string(&rig.log_files()[0]).unwrap();
+    assert!(!log.contains("May this run?"), "{log}");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn always_is_written_into_the_settings_and_a_tainted_turn_asks_all_the_same() {
+    let server = ModelServer::start().await;
+    let (rig, tool) = rig_and_tool(&server).await;
+    let file = rig.vault().join("vault-agent.toml");
+    let before = format!(
+        "{}\n# How it behaves.\n[assistant] # mine\nmax_rounds = 9 # enough\n",
+        settings(&server, &[("one", "messages")])
+    );
+    std::fs::write(&file, &before).unwrap();
+    server.script(vec![
+        run("git log -3"),
+        run("git log -3"),
+        Reply::text("Done."),
+        run("git log -3"),
+        Reply::text("Again."),
+        Reply::tool("page", json!({ "command": "" })),
+        run("git log -3"),
+        Reply::text("Third."),
+    ]);
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> what is new?");
+    let question = asked(&rig, 1).await;
+    let said = push(&rig, ALICE, &question, "Always").await;
+    assert!(said.contains("allows `bash:git log -3` from now on"), "{said}");
+    rig.wait_done(1).await;
+    assert_eq!(tool.ran().len(), 2, "also later in this turn");
+    let expected = before.replace("# mine\n", "# mine\nallow = [\"bash:git log -3\"]\n");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+    assert!(asked(&rig, 1).await["content"].as_str().unwrap().ends_with("**Approved, always.**"));
+    rig.fake.say(CHANNEL, ALICE, "<@500> and now?");
+    rig.wait_done(2).await;
+    assert_eq!((tool.ran().len(), questions(&rig).len()), (3, 1), "not asked");
+    rig.fake.say(CHANNEL, ALICE, "<@500> and what does the page say?");
+    let question = asked(&rig, 2).await;
+    assert_eq!(tool.ran().len(), 4, "the page alone");
+    push(&rig, ALICE, &question, "Once").await;
+    rig.wait_done(3).await;
+    assert_eq!((tool.ran().len(), answers(&rig).last().map(String::as_str)), (5, Some("Third.")));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), expected, "once");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_ticks_declines_or_deletes_the_line_in_the_vault() {
+    let server = ModelServer::start().await;
+    let (rig, tool) = rig_and_tool(&server).await;
+    let replies = (0..4).flat_map(|n| [run(&format!("step {n}")), Reply::text(format!("End {n}."))]);
+    server.script(replies.collect());
+    let running = rig.run().await;
+    // As in the daemon: the vault's watcher tells.
+    let approvals = rig.approvals.lock().unwrap().clone().unwrap();
+    let vault = Vault::open(&rig.vault()).unwrap();
+    let heard = move |_| approvals.look_again();
+    let _watcher = Watcher::start_with(&vault, WatchTimes::default(), None, heard).unwrap();
+    let person = |change: &dyn Fn(&str) -> String| {
+        std::fs::write(rig.vault().join("Approvals.md"), change(&note(&rig))).unwrap();
+    };
+    for (n, (changed, told, ends)) in [
+        ((|note: &str| note.replace("- [ ]", "- [x]")) as fn(&str) -> String, "ran step 0", "Approved once."),
+        (|note| note.replace("- [ ]", "- [-]"), "declined", "Declined."),
+        (
+            |note| note.lines().filter(|l| !l.contains("- [ ]")).map(|l| format!("{l}\n")).collect(),
+            "declined",
+            "Declined.",
+        ),
+        (
+            |note| note.replace("- [ ]", "- [X]").replace("step 3", "step 4"),
+            "declined",
+            "nothing was approved.",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        rig.fake.say(CHANNEL, ALICE, &format!("<@500> do step {n}"));
+        asked(&rig, n + 1).await;
+        person(&changed);
+        rig.wait_done(n + 1).await;
+        assert!(results(&server).contains(told), "{n}: {}", results(&server));
+        let over = asked(&rig, n + 1).await;
+        assert!(over["content"].as_str().unwrap().contains(ends), "{n}: {over}");
+    }
+    assert_eq!(tool.ran(), ["step 0"]);
+    assert!(note(&rig).contains("step 4") && note(&rig).contains("state=changed"), "{}", note(&rig));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_nobody_answers_expires_and_that_is_no_no() {
+    let server = ModelServer::start().await;
+    let (mut rig, tool) = rig_and_tool(&server).await;
+    let clock = Arc::new(ManualClock::new(Timestamp::now()));
+    rig.clock = clock.clone();
+    server.script(vec![run("curl a"), Reply::text("Nobody was there.")]);
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> fetch it");
+    let question = asked(&rig, 1).await;
+    clock.advance(SignedDuration::from_mins(32));
+    let late = push(&rig, ALICE, &question, "Once").await;
+    assert!(late.contains("expired; ask again"), "{late}");
+    look_again(&rig);
+    rig.wait_done(1).await;
+    assert!(results(&server).contains("That is no refusal"), "{}", results(&server));
+    assert_eq!(lines(&rig)[0].state, Some(Ended::Expired));
+    let question = asked(&rig, 1).await;
+    assert!(question["content"].as_str().unwrap().ends_with("**Expired; ask again.**"), "{question}");
+    change(&rig, |note| note.replace("- [ ]", "- [x]"));
+    assert!(tool.ran().is_empty());
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_outlives_the_program_and_a_tick_meanwhile_counts() {
+    let server = ModelServer::start().await;
+    let (rig, tool) = rig_and_tool(&server).await;
+    server.script(vec![run("curl a"), Reply::text("Fetched."), run("curl b"), Reply::text("Second.")]);
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> fetch it");
+    asked(&rig, 1).await;
+    running.crash().await;
+    let running = rig.run().await;
+    rig.wait("it waits again", || rig.turns(State::Done) == 0 && questions(&rig).len() == 1).await;
+    assert_eq!(open(&rig).len(), 1);
+    running.crash().await;
+    std::fs::write(rig.vault().join("Approvals.md"), note(&rig).replace("- [ ]", "- [x]")).unwrap();
+    let running = rig.run().await;
+    rig.wait_done(1).await;
+    assert_eq!((tool.ran(), questions(&rig).len()), (vec!["curl a".to_owned()], 1), "asked once, run once");
+    assert!(asked(&rig, 1).await["content"].as_str().unwrap().ends_with("**Approved once.**"));
+
+    // Other files than those that were asked about: the tick counts for nothing.
+    *tool.hash.lock().unwrap() = Some("a".repeat(64));
+    rig.fake.say(CHANNEL, ALICE, "<@500> with the skill");
+    let question = asked(&rig, 2).await;
+    assert!(question["content"].as_str().unwrap().contains(&"a".repeat(64)), "{question}");
+    running.crash().await;
+    std::fs::write(rig.vault().join("Approvals.md"), note(&rig).replace("- [ ]", "- [x]")).unwrap();
+    *tool.hash.lock().unwrap() = Some("b".repeat(64));
+    let running = rig.run().await;
+    let question = asked(&rig, 3).await;
+    assert_eq!(tool.ran(), ["curl a"]);
+    push(&rig, ALICE, &question, "Once").await;
+    rig.wait_done(2).await;
+    assert_eq!(tool.ran(), ["curl a", "curl b"]);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_ends_the_waiting_and_the_question() {
+    let server = ModelServer::start().await;
+    let (rig, tool) = rig_and_tool(&server).await;
+    server.script(vec![run("curl a")]);
+    let running = rig.run().await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> fetch it");
+    let question = asked(&rig, 1).await;
+    rig.fake.say(CHANNEL, ALICE, "<@500> stop");
+    rig.wait_done(1).await;
+    rig.wait("it says so", || asked_now(&rig).ends_with("**Stopped.**")).await;
+    assert_eq!(lines(&rig)[0].state, Some(Ended::Stopped));
+    let late = push(&rig, ALICE, &question, "Once").await;
+    assert!(late.contains("over already (stopped)") && tool.ran().is_empty(), "{late}");
+    running.stop().await.unwrap();
+}
+
+fn asked_now(rig: &Rig) -> String {
+    questions(rig)[0]["content"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_at_each_step_of_a_question_it_runs_at_most_once_and_only_after_a_yes() {
+    let server = ModelServer::start().await;
+    let (rig, tool) = rig_and_tool(&server).await;
+    let mut replies = 0;
+    server.respond(move |asked| {
+        let said = asked.last_user();
+        let step =
+            said.split_whitespace().rfind(|word| word.starts_with("step")).unwrap_or("none").to_owned();
+        let told = asked.messages().last().is_some_and(|m| m["content"][0]["type"] == "tool_result");
+        replies += 1;
+        if told { Reply::text(format!("{step} end {replies}")) } else { run(&step) }
+    });
+    let traps = Traps::set(&rig);
+    let mut running = rig.run().await;
+    let points =
+        APPROVAL.iter().chain(&SENDING).chain(&["turn::before-tool-started", "turn::after-tool-started"]);
+    let mut crashes = 0;
+    for (number, point) in points.enumerate() {
+        traps.arm(point, 0);
+        let step = format!("step{number}");
+        let id = rig.fake.say(CHANNEL, ALICE, &format!("<@500> do {step}"));
+        let journal = vault_agent::turn::TurnJournal::open(&rig.state()).unwrap();
+        let is_done = || journal.turn(id).unwrap().is_some_and(|turn| turn.state.is_final());
+        // The person approves whatever is asked, as it comes.
+        let approve = || {
+            let open = open(&rig);
+            if open.iter().any(|line| line.mark == approval::Mark::Open) {
+                change(&rig, |note| note.replace("- [ ]", "- [x]"));
+            }
+        };
+        rig.wait(point, || {
+            let sprung = traps.is_sprung();
+            if !sprung && *point != "approval::after-line" && !SENDING.contains(point) {
+                approve();
+            }
+            sprung || is_done()
+        })
+        .await;
+        assert!(traps.is_sprung(), "{point}");
+        crashes += 1;
+        running.crash().await;
+        traps.disarm();
+        running = rig.run().await;
+        rig.wait(point, || {
+            approve();
+            is_done()
+        })
+        .await;
+        let ran = tool.ran().iter().filter(|ran| **ran == step).count();
+        let lost = *point == "turn::after-tool-started";
+        assert_eq!(ran, usize::from(!lost), "{point}: {:?}", tool.ran());
+        let used =
+            lines(&rig).iter().filter(|line| line.run == step && line.state == Some(Ended::Used)).count();
+        let again = matches!(*point, "approval::after-word" | "turn::before-tool-started");
+        assert_eq!(used, if again { 2 } else { 1 }, "{point}: an approval is used once\n{}", note(&rig));
+        let shown = questions(&rig).iter().filter(|q| q["content"].as_str().unwrap().contains(&step)).count();
+        assert_eq!(shown, used, "{point}: each question is shown once");
+    }
+    println!("{crashes} crashes");
+    running.stop().await.unwrap();
+}
