@@ -137,6 +137,15 @@ impl Answers {
         Ok(chunks.into_iter().filter(|chunk| chunk.state == ChunkState::Sent).collect())
     }
 
+    /// Whether anything of an answer or a question may have left.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub fn is_begun(&self, key: &str) -> Result<bool, PassError> {
+        let message = self.journal.answer(key)?;
+        Ok(message.is_some_and(|message| message.chunks.iter().any(|chunk| chunk.state != ChunkState::Due)))
+    }
+
     /// Whether a message of ours is a question to the person.
     ///
     /// # Errors

@@ -92,7 +92,12 @@ pub(super) async fn show(shared: &Shared, turn: &Turn, request: &ApprovalRequest
 
 /// Says below the question how it ended, and takes the buttons out of use.
 pub(super) async fn over(shared: &Shared, turn: &Turn, request: &ApprovalRequest, words: &str) {
-    let (key, _) = place(turn, request);
+    let (key, scope) = place(turn, request);
+    // A crash may have come between the message and its id.
+    if shared.answers.is_begun(&key).unwrap_or_default() {
+        let _ = tokio::time::timeout(super::turns::FAREWELL, shared.answers.ask(&key, scope, &text(request)))
+            .await;
+    }
     let chunks = shared.answers.sent(&key).unwrap_or_default();
     let Some(last) = chunks.last() else { return };
     let Some(id) = last.message_id.as_deref().and_then(|id| id.parse::<u64>().ok()) else { return };

@@ -323,7 +323,8 @@ async fn a_question_outlives_the_program_and_a_tick_meanwhile_counts() {
     std::fs::write(rig.vault().join("Approvals.md"), note(&rig).replace("- [ ]", "- [x]")).unwrap();
     let running = rig.run().await;
     rig.wait_done(1).await;
-    assert_eq!((tool.ran(), questions(&rig).len()), (vec!["curl a".to_owned()], 1), "asked once, run once");
+    let told = results(&server);
+    assert_eq!((tool.ran(), questions(&rig).len()), (vec!["curl a".to_owned()], 1), "{told}\n{}", note(&rig));
     assert!(asked(&rig, 1).await["content"].as_str().unwrap().ends_with("**Approved once.**"));
 
     // Other files than those that were asked about: the tick counts for nothing.

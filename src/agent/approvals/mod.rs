@@ -153,8 +153,12 @@ impl VaultApprovals {
         let workspace = self.workspace();
         let path = workspace.note(&workspace.settings.paths.approvals);
         let note = Note { editor: Arc::clone(&workspace.editor), path };
-        let done = tokio::task::spawn_blocking(move || work(&note)).await;
-        done.map_err(|error| format!("it went wrong inside: {error}"))?
+        match tokio::task::spawn_blocking(move || work(&note)).await {
+            Ok(done) => done,
+            // The program is ending: nothing is decided by that, and the line goes on waiting.
+            Err(error) if error.is_cancelled() => std::future::pending().await,
+            Err(error) => Err(format!("it went wrong inside: {error}")),
+        }
     }
 
     /// Waits until it is over.
