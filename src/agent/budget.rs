@@ -17,6 +17,9 @@ use crate::workspace::Workspace;
 /// From this share on a notice says how much is used.
 const NEAR: f64 = 0.8;
 
+/// What stands before the name of a budget that a person didn't lift.
+pub(super) const DECLINED: &str = "declined ";
+
 /// One bound of a day with what of it is used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Budget {
@@ -36,6 +39,8 @@ pub struct Budget {
     pub share: f64,
     /// A person said that it may be exceeded today.
     pub lifted: bool,
+    /// A person said that it may not.
+    pub declined: bool,
 }
 
 impl Budget {
@@ -58,14 +63,10 @@ impl Budget {
         )
     }
 
-    /// `today's budget of 1000 tokens`: the bound that is nearer.
+    /// `today's budget of 1000 tokens`, and for which brain: the bound that is nearer.
     pub fn words(&self) -> String {
-        let whose = self
-            .brain
-            .as_ref()
-            .map_or("today's budget".to_owned(), |name| format!("{name}'s budget for today"));
-
-        format!("{whose} of {}", self.bound())
+        let whose = self.brain.as_ref().map_or(String::new(), |name| format!(" for {name}"));
+        format!("today's budget of {}{whose}", self.bound())
     }
 
     /// How much is used, of what, in one line.
@@ -142,8 +143,10 @@ pub fn budgets(
             most_usd,
             share: share(tokens, most_tokens).max(part(usd, most_usd)),
             lifted: false,
+            declined: false,
         };
         budget.lifted = lifted.contains(&budget.name());
+        budget.declined = lifted.contains(&format!("{DECLINED}{}", budget.name()));
         Some(budget)
     };
     let whole = one(None, settings.assistant.day_tokens, settings.assistant.day_usd);
@@ -238,14 +241,14 @@ mod tests {
             .collect();
         insta::assert_snapshot!(said.join("\n"), @"
         2026-12-01 day 81 % of today's budget of 1000 tokens is used. 810 of 1000 tokens (81 %)
-        2026-12-01 brain a 50 % of today's budget of a, 0.01 USD is used. 0.0050 of 0.01 USD (50 %)
-        2026-12-01 brain b Today's budget of b, 300 tokens is used up. 300 of 300 tokens (100 %); lifted for today
+        2026-12-01 brain a 50 % of today's budget of 0.01 USD for a is used. 0.0050 of 0.01 USD (50 %)
+        2026-12-01 brain b Today's budget of 300 tokens for b is used up. 300 of 300 tokens (100 %); lifted for today
         ");
         assert_eq!(all.iter().map(Budget::is_near).collect::<Vec<_>>(), [true, false, true]);
         assert!(all.iter().all(|budget| !budget.is_used_up()), "b's was lifted");
         let all = budgets(&settings(), &spent, &[], &BTreeSet::new(), "2026-12-01");
         assert!(all[2].is_used_up());
-        assert_eq!(all[2].question().run, "go on beyond today's budget of b, 300 tokens on 2026-12-01");
+        assert_eq!(all[2].question().run, "go on beyond today's budget of 300 tokens for b on 2026-12-01");
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! the next of the chain, which is given the rounds of tools that are in the journal; at the end of the chain
 //! stands the answer from memory, with one sentence why.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -71,6 +72,8 @@ pub struct EngineParts {
 pub struct Engine {
     pub(super) parts: EngineParts,
     pub(super) brains: Brains,
+    /// The budgets about which a person is being asked.
+    pub(super) waiting: Arc<Mutex<HashSet<String>>>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -138,7 +141,7 @@ impl Engine {
         let (permits, clock) = (Arc::clone(&parts.permits), Arc::clone(&workspace.clock));
         let around = Around::of(workspace, parts.watch);
         let brains = Brains::new(prepared, &around, &wire::http::client()?, health, permits, clock);
-        Ok(Self { parts, brains })
+        Ok(Self { parts, brains, waiting: Arc::default() })
     }
 
     pub(super) fn settings(&self) -> &crate::config::Assistant {
@@ -453,9 +456,9 @@ fn kind_of(media_type: &str) -> AttachmentKind {
     }
 }
 
-/// Whether nobody waits for the answer: a log holds the question, and no channel does.
+/// Whether nobody waits for the answer: a routine asks.
 fn is_unattended(run: &Run<'_>) -> bool {
-    run.turn.asked.channel == 0 && !run.turn.asked.block.is_empty()
+    run.turn.asked.channel == 0 && run.turn.asked.author.starts_with("routine:")
 }
 
 fn tail(blocks: &[LogBlock]) -> Option<String> {

@@ -1,18 +1,23 @@
 //! What a turn does about the day's budgets: who may still be asked, what a person is asked, and when they are told.
 
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
 use super::approval::Verdict;
-use super::budget::{self, Budget};
+use super::budget::{self, Budget, DECLINED};
 use super::engine::{Engine, Run};
 use super::tools::Caller;
 use crate::config::MEMORY;
 use crate::deliver;
-use crate::turn::TurnJournal;
 use crate::turn::journal::CallRow;
+use crate::turn::{Nowhere, TurnJournal, TurnJournalError};
 
-/// For so long a turn waits for a word that may be there already. The question stays where it is asked, and the word
-/// counts for the next turn: nobody waits half an hour for an answer from memory.
+/// For so long a turn waits for a word that may be there already; then it goes on, as if it had crashed where it
+/// waits, and somebody else waits for the word. Nobody waits half an hour for an answer from memory.
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// What a question is told where its answer has to come from memory, since a person is asked first.
@@ -67,28 +72,47 @@ impl Engine {
     }
 
     /// Asks a person whether a budget may be exceeded today; the error says that it is used up. The question is the
-    /// same one all day, so a "yes" that came in the meantime is found.
+    /// same one all day, so a word that came while the program was away is found by the next turn.
     async fn may_go_on(&self, run: &Run<'_>, budget: &Budget) -> Result<(), String> {
-        let caller = Caller {
-            turn: format!("budget {}", budget.name()),
-            number: 0,
-            brain: MEMORY.to_owned(),
-            tainted: false,
-        };
-        let wanted = budget.question();
+        if budget.declined {
+            return Err(budget.sentence());
+        }
+        let (caller, wanted) = (caller(budget), budget.question());
         let asking = self.parts.approvals.ask(&wanted, &caller, run.place, run.stop);
         match tokio::time::timeout(MOMENT, asking).await {
-            Ok(Ok(Verdict::Yes)) => {
-                self.keep(self.journal().lift(&budget.name(), self.now()));
-                Ok(())
+            Ok(Ok(verdict)) => {
+                self.keep(remember(self.journal(), &budget.name(), verdict, self.now()));
+                if verdict == Verdict::Yes { Ok(()) } else { Err(budget.sentence()) }
             }
-            Ok(Ok(Verdict::No | Verdict::Nobody | Verdict::Expired)) => Err(budget.sentence()),
             Ok(Err(problem)) => {
                 tracing::warn!("nobody can be asked about a budget: {problem}");
                 Err(budget.sentence())
             }
-            Ok(Ok(Verdict::Waits)) | Err(_) => Err(format!("{} {ASKED}", budget.sentence())),
+            Ok(Ok(Verdict::Waits)) => Err(format!("{} {ASKED}", budget.sentence())),
+            Err(_) => {
+                self.wait_for_the_word(budget);
+                Err(format!("{} {ASKED}", budget.sentence()))
+            }
         }
+    }
+
+    /// Goes on waiting for the word beside everything else, so that a "yes" counts when it is said.
+    fn wait_for_the_word(&self, budget: &Budget) {
+        let name = budget.name();
+        if !lock(&self.waiting).insert(name.clone()) {
+            return;
+        }
+        let (approvals, journal) = (Arc::clone(&self.parts.approvals), Arc::clone(&self.parts.journal));
+        let (clock, waiting) = (Arc::clone(&self.parts.workspace.clock), Arc::clone(&self.waiting));
+        let (caller, wanted) = (caller(budget), budget.question());
+        tokio::spawn(async move {
+            let verdict = approvals.ask(&wanted, &caller, &Nowhere, &CancellationToken::new()).await;
+            let kept = verdict.map(|verdict| remember(&journal, &name, verdict, clock.now()));
+            if let Ok(Err(error)) = kept {
+                tracing::warn!("{error}");
+            }
+            lock(&waiting).remove(&name);
+        });
     }
 
     /// Whether a brain may be asked for something that isn't an answer: nobody is asked about that.
@@ -120,6 +144,30 @@ impl Engine {
     pub(super) fn tell_budgets(&self) {
         tell(&self.parts.workspace, &self.budgets());
     }
+}
+
+/// Who asks for a budget: the same all day.
+fn caller(budget: &Budget) -> Caller {
+    let turn = format!("budget-{}", budget.name().replace(' ', "-"));
+    Caller { turn, number: 0, brain: MEMORY.to_owned(), tainted: false }
+}
+
+/// Keeps what a person said about a budget.
+fn remember(
+    journal: &TurnJournal,
+    budget: &str,
+    verdict: Verdict,
+    now: Timestamp,
+) -> Result<(), TurnJournalError> {
+    match verdict {
+        Verdict::Yes => journal.lift(budget, now),
+        Verdict::No => journal.lift(&format!("{DECLINED}{budget}"), now),
+        _ => Ok(()),
+    }
+}
+
+fn lock(waiting: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether these budgets let a brain be asked.

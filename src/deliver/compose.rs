@@ -13,14 +13,21 @@ use crate::schedule;
 /// The text for one reminder or follow-up. `today` is the local date at which it is sent.
 pub fn single(fact: &Fact, today: civil::Date) -> String {
     let remark = remark(fact, today);
-    let open = match fact.kind {
-        MessageKind::Commitment => "Follow-up",
-        _ => "Reminder",
-    };
-    if remark.is_empty() {
-        format!("{open}: {}", fact.msg)
-    } else {
-        format!("{open}: {} ({remark})", fact.msg)
+    let open = open(fact.kind);
+    if remark.is_empty() { format!("{open}{}", fact.msg) } else { format!("{open}{} ({remark})", fact.msg) }
+}
+
+/// The words that a brain found, where the text of one reminder or follow-up is such words: the plain one has an
+/// opening word.
+pub fn phrase_of(kind: MessageKind, text: &str) -> Option<&str> {
+    let one = matches!(kind, MessageKind::Reminder | MessageKind::Commitment);
+    (one && !text.starts_with(open(kind))).then_some(text)
+}
+
+fn open(kind: MessageKind) -> &'static str {
+    match kind {
+        MessageKind::Commitment => "Follow-up: ",
+        _ => "Reminder: ",
     }
 }
 

@@ -57,12 +57,15 @@ impl Console {
         message
             .facts
             .iter()
-            .map(|fact| if self.json { self.json_line(fact) } else { plain_line(fact) })
+            .map(|fact| {
+                let phrase = compose::phrase_of(message.kind, &message.text);
+                if self.json { self.json_line(fact, phrase) } else { plain_line(fact, phrase) }
+            })
             .collect()
     }
 
-    fn json_line(&self, fact: &Fact) -> String {
-        serde_json::json!({
+    fn json_line(&self, fact: &Fact, phrase: Option<&str>) -> String {
+        let mut line = serde_json::json!({
             "kind": fact.kind,
             "id": fact.id,
             "due": rfc3339(fact.due, &self.tz),
@@ -70,17 +73,20 @@ impl Console {
             "missed": fact.missed,
             "text": fact.msg,
             "next": fact.next.map(|next| next.date().to_string()),
-        })
-        .to_string()
+        });
+        if let (Some(phrase), Some(line)) = (phrase, line.as_object_mut()) {
+            line.insert("phrase".to_owned(), phrase.into());
+        }
+        line.to_string()
     }
 }
 
-/// `2026-12-01 09:30 Call "Mum" (due 09:30, 3 h late)`.
-fn plain_line(fact: &Fact) -> String {
+/// `2026-12-01 09:30 Call "Mum" (due 09:30, 3 h late)`; with the words that a brain found, these.
+fn plain_line(fact: &Fact, phrase: Option<&str>) -> String {
     let when = fact.local.strftime("%Y-%m-%d %H:%M");
     let today = fact.local.saturating_add(SignedDuration::from_secs(fact.late_seconds)).date();
-    let text = one_line(&fact.msg);
-    let mark = if fact.kind == MessageKind::Commitment { "follow-up: " } else { "" };
+    let text = one_line(phrase.unwrap_or(&fact.msg));
+    let mark = if fact.kind == MessageKind::Commitment && phrase.is_none() { "follow-up: " } else { "" };
     let remark = compose::remark(fact, today);
     let line = format!("{TIME}{when}{TIME:#} {TEXT}{mark}{text}{TEXT:#}");
     if remark.is_empty() { line } else { format!("{line} {REMARK}({remark}){REMARK:#}") }

@@ -15,3 +15,5 @@ mod codex;
 mod conversation;
 mod cuts;
 mod failures;
+mod recalling;
+mod spending;

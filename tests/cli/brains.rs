@@ -243,3 +243,25 @@ fn usage_is_added_up_from_the_logs() {
     let empty = TestVault::new("").run(&["--json", "usage"]).ok().json();
     assert_eq!((&empty["from"], &empty["by"]), (&json!(null), &json!([])));
 }
+
+#[test]
+fn a_brain_that_only_failed_says_so_and_when() {
+    let vault = vault(&server("500 Internal Server Error", "{}"));
+    assert_eq!(vault.run(&["brain", "test", "local"]).code, 1);
+    let words = vault.run(&["brain", "list"]).ok().stdout;
+    assert!(words.contains("no answer yet, failed 2026-"), "{words}");
+    let list = vault.run(&["--json", "brain", "list"]).ok().json();
+    assert!(list[1]["last_failed"].is_string() && list[1]["last_ok"].is_null(), "{list}");
+}
+
+#[test]
+fn a_chain_that_names_a_brain_which_is_not_there_says_what_to_do() {
+    let vault = TestVault::new("");
+    let one = "[[brain]]\nname = \"claude\"\nkind = \"messages\"\nmodel = \"m\"\n";
+    vault.write("vault-agent.toml", format!("[assistant]\nchain = [\"claude\", \"local\"]\n{one}"));
+    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @"");
+    vault.write("vault-agent.toml", "[recall]\nbrain = \"small\"\n");
+    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @"");
+    vault.write("vault-agent.toml", format!("[assistant]\nday_tokens = 0\n{one}"));
+    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @"");
+}

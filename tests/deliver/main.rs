@@ -10,6 +10,11 @@ mod commands;
 mod crashes;
 mod failures;
 mod kill;
+#[cfg(feature = "assistant")]
+#[path = "../support/models/mod.rs"]
+mod models;
 mod passes;
+#[cfg(feature = "assistant")]
+mod phrases;
 mod simulation;
 mod world;

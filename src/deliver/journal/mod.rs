@@ -43,7 +43,7 @@ pub const RESTORED: &str = "restored";
 pub const FILE_NAME: &str = "deliveries.sqlite";
 
 /// The schema's version, in `PRAGMA user_version`.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// When this many rows are done, the older half goes: far more than a stale buffer can bring back.
 const KEEP_DONE: i64 = 100_000;

@@ -100,7 +100,7 @@ impl TurnJournal {
         })
     }
 
-    /// Notes that a person lets a budget be exceeded; its name holds the day.
+    /// Notes a person's word on a budget, by its name, which holds the day.
     pub fn lift(&self, budget: &str, now: Timestamp) -> Result<(), TurnJournalError> {
         self.write(|tx| {
             tx.execute(
@@ -111,7 +111,7 @@ impl TurnJournal {
         })
     }
 
-    /// The budgets that a person lifted since an instant.
+    /// What a person said of budgets since an instant.
     pub fn lifted_since(&self, since: Timestamp) -> Result<BTreeSet<String>, TurnJournalError> {
         self.read(|db| {
             db.prepare_cached("SELECT budget FROM lifted WHERE at_ms >= ?1")?

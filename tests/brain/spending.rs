@@ -1,0 +1,319 @@
+//! What a day may cost: the notice, the question, its "yes", and brains whose own budget is used up.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::approval::{Verdict, Wanted};
+use vault_agent::agent::tools::Caller;
+use vault_agent::agent::{Approvals, Engine, EngineParts, Given, NoTools, Remember};
+use vault_agent::brain::wire::Watch;
+use vault_agent::clock::{Clock, ManualClock};
+use vault_agent::config::Dirs;
+use vault_agent::turn::{Answer, NewTurn, Nowhere, Place, Responder, TurnJournal};
+use vault_agent::vault::Vault;
+use vault_agent::workspace::Workspace;
+
+use crate::models::{ModelServer, Reply};
+use crate::support::{Run, TestVault};
+
+/// A person who says this, or nothing until later, and what they were asked.
+#[derive(Default)]
+pub struct Person {
+    pub says: Mutex<Option<Verdict>>,
+    pub asked: Mutex<Vec<(Wanted, String)>>,
+    changed: Notify,
+}
+
+impl Person {
+    /// Says it to everybody who waits.
+    fn answer(&self, verdict: Verdict) {
+        *self.says.lock().unwrap() = Some(verdict);
+        self.changed.notify_waiters();
+    }
+
+    async fn until<T>(&self, look: impl Fn() -> Option<T>) -> T {
+        loop {
+            let mut changed = std::pin::pin!(self.changed.notified());
+            changed.as_mut().enable();
+            if let Some(found) = look() {
+                return found;
+            }
+            changed.await;
+        }
+    }
+
+    async fn wait_asked(&self, count: usize) {
+        self.until(|| (self.asked.lock().unwrap().len() >= count).then_some(())).await;
+    }
+}
+
+#[async_trait]
+impl Approvals for Person {
+    async fn ask(
+        &self,
+        wanted: &Wanted,
+        caller: &Caller,
+        _: &dyn Place,
+        _: &CancellationToken,
+    ) -> Result<Verdict, String> {
+        self.asked.lock().unwrap().push((wanted.clone(), caller.turn.clone()));
+        self.changed.notify_waiters();
+        Ok(self.until(|| *self.says.lock().unwrap()).await)
+    }
+}
+
+/// A memory that always finds the same.
+pub struct Fixed(pub &'static str);
+
+#[async_trait]
+impl Remember for Fixed {
+    async fn given(&self, _: &str) -> Result<Given, String> {
+        Ok(Given { injection: self.0.to_owned(), links: "- [[MEMORY#^A]]".to_owned() })
+    }
+
+    async fn answer(&self, _: &str, _: &str) -> Result<String, String> {
+        Ok("From memory.".to_owned())
+    }
+}
+
+/// A vault with a clock, and turns in it.
+pub struct World {
+    temp: tempfile::TempDir,
+    pub clock: Arc<ManualClock>,
+    pub person: Arc<Person>,
+    pub memory: &'static str,
+    turn: Mutex<u64>,
+}
+
+impl World {
+    pub fn new(settings: &str) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        for dir in ["vault", "state"] {
+            std::fs::create_dir(temp.path().join(dir)).unwrap();
+        }
+        std::fs::write(temp.path().join("vault/vault-agent.toml"), settings).unwrap();
+        let clock = Arc::new(ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap()));
+        Self { temp, clock, person: Arc::default(), memory: "", turn: Mutex::new(0) }
+    }
+
+    pub fn workspace(&self) -> Arc<Workspace> {
+        let vault = Vault::open(&self.temp.path().join("vault")).unwrap();
+        let dirs = Dirs { state: self.temp.path().join("state"), cache: self.temp.path().join("cache") };
+        let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
+        Arc::new(Workspace::open_in(vault, dirs, clock).unwrap())
+    }
+
+    pub fn journal(&self) -> TurnJournal {
+        TurnJournal::open(&self.temp.path().join("state")).unwrap()
+    }
+
+    /// One more turn, by a program that was started anew.
+    pub async fn ask(&self, turn: NewTurn) -> Answer {
+        let message = {
+            let mut last = self.turn.lock().unwrap();
+            *last += 1;
+            *last
+        };
+        let journal = Arc::new(self.journal());
+        journal.accept(&NewTurn { message, ..turn }, self.clock.now()).unwrap();
+        let engine = Engine::new(EngineParts {
+            workspace: self.workspace(),
+            journal,
+            tools: Arc::new(NoTools),
+            approvals: Arc::clone(&self.person) as _,
+            memory: Arc::new(Fixed(self.memory)),
+            permits: Arc::default(),
+            watch: Watch::default(),
+            files: vec![],
+            schema: None,
+            why_apart: false,
+        });
+        engine.unwrap().answer(message, &Nowhere, &CancellationToken::new()).await.unwrap()
+    }
+
+    pub async fn say(&self, text: &str) -> String {
+        self.ask(NewTurn { text: text.into(), channel: 7, ..NewTurn::default() }).await.text
+    }
+
+    /// The notices that wait to be sent.
+    fn notices(&self) -> Vec<String> {
+        let messages = self.workspace().journal().unwrap().messages().unwrap();
+        messages.into_iter().map(|message| message.body).collect()
+    }
+}
+
+pub fn brain(server: &ModelServer, name: &str, more: &str) -> String {
+    format!(
+        "[[brain]]\nname = \"{name}\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n{more}\n",
+        server.url()
+    )
+}
+
+#[tokio::test]
+async fn at_80_percent_one_notice_and_at_100_a_question_whose_yes_lasts_for_the_day() {
+    let server = ModelServer::start().await;
+    server.respond(|_| Reply::text("Yes.").usage(400, 0, 25));
+    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", "")));
+    assert_eq!(world.say("a").await, "Yes.");
+    assert!(world.notices().is_empty());
+    for nth in 2..=3 {
+        assert_eq!(world.say("b").await, "Yes.");
+        let expected = ["85 % of today's budget of 1000 tokens is used."];
+        assert_eq!(world.notices(), expected, "{nth}: once, and after a restart too");
+    }
+    // Used up: the question is asked beside, and memory answers now.
+    let said = world.say("c").await;
+    assert!(said.starts_with("Today's budget of 1000 tokens is used up. I asked whether to go on"), "{said}");
+    assert!(said.ends_with("From memory."), "{said}");
+    assert_eq!(server.requests().len(), 3);
+    let said = world.say("d").await;
+    assert!(said.ends_with("From memory."));
+    {
+        let asked = world.person.asked.lock().unwrap();
+        assert!(asked.iter().all(|one| *one == asked[0]), "it is the same question all day");
+        assert_eq!(asked[0].0.run, "go on beyond today's budget of 1000 tokens on 2026-12-01");
+        assert_eq!(asked[0].0.why, "Today's budget of 1000 tokens is used up. Go on for today?");
+        assert_eq!((&asked[0].0.always, asked[0].1.as_str()), (&None, "budget-2026-12-01-day"));
+    }
+    // Nobody's word: the sentence alone.
+    *world.person.says.lock().unwrap() = Some(Verdict::Nobody);
+    assert_eq!(world.say("e").await, "Today's budget of 1000 tokens is used up.\n\nFrom memory.");
+    // The word came in the meantime: the next question finds it, and it lasts.
+    *world.person.says.lock().unwrap() = Some(Verdict::Yes);
+    assert_eq!(world.say("f").await, "Yes.");
+    *world.person.says.lock().unwrap() = None;
+    assert_eq!(world.say("g").await, "Yes.");
+    assert_eq!(server.requests().len(), 5);
+    // Another day has a budget of its own, and a notice of its own.
+    world.clock.advance(SignedDuration::from_hours(24));
+    for _ in 0..3 {
+        assert_eq!(world.say("h").await, "Yes.");
+    }
+    assert_eq!(world.notices().len(), 2);
+    assert!(world.say("i").await.ends_with("From memory."));
+    // "No" is said once a day.
+    *world.person.says.lock().unwrap() = Some(Verdict::No);
+    assert!(world.say("j").await.starts_with("Today's budget of 1000 tokens is used up.\n"));
+    let before = world.person.asked.lock().unwrap().len();
+    assert!(world.say("k").await.starts_with("Today's budget of 1000 tokens is used up.\n"));
+    assert_eq!(world.person.asked.lock().unwrap().len(), before);
+}
+
+#[tokio::test]
+async fn a_yes_counts_when_it_is_said_though_no_turn_waits_for_it() {
+    let server = ModelServer::start().await;
+    server.respond(|_| Reply::text("Yes.").usage(1000, 0, 0));
+    let world = World::new(&format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", "")));
+    assert_eq!(world.say("a").await, "Yes.");
+    assert!(world.say("b").await.ends_with("From memory."));
+    // The question was handed on to somebody who waits; the person answers it now.
+    world.person.wait_asked(2).await;
+    world.person.answer(Verdict::Yes);
+    let midnight = "2026-12-01T00:00:00Z".parse().unwrap();
+    let journal = world.journal();
+    while journal.lifted_since(midnight).unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    *world.person.says.lock().unwrap() = Some(Verdict::Nobody);
+    assert_eq!(world.say("c").await, "Yes.");
+}
+
+#[tokio::test]
+async fn a_brain_whose_own_budget_is_used_up_is_passed_over() {
+    let (one, two) = (ModelServer::start().await, ModelServer::start().await);
+    one.respond(|_| Reply::text("One.").usage(300, 0, 0));
+    two.script(vec![Reply::text("Two.").usage(9000, 0, 0), Reply::status(500)]);
+    two.respond(|_| Reply::text("Two again."));
+    let settings = format!("{}{}", brain(&one, "one", "day_tokens = 300"), brain(&two, "two", ""));
+    let world = World::new(&settings);
+    assert_eq!(world.say("a").await, "One.");
+    assert_eq!(world.notices(), ["Today's budget of 300 tokens for one is used up."]);
+    assert_eq!(world.say("b").await, "Two.");
+    let said = world.say("c").await;
+    assert!(said.contains("two did not answer ("), "{said}");
+    assert!(
+        said.contains("one (today's budget of 300 tokens for one is used up) is not being asked"),
+        "{said}"
+    );
+    assert!(world.person.asked.lock().unwrap().is_empty(), "somebody else may be asked");
+    // Asked for by its name there is nobody else: a person is asked.
+    let only = |text: &str| NewTurn {
+        text: text.into(),
+        channel: 7,
+        only: Some("one".into()),
+        ..NewTurn::default()
+    };
+    let said = world.ask(only("d")).await.text;
+    assert!(said.starts_with("Today's budget of 300 tokens for one is used up. I asked"), "{said}");
+    *world.person.says.lock().unwrap() = Some(Verdict::Yes);
+    assert_eq!(world.ask(only("e")).await.text, "One.");
+    *world.person.says.lock().unwrap() = None;
+    assert_eq!(world.say("f").await, "One.");
+}
+
+#[tokio::test]
+async fn what_runs_by_itself_does_not_hammer_an_empty_account() {
+    let server = ModelServer::start().await;
+    server.respond(|_| Reply::status(402));
+    let world = World::new(&format!("{}{}", brain(&server, "a", ""), brain(&server, "b", "")));
+    let routine = || NewTurn { text: "go".into(), author: "routine:r".into(), ..NewTurn::default() };
+    for _ in 0..40 {
+        assert_eq!(world.ask(routine()).await.facts.brain, "memory");
+        world.clock.advance(SignedDuration::from_secs(60));
+    }
+    // Without a key each is an account of its own.
+    assert_eq!(server.requests().len(), 2);
+    // A person's question tries the one whose time ends first.
+    world.say("hello").await;
+    assert_eq!(server.requests().len(), 3);
+}
+
+fn ask(vault: &TestVault, args: &[&str]) -> Run {
+    let args: Vec<&str> = ["--json"].iter().chain(args).copied().collect();
+    tokio::task::block_in_place(|| vault.run(&args))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn list_status_usage_and_ask_show_what_is_left() {
+    let (one, two) = (ModelServer::start().await, ModelServer::start().await);
+    one.respond(|_| Reply::text("One.").usage(300, 0, 0));
+    two.respond(|_| Reply::text("Two.").usage(100, 0, 0));
+    let vault = TestVault::new("");
+    let settings = format!(
+        "timezone = \"Europe/London\"\n[assistant]\nday_tokens = 1000\n{}{}",
+        brain(&one, "one", "day_tokens = 300"),
+        brain(&two, "two", "")
+    );
+    vault.write("vault-agent.toml", &settings);
+    let first = ask(&vault, &["ask", "a"]).ok().json();
+    assert_eq!((&first["brain"], &first["skipped"]), (&json!("one"), &json!([])));
+    let second = ask(&vault, &["ask", "b"]).ok().json();
+    assert_eq!(second["brain"], "two");
+    assert_eq!(second["skipped"], json!([{ "brain": "one", "until": "2026-12-02T00:00:00+00:00" }]));
+    let list = ask(&vault, &["brain", "list"]).ok().json();
+    assert_eq!((&list[0]["ok"], &list[0]["class"]), (&json!(false), &Value::Null));
+    assert_eq!(list[0]["cooldown_until"], "2026-12-02T00:00:00+00:00");
+    assert_eq!((&list[0]["budget"]["tokens"], &list[1]["budget"]), (&json!(300), &Value::Null));
+    let words = tokio::task::block_in_place(|| vault.run(&["brain", "list"])).ok().stdout;
+    let rests = "rests until 2026-12-02T00:00:00+00:00: today's budget of 300 tokens for one is used up";
+    assert!(words.contains(rests), "{words}");
+    let status = tokio::task::block_in_place(|| vault.run(&["status"])).stdout;
+    assert!(status.contains("budget    the day: 400 of 1000 tokens (40 %)"), "{status}");
+    assert!(status.contains("budget    one: 300 of 300 tokens (100 %)"), "{status}");
+    let usage = ask(&vault, &["usage"]).ok().json();
+    assert_eq!((&usage["budgets"][0]["share"], &usage["budgets"][1]["brain"]), (&json!(0.4), &json!("one")));
+    let usage = tokio::task::block_in_place(|| vault.run(&["usage"])).ok().stdout;
+    assert!(usage.contains("today: 400 of 1000 tokens (40 %)"), "{usage}");
+    // With the day's budget used up memory answers, and says why.
+    for _ in 0..6 {
+        let _ = ask(&vault, &["ask", "c"]).ok();
+    }
+    let run = ask(&vault, &["ask", "d"]);
+    assert_eq!((run.code, &run.json()["brain"]), (1, &Value::Null), "{run:?}");
+    assert!(run.stderr.contains("Today's budget of 1000 tokens is used up."), "{}", run.stderr);
+    assert_eq!(one.requests().len() + two.requests().len(), 8);
+}

@@ -1,0 +1,310 @@
+//! Words that a brain found before a reminder's minute: used where they are there and say the same, waited for never.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use tokio::runtime::Runtime;
+use vault_agent::agent::Phraser;
+use vault_agent::brain::wire::Watch;
+use vault_agent::clock::Clock;
+use vault_agent::config::Dirs;
+use vault_agent::deliver::{Mode, Upcoming};
+use vault_agent::turn::{TurnJournal, usage};
+use vault_agent::vault::Vault;
+use vault_agent::workspace::Workspace;
+
+use crate::crashes::{STEPS, tick_until};
+use crate::models::{ModelServer, Reply};
+use crate::support::TestVault;
+use crate::world::{World, id, line};
+
+const BEFORE: &str = "2026-12-01T09:29:00Z";
+const DUE: &str = "2026-12-01T09:30:00Z";
+const WORDS: &str = "Time to call Mum!";
+
+fn call_mum() -> String {
+    line("2026-12-01", "09:30", "none", "Call Mum", &id('A'))
+}
+
+fn world(text: &str) -> World {
+    let mut world = World::new(BEFORE, text);
+    world.settings.phrase = true;
+    world
+}
+
+/// What a daemon's pass sees coming.
+fn upcoming(world: &mut World) -> Vec<Upcoming> {
+    world.pass(Mode::Daemon).upcoming
+}
+
+/// Keeps words for the one thing that is coming, as a brain's.
+fn keep(world: &mut World, words: &str) {
+    let coming = upcoming(world);
+    assert_eq!(coming.len(), 1, "{coming:?}");
+    let journal = world.journal();
+    let now = world.clock_now();
+    assert!(journal.begin_phrase(&coming[0].key, &coming[0].line, "plain", now).unwrap());
+    journal.set_phrase(&coming[0].key, &coming[0].line, words).unwrap();
+}
+
+#[test]
+fn words_that_are_there_in_time_are_sent_in_the_place_of_the_plain_ones() {
+    let mut world = world(&call_mum());
+    keep(&mut world, WORDS);
+    let report = world.at(DUE).tick();
+    assert_eq!(world.place.texts(), [WORDS]);
+    assert_eq!((report.fired[0].text.as_str(), report.fired[0].late_seconds), ("Call Mum", 0));
+    assert_eq!(world.read(), "");
+    // What is plain stands in the journal, too.
+    let key = "rid_AAAAAAAAAAAA@2026-12-01T09:30";
+    assert_eq!(world.journal().row(key).unwrap().unwrap().fact.msg, "Call Mum");
+}
+
+#[test]
+fn a_changed_line_and_words_that_lost_something_are_said_plainly() {
+    let mut changed = world(&call_mum());
+    keep(&mut changed, WORDS);
+    changed.write(call_mum().replace("Call Mum", "Call Mum and Dad"));
+    changed.at(DUE).tick();
+    assert_eq!(changed.place.texts(), ["Reminder: Call Mum and Dad"]);
+
+    for wrong in ["Time to call!", "Time to call Mum at 10.", "Call Mum, says @everyone", ""] {
+        let mut world = world(&call_mum());
+        keep(&mut world, wrong);
+        world.at(DUE).tick();
+        assert_eq!(world.place.texts(), ["Reminder: Call Mum"], "{wrong}");
+    }
+    // What came late says so, and says it plainly.
+    let mut late = world(&call_mum());
+    keep(&mut late, WORDS);
+    late.at("2026-12-01T11:00:00Z").tick();
+    assert_eq!(late.place.texts(), ["Reminder: Call Mum (due 09:30, 1 h 30 min late)"]);
+    // Turned off in the meantime.
+    let mut off = world(&call_mum());
+    keep(&mut off, WORDS);
+    off.settings.phrase = false;
+    off.at(DUE).tick();
+    assert_eq!(off.place.texts(), ["Reminder: Call Mum"]);
+}
+
+#[test]
+fn only_what_is_told_once_and_within_a_minute_is_looked_at() {
+    let text = call_mum()
+        + &line("2026-12-01", "09:30", "daily", "Pills", &id('B'))
+        + &line("2026-12-01", "09:31", "none", "Later", &id('C'))
+        + &line("2026-12-01", "09:30", "none", "Nameless", "")
+        + &line("2026-12-01", "09:30", "none", &"long ".repeat(80), &id('D'));
+    let mut one = world(&text);
+    let follow_ups = "---\nid: c-1\nstatus: pending\ndue: 2026-12-01T09:29:30Z\n---\nAsk Kyle\n\n\
+                      ---\nid: c-2\nstatus: pending\ndue: 2026-12-01T09:29:40Z\n---\nTwo\nlines\n";
+    std::fs::write(one.commitments_path(), follow_ups).unwrap();
+    let told =
+        |world: &mut World| -> Vec<String> { upcoming(world).into_iter().map(|one| one.fact.msg).collect() };
+    assert_eq!(told(&mut one), ["Call Mum", "Ask Kyle"]);
+    one.settings.phrase = false;
+    assert_eq!(told(&mut one), Vec::<String>::new());
+    assert_eq!(one.tick().upcoming, []);
+    // A day of passes with nothing due: nothing to ask anybody about.
+    let mut idle = world(&line("2027-12-01", "09:30", "none", "Far away", &id('A')));
+    for _ in 0..24 * 60 {
+        idle.later(SignedDuration::from_mins(1));
+        assert_eq!(upcoming(&mut idle), []);
+    }
+}
+
+#[test]
+fn each_step_may_be_the_last_before_a_crash_with_words_too() {
+    for (step, name) in STEPS.iter().enumerate() {
+        for wait in [30, 200] {
+            let mut world = world(&call_mum());
+            keep(&mut world, WORDS);
+            world.at(DUE);
+            tick_until(&mut world, step, 0);
+            world.later(SignedDuration::from_secs(wait)).tick();
+            world.tick();
+            assert_eq!(world.place.texts(), [WORDS], "{name}, then {wait} s");
+            assert_eq!(world.read(), "", "{name}");
+        }
+    }
+}
+
+/// A phraser over the world's vault, whose brains are this server.
+fn phraser(world: &World, server: &ModelServer, more: &str) -> Phraser {
+    let settings = format!(
+        "[assistant]\nphrase = true\n{more}\n[[brain]]\nname = \"b\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n\
+         price = {{ input = 1.0, output = 2.0 }}\n",
+        server.url()
+    );
+    std::fs::write(world.dir.path().join("vault/vault-agent.toml"), settings).unwrap();
+    let vault = Vault::open(&world.dir.path().join("vault")).unwrap();
+    let dirs = Dirs { state: world.state(), cache: world.dir.path().join("cache") };
+    let clock: Arc<dyn Clock> = Arc::clone(&world.clock) as _;
+    let workspace = Arc::new(Workspace::open_in(vault, dirs, clock).unwrap());
+    assert!(workspace.pass_settings().phrase);
+    Phraser::new(workspace, Watch::default(), Arc::default()).unwrap()
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+#[test]
+fn a_brain_is_asked_once_and_what_it_took_is_counted() {
+    let runtime = runtime();
+    let server = runtime.block_on(ModelServer::start());
+    server.respond(|_| Reply::text(WORDS).usage(100, 0, 10));
+    let mut world = world(&call_mum());
+    let phraser = phraser(&world, &server, "");
+    let coming = upcoming(&mut world);
+    for ended in ["Kept", "NotAsked"] {
+        assert_eq!(format!("{:?}", runtime.block_on(phraser.phrase(&coming[0])).unwrap()), ended);
+    }
+    world.at(DUE).tick();
+    assert_eq!(world.place.texts(), [WORDS]);
+    let asked = server.requests();
+    assert_eq!(asked.len(), 1);
+    let body = asked[0].body.to_string();
+    assert!(body.contains("Call Mum") && body.contains("2026-12-01 09:30"), "{body}");
+    assert!(asked[0].body.get("tools").is_none() && !body.contains("INJECTED"), "{body}");
+    assert_eq!(asked[0].body["max_tokens"], 300);
+    // For the day's budget, and for `usage`.
+    let turns = TurnJournal::open(&world.state()).unwrap();
+    let spent = turns.spent_since(BEFORE.parse().unwrap()).unwrap();
+    assert_eq!((spent.len(), spent[0].1.input, spent[0].1.output), (1, 100, 10));
+    let log = world.dir.path().join("vault/logs/phrasing/phrasing/20261201T000000Z_0001.md");
+    let answers = usage::answers(&std::fs::read(log).unwrap());
+    assert_eq!((answers.len(), answers[0].channel.as_str()), (1, "phrasing"));
+    assert_eq!(
+        (answers[0].facts.brain.as_str(), answers[0].facts.input, answers[0].facts.calls),
+        ("b", 100, 1)
+    );
+    assert!((answers[0].facts.usd.unwrap() - 0.00012).abs() < 1e-9);
+}
+
+#[test]
+fn what_fails_or_lost_the_persons_words_leaves_the_plain_text() {
+    let runtime = runtime();
+    for (reply, failed) in [
+        (Reply::text("Time to ring your mother!"), 0),
+        (Reply::text("NONE"), 0),
+        (Reply::text(""), 0),
+        (Reply::status(500), 1),
+        (Reply::reset(), 1),
+        (Reply::garbage(), 1),
+    ] {
+        let server = runtime.block_on(ModelServer::start());
+        server.script(vec![reply]);
+        let mut world = world(&call_mum());
+        let phraser = phraser(&world, &server, "");
+        let coming = upcoming(&mut world);
+        assert_eq!(format!("{:?}", runtime.block_on(phraser.phrase(&coming[0])).unwrap()), "Plain");
+        world.at(DUE).tick();
+        assert_eq!(world.place.texts(), ["Reminder: Call Mum"]);
+        let log = world.dir.path().join("vault/logs/phrasing/phrasing/20261201T000000Z_0001.md");
+        let answers = usage::answers(&std::fs::read(log).unwrap());
+        assert_eq!(answers[0].facts.failed.len(), failed);
+    }
+}
+
+#[test]
+fn a_brain_that_hangs_changes_no_delivery_and_is_not_asked_again_after_a_crash() {
+    let runtime = runtime();
+    let server = runtime.block_on(ModelServer::start());
+    server.respond(|_| Reply::hang());
+    let text = call_mum() + &line("2026-12-01", "09:31", "none", "Tea", &id('B'));
+    let came = |world: &World| -> Vec<(String, String)> {
+        let arrived = world.place.arrived.lock().unwrap();
+        arrived.iter().map(|message| (message.at.to_string(), message.text.clone())).collect()
+    };
+    let (mut with, mut without) = (world(&text), World::new(BEFORE, &text));
+    let phraser = Arc::new(phraser(&with, &server, ""));
+    let mut hanging = Vec::new();
+    for minute in 0..4 {
+        for one in upcoming(&mut with) {
+            let phraser = Arc::clone(&phraser);
+            hanging.push(runtime.spawn(async move { phraser.phrase(&one).await }));
+            runtime.block_on(server.wait_for(hanging.len()));
+        }
+        without.pass(Mode::Daemon);
+        if minute == 0 {
+            // A crash in the midst of the call: begun again, nobody is asked a second time.
+            hanging[0].abort();
+            let coming = upcoming(&mut with);
+            assert_eq!(format!("{:?}", runtime.block_on(phraser.phrase(&coming[0])).unwrap()), "NotAsked");
+        }
+        for world in [&mut with, &mut without] {
+            world.later(SignedDuration::from_mins(1));
+        }
+    }
+    assert_eq!(came(&with).len(), 2);
+    assert_eq!(came(&with), came(&without));
+    assert_eq!(server.requests().len(), 2);
+    hanging.iter().for_each(|task| task.abort());
+}
+
+#[test]
+fn nobody_is_asked_too_late_over_budget_or_while_resting() {
+    let runtime = runtime();
+    let server = runtime.block_on(ModelServer::start());
+    server.respond(|_| Reply::status(402));
+    let mut world = world(&(call_mum() + &line("2026-12-01", "09:30", "none", "Tea", &id('B'))));
+    let one = phraser(&world, &server, "");
+    let coming = upcoming(&mut world);
+    let ended = |phraser: &Phraser, at: usize| {
+        format!("{:?}", runtime.block_on(phraser.phrase(&coming[at])).unwrap())
+    };
+    assert_eq!(ended(&one, 0), "Plain");
+    assert_eq!(ended(&one, 1), "NotAsked", "its account is empty");
+    std::fs::remove_file(world.state().join("brains.json")).unwrap();
+    let turns = TurnJournal::open(&world.state()).unwrap();
+    let usage = vault_agent::brain::Usage { input: 1000, ..Default::default() };
+    let call = vault_agent::turn::journal::CallRow {
+        brain: "b".into(),
+        model: "m".into(),
+        class: None,
+        error: None,
+        ms: 1,
+        usage,
+    };
+    turns.called_beside(0, "phrase", &call, BEFORE.parse().unwrap()).unwrap();
+    assert_eq!(ended(&phraser(&world, &server, "day_tokens = 1000"), 1), "NotAsked");
+    let well = phraser(&world, &server, "day_tokens = 100000");
+    world.at(DUE);
+    assert_eq!(ended(&well, 1), "NotAsked", "it is due");
+    world.at(BEFORE);
+    assert_eq!(ended(&well, 1), "Plain");
+    assert_eq!(server.requests().len(), 2);
+}
+
+/// The real daemon, whose clock runs thirty times as fast, until it says something about the reminder.
+fn said_by_the_daemon(server: &ModelServer) -> String {
+    let mut vault =
+        TestVault::new(&format!("//- now: 2026-12-01T09:28:50Z\n//- /Reminders.md\n{}", call_mum()));
+    let settings = format!(
+        "[assistant]\nphrase = true\n[[brain]]\nname = \"b\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
+        server.url()
+    );
+    vault.write("vault-agent.toml", settings);
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:28:50Z@15");
+    let mut child = vault.command(&["run"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let said = lines.into_iter().find(|line| line.contains("Mum")).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    said
+}
+
+#[test]
+fn the_daemon_says_what_a_brain_found_and_does_not_wait_for_one_that_hangs() {
+    let runtime = runtime();
+    let server = runtime.block_on(ModelServer::start());
+    server.respond(|_| Reply::text(WORDS));
+    let said = said_by_the_daemon(&server);
+    assert!(said.ends_with(WORDS), "{said}");
+    server.respond(|_| Reply::hang());
+    let said = said_by_the_daemon(&server);
+    assert!(said.contains("09:30 Call Mum"), "{said}");
+    assert_eq!(server.requests().len(), 2);
+}
