@@ -20,5 +20,6 @@ mod smoke;
 mod traps;
 mod turns;
 mod turns_bad;
+mod turns_chosen;
 mod turns_killed;
 mod turns_remade;

@@ -93,6 +93,17 @@ pub enum Answering {
     Assistant,
     /// Takes its time, and says what it heard.
     Slow(Duration),
+    /// Can't go on, whenever it is asked.
+    Never,
+}
+
+struct Never;
+
+#[async_trait]
+impl Responder for Never {
+    async fn answer(&self, _: u64, _: &dyn Place, _: &CancellationToken) -> Result<Answer, Halt> {
+        Err(Halt::Later("nothing can be read".into()))
+    }
 }
 
 struct Slow(Duration, Arc<TurnJournal>);
@@ -249,6 +260,7 @@ impl Rig {
             settings: workspace.pass_settings(),
         };
         let responder: Arc<dyn Responder> = match self.answering {
+            Answering::Never => Arc::new(Never),
             Answering::Slow(delay) => Arc::new(Slow(delay, Arc::clone(&turns))),
             Answering::Assistant => {
                 let parts = EngineParts {

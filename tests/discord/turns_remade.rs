@@ -13,7 +13,7 @@ use super::turns::settings;
 use super::turns_killed::Daemon;
 
 /// `turns ID --request --json` with these directories.
-fn remade(rig: &Rig, id: &str, state: &Path, cache: &Path) -> Value {
+pub fn remade(rig: &Rig, id: &str, state: &Path, cache: &Path) -> Value {
     let out = Command::new(env!("CARGO_BIN_EXE_vault-agent"))
         .args(["--json", "turns", id, "--request"])
         .env("VAULT_AGENT_VAULT", rig.vault())
