@@ -218,6 +218,9 @@ impl Host for Watching<'_> {
     }
 
     async fn tool_started(&self, call: &ToolCall) {
+        if self.end.is_cancelled() {
+            return;
+        }
         let most = self.engine.settings().max_rounds;
         if self.seen().calls >= most {
             return self.over(words::rounds_used_up(most));

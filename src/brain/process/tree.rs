@@ -76,6 +76,13 @@ pub(super) fn end_tree(root: u32) {
     if let Some(pid) = pid(root) {
         let _ = kill_process_group(pid, Signal::KILL);
     }
+    // A signal is sent at once and takes its moment.
+    for _ in 0..1000 {
+        if started(root).is_none() {
+            return;
+        }
+        std::thread::yield_now();
+    }
 }
 
 /// Ends one process.

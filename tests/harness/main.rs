@@ -1,0 +1,16 @@
+//! Programs as brains: a stand-in that speaks their protocol over real pipes, our real MCP server behind it, a
+//! scripted model server before it. The real programs are checked by hand, see `run`.
+#![cfg(all(unix, feature = "assistant", feature = "mcp"))]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "../support/models/mod.rs"]
+mod models;
+mod rig;
+mod stand_in;
+
+mod bad;
+mod orphans;
+mod over;
+mod process;
+mod sessions;
+mod turns;

@@ -1,0 +1,128 @@
+//! The supervisor by itself: nothing outlives a child, whatever is killed.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use vault_agent::brain::process::{Child, Program, Supervision, sweep};
+
+use crate::rig::PATIENT;
+
+const US: &str = env!("CARGO_BIN_EXE_vault-agent");
+
+fn supervision(state: &Path) -> Supervision {
+    Supervision { program: US.into(), state: state.to_owned(), watch: PATIENT }
+}
+
+fn shell(dir: &Path, script: &str) -> Program {
+    let command = ["sh", "-c", script].map(str::to_owned).to_vec();
+    Program { command, dir: dir.to_owned(), ..Program::default() }
+}
+
+/// Whether any process has this word in its command line.
+fn runs(word: &str) -> bool {
+    let read = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+    let mut lines = std::fs::read_dir("/proc").unwrap().flatten().map(read);
+    lines.any(|line| String::from_utf8_lossy(&line).contains(word))
+}
+
+fn gone(word: &str) {
+    let start = std::time::Instant::now();
+    while runs(word) {
+        assert!(start.elapsed().as_secs() < 30, "{word} still runs");
+        std::thread::yield_now();
+    }
+}
+
+#[tokio::test]
+async fn words_go_both_ways_and_the_environment_is_bare() {
+    let temp = tempfile::tempdir().unwrap();
+    let script = r#"read line; echo "$line"; env | grep -c '^CARGO' ; printf '{"end":true}'; exit 3"#;
+    let mut child = Child::start(&supervision(temp.path()), &shell(temp.path(), script)).unwrap();
+    child.send(&json!({"hello": "there"}));
+    assert_eq!(child.next().await.unwrap(), Some(json!({"hello": "there"})));
+    assert_eq!(child.next().await.unwrap(), Some(json!(0)), "nothing of this test's environment");
+    assert_eq!(child.next().await.unwrap(), Some(json!({"end": true})), "the last line needs no end");
+    assert_eq!(child.next().await.unwrap(), None);
+    assert!(child.crashed().await.message.contains("ended with status 3"));
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn whatever_went_into_the_background_ends_with_the_child() {
+    let temp = tempfile::tempdir().unwrap();
+    let script = "(sleep 31415 &) ; setsid sleep 31416 & echo 1; wait";
+    let mut child = Child::start(&supervision(temp.path()), &shell(temp.path(), script)).unwrap();
+    assert_eq!(child.next().await.unwrap(), Some(json!(1)));
+    drop(child);
+    gone("31415");
+    gone("31416");
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn what_a_killed_supervisor_leaves_is_found_by_its_mark() {
+    let temp = tempfile::tempdir().unwrap();
+    let script = "setsid sleep 27182 & echo $PPID; wait";
+    let mut child = Child::start(&supervision(temp.path()), &shell(temp.path(), script)).unwrap();
+    let supervisor = child.next().await.unwrap().unwrap().to_string();
+    assert!(Command::new("kill").args(["-9", &supervisor]).status().unwrap().success());
+    child.crashed().await;
+    drop(child);
+    gone("27182");
+}
+
+/// This test, run as a program of its own that starts a child and is then killed.
+#[tokio::test]
+async fn somebody_with_a_child() {
+    let Ok(state) = std::env::var("HARNESS_TEST_STATE") else { return };
+    let script = "(setsid sleep 16180 &); echo 1; sleep 16181";
+    let mut child = Child::start(&supervision(Path::new(&state)), &shell(Path::new(&state), script)).unwrap();
+    child.next().await.unwrap();
+    println!("ready");
+    std::future::pending::<()>().await;
+}
+
+fn parent(state: &Path) -> std::process::Child {
+    let mut parent = Command::new(std::env::current_exe().unwrap())
+        .args(["process::somebody_with_a_child", "--exact", "--nocapture"])
+        .env("HARNESS_TEST_STATE", state)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = Vec::new();
+    let out = parent.stdout.as_mut().unwrap();
+    let mut byte = [0];
+    while !String::from_utf8_lossy(&said).contains("ready") {
+        assert_eq!(out.read(&mut byte).unwrap(), 1);
+        said.push(byte[0]);
+    }
+    parent
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_child_ends_with_us_however_we_end() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut parent = self::parent(temp.path());
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    gone("16181");
+    gone("16180");
+    // And with both of us killed at once, at the next start.
+    let mut parent = self::parent(temp.path());
+    let supervisors = Command::new("pgrep").args(["-P", &parent.id().to_string()]).output();
+    let Ok(supervisors) = supervisors else { return println!("no pgrep here") };
+    assert_eq!(sweep(temp.path()), 0, "its owner lives");
+    let supervisor = String::from_utf8_lossy(&supervisors.stdout).trim().to_owned();
+    assert!(Command::new("kill").args(["-STOP", &supervisor]).status().unwrap().success());
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    assert!(Command::new("kill").args(["-9", &supervisor]).status().unwrap().success());
+    assert_eq!(sweep(Path::new("/another/place")), 0);
+    // A stopped group whose parent dies is hung up by the kernel; what left the group is still there.
+    assert!(sweep(temp.path()) >= 1);
+    gone("16181");
+    gone("16180");
+}

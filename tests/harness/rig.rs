@@ -1,0 +1,223 @@
+//! A vault with brains, an engine over them, and a model server before them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::approval::{Verdict, Wanted};
+use vault_agent::agent::tools::Caller;
+use vault_agent::agent::{Approvals, Engine, EngineParts, Given, Permits, Remember};
+use vault_agent::brain::process;
+use vault_agent::brain::wire::Watch;
+use vault_agent::clock::{Clock, SystemClock};
+use vault_agent::config::Dirs;
+use vault_agent::mcp::VaultTools;
+use vault_agent::turn::journal::{NewTurn, ToolRow};
+use vault_agent::turn::{Answer, Halt, Note, Place, Responder, TurnJournal};
+use vault_agent::vault::Vault;
+use vault_agent::workspace::Workspace;
+
+use crate::models::{Asked, ModelServer, Reply};
+use crate::stand_in;
+
+pub const KEY: &str = "sk-ant-harness-0123456789abcdef";
+
+/// Long enough for a busy machine.
+pub const PATIENT: Watch = Watch {
+    first_byte: Duration::from_secs(60),
+    silence: Duration::from_secs(60),
+    overall: Duration::from_secs(120),
+};
+
+/// A memory that holds nothing.
+struct Nothing;
+
+#[async_trait]
+impl Remember for Nothing {
+    async fn given(&self, _: &str) -> Result<Given, String> {
+        Ok(Given::default())
+    }
+    async fn answer(&self, _: &str, _: &str) -> Result<String, String> {
+        Ok("nothing is remembered".into())
+    }
+}
+
+/// A person who always says the same.
+pub struct Person {
+    pub verdict: Verdict,
+    pub asked: Mutex<Vec<(Wanted, Caller)>>,
+}
+
+#[async_trait]
+impl Approvals for Person {
+    async fn ask(
+        &self,
+        wanted: &Wanted,
+        caller: &Caller,
+        _: &dyn Place,
+        _: &CancellationToken,
+    ) -> Result<Verdict, String> {
+        self.asked.lock().unwrap().push((wanted.clone(), caller.clone()));
+        Ok(self.verdict)
+    }
+}
+
+/// Keeps what a turn notes.
+#[derive(Default)]
+pub struct Desk {
+    pub notes: Mutex<Vec<Note>>,
+}
+
+impl Place for Desk {
+    fn note(&self, note: Note) {
+        self.notes.lock().unwrap().push(note);
+    }
+    fn progress(&self, _: &str) {}
+}
+
+pub struct Rig {
+    pub temp: tempfile::TempDir,
+    pub server: ModelServer,
+    pub journal: Arc<TurnJournal>,
+    pub person: Arc<Person>,
+    pub desk: Desk,
+    pub watch: Watch,
+}
+
+impl Rig {
+    /// `brains` are the brains' tables, one after the other: [`brain`] makes them.
+    pub async fn new(brains: impl FnOnce(&Rig) -> String) -> Self {
+        process::name_our_program(Path::new(env!("CARGO_BIN_EXE_vault-agent")));
+        let temp = tempfile::tempdir().unwrap();
+        for dir in ["vault/.obsidian", "vault/logs", "state", "cache", "bin"] {
+            std::fs::create_dir_all(temp.path().join(dir)).unwrap();
+        }
+        stand_in::install(&temp.path().join("bin"));
+        std::fs::write(temp.path().join("key"), KEY).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(temp.path().join("key"), mode).unwrap();
+        let journal = Arc::new(TurnJournal::open(&temp.path().join("state")).unwrap());
+        let person = Arc::new(Person { verdict: Verdict::No, asked: Mutex::default() });
+        let server = ModelServer::start().await;
+        let rig = Self { temp, server, journal, person, desk: Desk::default(), watch: PATIENT };
+        let settings = brains(&rig);
+        std::fs::write(rig.vault().join("vault-agent.toml"), settings).unwrap();
+        rig
+    }
+
+    pub fn vault(&self) -> PathBuf {
+        self.temp.path().join("vault")
+    }
+
+    pub fn state(&self) -> PathBuf {
+        self.temp.path().join("state")
+    }
+
+    /// A brain's table. What stands after a `+` in the name is what its program does wrong.
+    pub fn brain(&self, kind: &str, name: &str) -> String {
+        let (plain, wrong) =
+            name.split_once('+').map_or((name, String::new()), |(n, w)| (n, format!("+{w}")));
+        let url = self.server.url();
+        let mut text = format!(
+            "[[brain]]\nname = \"{plain}\"\nkind = \"{kind}\"\nmodel = \"model-{plain}{wrong}\"\nurl = \"{url}\"\nkey_file = \"../key\"\n"
+        );
+        if kind == "claude-code" {
+            let program = self.temp.path().join("bin/claude");
+            text.push_str(&format!("command = [\"{}\"]\n", program.display()));
+        }
+        text
+    }
+
+    pub fn workspace(&self) -> Arc<Workspace> {
+        let dirs = Dirs { state: self.state(), cache: self.temp.path().join("cache") };
+        let vault = Vault::open(&self.vault()).unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        Arc::new(Workspace::open_in(vault, dirs, clock).unwrap())
+    }
+
+    pub fn engine(&self) -> Engine {
+        let workspace = self.workspace();
+        let own = Workspace::open_in(
+            Vault::open(&self.vault()).unwrap(),
+            Dirs { state: self.state(), cache: self.temp.path().join("cache") },
+            Arc::new(SystemClock),
+        );
+        Engine::new(EngineParts {
+            workspace,
+            journal: Arc::clone(&self.journal),
+            tools: Arc::new(VaultTools::new(own.unwrap())),
+            approvals: Arc::clone(&self.person) as Arc<dyn Approvals>,
+            memory: Arc::new(Nothing),
+            permits: Arc::new(Permits::default()),
+            watch: self.watch,
+            files: vec![],
+            schema: None,
+            why_apart: false,
+        })
+        .unwrap()
+    }
+
+    pub fn accept(&self, message: u64, text: &str, block: &str) {
+        let turn =
+            NewTurn { message, text: text.into(), block: block.into(), channel: 7, ..NewTurn::default() };
+        assert!(self.journal.accept(&turn, SystemClock.now()).unwrap());
+    }
+
+    /// Asks, with a turn of its own.
+    pub async fn ask(&self, message: u64, text: &str) -> Result<Answer, Halt> {
+        self.accept(message, text, "");
+        self.answer(message).await
+    }
+
+    pub async fn answer(&self, message: u64) -> Result<Answer, Halt> {
+        self.engine().answer(message, &self.desk, &CancellationToken::new()).await
+    }
+
+    pub fn tools(&self, message: u64) -> Vec<ToolRow> {
+        self.journal.tools(message).unwrap()
+    }
+
+    /// The reminders that stand in the vault.
+    pub fn reminders(&self) -> usize {
+        let text = std::fs::read_to_string(self.vault().join("Reminders.md")).unwrap_or_default();
+        text.lines().filter(|line| line.starts_with("- [ ]")).count()
+    }
+
+    /// No process has this rig's folder in its environment or arguments any more, but this test's own.
+    pub fn left(&self) -> Vec<String> {
+        let place = self.temp.path().to_string_lossy().into_owned();
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|pid| pid.parse::<u32>().ok()) else {
+                continue;
+            };
+            let read = |file: &str| {
+                let bytes = std::fs::read(entry.path().join(file)).unwrap_or_default();
+                String::from_utf8_lossy(&bytes).into_owned()
+            };
+            let (line, environment) = (read("cmdline"), read("environ"));
+            if pid != std::process::id() && (line.contains(&place) || environment.contains(&place)) {
+                found.push(format!("{pid}: {}", line.replace('\0', " ")));
+            }
+        }
+        found
+    }
+}
+
+/// A call that adds a reminder, by the name that a brain of this kind knows it by.
+pub fn remind(kind: &str) -> Reply {
+    let prefix = if kind == "claude-code" { "mcp__vault-agent__" } else { "" };
+    Reply::tool(format!("{prefix}reminder_add"), reminder())
+}
+
+pub fn reminder() -> Value {
+    json!({"when": "2030-01-01 10:00", "message": "drink tea"})
+}
+
+/// All that a request says.
+pub fn words(asked: &Asked) -> String {
+    String::from_utf8_lossy(&asked.bytes).into_owned()
+}

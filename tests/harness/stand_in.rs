@@ -1,0 +1,377 @@
+//! A stand-in for Claude Code 2.1.330, as it was seen to speak: this test binary, run as a program.
+//!
+//! It asks the model server at `ANTHROPIC_BASE_URL`, starts the MCP servers of `--mcp-config` and calls their tools,
+//! asks for permission over its pipe before each, keeps sessions in its folder, and reports failures of its provider
+//! as the real one does. After a `+` in `--model` stands what it does wrong: `+garbage+exit-after-tool`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use vault_agent::brain::wire::{Endpoint, Watch, Wire, WireBrain, http};
+use vault_agent::brain::{Brain, BrainError, Message, Part, Reply, Request, ToolCall, ToolResult, ToolSpec};
+use vault_agent::clock::SystemClock;
+
+/// Where the program's arguments stand, one a line; a test run has none.
+const ARGUMENTS: &str = "STAND_IN_ARGUMENTS";
+
+/// Writes the program into a folder: `claude`, whatever `PATH` says.
+pub fn install(folder: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.join("claude");
+    let us = std::env::current_exe().unwrap();
+    let script = format!(
+        "#!/bin/sh\n{ARGUMENTS}=$(printf '%s\\n' \"$@\")\nexport {ARGUMENTS}\nexec '{}' stand_in::program --exact --nocapture --test-threads=1\n",
+        us.display()
+    );
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn program() {
+    let Ok(arguments) = std::env::var(ARGUMENTS) else { return };
+    let arguments: Vec<String> = arguments.split('\n').map(str::to_owned).collect();
+    let code = Program::new(arguments).run();
+    std::process::exit(code);
+}
+
+struct Program {
+    arguments: Vec<String>,
+    wrong: Vec<String>,
+    session: String,
+    input: std::io::Lines<std::io::StdinLock<'static>>,
+    server: Option<Server>,
+    calls: usize,
+}
+
+impl Program {
+    fn new(arguments: Vec<String>) -> Self {
+        let value = |name: &str| value_of(&arguments, name);
+        let model = value("--model").unwrap_or_default();
+        let wrong = model.split('+').skip(1).map(str::to_owned).collect();
+        let session = value("--resume").unwrap_or_else(|| format!("session-{}", std::process::id()));
+        Self { wrong, session, input: std::io::stdin().lock().lines(), server: None, calls: 0, arguments }
+    }
+
+    fn is(&self, wrong: &str) -> bool {
+        self.wrong.iter().any(|one| one == wrong)
+    }
+
+    fn say(&self, mut message: Value) {
+        message["session_id"] = json!(self.session);
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(format!("{message}\n").as_bytes());
+        let _ = out.flush();
+    }
+
+    fn read(&mut self) -> Option<Value> {
+        let line = self.input.next()?.ok()?;
+        Some(serde_json::from_str(&line).expect("JSON on standard input"))
+    }
+
+    fn run(mut self) -> i32 {
+        // The test's own words have no end.
+        println!();
+        if self.is("hang-start") {
+            hang();
+        }
+        if self.is("exit-start") {
+            eprintln!("cannot start: key sk-ant-secret-0123456789 refused");
+            return 1;
+        }
+        if self.is("garbage") {
+            println!("Warning: something or other\n{{half a message\n\n\u{1b}[31mred\u{1b}[0m");
+        }
+        if self.is("long-line") {
+            println!("{{\"type\":\"system\",\"filling\":\"{}\"}}", "x".repeat(10 << 20));
+        }
+        let stored = PathBuf::from(format!("{}.json", self.session));
+        let mut request = Request::default();
+        if self.arguments.iter().any(|one| one == "--resume") {
+            let Ok(text) = std::fs::read(&stored) else {
+                let words = format!("No conversation found with session ID: {}", self.session);
+                self.say(json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
+                    "num_turns": 0, "errors": [words], "total_cost_usd": 0}));
+                return 1;
+            };
+            request.messages = serde_json::from_slice(&text).unwrap();
+        }
+        loop {
+            let Some(message) = self.read() else { return 0 };
+            if message["type"] == "control_request" {
+                assert_eq!(message["request"]["subtype"], "initialize");
+                request.system = message["request"]["systemPrompt"].as_str().unwrap().to_owned();
+                let response =
+                    json!({"subtype": "success", "request_id": message["request_id"], "response": {}});
+                self.say(json!({"type": "control_response", "response": response}));
+            } else {
+                request.messages.push(Message::User { parts: parts(&message["message"]["content"]) });
+                break;
+            }
+        }
+        self.server = value_of(&self.arguments, "--mcp-config").map(|config| Server::start(&config));
+        request.tools = self.server.as_mut().map(Server::tools).unwrap_or_default();
+        for own in
+            value_of(&self.arguments, "--tools").unwrap_or_default().split(',').filter(|t| !t.is_empty())
+        {
+            request.tools.push(ToolSpec {
+                name: own.to_owned(),
+                description: "own".to_owned(),
+                schema: json!({"type": "object"}),
+            });
+        }
+        self.say(json!({"type": "system", "subtype": "init", "model": value_of(&self.arguments, "--model"),
+            "mcp_servers": [{"name": "vault-agent", "status": "connected"}]}));
+        let code = self.converse(&mut request);
+        let keeps = !self.arguments.iter().any(|one| one == "--no-session-persistence");
+        if keeps {
+            std::fs::write(&stored, json!(request.messages).to_string()).unwrap();
+        }
+        if self.is("hold") {
+            // A grandchild that holds the pipe, in a session of its own.
+            let _ = Command::new("setsid").args(["sleep", "1000"]).stdin(Stdio::null()).spawn();
+        }
+        if self.is("hang-end") {
+            hang();
+        }
+        while self.read().is_some() {}
+        code
+    }
+
+    fn converse(&mut self, request: &mut Request) -> i32 {
+        loop {
+            let reply = match self.ask(request) {
+                Ok(reply) => reply,
+                Err(error) => return self.failed(&error),
+            };
+            self.calls += 1;
+            let usage = json!({"input_tokens": reply.usage.input - reply.usage.cached,
+                "cache_read_input_tokens": reply.usage.cached, "cache_creation_input_tokens": 0,
+                "output_tokens": reply.usage.output});
+            let id = format!("msg_{}", self.calls);
+            let block = |block: Value| {
+                json!({"type": "assistant", "parent_tool_use_id": null, "message": {"id": id, "role": "assistant",
+                    "model": reply.model, "content": [block], "usage": usage}})
+            };
+            if !reply.text.is_empty() {
+                self.say(block(json!({"type": "text", "text": reply.text})));
+            }
+            request.messages.push(Message::Assistant {
+                text: reply.text.clone(),
+                tool_calls: reply.tool_calls.clone(),
+                raw: None,
+            });
+            if reply.tool_calls.is_empty() {
+                self.say(
+                    json!({"type": "result", "subtype": "success", "is_error": false, "result": reply.text,
+                    "stop_reason": "end_turn", "usage": usage, "num_turns": self.calls,
+                    "total_cost_usd": 0.25 * request.messages.len() as f64}),
+                );
+                return 0;
+            }
+            let mut results = Vec::new();
+            for call in &reply.tool_calls {
+                let input: Value = serde_json::from_str(&call.arguments).unwrap();
+                self.say(block(
+                    json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input}),
+                ));
+                let (text, is_error) = self.tool(call, &input);
+                if self.is("die-in-tool") {
+                    die();
+                }
+                let result = json!({"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": is_error});
+                self.say(json!({"type": "user", "message": {"role": "user", "content": [result]}}));
+                results.push(ToolResult { call_id: call.id.clone(), text, is_error });
+                if self.is("die-after-tool") {
+                    die();
+                }
+                if self.is("exit-after-tool") {
+                    return 1;
+                }
+                if self.is("hang-after-tool") {
+                    hang();
+                }
+            }
+            request.messages.push(Message::ToolResults { results });
+        }
+    }
+
+    fn tool(&mut self, call: &ToolCall, input: &Value) -> (String, bool) {
+        let id = format!("ask-{}", call.id);
+        self.say(json!({"type": "control_request", "request_id": id, "request": {"subtype": "can_use_tool",
+            "tool_name": call.name, "input": input, "tool_use_id": call.id}}));
+        let answer = self.read().unwrap_or_else(|| std::process::exit(0));
+        let decision = &answer["response"]["response"];
+        if decision["behavior"] != "allow" {
+            return (decision["message"].as_str().unwrap_or("no").to_owned(), true);
+        }
+        match call.name.strip_prefix("mcp__vault-agent__") {
+            Some(name) => self.server.as_mut().expect("a server").call(name, input),
+            None => {
+                let command = input["command"].as_str().unwrap();
+                let out = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output().unwrap();
+                (String::from_utf8_lossy(&out.stdout).into_owned(), !out.status.success())
+            }
+        }
+    }
+
+    /// Its provider, as the real one tells it: with one more try where that may help.
+    fn ask(&self, request: &Request) -> Result<Reply, BrainError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let variable = |name| std::env::var(name).ok();
+        let endpoint = Endpoint {
+            wire: Wire::Messages,
+            url: variable("ANTHROPIC_BASE_URL").expect("a server"),
+            model: value_of(&self.arguments, "--model").unwrap(),
+            key: variable("ANTHROPIC_API_KEY").map(Into::into),
+        };
+        let brain =
+            WireBrain::new(endpoint, Watch::default(), http::client().unwrap(), Arc::new(SystemClock));
+        let call = || {
+            let (events, _) = mpsc::channel(64);
+            runtime.block_on(brain.call(request, events, CancellationToken::new()))
+        };
+        let first = call();
+        let Err(error) = first else { return first };
+        let Some(status) = error.status.filter(|status| matches!(status, 401 | 408 | 429 | 500..)) else {
+            return Err(error);
+        };
+        self.say(json!({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 1,
+            "retry_delay_ms": 0, "error_status": status, "error": code(status)}));
+        if self.is("hang-retry") {
+            hang();
+        }
+        call()
+    }
+
+    fn failed(&self, error: &BrainError) -> i32 {
+        let status = error.status;
+        let said = error.message.split_once("(status ").map_or(error.message.as_str(), |(_, said)| said);
+        let words = format!("API Error: {}", said.trim_end_matches(')'));
+        let message = json!({"id": "x", "role": "assistant", "model": "<synthetic>",
+            "content": [{"type": "text", "text": words}]});
+        self.say(json!({"type": "assistant", "error": status.map_or("unknown", code), "message": message}));
+        self.say(json!({"type": "result", "subtype": "success", "is_error": true, "result": words,
+            "api_error_status": status, "stop_reason": "stop_sequence", "usage": {}, "total_cost_usd": 0}));
+        1
+    }
+}
+
+fn code(status: u16) -> &'static str {
+    match status {
+        401 => "authentication_failed",
+        429 => "rate_limit",
+        529 => "overloaded",
+        500.. => "server_error",
+        404 => "model_not_found",
+        _ => "unknown",
+    }
+}
+
+fn value_of(arguments: &[String], name: &str) -> Option<String> {
+    let at = arguments.iter().position(|one| one == name)?;
+    arguments.get(at + 1).cloned()
+}
+
+fn parts(content: &Value) -> Vec<Part> {
+    let part = |part: &Value| match part["type"].as_str() {
+        Some("text") => Part::Text { text: part["text"].as_str().unwrap().to_owned() },
+        _ => Part::Image {
+            media_type: part["source"]["media_type"].as_str().unwrap().to_owned(),
+            base64: part["source"]["data"].as_str().unwrap().to_owned(),
+        },
+    };
+    content.as_array().unwrap().iter().map(part).collect()
+}
+
+fn hang() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// As by `kill -9`.
+fn die() -> ! {
+    let us = rustix_pid();
+    let _ = Command::new("kill").args(["-9", &us]).status();
+    hang()
+}
+
+fn rustix_pid() -> String {
+    std::process::id().to_string()
+}
+
+/// The MCP server, as a host starts it.
+struct Server {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    last: u64,
+}
+
+impl Server {
+    fn start(config: &str) -> Self {
+        let config: Value = serde_json::from_str(config).unwrap();
+        let server = &config["mcpServers"]["vault-agent"];
+        let arguments = server["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap());
+        let mut child = Command::new(server["command"].as_str().unwrap())
+            .args(arguments)
+            .envs(server["env"].as_object().unwrap().iter().map(|(name, v)| (name, v.as_str().unwrap())))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut this = Self { child, input, output, last: 0 };
+        this.ask(
+            "initialize",
+            json!({"protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "claude-code", "version": "2.1.330"}}),
+        );
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        this.input.write_all(format!("{ready}\n").as_bytes()).unwrap();
+        this
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.last += 1;
+        let request = json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
+        self.input.write_all(format!("{request}\n").as_bytes()).unwrap();
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the MCP server ended");
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if answer["id"] == self.last {
+                return answer["result"].clone();
+            }
+        }
+    }
+
+    fn tools(&mut self) -> Vec<ToolSpec> {
+        let listed = self.ask("tools/list", json!({}));
+        let tool = |tool: &Value| ToolSpec {
+            name: format!("mcp__vault-agent__{}", tool["name"].as_str().unwrap()),
+            description: tool["description"].as_str().unwrap_or_default().to_owned(),
+            schema: tool["inputSchema"].clone(),
+        };
+        listed["tools"].as_array().unwrap().iter().map(tool).collect()
+    }
+
+    fn call(&mut self, name: &str, input: &Value) -> (String, bool) {
+        let result = self.ask("tools/call", json!({"name": name, "arguments": input}));
+        let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        (text, result["isError"] == true)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}

@@ -1,0 +1,160 @@
+//! Turns of a harness that goes well, and of one whose provider doesn't.
+
+use vault_agent::agent::approval::Verdict;
+use vault_agent::brain::Class;
+use vault_agent::turn::Note;
+
+use crate::models::Reply;
+use crate::rig::{KEY, Rig, remind, words};
+use serde_json::json;
+
+async fn claude(name: &str) -> Rig {
+    Rig::new(|rig| rig.brain("claude-code", name)).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_and_its_answer() {
+    let rig = claude("cc").await;
+    std::fs::write(rig.vault().join("Assistant.md"), "You are Zorba.\n").unwrap();
+    rig.server.script(vec![Reply::text("Oolong.").usage(120, 100, 7)]);
+    let answer = rig.ask(1, "What tea does Anna like?").await.unwrap();
+    assert_eq!(answer.text, "Oolong.");
+    assert_eq!((answer.facts.brain.as_str(), answer.facts.input, answer.facts.cached), ("cc", 120, 100));
+    assert_eq!((answer.facts.output, answer.facts.usd), (7, Some(0.5)), "it says its cost itself");
+    let asked = &rig.server.requests()[0];
+    assert!(asked.system().starts_with("You are Zorba."), "{}", asked.system());
+    assert!(asked.last_user().ends_with("What tea does Anna like?"));
+    assert_eq!(asked.headers["x-api-key"], KEY);
+    assert_eq!(rig.left(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_of_the_vault_is_called_through_our_own_server() {
+    let rig = claude("cc").await;
+    rig.server.script(vec![remind("claude-code"), Reply::text("Done.")]);
+    assert_eq!(rig.ask(1, "remind me").await.unwrap().text, "Done.");
+    assert_eq!(rig.reminders(), 1);
+    let tools = rig.tools(1);
+    assert_eq!(tools.len(), 1);
+    assert_eq!(tools[0].call.name, "reminder_add");
+    let end = tools[0].result.as_ref().unwrap();
+    assert!(!end.is_error && end.text.contains("drink tea"), "{}", end.text);
+    let steps: Vec<String> = rig.journal.steps(1).unwrap().into_iter().map(|step| step.step).collect();
+    let at = |name: &str| steps.iter().position(|step| step == name).unwrap();
+    assert!(at("called") < at("tool started") && at("tool started") < at("tool finished"), "{steps:?}");
+    let notes = rig.desk.notes.lock().unwrap();
+    let Note::Tool { number: 0, name, text } = &notes[0] else { panic!("{notes:?}") };
+    assert!(name == "reminder_add" && text.contains("drink tea"));
+    assert!(rig.person.asked.lock().unwrap().is_empty(), "a tool of ours needs nobody's word");
+    // History says for whom.
+    let history = std::process::Command::new(env!("CARGO_BIN_EXE_vault-agent"))
+        .args(["--vault", rig.vault().to_str().unwrap(), "--json", "history"])
+        .env("VAULT_AGENT_STATE_DIR", rig.state())
+        .env("VAULT_AGENT_CACHE_DIR", rig.temp.path().join("cache"))
+        .output()
+        .unwrap();
+    let history = String::from_utf8_lossy(&history.stdout).into_owned();
+    assert!(history.contains("assistant") && history.contains("turn 1"), "{history}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_of_its_own_is_asked_about() {
+    for (verdict, ran) in [(Verdict::Yes, true), (Verdict::No, false), (Verdict::Nobody, false)] {
+        let mut rig = Rig::new(|rig| format!("{}tools = [\"Bash\"]\n", rig.brain("claude-code", "cc"))).await;
+        rig.person = std::sync::Arc::new(crate::rig::Person { verdict, asked: Default::default() });
+        let file = rig.temp.path().join("made");
+        let command = format!("touch {} && echo made it", file.display());
+        rig.server.script(vec![Reply::tool("Bash", json!({"command": command})), Reply::text("So be it.")]);
+        assert_eq!(rig.ask(1, "make it").await.unwrap().text, "So be it.");
+        assert_eq!(file.exists(), ran, "{verdict:?}");
+        let asked = rig.person.asked.lock().unwrap();
+        let (wanted, caller) = &asked[0];
+        assert!(wanted.run.starts_with("Bash {") && wanted.run.contains("touch"), "{}", wanted.run);
+        assert_eq!((caller.turn.as_str(), caller.number, caller.brain.as_str()), ("1", 0, "cc"));
+        let end = rig.tools(1).remove(0).result.unwrap();
+        assert_eq!((end.text.contains("made it"), end.is_error), (ran, !ran), "{}", end.text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failing_provider_is_classed_and_the_next_brain_answers() {
+    let table = [
+        (Reply::status(401), Class::Auth, 1),
+        (Reply::status(403).body(r#"{"error":{"message":"no"}}"#), Class::Auth, 1),
+        (Reply::status(429), Class::RateLimit, 1),
+        (Reply::status(529), Class::RateLimit, 1),
+        (Reply::status(503), Class::Overloaded, 2),
+        (Reply::status(402), Class::Billing, 1),
+        (
+            Reply::status(400).body(r#"{"error":{"message":"Your credit balance is too low"}}"#),
+            Class::Billing,
+            1,
+        ),
+        (Reply::status(404), Class::UnknownModel, 1),
+        (Reply::status(400).body(r#"{"error":{"message":"bad"}}"#), Class::Format, 1),
+    ];
+    for (reply, class, tries) in table {
+        // One that would wait for ever between its tries where the second one isn't worth a call.
+        let name = if tries == 1 { "cc+hang-retry" } else { "cc" };
+        let rig = Rig::new(|rig| {
+            // Another account: who pays for both is asked for neither.
+            let next = rig.brain("chat", "next").replace("key_file = \"../key\"\n", "");
+            rig.brain("claude-code", name) + &next
+        })
+        .await;
+        let mut script = vec![reply.clone(); tries];
+        script.push(Reply::text("I can."));
+        rig.server.script(script);
+        let answer = rig.ask(1, "Who can?").await.unwrap();
+        assert_eq!((answer.text.as_str(), answer.facts.brain.as_str()), ("I can.", "next"), "{class:?}");
+        assert_eq!(answer.facts.failed, [("cc".to_owned(), class)]);
+        assert_eq!(rig.left(), Vec::<String>::new());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_is_too_long_is_made_shorter_once() {
+    let rig = claude("cc").await;
+    let long = Reply::status(400).body(r#"{"error":{"message":"prompt is too long: 9 tokens > 8"}}"#);
+    rig.server.script(vec![long, Reply::text("Now it fits.")]);
+    assert_eq!(rig.ask(1, "?").await.unwrap().text, "Now it fits.");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rounds_and_tokens_have_an_end() {
+    let bound = |text: &'static str| move |rig: &Rig| format!("{text}{}", rig.brain("claude-code", "cc"));
+    let rig = Rig::new(bound("[assistant]\nmax_rounds = 2\n")).await;
+    rig.server.respond(|_| remind("claude-code"));
+    let answer = rig.ask(1, "again and again").await.unwrap();
+    assert_eq!(answer.text, "I stopped here: this turn had its 2 rounds of tools.");
+    assert_eq!((rig.tools(1).len(), rig.reminders()), (2, 2));
+    assert_eq!(rig.left(), Vec::<String>::new());
+    let rig = Rig::new(bound("[assistant]\nturn_tokens = 5000\n")).await;
+    rig.server.respond(|_| remind("claude-code").usage(3000, 0, 10));
+    let answer = rig.ask(1, "again and again").await.unwrap();
+    assert_eq!(answer.text, "I stopped here: this turn used up its 5000 tokens.");
+    assert_eq!(rig.tools(1).len(), 1);
+    assert_eq!(answer.facts.input, 6000, "what it had used is in the facts");
+    // The first answer of the run was paid for, too.
+    assert!(words(&rig.server.requests()[0]).contains("again and again"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stop_ends_all_of_it_within_a_second() {
+    use vault_agent::turn::Responder;
+    let rig = claude("cc").await;
+    rig.server.script(vec![remind("claude-code"), Reply::hang()]);
+    rig.accept(1, "?", "");
+    let stop = tokio_util::sync::CancellationToken::new();
+    let engine = rig.engine();
+    let answering = engine.answer(1, &rig.desk, &stop);
+    let stopping = async {
+        rig.server.wait_for(2).await;
+        stop.cancel();
+        std::time::Instant::now()
+    };
+    let (answer, stopped) = tokio::join!(answering, stopping);
+    assert_eq!(answer.unwrap_err().to_string(), "it was stopped");
+    let left = rig.left();
+    assert!(left.is_empty(), "{left:?}, {:?} after the stop", stopped.elapsed());
+}
