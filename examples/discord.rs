@@ -86,6 +86,7 @@ async fn wire() {
         digest: DigestRule { over: 3, after: SignedDuration::from_hours(24) },
         read_only: None,
         notifiers: String::new(),
+        phrase: false,
     };
     let context = PassContext {
         vault: &vault,

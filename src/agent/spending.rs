@@ -80,6 +80,7 @@ impl Engine {
         let (caller, wanted) = (caller(budget), budget.question());
         let asking = self.parts.approvals.ask(&wanted, &caller, run.place, run.stop);
         match tokio::time::timeout(MOMENT, asking).await {
+            Ok(Ok(Verdict::Waits)) => Err(format!("{} {ASKED}", budget.sentence())),
             Ok(Ok(verdict)) => {
                 self.keep(remember(self.journal(), &budget.name(), verdict, self.now()));
                 if verdict == Verdict::Yes { Ok(()) } else { Err(budget.sentence()) }
@@ -88,7 +89,6 @@ impl Engine {
                 tracing::warn!("nobody can be asked about a budget: {problem}");
                 Err(budget.sentence())
             }
-            Ok(Ok(Verdict::Waits)) => Err(format!("{} {ASKED}", budget.sentence())),
             Err(_) => {
                 self.wait_for_the_word(budget);
                 Err(format!("{} {ASKED}", budget.sentence()))
