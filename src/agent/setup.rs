@@ -12,6 +12,8 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "acp")]
+use crate::brain::acp::Acp;
 use crate::brain::claude_code::ClaudeCode;
 use crate::brain::codex::Codex;
 use crate::brain::failover::Link;
@@ -131,6 +133,8 @@ impl Prepared {
             match self.settings.kind {
                 BrainKind::ClaudeCode => Arc::new(ClaudeCode::new(setup)),
                 BrainKind::Codex => Arc::new(Codex::new(setup)),
+                #[cfg(feature = "acp")]
+                BrainKind::Acp => Arc::new(Acp::new(setup, self.settings.key_env.clone())),
                 kind => Arc::new(Unable(
                     Class::Crash,
                     format!("the kind `{}` is not in this program", kind.as_str()),

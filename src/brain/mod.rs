@@ -6,6 +6,8 @@
 //! as values. A brain tries once; whether another try follows, and whose, is the pure rule of [`failover`], with
 //! what [`health`] remembers.
 
+#[cfg(feature = "acp")]
+pub mod acp;
 pub mod classify;
 pub mod claude_code;
 pub mod codex;
