@@ -32,6 +32,15 @@ pub fn stand(script: &str) -> Option<Stand> {
         let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: no python3 with tomllib here\n");
         return None;
     }
+    let stand_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/harnesses").join(script);
+    let mut stand = stand_of(vec!["python3".into(), stand_in.to_str().unwrap().to_owned()]);
+    let script = stand.temp.path().join("script.json");
+    stand.setup.command.push(script.to_str().unwrap().to_owned());
+    Some(stand)
+}
+
+/// The same around any program.
+pub fn stand_of(command: Vec<String>) -> Stand {
     let temp = tempfile::tempdir().unwrap();
     let path = |name: &str| temp.path().join(name);
     for folder in ["vault/.obsidian", "state", "cache", "run"] {
@@ -39,11 +48,10 @@ pub fn stand(script: &str) -> Option<Stand> {
     }
     std::fs::write(path("vault/MEMORY.md"), "# Memory\n\n## Anna\n- likes oolong tea\n").unwrap();
     let text = |path: PathBuf| path.to_str().unwrap().to_owned();
-    let stand_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/harnesses").join(script);
     let folders = [("VAULT_AGENT_STATE_DIR", "state"), ("VAULT_AGENT_CACHE_DIR", "cache")];
     let setup = Setup {
         brain: "coder".into(),
-        command: vec!["python3".into(), text(stand_in), text(path("script.json"))],
+        command,
         model: "model-1".into(),
         url: Some("http://127.0.0.1:1".into()),
         key: Some(KEY.to_owned().into()),
@@ -55,7 +63,7 @@ pub fn stand(script: &str) -> Option<Stand> {
             env: folders.map(|(name, folder)| (name.to_owned(), text(path(folder)))).into(),
         }),
     };
-    Some(Stand { temp, setup })
+    Stand { temp, setup }
 }
 
 impl Stand {
@@ -88,15 +96,49 @@ impl Stand {
         self.heard().into_iter().filter(of).map(|heard| heard["params"].clone()).collect()
     }
 
-    /// The processes whose environment names our state directory's children, with their command lines.
+    /// Waits until no process of a run is left: the system may take a moment to forget what was killed.
+    pub async fn nothing_is_left(&self) {
+        let gone = async {
+            while !self.alive().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let gone = tokio::time::timeout(Duration::from_secs(60), gone).await;
+        assert!(gone.is_ok(), "still there: {:?}", self.alive());
+    }
+
+    /// The processes of our runs with this word in their command lines, without the supervisor: their ids.
+    pub fn programs(&self, word: &str) -> Vec<String> {
+        let of = |(_, line): &(String, Vec<String>)| {
+            line.iter().any(|part| part == word) && line.get(1).is_none_or(|first| first != "__supervise")
+        };
+        self.processes().into_iter().filter(of).map(|(pid, _)| pid).collect()
+    }
+
+    /// The command line of a process of our runs with this word in it.
+    pub fn command_line(&self, word: &str) -> Vec<String> {
+        let of = |(_, line): &(String, Vec<String>)| line.iter().any(|part| part == word);
+        self.processes().into_iter().find(of).map(|(_, line)| line).unwrap_or_default()
+    }
+
+    /// The command lines of what is left of our runs.
     pub fn alive(&self) -> Vec<String> {
+        self.processes().into_iter().map(|(_, line)| line.join(" ")).collect()
+    }
+
+    /// Ids and command lines of the processes that our runs started and that aren't gone.
+    fn processes(&self) -> Vec<(String, Vec<String>)> {
         let state = self.temp.path().to_str().unwrap().to_owned();
         let mut found = Vec::new();
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
-            let environment = String::from_utf8_lossy(&read("environ")).into_owned();
+            let read = |name: &str| {
+                let bytes = std::fs::read(entry.path().join(name)).unwrap_or_default();
+                String::from_utf8_lossy(&bytes).into_owned()
+            };
+            let environment = read("environ");
             if environment.contains("VAULT_AGENT_CHILD_OF=") && environment.contains(&state) {
-                found.push(String::from_utf8_lossy(&read("cmdline")).replace('\0', " "));
+                let line = read("cmdline").split_terminator('\0').map(str::to_owned).collect();
+                found.push((entry.file_name().to_string_lossy().into_owned(), line));
             }
         }
         found

@@ -156,6 +156,8 @@ pub(super) fn failure(error: &Value, secrets: &[&str]) -> BrainError {
         "modelNotFound" => "model_not_found",
         "unauthorized" => "unauthorized",
         "badRequest" => "bad_request",
+        // Its sentence for any status of 500 and more, where it hides the status.
+        _ if status.is_none() && message.contains("experiencing high demand") => "server_error",
         _ => "",
     };
     classify::in_stream(&json!({"error": {"message": message, "code": status, "type": code}}), secrets)
@@ -243,6 +245,15 @@ mod tests {
             (
                 told("rate limit exceeded: Please try again in 11.054s.", json!("rateLimitExceeded"), None),
                 Class::RateLimit,
+                false,
+            ),
+            (
+                told(
+                    "Reconnecting... 1/1",
+                    disconnected(Value::Null),
+                    Some("We’re currently experiencing high demand, which may cause temporary errors."),
+                ),
+                Class::Overloaded,
                 false,
             ),
             (

@@ -129,7 +129,13 @@ fn items(reply: &Reply, number: usize) -> Vec<Value> {
             "content": [{"type": "output_text", "text": reply.text, "annotations": []}]}));
     }
     for (n, (name, arguments)) in reply.calls.iter().enumerate() {
-        items.push(json!({"type": "function_call", "id": format!("fc_{number}_{n}"), "call_id": format!("call_{number}_{n}"), "status": "completed", "name": name, "arguments": text_of(arguments)}));
+        let mut item = json!({"type": "function_call", "id": format!("fc_{number}_{n}"), "call_id": format!("call_{number}_{n}"), "status": "completed", "name": name, "arguments": text_of(arguments)});
+        // Codex offers an MCP server's tools under one name.
+        if let Some((namespace, name)) = name.split_once("::") {
+            item["namespace"] = namespace.into();
+            item["name"] = name.into();
+        }
+        items.push(item);
     }
     items
 }

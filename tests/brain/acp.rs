@@ -1,0 +1,170 @@
+//! An agent of the Agent Client Protocol as a brain, over a stand-in that speaks it.
+
+use serde_json::{Value, json};
+use vault_agent::brain::acp::Acp;
+use vault_agent::brain::{Class, Message, Request, Stop};
+
+use crate::harness_rig::{KEY, Record, Stand, Told, ask, go_on, stand};
+use crate::rig::question;
+
+fn acp(stand: &Stand) -> Acp {
+    Acp::new(stand.setup.clone(), Some("AGENT_KEY".into()))
+}
+
+fn save() -> Value {
+    json!({"tool": "memory_save", "arguments": {"scope": "long", "key": "Ben", "content": "likes cocoa"}})
+}
+
+fn later() -> Request {
+    let messages = vec![Message::user("Tea?"), Message::assistant("Yes."), Message::user("And now?")];
+    Request { messages, cache_after: Some(1), ..question("") }
+}
+
+fn prompted(stand: &Stand, at: usize) -> String {
+    let prompt = stand.heard_of("session/prompt")[at]["prompt"].clone();
+    prompt.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap_or_default()).collect()
+}
+
+#[tokio::test]
+async fn a_question_is_answered_without_the_adapters_own_words() {
+    let Some(stand) = stand("acp.py") else { return };
+    stand.script(&json!([
+        [{"note": "Model metadata for `model-1` not found. Defaulting."}, {"say": "Anna likes oolong."}],
+        [{"note": "We're changing auto mode"}, {"say": "I look.", "message": "m1"}, save(),
+            {"note": "One more note."}, {"say": "Saved.", "message": "m2"}],
+    ]));
+    let host = Record::default();
+    let reply = ask(&acp(&stand), &question("What does Anna like, pray?"), &host).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.stop), ("Anna likes oolong.", Stop::End));
+    assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (30, 20, 9));
+    assert_eq!(prompted(&stand, 0), "<instructions>\nBe brief.\n</instructions>What does Anna like, pray?");
+    let heard = stand.heard();
+    let argv = heard[0]["argv"].to_string();
+    assert!(!argv.contains("pray") && !argv.contains(KEY), "{argv}");
+    let able = &stand.heard_of("initialize")[0]["clientCapabilities"];
+    assert_eq!((&able["fs"]["readTextFile"], &able["terminal"]), (&json!(false), &json!(false)));
+    assert_eq!(stand.heard_of("session/set_mode")[0]["modeId"], "default", "the mode that asks");
+    stand.nothing_is_left().await;
+
+    let host = Record::default();
+    assert_eq!(ask(&acp(&stand), &question("Ben likes cocoa"), &host).await.unwrap().text, "Saved.");
+    assert!(stand.memory().contains("likes cocoa"));
+    let told = host.told();
+    let [Told::Session(_), Told::Started(call), Told::May(asked), Told::Finished(result)] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert_eq!((call.name.as_str(), call), ("memory_save", asked));
+    assert!(
+        call.arguments.contains("likes cocoa") && result.text.contains("likes cocoa") && !result.is_error
+    );
+}
+
+#[tokio::test]
+async fn what_it_wants_to_do_itself_is_asked_and_declined_by_default() {
+    for (named, allows, made) in [(true, true, true), (true, false, false), (false, true, false)] {
+        let Some(mut stand) = stand("acp.py") else { return };
+        stand.script(
+            &json!([[{"ask": "fs/write_text_file"}, {"command": "echo made > made"}, {"say": "Done."}]]),
+        );
+        if named {
+            stand.setup.tools.push("execute".into());
+        }
+        let host = Record { allows, ..Record::default() };
+        assert_eq!(ask(&acp(&stand), &question("make it"), &host).await.unwrap().text, "Done.");
+        assert_eq!(stand.setup.dir.join("made").exists(), made, "{named} {allows}");
+        assert_eq!(host.told().iter().any(|told| matches!(told, Told::May(_))), named);
+        assert_eq!(host.finished()[0].is_error, !made);
+        assert_eq!(host.started(), ["execute"]);
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_gone_on_with_where_the_agent_can() {
+    for (way, resumes) in [("", true), ("no-resume", false)] {
+        let Some(mut stand) = stand("acp.py") else { return };
+        stand.setup.command.push(way.into());
+        stand.script(&json!([[save(), {"kill": 9}], [{"say": "It is."}], [{"say": "Again."}]]));
+        let host = Record::default();
+        let error = ask(&acp(&stand), &question("Tea?"), &host).await.unwrap_err();
+        assert_eq!(error.class, Class::Crash);
+        assert_eq!(host.finished().len(), 1);
+        stand.nothing_is_left().await;
+        let session = host.sessions().remove(0);
+        let again = Record::default();
+        assert_eq!(go_on(&acp(&stand), &later(), &session, &again).await.unwrap().text, "It is.");
+        assert_eq!(again.sessions() == [session], resumes);
+        let said = prompted(&stand, 1);
+        assert_eq!((said == "And now?", said.contains(r#"{"user":"Tea?"}"#)), (resumes, !resumes), "{said}");
+        let lost = Record::default();
+        assert_eq!(go_on(&acp(&stand), &later(), "session-0", &lost).await.unwrap().text, "Again.");
+        assert!(prompted(&stand, 2).contains(r#"{"user":"Tea?"}"#));
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_given_where_the_agent_asks_for_a_login() {
+    let Some(mut stand) = stand("acp.py") else { return };
+    stand.setup.command.push("login".into());
+    stand.script(&json!([[{"say": "Hello."}]]));
+    assert_eq!(ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap().text, "Hello.");
+    assert!(!stand.heard()[0]["argv"].to_string().contains(KEY));
+    let nobody = Acp::new(stand.setup.clone(), None);
+    let error = ask(&nobody, &question("?"), &Record::default()).await.unwrap_err();
+    assert_eq!(error.class, Class::Auth, "{error}");
+}
+
+#[tokio::test]
+async fn failures_have_their_class_and_hold_no_key() {
+    let Some(stand) = stand("acp.py") else { return };
+    let internal =
+        |words: String| json!({"code": -32603, "message": "Internal error", "data": {"message": words}});
+    let cases = [
+        (internal(format!("API Error: 401 no {KEY}")), Class::Auth),
+        (internal("unexpected status 429 Too Many Requests".into()), Class::RateLimit),
+        (internal("API Error: 529 overloaded".into()), Class::RateLimit),
+        (internal("API Error: 503 down".into()), Class::Overloaded),
+        (internal("Your credit balance is too low".into()), Class::Billing),
+        (internal("API Error: 400 prompt is too long".into()), Class::Format),
+        (json!({"code": -32000, "message": "Authentication required"}), Class::Auth),
+        (internal("it fell over".into()), Class::Crash),
+    ];
+    stand.script(&cases.iter().map(|(error, _)| json!([{"fail": error}])).collect());
+    for (error, class) in &cases {
+        let told = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap_err();
+        assert_eq!(told.class, *class, "{error}: {told}");
+        assert!(!told.message.contains("canary"), "{told}");
+    }
+    stand.script(&json!([[{"say": "I"}, {"stop": "refusal"}], [{"say": "Half"}, {"stop": "max_tokens"}],
+        [{"stop": "cancelled"}]]));
+    let mut stops = Vec::new();
+    for _ in 0..3 {
+        stops.push(ask(&acp(&stand), &question("?"), &Record::default()).await);
+    }
+    assert!(stops[0].as_ref().is_ok_and(|reply| reply.stop == Stop::Refusal && reply.text.is_empty()));
+    assert!(stops[1].as_ref().is_ok_and(|reply| reply.stop == Stop::Length && reply.text == "Half"));
+    assert!(stops[2].as_ref().is_err_and(|error| error.class == Class::Crash));
+}
+
+#[tokio::test]
+async fn what_misbehaves_is_passed_over_or_ended() {
+    for pieces in [0, 1, 1000] {
+        let Some(stand) = stand("acp.py") else { return };
+        stand.script(
+            &json!([[{"noise": "Welcome!\n\n{\"id\":\n[1]\n{}\n"}, {"huge": 9 << 20}, {"pieces": pieces},
+            save(), {"noise": "\u{1b}[31mö\n"}, {"say": "Tschüß, bis dann."}]]),
+        );
+        let reply = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap();
+        assert_eq!(reply.text, "Tschüß, bis dann.");
+    }
+    let Some(mut stand) = stand("acp.py") else { return };
+    stand.impatient();
+    stand.script(
+        &json!([[{"say": "Half"}, {"hang": 1}], [{"stderr": format!("broken: {KEY}\n")}, {"exit": 3}]]),
+    );
+    let error = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap_err();
+    assert_eq!(error.class, Class::Timeout, "{error}");
+    stand.nothing_is_left().await;
+    let error = ask(&acp(&stand), &question("?"), &Record::default()).await.unwrap_err();
+    assert!(error.message.contains("status 3") && error.message.contains("broken"), "{error}");
+    assert!(!error.message.contains("canary"), "{error}");
+}

@@ -1,0 +1,250 @@
+//! The real Codex, where `tests/brain/harness/codex` names it in `VAULT_AGENT_CODEX`: over the scripted model server,
+//! with our real MCP server, without a key and without a network. Without it there is nothing to check.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use vault_agent::brain::codex::Codex;
+use vault_agent::brain::{Class, Message, Part};
+
+use crate::harness_rig::{KEY, Record, Stand, ask, go_on, stand_of};
+use crate::models::{ModelServer, Reply};
+use crate::rig::question;
+
+struct Real {
+    stand: Stand,
+    server: ModelServer,
+}
+
+async fn real() -> Option<Real> {
+    let program = std::env::var("VAULT_AGENT_CODEX").ok()?;
+    let server = ModelServer::start().await;
+    let mut stand = stand_of(vec![program]);
+    stand.setup.url = Some(server.url());
+    Some(Real { stand, server })
+}
+
+impl Real {
+    fn codex(&self) -> Codex {
+        Codex::new(self.stand.setup.clone())
+    }
+
+    /// What the model was told in its last request.
+    fn told(&self) -> String {
+        self.server.requests().last().unwrap().body["input"].to_string()
+    }
+}
+
+fn save() -> Reply {
+    Reply::tool(
+        "mcp__vault_agent::memory_save",
+        json!({"scope": "long", "key": "Ben", "content": "likes cocoa"}),
+    )
+}
+
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "codex: {text}");
+}
+
+#[tokio::test]
+async fn a_question() {
+    let Some(real) = real().await else { return };
+    real.server.script(vec![Reply::text("Anna likes oolong.").usage(120, 100, 7)]);
+    let host = Record::default();
+    let picture = Part::Image {
+        media_type: "image/png".into(),
+        base64:
+            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
+                .into(),
+    };
+    let mut request = question("What does Anna like?");
+    if let Message::User { parts } = &mut request.messages[0] {
+        parts.push(picture);
+    }
+    let reply = ask(&real.codex(), &request, &host).await.unwrap();
+    assert_eq!((reply.text.as_str(), host.said().as_str()), ("Anna likes oolong.", "Anna likes oolong."));
+    assert_eq!((reply.usage.input, reply.usage.cached, reply.usage.output), (120, 100, 7));
+    let asked = &real.server.requests()[0];
+    assert_eq!(asked.headers["authorization"], format!("Bearer {KEY}"));
+    assert!(real.told().contains("Be brief.") && real.told().contains("data:image/png;base64,iVBOR"));
+    let tools = asked.body["tools"].clone();
+    let names: Vec<Value> = tools.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    say(&format!("tools {names:?}: {} bytes of {}", tools.to_string().len(), asked.bytes.len()));
+    assert!(!names.iter().any(|name| ["exec_command", "shell", "web_search"].iter().any(|own| name == own)));
+    real.stand.nothing_is_left().await;
+}
+
+#[tokio::test]
+async fn a_tool_through_our_server_with_the_turns_name() {
+    let Some(real) = real().await else { return };
+    real.server.script(vec![save(), Reply::text("Saved.")]);
+    let host = Record::default();
+    assert_eq!(ask(&real.codex(), &question("Ben likes cocoa"), &host).await.unwrap().text, "Saved.");
+    assert!(real.stand.memory().contains("likes cocoa"));
+    assert_eq!(host.started(), ["memory_save"]);
+    assert!(!host.finished()[0].is_error && host.finished()[0].text.contains("likes cocoa"));
+    let history = Command::new(env!("CARGO_BIN_EXE_vault-agent"))
+        .args(["--vault", real.stand.temp.path().join("vault").to_str().unwrap(), "--json", "history"])
+        .env("VAULT_AGENT_STATE_DIR", real.stand.temp.path().join("state"))
+        .env("VAULT_AGENT_CACHE_DIR", real.stand.temp.path().join("cache"))
+        .output()
+        .unwrap();
+    let history = String::from_utf8_lossy(&history.stdout).into_owned();
+    assert!(history.contains("assistant") && history.contains("turn 77"), "{history}");
+}
+
+#[tokio::test]
+async fn a_command_is_asked_about() {
+    for (named, allows) in [(true, true), (true, false), (false, true)] {
+        let Some(mut real) = real().await else { return };
+        if named {
+            real.stand.setup.tools.push("shell".into());
+        }
+        let call = |command: &str| Reply::tool("exec_command", json!({"cmd": command}));
+        real.server.script(vec![call("touch made"), call("env"), Reply::text("So be it.")]);
+        let host = Record { allows, ..Record::default() };
+        assert_eq!(ask(&real.codex(), &question("make it"), &host).await.unwrap().text, "So be it.");
+        let made = real.stand.setup.dir.join("made").exists();
+        assert_eq!(made, named && allows, "{named} {allows} {:?}", host.told());
+        let environment = host.finished().pop().map(|result| result.text).unwrap_or_default();
+        assert_eq!(environment.contains("PATH="), named && allows, "{environment}");
+        assert!(!real.told().contains("canary"), "a command sees no key");
+    }
+}
+
+#[tokio::test]
+async fn killed_after_a_tool_and_gone_on_with() {
+    let Some(real) = real().await else { return };
+    real.server.script(vec![save(), Reply::hang()]);
+    let host = Record::default();
+    let (codex, request) = (real.codex(), question("Ben likes cocoa"));
+    let killing = async {
+        real.server.wait_for(2).await;
+        for pid in real.stand.programs("app-server") {
+            let _ = Command::new("kill").args(["-9", &pid]).status();
+        }
+    };
+    let (answered, ()) = tokio::join!(ask(&codex, &request, &host), killing);
+    assert_eq!(answered.unwrap_err().class, Class::Crash);
+    assert_eq!(host.finished().len(), 1);
+    real.stand.nothing_is_left().await;
+
+    real.server.script(vec![Reply::text("It is saved.")]);
+    let mut request = request;
+    request.messages.push(Message::user("Is it?"));
+    let again = Record::default();
+    let session = host.sessions().remove(0);
+    assert_eq!(go_on(&codex, &request, &session, &again).await.unwrap().text, "It is saved.");
+    assert_eq!(again.sessions(), [session]);
+    assert!(real.told().contains("Ben likes cocoa") && real.told().contains("Is it?"));
+    assert_eq!(real.stand.memory().matches("likes cocoa").count(), 1);
+
+    // Its memory is gone; ours isn't.
+    std::fs::remove_dir_all(real.stand.temp.path().join("state/codex")).unwrap();
+    real.server.script(vec![Reply::text("Yes, again.")]);
+    let lost = Record::default();
+    assert_eq!(go_on(&codex, &request, &again.sessions()[0], &lost).await.unwrap().text, "Yes, again.");
+    assert_ne!(lost.sessions(), again.sessions());
+    assert!(real.told().contains("Ben likes cocoa") && real.told().contains("Is it?"));
+}
+
+#[tokio::test]
+async fn a_failing_provider_is_classed() {
+    let Some(real) = real().await else { return };
+    let error =
+        |words: &str| format!(r#"{{"error":{{"message":"{words}","type":"invalid_request_error"}}}}"#);
+    for (reply, class) in [
+        (Reply::status(401).body(error("bad key")), Class::Auth),
+        (Reply::status(402).body(error("pay")), Class::Billing),
+        (Reply::status(429).body(error("slow")), Class::RateLimit),
+        (
+            Reply::status(429).body(r#"{"error":{"message":"quota","type":"insufficient_quota"}}"#),
+            Class::Billing,
+        ),
+        (Reply::status(400).body(error("bad")), Class::Format),
+        (Reply::status(404).body(error("no such model")), Class::UnknownModel),
+        (Reply::status(500).body(error("oh")), Class::Overloaded),
+        (Reply::error_event("context_length_exceeded", "too long"), Class::Format),
+        (Reply::cut_after(300), Class::Crash),
+    ] {
+        let before = real.server.requests().len();
+        real.server.respond(move |_| reply.clone());
+        let host = Record::default();
+        let error = ask(&real.codex(), &question("?"), &host).await.unwrap_err();
+        assert_eq!(error.class, class, "{error}");
+        assert_eq!(real.server.requests().len(), before + 1, "{class:?}: it tried again");
+        assert!(!error.message.contains("canary"), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn its_time_over_the_bare_program() {
+    let Some(real) = real().await else { return };
+    let request = question("?");
+    real.server.script(vec![Reply::hang()]);
+    let mut command = Vec::new();
+    let (codex, host) = (real.codex(), Record::default());
+    tokio::select! {
+        _ = ask(&codex, &request, &host) => panic!("it hangs"),
+        () = async {
+            real.server.wait_for(1).await;
+            command = real.stand.command_line("__supervise");
+        } => {}
+    }
+    let command = &command[2..];
+    real.server.respond(|_| Reply::text("Well."));
+    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    for _ in 0..9 {
+        let began = Instant::now();
+        ask(&real.codex(), &request, &Record::default()).await.unwrap();
+        ours.push(began.elapsed());
+        let began = Instant::now();
+        tokio::task::block_in_place(|| run_bare(&real, command));
+        bare.push(began.elapsed());
+    }
+    let middle = |times: &mut Vec<Duration>| {
+        times.sort();
+        times[times.len() / 2]
+    };
+    let (ours, bare) = (middle(&mut ours), middle(&mut bare));
+    say(&format!("a turn takes {ours:?}, the bare program {bare:?}"));
+}
+
+/// The same program with the same settings and messages, without anything of ours around it.
+fn run_bare(real: &Real, command: &[String]) {
+    let mut child = Command::new(&command[0])
+        .args(&command[1..])
+        .envs(real.stand.setup.server_for("77").unwrap().env)
+        .env("VAULT_AGENT_CODEX_KEY", KEY)
+        .env("CODEX_HOME", real.stand.temp.path().join("state/codex/coder"))
+        .current_dir(&real.stand.setup.dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut send = |message: Value| input.write_all(format!("{message}\n").as_bytes()).unwrap();
+    let mut until = |wanted: &dyn Fn(&Value) -> bool| loop {
+        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        if wanted(&line) {
+            return line;
+        }
+    };
+    let client = json!({"name": "vault-agent", "title": null, "version": "0.1.0"});
+    send(json!({"id": 1, "method": "initialize", "params": {"clientInfo": client, "capabilities": null}}));
+    until(&|line| line["id"] == 1);
+    send(json!({"method": "initialized"}));
+    let start = json!({"cwd": real.stand.setup.dir, "approvalPolicy": "untrusted", "sandbox": "read-only",
+        "baseInstructions": "Be brief."});
+    send(json!({"id": 2, "method": "thread/start", "params": start}));
+    let thread = until(&|line| line["id"] == 2)["result"]["thread"]["id"].clone();
+    let words = json!([{"type": "text", "text": "?", "text_elements": []}]);
+    send(json!({"id": 3, "method": "turn/start", "params": {"threadId": thread, "input": words}}));
+    until(&|line| line["method"] == "turn/completed");
+    drop(input);
+    let _ = child.wait();
+}
