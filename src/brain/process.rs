@@ -32,6 +32,8 @@ use super::{BrainError, Class};
 
 /// The longest line that is read; a longer one is passed over.
 pub const MOST_LINE: usize = 8 << 20;
+/// The same for programs of others, of whose results a head is kept.
+const MOST_STRANGE_LINE: usize = 32 << 20;
 /// What is kept of standard error, and of lines that are no JSON: their end.
 const MOST_WORDS: usize = 4 << 10;
 /// Lines that wait to be looked at; a program that writes more waits.
@@ -139,6 +141,24 @@ impl Child {
     /// # Errors
     /// The supervisor can't be started. That the program can't be is said by [`Child::next`], which ends.
     pub fn start(supervision: &Supervision, program: &Program) -> Result<Self, BrainError> {
+        Self::start_with(supervision, program, MOST_LINE, false)
+    }
+
+    /// The same for a program of somebody else, which has long lines and is given PATH, HOME and LANG alone of our
+    /// environment, beside what is set for it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start_stranger(supervision: &Supervision, program: &Program) -> Result<Self, BrainError> {
+        Self::start_with(supervision, program, MOST_STRANGE_LINE, true)
+    }
+
+    fn start_with(
+        supervision: &Supervision,
+        program: &Program,
+        most_line: usize,
+        stranger: bool,
+    ) -> Result<Self, BrainError> {
         static RUNS: AtomicU64 = AtomicU64::new(0);
         let name = program.command.first().cloned().unwrap_or_default();
         let run = format!("{}{}", mark(&supervision.state), RUNS.fetch_add(1, Ordering::Relaxed));
@@ -148,7 +168,9 @@ impl Child {
             .args(&program.command)
             .current_dir(&program.dir)
             .env_clear()
-            .envs(environment(std::env::vars_os(), &program.pass))
+            .envs(environment(std::env::vars_os(), &program.pass).filter(|(name, _)| {
+                !stranger || ["PATH", "HOME", "LANG"].iter().any(|known| name == known)
+            }))
             .envs(program.set.iter().map(|(name, value)| (name, value)))
             .envs(program.secrets.iter().map(|(name, value)| (name, value.expose_secret())))
             .env(MARK, &run)
@@ -169,7 +191,7 @@ impl Child {
         let (send, to_send) = mpsc::unbounded_channel();
         let (found, lines) = mpsc::channel(LINES);
         tokio::spawn(write(stdin, to_send));
-        tokio::spawn(read(stdout, found, Arc::clone(&words)));
+        tokio::spawn(read(stdout, most_line, found, Arc::clone(&words)));
         tokio::spawn(listen(stderr, Arc::clone(&words)));
         Ok(Self {
             name,
@@ -345,9 +367,14 @@ async fn write(mut stdin: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>
     }
 }
 
-async fn read(stdout: ChildStdout, found: mpsc::Sender<Value>, words: Arc<Mutex<Words>>) {
+async fn read(
+    stdout: ChildStdout,
+    most_line: usize,
+    found: mpsc::Sender<Value>,
+    words: Arc<Mutex<Words>>,
+) {
     let mut reader = BufReader::new(stdout);
-    while let Some(line) = next_line(&mut reader, MOST_LINE).await {
+    while let Some(line) = next_line(&mut reader, most_line).await {
         let message = match line {
             Ok(line) if line.trim_ascii().is_empty() => continue,
             Ok(line) => serde_json::from_slice::<Value>(&line).map_err(|_| Some(line)),

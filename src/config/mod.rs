@@ -12,6 +12,7 @@ mod dirs;
 mod edit;
 mod error;
 mod ids;
+mod mcp;
 mod secret;
 mod settings;
 
@@ -19,6 +20,7 @@ pub use assistant::{Assistant, AttachmentKind, Brain, BrainKind, Category, MEMOR
 pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use edit::with_allowed;
 pub use error::ConfigError;
+pub use mcp::McpServer;
 pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, secret};
 pub use settings::{
     Discord, Edit, EditStrategyName, Embed, History, Hooks, Index, KeepAttachments, Memory, Notify,

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::assistant::{self, Assistant, Brain, Route};
+use super::mcp::{self, McpServer};
 use super::{ConfigError, FILE_NAME, ids};
 
 /// All settings of a vault; `Settings::default()` is a vault without a settings file.
@@ -44,6 +45,8 @@ pub struct Settings {
     /// Which brain answers what.
     #[serde(rename = "route")]
     pub routes: Vec<Route>,
+    /// Other MCP servers.
+    pub mcp: Vec<McpServer>,
 }
 
 impl Default for Settings {
@@ -64,6 +67,7 @@ impl Default for Settings {
             assistant: Assistant::default(),
             brains: Vec::new(),
             routes: Vec::new(),
+            mcp: Vec::new(),
         }
     }
 }
@@ -417,6 +421,7 @@ impl Settings {
         same.brains.clone_from(&other.brains);
         same.routes.clone_from(&other.routes);
         same.recall.brain.clone_from(&other.recall.brain);
+        same.mcp.clone_from(&other.mcp);
         same == *other
     }
 
@@ -456,6 +461,7 @@ impl Settings {
         within("assistant.max_rounds", turn.max_rounds as usize, 1, 100)?;
         within("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
         within("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
+        mcp::validate(&self.mcp)?;
         assistant::validate(turn, &self.brains, &self.routes, self.recall.brain.as_deref())
     }
 }
