@@ -20,6 +20,8 @@ mod phrase;
 mod recaller;
 pub mod recollection;
 mod rounds;
+#[cfg(all(feature = "mcp", unix))]
+pub mod servers;
 pub mod setup;
 mod spending;
 mod told;

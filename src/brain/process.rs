@@ -168,9 +168,11 @@ impl Child {
             .args(&program.command)
             .current_dir(&program.dir)
             .env_clear()
-            .envs(environment(std::env::vars_os(), &program.pass).filter(|(name, _)| {
-                !stranger || ["PATH", "HOME", "LANG"].iter().any(|known| name == known)
-            }))
+            .envs(
+                environment(std::env::vars_os(), &program.pass).filter(|(name, _)| {
+                    !stranger || ["PATH", "HOME", "LANG"].iter().any(|known| name == known)
+                }),
+            )
             .envs(program.set.iter().map(|(name, value)| (name, value)))
             .envs(program.secrets.iter().map(|(name, value)| (name, value.expose_secret())))
             .env(MARK, &run)
@@ -367,12 +369,7 @@ async fn write(mut stdin: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>
     }
 }
 
-async fn read(
-    stdout: ChildStdout,
-    most_line: usize,
-    found: mpsc::Sender<Value>,
-    words: Arc<Mutex<Words>>,
-) {
+async fn read(stdout: ChildStdout, most_line: usize, found: mpsc::Sender<Value>, words: Arc<Mutex<Words>>) {
     let mut reader = BufReader::new(stdout);
     while let Some(line) = next_line(&mut reader, most_line).await {
         let message = match line {

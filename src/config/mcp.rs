@@ -68,7 +68,8 @@ impl McpServer {
 
 /// What is wrong with the servers.
 pub(super) fn validate(servers: &[McpServer]) -> Result<(), (String, ConfigError)> {
-    let wrong = |message: String, hint: &str| Err(("mcp".to_owned(), ConfigError::new(message).suggest(hint)));
+    let wrong =
+        |message: String, hint: &str| Err(("mcp".to_owned(), ConfigError::new(message).suggest(hint)));
     let is_plain = |name: &str, more: &str| {
         (1..=80).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
     };
@@ -90,9 +91,13 @@ pub(super) fn validate(servers: &[McpServer]) -> Result<(), (String, ConfigError
             );
         }
         if server.command.first().is_some_and(|program| program.trim().is_empty()) {
-            return wrong(format!("the `command` of MCP server `{name}` names no program"), "name the program first");
+            return wrong(
+                format!("the `command` of MCP server `{name}` names no program"),
+                "name the program first",
+            );
         }
-        if server.url.as_ref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://")) {
+        if server.url.as_ref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://"))
+        {
             return wrong(
                 format!("the `url` of MCP server `{name}` is no web address"),
                 "begin it with `https://`, or `http://` for a server on this machine",
@@ -106,11 +111,16 @@ pub(super) fn validate(servers: &[McpServer]) -> Result<(), (String, ConfigError
         }
         if let Some(tool) = server.ask.iter().find(|tool| *tool != "*" && !server.allows(tool)) {
             return wrong(
-                format!("`ask` of MCP server `{name}` names `{}`, which isn't in its `tools`", tool.escape_debug()),
+                format!(
+                    "`ask` of MCP server `{name}` names `{}`, which isn't in its `tools`",
+                    tool.escape_debug()
+                ),
                 "name a tool of `tools`, or `*` for all",
             );
         }
-        let is_user = |user: &String| user == ASSISTANT || user.strip_prefix("routine:").is_some_and(|it| !it.is_empty());
+        let is_user = |user: &String| {
+            user == ASSISTANT || user.strip_prefix("routine:").is_some_and(|it| !it.is_empty())
+        };
         if server.used_by.is_empty() || !server.used_by.iter().all(is_user) {
             return wrong(
                 format!("`for` of MCP server `{name}` must say who may use it"),
@@ -149,7 +159,8 @@ mod tests {
 
     #[test]
     fn a_server_is_read() {
-        let settings = parse("name = \"web\"\ncommand = [\"x\"]\ntools = [\"a\", \"b\"]\nask = [\"b\"]").unwrap();
+        let settings =
+            parse("name = \"web\"\ncommand = [\"x\"]\ntools = [\"a\", \"b\"]\nask = [\"b\"]").unwrap();
         let server = &settings.mcp[0];
         assert!(server.is_for("assistant") && !server.is_for("routine:x") && server.ask_after_reading);
         assert!(server.allows("a") && !server.allows("c") && server.asks("b") && !server.asks("a"));
@@ -160,7 +171,10 @@ mod tests {
         for (text, says) in [
             ("name = \"a.b\"\ncommand = [\"x\"]\ntools = [\"a\"]", "can't be the name"),
             ("name = \"a\"\ntools = [\"a\"]", "either a `command` or a `url`"),
-            ("name = \"a\"\ncommand = [\"x\"]\nurl = \"https://x\"\ntools = [\"a\"]", "either a `command` or a `url`"),
+            (
+                "name = \"a\"\ncommand = [\"x\"]\nurl = \"https://x\"\ntools = [\"a\"]",
+                "either a `command` or a `url`",
+            ),
             ("name = \"a\"\nurl = \"x\"\ntools = [\"a\"]", "no web address"),
             ("name = \"a\"\ncommand = [\"x\"]\ntools = []", "must name the tools"),
             ("name = \"a\"\ncommand = [\"x\"]\ntools = [\"*\"]", "must name the tools"),

@@ -1,0 +1,74 @@
+//! How other servers were when they were last used, in `mcp.json` of the state directory. Deleted, nothing is lost but
+//! what `status` says of them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The file's name.
+pub const FILE_NAME: &str = "mcp.json";
+
+/// What is remembered of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Seen {
+    /// When it last answered.
+    pub last_ok: Option<Timestamp>,
+    /// When it last failed.
+    pub failed: Option<Timestamp>,
+    /// What was wrong then.
+    pub last_error: Option<String>,
+}
+
+impl Seen {
+    /// Whether its last use went well; none where it was never used.
+    pub fn is_well(&self) -> Option<bool> {
+        match (self.last_ok, self.failed) {
+            (None, None) => None,
+            (ok, failed) => Some(ok >= failed),
+        }
+    }
+}
+
+/// The file.
+#[derive(Debug, Clone)]
+pub struct Health(PathBuf);
+
+impl Health {
+    /// In this state directory.
+    pub fn new(state: &Path) -> Self {
+        Self(state.join(FILE_NAME))
+    }
+
+    /// What is remembered; nothing where nothing can be read.
+    pub fn load(&self) -> BTreeMap<String, Seen> {
+        let bytes = std::fs::read(&self.0).unwrap_or_default();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+
+    pub(super) fn well(&self, server: &str, now: Timestamp) {
+        self.update(server, |seen| seen.last_ok = Some(now));
+    }
+
+    pub(super) fn ill(&self, server: &str, why: &str, now: Timestamp) {
+        self.update(server, |seen| {
+            seen.failed = Some(now);
+            seen.last_error = Some(why.to_owned());
+        });
+    }
+
+    fn update(&self, server: &str, change: impl FnOnce(&mut Seen)) {
+        let mut all = self.load();
+        change(all.entry(server.to_owned()).or_default());
+        let next = self.0.with_extension(format!("json.{}", std::process::id()));
+        let written = serde_json::to_vec(&all)
+            .map_err(std::io::Error::from)
+            .and_then(|bytes| std::fs::write(&next, bytes))
+            .and_then(|()| std::fs::rename(&next, &self.0));
+        if let Err(error) = written {
+            tracing::debug!("how MCP servers are can't be kept: {error}");
+        }
+    }
+}
