@@ -26,7 +26,7 @@ use crate::brain::failover::Attempt;
 use crate::brain::health::Store;
 use crate::brain::wire::{self, Watch};
 use crate::brain::{BrainError, Class, Event, Part, Reply, Request, Stop, ToolSpec, Usage};
-use crate::config::{AttachmentKind, MEMORY, ToolGroup};
+use crate::config::{AttachmentKind, MEMORY};
 use crate::format::log::{self, LogBlock};
 use crate::turn::assemble::{self, Material, Question};
 use crate::turn::files::{self, Attached, FilePlace};
@@ -428,7 +428,7 @@ impl Engine {
     }
 
     fn tools(&self) -> Vec<ToolSpec> {
-        if self.settings().tools.contains(&ToolGroup::Vault) { self.parts.tools.specs() } else { Vec::new() }
+        if self.settings().tools.is_empty() { Vec::new() } else { self.parts.tools.specs() }
     }
 
     pub(super) fn keep<T>(&self, result: Result<T, TurnJournalError>) {

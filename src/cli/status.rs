@@ -46,6 +46,9 @@ struct Report {
     /// The budgets of the day, with what is used of them.
     #[cfg(feature = "assistant")]
     budgets: Vec<crate::agent::budget::Budget>,
+    /// Other MCP servers, as they were when they were last used.
+    #[cfg(all(feature = "assistant", feature = "mcp", unix))]
+    mcp: Vec<Server>,
     /// The daemon that serves this vault with another state directory; 0 where its number isn't known.
     elsewhere: Option<u32>,
     /// The files that no snapshot holds, with the reasons.
@@ -80,6 +83,39 @@ pub(crate) struct Coming {
     pub instant: Timestamp,
 }
 
+/// Another MCP server.
+#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+#[derive(Debug, Serialize)]
+struct Server {
+    /// Its name.
+    name: String,
+    #[serde(flatten)]
+    seen: crate::agent::servers::health::Seen,
+}
+
+#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+impl Server {
+    fn state(&self, now: Timestamp) -> String {
+        let when = |at: Option<Timestamp>| at.map_or_else(String::new, |at| ago(at, now));
+        match self.seen.is_well() {
+            None => "not used yet".to_owned(),
+            Some(true) => format!("answered {}", when(self.seen.last_ok)),
+            Some(false) => {
+                let why = printable(self.seen.last_error.as_deref().unwrap_or("it is not known why"));
+                format!("failed {}: {why}", when(self.seen.failed))
+            }
+        }
+    }
+}
+
+#[cfg(all(feature = "assistant", feature = "mcp", unix))]
+fn servers(workspace: &Workspace) -> Vec<Server> {
+    let mut known = crate::agent::servers::health::Health::new(&workspace.dirs.state).load();
+    let mut server =
+        |name: &String| Server { name: name.clone(), seen: known.remove(name).unwrap_or_default() };
+    workspace.settings.mcp.iter().map(|one| server(&one.name)).collect()
+}
+
 /// Runs `status`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
@@ -110,6 +146,8 @@ fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
         brains: super::brain::listed(workspace),
         #[cfg(feature = "assistant")]
         budgets: crate::agent::budget::of_vault(workspace),
+        #[cfg(all(feature = "assistant", feature = "mcp", unix))]
+        mcp: servers(workspace),
         elsewhere: DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()),
         #[cfg(feature = "history")]
         left_out: crate::history::left_out_in(&workspace.dirs.state),
@@ -203,6 +241,10 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
     #[cfg(feature = "assistant")]
     for budget in &report.budgets {
         ui.line(format!("budget    {}: {}", budget.brain.as_deref().unwrap_or("the day"), budget.state()));
+    }
+    #[cfg(all(feature = "assistant", feature = "mcp", unix))]
+    for server in &report.mcp {
+        ui.line(format!("mcp       {}: {}", server.name, server.state(now)));
     }
     show_next(context, workspace, report);
     for open in &report.waiting {

@@ -260,11 +260,10 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
     let with = |persona: String, pinned: String| {
         let facts = &logged.facts;
         let brain = workspace.settings.brains.iter().find(|brain| brain.name == facts.brain);
-        let tools = workspace.settings.assistant.tools.contains(&crate::config::ToolGroup::Vault);
         let around = Around {
             persona,
             pinned,
-            tools: if tools { toolbox(workspace, None).specs() } else { Vec::new() },
+            tools: toolbox(workspace, None).specs(),
             max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
             files: logged_files(workspace, logged, question, brain.is_some_and(|brain| brain.vision)),
         };

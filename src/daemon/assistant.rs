@@ -9,8 +9,10 @@ use super::part::Event;
 #[cfg(feature = "mcp")]
 use crate::agent::Colleagues;
 use crate::agent::approval::Approvals;
-use crate::agent::{Engine, EngineParts, NoTools, Permits, Toolbox, VaultApprovals, VaultMemory};
+use crate::agent::{Boxes, Engine, EngineParts, Permits, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::wire::Watch;
+#[cfg(feature = "mcp")]
+use crate::config::ToolGroup;
 use crate::turn::{Answer, Halt, Place, Responder, TurnJournal};
 use crate::workspace::Workspace;
 
@@ -83,29 +85,50 @@ fn engine(
     Engine::new(parts).map(Arc::new).map_err(|error| error.to_string())
 }
 
-/// The vault's typed tools, over a workspace of their own; brains may ask each other beside these turns.
-#[cfg(feature = "mcp")]
+/// What turns of the assistant may use, as the settings say: the vault's typed tools, over a workspace of their own, and
+/// other MCP servers. Brains may ask each other beside these turns.
 pub(crate) fn toolbox(
     workspace: &Workspace,
     turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
 ) -> Arc<dyn Toolbox> {
-    let (vault, dirs, clock) =
-        (workspace.vault.clone(), workspace.dirs.clone(), Arc::clone(&workspace.clock));
-    match Workspace::open_in(vault, dirs, clock) {
-        Ok(own) => {
-            let beside = |(journal, permits)| Colleagues::beside(Arc::clone(journal), Arc::clone(permits));
-            Arc::new(crate::mcp::VaultTools::new(own, turns.map(beside).unwrap_or_default()))
-        }
-        Err(error) => {
-            tracing::error!("the assistant has no tools: {error}");
-            Arc::new(NoTools)
-        }
-    }
+    toolbox_for(workspace, turns, "assistant")
 }
 
-#[cfg(not(feature = "mcp"))]
-pub(crate) fn toolbox(_: &Workspace, _: Option<(&Arc<TurnJournal>, &Arc<Permits>)>) -> Arc<dyn Toolbox> {
-    Arc::new(NoTools)
+/// The same for `purpose`: `assistant`, or `routine:NAME`.
+pub(crate) fn toolbox_for(
+    workspace: &Workspace,
+    turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
+    purpose: &str,
+) -> Arc<dyn Toolbox> {
+    let groups = &workspace.settings.assistant.tools;
+    let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
+    #[cfg(feature = "mcp")]
+    if groups.contains(&ToolGroup::Vault)
+        && let Some(own) = again(workspace)
+    {
+        let beside = |(journal, permits)| Colleagues::beside(Arc::clone(journal), Arc::clone(permits));
+        boxes.push(Arc::new(crate::mcp::VaultTools::new(own, turns.map(beside).unwrap_or_default())));
+    }
+    #[cfg(all(feature = "mcp", unix))]
+    if !groups.is_empty()
+        && workspace.settings.mcp.iter().any(|server| server.is_for(purpose))
+        && let Some(servers) = again(workspace)
+            .and_then(|own| crate::agent::servers::Servers::for_purpose(Arc::new(own), purpose))
+    {
+        boxes.push(Arc::new(servers));
+    }
+    #[cfg(not(feature = "mcp"))]
+    let _ = (groups, turns, purpose, &mut boxes);
+    Arc::new(Boxes(boxes))
+}
+
+/// The same vault once more, for tools.
+#[cfg(feature = "mcp")]
+fn again(workspace: &Workspace) -> Option<Workspace> {
+    let (vault, dirs, clock) =
+        (workspace.vault.clone(), workspace.dirs.clone(), Arc::clone(&workspace.clock));
+    let opened = Workspace::open_in(vault, dirs, clock);
+    opened.inspect_err(|error| tracing::error!("the assistant lacks tools: {error}")).ok()
 }
 
 #[async_trait]
