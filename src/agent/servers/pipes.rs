@@ -3,6 +3,7 @@
 //! The program runs under our supervisor, which leaves nothing behind, in a folder of its own that goes with it. Its
 //! environment is PATH, HOME, LANG and what the settings name; what they name is taken out of what it says of errors.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -26,6 +27,8 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// A running program.
 pub struct Pipes {
     child: Option<Child>,
+    /// The requests that wait for an answer, by their ids; what answers another is noise.
+    waiting: HashSet<String>,
     words: Words,
     /// Goes last.
     _folder: Folder,
@@ -50,7 +53,7 @@ impl Pipes {
         let watch = Watch { first_byte: DAY, silence: DAY, overall: DAY };
         let supervision = Supervision { program: our_program(), state, watch };
         let child = Child::start_stranger(&supervision, &program).map_err(|error| error.message)?;
-        Ok(Self { child: Some(child), words: words.clone(), _folder: folder })
+        Ok(Self { child: Some(child), waiting: HashSet::new(), words: words.clone(), _folder: folder })
     }
 }
 
@@ -63,6 +66,9 @@ impl Transport<RoleClient> for Pipes {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let sent = match (&self.child, serde_json::to_value(&item)) {
             (Some(child), Ok(message)) => {
+                if let (Some(id), Some(_)) = (message.get("id"), message.get("method")) {
+                    self.waiting.insert(id.to_string());
+                }
                 child.send(&message);
                 Ok(())
             }
@@ -78,6 +84,10 @@ impl Transport<RoleClient> for Pipes {
             match child.next().await {
                 // What is no message of the protocol is passed over, as other noise is.
                 Ok(Some(value)) => {
+                    let answers = value.get("id").filter(|_| value.get("method").is_none());
+                    if answers.is_some_and(|id| !self.waiting.remove(&id.to_string())) {
+                        continue;
+                    }
                     if let Ok(message) = serde_json::from_value(value) {
                         return Some(message);
                     }

@@ -1,0 +1,229 @@
+//! Servers that hang, die, lie and talk too much.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::Toolbox;
+use vault_agent::agent::servers::health::Health;
+
+use crate::rig::{Rig, caller, lives, python, request};
+use crate::support;
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_at_its_start_is_ended_and_not_waited_for_again() {
+    if !python() {
+        return;
+    }
+    // Time stands still but where all wait: then it jumps to the limit.
+    let rig = Rig::scripted("hang", "");
+    let began = tokio::time::Instant::now();
+    let hung = rig.look().await;
+    assert!(hung.is_error && hung.text.contains("did not start within 20 s"), "{}", hung.text);
+    assert_eq!(began.elapsed().as_secs(), 20);
+    let again = rig.call("mcp_tools", json!({"server": "web"})).await;
+    assert_eq!((again.text, began.elapsed().as_secs()), (hung.text, 20));
+    support::until("all are gone", || rig.living() == 0);
+    rig.ended().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_answers_a_call_is_ended() {
+    if !python() {
+        return;
+    }
+    tokio::time::resume();
+    let rig = Rig::scripted("stuck", "");
+    let shown = rig.call("mcp_tools", json!({"server": "web"})).await;
+    assert!(!shown.is_error, "{}", shown.text);
+    tokio::time::pause();
+    let stuck = rig.look().await;
+    assert!(stuck.is_error && stuck.text.contains("did not answer within 120 s"), "{}", stuck.text);
+    support::until("all are gone", || rig.living() == 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_dies_is_said_and_begins_anew() {
+    if !python() {
+        return;
+    }
+    let rig = Rig::scripted("die", "");
+    for _ in 0..2 {
+        let dead = rig.look().await;
+        assert!(
+            dead.is_error && dead.text.contains("out of cheese") && dead.text.contains("status 7"),
+            "{}",
+            dead.text
+        );
+    }
+    assert_eq!(rig.pids().len(), 2);
+    let seen = Health::new(&rig.workspace.dirs.state).load();
+    assert!(seen["web"].last_error.as_deref().unwrap().contains("status 7"), "{seen:?}");
+    rig.ended().await;
+    support::until("all are gone", || rig.living() == 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_can_not_start_says_why_and_no_secret() {
+    if !python() {
+        return;
+    }
+    let rig = Rig::scripted("exit", "env = [\"SECRET_OF_SERVER\"]\n");
+    let unset = rig.look().await;
+    assert!(unset.text.contains("`SECRET_OF_SERVER` is not set"), "{}", unset.text);
+    rig.ended().await;
+    let rig = Rig::scripted("exit", "");
+    let exited = rig.look().await;
+    assert!(
+        exited.is_error && exited.text.contains("status 3") && exited.text.contains("no good"),
+        "{}",
+        exited.text
+    );
+    let missing = Rig::new("[[mcp]]\nname = \"web\"\ncommand = [\"/no/such/program\"]\ntools = [\"look\"]\n");
+    let none = missing.look().await;
+    assert!(none.is_error && none.text.contains("can't be used in this turn"), "{}", none.text);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn noise_is_passed_over() {
+    if !python() {
+        return;
+    }
+    let rig = Rig::scripted("garbage", "");
+    let fine = rig.look().await;
+    assert!(!fine.is_error && fine.text.contains("look {\"q\": \"tea\"}"), "{}", fine.text);
+    rig.ended().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_of_ten_megabytes_is_its_beginning() {
+    if !python() {
+        return;
+    }
+    let rig = Rig::scripted("big", "");
+    let big = rig.look().await;
+    assert!(
+        !big.is_error && big.text.contains("It had 10000000 characters"),
+        "{}",
+        &big.text[big.text.len() - 200..]
+    );
+    assert!(big.text.len() < 31_000);
+    rig.ended().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_three_hundred_tools_the_allowed_are_shown() {
+    if !python() {
+        return;
+    }
+    for mode in ["many", "pages"] {
+        let rig = Rig::scripted(mode, "");
+        let shown = rig.call("mcp_tools", json!({"server": "web"})).await;
+        assert!(shown.text.contains("look: Does look.") && shown.text.contains("walk: "), "{}", shown.text);
+        assert_eq!(shown.text.matches("look: ").count(), 1, "{mode}");
+        assert!(!shown.text.contains("other_") && shown.text.len() < 600, "{mode}: {}", shown.text);
+        rig.ended().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pictures_errors_and_refusals_are_told() {
+    if !python() {
+        return;
+    }
+    let rig = Rig::scripted("picture", "");
+    let seen = rig.look().await;
+    assert!(seen.text.contains("[picture image/png, 30 KB: not shown]\nseen"), "{}", seen.text);
+    rig.ended().await;
+    let rig = Rig::scripted("error", "");
+    let gone = rig.look().await;
+    assert!(gone.is_error && gone.text.contains("the page is gone"), "{}", gone.text);
+    rig.ended().await;
+    let rig = Rig::scripted("refuse", "");
+    for _ in 0..2 {
+        let refused = rig.look().await;
+        assert!(refused.is_error && refused.text.contains("q is missing"), "{}", refused.text);
+    }
+    assert_eq!(rig.pids().len(), 1, "it goes on");
+    rig.ended().await;
+    // What it may not ask for it doesn't get.
+    let rig = Rig::scripted("once", "");
+    let refused = rig.look().await;
+    assert!(refused.text.contains("refused"), "{}", refused.text);
+    rig.ended().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn its_environment_is_what_the_settings_name() {
+    if !python() {
+        return;
+    }
+    let rig = Rig::scripted("env", "env = [\"CARGO_MANIFEST_DIR\"]\n");
+    let told = rig.look().await;
+    let start = told.text.find('{').unwrap();
+    let end = told.text.rfind("} in ").unwrap();
+    let environment: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&told.text[start..=end]).unwrap();
+    let mut names: Vec<&str> = environment.keys().map(String::as_str).collect();
+    names.retain(|name| !["LC_CTYPE", "LANG", "VAULT_AGENT_CHILD_OF"].contains(name));
+    assert_eq!(names, ["CARGO_MANIFEST_DIR", "HOME", "PATH"]);
+    assert!(told.text.contains("/state/mcp/"), "a folder of its own: {}", told.text);
+    rig.ended().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_that_it_started_outlives_the_turn() {
+    if !python() {
+        return;
+    }
+    let rig = Rig::scripted("children", "");
+    assert!(!rig.look().await.is_error);
+    let pids = rig.pids();
+    assert_eq!(pids.len(), 3);
+    assert!(pids.iter().all(|pid| lives(*pid)));
+    rig.ended().await;
+    support::until("also what left its group is gone", || !pids.iter().any(|pid| lives(*pid)));
+    support::until("all are gone", || rig.living() == 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stopped_call_is_over_at_once() {
+    if !python() {
+        return;
+    }
+    let rig = Rig::scripted("stuck", "");
+    let stop = CancellationToken::new();
+    let (servers, token) = (rig.servers.clone(), stop.clone());
+    let running = tokio::spawn(async move {
+        let call = request("mcp_call", json!({"server": "web", "tool": "look"}));
+        servers.call(&call, &caller("t1", false), &token).await
+    });
+    // The server says that the call has reached it.
+    let reached = || rig.pids().len() == 2;
+    tokio::task::block_in_place(|| support::until("the call reaches the server", reached));
+    stop.cancel();
+    let stopped = tokio::time::timeout(Duration::from_secs(60), running).await.unwrap().unwrap();
+    assert!(stopped.is_error && stopped.text.contains("stopped"), "{}", stopped.text);
+    rig.ended().await;
+    support::until("all are gone", || rig.living() == 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_process_is_left_after_many_turns() {
+    if !python() {
+        return;
+    }
+    let rig = Rig::scripted("children", "");
+    for turn in 0..20 {
+        let stop = CancellationToken::new();
+        let name = format!("t{turn}");
+        let call = request("mcp_call", json!({"server": "web", "tool": "look"}));
+        let caller = caller(&name, false);
+        let running = rig.servers.call(&call, &caller, &stop);
+        // Cut off at another moment each time, as a turn's end may be.
+        let _ = tokio::time::timeout(Duration::from_millis(turn * 8), running).await;
+        rig.servers.ended(&name).await;
+    }
+    support::until("all are gone", || rig.living() == 0);
+    assert!(!rig.pids().iter().any(|pid| lives(*pid)));
+}

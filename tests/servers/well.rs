@@ -1,0 +1,171 @@
+//! Servers that behave: our own, over pipes and over HTTP.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use vault_agent::agent::Toolbox;
+use vault_agent::agent::tools::Leave;
+
+use crate::rig::{PROGRAM, Rig, python};
+use crate::support;
+
+fn ours(more: &str) -> String {
+    format!(
+        "[[mcp]]\nname = \"notes\"\ncommand = [\"{PROGRAM}\", \"--vault\", \"VAULT\", \"mcp\"]\n\
+         tools = [\"memory_get\", \"memory_list\", \"nothing_such\"]\n{more}"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_is_started_at_its_first_use_and_gone_with_its_turn() {
+    let rig = Rig::new(&ours(""));
+    assert_eq!(rig.living(), 0);
+    let shown = rig.call("mcp_tools", json!({"server": "notes"})).await;
+    assert!(!shown.is_error, "{}", shown.text);
+    assert!(
+        shown.text.contains("memory_get: Reads a note")
+            && shown.text.contains("It doesn't offer: nothing_such")
+    );
+    assert!(!shown.text.contains("memory_save"), "only what is allowed: {}", shown.text);
+    assert!(rig.living() >= 2, "a supervisor and the server");
+    let called = json!({"server": "notes", "tool": "memory_get", "arguments": {"path": "MEMORY.md"}});
+    let got = rig.call("mcp_call", called).await;
+    assert!(
+        got.text.contains("likes green tea") && got.text.starts_with("[Untrusted output"),
+        "{}",
+        got.text
+    );
+    let wrong = json!({"server": "notes", "tool": "memory_get", "arguments": {"path": "none.md"}});
+    assert!(rig.call("mcp_call", wrong).await.is_error);
+    rig.ended().await;
+    support::until("all are gone", || rig.living() == 0);
+    assert_eq!(std::fs::read_dir(rig.temp.path().join("state/mcp")).unwrap().count(), 0, "nor its folder");
+    // A turn of the same name may come again.
+    let again = json!({"server": "notes", "tool": "memory_list", "arguments": {"scope": "long"}});
+    assert!(!rig.call("mcp_call", again).await.is_error);
+    drop(rig.servers);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_brain_is_told_comes_from_the_settings_alone() {
+    let rig = Rig::new(&ours(""));
+    let before =
+        serde_json::to_string(&rig.servers.specs().iter().map(|one| &one.schema).collect::<Vec<_>>())
+            .unwrap();
+    let specs = rig.servers.specs();
+    assert_eq!(specs.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["mcp_tools", "mcp_call"]);
+    assert!(
+        specs[1].description.contains("notes (memory_get, memory_list, nothing_such)"),
+        "{}",
+        specs[1].description
+    );
+    let _ = rig.call("mcp_tools", json!({"server": "notes"})).await;
+    let after = serde_json::to_string(&rig.servers.specs().iter().map(|one| &one.schema).collect::<Vec<_>>())
+        .unwrap();
+    assert_eq!(before, after);
+    let bytes: usize =
+        specs.iter().map(|one| one.name.len() + one.description.len() + one.schema.to_string().len()).sum();
+    assert!(bytes < 1_200, "{bytes} bytes");
+    rig.ended().await;
+}
+
+#[test]
+fn who_may_call_what_is_decided_before() {
+    let rig = Rig::new(&format!(
+        "[assistant]\nallow = [\"mcp:web.walk\"]\n\
+         [[mcp]]\nname = \"web\"\ncommand = [\"x\"]\ntools = [\"look\", \"walk\", \"run\"]\nask = [\"look\", \"walk\"]\n\
+         [[mcp]]\nname = \"home\"\ncommand = [\"x\"]\ntools = [\"look\"]\nask_after_reading = false\n\
+         [[mcp]]\nname = \"other\"\ncommand = [\"x\"]\ntools = [\"look\"]\nfor = [\"routine:morning\"]\n{}",
+        ours("ask = [\"*\"]\n")
+    ));
+    let call = |server: &str, tool: &str| json!({"server": server, "tool": tool, "arguments": {"q": "a\nb"}});
+    let leave = |server: &str, tool: &str, tainted| rig.leave("mcp_call", call(server, tool), tainted);
+    assert_eq!(leave("web", "run", false), Leave::Free);
+    assert_eq!(leave("web", "walk", false), Leave::Free, "the settings allow it");
+    let Leave::Ask(wanted) = leave("web", "look", false) else { panic!("it is asked about") };
+    assert_eq!(wanted.run, "mcp web.look {\"q\":\"a\\nb\"}");
+    assert_eq!(wanted.always.as_deref(), Some("mcp:web.look"));
+    assert_eq!(wanted.why, "the tool look of the MCP server web");
+    assert!(matches!(leave("notes", "memory_get", false), Leave::Ask(_)), "`*` is all");
+    // After untrusted text whatever leaves is asked about, and each time.
+    for tool in ["run", "walk"] {
+        let Leave::Ask(wanted) = leave("web", tool, true) else { panic!("{tool}") };
+        assert_eq!(wanted.always, None);
+    }
+    assert_eq!(leave("home", "look", true), Leave::Free, "the settings say so");
+    for (server, tool) in [("web", "fly"), ("nowhere", "look"), ("other", "look")] {
+        assert!(matches!(leave(server, tool, false), Leave::Refused(_)), "{server}.{tool}");
+    }
+    assert!(matches!(rig.leave("mcp_call", json!({"tool": 3}), false), Leave::Refused(_)));
+    assert_eq!(rig.leave("mcp_tools", json!({"server": "web"}), true), Leave::Free);
+    assert!(rig.servers.untrusted("mcp_tools") && rig.servers.untrusted("mcp_call"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_that_is_not_allowed_is_never_called() {
+    if !python() {
+        return;
+    }
+    let rig = Rig::scripted("good", "");
+    let refused = rig.call("mcp_call", json!({"server": "web", "tool": "other_1"})).await;
+    assert!(
+        refused.is_error && refused.text.contains("may not be used; these may: look, walk"),
+        "{}",
+        refused.text
+    );
+    assert!(rig.pids().is_empty(), "nothing is started for that");
+    let fine = rig.look().await;
+    assert!(fine.text.contains("look {\"q\": \"tea\"}"), "{}", fine.text);
+    rig.ended().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_over_http_is_called_with_its_key() {
+    let notes = tempfile::tempdir().unwrap();
+    std::fs::write(notes.path().join("MEMORY.md"), "## Ann\n- likes green tea\n").unwrap();
+    std::fs::write(notes.path().join("vault-agent.toml"), "").unwrap();
+    let mut server = Command::new(PROGRAM)
+        .args(["--vault", &notes.path().display().to_string(), "mcp", "--http", "0"])
+        .env("VAULT_AGENT_MCP_TOKEN", "tok-1234567890abcdef1234567890abcdef")
+        .env("VAULT_AGENT_STATE_DIR", notes.path().join("state"))
+        .env("VAULT_AGENT_CACHE_DIR", notes.path().join("cache"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let url = lines.find_map(|line| line.strip_prefix("listening on ").map(str::to_owned)).unwrap();
+    let settings = |key: &str| {
+        format!(
+            "[[mcp]]\nname = \"far\"\nurl = \"{url}\"\ntools = [\"memory_get\"]\nkey_file = \"../{key}\"\n"
+        )
+    };
+    let write = |rig: &Rig, name: &str, key: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        let path = rig.temp.path().join(name);
+        std::fs::write(&path, format!("{key}\n")).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    let call = json!({"server": "far", "tool": "memory_get", "arguments": {"path": "MEMORY.md"}});
+    let rig = Rig::new(&settings("good"));
+    write(&rig, "good", "tok-1234567890abcdef1234567890abcdef");
+    let got = rig.call("mcp_call", call.clone()).await;
+    assert!(got.text.contains("likes green tea"), "{}", got.text);
+    let shown = rig.call("mcp_tools", json!({"server": "far"})).await;
+    assert!(shown.text.contains("memory_get: ") && !shown.text.contains("memory_save"), "{}", shown.text);
+    rig.ended().await;
+    // A key that is refused is not shown.
+    let rig = Rig::new(&settings("bad"));
+    write(&rig, "bad", "wrong-key-0123456789");
+    let refused = rig.call("mcp_call", call.clone()).await;
+    assert!(refused.is_error && refused.text.contains("401"), "{}", refused.text);
+    assert!(!refused.text.contains("wrong-key"), "{}", refused.text);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let down = Rig::new(&settings("good"));
+    write(&down, "good", "tok-1234567890abcdef1234567890abcdef");
+    let gone = down.call("mcp_call", call).await;
+    assert!(gone.is_error && gone.text.contains("can't be used in this turn"), "{}", gone.text);
+    let seen = vault_agent::agent::servers::health::Health::new(&down.workspace.dirs.state).load();
+    assert_eq!(seen["far"].is_well(), Some(false));
+}
