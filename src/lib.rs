@@ -32,6 +32,8 @@ pub mod deliver;
 
 pub mod workspace;
 
+pub mod confine;
+
 #[cfg(feature = "assistant")]
 pub mod brain;
 

@@ -1,0 +1,144 @@
+//! What a command may do, and what became of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// What one confined command may do. Everything that is not said here is forbidden.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// Files and folders it may read, beside the system's programs and libraries. A path that does not exist is left out.
+    pub read: Vec<PathBuf>,
+    /// The scratch folder: the one place it may write to, its working directory, `HOME` and `TMPDIR`. It has to exist.
+    pub write: PathBuf,
+    /// Whether it reaches the network (TCP and UDP over IPv4 and IPv6, nothing else).
+    pub network: bool,
+    /// Environment variables beside `PATH`, `HOME`, `TMPDIR`, `LANG` and `TZ`. Secrets come here.
+    pub env: Vec<(String, String)>,
+    /// How much it may use.
+    pub limits: Limits,
+    /// Whether it may talk to the [`super::Gate`] that is given to [`super::run`].
+    pub gate: bool,
+}
+
+/// The values of `env` may be secrets: they are not shown.
+impl std::fmt::Debug for Policy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Policy")
+            .field("read", &self.read)
+            .field("write", &self.write)
+            .field("network", &self.network)
+            .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("limits", &self.limits)
+            .field("gate", &self.gate)
+            .finish()
+    }
+}
+
+impl Policy {
+    /// A command that may use `write` as its scratch and nothing else: no network, no gate, the usual limits.
+    pub fn new(write: impl Into<PathBuf>) -> Self {
+        Self {
+            read: Vec::new(),
+            write: write.into(),
+            network: false,
+            env: Vec::new(),
+            limits: Limits::default(),
+            gate: false,
+        }
+    }
+}
+
+/// How much a command may use. All of its processes count together where nothing else is said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// How long it may run.
+    pub time: Duration,
+    /// Memory.
+    pub memory_bytes: u64,
+    /// Processes and threads at a time.
+    pub processes: u64,
+    /// How much of its output [`Ran::text`] keeps: half from the head, half from the tail.
+    pub output_bytes: usize,
+    /// How much output it may make; up to here all of it is kept in a file in the scratch.
+    pub whole_bytes: u64,
+    /// How large one file may become.
+    pub file_bytes: u64,
+    /// How much the scratch may hold while it runs.
+    pub scratch_bytes: u64,
+    /// How many files and folders the scratch may hold while it runs.
+    pub scratch_files: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(60),
+            memory_bytes: 1 << 30,
+            processes: 64,
+            output_bytes: 30_000,
+            whole_bytes: 64 << 20,
+            file_bytes: 256 << 20,
+            scratch_bytes: 512 << 20,
+            scratch_files: 20_000,
+        }
+    }
+}
+
+/// How a command ended. Whatever it was, none of its processes is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// It ended by itself, with this status.
+    Code(i32),
+    /// A signal ended it.
+    Signal(i32),
+    /// It ran for longer than [`Limits::time`].
+    TimedOut,
+    /// Its processes used more than [`Limits::memory_bytes`], or the machine had next to none left.
+    TooMuchMemory,
+    /// It had more than [`Limits::processes`].
+    TooManyProcesses,
+    /// It made more output, or put more into the scratch, than it may.
+    TooMuchOutput,
+    /// It was told to stop.
+    Stopped,
+}
+
+impl Exit {
+    /// Whether it ended by itself with status 0.
+    pub fn is_success(self) -> bool {
+        self == Self::Code(0)
+    }
+}
+
+/// For people and models: `exit status 1`, `stopped: it ran for too long`.
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit status {code}"),
+            Self::Signal(signal) => write!(f, "ended by signal {signal}"),
+            Self::TimedOut => f.write_str("stopped: it ran for too long"),
+            Self::TooMuchMemory => f.write_str("stopped: it used too much memory"),
+            Self::TooManyProcesses => f.write_str("stopped: it started too many processes"),
+            Self::TooMuchOutput => f.write_str("stopped: it wrote too much"),
+            Self::Stopped => f.write_str("stopped: it was told to"),
+        }
+    }
+}
+
+/// What a command did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// How it ended.
+    pub exit: Exit,
+    /// Its output and errors as they came; of long ones the head and the tail, with a line between that says how much
+    /// is left out. Safe to show: invalid UTF-8 is replaced, escapes and other control characters are gone.
+    pub text: String,
+    /// How many bytes it wrote.
+    pub bytes: u64,
+    /// Where `text` is not all of it: a file in the scratch with every byte, raw. The command could write there too:
+    /// only another confined command should read it.
+    pub whole: Option<PathBuf>,
+}
