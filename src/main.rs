@@ -1,8 +1,13 @@
 //! Parses, dispatches, prints an error, sets the exit code: all in [`vault_agent::cli::run`].
+//! Or is the helper that confines a command: [`vault_agent::confine::main`].
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // The helper that confines a command is this program too, and wants to be alone in its process.
+    if let Some(code) = vault_agent::confine::main(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     // Only test builds have failpoints; they are set by the environment variable `FAILPOINTS`.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
     ExitCode::from(vault_agent::cli::run(std::env::args_os()))

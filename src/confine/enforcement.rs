@@ -1,5 +1,8 @@
 //! What this machine can hold a command to.
 
+use super::run::Found;
+use super::wire::Layers;
+
 /// Whether a rule holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -27,6 +30,8 @@ pub struct Rule {
 pub struct Enforcement {
     /// The rules; the same ones, in the same order, on every machine.
     pub rules: Vec<Rule>,
+    /// Why the box has no namespaces, where it has none; the rules may hold without.
+    pub without_namespaces: Option<String>,
 }
 
 impl Enforcement {
@@ -38,5 +43,109 @@ impl Enforcement {
     /// The rules that don't hold, or only in part.
     pub fn weak(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().filter(|rule| rule.level != Level::Enforced)
+    }
+}
+
+/// The rules' names.
+const NAMES: [&str; 6] = ["files", "network", "processes", "calls", "limits", "end"];
+
+/// From the version on that knows truncation.
+const TRUNCATION: u8 = 3;
+/// From the version on that knows signals and abstract sockets.
+const SIGNALS: u8 = 6;
+
+/// What follows from what can be built.
+pub(super) fn of(found: &Found) -> Enforcement {
+    let rules = match &found.layers {
+        Ok(layers) => rules(layers),
+        Err(why) => NAMES.map(|name| rule(name, Level::Not, why.clone())).to_vec(),
+    };
+    Enforcement { rules, without_namespaces: found.why_none.clone() }
+}
+
+fn rules(layers: &Layers) -> Vec<Rule> {
+    let Layers { namespaces, landlock, calls, counted } = *layers;
+    let upgrade = "a newer kernel closes it";
+    vec![
+        match (namespaces, landlock) {
+            (true, 0) => rule("files", Level::Enforced, "a root of its own"),
+            (true, abi) => rule("files", Level::Enforced, format!("a root of its own, and Landlock {abi}")),
+            (false, 0) => rule("files", Level::Not, "neither user namespaces nor Landlock: allow the first, or boot a kernel with `lsm=landlock,…`"),
+            (false, abi) if abi < TRUNCATION => {
+                rule("files", Level::Partly, format!("Landlock {abi} lets files be truncated; {upgrade} (6.2)"))
+            }
+            (false, abi) => rule(
+                "files",
+                Level::Enforced,
+                format!("Landlock {abi}; names, sizes and times of files outside can be looked up"),
+            ),
+        },
+        match (namespaces, calls) {
+            (true, true) => rule("network", Level::Enforced, "a network namespace, and no sockets"),
+            (true, false) => rule("network", Level::Partly, "a network namespace alone: sockets with a path can be reached"),
+            (false, true) => rule("network", Level::Enforced, "no sockets"),
+            (false, false) => rule("network", Level::Not, "system calls can't be filtered"),
+        },
+        match (namespaces, landlock) {
+            (true, _) => rule("processes", Level::Enforced, "a process namespace"),
+            (false, abi) if abi >= SIGNALS => rule("processes", Level::Enforced, format!("Landlock {abi}")),
+            (false, abi) => rule(
+                "processes",
+                Level::Partly,
+                format!("Landlock {abi} does not stop signals to your other processes; {upgrade} (6.12), or user namespaces do"),
+            ),
+        },
+        if calls {
+            rule("calls", Level::Enforced, "seccomp")
+        } else {
+            rule("calls", Level::Not, "the kernel has no seccomp, or no filter for this processor")
+        },
+        if counted {
+            rule("limits", Level::Enforced, "kernel limits, and a look every 20 ms")
+        } else {
+            rule("limits", Level::Partly, "only for each process by itself, not for all together")
+        },
+        match (namespaces, counted) {
+            (true, _) => rule("end", Level::Enforced, "the process namespace ends with the command"),
+            (false, true) => rule("end", Level::Enforced, "what is left is found and killed"),
+            (false, false) => rule("end", Level::Partly, "what leaves the command's process group may live on"),
+        },
+    ]
+}
+
+fn rule(name: &'static str, level: Level, word: impl Into<String>) -> Rule {
+    Rule { name, level, word: word.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layers(namespaces: bool, landlock: u8) -> Found {
+        Found { layers: Ok(Layers { namespaces, landlock, calls: true, counted: true }), why_none: None }
+    }
+
+    fn weak(found: &Found) -> Vec<&'static str> {
+        of(found).weak().map(|rule| rule.name).collect()
+    }
+
+    #[test]
+    fn a_machine_is_whole_with_namespaces_or_with_a_new_enough_landlock() {
+        assert!(of(&layers(true, 7)).is_whole());
+        assert!(of(&layers(true, 0)).is_whole());
+        assert!(of(&layers(false, 6)).is_whole());
+        assert_eq!(weak(&layers(false, 5)), ["processes"]);
+        assert_eq!(weak(&layers(false, 2)), ["files", "processes"]);
+        assert_eq!(weak(&layers(false, 0)), ["files", "processes"]);
+    }
+
+    #[test]
+    fn the_same_rules_stand_everywhere() {
+        let none = Found { layers: Err("no bash".into()), why_none: None };
+        for found in [none, layers(true, 7), layers(false, 0)] {
+            let rules = of(&found).rules;
+            assert_eq!(rules.iter().map(|rule| rule.name).collect::<Vec<_>>(), NAMES);
+            assert!(rules.iter().all(|rule| !rule.word.is_empty()));
+        }
     }
 }

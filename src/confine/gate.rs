@@ -1,23 +1,114 @@
 //! The gate: the one counterpart that a confined command may talk to.
+//!
+//! In the box the environment variable [`VARIABLE`] names a descriptor. A client there makes a pair of sockets and sends
+//! one of them over it ([`connect`]); outside, whoever called [`super::run`] receives it and hands it to the [`Gate`].
+//! So any number of clients talk at a time, and no socket has a name that others could find.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use tokio::io::Interest;
 use tokio::net::UnixStream;
+use tokio::task::JoinSet;
 
-/// The environment variable that says which file descriptor the gate is.
+use super::wire;
+
+/// The environment variable that says which descriptor the gate is.
 pub const VARIABLE: &str = "VAULT_AGENT_GATE";
+
+/// The descriptor that the gate is in the box: so high that no script uses it by chance.
+pub(super) const NUMBER: i32 = 100;
+
+/// As many clients are served at a time; more wait.
+const CLIENTS: usize = 16;
+
+/// Keeps the ends' messages apart, and cannot be pointed at another socket.
+#[cfg(target_os = "linux")]
+const KIND: SocketType = SocketType::SEQPACKET;
+#[cfg(not(target_os = "linux"))]
+const KIND: SocketType = SocketType::DGRAM;
 
 /// Who answers at the gate, outside the box, in the process that called [`super::run`].
 #[async_trait]
 pub trait Gate: Send + Sync {
-    /// Talks to one client until it is done. Several are served at a time; after the command's end the future is dropped.
+    /// Talks to one client until it is done. Several are served at a time; at the command's end the future is dropped.
     /// Whoever is at the other end is untrusted.
     async fn serve(&self, stream: UnixStream);
 }
 
-/// Asks for a connection to the gate from inside the box.
+/// Asks for a connection to the gate, from inside the box.
 ///
-/// An error says that there is none: the environment variable is not set, or nobody is there any more.
-#[cfg(unix)]
-pub fn connect() -> std::io::Result<std::os::unix::net::UnixStream> {
-    Err(std::io::Error::other("there is no gate here"))
+/// # Errors
+/// There is no gate: the environment variable is not set, or nobody is at its other end any more.
+pub fn connect() -> io::Result<std::os::unix::net::UnixStream> {
+    let none = || io::Error::new(io::ErrorKind::NotFound, "not in a box, or in one without a gate");
+    let number = std::env::var(VARIABLE).ok().and_then(|value| value.parse().ok()).ok_or_else(none)?;
+    let gate = inherited(number)?;
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    wire::send_mark(&gate, Some(theirs.as_fd()))?;
+    Ok(ours)
+}
+
+/// A copy of a descriptor that this process was started with.
+#[cfg(target_os = "linux")]
+fn inherited(number: i32) -> io::Result<OwnedFd> {
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+    let own = pidfd_open(getpid(), PidfdFlags::empty())?;
+    Ok(pidfd_getfd(own, number, PidfdGetfdFlags::empty())?)
+}
+
+/// A copy of a descriptor that this process was started with.
+#[cfg(not(target_os = "linux"))]
+fn inherited(number: i32) -> io::Result<OwnedFd> {
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(format!("/dev/fd/{number}"))?;
+    Ok(file.into())
+}
+
+/// The gate's two ends: ours, and the one that goes into the box.
+pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    #[cfg(target_os = "linux")]
+    let flags = SocketFlags::CLOEXEC;
+    #[cfg(not(target_os = "linux"))]
+    let flags = SocketFlags::empty();
+    Ok(socketpair(AddressFamily::UNIX, KIND, flags, None)?)
+}
+
+/// Serves whoever comes through the gate. Never ends by itself; dropping it ends all that is served.
+pub(super) async fn keep(ours: OwnedFd, gate: Arc<dyn Gate>) {
+    let mut clients = JoinSet::new();
+    // Tokio waits for any socket by this type; its own reads and writes are not used here.
+    if let Ok(ours) = nonblocking(ours).and_then(|ours| UnixStream::from_std(ours.into())) {
+        loop {
+            while clients.len() >= CLIENTS {
+                clients.join_next().await;
+            }
+            while clients.try_join_next().is_some() {}
+            let came = ours.async_io(Interest::READABLE, || Ok(wire::receive_mark(&ours)?)).await;
+            let Ok(Some(fd)) = came else { break };
+            if let Some(stream) = fd.and_then(|fd| stream(fd).ok()) {
+                let gate = Arc::clone(&gate);
+                clients.spawn(async move { gate.serve(stream).await });
+            }
+        }
+    }
+    while clients.join_next().await.is_some() {}
+    std::future::pending::<()>().await;
+}
+
+fn nonblocking(fd: OwnedFd) -> io::Result<OwnedFd> {
+    let flags = rustix::fs::fcntl_getfl(&fd)?;
+    rustix::fs::fcntl_setfl(&fd, flags | rustix::fs::OFlags::NONBLOCK)?;
+    Ok(fd)
+}
+
+/// What came through the gate as a stream; anything but a stream between two processes is refused.
+fn stream(fd: OwnedFd) -> io::Result<UnixStream> {
+    let is_unix = rustix::net::getsockname(&fd)?.address_family() == AddressFamily::UNIX;
+    if !is_unix || rustix::net::sockopt::socket_type(&fd)? != SocketType::STREAM {
+        return Err(io::Error::other("no stream"));
+    }
+    UnixStream::from_std(nonblocking(fd)?.into())
 }

@@ -7,7 +7,14 @@
 
 mod enforcement;
 pub mod gate;
+mod helper;
+#[cfg(target_os = "linux")]
+mod linux;
+mod macos;
+mod output;
 mod policy;
+mod run;
+mod wire;
 
 use std::sync::Arc;
 
@@ -15,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use enforcement::{Enforcement, Level, Rule};
 pub use gate::Gate;
+pub use helper::{Helper, main};
 pub use policy::{Exit, Limits, Policy, Ran};
 
 /// Why a command could not be run at all.
@@ -40,17 +48,19 @@ pub enum ConfineError {
 /// Runs `command` by `bash -c` in a box made after `policy`, and waits for its end.
 ///
 /// After `stop` it ends within a second, with all that it started; dropping the future does the same.
+///
+/// # Errors
+/// The box can't be built, or the scratch can't be used. Whatever the command does is no error.
 pub async fn run(
-    _policy: &Policy,
-    _command: &str,
-    _gate: Option<Arc<dyn Gate>>,
-    _stop: &CancellationToken,
+    policy: &Policy,
+    command: &str,
+    gate: Option<Arc<dyn Gate>>,
+    stop: &CancellationToken,
 ) -> Result<Ran, ConfineError> {
-    Err(ConfineError::Unavailable("not built in yet".into()))
+    Helper::current().run(policy, command, gate, stop).await
 }
 
-/// What this machine enforces; found by trying, once for a process.
-pub fn enforcement() -> &'static Enforcement {
-    static NONE: Enforcement = Enforcement { rules: Vec::new() };
-    &NONE
+/// What this machine enforces; found by building a box, once for a process.
+pub fn enforcement() -> Enforcement {
+    Helper::current().enforcement()
 }

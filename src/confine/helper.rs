@@ -1,0 +1,72 @@
+//! The program as its own helper: what `main` asks before anything else.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use super::wire::{ARGUMENT, INNER};
+
+/// The program that is started as the helper.
+#[derive(Debug)]
+pub struct Helper {
+    pub(super) program: PathBuf,
+    pub(super) namespaces: bool,
+    pub(super) found: OnceLock<super::run::Found>,
+}
+
+impl Helper {
+    /// A program whose `main` asks [`super::main`] first. Another than this one is for tests and for whoever embeds this crate.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), namespaces: true, found: OnceLock::new() }
+    }
+
+    /// Builds boxes without namespaces, as on machines that give none.
+    #[must_use]
+    pub fn without_namespaces(mut self) -> Self {
+        self.namespaces = false;
+        self
+    }
+
+    /// This program, or what [`Helper::install`] named.
+    pub(super) fn current() -> &'static Self {
+        HELPER.get_or_init(|| {
+            // On Linux by this name: it is right even after an upgrade has replaced the file.
+            let program = if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() };
+            Self::new(program.unwrap_or_else(|_| "vault-agent".into()))
+        })
+    }
+
+    /// Makes this the helper of [`super::run`] and [`super::enforcement`] in this process. The first one wins.
+    pub fn install(self) {
+        let _ = HELPER.set(self);
+    }
+}
+
+static HELPER: OnceLock<Helper> = OnceLock::new();
+
+/// Where the arguments ask for the helper: is the helper, and returns the exit code.
+///
+/// `main` calls this before there is a second thread: the helper puts its own process into namespaces.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> Option<u8> {
+    let mut args = args.into_iter().skip(1);
+    if args.next()? != ARGUMENT {
+        return None;
+    }
+    let is_inner = args.next().is_some_and(|arg| arg == INNER);
+    Some(work(is_inner))
+}
+
+#[cfg(target_os = "linux")]
+fn work(is_inner: bool) -> u8 {
+    if is_inner { super::linux::inner() } else { super::linux::supervise() }
+}
+
+#[cfg(target_os = "macos")]
+fn work(_: bool) -> u8 {
+    super::macos::supervise()
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn work(_: bool) -> u8 {
+    2
+}

@@ -1,0 +1,101 @@
+//! What of the system a command may see.
+
+use std::path::{Path, PathBuf};
+
+use crate::confine::Policy;
+
+/// Programs and libraries.
+const SYSTEM: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
+
+/// What programs need of `/etc`. Named one by one: where the daemon is root, so is the command to the file system, and
+/// could read password hashes and host keys.
+const ETC: [&str; 41] = [
+    "alternatives",
+    "bash.bashrc",
+    "ca-certificates",
+    "debian_version",
+    "environment.d",
+    "fonts",
+    "gitattributes",
+    "gitconfig",
+    "group",
+    "host.conf",
+    "hosts",
+    "inputrc",
+    "issue",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "lsb-release",
+    "locale.alias",
+    "locale.conf",
+    "localtime",
+    "magic",
+    "magic.mime",
+    "mime.types",
+    "networks",
+    "nsswitch.conf",
+    "os-release",
+    "papersize",
+    "passwd",
+    "perl",
+    "pki/ca-trust/extracted",
+    "pki/tls/certs",
+    "profile",
+    "protocols",
+    "python3",
+    "resolv.conf",
+    "services",
+    "shells",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+];
+
+/// The devices.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Where a command looks for programs.
+pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Something of the outside that the box has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Where it is outside, without symbolic links.
+    pub source: PathBuf,
+    /// Where it is in the box.
+    pub target: PathBuf,
+    /// What may be done there.
+    pub use_: Use,
+}
+
+/// What may be done at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Files are read and run.
+    Read,
+    /// A device is read and written.
+    Device,
+    /// Everything.
+    Write,
+}
+
+/// All places of a policy that exist, parents before what lies in them. `program` is this program's own file.
+pub(super) fn of(policy: &Policy, program: &Path) -> std::io::Result<Vec<Place>> {
+    let system = SYSTEM.iter().map(PathBuf::from);
+    let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
+    let mut places: Vec<Place> = system.chain(etc).filter_map(|path| place(&path, path.clone(), Use::Read)).collect();
+    places.extend(DEVICES.iter().filter_map(|path| place(Path::new(path), path.into(), Use::Device)));
+    for path in policy.read.iter().map(PathBuf::as_path).chain([program]) {
+        places.extend(path.canonicalize().ok().and_then(|target| place(path, target, Use::Read)));
+    }
+    let scratch = policy.write.canonicalize()?;
+    places.extend(place(&scratch, scratch.clone(), Use::Write));
+    places.sort_by(|a, b| a.target.cmp(&b.target));
+    Ok(places)
+}
+
+fn place(path: &Path, target: PathBuf, use_: Use) -> Option<Place> {
+    Some(Place { source: path.canonicalize().ok()?, target, use_ })
+}

@@ -1,0 +1,185 @@
+//! The namespaces and the root that the box sees: system, what may be read, the scratch, nothing else.
+//!
+//! Everything but the scratch is read-only for whoever owns it, too: Landlock says nothing of modes, owners and times.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change,
+    mount_remount, move_mount, open_tree, unmount,
+};
+use rustix::thread::UnshareFlags;
+
+use super::failed;
+use super::places::{Place, Use};
+
+/// The user and group that a command sees itself as. Not 0: who is not root loses all rights of root when it executes.
+const INSIDE: u32 = 1000;
+
+/// Puts this process into namespaces of its own, and what it starts into a process namespace of theirs.
+pub(super) fn enter(proc: &OwnedFd, network: bool) -> Result<(), String> {
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    let mut flags = UnshareFlags::NEWUSER
+        | UnshareFlags::NEWNS
+        | UnshareFlags::NEWPID
+        | UnshareFlags::NEWIPC
+        | UnshareFlags::NEWUTS
+        | UnshareFlags::NEWCGROUP;
+    flags.set(UnshareFlags::NEWNET, !network);
+    // Deprecated since it is not safe with a flag that is not used here, which parts threads' descriptors.
+    #[allow(deprecated)]
+    let made = rustix::thread::unshare(flags);
+    made.map_err(|error| format!("no user namespace can be made: {error}"))?;
+    for (file, text) in [
+        ("self/setgroups", "deny".to_owned()),
+        ("self/uid_map", format!("{INSIDE} {} 1", user.as_raw())),
+        ("self/gid_map", format!("{INSIDE} {} 1", group.as_raw())),
+    ] {
+        write(proc, file, &text).map_err(|error| format!("no user namespace can be used ({file}): {error}"))?;
+    }
+    let _ = rustix::system::sethostname(b"box");
+    Ok(())
+}
+
+/// Gives this process a root that holds `places` and nothing else.
+pub(super) fn build(proc: &OwnedFd, places: &[Place]) -> Result<(), String> {
+    let trees: Vec<(OwnedFd, &Place)> = kept(places)
+        .map(|place| Ok((tree(&place.source)?, place)))
+        .collect::<io::Result<_>>()
+        .map_err(failed("a place can't be copied"))?;
+    // Symbolic links of the old root, `/bin` to `usr/bin`, stay links.
+    let links: Vec<(PathBuf, PathBuf)> = places
+        .iter()
+        .filter(|place| place.target.components().count() == 2)
+        .filter_map(|place| Some((place.target.clone(), std::fs::read_link(&place.target).ok()?)))
+        .collect();
+    assemble(&trees, &links).map_err(failed("no root can be made"))?;
+    let scratch = places.iter().find(|place| place.use_ == Use::Write).map(|place| place.target.as_path());
+    read_only(proc, scratch).map_err(failed("the root can't be made read-only"))
+}
+
+/// Without what a place above shows already, and without links of the old root.
+fn kept(places: &[Place]) -> impl Iterator<Item = &Place> {
+    let mut read: Vec<&Path> = Vec::new();
+    let mut seen = HashSet::new();
+    places.iter().filter(move |place| {
+        let is_link = place.target.components().count() == 2 && place.target.is_symlink();
+        let is_shown = place.use_ == Use::Read
+            && place.source == place.target
+            && read.iter().any(|above| place.target.starts_with(above));
+        if is_link || is_shown || !seen.insert((&place.target, place.use_ == Use::Write)) {
+            return false;
+        }
+        if place.source == place.target {
+            read.push(&place.target);
+        }
+        true
+    })
+}
+
+fn tree(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+    open_tree(CWD, path, flags)
+        .map_err(|error| io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", path.display())))
+}
+
+fn assemble(trees: &[(OwnedFd, &Place)], links: &[(PathBuf, PathBuf)]) -> io::Result<()> {
+    // Nothing that happens here is seen outside; any folder will do to hang the new root on.
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    mount("tmpfs", "/usr", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=0755,size=1m,nr_inodes=1024")?;
+    std::env::set_current_dir("/usr")?;
+    for (target, to) in links {
+        std::os::unix::fs::symlink(to, inside(target))?;
+    }
+    let mut shown: Vec<&Path> = Vec::new();
+    for (fd, place) in trees {
+        let target = inside(&place.target);
+        // In a folder that is shown already it exists, and nothing may be made there.
+        if !shown.iter().any(|above| place.target.starts_with(above)) {
+            make(fd, target)?;
+        }
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        move_mount(fd.as_fd(), "", CWD, target, flags).map_err(io::Error::from).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", place.target.display()))
+        })?;
+        shown.push(&place.target);
+    }
+    rustix::process::pivot_root(".", ".")?;
+    unmount(".", UnmountFlags::DETACH)?;
+    std::env::set_current_dir("/")
+}
+
+fn inside(target: &Path) -> &Path {
+    target.strip_prefix("/").unwrap_or(target)
+}
+
+/// Makes the empty file or folder that a place is mounted on.
+fn make(fd: &OwnedFd, target: &Path) -> io::Result<()> {
+    use rustix::fs::FileType;
+    if FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode) == FileType::Directory {
+        return std::fs::create_dir_all(target);
+    }
+    if let Some(parent) = target.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::File::create(target).map(drop)
+}
+
+/// Makes every mount but the scratch read-only; those within what was copied, too.
+fn read_only(proc: &OwnedFd, scratch: Option<&Path>) -> io::Result<()> {
+    let mounts = read(proc, "self/mountinfo")?;
+    for (point, noexec) in mounts.lines().filter_map(mount_point) {
+        let mut flags = MountFlags::BIND | MountFlags::NOSUID;
+        flags.set(MountFlags::RDONLY, Some(point.as_path()) != scratch);
+        flags.set(MountFlags::NOEXEC, noexec);
+        flags.set(MountFlags::NODEV, !point.starts_with("/dev"));
+        let done = mount_remount(&point, flags, c"");
+        done.map_err(|error| io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", point.display())))?;
+    }
+    Ok(())
+}
+
+/// The path and whether nothing may be executed there, of a line of `mountinfo`.
+fn mount_point(line: &str) -> Option<(PathBuf, bool)> {
+    let mut fields = line.split(' ').skip(4);
+    let (point, options) = (fields.next()?, fields.next()?);
+    let mut path = String::new();
+    let mut rest = point;
+    while let Some((before, after)) = rest.split_once('\\') {
+        path.push_str(before);
+        let (code, after) = after.split_at_checked(3)?;
+        path.push(char::from(u8::from_str_radix(code, 8).ok()?));
+        rest = after;
+    }
+    path.push_str(rest);
+    Some((path.into(), options.split(',').any(|option| option == "noexec")))
+}
+
+/// Reads a file of `/proc`, which the box does not have.
+pub(super) fn read(proc: &OwnedFd, file: &str) -> io::Result<String> {
+    let fd = rustix::fs::openat(proc, file, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    io::read_to_string(std::fs::File::from(fd))
+}
+
+/// Writes a file of `/proc`.
+pub(super) fn write(proc: &OwnedFd, file: &str, text: &str) -> io::Result<()> {
+    let fd = rustix::fs::openat(proc, file, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    io::Write::write_all(&mut std::fs::File::from(fd), text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_mountinfo_gives_its_path_and_whether_it_is_noexec() {
+        let line = r"36 35 98:0 / /home/my\040vault\134x rw,noexec,relatime shared:1 - ext4 /dev/root rw";
+        assert_eq!(mount_point(line), Some((PathBuf::from(r"/home/my vault\x"), true)));
+        assert_eq!(mount_point("36 35 98:0 / /usr rw - ext4 x rw"), Some((PathBuf::from("/usr"), false)));
+        assert_eq!(mount_point("nonsense"), None);
+    }
+}

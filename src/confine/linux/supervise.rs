@@ -1,0 +1,136 @@
+//! The helper outside the box: builds it, watches it, ends it.
+//!
+//! It ends the box when the command is over, when a limit is reached, and when whoever started it closes its socket,
+//! which the kernel does for a program that is killed. If the helper itself is killed, the process in the box is, by its
+//! parent-death signal, and with it its process namespace.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
+
+use super::super::wire::{self, ARGUMENT, INNER, Job, Report};
+use super::{failed, places, root, serve, watch};
+use crate::confine::{Exit, Limits};
+
+/// How often the box's processes are looked at.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// Every how many looks the scratch is looked at.
+const SCRATCH_LOOKS: u32 = 10;
+
+/// Builds a box for the job that stands on standard input, and stays until nothing of it is left.
+pub(in crate::confine) fn supervise() -> u8 {
+    serve(|control, job, gate| {
+        let _ = rustix::process::setsid();
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let proc = rustix::fs::open("/proc", flags, Mode::empty()).map_err(|error| format!("/proc: {error}"))?;
+        // Where memory runs out, the kernel takes the box first.
+        let _ = root::write(&proc, "self/oom_score_adj", "1000");
+        let program = std::fs::read_link("/proc/self/exe").map_err(failed("/proc/self/exe"))?;
+        let places = places::of(&job.policy, &program).map_err(failed("the scratch folder"))?;
+        let mut start = PathBuf::from("/proc/self/exe");
+        if job.namespaces {
+            root::enter(&proc, job.policy.network)?;
+            root::build(&proc, &places)?;
+            start = program;
+        }
+        let own = rustix::process::getpid();
+        rustix::process::set_child_subreaper(Some(own)).map_err(|error| error.to_string())?;
+        let box_ = Box::start(&start, job.clone(), gate, &proc)?;
+        let report = box_.watch(control, &proc, &job.policy.limits, &job.policy.write);
+        watch::kill_all(&proc);
+        report
+    })
+}
+
+/// The box's first process.
+struct Box {
+    process: Child,
+    control: OwnedFd,
+}
+
+impl Box {
+    fn start(program: &PathBuf, mut job: Job, gate: Option<OwnedFd>, proc: &OwnedFd) -> Result<Self, String> {
+        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+            .map_err(|error| error.to_string())?;
+        let output = std::io::stdout().as_fd().try_clone_to_owned().map_err(failed("standard output"))?;
+        let process = Command::new(program)
+            .args([ARGUMENT, INNER])
+            .env_clear()
+            .stdin(Stdio::from(theirs))
+            .stderr(Stdio::from(output))
+            .spawn()
+            .map_err(failed("the box's first process can't be started"))?;
+        if !job.namespaces {
+            // Outside a user namespace the kernel counts all processes of the user.
+            job.policy.limits.processes += watch::users_threads(proc);
+        }
+        let this = Self { process, control: ours };
+        // It says that it will die with this process, and only then learns what to do.
+        match wire::receive_mark(&this.control) {
+            Ok(Some(_)) => {}
+            _ => return Err("the box's first process ended at once".to_owned()),
+        }
+        wire::send(&this.control, &job, gate.as_ref().map(AsFd::as_fd)).map_err(failed("the job can't be sent"))?;
+        Ok(this)
+    }
+
+    /// Waits for what comes first: the command's end, a limit, or the end of whoever wants it.
+    fn watch(mut self, caller: &OwnedFd, proc: &OwnedFd, limits: &Limits, scratch: &std::path::Path) -> Result<Report, String> {
+        let timer = timer(limits).map_err(|error| format!("no timer can be made: {error}"))?;
+        for look in 1_u32.. {
+            let mut fds = [
+                PollFd::new(caller, PollFlags::IN),
+                PollFd::new(&self.control, PollFlags::IN),
+                PollFd::new(&timer, PollFlags::IN),
+            ];
+            if poll(&mut fds, Some(&LOOK)).is_err() {
+                continue;
+            }
+            let [is_stopped, is_over, is_late] = fds.map(|fd| !fd.revents().is_empty());
+            if is_over {
+                return self.over();
+            }
+            if is_stopped {
+                return Ok(Report::Ended(Exit::Stopped));
+            }
+            if is_late {
+                return Ok(Report::Ended(Exit::TimedOut));
+            }
+            if let Some(exit) = watch::excess(proc, limits) {
+                return Ok(Report::Ended(exit));
+            }
+            if look % SCRATCH_LOOKS == 0 && watch::is_scratch_full(scratch, limits) {
+                return Ok(Report::Ended(Exit::TooMuchOutput));
+            }
+        }
+        unreachable!("there is always a next look")
+    }
+
+    /// The box's first process has ended or is about to.
+    fn over(&mut self) -> Result<Report, String> {
+        let said = wire::receive::<Report, _>(&self.control);
+        let status = self.process.wait().map_err(failed("the box's first process"))?;
+        match said {
+            Ok(Some((report, _))) => Ok(report),
+            _ => Ok(Report::Ended(super::inner::exit(status))),
+        }
+    }
+}
+
+fn timer(limits: &Limits) -> rustix::io::Result<OwnedFd> {
+    let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
+    let value = Timespec {
+        tv_sec: i64::try_from(limits.time.as_secs()).unwrap_or(i64::MAX),
+        // A timer of nothing would never ring.
+        tv_nsec: i64::from(limits.time.subsec_nanos()).max(1),
+    };
+    let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+    timerfd_settime(&timer, TimerfdTimerFlags::empty(), &once)?;
+    Ok(timer)
+}

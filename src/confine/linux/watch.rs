@@ -1,0 +1,219 @@
+//! What the box uses: its processes, their memory, and its scratch.
+
+use std::collections::{HashMap, HashSet};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::process::Pid;
+
+use super::root::read;
+use crate::confine::{Exit, Limits};
+
+/// Folders deeper than this are not looked into: they count as too much.
+const DEPTH: usize = 64;
+
+/// With less memory than this free on the whole machine, the box goes first.
+const RESERVE: u64 = 64 << 20;
+
+/// All processes that descend from one.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// Their ids.
+    pub pids: Vec<i32>,
+    /// Their threads.
+    pub threads: u64,
+}
+
+/// The descendants of process `root`, itself not among them.
+pub(super) fn tree(proc: &OwnedFd, root: i32) -> Tree {
+    if rustix::fs::accessat(proc, format!("{root}/task/{root}/children"), rustix::fs::Access::EXISTS, rustix::fs::AtFlags::empty()).is_ok() {
+        walk(proc, root)
+    } else {
+        scan(proc, root)
+    }
+}
+
+/// Asks each process for its children.
+fn walk(proc: &OwnedFd, root: i32) -> Tree {
+    let mut found = Tree { pids: Vec::new(), threads: 0 };
+    let mut seen = HashSet::from([root]);
+    let mut open = vec![root];
+    while let Some(pid) = open.pop() {
+        for thread in numbers(proc, &format!("{pid}/task")) {
+            found.threads += u64::from(pid != root);
+            let children = read(proc, &format!("{pid}/task/{thread}/children")).unwrap_or_default();
+            let children = children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
+            open.extend(children.filter(|child| seen.insert(*child)).inspect(|child| found.pids.push(*child)));
+        }
+    }
+    found
+}
+
+/// Asks all processes of the machine for their parents, where the kernel knows no children.
+fn scan(proc: &OwnedFd, root: i32) -> Tree {
+    let mut children: HashMap<i32, Vec<(i32, u64)>> = HashMap::new();
+    for pid in numbers(proc, ".") {
+        if let Some((parent, threads)) = read(proc, &format!("{pid}/stat")).ok().as_deref().and_then(stat) {
+            children.entry(parent).or_default().push((pid, threads));
+        }
+    }
+    let mut found = Tree { pids: Vec::new(), threads: 0 };
+    let mut open = vec![root];
+    while let Some(pid) = open.pop() {
+        for (child, threads) in children.remove(&pid).unwrap_or_default() {
+            found.pids.push(child);
+            found.threads += threads;
+            open.push(child);
+        }
+    }
+    found
+}
+
+/// Parent and threads of a line of `stat`, whose second field may hold anything.
+fn stat(line: &str) -> Option<(i32, u64)> {
+    let mut fields = line.rsplit_once(')')?.1.split_ascii_whitespace();
+    Some((fields.nth(1)?.parse().ok()?, fields.nth(15)?.parse().ok()?))
+}
+
+/// The entries of a folder of `/proc` that are numbers.
+fn numbers(proc: &OwnedFd, dir: &str) -> Vec<i32> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(fd) = rustix::fs::openat(proc, dir, flags, Mode::empty()) else { return Vec::new() };
+    let Ok(entries) = rustix::fs::Dir::new(fd) else { return Vec::new() };
+    entries.flatten().filter_map(|entry| entry.file_name().to_str().ok()?.parse().ok()).collect()
+}
+
+/// How many threads the user of this process has.
+pub(super) fn users_threads(proc: &OwnedFd) -> u64 {
+    let own = rustix::process::getuid().as_raw();
+    let is_own = |pid: &i32| {
+        rustix::fs::statat(proc, pid.to_string(), rustix::fs::AtFlags::empty()).is_ok_and(|stat| stat.st_uid == own)
+    };
+    let stat = |pid| read(proc, &format!("{pid}/stat")).ok().as_deref().and_then(stat);
+    numbers(proc, ".").into_iter().filter(is_own).filter_map(stat).map(|(_, threads)| threads).sum()
+}
+
+/// The limit that the box is over, if one.
+pub(super) fn excess(proc: &OwnedFd, limits: &Limits) -> Option<Exit> {
+    let tree = tree(proc, rustix::process::getpid().as_raw_nonzero().get());
+    // The process that starts the command is no concern of the command's.
+    if tree.threads > limits.processes + 1 {
+        return Some(Exit::TooManyProcesses);
+    }
+    // What processes share is counted for each of them; only where that is too much is it looked at closely.
+    let over = |measure: fn(&OwnedFd, i32) -> Option<u64>| {
+        tree.pids.iter().filter_map(|pid| measure(proc, *pid)).sum::<u64>() > limits.memory_bytes
+    };
+    let is_short = || available(proc).is_some_and(|free| free < RESERVE);
+    (over(resident) && over(|proc, pid| proportional(proc, pid).or_else(|| resident(proc, pid))) || is_short())
+        .then_some(Exit::TooMuchMemory)
+}
+
+/// The memory that a process has.
+fn resident(proc: &OwnedFd, pid: i32) -> Option<u64> {
+    let pages: u64 = read(proc, &format!("{pid}/statm")).ok()?.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
+/// The memory that a process has, of what it shares its part.
+fn proportional(proc: &OwnedFd, pid: i32) -> Option<u64> {
+    kilobytes(&read(proc, &format!("{pid}/smaps_rollup")).ok()?, "Pss:")
+}
+
+/// The memory that the machine has left.
+fn available(proc: &OwnedFd) -> Option<u64> {
+    kilobytes(&read(proc, "meminfo").ok()?, "MemAvailable:")
+}
+
+fn kilobytes(text: &str, field: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
+    Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+/// Whether the scratch holds more than it may.
+pub(super) fn is_scratch_full(scratch: &Path, limits: &Limits) -> bool {
+    let (mut bytes, mut files) = (0, 0);
+    let mut open = vec![(scratch.to_path_buf(), 0)];
+    while let Some((dir, depth)) = open.pop() {
+        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
+        for entry in entries.flatten() {
+            files += 1;
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                open.push((entry.path(), depth + 1));
+            }
+            let stat = rustix::fs::statat(CWD, entry.path(), rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+            bytes += stat.map_or(0, |stat| stat.st_blocks.cast_unsigned() * 512);
+            if files > limits.scratch_files || bytes > limits.scratch_bytes || depth >= DEPTH {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Kills all that descends from this process, until nothing is left. Whatever loses its parent becomes a child of this
+/// process, so nothing gets away.
+pub(super) fn kill_all(proc: &OwnedFd) {
+    use rustix::process::{Signal, WaitOptions, getpid, kill_process, wait};
+    let own = getpid().as_raw_nonzero().get();
+    loop {
+        for pid in tree(proc, own).pids.into_iter().filter_map(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        // Blocks until one is gone; all that live have been killed or will be in the next round.
+        match wait(WaitOptions::NOHANG) {
+            Err(rustix::io::Errno::CHILD) => return,
+            Ok(Some(_)) => while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {},
+            _ => {
+                let _ = wait(WaitOptions::empty());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_stat_is_read_whatever_the_program_is_called() {
+        let line = "7 (a) b) S 3 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 5 0 100 2 3";
+        assert_eq!(stat(line), Some((3, 5)));
+        assert_eq!(stat("nonsense"), None);
+    }
+
+    #[test]
+    fn both_ways_find_the_same_children() {
+        let proc = rustix::fs::open("/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let own = std::process::id().cast_signed();
+        let pid = child.id().cast_signed();
+        assert!(scan(&proc, own).pids.contains(&pid));
+        assert!(tree(&proc, own).pids.contains(&pid));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn memory_is_found() {
+        let proc = rustix::fs::open("/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        let own = std::process::id().cast_signed();
+        assert!(resident(&proc, own).unwrap() > 1 << 20);
+        assert!(available(&proc).unwrap() > RESERVE);
+        assert!(users_threads(&proc) >= 1);
+    }
+
+    #[test]
+    fn a_full_scratch_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let limits = Limits { scratch_bytes: 100_000, scratch_files: 5, ..Limits::default() };
+        assert!(!is_scratch_full(dir.path(), &limits));
+        std::fs::write(dir.path().join("large"), vec![1; 200_000]).unwrap();
+        assert!(is_scratch_full(dir.path(), &limits));
+        std::fs::remove_file(dir.path().join("large")).unwrap();
+        (0..6).for_each(|n| std::fs::write(dir.path().join(n.to_string()), "").unwrap());
+        assert!(is_scratch_full(dir.path(), &limits));
+    }
+}

@@ -1,0 +1,263 @@
+//! Outside the box, in the program that wants a command run: starts the helper, reads what the command says.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, open, openat, statat};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::process::Command;
+use tokio_util::sync::CancellationToken;
+
+use super::output::Output;
+use super::wire::{self, ARGUMENT, Job, Layers, Report};
+use super::{ConfineError, Enforcement, Exit, Gate, Helper, Policy, Ran, gate};
+
+/// What a helper can build on this machine.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    /// What a box is made of; why there is none.
+    pub layers: Result<Layers, String>,
+    /// Why there are no namespaces, where there are none.
+    pub why_none: Option<String>,
+}
+
+impl Helper {
+    /// Runs `command` in a box made after `policy`; see [`super::run`].
+    pub async fn run(
+        &self,
+        policy: &Policy,
+        command: &str,
+        gate: Option<Arc<dyn Gate>>,
+        stop: &CancellationToken,
+    ) -> Result<Ran, ConfineError> {
+        let namespaces = match &self.found().layers {
+            Ok(layers) => layers.namespaces,
+            Err(why) => return Err(ConfineError::Unavailable(why.clone())),
+        };
+        let scratch_error =
+            |source: io::Error| ConfineError::Scratch { path: policy.write.clone(), source };
+        let mut policy = policy.clone();
+        policy.write = policy.write.canonicalize().map_err(scratch_error)?;
+        let whole = Whole::new(&policy.write).map_err(scratch_error)?;
+        let limits = policy.limits.clone();
+        let gate = gate.filter(|_| policy.gate);
+        let ends = gate.map(|gate| Ok((gate, gate::pair()?))).transpose().map_err(helper_error)?;
+        let (keeper, inside) = match ends {
+            Some((gate, (ours, theirs))) => (Some(gate::keep(ours, gate)), Some(theirs)),
+            None => (None, None),
+        };
+        let job = Job { policy, command: Some(command.to_owned()), namespaces };
+        let mut running = self.start(&job, inside).await.map_err(helper_error)?;
+        tokio::select! {
+            ran = running.watch(limits.output_bytes, limits.whole_bytes, whole, stop) => ran.map_err(helper_error)?,
+            () = kept(keeper) => unreachable!("a gate is kept to the end"),
+        }
+    }
+
+    async fn start(&self, job: &Job, inside: Option<OwnedFd>) -> io::Result<Running> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let mut helper = Command::new(&self.program)
+            .arg(ARGUMENT)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let output = helper.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
+        wire::send_mark(&ours, inside.as_ref().map(AsFd::as_fd))?;
+        ours.set_nonblocking(true)?;
+        let mut control = UnixStream::from_std(ours)?;
+        control.write_all(&wire::body(job)?).await?;
+        Ok(Running { helper, control, output })
+    }
+
+    /// What this machine enforces, by this helper.
+    pub fn enforcement(&self) -> Enforcement {
+        super::enforcement::of(self.found())
+    }
+
+    /// Tries what can be built, once.
+    fn found(&self) -> &Found {
+        self.found.get_or_init(|| {
+            let first = self.probe(self.namespaces);
+            match first {
+                Err(why) if self.namespaces => match self.probe(false) {
+                    Ok(layers) => Found { layers: Ok(layers), why_none: Some(why) },
+                    Err(second) => Found { layers: Err(second), why_none: Some(why) },
+                },
+                layers => Found {
+                    layers,
+                    why_none: (!self.namespaces).then(|| "they are not to be used".to_owned()),
+                },
+            }
+        })
+    }
+
+    fn probe(&self, namespaces: bool) -> Result<Layers, String> {
+        let job = Job { policy: Policy::new(std::env::temp_dir()), command: None, namespaces };
+        let said = || -> io::Result<Option<Report>> {
+            let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+            let mut helper = std::process::Command::new(&self.program)
+                .arg(ARGUMENT)
+                .env_clear()
+                .current_dir("/")
+                .stdin(Stdio::from(OwnedFd::from(theirs)))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()?;
+            wire::send(&ours, &job, None)?;
+            let report = wire::receive(&ours)?.map(|(report, _)| report);
+            helper.wait()?;
+            Ok(report)
+        };
+        match said() {
+            Ok(Some(Report::Built(layers))) => Ok(layers),
+            Ok(Some(Report::Failed(why))) => Err(why),
+            Ok(_) => Err("the helper ended without a word".to_owned()),
+            Err(error) => Err(format!("the helper can't be started: {error}")),
+        }
+    }
+}
+
+fn helper_error(error: io::Error) -> ConfineError {
+    ConfineError::Helper(error.to_string())
+}
+
+async fn kept(keeper: Option<impl Future<Output = ()>>) {
+    match keeper {
+        Some(keeper) => keeper.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A helper at work. When its socket is closed, by this being dropped or the program being killed, it ends the box.
+struct Running {
+    helper: tokio::process::Child,
+    control: UnixStream,
+    output: tokio::process::ChildStdout,
+}
+
+impl Running {
+    async fn watch(
+        &mut self,
+        keep: usize,
+        most: u64,
+        mut whole: Whole,
+        stop: &CancellationToken,
+    ) -> io::Result<Result<Ran, ConfineError>> {
+        let mut output = Output::new(keep);
+        let mut ended: Option<Exit> = None;
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled(), if ended.is_none() => {
+                    ended = Some(Exit::Stopped);
+                    self.control.shutdown().await?;
+                }
+                read = self.output.read(&mut buffer) => {
+                    let bytes = &buffer[..read?];
+                    if bytes.is_empty() {
+                        break;
+                    }
+                    // What is over the cap has not been written, as far as anybody is told.
+                    let room = usize::try_from(most.saturating_sub(output.total())).unwrap_or(usize::MAX);
+                    let taken = &bytes[..bytes.len().min(room)];
+                    let before = output.all();
+                    output.push(taken);
+                    whole.take(before, taken, &output);
+                    if taken.len() < bytes.len() && ended.is_none() {
+                        ended = Some(Exit::TooMuchOutput);
+                        self.control.shutdown().await?;
+                    }
+                }
+            }
+        }
+        let report = self.report().await;
+        let _ = self.helper.wait().await;
+        let exit = match report? {
+            Some(Report::Ended(exit)) => ended.unwrap_or(exit),
+            Some(Report::Failed(why)) => return Ok(Err(ConfineError::Helper(why))),
+            _ => match ended {
+                Some(exit) => exit,
+                None => return Ok(Err(ConfineError::Helper("the helper was killed".to_owned()))),
+            },
+        };
+        let text = output.text();
+        Ok(Ok(Ran { exit, text, bytes: output.total(), whole: whole.path() }))
+    }
+
+    async fn report(&mut self) -> io::Result<Option<Report>> {
+        let mut said = Vec::new();
+        let read = self.control.read_to_end(&mut said).await;
+        // A helper that was killed resets the connection.
+        if read.is_err() {
+            return Ok(None);
+        }
+        Ok(said.get(5..).and_then(|body| serde_json::from_slice(body).ok()))
+    }
+}
+
+/// The file that gets a long output whole.
+///
+/// The command can write to the scratch, too: the file is made anew and never through a link, and its path is given
+/// only if it still is that file.
+struct Whole {
+    scratch: PathBuf,
+    dir: OwnedFd,
+    file: Option<(String, File)>,
+    is_broken: bool,
+}
+
+impl Whole {
+    fn new(scratch: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let dir = open(scratch, flags, Mode::empty())?;
+        Ok(Self { scratch: scratch.to_path_buf(), dir, file: None, is_broken: false })
+    }
+
+    /// Takes what comes next, from when not all is kept in memory; `before` is what came till then.
+    fn take(&mut self, before: Option<Vec<u8>>, bytes: &[u8], output: &Output) {
+        if output.left_out() == 0 || self.is_broken {
+            return;
+        }
+        self.is_broken = self.write(before, bytes).is_err();
+    }
+
+    fn write(&mut self, before: Option<Vec<u8>>, bytes: &[u8]) -> io::Result<()> {
+        let (_, file) = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(self.make()?),
+        };
+        file.write_all(&before.unwrap_or_default())?;
+        file.write_all(bytes)
+    }
+
+    fn make(&self) -> io::Result<(String, File)> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        for n in 1..10_000 {
+            let name = format!("output-{n}.txt");
+            match openat(&self.dir, &name, flags, Mode::RUSR | Mode::WUSR) {
+                Ok(fd) => return Ok((name, fd.into())),
+                Err(rustix::io::Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(io::Error::other("too many outputs"))
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        let (name, file) = self.file.as_ref().filter(|_| !self.is_broken)?;
+        let written = fstat(file).ok()?;
+        let there = statat(&self.dir, name.as_str(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let dir = (fstat(&self.dir).ok()?, statat(CWD, &self.scratch, AtFlags::SYMLINK_NOFOLLOW).ok()?);
+        let is_same = |a: &rustix::fs::Stat, b: &rustix::fs::Stat| (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino);
+        (is_same(&written, &there) && is_same(&dir.0, &dir.1)).then(|| self.scratch.join(name))
+    }
+}

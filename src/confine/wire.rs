@@ -1,0 +1,125 @@
+//! What the program, its helper and the process in the box say to each other, over socket pairs.
+//!
+//! A message is one byte, which may carry a descriptor, a length and JSON. The policy travels here and nowhere else: a
+//! command line or an environment can be read by others.
+
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{Exit, Policy};
+
+/// The argument that makes this program the helper.
+pub(super) const ARGUMENT: &str = "__confine";
+
+/// The second argument of the process in the box.
+pub(super) const INNER: &str = "inner";
+
+/// A longer message is refused.
+const MAX: u32 = 16 << 20;
+
+/// What the helper shall do.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Job {
+    pub policy: Policy,
+    /// What `bash -c` is given; none: build the box, say of what, and end.
+    pub command: Option<String>,
+    /// Whether user namespaces are to be made.
+    pub namespaces: bool,
+}
+
+/// What the helper says at its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Report {
+    /// The command is over, and nothing of it is left.
+    Ended(Exit),
+    /// The box could not be built; the command did not run.
+    Failed(String),
+    /// What the box was built of.
+    Built(Layers),
+}
+
+/// What a box is built of on this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Layers {
+    /// Whether it has namespaces and a root of its own.
+    pub namespaces: bool,
+    /// Landlock's version in force, 0 for none.
+    pub landlock: u8,
+    /// Whether system calls are filtered.
+    pub calls: bool,
+    /// Whether the box's processes can be counted.
+    pub counted: bool,
+}
+
+/// Sends a message, with a descriptor where there is one.
+pub(super) fn send<S: AsFd>(socket: S, message: &impl Serialize, fd: Option<BorrowedFd<'_>>) -> io::Result<()> {
+    let body = serde_json::to_vec(message)?;
+    send_mark(&socket, fd)?;
+    let mut stream = std::os::unix::net::UnixStream::from(socket.as_fd().try_clone_to_owned()?);
+    stream.write_all(&length(&body)?.to_le_bytes())?;
+    stream.write_all(&body)
+}
+
+/// The bytes of a message after its first.
+pub(super) fn body(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let body = serde_json::to_vec(message)?;
+    let mut bytes = length(&body)?.to_le_bytes().to_vec();
+    bytes.extend(body);
+    Ok(bytes)
+}
+
+fn length(body: &[u8]) -> io::Result<u32> {
+    let length = u32::try_from(body.len()).ok().filter(|length| *length <= MAX);
+    length.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the command and its policy are too long"))
+}
+
+/// Sends the first byte of a message.
+pub(super) fn send_mark<S: AsFd>(socket: S, fd: Option<BorrowedFd<'_>>) -> io::Result<()> {
+    let fds: Vec<BorrowedFd<'_>> = fd.into_iter().collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(&fds));
+    }
+    rustix::net::sendmsg(socket, &[IoSlice::new(b"m")], &mut control, SendFlags::empty())?;
+    Ok(())
+}
+
+/// Receives the first byte of a message and what it carries; `None` at the stream's end.
+pub(super) fn receive_mark<S: AsFd>(socket: S) -> rustix::io::Result<Option<Option<OwnedFd>>> {
+    let mut byte = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::empty();
+    #[cfg(target_os = "linux")]
+    let flags = flags | RecvFlags::CMSG_CLOEXEC;
+    let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut control, flags)?;
+    let mut fds = control.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(fds) => fds.collect::<Vec<_>>(),
+        _ => Vec::new(),
+    });
+    let first = fds.next();
+    drop(fds.collect::<Vec<_>>());
+    Ok((got.bytes > 0).then_some(first))
+}
+
+/// Receives a message and the descriptor that came with it; `None` at the stream's end.
+pub(super) fn receive<T: DeserializeOwned, S: AsFd>(socket: S) -> io::Result<Option<(T, Option<OwnedFd>)>> {
+    let Some(fd) = receive_mark(&socket)? else { return Ok(None) };
+    let mut stream = std::os::unix::net::UnixStream::from(socket.as_fd().try_clone_to_owned()?);
+    let mut length = [0; 4];
+    stream.read_exact(&mut length)?;
+    let length = u32::from_le_bytes(length).min(MAX);
+    let mut body = Vec::new();
+    stream.take(u64::from(length)).read_to_end(&mut body)?;
+    Ok(Some((serde_json::from_slice(&body)?, fd)))
+}
