@@ -104,11 +104,6 @@ const WITHOUT_NETWORK: &[c_long] =
 
 /// Denied where the box sees the whole file system: they need no right that Landlock knows, only the owner.
 const WITHOUT_ROOT: &[c_long] = &[
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
     libc::SYS_fsetxattr,
@@ -118,6 +113,15 @@ const WITHOUT_ROOT: &[c_long] = &[
     libc::SYS_fremovexattr,
     REMOVEXATTRAT,
     libc::SYS_inotify_add_watch,
+];
+
+/// There, these do nothing and say that all is well: copying and unpacking programs would fail otherwise.
+const EMPTY_WITHOUT_ROOT: &[c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
     libc::SYS_utimensat,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
@@ -140,7 +144,10 @@ const NEWER: u32 = 467;
 
 /// Puts the filters in force, for this process and all that it starts.
 pub(super) fn restrict(network: bool, own_root: bool) -> Result<(), String> {
-    let programs = [no_clone3(), denied(network, own_root), Ok(known_only())];
+    let mut programs = vec![no_clone3(), denied(network, own_root), Ok(known_only())];
+    if !own_root {
+        programs.push(filter(whole(EMPTY_WITHOUT_ROOT), SeccompAction::Errno(0)));
+    }
     for program in programs {
         let program = program.map_err(|error| error.to_string())?;
         apply_filter(&program).map_err(|error| error.to_string())?;
@@ -150,11 +157,14 @@ pub(super) fn restrict(network: bool, own_root: bool) -> Result<(), String> {
 
 /// The calls that are denied.
 fn denied(network: bool, own_root: bool) -> Result<BpfProgram, BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    let whole = ALWAYS.iter().chain(ALSO);
-    let whole = whole.chain(WITHOUT_NETWORK.iter().filter(|_| !network));
-    let whole = whole.chain(WITHOUT_ROOT.iter().filter(|_| !own_root));
-    rules.extend(whole.map(|call| (*call, Vec::new())));
+    let mut rules = whole(ALWAYS);
+    rules.extend(whole(ALSO));
+    if !network {
+        rules.extend(whole(WITHOUT_NETWORK));
+    }
+    if !own_root {
+        rules.extend(whole(WITHOUT_ROOT));
+    }
 
     let mut add = |call: c_long, conditions: &[(u8, SeccompCmpOp, u64)]| -> Result<(), BackendError> {
         let conditions = conditions.iter().map(|(at, op, value)| SeccompCondition::new(*at, Dword, op.clone(), *value));
@@ -194,6 +204,23 @@ fn denied(network: bool, own_root: bool) -> Result<BpfProgram, BackendError> {
     for kind in (0..16).filter(|kind| !stream_kinds.contains(kind)) {
         add(libc::SYS_socketpair, &[(1, MaskedEq(0xf), bits(kind))])?;
     }
+    // Only of itself, not of another process, where it can name those of the machine.
+    if !own_root {
+        for call in [
+            libc::SYS_prlimit64,
+            libc::SYS_sched_setaffinity,
+            libc::SYS_sched_setscheduler,
+            libc::SYS_sched_setparam,
+            libc::SYS_sched_setattr,
+        ] {
+            add(call, &[(0, Ne, 0)])?;
+        }
+        for call in [libc::SYS_setpriority, libc::SYS_ioprio_set] {
+            add(call, &[(1, Ne, 0)])?;
+        }
+        add(libc::SYS_setpriority, &[(0, Ne, 0)])?;
+        add(libc::SYS_ioprio_set, &[(0, Ne, 1)])?;
+    }
     if network {
         let kinds = [libc::SOCK_STREAM, libc::SOCK_DGRAM];
         let protocols = [0, libc::IPPROTO_TCP, libc::IPPROTO_UDP];
@@ -206,9 +233,14 @@ fn denied(network: bool, own_root: bool) -> Result<BpfProgram, BackendError> {
     filter(rules, SeccompAction::Errno(errno(libc::EPERM)))
 }
 
+/// Rules that match whatever the arguments are.
+fn whole(calls: &[c_long]) -> BTreeMap<i64, Vec<SeccompRule>> {
+    calls.iter().map(|call| (*call, Vec::new())).collect()
+}
+
 /// `clone3` hides its flags from filters; without it programs use `clone`.
 fn no_clone3() -> Result<BpfProgram, BackendError> {
-    filter(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), SeccompAction::Errno(errno(libc::ENOSYS)))
+    filter(whole(&[libc::SYS_clone3]), SeccompAction::Errno(errno(libc::ENOSYS)))
 }
 
 fn filter(rules: BTreeMap<i64, Vec<SeccompRule>>, action: SeccompAction) -> Result<BpfProgram, BackendError> {

@@ -1,0 +1,168 @@
+//! Runs the corpus, with its controls: what fails in the box succeeds outside it, so that a case can fail.
+
+use std::io::Read;
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::process::{Child, Command, Stdio};
+
+use crate::corpus::CASES;
+use crate::rig::{CANARY, Rig, has, plain};
+
+/// One attempt.
+pub struct Case {
+    pub name: &'static str,
+    /// A program that it needs.
+    pub needs: &'static str,
+    /// Whether it succeeds without a box.
+    pub control: Control,
+    pub script: &'static str,
+}
+
+/// Where an attempt succeeds without a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// For everyone.
+    Same,
+    /// For root.
+    Root,
+    /// It depends on the machine, or is better not tried.
+    No,
+}
+
+/// What there is outside to be reached.
+struct World {
+    rig: Rig,
+    tcp: TcpListener,
+    tcp6: Option<TcpListener>,
+    udp: UdpSocket,
+    abstract_name: String,
+    _sockets: (UnixListener, UnixDatagram, UnixListener),
+}
+
+impl World {
+    fn new(namespaces: bool) -> Option<Self> {
+        let rig = Rig::new(namespaces)?;
+        let script = rig.at("home/script");
+        std::fs::write(&script, "#!/bin/bash\necho ESCAPED\n").unwrap();
+        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let abstract_name = format!("escape-test-{}-{namespaces}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&abstract_name).unwrap();
+        Some(Self {
+            tcp: TcpListener::bind("127.0.0.1:0").unwrap(),
+            tcp6: TcpListener::bind("[::1]:0").ok(),
+            udp: UdpSocket::bind("127.0.0.1:0").unwrap(),
+            _sockets: (
+                UnixListener::bind(rig.at("shared/socket")).unwrap(),
+                UnixDatagram::bind(rig.at("shared/datagrams")).unwrap(),
+                UnixListener::bind_addr(&address).unwrap(),
+            ),
+            abstract_name,
+            rig,
+        })
+    }
+
+    fn filled(&self, script: &str, victim: &Child) -> String {
+        let tcp6 = self.tcp6.as_ref().map_or(1, |listener| listener.local_addr().unwrap().port());
+        let folder = format!("{}/", self.rig.dir.path().display());
+        let script = script
+            .replace("@/", &folder)
+            .replace("@PID", &victim.id().to_string())
+            .replace("@SELF", &std::process::id().to_string())
+            .replace("@TCP6", &tcp6.to_string())
+            .replace("@TCP", &self.tcp.local_addr().unwrap().port().to_string())
+            .replace("@UDP", &self.udp.local_addr().unwrap().port().to_string())
+            .replace("@ABSTRACT", &self.abstract_name);
+        format!("e() {{ echo ESCAPED; }}\n{script}\ntrue")
+    }
+}
+
+/// A process outside, with a secret in its environment, that runs already.
+fn victim() -> Child {
+    let mut child = Command::new("bash")
+        .args(["-c", "echo up; exec 1>&-; read x"])
+        .env("SECRET", CANARY)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut up = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut up).unwrap();
+    child
+}
+
+fn clear(rig: &Rig) {
+    let _ = std::fs::remove_dir_all(rig.at("scratch"));
+    std::fs::create_dir_all(rig.at("scratch")).unwrap();
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+async fn nothing_escapes(namespaces: bool) {
+    assert!(CASES.len() >= 100, "{}", CASES.len());
+    let Some(world) = World::new(namespaces) else { return };
+    let mut wrong = Vec::new();
+    for case in CASES {
+        if !case.needs.is_empty() && !has(case.needs) {
+            eprintln!("skipped: {}: no {} here", case.name, case.needs);
+            continue;
+        }
+        if cfg!(not(target_arch = "x86_64")) && case.script.contains("syscall(") {
+            eprintln!("skipped: {}: its numbers are those of x86_64", case.name);
+            continue;
+        }
+        clear(&world.rig);
+        let before = world.rig.outside();
+        let mut victim = victim();
+        let ran = world.rig.run(&world.filled(case.script, &victim)).await;
+        if ran.text.contains("ESCAPED") || ran.text.contains(CANARY) {
+            wrong.push(format!("{}: {:?}", case.name, ran));
+        }
+        if world.rig.outside() != before {
+            wrong.push(format!("{}: something outside has changed: {ran:?}", case.name));
+        }
+        if victim.try_wait().unwrap().is_some() {
+            wrong.push(format!("{}: the process outside is dead", case.name));
+        }
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn nothing_escapes_with_namespaces() {
+    nothing_escapes(true).await;
+}
+
+#[tokio::test]
+async fn nothing_escapes_without_namespaces() {
+    nothing_escapes(false).await;
+}
+
+/// Without the box the same scripts get what they want.
+#[test]
+fn the_controls_succeed_outside_the_box() {
+    let mut wrong = Vec::new();
+    for case in CASES.iter().filter(|case| case.control == Control::Same || (case.control == Control::Root && is_root())) {
+        if !case.needs.is_empty() && !has(case.needs) || cfg!(not(target_arch = "x86_64")) && case.script.contains("syscall(") {
+            continue;
+        }
+        // Each in a world of its own, since some destroy it.
+        let Some(world) = World::new(true).or_else(|| World::new(false)) else { return };
+        if case.script.contains("@TCP6") && world.tcp6.is_none() {
+            eprintln!("skipped: {}: no IPv6 here", case.name);
+            continue;
+        }
+        let mut victim = victim();
+        let (_, said) = plain(&world.filled(case.script, &victim), &world.rig.at("scratch"));
+        if !said.contains("ESCAPED") {
+            wrong.push(format!("{}: {said}", case.name));
+        }
+        let _ = victim.kill();
+        victim.wait().unwrap();
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}

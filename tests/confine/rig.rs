@@ -1,0 +1,122 @@
+//! A vault, a secret beside it, a scratch, and boxes of both kinds over the real program.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use vault_agent::confine::{Gate, Helper, Policy, Ran};
+
+/// What nothing in a box may ever see.
+pub const CANARY: &str = "canary-5f1c9d";
+
+/// The program itself.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
+
+/// A machine's worth of files, and a box.
+pub struct Rig {
+    pub dir: tempfile::TempDir,
+    pub helper: Helper,
+    pub policy: Policy,
+}
+
+impl Rig {
+    /// With namespaces, or without as on machines that give none. `None`, with a word, where this machine can't
+    /// enforce the rules.
+    pub fn new(namespaces: bool) -> Option<Self> {
+        let helper = Helper::new(PROGRAM);
+        let helper = if namespaces { helper } else { helper.without_namespaces() };
+        let enforcement = helper.enforcement();
+        if !enforcement.is_whole() {
+            eprintln!("skipped: this machine does not enforce {:?}", enforcement.weak().collect::<Vec<_>>());
+            return None;
+        }
+        if namespaces && let Some(why) = &enforcement.without_namespaces {
+            eprintln!("skipped: {why}");
+            return None;
+        }
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        for folder in ["vault/notes", "scratch", "home/.ssh", "shared"] {
+            std::fs::create_dir_all(at(folder)).expect("a folder");
+        }
+        for (file, text) in [
+            ("vault/notes/a.md", "# Tea\nAnna likes green tea.\n".to_owned()),
+            ("vault/notes/b.md", "# Coffee\nBen likes coffee.\n".to_owned()),
+            ("home/secret", format!("{CANARY}\n")),
+            ("home/.ssh/id_ed25519", format!("{CANARY}\n")),
+            ("shared/public", "nothing\n".to_owned()),
+        ] {
+            std::fs::write(at(file), text).expect("a file");
+        }
+        std::os::unix::fs::symlink(at("home/secret"), at("vault/notes/link.md")).expect("a link");
+        let mut policy = Policy::new(at("scratch"));
+        policy.read.push(at("vault"));
+        Some(Self { dir, helper, policy })
+    }
+
+    /// Both kinds that this machine has.
+    pub fn both() -> impl Iterator<Item = (&'static str, Self)> {
+        [("namespaces", true), ("no namespaces", false)]
+            .into_iter()
+            .filter_map(|(name, namespaces)| Some((name, Self::new(namespaces)?)))
+    }
+
+    /// A path in the folder.
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Runs a command in the box.
+    pub async fn run(&self, command: &str) -> Ran {
+        self.run_with(&self.policy, command, None).await
+    }
+
+    /// Runs a command in a box of another policy.
+    pub async fn run_with(&self, policy: &Policy, command: &str, gate: Option<Arc<dyn Gate>>) -> Ran {
+        let stop = CancellationToken::new();
+        self.helper.run(policy, command, gate, &stop).await.unwrap_or_else(|error| panic!("{command}: {error}"))
+    }
+
+    /// Every file outside the scratch, with its bytes and mode: what a command must not change.
+    pub fn outside(&self) -> Vec<(PathBuf, Vec<u8>, u32)> {
+        let mut found = Vec::new();
+        let mut open = vec![self.dir.path().to_path_buf()];
+        while let Some(dir) = open.pop() {
+            for entry in std::fs::read_dir(&dir).expect("a folder").flatten() {
+                let path = entry.path();
+                let meta = path.symlink_metadata().expect("a file");
+                let mode = std::os::unix::fs::PermissionsExt::mode(&meta.permissions());
+                if path == self.at("scratch") {
+                    found.push((path, Vec::new(), 0));
+                    continue;
+                }
+                if meta.is_dir() {
+                    open.push(path.clone());
+                }
+                let bytes = if meta.is_file() { std::fs::read(&path).expect("a file") } else { Vec::new() };
+                found.push((path, bytes, mode));
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+/// Whether a plain shell finds a program where a box would.
+pub fn has(program: &str) -> bool {
+    ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].iter().any(|dir| Path::new(dir).join(program).exists())
+}
+
+/// Runs a command outside any box, as a control.
+pub fn plain(command: &str, cwd: &Path) -> (Option<i32>, String) {
+    let output = Command::new("bash")
+        .args(["-c", command])
+        .current_dir(cwd)
+        .env("TMPDIR", cwd)
+        .env("HOME", cwd)
+        .output()
+        .expect("bash");
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+}

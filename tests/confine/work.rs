@@ -1,0 +1,84 @@
+//! What works in the box: it isn't merely dead.
+
+use vault_agent::confine::Exit;
+
+use crate::rig::{Rig, has};
+
+/// A command that has to work, what it needs, and what it says; `@` is the folder.
+const CASES: &[(&str, &str, &str)] = &[
+    ("", "echo hello", "hello\n"),
+    ("", "printf 'a\\nb\\n' | sort -r", "b\na\n"),
+    ("grep", "grep -rl tea @/vault/notes | sort", "@/vault/notes/a.md\n"),
+    ("sed", "sed -n 2p @/vault/notes/a.md", "Anna likes green tea.\n"),
+    ("awk", "awk '/likes/ {print $1}' @/vault/notes/[ab].md", "Anna\nBen\n"),
+    ("find", "find @/vault -name '*.md' -type f | sort", "@/vault/notes/a.md\n@/vault/notes/b.md\n"),
+    ("", "cat <<END\nhere $((6*7))\nEND", "here 42\n"),
+    ("", "cat <<< word", "word\n"),
+    ("", "echo x > f && mkdir d && mv f d/ && ln d/f hard && ln -s d/f soft && cat hard soft", "x\nx\n"),
+    ("", "cd && pwd", "@/scratch\n"),
+    ("", "echo $HOME $TMPDIR", "@/scratch @/scratch\n"),
+    ("mktemp", "f=$(mktemp) && echo ok > $f && cat $f", "ok\n"),
+    ("", "x=$(false); echo $?", "1\n"),
+    ("", "(sleep 0.01; echo late) & wait; echo end", "late\nend\n"),
+    ("", "echo out; echo err >&2; echo out2", "out\nerr\nout2\n"),
+    ("", "printf '#!/bin/bash\necho script' > s && (chmod +x s 2>/dev/null && ./s || bash s)", "script\n"),
+    ("", "for i in 1 2 3; do echo $i; done | tail -1", "3\n"),
+    ("", "{ time true; } 2>&1 | grep -c real", "1\n"),
+    ("", "trap 'echo bye' EXIT; echo hi", "hi\nbye\n"),
+    ("", "mkfifo p && (echo through > p &) && cat p", "through\n"),
+    ("", "head -c 4 /dev/zero | wc -c", "4\n"),
+    ("", "head -c 4 /dev/urandom | wc -c", "4\n"),
+    ("", "echo gone > /dev/null; echo $?", "0\n"),
+    ("tar", "tar cf - -C @/vault notes/a.md | tar xf - && cat notes/a.md | head -1", "# Tea\n"),
+    ("perl", "perl -e 'print 6*7, \"\\n\"'", "42\n"),
+    ("python3", "python3 -c 'import json, hashlib; print(json.dumps([1]))'", "[1]\n"),
+    ("python3", "python3 -c 'import socket; a,b = socket.socketpair(); a.send(b\"x\"); print(b.recv(1))'", "b'x'\n"),
+    ("python3", "python3 -c 'import subprocess; print(subprocess.check_output([\"echo\", \"sub\"]))'", "b'sub\\n'\n"),
+    ("python3", "python3 -c 'import threading; t = threading.Thread(target=print, args=(\"thread\",)); t.start(); t.join()'", "thread\n"),
+    ("git", "git --version | cut -c1-3", "git\n"),
+    ("git", "git init -q r && cd r && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m m && git log --oneline | wc -l", "1\n"),
+    ("rg", "rg -l tea @/vault", "@/vault/notes/a.md\n"),
+    ("diff", "diff @/vault/notes/a.md @/vault/notes/b.md | wc -l", "6\n"),
+    ("date", "TZ=UTC date -d @0 +%Y", "1970\n"),
+    ("xargs", "find @/vault/notes -name '?.md' -print0 | sort -z | xargs -0 head -qn1", "# Tea\n# Coffee\n"),
+    ("id", "test $(id -u) -ge 0 && echo id", "id\n"),
+    ("", "type vault-agent > /dev/null && vault-agent --version | cut -d' ' -f1", "vault-agent\n"),
+];
+
+#[tokio::test]
+async fn ordinary_commands_work() {
+    let mut wrong = Vec::new();
+    for (kind, rig) in Rig::both() {
+        for (needs, command, said) in CASES {
+            if !needs.is_empty() && !has(needs) {
+                eprintln!("skipped: no {needs} here");
+                continue;
+            }
+            std::fs::remove_dir_all(rig.at("scratch")).unwrap();
+            std::fs::create_dir(rig.at("scratch")).unwrap();
+            let fill = |text: &str| text.replace("@/", &format!("{}/", rig.dir.path().display()));
+            let ran = rig.run(&fill(command)).await;
+            if (ran.text.as_str(), ran.exit) != (fill(said).as_str(), Exit::Code(0)) {
+                wrong.push(format!("{kind}: {command}\n{ran:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn exit_codes_and_signals_are_the_commands() {
+    for (kind, rig) in Rig::both() {
+        for (command, exit) in [
+            ("exit 7", Exit::Code(7)),
+            ("false", Exit::Code(1)),
+            ("no-such-program", Exit::Code(127)),
+            ("kill -TERM $$", Exit::Signal(15)),
+            ("kill -KILL $$", Exit::Signal(9)),
+            ("(", Exit::Code(2)),
+            ("", Exit::Code(0)),
+        ] {
+            assert_eq!(rig.run(command).await.exit, exit, "{kind}: {command}");
+        }
+    }
+}
