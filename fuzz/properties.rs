@@ -4,7 +4,7 @@
 use vault_agent::format::{
     ReminderId, commitment, daily, lines, live_lines, log, memory, pinned,
     reminder::{self, Parsed},
-    routine, working,
+    routine, skill, working,
 };
 
 /// Lines join up to the file, live ones are lines of it.
@@ -110,5 +110,15 @@ pub fn logs(bytes: &[u8]) {
         let read = log::parse(text.as_bytes());
         assert_eq!(read.blocks.len(), 1);
         assert_eq!(read.blocks[0].event.content, content);
+    }
+}
+
+/// A skill without findings has what makes it one.
+pub fn skills(bytes: &[u8]) {
+    let (skill, findings) = skill::parse(bytes, "web");
+    assert!(findings.iter().all(|finding| finding.line <= lines(bytes).count().max(1)), "{findings:?}");
+    if findings.is_empty() {
+        assert!(skill.name == "web" && !skill.description.is_empty() && skill.secrets.len() <= 8);
+        assert!(skill.description.chars().count() <= 1024);
     }
 }

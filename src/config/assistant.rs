@@ -4,6 +4,8 @@
 //! brains are checked against each other here, so that a chain or a route never names a brain that isn't
 //! there.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::ConfigError;
@@ -18,6 +20,8 @@ pub struct Assistant {
     pub persona: String,
     /// What the assistant may use.
     pub tools: Vec<ToolGroup>,
+    /// When a shell command is asked about.
+    pub bash: BashMode,
     /// The most rounds of tool calls in a turn.
     pub max_rounds: u32,
     /// The longest that a turn takes, in minutes.
@@ -40,6 +44,7 @@ impl Default for Assistant {
             chain: None,
             persona: "Assistant.md".to_owned(),
             tools: vec![ToolGroup::Vault],
+            bash: BashMode::default(),
             max_rounds: 16,
             turn_minutes: 10,
             turn_tokens: 200_000,
@@ -57,8 +62,28 @@ impl Default for Assistant {
 pub enum ToolGroup {
     /// The typed tools of the MCP server, called in process.
     Vault,
-    /// One shell command, confined. This build has no box to run it in, so it is never offered; `doctor` says so.
+    /// One shell command, confined. Where this machine can't confine it wholly it is offered only with
+    /// `bash = "ask"`; `doctor` says what is missing.
     Bash,
+}
+
+/// When a confined command is asked about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BashMode {
+    /// Where it leaves the box: the network, a secret, a skill that came from elsewhere.
+    #[default]
+    Confined,
+    /// Each time, whatever `allow` says; then also where this machine can't enforce the whole box.
+    Ask,
+}
+
+/// What a skill is given: `[skill.NAME]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SkillSettings {
+    /// For a secret that isn't in the environment: its variable, and the file whose first line it is.
+    pub key_files: BTreeMap<String, String>,
 }
 
 /// One brain: a model that can be asked.

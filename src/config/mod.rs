@@ -16,7 +16,10 @@ mod mcp;
 mod secret;
 mod settings;
 
-pub use assistant::{Assistant, AttachmentKind, Brain, BrainKind, Category, MEMORY, Price, Route, ToolGroup};
+pub use assistant::{
+    Assistant, AttachmentKind, BashMode, Brain, BrainKind, Category, MEMORY, Price, Route, SkillSettings,
+    ToolGroup,
+};
 pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use edit::with_allowed;
 pub use error::ConfigError;

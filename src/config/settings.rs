@@ -1,11 +1,12 @@
 //! `vault-agent.toml` as values.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::assistant::{self, Assistant, Brain, Route};
+use super::assistant::{self, Assistant, Brain, Route, SkillSettings};
 use super::mcp::{self, McpServer};
 use super::{ConfigError, FILE_NAME, ids};
 
@@ -47,6 +48,9 @@ pub struct Settings {
     pub routes: Vec<Route>,
     /// Other MCP servers.
     pub mcp: Vec<McpServer>,
+    /// What skills are given, by their names.
+    #[serde(rename = "skill")]
+    pub skills: BTreeMap<String, SkillSettings>,
 }
 
 impl Default for Settings {
@@ -68,6 +72,7 @@ impl Default for Settings {
             brains: Vec::new(),
             routes: Vec::new(),
             mcp: Vec::new(),
+            skills: BTreeMap::new(),
         }
     }
 }
@@ -96,6 +101,8 @@ pub struct Paths {
     pub logs: String,
     /// What the assistant asks before it does it.
     pub approvals: String,
+    /// The folder of skills.
+    pub skills: String,
 }
 
 impl Default for Paths {
@@ -111,12 +118,13 @@ impl Default for Paths {
             routines: "routines".to_owned(),
             logs: "logs".to_owned(),
             approvals: "Approvals.md".to_owned(),
+            skills: "skills".to_owned(),
         }
     }
 }
 
 impl Paths {
-    fn all(&self) -> [(&'static str, &str); 10] {
+    fn all(&self) -> [(&'static str, &str); 11] {
         [
             ("reminders", &self.reminders),
             ("commitments", &self.commitments),
@@ -128,6 +136,7 @@ impl Paths {
             ("routines", &self.routines),
             ("logs", &self.logs),
             ("approvals", &self.approvals),
+            ("skills", &self.skills),
         ]
     }
 }
@@ -422,6 +431,7 @@ impl Settings {
         same.routes.clone_from(&other.routes);
         same.recall.brain.clone_from(&other.recall.brain);
         same.mcp.clone_from(&other.mcp);
+        same.skills.clone_from(&other.skills);
         same == *other
     }
 

@@ -16,6 +16,7 @@ pub mod memory;
 pub mod pinned;
 pub mod reminder;
 pub mod routine;
+pub mod skill;
 mod swar;
 pub mod tags;
 pub mod tasks;

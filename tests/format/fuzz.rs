@@ -15,6 +15,7 @@ pub fn everything(bytes: &[u8]) {
     properties::commitments(bytes);
     properties::memories(bytes);
     properties::logs(bytes);
+    properties::skills(bytes);
 }
 
 fn files(folder: &str) -> Vec<Vec<u8>> {
@@ -90,6 +91,9 @@ const PIECES: &[&str] = &[
     "Updated: 2026-02-25T11:30:00Z\n",
     "Expires: 2026-03-10T11:30:00Z\n",
     "schedule: daily 08:00\n",
+    "name: web\n",
+    "description: >-\n  x\n",
+    "metadata:\n  secrets: [A_KEY]\n    - ",
 ];
 
 proptest! {

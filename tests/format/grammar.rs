@@ -8,7 +8,7 @@ use jiff::{Timestamp, civil::DateTime};
 use vault_agent::format::{
     approval, commitment, daily, log, memory, pinned,
     reminder::{self, Parsed},
-    routine, working,
+    routine, skill, working,
 };
 
 use super::{
@@ -290,10 +290,36 @@ fn routines() {
 }
 
 #[test]
+fn skills() {
+    sentences(
+        "skill",
+        200,
+        |s| s.first("skill-name").is_some_and(|name| name.len() <= 64),
+        |sentence| {
+            let name = sentence.first("skill-name").unwrap();
+            let (read, findings) = skill::parse(sentence.text.as_bytes(), name);
+            assert_eq!(findings, [], "{}", sentence.text);
+            assert_eq!(read.name, name);
+            assert_eq!(read.description, sentence.within("description", "skill-words").concat()[0]);
+            let secrets: Vec<&str> = sentence.all("secret");
+            let mut unique: Vec<&str> = Vec::new();
+            secrets.into_iter().for_each(|one| {
+                if !unique.contains(&one) {
+                    unique.push(one)
+                }
+            });
+            assert_eq!(read.secrets, unique, "{}", sentence.text);
+            assert_eq!(read.license.is_some(), sentence.text.contains("\nlicense: "));
+        },
+    );
+}
+
+#[test]
 fn near_a_sentence_nothing_panics() {
     let grammar = Grammar::of_this_repository();
     let mut generator = Generator::new(&grammar, 7);
-    let rules = ["reminder-line", "commitment", "memory-line", "pinned-bullet", "working", "log", "routine"];
+    let rules =
+        ["reminder-line", "commitment", "memory-line", "pinned-bullet", "working", "log", "routine", "skill"];
     for round in 0..400 {
         let mut bytes = generator.sentence(rules[round % rules.len()]).text.into_bytes();
         for _ in 0..generator.below(4) {

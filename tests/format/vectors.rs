@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use vault_agent::format::{
     Finding, approval, commitment, daily, log, memory, pinned,
     reminder::{self, Parsed, Reminder},
-    working,
+    skill, working,
 };
 
 /// Runs `check` on every vector of a file; it returns what was expected and what came.
@@ -304,5 +304,22 @@ fn approvals() {
         };
         let expected = ["value", "near_miss", "other"].iter().find(|key| !vector[**key].is_null()).unwrap();
         (json!([expected, vector[*expected]]), json!([key, found]))
+    });
+}
+
+#[test]
+fn skills() {
+    each("skill.json", |vector, input| {
+        let (read, findings) = skill::parse(input, vector["folder"].as_str().unwrap());
+        let found = object([
+            ("name", json!(read.name)),
+            ("description", json!(read.description)),
+            ("license", json!(read.license)),
+            ("compatibility", json!(read.compatibility)),
+            ("secrets", json!(read.secrets)),
+            ("allowed_tools", json!(read.allowed_tools)),
+            ("body", json!(read.body)),
+        ]);
+        (json!([vector["value"], vector["findings"]]), json!([found, places(&findings)]))
     });
 }
