@@ -2,6 +2,9 @@
 //!
 //! `init` writes them, and recall knows them for nobody's memory. One list serves both.
 
+/// The folder of skills in it.
+pub const SKILLS: &str = "skills";
+
 /// Every file by its place in the vault.
 pub const TEMPLATE: &[(&str, &str)] = &[
     (".obsidian/app.json", include_str!("../vault-template/.obsidian/app.json")),
@@ -21,6 +24,13 @@ pub const TEMPLATE: &[(&str, &str)] = &[
     ("Welcome.md", include_str!("../vault-template/Welcome.md")),
     ("daily/About daily notes.md", include_str!("../vault-template/daily/About daily notes.md")),
     ("routines/morning.md", include_str!("../vault-template/routines/morning.md")),
+    ("skills/brave-search/SKILL.md", include_str!("../vault-template/skills/brave-search/SKILL.md")),
+    (
+        "skills/brave-search/scripts/search.sh",
+        include_str!("../vault-template/skills/brave-search/scripts/search.sh"),
+    ),
+    ("skills/memory-search/SKILL.md", include_str!("../vault-template/skills/memory-search/SKILL.md")),
+    ("skills/reminders/SKILL.md", include_str!("../vault-template/skills/reminders/SKILL.md")),
     ("user/profile.md", include_str!("../vault-template/user/profile.md")),
     ("vault-agent.toml", include_str!("../vault-template/vault-agent.toml")),
 ];

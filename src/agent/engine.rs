@@ -31,6 +31,7 @@ use crate::format::log::{self, LogBlock};
 use crate::turn::assemble::{self, Material, Question};
 use crate::turn::files::{self, Attached, FilePlace};
 use crate::turn::journal::{Assembled, CallRow, Recalled, Turn};
+use crate::turn::skills::{self, Shown};
 use crate::turn::{
     Answer, Halt, Note, Place, Responder, State, TurnJournal, TurnJournalError, history, remake, route,
 };
@@ -360,8 +361,10 @@ impl Engine {
             assemble::budget(brain.context_tokens, brain.max_output_tokens, self.settings().turn_tokens);
         let budget = if attempt.shrink { whole / 2 } else { whole };
         let at = run.turn.assembled.as_ref().map_or_else(|| self.now(), |before| before.at);
-        let base = self.assemble(run, seat, at, budget);
-        let assembled = Assembled { at, budget, tail: tail(&run.blocks), hash: base.hash() };
+        let skills = self.skills(run);
+        let base = self.assemble(run, seat, at, budget, &skills);
+        let (tail, hash) = (tail(&run.blocks), base.hash());
+        let assembled = Assembled { at, budget, tail, hash, skills: skills.names() };
         fail::fail_point!("turn::before-assembled");
         self.journal().assembled(message, &assembled, self.now()).map_err(later)?;
         fail::fail_point!("turn::after-assembled");
@@ -407,7 +410,16 @@ impl Engine {
         }
     }
 
-    fn assemble(&self, run: &Run<'_>, seat: &Seat, at: Timestamp, budget: u64) -> Request {
+    /// What is told of the vault's skills; nothing where nobody could read them.
+    fn skills(&self, run: &Run<'_>) -> Shown {
+        if !self.tools().iter().any(|tool| tool.name == skills::TOOL) {
+            return Shown::default();
+        }
+        let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
+        Shown::of(super::skills::Skills::of(&self.parts.workspace).offered(), &text.join("\n"))
+    }
+
+    fn assemble(&self, run: &Run<'_>, seat: &Seat, at: Timestamp, budget: u64, skills: &Shown) -> Request {
         let workspace = &self.parts.workspace;
         let now = at.to_zoned(workspace.zone.tz().clone());
         let vision = seat.prepared.settings.vision;
@@ -416,6 +428,7 @@ impl Engine {
         assemble::assemble(Material {
             persona: &persona(workspace),
             pinned: &pinned(workspace),
+            skills,
             tools: self.tools(),
             blocks: &run.blocks,
             questions: &questions,

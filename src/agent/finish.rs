@@ -81,7 +81,8 @@ impl Engine {
             part: None,
             at: assembled.as_ref().map(|request| request.at),
             budget: assembled.as_ref().map(|request| request.budget),
-            tail: assembled.and_then(|request| request.tail),
+            tail: assembled.as_ref().and_then(|request| request.tail.clone()),
+            skills: assembled.and_then(|request| request.skills),
             turn: id(turn),
             with: joined.iter().filter_map(id).collect(),
         };

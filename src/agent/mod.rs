@@ -23,6 +23,7 @@ mod rounds;
 #[cfg(all(feature = "mcp", unix))]
 pub mod servers;
 pub mod setup;
+pub mod skills;
 mod spending;
 mod told;
 pub mod tools;

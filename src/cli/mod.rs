@@ -43,6 +43,8 @@ mod run;
 #[cfg(feature = "index")]
 mod search;
 mod service;
+#[cfg(feature = "assistant")]
+mod skill;
 #[cfg(feature = "history")]
 mod snapshots;
 #[cfg(feature = "index")]
@@ -130,6 +132,8 @@ enum Command {
     Ask(ask::Args),
     #[cfg(feature = "assistant")]
     Turns(turns::Args),
+    #[cfg(feature = "assistant")]
+    Skill(skill::Args),
     Hook(hook::Args),
     Import(import::Args),
     Export(export::Args),
@@ -302,6 +306,8 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Ask(args) => ask::run(context, args),
         #[cfg(feature = "assistant")]
         Command::Turns(args) => turns::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Skill(args) => skill::run(context, args),
         Command::Hook(args) => hook::run(context, args),
         Command::Import(args) => import::run(context, args),
         Command::Export(args) => export::run(context, args),

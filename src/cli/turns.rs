@@ -4,13 +4,15 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, Context, Status};
-use crate::agent::{persona, pinned};
+use crate::agent::skills::{NOTE, told_of};
+use crate::agent::{kept, persona, pinned};
 use crate::brain::{Part, Request};
 use crate::daemon::assistant::toolbox;
 use crate::format::log::{self, LogBlock};
 use crate::reminders::rfc3339;
 use crate::turn::files::{self, Attached, FilePlace};
 use crate::turn::remake::{self, Around};
+use crate::turn::skills::Shown as Skills;
 use crate::turn::{Facts, Turn, TurnJournal};
 use crate::vault::{NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
@@ -257,26 +259,35 @@ fn request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult 
 /// The request as the notes make it now; where that isn't the stored one, as they stood when it was sent.
 fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: Option<String>) -> Remade {
     let recall = remake::recall_id(question);
-    let with = |persona: String, pinned: String| {
+    let names = logged.facts.skills.as_ref();
+    let skills = |read: &dyn Fn(&str) -> Vec<u8>| {
+        let told =
+            |name: &str| told_of(name, &read(&format!("{}/{name}/{NOTE}", workspace.settings.paths.skills)));
+        names.map(|names| names.shown(told)).unwrap_or_default()
+    };
+    let with = |persona: String, pinned: String, skills: Skills| {
         let facts = &logged.facts;
         let brain = workspace.settings.brains.iter().find(|brain| brain.name == facts.brain);
         let around = Around {
             persona,
             pinned,
+            skills,
             tools: toolbox(workspace, None).specs(),
             max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
             files: logged_files(workspace, logged, question, brain.is_some_and(|brain| brain.vision)),
         };
         remake::request(&logged.blocks, facts, &recall, &around, workspace.zone.tz())
     };
-    let now = with(persona(workspace), pinned(workspace));
+    let bytes = |path: &str| kept(workspace, path).unwrap_or_default();
+    let now = with(persona(workspace), pinned(workspace), skills(&bytes));
     let equal = |request: &Option<Request>| {
         stored_hash.is_some() && request.as_ref().map(Request::hash) == stored_hash
     };
     let request = if equal(&now) {
         now
     } else {
-        let then = logged.facts.at.and_then(|at| notes_at(workspace, at)).and_then(|(a, b)| with(a, b));
+        let then = logged.facts.at.and_then(|at| notes_at(workspace, at, &|read| skills(read)));
+        let then = then.and_then(|(persona, pinned, skills)| with(persona, pinned, skills));
         if equal(&then) { then } else { now }
     };
     let equal = equal(&request);
@@ -302,24 +313,30 @@ fn logged_files(
     .collect()
 }
 
-/// Persona and pins as history has them at an instant.
+/// What a turn's skills say, by whoever reads their notes.
+type TellSkills<'a> = dyn Fn(&dyn Fn(&str) -> Vec<u8>) -> Skills + 'a;
+
+/// Persona, pins and skills as history has them at an instant.
 #[cfg(feature = "history")]
-fn notes_at(workspace: &Workspace, at: Timestamp) -> Option<(String, String)> {
+fn notes_at(
+    workspace: &Workspace,
+    at: Timestamp,
+    skills: &TellSkills<'_>,
+) -> Option<(String, String, Skills)> {
     let history = workspace.history().ok()??;
     let point = history.point(&at.to_string()).ok()?;
-    let text = |path: &str| {
-        let bytes = history.read_at(&point.commit, path).ok().flatten().unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
+    let read = |path: &str| history.read_at(&point.commit, path).ok().flatten().unwrap_or_default();
+    let text = |path: &str| String::from_utf8_lossy(&read(path)).into_owned();
     let settings = &workspace.settings;
     Some((
         crate::agent::persona_text(&text(&settings.assistant.persona)),
         crate::agent::pinned_text(&text(&settings.paths.pinned)),
+        skills(&read),
     ))
 }
 
 #[cfg(not(feature = "history"))]
-fn notes_at(_: &Workspace, _: Timestamp) -> Option<(String, String)> {
+fn notes_at(_: &Workspace, _: Timestamp, _: &TellSkills<'_>) -> Option<(String, String, Skills)> {
     None
 }
 

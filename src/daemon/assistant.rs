@@ -9,7 +9,8 @@ use super::part::Event;
 #[cfg(feature = "mcp")]
 use crate::agent::Colleagues;
 use crate::agent::approval::Approvals;
-use crate::agent::{Boxes, Engine, EngineParts, Permits, Toolbox, VaultApprovals, VaultMemory};
+use crate::agent::skills::{SkillTool, Skills};
+use crate::agent::{Boxes, Engine, EngineParts, NoTools, Permits, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::wire::Watch;
 #[cfg(feature = "mcp")]
 use crate::config::ToolGroup;
@@ -101,6 +102,9 @@ pub(crate) fn toolbox_for(
     purpose: &str,
 ) -> Arc<dyn Toolbox> {
     let groups = &workspace.settings.assistant.tools;
+    if groups.is_empty() {
+        return Arc::new(NoTools);
+    }
     let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
     #[cfg(feature = "mcp")]
     if groups.contains(&ToolGroup::Vault)
@@ -109,9 +113,9 @@ pub(crate) fn toolbox_for(
         let beside = |(journal, permits)| Colleagues::beside(Arc::clone(journal), Arc::clone(permits));
         boxes.push(Arc::new(crate::mcp::VaultTools::new(own, turns.map(beside).unwrap_or_default())));
     }
+    boxes.push(Arc::new(SkillTool::new(Arc::new(Skills::of(workspace)))));
     #[cfg(all(feature = "mcp", unix))]
-    if !groups.is_empty()
-        && workspace.settings.mcp.iter().any(|server| server.is_for(purpose))
+    if workspace.settings.mcp.iter().any(|server| server.is_for(purpose))
         && let Some(servers) = again(workspace)
             .and_then(|own| crate::agent::servers::Servers::for_purpose(Arc::new(own), purpose))
     {

@@ -36,7 +36,15 @@ mod tests {
     fn the_template_is_known_whole_and_a_person_s_lines_are_not() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("vault-template");
         let mut notes = Vec::new();
-        for folder in ["", "daily", "routines", "user"] {
+        for folder in [
+            "",
+            "daily",
+            "routines",
+            "skills/brave-search",
+            "skills/memory-search",
+            "skills/reminders",
+            "user",
+        ] {
             for entry in std::fs::read_dir(root.join(folder)).unwrap() {
                 let path = entry.unwrap().path();
                 if path.extension().is_some_and(|extension| extension == "md") {

@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::skills::Names;
 use crate::brain::Class;
 use crate::format::log::said_and_facts;
 
@@ -52,6 +53,8 @@ pub struct Facts {
     pub turn: Option<String>,
     /// The block ids of the questions before it that are answered with it.
     pub with: Vec<String>,
+    /// The skills that the request told of.
+    pub skills: Option<Names>,
 }
 
 impl Facts {
@@ -108,6 +111,9 @@ impl Facts {
                 let with: Vec<_> = self.with.iter().map(|id| encode(id)).collect();
                 put("with", &with.join(","));
             }
+            if let Some(skills) = &self.skills {
+                put("skills", &skills.to_string());
+            }
         }
         if let Some(ctx) = &self.ctx {
             put("ctx", &encode(ctx));
@@ -152,6 +158,7 @@ impl Facts {
                 "tail" => facts.tail = Some(decode(value)?),
                 "ctx" => facts.ctx = Some(decode(value)?),
                 "turn" => facts.turn = Some(decode(value)?),
+                "skills" => facts.skills = Some(Names::parse(value)?),
                 "with" => facts.with = value.split(',').map(decode).collect::<Option<_>>()?,
                 _ => {}
             }

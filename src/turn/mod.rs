@@ -17,6 +17,7 @@ pub mod place;
 pub mod remake;
 pub mod route;
 pub mod session;
+pub mod skills;
 pub mod state;
 pub mod usage;
 

@@ -1,7 +1,7 @@
 //! A turn's request, made again from the notes: the same pure assembly over the same bytes of the log.
 //!
 //! The log says what is needed: the answer's facts name the question, the last block that was looked at, the
-//! time and the budget; the folded callout holds what was injected. Persona, pins and tools are the caller's,
+//! time, the budget and the skills; the folded callout holds what was injected. Persona, pins, what skills say, and tools are the caller's,
 //! as they stand now or stood then. No state and no cache is read.
 
 use jiff::tz::TimeZone;
@@ -10,6 +10,7 @@ use ulid::Ulid;
 use super::assemble::{self, Material, Question};
 use super::facts::{self, Facts};
 use super::history::Changes;
+use super::skills::Shown;
 use crate::brain::{Part, Request, ToolSpec};
 pub use crate::format::log::INJECTED as MARK;
 use crate::format::log::{EventKind, LogBlock};
@@ -24,6 +25,8 @@ pub struct Around {
     pub persona: String,
     /// The pinned note's text.
     pub pinned: String,
+    /// The skills that were told, with what their notes say.
+    pub skills: Shown,
     /// What may be called.
     pub tools: Vec<ToolSpec>,
     /// The longest answer of the brain that answered.
@@ -96,6 +99,7 @@ pub fn request(
     Some(assemble::assemble(Material {
         persona: &around.persona,
         pinned: &around.pinned,
+        skills: &around.skills,
         tools: around.tools.clone(),
         blocks: seen,
         questions: &questions,

@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use self::schema::{SCHEMA, SELECT, turn_of};
+use self::schema::{LATER, SCHEMA, SELECT, turn_of};
 use super::state::State;
 
 pub use rows::{Assembled, CallRow, NewTurn, Recalled, Round, StepRow, ToolEnd, ToolRow, Turn};
@@ -100,7 +100,7 @@ impl TurnJournal {
             0 => connection
                 .execute_batch(&format!("BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;"))
                 .map_err(wrong)?,
-            VERSION => {}
+            VERSION => add_later_columns(&connection).map_err(wrong)?,
             _ => return Ok(None),
         }
         connection.execute_batch(sessions::TABLES).map_err(wrong)?;
@@ -251,13 +251,14 @@ impl TurnJournal {
     ) -> Result<(), TurnJournalError> {
         self.write(|tx| {
             tx.execute(
-                "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5 WHERE message = ?1",
+                "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5, skills = ?6 WHERE message = ?1",
                 params![
                     message.to_string(),
                     request.at.as_millisecond(),
                     whole(request.budget),
                     request.tail,
-                    request.hash
+                    request.hash,
+                    request.skills.as_ref().map(ToString::to_string)
                 ],
             )?;
             advance(tx, message, State::Assembled, &request.hash, now).map(drop)
@@ -435,6 +436,17 @@ fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
 fn is_broken(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     matches!(error.sqlite_error_code(), Some(NotADatabase | DatabaseCorrupt))
+}
+
+/// Adds what a journal of an earlier program lacks.
+fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {
+    for (column, add) in LATER {
+        let known = "SELECT count(*) FROM pragma_table_info('turns') WHERE name = ?1";
+        if connection.query_row(known, [column], |row| row.get::<_, i64>(0))? == 0 {
+            connection.execute_batch(add)?;
+        }
+    }
+    Ok(())
 }
 
 /// Renames a file that can't be used, with what belongs to it.

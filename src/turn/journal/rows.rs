@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::brain::{Class, RawTurn, ToolCall, Usage};
+use crate::turn::skills::Names;
 use crate::turn::state::State;
 
 /// A message that is to be answered, as it is accepted.
@@ -76,6 +77,8 @@ pub struct Assembled {
     pub tail: Option<String>,
     /// The request's hash.
     pub hash: String,
+    /// The skills that it told of.
+    pub skills: Option<Names>,
 }
 
 /// What memory gave for a turn.

@@ -1,0 +1,323 @@
+//! The skills of a vault: folders with a `SKILL.md`, read through the vault, within bounds, and never run here.
+//!
+//! A skill is known by the hash over all of its files, names and bytes: whoever approves one approves that hash, and a
+//! changed file makes it another. What came with this program, unchanged, needs no approval; everything else is asked
+//! about at its first use in a turn, unless `[assistant] allow` names its hash. One with a finding, or without its
+//! secrets, is not offered. Links and hidden files in a skill's folder are no part of it.
+
+mod secrets;
+mod tool;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+
+use secrecy::SecretString;
+
+use super::tools::Caller;
+use crate::config::Settings;
+use crate::config::allow::{self, Doing};
+use crate::format::skill::{self, Skill};
+use crate::format::{Finding, invisible};
+use crate::reminders::PlacedFinding;
+use crate::template;
+use crate::turn::skills::Told;
+use crate::vault::{Entry, NotePath, Vault, VaultError, WalkOptions};
+use crate::workspace::Workspace;
+
+pub use secrets::Hidden;
+pub use tool::SkillTool;
+
+/// The note that makes a folder a skill.
+pub const NOTE: &str = "SKILL.md";
+/// The most files of a skill.
+const FILES: usize = 200;
+/// The most bytes of all its files.
+const BYTES: u64 = 4 << 20;
+/// The most skills that are looked at.
+const SKILLS: usize = 500;
+
+/// A skill as `skill list` shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its folder's name.
+    pub folder: String,
+    /// Its note.
+    pub path: NotePath,
+    /// What its note says.
+    pub skill: Skill,
+    /// What is wrong with it.
+    pub problems: Vec<PlacedFinding>,
+}
+
+/// A skill with all of its files, as they stood at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    /// What its note says.
+    pub skill: Skill,
+    /// Its files by their path in its folder.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// The hash over names and bytes.
+    pub hash: String,
+    /// Whether it came with this program and nobody changed it.
+    pub is_shipped: bool,
+}
+
+/// The skills of one vault, and which of them were approved for which turn.
+#[derive(Debug)]
+pub struct Skills {
+    vault: Vault,
+    settings: Settings,
+    uses: Mutex<HashMap<String, Uses>>,
+}
+
+/// What was asked and approved in one turn.
+#[derive(Debug, Default)]
+struct Uses {
+    /// The hashes of skills that were approved.
+    approved: HashSet<String>,
+    /// The hash that each call asked for.
+    asked: HashMap<u32, String>,
+}
+
+impl Skills {
+    /// Those of this vault, with the settings as they are now.
+    pub fn of(workspace: &Workspace) -> Self {
+        let (vault, settings) = (workspace.vault.clone(), workspace.settings.clone());
+        Self { vault, settings, uses: Mutex::default() }
+    }
+
+    /// All skills with what is wrong with them, ordered by name.
+    ///
+    /// # Errors
+    /// The folder can't be listed. A vault without one has no skills.
+    pub fn list(&self) -> Result<Vec<Listed>, VaultError> {
+        let mut listed = Vec::new();
+        for (folder, entries, links) in self.folders(None)? {
+            listed.push(self.look(folder, &entries, links));
+        }
+        Ok(listed)
+    }
+
+    /// What a model is told of: skills without findings, whose secrets are there.
+    pub fn offered(&self) -> Vec<Told> {
+        let listed = self.list().unwrap_or_else(|error| {
+            tracing::warn!("the skills can't be listed: {error}");
+            Vec::new()
+        });
+        let fits = |one: &Listed| one.problems.is_empty() && self.secrets(&one.skill).is_ok();
+        listed.into_iter().filter(fits).map(|one| told(one.skill)).collect()
+    }
+
+    /// The skill of this name with all of its files.
+    ///
+    /// # Errors
+    /// A sentence: there is none, it has a finding, or its secrets are missing.
+    pub fn load(&self, name: &str) -> Result<Loaded, String> {
+        let none = || {
+            let known: Vec<String> = self.offered().into_iter().map(|told| told.name).collect();
+            let known = if known.is_empty() { "there are none".to_owned() } else { known.join(", ") };
+            format!("there is no skill `{}`; known: {known}", name.chars().take(64).collect::<String>())
+        };
+        if !skill::is_name(name) {
+            return Err(none());
+        }
+        let found = self.folders(Some(name)).map_err(|error| error.to_string())?;
+        let (folder, entries, links) = found.into_iter().next().ok_or_else(none)?;
+        let listed = self.look(folder, &entries, links);
+        if let Some(problem) = listed.problems.first() {
+            return Err(format!(
+                "the skill `{name}` has a problem ({}); `vault-agent skill check` shows it",
+                problem.reason
+            ));
+        }
+        self.secrets(&listed.skill)?;
+        let under = self.folder(name).map_err(|error| error.to_string())?;
+        let (mut files, mut hasher) = (BTreeMap::new(), blake3::Hasher::new());
+        for entry in &entries {
+            let bytes = self.vault.read(&entry.path).map_err(|error| error.to_string())?;
+            let inner = entry.path.as_str().strip_prefix(under.as_str()).unwrap_or(entry.path.as_str());
+            files.insert(inner.trim_start_matches('/').to_owned(), bytes);
+        }
+        let total: usize = files.values().map(Vec::len).sum();
+        if total as u64 > BYTES {
+            return Err(format!("the skill `{name}` is larger than {} MB", BYTES >> 20));
+        }
+        for (path, bytes) in &files {
+            for part in [path.as_bytes(), bytes] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part);
+            }
+        }
+        // The note is read once more for what is kept, so that what was checked is what is used.
+        let (skill, findings) = skill::parse(files.get(NOTE).map_or(b"", Vec::as_slice), name);
+        if !findings.is_empty() {
+            return Err(format!("the skill `{name}` changed while it was read; try again"));
+        }
+        let hash = hasher.finalize().to_hex().to_string();
+        Ok(Loaded { skill, is_shipped: is_shipped(name, &files), files, hash })
+    }
+
+    /// The secrets that a skill's commands are given, by their variables.
+    ///
+    /// # Errors
+    /// A sentence on what is missing or can't be given.
+    pub fn secrets(&self, skill: &Skill) -> Result<Vec<(String, SecretString)>, String> {
+        skill.secrets.iter().map(|variable| Ok((variable.clone(), self.secret(skill, variable)?))).collect()
+    }
+
+    fn secret(&self, skill: &Skill, variable: &str) -> Result<SecretString, String> {
+        let name = &skill.name;
+        if secrets::is_own(&self.settings, variable) {
+            return Err(format!("the skill `{name}` names `{variable}`, which is this program's own key"));
+        }
+        let file = self.settings.skills.get(name).and_then(|settings| settings.key_files.get(variable));
+        match crate::config::secret(variable, file.map(String::as_str), self.vault.root()) {
+            Ok(Some(secret)) => Ok(secret),
+            Ok(None) => Err(format!(
+                "the skill `{name}` needs the secret `{variable}`: set it in the environment, or name its file in \
+                 `[skill.{name}] key_files`"
+            )),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Whether a skill may be used in this turn without asking.
+    pub fn trusts(&self, loaded: &Loaded, turn: &str) -> bool {
+        let doing = Doing::Skill { name: &loaded.skill.name, hash: &loaded.hash };
+        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.is_shipped
+            || allow::allows(&self.settings.assistant.allow, &doing)
+            || uses.get(turn).is_some_and(|uses| uses.approved.contains(&loaded.hash))
+    }
+
+    /// Notes that a call waits for approval of the skill as it is now.
+    pub(super) fn asks(&self, loaded: &Loaded, caller: &Caller) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.entry(caller.turn.clone()).or_default().asked.insert(caller.number, loaded.hash.clone());
+    }
+
+    /// Lets a call use a skill: one that needs no approval, or is still the one that its approval was asked for, which
+    /// then holds for the turn.
+    pub(super) fn let_in(&self, loaded: &Loaded, caller: &Caller) -> Result<(), String> {
+        if self.trusts(loaded, &caller.turn) {
+            return Ok(());
+        }
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let uses = uses.entry(caller.turn.clone()).or_default();
+        if uses.asked.get(&caller.number) != Some(&loaded.hash) {
+            return Err(format!(
+                "the skill `{}` changed after it was approved; ask again",
+                loaded.skill.name
+            ));
+        }
+        uses.approved.insert(loaded.hash.clone());
+        Ok(())
+    }
+
+    /// The turn is over, and what was approved for it.
+    pub fn ended(&self, turn: &str) {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner).remove(turn);
+    }
+
+    fn folder(&self, name: &str) -> Result<NotePath, VaultError> {
+        let path = format!("{}/{name}", self.settings.paths.skills);
+        NotePath::new(&path).map_err(|_| VaultError::Root {
+            root: path.into(),
+            source: std::io::ErrorKind::InvalidInput.into(),
+        })
+    }
+
+    /// The folders of skills, with their files and how many links and other things are in them; only the one of this name.
+    fn folders(&self, only: Option<&str>) -> Result<Vec<(String, Vec<Entry>, Vec<String>)>, VaultError> {
+        let all = self.folder("x")?.parent();
+        let under = match only {
+            Some(name) => Some(self.folder(name)?),
+            None => all.clone(),
+        };
+        let walk =
+            match self.vault.walk(&WalkOptions { under, extensions: Vec::new(), ..WalkOptions::default() }) {
+                Ok(walk) => walk,
+                Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
+                Err(error) => return Err(error),
+            };
+        let root = format!("{}/", self.settings.paths.skills);
+        let mut found: BTreeMap<String, (Vec<Entry>, Vec<String>)> = BTreeMap::new();
+        for entry in walk.entries {
+            let folder = entry.path.as_str().strip_prefix(&root).and_then(|rest| rest.split_once('/'));
+            if let Some((folder, _)) = folder {
+                found.entry(folder.to_owned()).or_default().0.push(entry);
+            }
+        }
+        for skipped in walk.skipped {
+            let path = skipped.path.to_string_lossy().into_owned();
+            let folder = path.strip_prefix(&root).and_then(|rest| rest.split_once('/'));
+            if let Some((folder, inner)) = folder {
+                let word = format!("`{inner}` can't be part of a skill: {}", skipped.reason);
+                found.entry(folder.to_owned()).or_default().1.push(word);
+            }
+        }
+        let flat = |(folder, (entries, links))| (folder, entries, links);
+        Ok(found.into_iter().take(SKILLS).map(flat).collect())
+    }
+
+    /// What a folder's note says, and what is wrong with the folder.
+    fn look(&self, folder: String, entries: &[Entry], skipped: Vec<String>) -> Listed {
+        let note = format!("{}/{folder}/{NOTE}", self.settings.paths.skills);
+        let path = entries.iter().map(|entry| &entry.path).find(|path| path.as_str() == note);
+        let mut findings = Vec::new();
+        let mut wrong = |reason: String, suggestion: &str| {
+            findings.push(Finding { line: 1, column: 1, reason, suggestion: suggestion.to_owned() });
+        };
+        let mut skill = Skill::default();
+        let mut said = Vec::new();
+        match path.map(|path| self.vault.read(path)) {
+            Some(Ok(bytes)) => (skill, said) = skill::parse(&bytes, &folder),
+            Some(Err(error)) => wrong(format!("it can't be read: {error}"), ""),
+            None => {
+                wrong(format!("the folder `{folder}` has no `{NOTE}`"), "write one, or move the folder away")
+            }
+        }
+        for word in skipped {
+            wrong(word, "replace it by a plain file, or delete it");
+        }
+        if entries.len() > FILES {
+            wrong(format!("it has {} files, and {FILES} are read at most", entries.len()), "move some away");
+        }
+        if entries.iter().map(|entry| entry.stat.size).sum::<u64>() > BYTES {
+            wrong(format!("it is larger than {} MB", BYTES >> 20), "move the large files away");
+        }
+        for variable in skill.secrets.iter().filter(|variable| secrets::is_own(&self.settings, variable)) {
+            wrong(format!("`{variable}` is this program's own key"), "name a key of the skill's own");
+        }
+        let path = path.cloned().unwrap_or_else(|| {
+            NotePath::new(&note).unwrap_or_else(|_| NotePath::new(NOTE).expect("it is a path"))
+        });
+        said.extend(findings);
+        let problems = said.iter().map(|finding| PlacedFinding::new(&path, finding)).collect();
+        Listed { folder, path, skill, problems }
+    }
+}
+
+/// What a model is told of a skill's note with these bytes.
+pub fn told_of(name: &str, bytes: &[u8]) -> Told {
+    told(Skill { name: name.to_owned(), ..skill::parse(bytes, name).0 })
+}
+
+/// A skill's name and description on one line, without what nobody sees.
+fn told(skill: Skill) -> Told {
+    let line = skill.description.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain: String = line.chars().filter(|c| !c.is_control()).collect();
+    Told { name: skill.name, description: invisible::strip(&plain).into_owned() }
+}
+
+/// Whether these are the files that this program brings for the skill, no more, no fewer, no other.
+fn is_shipped(name: &str, files: &BTreeMap<String, Vec<u8>>) -> bool {
+    let root = format!("{}/{name}/", template::SKILLS);
+    let ours: BTreeMap<&str, &[u8]> = template::TEMPLATE
+        .iter()
+        .filter_map(|(path, text)| Some((path.strip_prefix(&root)?, text.as_bytes())))
+        .collect();
+    !ours.is_empty()
+        && ours.len() == files.len()
+        && ours.iter().all(|(path, text)| files.get(*path).is_some_and(|bytes| bytes == text))
+}

@@ -1,0 +1,121 @@
+//! The tool `skill`: reads what a skill says.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::{Loaded, NOTE, Skills};
+use crate::agent::approval::Wanted;
+use crate::agent::tools::{Caller, Leave, Toolbox};
+use crate::brain::{ToolCall, ToolSpec};
+use crate::config::allow::Doing;
+use crate::turn::history;
+use crate::turn::journal::ToolEnd;
+use crate::turn::skills::TOOL;
+
+/// Characters of a text that a brain is given.
+const MOST_CHARS: usize = 30_000;
+
+/// The tool that reads skills.
+#[derive(Debug)]
+pub struct SkillTool {
+    skills: Arc<Skills>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    name: String,
+    file: Option<String>,
+}
+
+impl SkillTool {
+    /// Over these skills.
+    pub fn new(skills: Arc<Skills>) -> Self {
+        Self { skills }
+    }
+
+    fn load(&self, call: &ToolCall) -> Result<(Asked, Loaded), String> {
+        let asked: Asked = serde_json::from_str(&call.arguments)
+            .map_err(|error| format!("the arguments can't be understood: {error}"))?;
+        let loaded = self.skills.load(&asked.name)?;
+        Ok((asked, loaded))
+    }
+
+    fn read(&self, call: &ToolCall, caller: &Caller) -> Result<String, String> {
+        let (asked, loaded) = self.load(call)?;
+        self.skills.let_in(&loaded, caller)?;
+        let Some(file) = asked.file.as_deref().filter(|file| *file != NOTE) else {
+            let files: Vec<&str> =
+                loaded.files.keys().map(String::as_str).filter(|path| *path != NOTE).collect();
+            let files = match files.as_slice() {
+                [] => String::new(),
+                files => format!("\n\nFiles of this skill: {}", files.join(", ")),
+            };
+            return Ok(format!("{}{files}", history::shorten(&loaded.skill.body, MOST_CHARS)));
+        };
+        let known = || loaded.files.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let bytes = loaded
+            .files
+            .get(file)
+            .ok_or_else(|| format!("the skill has no such file; it has: {}", known()))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| format!("`{file}` is not a text"))?;
+        Ok(history::shorten(text, MOST_CHARS))
+    }
+}
+
+/// What a person is asked before a skill is used that came from elsewhere.
+pub(crate) fn wanted(loaded: &Loaded) -> Wanted {
+    let doing = Doing::Skill { name: &loaded.skill.name, hash: &loaded.hash };
+    Wanted {
+        run: format!("skill {}", loaded.skill.name),
+        hash: Some(loaded.hash.clone()),
+        why: format!("the skill `{}` came from elsewhere, or was changed", loaded.skill.name),
+        always: Some(doing.always()),
+    }
+}
+
+#[async_trait]
+impl Toolbox for SkillTool {
+    fn specs(&self) -> Vec<ToolSpec> {
+        vec![ToolSpec {
+            name: TOOL.to_owned(),
+            description: "Reads how a skill is done. Read a skill before you use it; a file of it where its text says so."
+                .to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string", "description": "The skill's name."},
+                    "file": {"type": "string", "description": "One of its files, such as `references/more.md`; without it the skill's own text."}
+                },
+                "required": ["name"],
+                "additionalProperties": false
+            }),
+        }]
+    }
+
+    fn leave(&self, call: &ToolCall, caller: &Caller) -> Leave {
+        match self.load(call) {
+            Ok((_, loaded)) if self.skills.trusts(&loaded, &caller.turn) => Leave::Free,
+            Ok((_, loaded)) => {
+                self.skills.asks(&loaded, caller);
+                Leave::Ask(wanted(&loaded))
+            }
+            Err(why) => Leave::Refused(why),
+        }
+    }
+
+    async fn call(&self, call: &ToolCall, caller: &Caller, _: &CancellationToken) -> ToolEnd {
+        match self.read(call, caller) {
+            Ok(text) => ToolEnd { text, is_error: false, ms: 0 },
+            Err(text) => ToolEnd { text, is_error: true, ms: 0 },
+        }
+    }
+
+    async fn ended(&self, turn: &str) {
+        self.skills.ended(turn);
+    }
+}
