@@ -9,6 +9,8 @@
 pub mod approval;
 pub mod approvals;
 pub mod budget;
+#[cfg(unix)]
+pub mod bash;
 mod calling;
 pub mod colleague;
 mod engine;

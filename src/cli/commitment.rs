@@ -3,11 +3,9 @@
 use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver::Scope;
 use crate::format::commitment::{self, Precision};
-use crate::memory::Origin;
 use crate::memory::commitments::{CommitmentError, Draft, Listed};
 use crate::reminders::{ReminderError, parse_when};
 use crate::schedule;
-use crate::vault::Actor;
 
 /// Adds, lists and ends follow-ups.
 #[derive(Debug, clap::Args)]
@@ -57,7 +55,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let memory = workspace.memory();
     let ledger = memory.ledger();
-    let origin = Origin::new(Actor::Cli);
+    let origin = context.origin();
     let listed = match &args.action {
         Action::Add { when, text, scope, precision, source } => {
             let now = workspace.clock.now();

@@ -8,12 +8,11 @@ use serde_json::json;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::format::pinned::Target;
 use crate::memory::{
-    Draft, Fields, ListedDay, ListedSection, Meant, MemoryError, NewMemory, Origin, Saved, Scope, Shelf,
+    Draft, Fields, ListedDay, ListedSection, Meant, MemoryError, NewMemory, Saved, Scope, Shelf,
     Temporal, Tier, derive, derived_before, read_working, working,
 };
 use crate::reminders::{ReminderError, parse_when};
 use crate::schedule;
-use crate::vault::Actor;
 use crate::workspace::Workspace;
 
 /// Saves, lists, reads and removes memories.
@@ -160,7 +159,7 @@ struct SaveArgs {
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let memory = workspace.memory();
-    let origin = Origin::new(Actor::Cli);
+    let origin = context.origin();
     match &args.action {
         Action::Save(args) => save(context, &workspace, args),
         Action::List { shelf, scope, date, all } => {
@@ -242,7 +241,7 @@ fn not_again(workspace: &Workspace, path: &str, line: usize) -> Result<(), Comma
 
 fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandResult {
     let now = workspace.clock.now();
-    let (memory, origin) = (workspace.memory(), Origin::new(Actor::Cli));
+    let (memory, origin) = (workspace.memory(), context.origin());
     let text = words(&args.text)?;
     let shelf: Shelf = args.to.parse()?;
     let fact = || -> Result<NewMemory<'_>, CommandError> {
@@ -397,7 +396,7 @@ fn print_day(context: &Context, day: &ListedDay) {
 }
 
 fn working_memory(context: &Context, workspace: &Workspace, set: Option<&str>, clear: bool) -> CommandResult {
-    let (settings, origin) = (&workspace.settings, Origin::new(Actor::Cli));
+    let (settings, origin) = (&workspace.settings, context.origin());
     let now = workspace.clock.now();
     if !working::is_on(settings) {
         return Err(MemoryError::WorkingOff.into());

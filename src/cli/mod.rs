@@ -32,6 +32,8 @@ mod mcp;
 mod mcp_config;
 mod memory;
 mod migrate;
+#[cfg(feature = "assistant")]
+mod permitted;
 #[cfg(feature = "index")]
 mod recall;
 #[cfg(feature = "index")]
@@ -69,6 +71,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::brain::process::supervise;
 use crate::clock::{self, Clock};
 use crate::config::{self, ConfigError};
+use crate::vault::{Actor, Origin};
 use crate::workspace::Workspace;
 
 pub use error::{CommandError, CommandResult, Kind, Status};
@@ -157,9 +160,33 @@ pub struct Context {
     /// The time.
     pub clock: Arc<dyn Clock>,
     vault: Option<PathBuf>,
+    /// Whose call this is, where the assistant asks from its shell.
+    #[cfg(all(unix, feature = "assistant"))]
+    caller: Option<crate::agent::bash::gate::Called>,
 }
 
 impl Context {
+    /// Who writes: a person at the command line, or the assistant through its shell.
+    pub fn origin(&self) -> Origin {
+        #[cfg(all(unix, feature = "assistant"))]
+        if let Some(caller) = &self.caller {
+            return caller.origin();
+        }
+        Origin::new(Actor::Cli)
+    }
+
+    /// Refuses what the assistant may not do from its shell.
+    #[cfg(all(unix, feature = "assistant"))]
+    fn permits(&self, matches: &clap::ArgMatches) -> Result<(), CommandError> {
+        self.caller.as_ref().map_or(Ok(()), |_| permitted::check(matches))
+    }
+
+    #[cfg(not(all(unix, feature = "assistant")))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "it has a caller in other builds")]
+    fn permits(&self, _: &clap::ArgMatches) -> Result<(), CommandError> {
+        Ok(())
+    }
+
     /// The vault that `--vault`, the environment or the current folder names. Nothing is written for a
     /// folder that is none: neither in it nor in a state or cache directory of its own.
     ///
@@ -219,10 +246,15 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     if args.get(1).is_some_and(|arg| arg == supervise::COMMAND) {
         return supervise::run(&args[2..]);
     }
+    #[cfg(all(unix, feature = "assistant"))]
+    if let Some(code) = crate::agent::bash::gate::forward(&args) {
+        return code;
+    }
     let is_hook = args.iter().any(|arg| arg == "hook");
-    let cli = match command().try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches))
-    {
-        Ok(cli) => cli,
+    let matches = command().try_get_matches_from(&args);
+    let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             let code = refuse(&error, args.iter().any(|arg| arg == "--json"));
             // To a host, 2 means that the prompt or the stop is refused: an option that this version doesn't
@@ -232,7 +264,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     };
     let ui = Ui::begin(cli.global.json);
     log_to_stderr(cli.global.verbose);
-    let code = match context(&cli.global, ui).and_then(|context| dispatch(&cli.command, &context)) {
+    let code = match context(&cli.global, ui).and_then(|context| {
+        context.permits(&matches)?;
+        dispatch(&cli.command, &context)
+    }) {
         Ok(Status::Fine) => 0,
         Ok(Status::Problem) => 1,
         Err(error) => {
@@ -268,7 +303,13 @@ fn context(global: &GlobalArgs, ui: Ui) -> Result<Context, CommandError> {
         ConfigError::new(format!("`{}` is `{value}`, which is no instant", clock::NOW_VARIABLE))
             .suggest("give RFC 3339, such as `2026-12-01T09:30:00Z`")
     })?;
-    Ok(Context { ui, clock, vault: global.vault.clone() })
+    Ok(Context {
+        ui,
+        clock,
+        vault: global.vault.clone(),
+        #[cfg(all(unix, feature = "assistant"))]
+        caller: crate::agent::bash::gate::Called::from_env(),
+    })
 }
 
 fn dispatch(command: &Command, context: &Context) -> CommandResult {

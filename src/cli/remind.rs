@@ -10,7 +10,7 @@ use crate::format::reminder::Recur;
 use crate::reminders::{
     Book, Changes, Draft, Listed, Previewed, ReminderError, Written, local_after, parse_when,
 };
-use crate::vault::{Actor, NotePath};
+use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
 /// Adds, lists, changes and removes reminders.
@@ -119,7 +119,7 @@ impl Remind<'_> {
 
     fn add(&self, when: &str, message: &str, recur: &str) -> CommandResult {
         let draft = Draft { local: self.when(when)?, recur: recurrence(recur)?, msg: message.to_owned() };
-        let written = self.book().add(&draft, Actor::Cli)?;
+        let written = self.book().add(&draft, self.context.origin())?;
         self.say("added", &written)
     }
 
@@ -135,12 +135,12 @@ impl Remind<'_> {
             recur: recur.map(recurrence).transpose()?,
             msg: message.map(str::to_owned),
         };
-        let written = self.book().change(id, &changes, Actor::Cli)?;
+        let written = self.book().change(id, &changes, self.context.origin())?;
         self.say("changed", &written)
     }
 
     fn remove(&self, id: &str) -> CommandResult {
-        let written = self.book().remove(id, Actor::Cli)?;
+        let written = self.book().remove(id, self.context.origin())?;
         self.say("removed", &written)
     }
 
@@ -151,7 +151,7 @@ impl Remind<'_> {
             None => local_after(now, SignedDuration::from_mins(i64::from(minutes.unwrap_or(10))), zone),
         };
         let said = self.workspace.said_by(id);
-        let written = self.book().snooze(id, local, now, said.as_deref(), Actor::Cli)?;
+        let written = self.book().snooze(id, local, now, said.as_deref(), self.context.origin())?;
         self.say("snoozed", &written)
     }
 

@@ -9,6 +9,8 @@ use super::part::Event;
 #[cfg(feature = "mcp")]
 use crate::agent::Colleagues;
 use crate::agent::approval::Approvals;
+#[cfg(unix)]
+use crate::agent::bash::BashTool;
 use crate::agent::skills::{SkillTool, Skills};
 use crate::agent::{Boxes, Engine, EngineParts, NoTools, Permits, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::wire::Watch;
@@ -113,7 +115,13 @@ pub(crate) fn toolbox_for(
         let beside = |(journal, permits)| Colleagues::beside(Arc::clone(journal), Arc::clone(permits));
         boxes.push(Arc::new(crate::mcp::VaultTools::new(own, turns.map(beside).unwrap_or_default())));
     }
-    boxes.push(Arc::new(SkillTool::new(Arc::new(Skills::of(workspace)))));
+    let skills = Arc::new(Skills::of(workspace));
+    #[cfg(unix)]
+    if groups.contains(&ToolGroup::Bash) {
+        let bash = BashTool::of(workspace, Arc::clone(&skills));
+        boxes.extend(bash.map(|bash| Arc::new(bash) as Arc<dyn Toolbox>));
+    }
+    boxes.push(Arc::new(SkillTool::new(skills)));
     #[cfg(all(feature = "mcp", unix))]
     if workspace.settings.mcp.iter().any(|server| server.is_for(purpose))
         && let Some(servers) = again(workspace)

@@ -61,12 +61,12 @@ fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> Result<Ve
         let recall = Recall::new(index, &workspace.settings, Arc::clone(&workspace.clock));
         return Ok(recall.recall(prompt, Some(&scopes), 0, false)?.hits);
     }
-    let hits = by_words(&index, prompt)?;
+    let hits = by_words(&index, prompt, &workspace.settings.paths.skills)?;
     // A glance may have missed an edit of just these notes.
     let paths: Vec<String> = hits.iter().map(|hit| hit.path.clone()).collect();
     if index.is_behind(&paths)? {
         index.update(&paths)?;
-        return Ok(by_words(&index, prompt)?);
+        return Ok(by_words(&index, prompt, &workspace.settings.paths.skills)?);
     }
     Ok(hits)
 }
@@ -81,7 +81,7 @@ fn is_in_time(index: &Index) -> Result<bool, IndexError> {
 }
 
 /// Blocks that have at least half of the words that carry the prompt's content, and two or more of them.
-fn by_words(index: &Index, prompt: &str) -> Result<Vec<Hit>, IndexError> {
+fn by_words(index: &Index, prompt: &str, skills: &str) -> Result<Vec<Hit>, IndexError> {
     let wanted = content(prompt);
     let mut words: Vec<&str> = wanted.iter().map(String::as_str).collect();
     words.sort_unstable();
@@ -89,8 +89,8 @@ fn by_words(index: &Index, prompt: &str) -> Result<Vec<Hit>, IndexError> {
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    let judge = Judge::new(prompt);
-    let worth = |hit: &Hit| judge.worth(hit.kind, hit.role, &hit.text);
+    let judge = Judge::new(prompt, skills);
+    let worth = |hit: &Hit| judge.worth(&hit.path, hit.kind, hit.role, &hit.text);
     let mut hits = index.search(&Query::new(words.join(" ")).limit(POOL))?.hits;
     hits.retain(|hit| {
         let section = hit.section.as_deref().unwrap_or_default();

@@ -116,7 +116,8 @@ impl Recall {
         let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
         let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
         let mut maker = snapshot.maker(text)?;
-        let (judged, surest) = judged(snapshot, state, &mut maker, &Judge::new(text), takes, &ranking.best)?;
+        let judge = Judge::new(text, &self.settings.paths.skills);
+        let (judged, surest) = judged(snapshot, state, &mut maker, &judge, takes, &ranking.best)?;
         let pinned = finder::pinned(snapshot, state, &maker, takes)?;
         let sure = surest >= SURE_ENOUGH;
         let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
@@ -287,8 +288,10 @@ fn judged(
         for find in finder::of_slots(snapshot, state, ranked.to_vec(), POOL, &takes)? {
             let Ranked { slot, sure, .. } = find.ranked;
             let hit = snapshot.hit(maker, find.found)?;
-            let worth = judge.worth(hit.kind, hit.role, &hit.text);
-            if worth != Worth::Nothing || hit.kind == "heading" && !is_shipped(&hit.text) {
+            let worth = judge.worth(&hit.path, hit.kind, hit.role, &hit.text);
+            if worth != Worth::Nothing
+                || hit.kind == "heading" && !is_shipped(&hit.text) && !judge.is_skill(&hit.path)
+            {
                 surest = surest.max(sure);
             }
             facts += usize::from(worth == Worth::Fact);

@@ -26,6 +26,7 @@ pub enum Worth {
 pub struct Judge {
     terms: HashSet<String>,
     words: String,
+    skills: String,
 }
 
 /// Words that a question begins with, where it has no question mark.
@@ -35,18 +36,24 @@ const ASKING: [&str; 22] = [
 ];
 
 impl Judge {
-    /// For a question.
-    pub fn new(question: &str) -> Self {
-        Self { terms: terms(question), words: plain(question) }
+    /// For a question; `skills` is the folder of skills.
+    pub fn new(question: &str, skills: &str) -> Self {
+        Self { terms: terms(question), words: plain(question), skills: format!("{skills}/") }
     }
 
-    /// What a block of this kind, of this speaker, with this text is worth.
-    pub fn worth(&self, kind: KindName, role: Option<RoleName>, text: &str) -> Worth {
+    /// Whether a note is part of a skill: how something is done, and nobody's memory.
+    pub fn is_skill(&self, path: &str) -> bool {
+        path.starts_with(&self.skills)
+    }
+
+    /// What a block of this note, of this kind, of this speaker, with this text is worth.
+    pub fn worth(&self, path: &str, kind: KindName, role: Option<RoleName>, text: &str) -> Worth {
         // What only orders or explains a note is no memory; a link of the file of pins stands for what it links to.
         if matches!(kind, "heading" | "properties" | "comment")
             || kind == "pin" && !has_words(text)
             || role == Some(Role::Tool.as_str())
             || is_shipped(text)
+            || self.is_skill(path)
         {
             return Worth::Nothing;
         }
@@ -103,8 +110,8 @@ mod tests {
 
     #[test]
     fn facts_come_before_what_was_said_and_echoes_are_nothing() {
-        let judge = Judge::new("What does Anna drink?");
-        let turn = |role, text| judge.worth("turn", Some(role), text);
+        let judge = Judge::new("What does Anna drink?", "skills");
+        let turn = |role, text| judge.worth("a.md", "turn", Some(role), text);
         for echo in [
             "What does Anna drink?",
             "what does anna drink",
@@ -119,10 +126,11 @@ mod tests {
         assert_eq!(turn("user", "Tell me about Anna's tea"), Worth::Said);
         assert_eq!(turn("agent", "Anna drinks green tea."), Worth::Said);
         assert_eq!(turn("tool", "green tea"), Worth::Nothing);
-        assert_eq!(judge.worth("memory", None, "Anna: what does she drink"), Worth::Fact);
-        assert_eq!(judge.worth("heading", None, "Anna"), Worth::Nothing);
-        assert_eq!(judge.worth("pin", None, "Anna drinks green tea"), Worth::Fact);
-        assert_eq!(judge.worth("pin", None, "logs/discord-channel/7/x#^01K"), Worth::Nothing);
-        assert_eq!(judge.worth("paragraph", None, "What is due today, what was promised, and what was left open yesterday? Answer in five lines."), Worth::Nothing);
+        assert_eq!(judge.worth("a.md", "memory", None, "Anna: what does she drink"), Worth::Fact);
+        assert_eq!(judge.worth("a.md", "heading", None, "Anna"), Worth::Nothing);
+        assert_eq!(judge.worth("a.md", "pin", None, "Anna drinks green tea"), Worth::Fact);
+        assert_eq!(judge.worth("skills/tea/SKILL.md", "paragraph", None, "Anna drinks tea"), Worth::Nothing);
+        assert_eq!(judge.worth("a.md", "pin", None, "logs/discord-channel/7/x#^01K"), Worth::Nothing);
+        assert_eq!(judge.worth("a.md", "paragraph", None, "What is due today, what was promised, and what was left open yesterday? Answer in five lines."), Worth::Nothing);
     }
 }

@@ -191,14 +191,14 @@ impl Skills {
     }
 
     /// Notes that a call waits for approval of the skill as it is now.
-    pub(super) fn asks(&self, loaded: &Loaded, caller: &Caller) {
+    pub(crate) fn asks(&self, loaded: &Loaded, caller: &Caller) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.entry(caller.turn.clone()).or_default().asked.insert(caller.number, loaded.hash.clone());
     }
 
     /// Lets a call use a skill: one that needs no approval, or is still the one that its approval was asked for, which
     /// then holds for the turn.
-    pub(super) fn let_in(&self, loaded: &Loaded, caller: &Caller) -> Result<(), String> {
+    pub(crate) fn let_in(&self, loaded: &Loaded, caller: &Caller) -> Result<(), String> {
         if self.trusts(loaded, &caller.turn) {
             return Ok(());
         }

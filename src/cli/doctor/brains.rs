@@ -3,15 +3,28 @@
 use super::Check;
 use crate::agent::setup;
 use crate::cli::brain;
-use crate::config::{BrainKind, ToolGroup};
+use crate::config::{BashMode, BrainKind, ToolGroup};
 use crate::workspace::Workspace;
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     let prepared = setup::prepare(&workspace.settings, workspace.vault.root());
     let mut checks = Vec::new();
     if workspace.settings.assistant.tools.contains(&ToolGroup::Bash) {
-        let detail = "`[assistant] tools` names `bash`, which this build can't confine: it is never offered";
-        checks.push(Check::warn("brain", detail, "take `bash` out of the list"));
+        let enforced = crate::confine::enforcement();
+        if !enforced.is_whole() {
+            let weak: Vec<String> =
+                enforced.weak().map(|rule| format!("{}: {}", rule.name, rule.word)).collect();
+            let asks = workspace.settings.assistant.bash == BashMode::Ask;
+            let what = if asks { "every command is asked about" } else { "it is off" };
+            let detail =
+                format!("bash: this machine can't confine it wholly, so {what} ({})", weak.join("; "));
+            let fix = if asks {
+                "mend what is missing, or take `bash` out of `[assistant] tools`"
+            } else {
+                "mend what is missing, or set `[assistant] bash = \"ask\"`"
+            };
+            checks.push(Check::warn("brain", detail, fix));
+        }
     }
     for (listed, brain) in brain::listed(workspace).into_iter().zip(&prepared) {
         let name = &listed.name;

@@ -1,0 +1,345 @@
+//! The tool `bash`: one shell command, run in the box of [`crate::confine`].
+//!
+//! A command reads the system's programs and the vault, writes to the scratch folder of its turn, and reaches nothing
+//! else. It changes the vault through `vault-agent …` alone, which [`gate`] runs outside. A plain command needs nobody's
+//! leave. Network, a skill's secrets and a skill that came from elsewhere are asked about, unless `[assistant] allow`
+//! names them; in a turn that has read text of strangers, network and secrets are asked about all the same.
+//!
+//! What a command says is text that nobody vouches for. The secrets that it was given are taken out of it; such a command
+//! has a scratch of its own, which goes with it, so that no other can find them there.
+
+pub mod gate;
+mod scratch;
+mod sight;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use self::gate::VaultGate;
+use self::scratch::{Scratch, TurnFolder};
+use super::approval::Wanted;
+use super::skills::{Hidden, Loaded, Skills};
+use super::tools::{Caller, Leave, Toolbox};
+use crate::brain::{ToolCall, ToolSpec};
+use crate::config::allow::{self, Doing};
+use crate::config::{BashMode, Settings};
+use crate::confine::{self, Gate, Limits, Policy, Ran};
+use crate::turn::history;
+use crate::turn::journal::ToolEnd;
+use crate::workspace::Workspace;
+
+/// The tool's name.
+pub const TOOL: &str = "bash";
+/// The longest command, in bytes.
+const MOST_COMMAND: usize = 20_000;
+/// Bytes of output that a brain is given.
+const MOST_OUTPUT: usize = 30_000;
+/// The most output of a command that was given a secret: all of it is looked through before any of it is cut.
+const MOST_SECRET_OUTPUT: usize = 1 << 20;
+
+/// The shell, for one vault.
+#[derive(Debug)]
+pub struct BashTool {
+    settings: Settings,
+    zone: String,
+    sight: sight::Sight,
+    skills: Arc<Skills>,
+    scratch: Scratch,
+    gate: gate::Place,
+    /// What this machine can't enforce; empty where it enforces everything.
+    weak: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    command: String,
+    skill: Option<String>,
+    #[serde(default)]
+    network: bool,
+}
+
+impl BashTool {
+    /// The shell of this vault; none where this machine can't confine it wholly and the settings don't say `bash = "ask"`.
+    pub fn of(workspace: &Workspace, skills: Arc<Skills>) -> Option<Self> {
+        let enforced = confine::enforcement();
+        let weak: Vec<String> = enforced.weak().map(|rule| format!("{}: {}", rule.name, rule.word)).collect();
+        let settings = workspace.settings.clone();
+        if !enforced.is_whole() && settings.assistant.bash != BashMode::Ask {
+            tracing::warn!("bash is off: this machine can't confine it wholly ({})", weak.join("; "));
+            return None;
+        }
+        Some(Self {
+            settings,
+            zone: workspace.zone.name().to_owned(),
+            sight: sight::Sight::of(workspace),
+            skills,
+            scratch: Scratch::in_cache(&workspace.dirs.cache),
+            gate: gate::Place::of(workspace),
+            weak,
+        })
+    }
+
+    /// The same with another program as `vault-agent`, for whoever embeds this crate.
+    #[must_use]
+    pub fn with_program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.gate.program = program.into();
+        self
+    }
+
+    fn asked(&self, call: &ToolCall) -> Result<(Asked, Option<Loaded>), String> {
+        let asked: Asked = serde_json::from_str(&call.arguments)
+            .map_err(|error| format!("the arguments can't be understood: {error}"))?;
+        if asked.command.trim().is_empty() {
+            return Err("the command is empty".to_owned());
+        }
+        if asked.command.len() > MOST_COMMAND || asked.command.contains('\0') {
+            return Err(format!("a command has at most {MOST_COMMAND} bytes, and no null byte"));
+        }
+        let skill = asked.skill.as_deref().map(|name| self.skills.load(name)).transpose()?;
+        Ok((asked, skill))
+    }
+
+    fn wanted(&self, asked: &Asked, skill: Option<&Loaded>, caller: &Caller) -> Option<Wanted> {
+        let run = shown(asked);
+        let hash = skill.map(|skill| skill.hash.clone());
+        let foreign = skill.filter(|skill| !self.skills.trusts(skill, &caller.turn));
+        let secrets: &[String] = skill.map_or(&[], |skill| &skill.skill.secrets);
+        let leaves = asked.network || !secrets.is_empty();
+        let mut why: Vec<String> = Vec::new();
+        if self.settings.assistant.bash == BashMode::Ask {
+            why.push(match self.weak.as_slice() {
+                [] => "every command is asked about".to_owned(),
+                weak => format!("this machine can't confine it wholly: {}", weak.join("; ")),
+            });
+        }
+        let is_each = !why.is_empty();
+        why.extend(asked.network.then(|| "network".to_owned()));
+        why.extend(secrets.iter().map(|name| format!("the secret {name}")));
+        why.extend(foreign.map(|skill| {
+            format!("the skill `{}`, which came from elsewhere or was changed", skill.skill.name)
+        }));
+        let always = match foreign {
+            _ if is_each => None,
+            Some(_) if leaves => None,
+            Some(skill) => Some(Doing::Skill { name: &skill.skill.name, hash: &skill.hash }.always()),
+            None if leaves => {
+                let doing = Doing::Bash(&run);
+                if !caller.tainted && allow::allows(&self.settings.assistant.allow, &doing) {
+                    return None;
+                }
+                Some(doing.always())
+            }
+            None => return None,
+        };
+        Some(Wanted { run, hash, why: why.join(", "), always })
+    }
+
+    async fn run(
+        &self,
+        call: &ToolCall,
+        caller: &Caller,
+        stop: &CancellationToken,
+    ) -> Result<(String, bool), String> {
+        let (asked, skill) = self.asked(call)?;
+        if let Some(skill) = &skill {
+            self.skills.let_in(skill, caller)?;
+        }
+        let secrets =
+            skill.as_ref().map_or_else(|| Ok(Vec::new()), |skill| self.skills.secrets(&skill.skill))?;
+        let hidden = Arc::new(Hidden::new(secrets.iter().map(|(_, secret)| secret)));
+        let folder = self.scratch.turn(&caller.turn, (!secrets.is_empty()).then_some(caller.number));
+        let folder = folder.map_err(|error| format!("no scratch folder can be made: {error}"))?;
+        let policy = self.policy(&asked, &secrets, &folder, skill.as_ref());
+        let policy = policy.map_err(|error| format!("the scratch folder can't be prepared: {error}"))?;
+        let command = match &skill {
+            Some(_) => format!("cd \"$SKILL\" || exit 1\n{}", asked.command),
+            None => asked.command.clone(),
+        };
+        let gate: Arc<dyn Gate> =
+            Arc::new(VaultGate::new(self.gate.clone(), caller.clone(), Arc::clone(&hidden)));
+        let ran = confine::run(&policy, &command, Some(gate), stop).await;
+        if !secrets.is_empty() {
+            folder.remove();
+        }
+        let ran = ran.map_err(|error| hidden.hide(&error.to_string()))?;
+        Ok((said(&ran, &hidden, secrets.is_empty()), !ran.exit.is_success()))
+    }
+
+    fn policy(
+        &self,
+        asked: &Asked,
+        secrets: &[(String, SecretString)],
+        folder: &TurnFolder,
+        skill: Option<&Loaded>,
+    ) -> std::io::Result<Policy> {
+        let mut policy = Policy::new(folder.work());
+        policy.network = asked.network;
+        policy.gate = true;
+        policy.limits = Limits { output_bytes: MOST_OUTPUT, ..Limits::default() };
+        if !secrets.is_empty() {
+            policy.limits.output_bytes = MOST_SECRET_OUTPUT;
+            policy.limits.whole_bytes = MOST_SECRET_OUTPUT as u64;
+        }
+        policy.read = self.sight.entries();
+        let view = folder.view(&policy.read)?;
+        policy.env.push(("VAULT".to_owned(), view.to_string_lossy().into_owned()));
+        policy.env.push(("TZ".to_owned(), self.zone.clone()));
+        policy.read.push(view);
+        if let Some(skill) = skill {
+            let place = folder.skill(&skill.skill.name, &skill.files)?;
+            policy.env.push(("SKILL".to_owned(), place.to_string_lossy().into_owned()));
+            policy.read.push(place);
+        }
+        let exposed = secrets.iter().map(|(name, secret)| (name.clone(), secret.expose_secret().to_owned()));
+        policy.env.extend(exposed);
+        Ok(policy)
+    }
+}
+
+/// What would run, on one line: the command as it is, behind it the skill that it runs with.
+///
+/// A command with a skill begins with words that no pattern for a plain command has, so that leave for one is none for
+/// the other.
+fn shown(asked: &Asked) -> String {
+    let command = if asked.command.chars().any(char::is_control) {
+        serde_json::Value::from(asked.command.as_str()).to_string()
+    } else {
+        asked.command.clone()
+    };
+    match (&asked.skill, asked.network) {
+        (Some(skill), true) => format!("skill {skill}, network: {command}"),
+        (Some(skill), false) => format!("skill {skill}: {command}"),
+        (None, _) => command,
+    }
+}
+
+/// What a brain is told of a command's end.
+fn said(ran: &Ran, hidden: &Hidden, keeps_whole: bool) -> String {
+    let mut text = hidden.hide(ran.text.trim_end());
+    if text.len() > MOST_OUTPUT {
+        text = history::shorten(&text, MOST_OUTPUT);
+    }
+    if text.is_empty() {
+        text.push_str("(no output)");
+    }
+    let whole = ran.whole.as_ref().filter(|_| keeps_whole).and_then(|path| path.file_name());
+    let whole = whole.map(|name| {
+        format!("; all {} bytes are in {} for your next command", ran.bytes, name.to_string_lossy())
+    });
+    format!("{text}\n[{}{}]", ran.exit, whole.unwrap_or_default())
+}
+
+#[async_trait]
+impl Toolbox for BashTool {
+    fn specs(&self) -> Vec<ToolSpec> {
+        vec![ToolSpec {
+            name: TOOL.to_owned(),
+            description: "Runs one command with bash, confined: it works in an empty scratch folder that lasts for this \
+turn, reads the vault's notes under $VAULT (links: use `grep -R`), and has no network. Notes change only by \
+`vault-agent`: `vault-agent remind add \"fri 9:00\" \"Call Mum\"`, `vault-agent memory save \"…\"`, `vault-agent search …`, \
+`vault-agent --help` for more. 60 s, 1 GB. With `skill` it runs in that skill's folder, with its secrets; with `network` \
+it reaches the internet; the user is asked first."
+                .to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "command": {"type": "string", "description": "The command, for `bash -c`."},
+                    "skill": {"type": "string", "description": "The skill whose files and secrets it needs."},
+                    "network": {"type": "boolean", "description": "Whether it needs the network."}
+                },
+                "required": ["command"],
+                "additionalProperties": false
+            }),
+        }]
+    }
+
+    fn leave(&self, call: &ToolCall, caller: &Caller) -> Leave {
+        let (asked, skill) = match self.asked(call) {
+            Ok(asked) => asked,
+            Err(why) => return Leave::Refused(why),
+        };
+        match self.wanted(&asked, skill.as_ref(), caller) {
+            None => Leave::Free,
+            Some(wanted) => {
+                if let Some(skill) = &skill {
+                    self.skills.asks(skill, caller);
+                }
+                Leave::Ask(wanted)
+            }
+        }
+    }
+
+    fn untrusted(&self, tool: &str) -> bool {
+        tool == TOOL
+    }
+
+    async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
+        let began = Instant::now();
+        let (text, is_error) = self.run(call, caller, stop).await.unwrap_or_else(|why| (why, true));
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        ToolEnd { text, is_error, ms }
+    }
+
+    async fn ended(&self, turn: &str) {
+        self.skills.ended(turn);
+        self.scratch.ended(turn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(command: &str, skill: Option<&str>, network: bool) -> Asked {
+        Asked { command: command.to_owned(), skill: skill.map(str::to_owned), network }
+    }
+
+    #[test]
+    fn what_is_shown_stands_on_one_line_and_says_the_skill() {
+        assert_eq!(shown(&asked("ls -l", None, true)), "ls -l");
+        assert_eq!(shown(&asked("a\nb", None, false)), "\"a\\nb\"");
+        assert_eq!(shown(&asked("run", Some("web"), true)), "skill web, network: run");
+        assert_eq!(shown(&asked("run", Some("web"), false)), "skill web: run");
+    }
+
+    #[test]
+    fn leave_for_a_plain_command_is_none_for_one_with_a_skill() {
+        let allowed = ["bash:bash scripts/search.sh *".to_owned()];
+        let fits = |asked: &Asked| allow::allows(&allowed, &Doing::Bash(&shown(asked)));
+        assert!(fits(&asked("bash scripts/search.sh tea", None, true)));
+        assert!(!fits(&asked("bash scripts/search.sh tea", Some("web"), true)));
+        assert!(!fits(&asked("bash scripts/search.sh tea\nrm x", None, true)));
+    }
+
+    #[test]
+    fn the_end_is_told_in_words() {
+        let ran = |text: &str, exit, whole: Option<&str>| Ran {
+            exit,
+            text: text.to_owned(),
+            bytes: 99,
+            whole: whole.map(PathBuf::from),
+        };
+        let hidden = Hidden::default();
+        assert_eq!(
+            said(&ran("", confine::Exit::Code(0), None), &hidden, true),
+            "(no output)\n[exit status 0]"
+        );
+        assert_eq!(
+            said(&ran("x\n", confine::Exit::Code(1), Some("/s/output-1")), &hidden, true),
+            "x\n[exit status 1; all 99 bytes are in output-1 for your next command]"
+        );
+        let hidden = Hidden::new([SecretString::from("canary-123")].iter());
+        assert_eq!(
+            said(&ran("k=canary-123", confine::Exit::Code(0), None), &hidden, false),
+            "k=[hidden]\n[exit status 0]"
+        );
+    }
+}

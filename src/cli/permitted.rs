@@ -1,0 +1,117 @@
+//! What the assistant may ask of this program from its confined shell: reading, reminders, follow-ups and memory.
+//!
+//! Everything that it changes this way is recorded as its own and can be undone; what undoes, sets up, sends, or reads and
+//! writes files outside the vault stays a person's.
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+use super::CommandError;
+
+/// The commands, with their subcommands where not all of them are permitted, and the arguments that are not.
+const PERMITTED: [(&str, &[&str], &[&str]); 11] = [
+    ("search", &[], &[]),
+    ("recall", &[], &[]),
+    ("remind", &["add", "list", "edit", "rm", "preview"], &[]),
+    ("memory", &["save", "list", "get", "promote", "pin", "unpin", "forget", "working"], &[]),
+    ("commitment", &["add", "list", "done", "cancel"], &[]),
+    ("skill", &["list", "check"], &[]),
+    ("status", &[], &[]),
+    ("stats", &[], &[]),
+    ("check", &[], &["files"]),
+    ("usage", &[], &[]),
+    ("lcm", &[], &[]),
+];
+
+/// Whether the assistant may do what these arguments ask for.
+///
+/// # Errors
+/// It may not; with what it may.
+pub(super) fn check(matches: &ArgMatches) -> Result<(), CommandError> {
+    let refused = |what: String| {
+        let known: Vec<&str> = PERMITTED.iter().map(|(name, ..)| *name).collect();
+        Err(CommandError::usage(format!("{what} isn't for the assistant"))
+            .hint(format!("it may use: {}", known.join(", "))))
+    };
+    let mut inner = Some(matches);
+    while let Some(matches) = inner {
+        // Which vault it is, is not the caller's to say.
+        if matches.try_contains_id("vault").unwrap_or(false)
+            && matches.value_source("vault") == Some(ValueSource::CommandLine)
+        {
+            return refused("`--vault`".to_owned());
+        }
+        inner = matches.subcommand().map(|(_, matches)| matches);
+    }
+    let Some((name, inner)) = matches.subcommand() else { return Ok(()) };
+    let Some((_, actions, arguments)) = PERMITTED.iter().find(|(known, ..)| *known == name) else {
+        return refused(format!("`{name}`"));
+    };
+    if let Some((action, _)) = inner.subcommand()
+        && !actions.is_empty()
+        && !actions.contains(&action)
+    {
+        return refused(format!("`{name} {action}`"));
+    }
+    for argument in *arguments {
+        if inner.value_source(argument) == Some(ValueSource::CommandLine) {
+            return refused(format!("a file for `{name}`"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    fn permits(args: &[&str]) -> bool {
+        let args = std::iter::once("vault-agent").chain(args.iter().copied());
+        super::check(&crate::cli::command().try_get_matches_from(args).unwrap()).is_ok()
+    }
+
+    #[test]
+    fn it_remembers_and_reminds_and_sets_up_nothing() {
+        for args in [
+            &["remind", "add", "fri 9:00", "x"][..],
+            &["remind", "rm", "rid_AAAAAAAAAAAA"],
+            &["memory", "save", "x"],
+            &["commitment", "list"],
+            &["check"],
+            &["status", "--json"],
+        ] {
+            assert!(permits(args), "{args:?}");
+        }
+        for args in [
+            &["init", "/tmp/x"][..],
+            &["run"],
+            &["tick"],
+            &["import", "/etc/passwd"],
+            &["export", "/tmp/x"],
+            &["--vault", "/tmp", "status"],
+            &["status", "--vault", "/tmp"],
+            &["remind", "list", "--vault=/tmp"],
+            &["check", "/etc/passwd"],
+            &["hook", "stop"],
+            &["service", "install"],
+            &["doctor"],
+        ] {
+            assert!(!permits(args), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn each_name_is_a_command_of_this_program() {
+        let command = crate::cli::command();
+        for (name, actions, arguments) in super::PERMITTED {
+            let Some(found) = command.find_subcommand(name) else {
+                assert!(["lcm", "search", "recall", "stats", "usage", "skill"].contains(&name), "{name}");
+                continue;
+            };
+            for action in actions {
+                assert!(found.find_subcommand(action).is_some(), "{name} {action}");
+            }
+            for argument in arguments {
+                assert!(found.get_arguments().any(|known| known.get_id() == *argument), "{name} {argument}");
+            }
+        }
+    }
+}
