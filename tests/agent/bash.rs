@@ -1,0 +1,166 @@
+//! The shell: what a command sees, what it changes, what is asked first, and that nothing of it is left.
+
+use serde_json::{Value, json};
+use vault_agent::agent::approval::Verdict;
+
+use crate::models::{ModelServer, Reply};
+use crate::rig::{Person, ask, is_whole, left, settings};
+use crate::support::{Run, TestVault};
+
+const NOTES: &str = "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## People\n- Anna drinks oolong\n\
+                     //- /Reminders.md\n# Reminders\n//- /.obsidian/plugins/x/data.json\n{\"key\":\"plugin-key\"}\n";
+
+/// `vault-agent ask` over a server that calls these tools and then says that it is done.
+fn asked(vault: &TestVault, server: &ModelServer, calls: Vec<(&str, Value)>) -> (Run, Vec<String>) {
+    let mut replies: Vec<Reply> =
+        calls.into_iter().map(|(name, arguments)| Reply::tool(name, arguments)).collect();
+    replies.push(Reply::text("Done."));
+    server.script(replies);
+    let run = vault.run(&["--json", "ask", "Do it."]).ok();
+    let requests = server.requests();
+    (run, requests.last().unwrap().results())
+}
+
+fn bash(command: &str) -> (&'static str, Value) {
+    ("bash", json!({ "command": command }))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_reads_the_vault_writes_its_scratch_and_leaves_nothing() {
+    if !is_whole() {
+        return;
+    }
+    let server = ModelServer::start().await;
+    let vault = TestVault::new(NOTES);
+    vault.write("vault-agent.toml", settings(&server, ""));
+    let before = vault.tree();
+    let root = vault.root().display().to_string();
+    let (run, results) = asked(
+        &vault,
+        &server,
+        vec![
+            bash("cat $VAULT/MEMORY.md; ls $VAULT; echo kept > note.txt"),
+            bash("cat note.txt; seq 1 20000"),
+            bash(&format!(
+                "echo evil > {root}/MEMORY.md || echo no; echo evil > $VAULT/new.md || echo no; rm {root}/Reminders.md || echo no"
+            )),
+            bash(&format!("cat {root}/.obsidian/plugins/x/data.json || echo unseen")),
+            bash("exit 3"),
+        ],
+    );
+    assert!(
+        results[0].contains("Anna drinks oolong") && results[0].ends_with("[exit status 0]"),
+        "{}",
+        results[0]
+    );
+    assert!(results[1].starts_with("kept\n1\n2\n") && results[1].contains("\n20000\n"), "{}", results[1]);
+    assert!(
+        results[1].len() < 31_000 && results[1].contains("for your next command]"),
+        "{}",
+        results[1].len()
+    );
+    assert_eq!(results[2].matches("no\n").count(), 3, "{}", results[2]);
+    assert!(results[3].contains("unseen") && !results[3].contains("plugin-key"), "{}", results[3]);
+    assert_eq!(results[4], "(no output)\n[exit status 3]");
+    assert_eq!(run.json()["tools"][4]["ok"], false);
+    let mut after = vault.tree();
+    after.retain(|path, _| before.contains_key(path));
+    assert_eq!(after, before, "nothing was written directly");
+    assert!(!vault.has("new.md"));
+    assert_eq!(left(&vault), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_vault_changes_through_vault_agent_and_history_knows_who_did_it() {
+    if !is_whole() {
+        return;
+    }
+    let server = ModelServer::start().await;
+    let vault = TestVault::new(NOTES);
+    vault.write("vault-agent.toml", settings(&server, ""));
+    let (_, results) = asked(
+        &vault,
+        &server,
+        vec![
+            bash(
+                "vault-agent remind add '2026-12-02 09:00' 'Call Mum' && vault-agent remind list | grep -c Mum",
+            ),
+            bash("echo 'from a pipe' | vault-agent memory save - ; vault-agent search oolong"),
+        ],
+    );
+    assert!(results[0].contains("msg=\"Call Mum\"") && results[0].contains("\n1\n"), "{}", results[0]);
+    assert!(results[1].contains("Anna drinks oolong"), "{}", results[1]);
+    assert!(
+        vault.read("Reminders.md").contains("Call Mum") && vault.read("MEMORY.md").contains("from a pipe")
+    );
+    let history = vault.run(&["--json", "history"]).ok().stdout;
+    let entries: Value = serde_json::from_str(&history).unwrap();
+    let text = entries.to_string();
+    assert!(text.contains("assistant") && text.contains("Call Mum"), "{text}");
+    assert!(text.contains("\"one\"") && text.contains("turn 1 call 0"), "{text}");
+    let _ = vault.run(&["undo"]).ok();
+    assert!(!vault.read("MEMORY.md").contains("from a pipe"));
+    let _ = vault.run(&["undo"]).ok();
+    assert!(!vault.read("Reminders.md").contains("Call Mum"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_a_person_s_is_refused_in_the_box() {
+    if !is_whole() {
+        return;
+    }
+    let server = ModelServer::start().await;
+    let vault = TestVault::new(NOTES);
+    vault.write("vault-agent.toml", settings(&server, ""));
+    let commands = [
+        "vault-agent init /tmp/elsewhere",
+        "vault-agent undo",
+        "vault-agent --vault /tmp status",
+        "vault-agent status --vault=/tmp",
+        "vault-agent export /tmp/x",
+        "vault-agent __confine",
+        "VAULT_AGENT_CALLER= vault-agent restore MEMORY.md",
+        "vault-agent hook stop",
+        "env -u VAULT_AGENT_GATE vault-agent remind add '2026-12-02 09:00' 'Forged'",
+    ];
+    let calls = commands.iter().map(|command| bash(&format!("{command} || echo \"refused: $?\""))).collect();
+    let (_, results) = asked(&vault, &server, calls);
+    for (command, result) in commands.iter().zip(&results) {
+        assert!(result.contains("refused: "), "{command}: {result}");
+    }
+    assert!(results[1].contains("isn't for the assistant"), "{}", results[1]);
+    assert!(!vault.read("Reminders.md").contains("Forged"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn network_is_asked_about_and_always_once_something_was_read() {
+    if !is_whole() {
+        return;
+    }
+    let server = ModelServer::start().await;
+    let vault = TestVault::new(NOTES);
+    vault.write("vault-agent.toml", settings(&server, "allow = [\"bash:echo out *\"]"));
+    let network = |command: &str| ("bash", json!({ "command": command, "network": true }));
+    let person = Person::who_says(Verdict::No);
+    // A plain command is free, one that leaves isn't, unless a pattern fits.
+    let results = ask(&vault, &server, &person, vec![network("echo out there")]).await;
+    assert_eq!(results[0], "out there\n[exit status 0]");
+    assert_eq!(person.asked().len(), 0);
+    let results = ask(&vault, &server, &person, vec![network("echo other")]).await;
+    assert!(results[0].contains("The person declined this."), "{}", results[0]);
+    let asked = person.asked();
+    assert_eq!((asked[0].run.as_str(), asked[0].why.as_str()), ("echo other", "network"));
+    assert_eq!(asked[0].always.as_deref(), Some("bash:echo other"));
+    // What was read since may have asked for it.
+    let results =
+        ask(&vault, &server, &person, vec![bash("cat $VAULT/MEMORY.md"), network("echo out again")]).await;
+    assert!(results[1].contains("declined"), "{}", results[1]);
+    assert_eq!(person.asked().len(), 1);
+    // With `bash = "ask"` each command is.
+    vault.write("vault-agent.toml", settings(&server, "bash = \"ask\"\nallow = [\"bash:echo out *\"]"));
+    let person = Person::who_says(Verdict::Yes);
+    let results = ask(&vault, &server, &person, vec![bash("echo out plain")]).await;
+    assert_eq!(results[0], "out plain\n[exit status 0]");
+    let asked = person.asked();
+    assert_eq!((asked.len(), asked[0].always.clone()), (1, None));
+}

@@ -1,0 +1,124 @@
+//! A vault, a model server, and an engine between them whose approvals are given by a test.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::approval::{Verdict, Wanted};
+use vault_agent::agent::bash::BashTool;
+use vault_agent::agent::skills::{SkillTool, Skills};
+use vault_agent::agent::tools::Caller;
+use vault_agent::agent::{Approvals, Boxes, Engine, EngineParts, Toolbox, VaultMemory};
+use vault_agent::brain::wire::Watch;
+use vault_agent::clock::ManualClock;
+use vault_agent::config::Dirs;
+use vault_agent::confine::{self, Helper};
+use vault_agent::turn::{NewTurn, Nowhere, Place, Responder, TurnJournal};
+use vault_agent::vault::Vault;
+use vault_agent::workspace::Workspace;
+
+use crate::models::{ModelServer, Reply};
+use crate::support::TestVault;
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
+
+/// Whether this machine builds the whole box.
+pub fn is_whole() -> bool {
+    Helper::new(PROGRAM).install();
+    let enforced = confine::enforcement();
+    if !enforced.is_whole() {
+        let weak: Vec<&str> = enforced.weak().map(|rule| rule.name).collect();
+        eprintln!("skipped: this machine can't enforce {}", weak.join(", "));
+    }
+    enforced.is_whole()
+}
+
+/// Settings with one brain that is this server, and what `more` says of the assistant.
+pub fn settings(server: &ModelServer, more: &str) -> String {
+    format!(
+        "[assistant]\ntools = [\"bash\", \"vault\"]\n{more}\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
+        server.url()
+    )
+}
+
+/// Says the same to whatever is asked, and remembers it.
+pub struct Person {
+    pub says: Verdict,
+    pub asked: Mutex<Vec<Wanted>>,
+}
+
+impl Person {
+    pub fn who_says(says: Verdict) -> Arc<Self> {
+        Arc::new(Self { says, asked: Mutex::default() })
+    }
+
+    /// What was asked since the last look.
+    pub fn asked(&self) -> Vec<Wanted> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+#[async_trait]
+impl Approvals for Person {
+    async fn ask(
+        &self,
+        wanted: &Wanted,
+        _: &Caller,
+        _: &dyn Place,
+        _: &CancellationToken,
+    ) -> Result<Verdict, String> {
+        self.asked.lock().unwrap().push(wanted.clone());
+        Ok(self.says)
+    }
+}
+
+/// Asks one question in this process, with what `person` says to approvals, and gives back what the tools said.
+pub async fn ask(
+    vault: &TestVault,
+    server: &ModelServer,
+    person: &Arc<Person>,
+    calls: Vec<(&str, Value)>,
+) -> Vec<String> {
+    let before = server.requests().len();
+    let mut replies: Vec<Reply> =
+        calls.into_iter().map(|(name, arguments)| Reply::tool(name, arguments)).collect();
+    replies.push(Reply::text("Done."));
+    server.script(replies);
+    let clock = Arc::new(ManualClock::new(vault.now()));
+    let dirs = Dirs { state: vault.state(), cache: vault.cache() };
+    let workspace = Arc::new(Workspace::open_in(Vault::open(&vault.root()).unwrap(), dirs, clock).unwrap());
+    let skills = Arc::new(Skills::of(&workspace));
+    let mut boxes: Vec<Arc<dyn Toolbox>> = Vec::new();
+    if let Some(bash) = BashTool::of(&workspace, Arc::clone(&skills)) {
+        boxes.push(Arc::new(bash.with_program(PROGRAM)));
+    }
+    boxes.push(Arc::new(SkillTool::new(skills)));
+    let journal = Arc::new(TurnJournal::in_memory().unwrap());
+    let engine = Engine::new(EngineParts {
+        workspace: Arc::clone(&workspace),
+        journal: Arc::clone(&journal),
+        tools: Arc::new(Boxes(boxes)),
+        approvals: Arc::clone(person) as Arc<dyn Approvals>,
+        memory: Arc::new(VaultMemory::new(Arc::clone(&workspace))),
+        permits: Arc::default(),
+        watch: Watch::default(),
+        files: Vec::new(),
+        schema: None,
+        why_apart: false,
+    })
+    .unwrap();
+    let turn = NewTurn { message: 1, text: "Do it.".into(), ..NewTurn::default() };
+    journal.accept(&turn, workspace.clock.now()).unwrap();
+    let answer = engine.answer(1, &Nowhere, &CancellationToken::new()).await.unwrap();
+    assert_eq!(answer.text, "Done.");
+    let requests = server.requests();
+    assert!(requests.len() > before);
+    requests.last().unwrap().results()
+}
+
+/// What is left in the scratch folder.
+pub fn left(vault: &TestVault) -> Vec<String> {
+    let listed = std::fs::read_dir(vault.cache().join("scratch")).into_iter().flatten();
+    listed.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
