@@ -15,8 +15,8 @@ use crate::workspace::Workspace;
 ///
 /// Each with file, line, column, the reason and a suggestion; also reminders that stand in another note
 /// than the one that is read, and tasks with a date in the form of other programs (Tasks, Reminder,
-/// Kanban), once a note: none of these is told. Nothing is changed. The exit code is 1 if there is any,
-/// those tasks of other programs left out.
+/// Kanban), once a note: none of these is told; and what is wrong with skills. Nothing is changed. The exit
+/// code is 1 if there is any, those tasks of other programs left out.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The notes to look at; else those of reminders, follow-ups and approvals, and for lines that nobody tells all notes.
@@ -38,6 +38,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             }
         }
         look_elsewhere(&workspace, &mut found, &mut foreign)?;
+        #[cfg(feature = "assistant")]
+        found.extend(
+            crate::agent::skills::Skills::of(&workspace).list()?.into_iter().flat_map(|one| one.problems),
+        );
     }
     for file in &args.files {
         let path = note_path(&workspace, file)?;

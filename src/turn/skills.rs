@@ -114,10 +114,10 @@ impl std::fmt::Display for Names {
 /// The words of a text that say something, in small letters.
 fn words(text: &str) -> HashSet<String> {
     let all = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    all.filter(|word| {
-        word.chars().count() > 2 && !matches!(word.as_str(), "the" | "and" | "for" | "with" | "you" | "use")
-    })
-    .collect()
+    let says =
+        |word: &String| word.chars().count() > 2 || word.chars().all(char::is_numeric) && !word.is_empty();
+    all.filter(|word| says(word) && !matches!(word.as_str(), "the" | "and" | "for" | "with" | "you" | "use"))
+        .collect()
 }
 
 #[cfg(test)]

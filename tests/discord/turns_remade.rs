@@ -41,6 +41,7 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         .unwrap();
     std::fs::write(rig.vault().join("Pinned.md"), "# Pinned\n\n- The gate's code is 4711\n").unwrap();
     std::fs::write(rig.vault().join("Assistant.md"), "You are kind.\n").unwrap();
+    skills(&rig, 1);
     server.script(vec![
         Reply::text("Oolong."),
         Reply::status(503),
@@ -83,8 +84,63 @@ async fn each_request_is_made_again_from_the_notes_with_and_without_state() {
         let found = remade(&rig, id, &fresh, &empty);
         assert_eq!(found["equal"], true, "{id}: {found}");
     }
+    assert!(log_of(&rig).contains(" skills=s00 "), "the log keeps which skills were told");
+    // A skill that says something else since is told apart; history knows what it said.
+    let told = std::fs::read_to_string(rig.vault().join("skills/s00/SKILL.md")).unwrap();
+    std::fs::write(rig.vault().join("skills/s00/SKILL.md"), told.replace("number 0", "another")).unwrap();
+    assert_eq!(remade(&rig, &questions[0], &fresh, &empty)["equal"], false);
+    assert_eq!(remade(&rig, &questions[0], &rig.state(), &cache)["equal"], true, "from history");
     // A persona that changed since is told apart; history knows how it stood.
     std::fs::write(rig.vault().join("Assistant.md"), "You are terse.\n").unwrap();
     assert_eq!(remade(&rig, &questions[0], &fresh, &empty)["equal"], false);
     assert_eq!(remade(&rig, &questions[0], &rig.state(), &cache)["equal"], true, "from history");
+}
+
+/// So many skills.
+fn skills(rig: &Rig, count: usize) {
+    for n in 0..count {
+        let folder = rig.vault().join(format!("skills/s{n:02}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let text = format!("---\nname: s{n:02}\ndescription: Does number {n}.\n---\nHow.\n");
+        std::fs::write(folder.join("SKILL.md"), text).unwrap();
+    }
+}
+
+fn log_of(rig: &Rig) -> String {
+    let events = rig.events(CHANNEL);
+    events.into_iter().map(|block| format!("{}\n", block.event.content)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_skills_nearest_to_a_question_are_told_again_too() {
+    let server = ModelServer::start().await;
+    let rig = Rig::new().await;
+    let text = format!(
+        "{}[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
+         api_base = \"{}\"\n",
+        settings(&server, &[("one", "messages")]),
+        rig.fake.api_base()
+    );
+    std::fs::write(rig.vault().join("vault-agent.toml"), text).unwrap();
+    skills(&rig, 25);
+    server.script(vec![Reply::text("First."), Reply::text("Second.")]);
+    let daemon = Daemon::start(&rig);
+    rig.fake.connected().await;
+    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
+    let state = TurnJournal::open(&rig.state()).unwrap();
+    for text in ["What is number 17?", "And number 21?"] {
+        let id = rig.fake.say(CHANNEL, ALICE, &format!("<@500> {text}"));
+        rig.wait("its answer", || state.turn(id).unwrap().is_some_and(|turn| turn.state.is_final())).await;
+    }
+    drop(daemon);
+    let requests = server.requests();
+    assert_eq!(requests[0].system(), requests[1].system());
+    assert!(requests[0].last_user().contains("- s17: ") && requests[1].last_user().contains("- s21: "));
+    assert!(log_of(&rig).contains(" skills=near:s17,"), "{}", log_of(&rig));
+    let (fresh, empty) = (rig.temp.path().join("fresh"), rig.temp.path().join("empty"));
+    let user = rig.events(CHANNEL).into_iter().filter(|block| block.event.kind == EventKind::User);
+    for id in user.filter_map(|block| block.event.id) {
+        let found = remade(&rig, &id, &fresh, &empty);
+        assert_eq!(found["equal"], true, "{id}: {found}");
+    }
 }
