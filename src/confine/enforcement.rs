@@ -113,7 +113,7 @@ fn rules(layers: &Layers) -> Vec<Rule> {
             rule("calls", Level::Not, "the kernel has no seccomp, or no filter for this processor")
         },
         if counted {
-            rule("limits", Level::Enforced, "kernel limits, and a look every 20 ms")
+            rule("limits", Level::Enforced, "kernel limits, and a look every 10 ms")
         } else {
             rule("limits", Level::Partly, "only for each process by itself, not for all together")
         },

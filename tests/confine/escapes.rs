@@ -46,7 +46,7 @@ impl World {
         let script = rig.at("home/script");
         std::fs::write(&script, "#!/bin/bash\necho ESCAPED\n").unwrap();
         std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let abstract_name = format!("escape-test-{}-{namespaces}", std::process::id());
+        let abstract_name = rig.dir.path().display().to_string().replace('/', "-");
         let address = SocketAddr::from_abstract_name(&abstract_name).unwrap();
         Some(Self {
             tcp: TcpListener::bind("127.0.0.1:0").unwrap(),

@@ -2,7 +2,12 @@
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::print_stderr, clippy::unwrap_used)]
 
+mod bounds;
 mod corpus;
+mod ends;
 mod escapes;
+mod gates;
 mod rig;
+mod said;
+mod users;
 mod work;

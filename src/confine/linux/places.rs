@@ -81,7 +81,8 @@ pub(super) enum Use {
     Write,
 }
 
-/// All places of a policy that exist, parents before what lies in them. `program` is this program's own file.
+/// All places of a policy that exist, parents before what lies in them. `program` is this program's own file. The
+/// policy's paths are without symbolic links: [`without_links`].
 pub(super) fn of(policy: &Policy, program: &Path) -> std::io::Result<Vec<Place>> {
     let system = SYSTEM.iter().map(PathBuf::from);
     let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
@@ -95,6 +96,28 @@ pub(super) fn of(policy: &Policy, program: &Path) -> std::io::Result<Vec<Place>>
     places.extend(place(&scratch, scratch.clone(), Use::Write));
     places.sort_by(|a, b| a.target.cmp(&b.target));
     Ok(places)
+}
+
+/// A symbolic link and what it leads to.
+pub(super) type Link = (PathBuf, PathBuf);
+
+/// Takes symbolic links out of what a policy may read; gives those that have to be in the box again, so that whoever
+/// knows the path by its link finds it.
+pub(super) fn without_links(policy: &mut Policy) -> Vec<Link> {
+    let mut links = Vec::new();
+    let paths = std::mem::take(&mut policy.read).into_iter();
+    policy.read = paths
+        .filter_map(|path| {
+            let canonical = path.canonicalize().ok()?;
+            if path.is_absolute() && path != canonical {
+                links.push((path, canonical.clone()));
+            }
+            Some(canonical)
+        })
+        .collect();
+    // Those of the old root: `/bin` to `usr/bin`.
+    links.extend(SYSTEM.iter().filter_map(|path| Some((path.into(), std::fs::read_link(path).ok()?))));
+    links
 }
 
 fn place(path: &Path, target: PathBuf, use_: Use) -> Option<Place> {

@@ -15,7 +15,7 @@ use rustix::mount::{
 use rustix::thread::UnshareFlags;
 
 use super::failed;
-use super::places::{Place, Use};
+use super::places::{Link, Place, Use};
 
 /// The user and group that a command sees itself as. Not 0: who is not root loses all rights of root when it executes.
 const INSIDE: u32 = 1000;
@@ -47,18 +47,12 @@ pub(super) fn enter(proc: &OwnedFd, network: bool) -> Result<(), String> {
 }
 
 /// Gives this process a root that holds `places` and nothing else.
-pub(super) fn build(proc: &OwnedFd, places: &[Place]) -> Result<(), String> {
+pub(super) fn build(proc: &OwnedFd, places: &[Place], links: &[Link]) -> Result<(), String> {
     let trees: Vec<(OwnedFd, &Place)> = kept(places)
         .map(|place| Ok((tree(&place.source)?, place)))
         .collect::<io::Result<_>>()
         .map_err(failed("a place can't be copied"))?;
-    // Symbolic links of the old root, `/bin` to `usr/bin`, stay links.
-    let links: Vec<(PathBuf, PathBuf)> = places
-        .iter()
-        .filter(|place| place.target.components().count() == 2)
-        .filter_map(|place| Some((place.target.clone(), std::fs::read_link(&place.target).ok()?)))
-        .collect();
-    assemble(&trees, &links).map_err(failed("no root can be made"))?;
+    assemble(&trees, links).map_err(failed("no root can be made"))?;
     let scratch = places.iter().find(|place| place.use_ == Use::Write).map(|place| place.target.as_path());
     read_only(proc, scratch).map_err(failed("the root can't be made read-only"))
 }
@@ -90,7 +84,7 @@ fn tree(path: &Path) -> io::Result<OwnedFd> {
     })
 }
 
-fn assemble(trees: &[(OwnedFd, &Place)], links: &[(PathBuf, PathBuf)]) -> io::Result<()> {
+fn assemble(trees: &[(OwnedFd, &Place)], links: &[Link]) -> io::Result<()> {
     // Nothing that happens here is seen outside; any folder will do to hang the new root on.
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     mount(
@@ -101,9 +95,6 @@ fn assemble(trees: &[(OwnedFd, &Place)], links: &[(PathBuf, PathBuf)]) -> io::Re
         c"mode=0755,size=1m,nr_inodes=1024",
     )?;
     std::env::set_current_dir("/usr")?;
-    for (target, to) in links {
-        std::os::unix::fs::symlink(to, inside(target))?;
-    }
     let mut shown: Vec<&Path> = Vec::new();
     for (fd, place) in trees {
         let target = inside(&place.target);
@@ -116,6 +107,11 @@ fn assemble(trees: &[(OwnedFd, &Place)], links: &[(PathBuf, PathBuf)]) -> io::Re
             .map_err(io::Error::from)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", place.target.display())))?;
         shown.push(&place.target);
+    }
+    for (link, to) in links.iter().filter(|(link, _)| !shown.iter().any(|above| link.starts_with(above))) {
+        std::fs::create_dir_all(inside(link).parent().unwrap_or(Path::new(".")))?;
+        // Where a part of it is a link itself, it is there already.
+        let _ = std::os::unix::fs::symlink(to, inside(link));
     }
     rustix::process::pivot_root(".", ".")?;
     unmount(".", UnmountFlags::DETACH)?;

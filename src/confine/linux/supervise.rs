@@ -11,41 +11,41 @@ use std::process::{Child, Command, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
-};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 
 use super::super::wire::{self, ARGUMENT, INNER, Job, Report};
 use super::{failed, places, root, serve, watch};
 use crate::confine::{Exit, Limits};
 
 /// How often the box's processes are looked at.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
 /// Every how many looks the scratch is looked at.
-const SCRATCH_LOOKS: u32 = 10;
+const SCRATCH_LOOKS: u32 = 20;
 
 /// Builds a box for the job that stands on standard input, and stays until nothing of it is left.
 pub(in crate::confine) fn supervise() -> u8 {
-    serve(|control, job, gate| {
+    serve(|control, mut job, gate| {
         let _ = rustix::process::setsid();
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let proc =
-            rustix::fs::open("/proc", flags, Mode::empty()).map_err(|error| format!("/proc: {error}"))?;
+        let proc = rustix::fs::open("/proc", flags, Mode::empty()).map_err(|error| format!("/proc: {error}"))?;
         // Where memory runs out, the kernel takes the box first.
         let _ = root::write(&proc, "self/oom_score_adj", "1000");
         let program = std::fs::read_link("/proc/self/exe").map_err(failed("/proc/self/exe"))?;
+        let links = places::without_links(&mut job.policy);
         let places = places::of(&job.policy, &program).map_err(failed("the scratch folder"))?;
         let mut start = PathBuf::from("/proc/self/exe");
         if job.namespaces {
             root::enter(&proc, job.policy.network)?;
-            root::build(&proc, &places)?;
+            root::build(&proc, &places, &links)?;
             start = program;
         }
         let own = rustix::process::getpid();
         rustix::process::set_child_subreaper(Some(own)).map_err(|error| error.to_string())?;
-        let box_ = Box::start(&start, job.clone(), gate, &proc)?;
+        let mut box_ = Box::start(&start, job.clone(), gate, &proc)?;
         let report = box_.watch(control, &proc, &job.policy.limits, &job.policy.write);
+        // With the first process of a process namespace the kernel kills the rest, however quickly they become more.
+        let _ = box_.process.kill();
         watch::kill_all(&proc);
         report
     })
@@ -79,19 +79,12 @@ impl Box {
             Ok(Some(_)) => {}
             _ => return Err("the box's first process ended at once".to_owned()),
         }
-        wire::send(&this.control, &job, gate.as_ref().map(AsFd::as_fd))
-            .map_err(failed("the job can't be sent"))?;
+        wire::send(&this.control, &job, gate.as_ref().map(AsFd::as_fd)).map_err(failed("the job can't be sent"))?;
         Ok(this)
     }
 
     /// Waits for what comes first: the command's end, a limit, or the end of whoever wants it.
-    fn watch(
-        mut self,
-        caller: &OwnedFd,
-        proc: &OwnedFd,
-        limits: &Limits,
-        scratch: &std::path::Path,
-    ) -> Result<Report, String> {
+    fn watch(&mut self, caller: &OwnedFd, proc: &OwnedFd, limits: &Limits, scratch: &std::path::Path) -> Result<Report, String> {
         let timer = timer(limits).map_err(|error| format!("no timer can be made: {error}"))?;
         for look in 1_u32.. {
             let mut fds = [

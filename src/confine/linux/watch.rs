@@ -25,35 +25,26 @@ pub(super) struct Tree {
     pub threads: u64,
 }
 
-/// The descendants of process `root`, itself not among them.
-pub(super) fn tree(proc: &OwnedFd, root: i32) -> Tree {
-    if rustix::fs::accessat(
-        proc,
-        format!("{root}/task/{root}/children"),
-        rustix::fs::Access::EXISTS,
-        rustix::fs::AtFlags::empty(),
-    )
-    .is_ok()
-    {
-        walk(proc, root)
+/// The descendants of process `root`, itself not among them; of more threads than `most` not all.
+pub(super) fn tree(proc: &OwnedFd, root: i32, most: u64) -> Tree {
+    if rustix::fs::accessat(proc, format!("{root}/task/{root}/children"), rustix::fs::Access::EXISTS, rustix::fs::AtFlags::empty()).is_ok() {
+        walk(proc, root, most)
     } else {
         scan(proc, root)
     }
 }
 
 /// Asks each process for its children.
-fn walk(proc: &OwnedFd, root: i32) -> Tree {
+fn walk(proc: &OwnedFd, root: i32, most: u64) -> Tree {
     let mut found = Tree { pids: Vec::new(), threads: 0 };
     let mut seen = HashSet::from([root]);
     let mut open = vec![root];
-    while let Some(pid) = open.pop() {
+    while let Some(pid) = open.pop().filter(|_| found.threads <= most) {
         for thread in numbers(proc, &format!("{pid}/task")) {
             found.threads += u64::from(pid != root);
             let children = read(proc, &format!("{pid}/task/{thread}/children")).unwrap_or_default();
             let children = children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
-            open.extend(
-                children.filter(|child| seen.insert(*child)).inspect(|child| found.pids.push(*child)),
-            );
+            open.extend(children.filter(|child| seen.insert(*child)).inspect(|child| found.pids.push(*child)));
         }
     }
     found
@@ -97,8 +88,7 @@ fn numbers(proc: &OwnedFd, dir: &str) -> Vec<i32> {
 pub(super) fn users_threads(proc: &OwnedFd) -> u64 {
     let own = rustix::process::getuid().as_raw();
     let is_own = |pid: &i32| {
-        rustix::fs::statat(proc, pid.to_string(), rustix::fs::AtFlags::empty())
-            .is_ok_and(|stat| stat.st_uid == own)
+        rustix::fs::statat(proc, pid.to_string(), rustix::fs::AtFlags::empty()).is_ok_and(|stat| stat.st_uid == own)
     };
     let stat = |pid| read(proc, &format!("{pid}/stat")).ok().as_deref().and_then(stat);
     numbers(proc, ".").into_iter().filter(is_own).filter_map(stat).map(|(_, threads)| threads).sum()
@@ -106,9 +96,10 @@ pub(super) fn users_threads(proc: &OwnedFd) -> u64 {
 
 /// The limit that the box is over, if one.
 pub(super) fn excess(proc: &OwnedFd, limits: &Limits) -> Option<Exit> {
-    let tree = tree(proc, rustix::process::getpid().as_raw_nonzero().get());
-    // The process that starts the command is no concern of the command's.
-    if tree.threads > limits.processes + 1 {
+    // One more: the process that starts the command is no concern of the command's.
+    let most = limits.processes.saturating_add(1);
+    let tree = tree(proc, rustix::process::getpid().as_raw_nonzero().get(), most);
+    if tree.threads > most {
         return Some(Exit::TooManyProcesses);
     }
     // What processes share is counted for each of them; only where that is too much is it looked at closely.
@@ -116,9 +107,8 @@ pub(super) fn excess(proc: &OwnedFd, limits: &Limits) -> Option<Exit> {
         tree.pids.iter().filter_map(|pid| measure(proc, *pid)).sum::<u64>() > limits.memory_bytes
     };
     let is_short = || available(proc).is_some_and(|free| free < RESERVE);
-    (over(resident) && over(|proc, pid| proportional(proc, pid).or_else(|| resident(proc, pid)))
-        || is_short())
-    .then_some(Exit::TooMuchMemory)
+    (over(resident) && over(|proc, pid| proportional(proc, pid).or_else(|| resident(proc, pid))) || is_short())
+        .then_some(Exit::TooMuchMemory)
 }
 
 /// The memory that a process has.
@@ -170,7 +160,7 @@ pub(super) fn kill_all(proc: &OwnedFd) {
     use rustix::process::{Signal, WaitOptions, getpid, kill_process, wait};
     let own = getpid().as_raw_nonzero().get();
     loop {
-        for pid in tree(proc, own).pids.into_iter().filter_map(Pid::from_raw) {
+        for pid in tree(proc, own, u64::MAX).pids.into_iter().filter_map(Pid::from_raw) {
             let _ = kill_process(pid, Signal::KILL);
         }
         // Blocks until one is gone; all that live have been killed or will be in the next round.
@@ -202,7 +192,7 @@ mod tests {
         let own = std::process::id().cast_signed();
         let pid = child.id().cast_signed();
         assert!(scan(&proc, own).pids.contains(&pid));
-        assert!(tree(&proc, own).pids.contains(&pid));
+        assert!(tree(&proc, own, u64::MAX).pids.contains(&pid));
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -1,0 +1,169 @@
+//! Ends: whatever ends a command, nothing of it is left.
+//!
+//! A command opens a pipe by name; whoever reads it sees its end when the last process of the box is gone, so no test
+//! waits for time.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
+use vault_agent::confine::{Exit, Helper, Limits, Policy};
+
+use crate::rig::{PROGRAM, Rig, has};
+
+/// Ways to stay when the command is over. Each says `up` in the pipe that every process holds open.
+const STAYERS: &[(&str, &str)] = &[
+    ("", "sleep 98765 &"),
+    ("", "(sleep 98765 &)"),
+    ("", "sleep 98765 & disown"),
+    ("nohup", "nohup sleep 98765 > /dev/null 2>&1 &"),
+    ("setsid", "setsid -f sleep 98765"),
+    ("setsid", "setsid bash -c 'setsid sleep 98765 & sleep 98765' &"),
+    ("setsid", "trap '' TERM HUP INT; setsid -f bash -c 'trap \"\" TERM HUP INT; while :; do sleep 98765; done'"),
+    ("perl", "perl -MPOSIX -e 'fork and exit; POSIX::setsid(); fork and exit; chdir \"/\"; sleep 98765'"),
+    ("", "(kill -STOP $BASHPID) &"),
+    ("", "coproc sleep 98765"),
+    ("", "bash -c 'bash -c \"bash -c \\\"sleep 98765 &\\\" &\" &'"),
+];
+
+/// Makes the pipe `name` in the scratch and reads it to its end, on a thread of its own; says so first when it was
+/// opened.
+fn pipe(rig: &Rig, name: &str) -> (tokio::sync::oneshot::Receiver<()>, tokio::task::JoinHandle<String>) {
+    let path = rig.at("scratch").join(name);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
+    let (opened, is_open) = tokio::sync::oneshot::channel();
+    let reading = spawn_blocking(move || {
+        let mut reader = BufReader::new(std::fs::File::open(path).unwrap());
+        let mut text = String::new();
+        reader.read_line(&mut text).unwrap();
+        let _ = opened.send(());
+        reader.read_to_string(&mut text).unwrap();
+        text
+    });
+    (is_open, reading)
+}
+
+#[tokio::test]
+async fn nothing_is_left_when_the_command_is_over() {
+    for (kind, rig) in Rig::both() {
+        for (n, (needs, stay)) in STAYERS.iter().enumerate() {
+            if !needs.is_empty() && !has(needs) {
+                eprintln!("skipped: no {needs} here");
+                continue;
+            }
+            let (_, reading) = pipe(&rig, &format!("p{n}"));
+            let ran = rig.run(&format!("exec 9> p{n}; echo up >&9; {stay}\nexit 5")).await;
+            assert_eq!(ran.exit, Exit::Code(5), "{kind}: {stay}: {ran:?}");
+            assert_eq!(reading.await.unwrap(), "up\n", "{kind}: {stay}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_after_the_time_is_over() {
+    for (kind, rig) in Rig::both() {
+        let limits = Limits { time: Duration::from_millis(300), ..Limits::default() };
+        let policy = Policy { limits, ..rig.policy.clone() };
+        for (n, (needs, stay)) in STAYERS.iter().enumerate().filter(|(_, (needs, _))| needs.is_empty() || has(needs)) {
+            let _ = needs;
+            let (_, reading) = pipe(&rig, &format!("p{n}"));
+            let ran = rig.run_with(&policy, &format!("exec 9> p{n}; echo up >&9; {stay}\nsleep 98765"), None).await;
+            assert_eq!(ran.exit, Exit::TimedOut, "{kind}: {stay}: {ran:?}");
+            assert_eq!(reading.await.unwrap(), "up\n", "{kind}: {stay}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_command_can_be_stopped() {
+    for (kind, rig) in Rig::both() {
+        let stop = CancellationToken::new();
+        let (is_open, reading) = pipe(&rig, "p");
+        let command = "trap '' TERM; echo begun; exec 9> p; echo up >&9; (sleep 98765 &); sleep 98765";
+        let (ran, ()) = tokio::join!(rig.helper.run(&rig.policy, command, None, &stop), async {
+            is_open.await.unwrap();
+            stop.cancel();
+        });
+        let ran = ran.unwrap();
+        assert_eq!((ran.exit, ran.text.as_str()), (Exit::Stopped, "begun\n"), "{kind}");
+        assert_eq!(reading.await.unwrap(), "up\n", "{kind}");
+        // One that is stopped before it begins, too.
+        assert_eq!(rig.helper.run(&rig.policy, "sleep 98765", None, &stop).await.unwrap().exit, Exit::Stopped, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_nobody_waits_for_any_more_ends() {
+    for (kind, rig) in Rig::both() {
+        let (is_open, reading) = pipe(&rig, "p");
+        tokio::select! {
+            ran = rig.run("exec 9> p; echo up >&9; (setsid sleep 98765 &); sleep 98765") => panic!("{kind}: {ran:?}"),
+            _ = is_open => {}
+        }
+        assert_eq!(reading.await.unwrap(), "up\n", "{kind}");
+    }
+}
+
+/// The scratch of [`host`], in another process.
+const HOST: &str = "CONFINE_TEST_HOST";
+
+/// No test: the process that another test kills while it runs a command.
+#[tokio::test]
+async fn host() {
+    let Ok(scratch) = std::env::var(HOST) else { return };
+    let helper = Helper::new(PROGRAM);
+    let helper = if scratch.ends_with("no namespaces") { helper.without_namespaces() } else { helper };
+    let stop = CancellationToken::new();
+    let command = "exec 9> p; echo up >&9; (setsid bash -c 'trap \"\" TERM; sleep 98765' &); sleep 98765";
+    let _ = helper.run(&Policy::new(scratch), command, None, &stop).await;
+}
+
+fn start_host(scratch: &Path) -> std::process::Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "ends::host", "--nocapture"])
+        .env(HOST, scratch)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// The pipe in the scratch that is named after the kind of box.
+fn named_scratch(rig: &Rig, kind: &str) -> PathBuf {
+    let scratch = rig.at("scratch").join(kind);
+    std::fs::create_dir(&scratch).unwrap();
+    scratch
+}
+
+#[tokio::test]
+async fn nothing_is_left_when_the_program_is_killed() {
+    for (kind, rig) in Rig::both() {
+        let scratch = named_scratch(&rig, kind);
+        let (is_open, reading) = pipe(&rig, &format!("{kind}/p"));
+        let mut host = start_host(&scratch);
+        is_open.await.unwrap();
+        host.kill().unwrap();
+        host.wait().unwrap();
+        assert_eq!(reading.await.unwrap(), "up\n", "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_when_the_helper_is_killed() {
+    // Without a process namespace nobody is left who could find the rest: `docs/tools.md` says so.
+    let Some(rig) = Rig::new(true) else { return };
+    let scratch = named_scratch(&rig, "namespaces");
+    let (is_open, reading) = pipe(&rig, "namespaces/p");
+    let mut host = start_host(&scratch);
+    is_open.await.unwrap();
+    let children = std::fs::read_dir(format!("/proc/{}/task", host.id())).unwrap().flatten().map(|task| task.path().join("children"));
+    let children: Vec<i32> =
+        children.flat_map(|file| std::fs::read_to_string(file).unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()).filter_map(|pid| pid.parse().ok()).collect();
+    assert_eq!(children.len(), 1, "{children:?}");
+    rustix::process::kill_process(rustix::process::Pid::from_raw(children[0]).unwrap(), rustix::process::Signal::KILL).unwrap();
+    assert_eq!(reading.await.unwrap(), "up\n");
+    host.wait().unwrap();
+}
