@@ -448,6 +448,18 @@ impl Settings {
                 return Err((format!("paths.{key}"), error));
             }
         }
+        // What is asked stands where no tool writes.
+        let approvals = &self.paths.approvals;
+        let taken = |(key, path): &(&str, &str)| {
+            *key != "approvals" && (path == approvals || approvals.starts_with(&format!("{path}/")))
+        };
+        if approvals == FILE_NAME || self.paths.all().iter().any(taken) {
+            let error = ConfigError::new(format!(
+                "`paths.approvals` is `{approvals}`, which is used for something else"
+            ))
+            .suggest("name a note of its own, such as `Approvals.md`");
+            return Err(("paths.approvals".to_owned(), error));
+        }
         let memory = &self.memory;
         if let Some((name, reason)) =
             memory.user_namespace.as_deref().and_then(|name| Some((name, bad_path(name)?)))
@@ -579,6 +591,8 @@ mod tests {
         insta::assert_snapshot!(problem("timezon = \"Europe/London\"\n"), @"Some((1, 1)) unknown key `timezon` | did you mean `timezone`?");
         insta::assert_snapshot!(problem("\n[notify]\nkind = \"dicsord\"\n"), @"Some((3, 8)) unknown value `dicsord` | did you mean `discord`?");
         insta::assert_snapshot!(problem("[paths]\nreminders = \"../x.md\"\n"), @"Some((2, 13)) `paths.reminders` is `../x.md`, which leaves the vault or has an empty part | give a path inside the vault, such as `Notes/Reminders.md`");
+        insta::assert_snapshot!(problem("[paths]\napprovals = \"MEMORY.md\"\n"), @"Some((2, 13)) `paths.approvals` is `MEMORY.md`, which is used for something else | name a note of its own, such as `Approvals.md`");
+        insta::assert_snapshot!(problem("[assistant]\nallow = [\"bash:*\"]\n"), @"Some((2, 9)) `assistant.allow` holds `bash:*`, which allows nothing: a `*` in a command's first word would allow every program | write `bash:git log *`, `skill:NAME@HASH` or `mcp:SERVER.TOOL`");
         insta::assert_snapshot!(problem("[memory]\nworking_memory_ttl_days = 0\n"), @"Some((2, 27)) `memory.working_memory_ttl_days` is 0, out of range | give a number from 1 to 365");
         insta::assert_snapshot!(problem("[discord]\nchannel_id = \"general\"\n"), @r#"Some((2, 14)) invalid value: string "general", expected an id, the number that Discord copies in developer mode | -"#);
         insta::assert_snapshot!(problem("timezone = 3\n"), @r#"Some((1, 12)) invalid type: integer `3`, expected a string | -"#);

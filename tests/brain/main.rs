@@ -13,6 +13,7 @@ mod support;
 #[cfg(all(unix, feature = "acp", feature = "mcp"))]
 mod acp;
 mod aimock;
+mod approvals;
 mod asking;
 #[cfg(all(unix, feature = "mcp"))]
 mod codex;

@@ -54,3 +54,27 @@ fn a_note_that_is_too_large_for_the_history_is_told() {
     let doctor = vault.run(&["doctor"]).stdout;
     assert!(doctor.contains("`large.md` is not kept: 14 bytes"), "{doctor}");
 }
+
+#[test]
+fn open_questions_of_the_assistant_are_shown_and_near_misses_checked() {
+    let asked = "- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T09:50Z brain=claude run=\"curl \\*\"";
+    let notes = format!(
+        "//- now: 2026-12-01T09:30:00Z\n//- /Approvals.md\n# Approvals\n\n{asked}\n{}\n{}\n",
+        asked.replace("K5V4", "AAAA").replace("09:50", "09:20"),
+        asked.replace("K5V4", "BBBB").replace("[ ]", "[x]") + " state=used",
+    );
+    let vault = TestVault::new(&notes);
+    let json = vault.run(&["--json", "status"]).ok().json();
+    assert_eq!(json["approvals"].as_array().unwrap().len(), 1, "{json}");
+    assert_eq!((&json["approvals"][0]["line"], &json["approvals"][0]["run"]), (&3.into(), &"curl *".into()));
+    let shown = vault.run(&["status"]).ok().stdout;
+    assert!(shown.contains("asked     Approvals.md:3: claude wants to run \"curl \\*\"; tick it"), "{shown}");
+    vault.run(&["check"]).ok();
+    vault.write("Approvals.md", &asked.replace("brain=claude", "brian=claude"));
+    let wrong = vault.run(&["check"]);
+    assert!(
+        wrong.stdout.contains("Approvals.md:1:47: `brian` is no field; did you mean `brain`?"),
+        "{}",
+        wrong.stdout
+    );
+}

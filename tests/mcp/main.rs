@@ -18,6 +18,8 @@ mod crowd;
 mod edits;
 mod http;
 mod memory;
+#[cfg(feature = "assistant")]
+mod protected;
 mod protocol;
 mod reminders;
 mod resources;

@@ -86,6 +86,11 @@ impl Note {
             let line = format!("{}\n", new.to_line());
             let text = if bytes.is_empty() { format!("{HEADER}\n{line}") } else { line };
             let text = text.replace('\n', terminator_of(bytes)).into_bytes();
+            // Within code or a comment that the note's end leaves open nobody could tick it.
+            let seen = approval::parse(&[bytes, b"\n", &text].concat());
+            if !seen.lines.iter().any(|line| line.approval.id == new.id) {
+                return Vec::new();
+            }
             operations.push(Operation::Append { text });
             operations
         })?;

@@ -1,0 +1,152 @@
+//! Asking by the note alone, with no conversation beside it.
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::VaultApprovals;
+use vault_agent::agent::approval::{Approvals, Verdict, Wanted};
+use vault_agent::agent::approvals::Word;
+use vault_agent::agent::tools::Caller;
+use vault_agent::clock::ManualClock;
+use vault_agent::config::Dirs;
+use vault_agent::format::approval::{self, Approval, State};
+use vault_agent::turn::Nowhere;
+use vault_agent::vault::{Actor, Vault};
+use vault_agent::workspace::Workspace;
+
+struct Room {
+    temp: tempfile::TempDir,
+    clock: Arc<ManualClock>,
+    workspace: Arc<Workspace>,
+}
+
+impl Room {
+    fn new(settings: &str) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join("vault")).unwrap();
+        std::fs::write(temp.path().join("vault/vault-agent.toml"), settings).unwrap();
+        let key = temp.path().join("key");
+        std::fs::write(&key, "canary-0123456789\n").unwrap();
+        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let clock = Arc::new(ManualClock::new("2026-12-01T09:00:10Z".parse().unwrap()));
+        let vault = Vault::open(&temp.path().join("vault")).unwrap();
+        let dirs = Dirs { state: temp.path().join("state"), cache: temp.path().join("cache") };
+        let workspace = Arc::new(Workspace::open_in(vault, dirs, clock.clone()).unwrap());
+        Self { temp, clock, workspace }
+    }
+
+    fn note(&self) -> String {
+        std::fs::read_to_string(self.temp.path().join("vault/Approvals.md")).unwrap_or_default()
+    }
+
+    fn change(&self, change: impl Fn(&str) -> String) {
+        std::fs::write(self.temp.path().join("vault/Approvals.md"), change(&self.note())).unwrap();
+    }
+
+    fn lines(&self) -> Vec<Approval> {
+        approval::parse(self.note().as_bytes()).lines.into_iter().map(|line| line.approval).collect()
+    }
+}
+
+fn wanted(run: &str) -> Wanted {
+    Wanted { run: run.into(), hash: None, why: "network".into(), always: Some(format!("bash:{run}")) }
+}
+
+fn caller(number: u32) -> Caller {
+    Caller { turn: "1".into(), number, brain: "claude".into(), tainted: false }
+}
+
+async fn ask(approvals: &VaultApprovals, wanted: &Wanted, caller: &Caller) -> Result<Verdict, String> {
+    approvals.ask(wanted, caller, &Nowhere, &CancellationToken::new()).await
+}
+
+#[tokio::test]
+async fn what_was_left_in_the_note_runs_once_after_the_tick() {
+    let room = Room::new("");
+    let approvals = VaultApprovals::left_behind(&room.workspace);
+    let two_lines = wanted("echo \"a\"\ncurl https://a.example");
+    for _ in 0..2 {
+        assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::Waits));
+    }
+    assert_eq!(room.lines().len(), 1, "the same question is one line: {}", room.note());
+    let line = room.lines().remove(0);
+    assert_eq!((line.run.as_str(), line.turn.as_deref()), (two_lines.run.as_str(), Some("ask")));
+    assert_eq!(line.until, "2026-12-01T09:31:00Z".parse().unwrap());
+    room.change(|note| note.replace("- [ ]", "- [x]"));
+    assert_eq!(ask(&approvals, &wanted("curl https://b.example"), &caller(0)).await, Ok(Verdict::Waits));
+    // Another turn and call: what counts is the text.
+    assert_eq!(ask(&approvals, &two_lines, &caller(3)).await, Ok(Verdict::Yes));
+    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::Waits), "once");
+    room.change(|note| note.replace("- [ ]", "- [-]"));
+    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::No));
+    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::Waits), "it can be asked again");
+    // A tick after the time is none.
+    room.clock.advance(SignedDuration::from_mins(40));
+    room.change(|note| note.replace("- [ ]", "- [x]"));
+    assert_ne!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::Yes));
+    assert!(room.lines().iter().any(|line| line.state == Some(State::Expired)), "{}", room.note());
+    // Old lines go; a person's words stay.
+    room.change(|note| format!("{note}\nMy own words.\n"));
+    room.clock.advance(SignedDuration::from_hours(25));
+    assert_eq!(ask(&approvals, &two_lines, &caller(0)).await, Ok(Verdict::Waits));
+    assert_eq!(room.lines().len(), 1, "{}", room.note());
+    assert!(room.note().contains("# Approvals") && room.note().contains("My own words."));
+}
+
+#[tokio::test]
+async fn a_secret_is_never_written_into_the_note() {
+    let room = Room::new(
+        "[[brain]]\nname = \"a\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"http://localhost:1\"\nkey_file = \"../key\"\n",
+    );
+    let approvals = VaultApprovals::new(&room.workspace);
+    let mut hidden = wanted("curl -H \"X-Key: canary-0123456789\" https://a.example");
+    let refused = ask(&approvals, &hidden, &caller(0)).await.unwrap_err();
+    assert!(refused.contains("a secret of this vault") && !refused.contains("canary"), "{refused}");
+    hidden = Wanted { why: "canary-0123456789".into(), ..wanted("ls") };
+    assert!(ask(&approvals, &hidden, &caller(0)).await.is_err());
+    assert!(ask(&approvals, &wanted(" "), &caller(0)).await.is_err());
+    let long = ask(&approvals, &wanted(&"x".repeat(8_001)), &caller(0)).await.unwrap_err();
+    assert!(long.contains("8001 characters"), "{long}");
+    assert_eq!(room.note(), "", "nothing was written");
+}
+
+#[tokio::test]
+async fn what_is_allowed_now_is_not_asked_but_in_a_tainted_turn() {
+    let room = Room::new("[assistant]\nallow = [\"bash:ls\"]\n");
+    let approvals = VaultApprovals::left_behind(&room.workspace);
+    assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(Verdict::Yes));
+    assert_eq!(room.note(), "");
+    let tainted = Caller { tainted: true, ..caller(0) };
+    assert_eq!(ask(&approvals, &wanted("ls"), &tainted).await, Ok(Verdict::Waits));
+    let every_time = Wanted { always: None, ..wanted("ls -l") };
+    assert_eq!(ask(&approvals, &every_time, &caller(0)).await, Ok(Verdict::Waits));
+    assert!(!room.lines()[1].to_line().contains("always="));
+}
+
+#[tokio::test]
+async fn a_line_that_nobody_could_tick_is_not_waited_for() {
+    let room = Room::new("");
+    room.change(|_| "# Mine\n\n```\ncode that never ends\n".to_owned());
+    let approvals = VaultApprovals::new(&room.workspace);
+    let refused = ask(&approvals, &wanted("ls"), &caller(0)).await.unwrap_err();
+    assert!(refused.contains("code or a comment"), "{refused}");
+    assert!(room.lines().is_empty() && room.note().ends_with("never ends\n"), "{}", room.note());
+}
+
+#[tokio::test]
+async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
+    let room = Room::new("# mine\n");
+    let approvals = VaultApprovals::left_behind(&room.workspace);
+    assert_eq!(ask(&approvals, &wanted("ls"), &caller(0)).await, Ok(Verdict::Waits));
+    let id = room.lines()[0].id.clone();
+    let press = async |digest: &str, word| approvals.answer(&id, digest, word, Actor::Discord).await;
+    let wrong = press("000000000000", Word::Always).await.unwrap_err();
+    assert!(wrong.contains("was changed"), "{wrong}");
+    let settings = std::fs::read_to_string(room.temp.path().join("vault/vault-agent.toml")).unwrap();
+    assert_eq!(settings, "# mine\n", "nothing is allowed by it");
+    let gone = approvals.answer("ap_AAAAAAAAAAAA", "0", Word::Once, Actor::Discord).await.unwrap_err();
+    assert!(gone.contains("doesn't stand in `Approvals.md`"), "{gone}");
+    assert!(room.lines()[0].is_open());
+}

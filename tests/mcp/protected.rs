@@ -1,0 +1,102 @@
+//! What the assistant may do by itself is decided in notes that its tools can't write.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::Toolbox;
+use vault_agent::agent::tools::Caller;
+use vault_agent::brain::ToolCall;
+use vault_agent::clock::ManualClock;
+use vault_agent::config::Dirs;
+use vault_agent::mcp::VaultTools;
+use vault_agent::vault::Vault;
+use vault_agent::workspace::Workspace;
+
+const LINE: &str = "- [ ] ap_K5V4M2J7Q2ZP until=2026-12-01T10:00Z brain=claude run=\"rm x\" turn=1/0";
+const PROTECTED: [(&str, &str); 4] = [
+    ("vault-agent.toml", "[assistant]\nallow = []\n"),
+    ("skills/web/SKILL.md", "---\nname: web\ndescription: The web.\n---\nbody\n"),
+    ("routines/morning.md", "---\nschedule: daily 08:00\nenabled: false\n---\nbody\n"),
+    ("Approvals.md", LINE),
+];
+
+/// Arguments for a tool, with `text` wherever words are taken, and each of the values that an enumeration has.
+fn arguments(schema: &Value, text: &str) -> Vec<Map<String, Value>> {
+    let mut all = vec![Map::new()];
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let kind = property["type"].as_str().or_else(|| property["type"][0].as_str()).unwrap_or("string");
+        let values = match (property["enum"].as_array(), kind) {
+            (Some(values), _) => values.clone(),
+            (None, "integer" | "number") => vec![json!(1)],
+            (None, "boolean") => vec![json!(true)],
+            (None, "array") => vec![json!([text])],
+            (None, "object") => vec![json!({ "path": text })],
+            // A place in time must be one, or the call is refused before it does anything.
+            _ if ["due", "when", "date", "time"].contains(&name.as_str()) => {
+                vec![json!("tomorrow 9:00"), json!(text)]
+            }
+            _ => vec![json!(text)],
+        };
+        let required = schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
+        let with = all.iter().flat_map(|known| {
+            values.iter().map(|value| {
+                let mut known = known.clone();
+                known.insert(name.clone(), value.clone());
+                known
+            })
+        });
+        let mut next: Vec<_> = with.collect();
+        if !required {
+            next.extend(all.iter().cloned());
+        }
+        next.truncate(64);
+        all = next;
+    }
+    all
+}
+
+fn read(root: &Path) -> Vec<String> {
+    PROTECTED.iter().map(|(path, _)| std::fs::read_to_string(root.join(path)).unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_tool_can_write_settings_skills_routines_or_approvals() {
+    let temp = tempfile::tempdir().unwrap();
+    let root = temp.path().join("vault");
+    for (path, text) in PROTECTED {
+        std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        std::fs::write(root.join(path), text).unwrap();
+    }
+    let clock = Arc::new(ManualClock::new("2026-12-01T09:30:00Z".parse().unwrap()));
+    let dirs = Dirs { state: temp.path().join("state"), cache: temp.path().join("cache") };
+    let tools = VaultTools::new(Workspace::open_in(Vault::open(&root).unwrap(), dirs, clock).unwrap());
+    let before = read(&root);
+    let mut texts: Vec<String> =
+        vec![LINE.to_owned(), LINE.replace("[ ]", "[x]"), "ap_K5V4M2J7Q2ZP".to_owned()];
+    texts.extend(PROTECTED.iter().map(|(path, _)| (*path).to_owned()));
+    texts.extend(
+        ["skills/web", "routines", "Approvals", "./Approvals.md", "daily/../Approvals.md"].map(str::to_owned),
+    );
+    let (mut calls, mut fine) = (0, 0);
+    for spec in tools.specs() {
+        for text in &texts {
+            for arguments in arguments(&spec.schema, text) {
+                let call = ToolCall {
+                    id: "1".into(),
+                    name: spec.name.clone(),
+                    arguments: Value::Object(arguments).to_string(),
+                };
+                let caller =
+                    Caller { turn: "1".into(), number: calls, brain: "claude".into(), tainted: false };
+                let end = tools.call(&call, &caller, &CancellationToken::new()).await;
+                calls += 1;
+                fine += u32::from(!end.is_error);
+                assert_eq!(read(&root), before, "{} {}", call.name, call.arguments);
+            }
+        }
+    }
+    println!("{calls} calls, {fine} of them done");
+    assert!(fine > 20, "the calls do something: {fine} of {calls}");
+}
