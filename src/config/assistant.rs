@@ -298,8 +298,9 @@ pub(super) fn validate(
         .chain([("`[assistant]`".to_owned(), assistant.day_tokens, assistant.day_usd)]);
     for (of, tokens, usd) in budgets {
         if tokens == Some(0) || usd.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
+            let key = if tokens == Some(0) { "assistant.day_tokens" } else { "assistant.day_usd" };
             return wrong(
-                if of.starts_with("brain") { "brain" } else { "assistant" },
+                if of.starts_with("brain") { "brain" } else { key },
                 format!("the day's budget of {of} is nothing at all"),
                 "give more than 0, or take the key out for no bound",
             );

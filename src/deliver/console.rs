@@ -180,6 +180,18 @@ mod tests {
     }
 
     #[test]
+    fn words_that_a_brain_found_stand_in_the_place_of_the_message() {
+        let mut one = fact("Call Mum", 0);
+        (one.recurring, one.next) = (false, None);
+        let plain = plain_line(&one, compose::phrase_of(MessageKind::Reminder, "Time to call Mum!"));
+        assert_eq!(anstream::adapter::strip_str(&plain).to_string(), "2026-12-01 09:30 Time to call Mum!");
+        assert_eq!(compose::phrase_of(MessageKind::Reminder, "Reminder: Call Mum"), None);
+        assert_eq!(compose::phrase_of(MessageKind::Digest, "5 were missed:"), None);
+        let json = Console::new(Box::new(Buffer::default()), true, TimeZone::UTC).json_line(&one, Some("Hi"));
+        assert!(json.contains("\"phrase\":\"Hi\"") && json.contains("\"text\":\"Call Mum\""), "{json}");
+    }
+
+    #[test]
     fn one_line_a_notification() {
         let plain = shown(false, vec![fact("Call", 0), fact("Evil \u{1b}[31m\nline", 7200)], "");
         insta::assert_snapshot!(anstream::adapter::strip_str(&plain), @r"

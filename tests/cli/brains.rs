@@ -259,9 +259,24 @@ fn a_chain_that_names_a_brain_which_is_not_there_says_what_to_do() {
     let vault = TestVault::new("");
     let one = "[[brain]]\nname = \"claude\"\nkind = \"messages\"\nmodel = \"m\"\n";
     vault.write("vault-agent.toml", format!("[assistant]\nchain = [\"claude\", \"local\"]\n{one}"));
-    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @"");
+    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @r#"
+    exit 2
+    --- stderr
+    error: [VAULT]/vault-agent.toml:2:9: `assistant.chain` names `local`, and no `[[brain]]` has that name
+    hint: add a `[[brain]]` with `name = "local"`, or name one of `claude`
+    "#);
     vault.write("vault-agent.toml", "[recall]\nbrain = \"small\"\n");
-    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @"");
+    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @r#"
+    exit 2
+    --- stderr
+    error: [VAULT]/vault-agent.toml:2:9: `recall.brain` names `small`, and no `[[brain]]` has that name
+    hint: add a `[[brain]]` with `name = "small"`, or take this out: no brain is set up
+    "#);
     vault.write("vault-agent.toml", format!("[assistant]\nday_tokens = 0\n{one}"));
-    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @"");
+    insta::assert_snapshot!(vault.run(&["brain", "list"]).shown(), @"
+    exit 2
+    --- stderr
+    error: [VAULT]/vault-agent.toml:2:14: the day's budget of `[assistant]` is nothing at all
+    hint: give more than 0, or take the key out for no bound
+    ");
 }
