@@ -93,7 +93,7 @@ impl Phraser {
         let names: Vec<String> = names.into_iter().filter(|name| may_spend(&budgets, name)).collect();
         let chain = self.brains.chain(&names);
         let first = self.brains.next(&chain, &Walk::default());
-        if left.is_zero() || !first.is_some_and(|first| !first.last_resort) {
+        if left.is_zero() || first.is_none_or(|first| first.last_resort) {
             return Ok(Phrased::NotAsked);
         }
         let plain = compose::single(&upcoming.fact, upcoming.fact.local.date());

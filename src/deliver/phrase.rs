@@ -157,7 +157,7 @@ impl Word<'_> {
         if known.contains(&lower) || lower.strip_suffix("'s").is_some_and(|stem| known.contains(stem)) {
             return false;
         }
-        let names = self.has_capital() && !(self.first && !self.has_inner_capital());
+        let names = self.has_capital() && (!self.first || self.has_inner_capital());
         let turns = TURNING.contains(&lower.as_str());
         turns || self.is_special() || self.is_caseless() || (names && !OWN.contains(&self.text))
     }

@@ -147,7 +147,7 @@ fn phraser(world: &World, server: &ModelServer, more: &str) -> Phraser {
 }
 
 fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
 }
 
 #[test]

@@ -49,6 +49,10 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
             } else {
                 Check::warn("brain", detail, fix)
             });
+        } else if !listed.ok && listed.class.is_none() {
+            let fix =
+                "it is asked again after midnight; raise its `day_tokens` or `day_usd` if that is too late";
+            checks.push(Check::warn("brain", format!("{name}: {}", listed.state()), fix));
         } else if !listed.ok {
             let fix = format!(
                 "ask it with `vault-agent brain test {name}`; `vault-agent brain reset {name}` forgets the failure"
@@ -61,11 +65,8 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
             let detail = format!("{name}: {} at {}, {}", listed.model, listed.url, listed.state());
             checks.push(Check::ok("brain", detail));
         }
-        if workspace.settings.assistant.day_usd.is_some()
-            && brain.price.is_none()
-            && says_no_cost(brain.settings.kind)
-            && !is_here(&listed.url)
-        {
+        let in_usd = workspace.settings.assistant.day_usd.or(brain.settings.day_usd).is_some();
+        if in_usd && brain.price.is_none() && says_no_cost(brain.settings.kind) && !is_here(&listed.url) {
             let detail = format!("{name}: `day_usd` bounds what is spent, and this brain has no `price`");
             checks.push(Check::warn("brain", detail, "add `price = { input = …, output = … }` to it"));
         }
