@@ -12,5 +12,6 @@ mod bad;
 mod orphans;
 mod over;
 mod process;
+mod real;
 mod sessions;
 mod turns;

@@ -10,7 +10,7 @@ use crate::rig::{Rig, words};
 const LOG: &str = "vault/logs/day.md";
 
 /// A log that people and the assistant write.
-struct Log<'a>(&'a Rig);
+pub struct Log<'a>(pub &'a Rig);
 
 impl Log<'_> {
     fn write(&self, text: &str) {
@@ -23,8 +23,12 @@ impl Log<'_> {
         self.write(&format!("\n> [!{kind}] 2026-11-22T09:00:00Z {who}\n> {text}\n\n^{id}\n"));
     }
 
+    pub fn begin(&self) {
+        self.write("---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n");
+    }
+
     /// A question and its answer, logged.
-    async fn turn(&self, message: u64, text: &str) -> String {
+    pub async fn turn(&self, message: u64, text: &str) -> String {
         let id = format!("Q{message}");
         self.block("user", "Ann", &id, text);
         self.0.accept(message, text, &format!("logs/day#^{id}"));
@@ -36,7 +40,7 @@ impl Log<'_> {
 
 async fn rig(name: &str) -> Rig {
     let rig = Rig::new(|rig| rig.brain("claude-code", name) + &rig.brain("chat", "other")).await;
-    Log(&rig).write("---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n");
+    Log(&rig).begin();
     rig
 }
 

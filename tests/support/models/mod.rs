@@ -243,7 +243,7 @@ async fn read(socket: &mut TcpStream) -> Option<Asked> {
             return None;
         }
     }
-    let wire = match path.rsplit("/v1/").next()? {
+    let wire = match path.split('?').next()?.rsplit("/v1/").next()? {
         "messages" => "messages",
         "responses" => "responses",
         "chat/completions" => "chat",

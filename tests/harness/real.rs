@@ -1,0 +1,220 @@
+//! The real Claude Code against the scripted model server: by hand and nightly, see `run`. Without
+//! `VAULT_AGENT_CLAUDE`, the path of its program, nothing is done here.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use vault_agent::agent::approval::Verdict;
+use vault_agent::brain::Class;
+
+use crate::models::Reply;
+use crate::rig::{Person, Rig, remind, words};
+use crate::sessions::Log;
+
+fn real() -> Option<PathBuf> {
+    let path = std::env::var_os("VAULT_AGENT_CLAUDE").map(PathBuf::from);
+    if path.is_none() {
+        println!("skipped: VAULT_AGENT_CLAUDE names no Claude Code");
+    }
+    path
+}
+
+/// A vault whose first brain is the real program, behind a script that writes down what it was started with.
+async fn rig(real: &std::path::Path, more: &str) -> Rig {
+    use std::os::unix::fs::PermissionsExt;
+    let rig = Rig::new(|rig| {
+        let first = rig.brain("claude-code", "cc").replace("model-cc", "claude-sonnet-4-6");
+        first + more + &rig.brain("chat", "next").replace("key_file = \"../key\"\n", "")
+    })
+    .await;
+    let (program, seen) = (rig.temp.path().join("bin/claude"), rig.temp.path().join("arguments"));
+    let script =
+        format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >{}\nexec {} \"$@\"\n", seen.display(), real.display());
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    rig
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_a_tool_and_no_word_on_the_command_line() {
+    let Some(real) = real() else { return };
+    let rig = rig(&real, "").await;
+    std::fs::write(rig.vault().join("Assistant.md"), "You are Zorba.\n").unwrap();
+    rig.server.script(vec![remind("claude-code"), Reply::text("It is set.")]);
+    let answer = rig.ask(1, "Remind me of the secret tea.").await.unwrap();
+    assert_eq!((answer.text.as_str(), answer.facts.brain.as_str()), ("It is set.", "cc"));
+    assert_eq!((rig.tools(1).len(), rig.reminders()), (1, 1));
+    assert!(answer.facts.usd.is_some_and(|usd| usd > 0.0));
+    let arguments = std::fs::read_to_string(rig.temp.path().join("arguments")).unwrap();
+    for word in ["Zorba", "secret tea", crate::rig::KEY] {
+        assert!(!arguments.contains(word), "{word} stands on the command line");
+    }
+    let asked = &rig.server.requests()[0];
+    assert!(asked.system().contains("You are Zorba."), "{}", asked.system());
+    let tools = &asked.body["tools"];
+    println!(
+        "tools: {}, schemas: {} bytes, whole request: {} bytes",
+        tools.as_array().map_or(0, Vec::len),
+        tools.to_string().len(),
+        asked.bytes.len()
+    );
+    assert!(rig.server.requests().iter().all(|asked| asked.wire == "messages"), "nothing else is asked");
+    assert_eq!(rig.left(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_approval_is_given_and_declined() {
+    let Some(real) = real() else { return };
+    // The second is one that Claude Code thinks harmless.
+    for (verdict, command) in
+        [(Verdict::Yes, "echo made it"), (Verdict::No, "echo made it"), (Verdict::No, "ls /")]
+    {
+        let mut rig = rig(&real, "tools = [\"Bash\"]\n").await;
+        rig.person = std::sync::Arc::new(Person { verdict, asked: Default::default() });
+        let call = Reply::tool("Bash", json!({"command": command, "description": "d"}));
+        rig.server.script(vec![call, Reply::text("So be it.")]);
+        assert_eq!(rig.ask(1, "make it").await.unwrap().text, "So be it.");
+        assert_eq!(rig.person.asked.lock().unwrap().len(), 1, "{command}");
+        let end = rig.tools(1).remove(0).result.unwrap();
+        assert_eq!((verdict == Verdict::Yes, end.text.contains("made it")), (!end.is_error, !end.is_error));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_after_a_tool_another_finishes() {
+    let Some(real) = real() else { return };
+    let rig = rig(&real, "").await;
+    rig.server.script(vec![remind("claude-code"), Reply::hang(), Reply::text("It is set.")]);
+    let killing = async {
+        rig.server.wait_for(2).await;
+        let found = Command::new("pgrep").args(["-f", real.to_str().unwrap()]).output().unwrap();
+        for pid in String::from_utf8_lossy(&found.stdout).lines() {
+            // Not the supervisor, which has the script's path alone.
+            let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let place = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
+            if line.starts_with(real.to_str().unwrap()) && place.starts_with(rig.temp.path()) {
+                Command::new("kill").args(["-9", pid]).status().unwrap();
+            }
+        }
+    };
+    let (answer, ()) = tokio::join!(rig.ask(1, "Remind me."), killing);
+    let answer = answer.unwrap();
+    assert_eq!((answer.text.as_str(), answer.facts.brain.as_str()), ("It is set.", "next"));
+    assert_eq!(answer.facts.failed, [("cc".to_owned(), Class::Crash)]);
+    assert_eq!((rig.tools(1).len(), rig.reminders()), (1, 1));
+    assert!(words(rig.server.requests().last().unwrap()).contains("drink tea"));
+    assert_eq!(rig.left(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn its_session_is_gone_on_with_and_a_lost_one_made_again() {
+    let Some(real) = real() else { return };
+    let rig = rig(&real, "").await;
+    let log = Log(&rig);
+    log.begin();
+    rig.server.script(vec![Reply::text("Oolong."), Reply::text("Cake."), Reply::text("Both.")]);
+    log.turn(1, "What tea?").await;
+    assert_eq!(log.turn(2, "And to eat?").await, "Cake.");
+    let asked = rig.server.requests().pop().unwrap();
+    assert_eq!(asked.messages().iter().filter(|message| message["role"] == "assistant").count(), 1);
+    assert!(!words(&asked).contains("What was said here before"));
+    let home = std::env::var_os("CLAUDE_CONFIG_DIR")
+        .map_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".claude"), PathBuf::from);
+    let dir = rig.state().join("harness/cc").to_string_lossy().replace(['/', '.'], "-");
+    std::fs::remove_dir_all(home.join("projects").join(&dir)).unwrap();
+    assert_eq!(log.turn(3, "And then?").await, "Both.");
+    let asked = rig.server.requests().pop().unwrap();
+    assert!(words(&asked).contains("What was said here before"), "{}", words(&asked));
+    let _ = std::fs::remove_dir_all(home.join("projects").join(&dir));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failures_of_its_provider_are_classed() {
+    let Some(real) = real() else { return };
+    let error = |kind: &str, words: &str| {
+        json!({"type": "error", "error": {"type": kind, "message": words}}).to_string()
+    };
+    let table = [
+        (Reply::status(401).body(error("authentication_error", "invalid x-api-key")), Class::Auth),
+        (Reply::status(429).body(error("rate_limit_error", "slow down")), Class::RateLimit),
+        (Reply::status(529).body(error("overloaded_error", "Overloaded")), Class::RateLimit),
+        (
+            Reply::status(400).body(error("invalid_request_error", "Your credit balance is too low")),
+            Class::Billing,
+        ),
+        (Reply::status(404).body(error("not_found_error", "model: x")), Class::UnknownModel),
+    ];
+    for (reply, class) in table {
+        let rig = rig(&real, "").await;
+        rig.server.script(vec![reply, Reply::text("I can.")]);
+        let began = Instant::now();
+        let answer = rig.ask(1, "Who can?").await.unwrap();
+        println!("{class:?}: another answered after {} ms", began.elapsed().as_millis());
+        assert_eq!((answer.text.as_str(), answer.facts.failed[0].1), ("I can.", class));
+    }
+}
+
+/// The same program with the same arguments and input, without us.
+fn bare(real: &std::path::Path, rig: &Rig) -> Duration {
+    let arguments = std::fs::read_to_string(rig.temp.path().join("arguments")).unwrap();
+    let arguments: Vec<&str> = arguments.strip_suffix('\n').unwrap().split('\n').collect();
+    let began = Instant::now();
+    let mut child = Command::new(real)
+        .args(arguments)
+        .current_dir(rig.state().join("harness/cc"))
+        .env("ANTHROPIC_BASE_URL", rig.server.url())
+        .env("ANTHROPIC_API_KEY", crate::rig::KEY)
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .env("DISABLE_AUTOUPDATER", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let begin = json!({"subtype": "initialize", "systemPrompt": "Be brief.", "systemPromptSnapshot": false});
+    let begin = json!({"type": "control_request", "request_id": "begin", "request": begin});
+    let said =
+        json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "?"}]}});
+    input.write_all(format!("{begin}\n{said}\n").as_bytes()).unwrap();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        if message["type"] == "result" {
+            assert_eq!(message["is_error"], false);
+            break;
+        }
+    }
+    drop(input);
+    child.wait().unwrap();
+    began.elapsed()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_we_add_to_a_turn() {
+    let Some(real) = real() else { return };
+    let rig = rig(&real, "").await;
+    rig.server.respond(|_| Reply::text("Yes."));
+    let mut ours = Vec::new();
+    let mut theirs = Vec::new();
+    for message in 1..=20 {
+        let began = Instant::now();
+        assert_eq!(rig.ask(message, "?").await.unwrap().facts.brain, "cc");
+        let took = began.elapsed();
+        let alone = tokio::task::block_in_place(|| bare(&real, &rig));
+        // The first of each warms the machine.
+        if message > 1 {
+            ours.push(took);
+            theirs.push(alone);
+        }
+    }
+    ours.sort_unstable();
+    theirs.sort_unstable();
+    let middle = |all: &[Duration]| all[all.len() / 2].as_secs_f64() * 1000.0;
+    let (ours, theirs) = (middle(&ours), middle(&theirs));
+    println!(
+        "median of 19: our turn {ours:.0} ms, the bare program {theirs:.0} ms, over it {:.0} ms",
+        ours - theirs
+    );
+}
