@@ -6,9 +6,14 @@
 #[path = "../support/models/mod.rs"]
 mod models;
 mod rig;
+mod stand;
 mod stand_in;
 
+#[cfg(feature = "acp")]
+mod acp;
 mod bad;
+mod codex;
+mod codex_real;
 mod orphans;
 mod over;
 mod process;

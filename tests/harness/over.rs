@@ -4,17 +4,32 @@ use vault_agent::turn::Responder;
 
 use crate::models::Reply;
 use crate::rig::{Rig, remind, words};
+use crate::stand;
 
-const KINDS: [&str; 4] = ["messages", "responses", "chat", "claude-code"];
+/// Every kind that can be tried here.
+fn kinds() -> Vec<&'static str> {
+    let mut kinds = vec!["messages", "responses", "chat", "claude-code"];
+    if stand::has_python() {
+        kinds.push("codex");
+        if cfg!(feature = "acp") {
+            kinds.push("acp");
+        }
+    }
+    kinds
+}
+
+fn is_program(kind: &str) -> bool {
+    matches!(kind, "claude-code" | "codex" | "acp")
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_kind_finishes_what_every_other_began() {
-    for first in KINDS {
-        for second in KINDS {
-            let name = if first == "claude-code" { "first+die-after-tool" } else { "first" };
+    for first in kinds() {
+        for second in kinds() {
+            let name = if is_program(first) { "first+die-after-tool" } else { "first" };
             let rig = Rig::new(|rig| rig.brain(first, name) + &rig.brain(second, "second")).await;
             let mut script = vec![remind(first)];
-            if first != "claude-code" {
+            if !is_program(first) {
                 script.push(Reply::reset());
             }
             script.push(Reply::text("It is set."));
@@ -38,7 +53,7 @@ async fn every_kind_finishes_what_every_other_began() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_whose_end_nobody_saw_is_told_so_and_not_made_again() {
-    for second in KINDS {
+    for second in kinds() {
         let rig =
             Rig::new(|rig| rig.brain("claude-code", "first+die-in-tool") + &rig.brain(second, "second"))
                 .await;
@@ -52,7 +67,7 @@ async fn a_call_whose_end_nobody_saw_is_told_so_and_not_made_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_of_a_programs_own_are_told_to_a_wire_in_words() {
-    for second in KINDS {
+    for second in kinds() {
         let mut rig = Rig::new(|rig| {
             rig.brain("claude-code", "first+die-after-tool")
                 + "tools = [\"Bash\"]\n"

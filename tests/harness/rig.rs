@@ -21,7 +21,7 @@ use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
 
 use crate::models::{Asked, ModelServer, Reply};
-use crate::stand_in;
+use crate::{stand, stand_in};
 
 pub const KEY: &str = "sk-ant-harness-0123456789abcdef";
 
@@ -127,6 +127,15 @@ impl Rig {
         if kind == "claude-code" {
             let program = self.temp.path().join("bin/claude");
             text.push_str(&format!("command = [\"{}\"]\n", program.display()));
+        }
+        let mut command =
+            vec!["python3".to_owned(), stand::program(&format!("{kind}.py")), "model".to_owned()];
+        if kind == "acp" {
+            command.push(url);
+            command.extend(wrong.split('+').skip(1).map(str::to_owned));
+        }
+        if matches!(kind, "codex" | "acp") {
+            text.push_str(&format!("command = {command:?}\n"));
         }
         text
     }

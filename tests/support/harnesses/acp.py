@@ -1,11 +1,15 @@
 """A stand-in for an agent of the Agent Client Protocol, as `claude-agent-acp` 0.49 and `codex-acp` 0.16 spoke.
 
     acp.py SCRIPT [no-resume] [login]
+    acp.py model URL [die-after-tool]
 
-SCRIPT is a JSON file: a list of turns, each a list of steps, taken in order over all runs. What came in is kept in
+SCRIPT is a JSON file: a list of turns, each a list of steps, taken in order over all runs; with `model` the model
+server at URL is asked. What came in is kept in
 `heard.jsonl` in the working directory, and each session in `ID.json`. `login` wants `authenticate` first.
 """
 import json, os, signal, subprocess, sys, time
+
+import model
 
 script_path, ways = sys.argv[1], sys.argv[2:]
 pieces = 0
@@ -87,10 +91,18 @@ def run(session, steps):
         about = {"toolCallId": call, "title": title, "kind": kind, "rawInput": arguments}
         outcome = ask("session/request_permission", {"sessionId": session, "toolCall": about, "options": OPTIONS}).get("outcome", {})
         text, bad = do() if outcome.get("optionId") == "once" else ("The user said no.", True)
+        became.append(text)
         content = [{"type": "content", "content": {"type": "text", "text": text}}]
         update("tool_call_update", toolCallId=call, status="failed" if bad else "completed", content=content)
 
-    for number, step in enumerate(steps):
+    number, became = -1, [None]
+    while True:
+        # A list has its steps; whoever makes them while the turn runs is told what became of the last.
+        try:
+            step = steps.send(became[-1]) if hasattr(steps, "send") else next(steps)
+        except StopIteration:
+            break
+        number, became = number + 1, [None]
         if "pieces" in step:
             pieces = step["pieces"]
         if "noise" in step:
@@ -129,7 +141,10 @@ def run(session, steps):
             while True:
                 hear()
         if "fail" in step:
-            return {"error": step["fail"]}
+            error = step["fail"]
+            if isinstance(error, tuple):
+                error = {"code": -32603, "message": "Internal error", "data": {"message": "API Error: %s %s" % error}}
+            return {"error": error}
         if "stop" in step:
             return {"result": {"stopReason": step["stop"]}}
     return {"result": {"stopReason": "end_turn", "usage": {"inputTokens": 10, "cachedReadTokens": 20, "cachedWriteTokens": 0, "outputTokens": 9, "totalTokens": 39}}}
@@ -163,9 +178,13 @@ while True:
     elif method == "session/set_mode":
         reply({"result": {}})
     elif method == "session/prompt":
-        turns = json.load(open(script_path))
-        steps = turns.pop(0) if turns else [{"say": "(the script is over)"}]
-        json.dump(turns, open(script_path, "w"))
+        if script_path == "model":
+            history = [{"type": "message", "role": "user", "content": params["prompt"]}]
+            steps = model.steps(ways[0] + "/v1", os.environ.get("AGENT_KEY", ""), "model", history, ways[1:])
+        else:
+            turns = json.load(open(script_path))
+            steps = iter(turns.pop(0) if turns else [{"say": "(the script is over)"}])
+            json.dump(turns, open(script_path, "w"))
         reply(run(params["sessionId"], steps))
     else:
         reply({"error": {"code": -32601, "message": "no " + method}})

@@ -2,10 +2,13 @@
 
     codex.py SCRIPT app-server -c KEY=VALUE …
 
-SCRIPT is a JSON file: a list of turns, each a list of steps, taken in order over all runs. What came in is kept in
+SCRIPT is a JSON file: a list of turns, each a list of steps, taken in order over all runs; or `model`: then the model
+server is asked, and after a `+` in the model's name stands what goes wrong. What came in is kept in
 `heard.jsonl` in CODEX_HOME, and each thread's inputs in `threads/ID.json`, so a thread can be resumed or lost.
 """
 import json, os, signal, subprocess, sys, time, tomllib
+
+import model
 
 home = os.environ["CODEX_HOME"]
 script_path = sys.argv[1]
@@ -94,7 +97,14 @@ def run(thread, turn, steps):
         items = [said] if said else []
         send({"method": "turn/completed", "params": {"threadId": thread, "turn": {"id": turn, "items": items, "status": status, "error": error}}})
 
-    for number, step in enumerate(steps):
+    number, became = -1, None
+    while True:
+        # A list has its steps; whoever makes them while the turn runs is told what became of the last.
+        try:
+            step = steps.send(became) if hasattr(steps, "send") else next(steps)
+        except StopIteration:
+            break
+        number, became = number + 1, None
         item = {"id": "%s-%d" % (turn, number)}
         if "pieces" in step:
             pieces = step["pieces"]
@@ -119,6 +129,7 @@ def run(thread, turn, steps):
             answer = server.call("tools/call", {"name": step["tool"], "arguments": arguments})
             result = answer.get("result")
             bad = result is None or result.get("isError", False)
+            became = json.dumps(result)
             item |= {"status": "failed" if bad else "completed", "result": result, "error": answer.get("error")}
             tell("item/completed", {"item": item})
         if "command" in step:
@@ -149,7 +160,10 @@ def run(thread, turn, steps):
             while True:
                 hear()
         if "fail" in step:
-            return end("failed", step["fail"])
+            error = step["fail"]
+            if isinstance(error, tuple):
+                error = {"message": error[1], "codexErrorInfo": {"httpConnectionFailed": {"httpStatusCode": error[0]}}}
+            return end("failed", error)
     end("completed")
 
 
@@ -177,9 +191,16 @@ while True:
         path = "%s/threads/%s.json" % (home, params["threadId"])
         inputs = json.load(open(path)) + [params["input"]]
         json.dump(inputs, open(path, "w"))
-        turns = json.load(open(script_path))
-        steps = turns.pop(0) if turns else [{"say": "(the script is over)"}]
-        json.dump(turns, open(script_path, "w"))
+        if script_path == "model":
+            provider = settings["model_providers.vault-agent"]
+            history = [{"type": "message", "role": "user", "content": one} for one in inputs]
+            wrong = settings["model"].split("+")[1:]
+            key = os.environ[provider["env_key"]]
+            steps = model.steps(provider["base_url"], key, settings["model"], history, wrong)
+        else:
+            turns = json.load(open(script_path))
+            steps = iter(turns.pop(0) if turns else [{"say": "(the script is over)"}])
+            json.dump(turns, open(script_path, "w"))
         turn = "turn-%d" % time.monotonic_ns()
         answer({"turn": {"id": turn, "status": "inProgress"}})
         run(params["threadId"], turn, steps)

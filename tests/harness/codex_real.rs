@@ -1,4 +1,4 @@
-//! The real Codex, where `tests/brain/harness/codex` names it in `VAULT_AGENT_CODEX`: over the scripted model server,
+//! The real Codex, where `tests/harness/run-codex` names it in `VAULT_AGENT_CODEX`: over the scripted model server,
 //! with our real MCP server, without a key and without a network. Without it there is nothing to check.
 
 use std::io::{BufRead, BufReader, Write};
@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use vault_agent::brain::codex::Codex;
 use vault_agent::brain::{Class, Message, Part};
 
-use crate::harness_rig::{KEY, Record, Stand, ask, go_on, stand_of};
 use crate::models::{ModelServer, Reply};
-use crate::rig::question;
+use crate::stand::{KEY, Record, Stand, ask, go_on, question, stand_of};
 
 struct Real {
     stand: Stand,

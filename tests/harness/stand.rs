@@ -12,12 +12,18 @@ use tokio_util::sync::CancellationToken;
 use vault_agent::brain::harness::{Server, Setup};
 use vault_agent::brain::process::Supervision;
 use vault_agent::brain::wire::Watch;
-use vault_agent::brain::{BrainError, Class, Harness, Host, Reply, Request, Task, ToolCall, ToolResult};
+use vault_agent::brain::{
+    BrainError, Class, Harness, Host, Message, Reply, Request, Task, ToolCall, ToolResult,
+};
 
 use crate::rig::PATIENT;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
 pub const KEY: &str = "sk-canary-0123456789";
+
+pub fn question(text: &str) -> Request {
+    Request { system: "Be brief.".into(), messages: vec![Message::user(text)], ..Request::default() }
+}
 
 /// A stand-in, a vault, and a state directory.
 pub struct Stand {
@@ -27,16 +33,25 @@ pub struct Stand {
 
 /// The stand-in of this file name; none where there is no Python that it needs.
 pub fn stand(script: &str) -> Option<Stand> {
-    let asked = std::process::Command::new("python3").args(["-c", "import tomllib"]).output();
-    if !asked.is_ok_and(|output| output.status.success()) {
+    if !has_python() {
         let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: no python3 with tomllib here\n");
         return None;
     }
-    let stand_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/harnesses").join(script);
-    let mut stand = stand_of(vec!["python3".into(), stand_in.to_str().unwrap().to_owned()]);
+    let mut stand = stand_of(vec!["python3".into(), program(script)]);
     let script = stand.temp.path().join("script.json");
     stand.setup.command.push(script.to_str().unwrap().to_owned());
     Some(stand)
+}
+
+pub fn has_python() -> bool {
+    let asked = std::process::Command::new("python3").args(["-c", "import tomllib"]).output();
+    asked.is_ok_and(|output| output.status.success())
+}
+
+/// Where the stand-in of this file name stands.
+pub fn program(script: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/harnesses");
+    folder.join(script).to_str().unwrap().to_owned()
 }
 
 /// The same around any program.

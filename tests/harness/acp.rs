@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 use vault_agent::brain::acp::Acp;
 use vault_agent::brain::{Class, Message, Request, Stop};
 
-use crate::harness_rig::{KEY, Record, Stand, Told, ask, go_on, stand};
-use crate::rig::question;
+use crate::stand::{KEY, Record, Stand, Told, ask, go_on, question, stand};
 
 fn acp(stand: &Stand) -> Acp {
     Acp::new(stand.setup.clone(), Some("AGENT_KEY".into()))
