@@ -11,6 +11,8 @@ mod stand_in;
 
 #[cfg(feature = "acp")]
 mod acp;
+#[cfg(feature = "acp")]
+mod acp_real;
 mod bad;
 mod codex;
 mod codex_real;
