@@ -43,6 +43,9 @@ pub mod turn;
 #[cfg(feature = "assistant")]
 pub mod agent;
 
+#[cfg(feature = "assistant")]
+pub mod routines;
+
 #[cfg(feature = "discord")]
 pub mod discord;
 

@@ -23,7 +23,11 @@ pub const TEMPLATE: &[(&str, &str)] = &[
     ("Reminders.md", include_str!("../vault-template/Reminders.md")),
     ("Welcome.md", include_str!("../vault-template/Welcome.md")),
     ("daily/About daily notes.md", include_str!("../vault-template/daily/About daily notes.md")),
+    ("routines/evening.md", include_str!("../vault-template/routines/evening.md")),
     ("routines/morning.md", include_str!("../vault-template/routines/morning.md")),
+    ("routines/review.md", include_str!("../vault-template/routines/review.md")),
+    ("routines/tidy-memory.md", include_str!("../vault-template/routines/tidy-memory.md")),
+    ("routines/weekly-review.md", include_str!("../vault-template/routines/weekly-review.md")),
     ("skills/brave-search/SKILL.md", include_str!("../vault-template/skills/brave-search/SKILL.md")),
     (
         "skills/brave-search/scripts/search.sh",

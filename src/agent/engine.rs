@@ -75,6 +75,18 @@ pub struct Engine {
     pub(super) brains: Brains,
     /// The budgets about which a person is being asked.
     pub(super) waiting: Arc<Mutex<HashSet<String>>>,
+    pub(super) routine: Option<Purpose>,
+}
+
+/// The routine that an engine's turns are runs of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Purpose {
+    /// Its name.
+    pub routine: String,
+    /// The brain that is asked before all others.
+    pub brain: Option<String>,
+    /// The tokens that one run may spend, if fewer than any turn may.
+    pub budget: Option<u64>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -142,7 +154,20 @@ impl Engine {
         let (permits, clock) = (Arc::clone(&parts.permits), Arc::clone(&workspace.clock));
         let around = Around::of(workspace, parts.watch);
         let brains = Brains::new(prepared, &around, &wire::http::client()?, health, permits, clock);
-        Ok(Self { parts, brains, waiting: Arc::default() })
+        Ok(Self { parts, brains, waiting: Arc::default(), routine: None })
+    }
+
+    /// The same for the runs of a routine.
+    #[must_use]
+    pub fn for_routine(mut self, purpose: Purpose) -> Self {
+        self.routine = Some(purpose);
+        self
+    }
+
+    /// The tokens that a turn may spend.
+    pub(super) fn turn_tokens(&self) -> u64 {
+        let own = self.routine.as_ref().and_then(|routine| routine.budget);
+        own.map_or(self.settings().turn_tokens, |own| own.min(self.settings().turn_tokens))
     }
 
     pub(super) fn settings(&self) -> &crate::config::Assistant {
@@ -264,10 +289,13 @@ impl Engine {
             text: history::strip_mentions(text.last().copied().unwrap_or_default()),
             channel: (asked.channel != 0).then_some(asked.channel),
             thread: asked.thread.then_some(asked.channel),
-            routine: None,
+            routine: self.routine.as_ref().map(|routine| routine.routine.as_str()),
             attachments: &kinds,
         };
-        let routed = route::route(&self.parts.workspace.settings, &question, asked.only.as_deref())?;
+        let mut routed = route::route(&self.parts.workspace.settings, &question, asked.only.as_deref())?;
+        if let Some(first) = self.routine.as_ref().and_then(|routine| routine.brain.as_ref()) {
+            routed.ask_first(&self.parts.workspace.settings, first);
+        }
         fail::fail_point!("turn::before-routed");
         self.keep(self.journal().advance(asked.message, State::Routed, &routed.why, self.now()));
         fail::fail_point!("turn::after-routed");
@@ -357,8 +385,7 @@ impl Engine {
     ) -> Result<Result<(String, String), BrainError>, Halt> {
         let message = run.turn.asked.message;
         let brain = &seat.prepared.settings;
-        let whole =
-            assemble::budget(brain.context_tokens, brain.max_output_tokens, self.settings().turn_tokens);
+        let whole = assemble::budget(brain.context_tokens, brain.max_output_tokens, self.turn_tokens());
         let budget = if attempt.shrink { whole / 2 } else { whole };
         let at = run.turn.assembled.as_ref().map_or_else(|| self.now(), |before| before.at);
         let skills = self.skills(run);

@@ -8,9 +8,9 @@
 
 pub mod approval;
 pub mod approvals;
-pub mod budget;
 #[cfg(unix)]
 pub mod bash;
+pub mod budget;
 mod calling;
 pub mod colleague;
 mod engine;
@@ -36,7 +36,7 @@ pub use approval::{Approvals, NoApprovals};
 pub use approvals::VaultApprovals;
 pub use calling::Permits;
 pub use colleague::Colleagues;
-pub use engine::{Engine, EngineParts};
+pub use engine::{Engine, EngineParts, Purpose};
 pub use memory::{Given, Remember, VaultMemory};
 pub use phrase::Phraser;
 pub use recollection::{Memory, Recall};

@@ -122,7 +122,7 @@ impl Engine {
         let calls = self.journal().calls(message).map_err(later)?;
         let beside = self.journal().beside(message).map_err(later)?;
         let used: u64 = calls.iter().chain(&beside).map(|call| call.usage.input + call.usage.output).sum();
-        let most = self.settings().turn_tokens;
+        let most = self.turn_tokens();
         if used >= most {
             return Ok(Some(words::tokens_used_up(most)));
         }

@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 
 /// Shows every line that looks meant but isn't understood.
 ///
-/// Each with file, line, column, the reason and a suggestion; also reminders that stand in another note
+/// Each with file, line, column, the reason and a suggestion; also heads of routines, and reminders that stand in another note
 /// than the one that is read, and tasks with a date in the form of other programs (Tasks, Reminder,
 /// Kanban), once a note: none of these is told; and what is wrong with skills. Nothing is changed. The exit
 /// code is 1 if there is any, those tasks of other programs left out.
@@ -42,6 +42,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         found.extend(
             crate::agent::skills::Skills::of(&workspace).list()?.into_iter().flat_map(|one| one.problems),
         );
+        look_at_routines(&workspace, &mut found)?;
     }
     for file in &args.files {
         let path = note_path(&workspace, file)?;
@@ -97,6 +98,17 @@ fn look_elsewhere(
     Ok(())
 }
 
+/// Looks at the notes of routines for what isn't understood of their heads.
+fn look_at_routines(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Result<(), VaultError> {
+    #[cfg(feature = "assistant")]
+    for note in crate::routines::read_all(workspace)? {
+        found.extend(note.findings.iter().map(|finding| PlacedFinding::new(&note.path, finding)));
+    }
+    #[cfg(not(feature = "assistant"))]
+    let _ = (workspace, found);
+    Ok(())
+}
+
 /// The dated tasks of other programs in a note, as one finding.
 fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
     let dated = tasks::dated(bytes);
@@ -130,6 +142,10 @@ pub(super) fn plain(finding: &PlacedFinding) -> String {
 
 fn look(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, VaultError> {
     let bytes = workspace.vault.read(path)?;
+    if path.is_within(&workspace.note(&workspace.settings.paths.routines)) {
+        let findings = crate::format::routine::parse(&bytes).1;
+        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
+    }
     if path.as_str() == workspace.settings.paths.commitments {
         let findings = commitment::parse(&bytes).findings;
         return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());

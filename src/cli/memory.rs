@@ -8,8 +8,8 @@ use serde_json::json;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::format::pinned::Target;
 use crate::memory::{
-    Draft, Fields, ListedDay, ListedSection, Meant, MemoryError, NewMemory, Saved, Scope, Shelf,
-    Temporal, Tier, derive, derived_before, read_working, working,
+    Draft, Fields, ListedDay, ListedSection, Meant, MemoryError, NewMemory, Saved, Scope, Shelf, Temporal,
+    Tier, derive, derived_before, read_working, working,
 };
 use crate::reminders::{ReminderError, parse_when};
 use crate::schedule;

@@ -41,6 +41,8 @@ mod reindex;
 mod remind;
 #[cfg(feature = "history")]
 mod restore;
+#[cfg(feature = "assistant")]
+mod routine;
 mod run;
 #[cfg(feature = "index")]
 mod search;
@@ -53,6 +55,8 @@ mod snapshots;
 mod stats;
 pub(crate) mod status;
 mod tick;
+#[cfg(feature = "assistant")]
+mod ticked;
 #[cfg(feature = "assistant")]
 mod turns;
 mod ui;
@@ -137,6 +141,8 @@ enum Command {
     Turns(turns::Args),
     #[cfg(feature = "assistant")]
     Skill(skill::Args),
+    #[cfg(feature = "assistant")]
+    Routine(routine::Args),
     Hook(hook::Args),
     Import(import::Args),
     Export(export::Args),
@@ -349,6 +355,8 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Turns(args) => turns::run(context, args),
         #[cfg(feature = "assistant")]
         Command::Skill(args) => skill::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Routine(args) => routine::run(context, args),
         Command::Hook(args) => hook::run(context, args),
         Command::Import(args) => import::run(context, args),
         Command::Export(args) => export::run(context, args),

@@ -49,6 +49,9 @@ struct Report {
     /// Other MCP servers, as they were when they were last used.
     #[cfg(all(feature = "assistant", feature = "mcp", unix))]
     mcp: Vec<Server>,
+    /// The routines.
+    #[cfg(feature = "assistant")]
+    routines: Vec<super::routine::Listed>,
     /// The daemon that serves this vault with another state directory; 0 where its number isn't known.
     elsewhere: Option<u32>,
     /// The files that no snapshot holds, with the reasons.
@@ -148,6 +151,8 @@ fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
         budgets: crate::agent::budget::of_vault(workspace),
         #[cfg(all(feature = "assistant", feature = "mcp", unix))]
         mcp: servers(workspace),
+        #[cfg(feature = "assistant")]
+        routines: super::routine::listed(workspace)?,
         elsewhere: DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()),
         #[cfg(feature = "history")]
         left_out: crate::history::left_out_in(&workspace.dirs.state),
@@ -245,6 +250,18 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
     #[cfg(all(feature = "assistant", feature = "mcp", unix))]
     for server in &report.mcp {
         ui.line(format!("mcp       {}: {}", server.name, server.state(now)));
+    }
+    #[cfg(feature = "assistant")]
+    for routine in &report.routines {
+        let today = workspace.zone.tz().to_datetime(now).date();
+        let next = routine.at.map(|at| compose::moment(workspace.zone.tz().to_datetime(at), today));
+        match (next, routine.problems.first()) {
+            (Some(next), _) => ui.line(format!("routine   {}: next {next}", routine.name)),
+            (None, Some(problem)) => {
+                ui.line(format!("routine   {}: doesn't run: {}", routine.name, problem.reason));
+            }
+            (None, None) => {}
+        }
     }
     show_next(context, workspace, report);
     for open in &report.waiting {

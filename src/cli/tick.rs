@@ -14,8 +14,8 @@ use crate::workspace::Workspace;
 
 /// Makes one pass of the scheduler, then exits.
 ///
-/// What is due is delivered, its line rewritten, and reminders without an id get one. A crontab line
-/// that runs this every minute replaces the daemon.
+/// What is due is delivered, its line rewritten, and reminders without an id get one. Then the routines
+/// that are due run, one after another. A crontab line that runs this every minute replaces the daemon.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Takes this for the present: `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`.
@@ -36,9 +36,36 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     let mode = if args.dry_run { Mode::DryRun } else { Mode::Tick };
     let report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
-    context.ui.json(&report);
-    say(context.ui, &workspace, &report);
-    Ok(if report.has_problem() { Status::Problem } else { Status::Fine })
+    #[cfg(feature = "assistant")]
+    let routines = {
+        let workspace = Arc::new(workspace);
+        let ran = super::ticked::routines(context.ui, &workspace, report.read_only.is_some(), args.dry_run)?;
+        (workspace, ran)
+    };
+    #[cfg(feature = "assistant")]
+    let (workspace, ran) = (&*routines.0, &routines.1);
+    #[cfg(not(feature = "assistant"))]
+    let workspace = &workspace;
+    context.ui.json(&Report {
+        pass: &report,
+        #[cfg(feature = "assistant")]
+        routines: ran,
+    });
+    say(context.ui, workspace, &report);
+    #[cfg(feature = "assistant")]
+    let problem = report.has_problem() || ran.say(context.ui);
+    #[cfg(not(feature = "assistant"))]
+    let problem = report.has_problem();
+    Ok(if problem { Status::Problem } else { Status::Fine })
+}
+
+/// The answer of `tick --json`.
+#[derive(Debug, serde::Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    pass: &'a PassReport,
+    #[cfg(feature = "assistant")]
+    routines: &'a super::ticked::Ticked,
 }
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassReport, CommandError> {

@@ -122,7 +122,10 @@ fn listed(turn: &Turn, workspace: &Workspace) -> Listed {
     Listed {
         id: id_of(turn),
         message: turn.asked.message.to_string(),
-        channel: turn.asked.channel.to_string(),
+        channel: match turn.asked.routine() {
+            Some(name) => format!("routine:{name}"),
+            None => turn.asked.channel.to_string(),
+        },
         state: turn.state.as_str(),
         brain: turn
             .facts

@@ -70,10 +70,16 @@ fn rules(layers: &Layers) -> Vec<Rule> {
         match (namespaces, landlock) {
             (true, 0) => rule("files", Level::Enforced, "a root of its own"),
             (true, abi) => rule("files", Level::Enforced, format!("a root of its own, and Landlock {abi}")),
-            (false, 0) => rule("files", Level::Not, "neither user namespaces nor Landlock: allow the first, or boot a kernel with `lsm=landlock,…`"),
-            (false, abi) if abi < TRUNCATION => {
-                rule("files", Level::Partly, format!("Landlock {abi} lets files be truncated; {upgrade} (6.2)"))
-            }
+            (false, 0) => rule(
+                "files",
+                Level::Not,
+                "neither user namespaces nor Landlock: allow the first, or boot a kernel with `lsm=landlock,…`",
+            ),
+            (false, abi) if abi < TRUNCATION => rule(
+                "files",
+                Level::Partly,
+                format!("Landlock {abi} lets files be truncated; {upgrade} (6.2)"),
+            ),
             (false, abi) => rule(
                 "files",
                 Level::Enforced,
@@ -82,7 +88,11 @@ fn rules(layers: &Layers) -> Vec<Rule> {
         },
         match (namespaces, calls) {
             (true, true) => rule("network", Level::Enforced, "a network namespace, and no sockets"),
-            (true, false) => rule("network", Level::Partly, "a network namespace alone: sockets with a path can be reached"),
+            (true, false) => rule(
+                "network",
+                Level::Partly,
+                "a network namespace alone: sockets with a path can be reached",
+            ),
             (false, true) => rule("network", Level::Enforced, "no sockets"),
             (false, false) => rule("network", Level::Not, "system calls can't be filtered"),
         },
@@ -92,7 +102,9 @@ fn rules(layers: &Layers) -> Vec<Rule> {
             (false, abi) => rule(
                 "processes",
                 Level::Partly,
-                format!("Landlock {abi} does not stop signals to your other processes; {upgrade} (6.12), or user namespaces do"),
+                format!(
+                    "Landlock {abi} does not stop signals to your other processes; {upgrade} (6.12), or user namespaces do"
+                ),
             ),
         },
         if calls {
@@ -108,7 +120,9 @@ fn rules(layers: &Layers) -> Vec<Rule> {
         match (namespaces, counted) {
             (true, _) => rule("end", Level::Enforced, "the process namespace ends with the command"),
             (false, true) => rule("end", Level::Enforced, "what is left is found and killed"),
-            (false, false) => rule("end", Level::Partly, "what leaves the command's process group may live on"),
+            (false, false) => {
+                rule("end", Level::Partly, "what leaves the command's process group may live on")
+            }
         },
     ]
 }

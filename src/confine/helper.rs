@@ -31,7 +31,8 @@ impl Helper {
     pub(super) fn current() -> &'static Self {
         HELPER.get_or_init(|| {
             // On Linux by this name: it is right even after an upgrade has replaced the file.
-            let program = if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() };
+            let program =
+                if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() };
             Self::new(program.unwrap_or_else(|_| "vault-agent".into()))
         })
     }

@@ -34,7 +34,14 @@ pub(super) fn profile(policy: &Policy, program: &Path) -> String {
         let path = quoted(path);
         text.push_str(&format!("(allow file-read* process-exec (subpath {path}))\n"));
     }
-    for file in ["/", "/private/etc/passwd", "/private/etc/group", "/private/etc/localtime", "/dev/random", "/dev/urandom"] {
+    for file in [
+        "/",
+        "/private/etc/passwd",
+        "/private/etc/group",
+        "/private/etc/localtime",
+        "/dev/random",
+        "/dev/urandom",
+    ] {
         text.push_str(&format!("(allow file-read* (literal {}))\n", quoted(Path::new(file))));
     }
     text.push_str("(allow file-read* file-write-data (literal \"/dev/null\") (literal \"/dev/zero\") (regex #\"^/dev/fd/\"))\n");

@@ -39,8 +39,7 @@ impl Helper {
             Ok(layers) => layers.namespaces,
             Err(why) => return Err(ConfineError::Unavailable(why.clone())),
         };
-        let scratch_error =
-            |source: io::Error| ConfineError::Scratch { path: policy.write.clone(), source };
+        let scratch_error = |source: io::Error| ConfineError::Scratch { path: policy.write.clone(), source };
         let mut policy = policy.clone();
         policy.write = policy.write.canonicalize().map_err(scratch_error)?;
         let whole = Whole::new(&policy.write).map_err(scratch_error)?;
@@ -257,7 +256,8 @@ impl Whole {
         let written = fstat(file).ok()?;
         let there = statat(&self.dir, name.as_str(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let dir = (fstat(&self.dir).ok()?, statat(CWD, &self.scratch, AtFlags::SYMLINK_NOFOLLOW).ok()?);
-        let is_same = |a: &rustix::fs::Stat, b: &rustix::fs::Stat| (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino);
+        let is_same =
+            |a: &rustix::fs::Stat, b: &rustix::fs::Stat| (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino);
         (is_same(&written, &there) && is_same(&dir.0, &dir.1)).then(|| self.scratch.join(name))
     }
 }

@@ -61,7 +61,11 @@ pub(super) struct Layers {
 }
 
 /// Sends a message, with a descriptor where there is one.
-pub(super) fn send<S: AsFd>(socket: S, message: &impl Serialize, fd: Option<BorrowedFd<'_>>) -> io::Result<()> {
+pub(super) fn send<S: AsFd>(
+    socket: S,
+    message: &impl Serialize,
+    fd: Option<BorrowedFd<'_>>,
+) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;
     send_mark(&socket, fd)?;
     let mut stream = std::os::unix::net::UnixStream::from(socket.as_fd().try_clone_to_owned()?);
@@ -79,7 +83,8 @@ pub(super) fn body(message: &impl Serialize) -> io::Result<Vec<u8>> {
 
 fn length(body: &[u8]) -> io::Result<u32> {
     let length = u32::try_from(body.len()).ok().filter(|length| *length <= MAX);
-    length.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the command and its policy are too long"))
+    length
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the command and its policy are too long"))
 }
 
 /// Sends the first byte of a message.

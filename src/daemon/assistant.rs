@@ -15,7 +15,7 @@ use crate::agent::skills::{SkillTool, Skills};
 use crate::agent::{Boxes, Engine, EngineParts, NoTools, Permits, Toolbox, VaultApprovals, VaultMemory};
 use crate::brain::wire::Watch;
 #[cfg(feature = "mcp")]
-use crate::config::ToolGroup;
+use crate::config::{McpServer, ToolGroup};
 use crate::turn::{Answer, Halt, Place, Responder, TurnJournal};
 use crate::workspace::Workspace;
 
@@ -94,14 +94,15 @@ pub(crate) fn toolbox(
     workspace: &Workspace,
     turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
 ) -> Arc<dyn Toolbox> {
-    toolbox_for(workspace, turns, "assistant")
+    toolbox_for(workspace, turns, "assistant", &[])
 }
 
-/// The same for `purpose`: `assistant`, or `routine:NAME`.
+/// The same for `purpose`: `assistant`, or `routine:NAME`; with these MCP servers, too.
 pub(crate) fn toolbox_for(
     workspace: &Workspace,
     turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
     purpose: &str,
+    also: &[String],
 ) -> Arc<dyn Toolbox> {
     let groups = &workspace.settings.assistant.tools;
     if groups.is_empty() {
@@ -123,14 +124,14 @@ pub(crate) fn toolbox_for(
     }
     boxes.push(Arc::new(SkillTool::new(skills)));
     #[cfg(all(feature = "mcp", unix))]
-    if workspace.settings.mcp.iter().any(|server| server.is_for(purpose))
-        && let Some(servers) = again(workspace)
-            .and_then(|own| crate::agent::servers::Servers::for_purpose(Arc::new(own), purpose))
-    {
-        boxes.push(Arc::new(servers));
+    if let Some(own) = again(workspace) {
+        let is_meant = |server: &&McpServer| server.is_for(purpose) || also.contains(&server.name);
+        let servers: Vec<McpServer> = workspace.settings.mcp.iter().filter(is_meant).cloned().collect();
+        let servers = crate::agent::servers::Servers::of(Arc::new(own), servers);
+        boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
     }
     #[cfg(not(feature = "mcp"))]
-    let _ = (groups, turns, purpose, &mut boxes);
+    let _ = (turns, purpose, also);
     Arc::new(Boxes(boxes))
 }
 

@@ -23,6 +23,8 @@ mod part;
 mod phrasing;
 #[cfg(feature = "index")]
 mod recall;
+#[cfg(feature = "assistant")]
+pub(crate) mod routines;
 mod scheduler;
 mod status;
 mod ticker;
@@ -86,7 +88,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     ui.note(format!("watching {} (stop with Ctrl-C)", workspace.vault.root().display()));
 
     let parts: Vec<_> =
-        parts().into_iter().map(|part| spawn(part, &workspace, &events, &board, &stop)).collect();
+        parts(ui.json).into_iter().map(|part| spawn(part, &workspace, &events, &board, &stop)).collect();
     notify_ready();
     scheduler::run(workspace, ui, watched, events, board, stop.clone()).await;
     notify_stopping();
@@ -111,7 +113,8 @@ fn recover(workspace: &Workspace) {
 }
 
 /// The parts of this build; each looks at the settings itself, which may change while it runs.
-fn parts() -> Vec<Box<dyn Part>> {
+#[cfg_attr(not(feature = "assistant"), expect(unused_variables, reason = "only routines print"))]
+fn parts(json: bool) -> Vec<Box<dyn Part>> {
     vec![
         #[cfg(feature = "history")]
         Box::new(history::HistoryPart),
@@ -121,6 +124,8 @@ fn parts() -> Vec<Box<dyn Part>> {
         Box::new(recall::RecallPart),
         #[cfg(feature = "discord")]
         Box::new(discord::DiscordPart),
+        #[cfg(feature = "assistant")]
+        Box::new(routines::RoutinesPart { json }),
     ]
 }
 

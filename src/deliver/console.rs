@@ -1,4 +1,4 @@
-//! The console notifier: one line a notification, at once, with nothing set up.
+//! The console notifier: one line a notification, at once, with nothing set up; what a routine says keeps its lines.
 //!
 //! Coloured where it is a terminal; with JSON one object a line. It can't be asked what it printed
 //! before a crash, so its promise is "at least once". Control characters of a note never reach the
@@ -50,7 +50,10 @@ impl Console {
 
     fn lines(&self, message: &Outgoing) -> Vec<String> {
         if message.facts.is_empty() {
-            let text = one_line(&message.text);
+            let text = match message.kind {
+                MessageKind::Routine => message.text.lines().map(one_line).collect::<Vec<_>>().join("\n"),
+                _ => one_line(&message.text),
+            };
             let json = serde_json::json!({"kind": message.kind, "text": message.text});
             return vec![if self.json { json.to_string() } else { text }];
         }

@@ -19,7 +19,9 @@ fn summary(message: &Outgoing) -> &'static str {
         MessageKind::Commitment => "Follow-up",
         MessageKind::Digest => "While you were away",
         MessageKind::Confirmation => "Reminder changed",
-        MessageKind::Notice | MessageKind::Answer | MessageKind::Approval => "vault-agent",
+        MessageKind::Notice | MessageKind::Answer | MessageKind::Approval | MessageKind::Routine => {
+            "vault-agent"
+        }
     }
 }
 

@@ -75,6 +75,8 @@ pub enum MessageKind {
     Answer,
     /// What the assistant asks before it does it.
     Approval,
+    /// What a routine has to say.
+    Routine,
 }
 
 impl MessageKind {
@@ -88,6 +90,7 @@ impl MessageKind {
             Self::Notice => "notice",
             Self::Answer => "answer",
             Self::Approval => "approval",
+            Self::Routine => "routine",
         }
     }
 }

@@ -131,7 +131,8 @@ fn waiting_for_answers(shared: &Shared, places: &[(u64, Place)], known: &[u64]) 
         tracing::error!("{error}");
         Vec::new()
     });
-    let mut channels: Vec<u64> = open.into_iter().map(|turn| turn.asked.channel).collect();
+    let mut channels: Vec<u64> =
+        open.into_iter().map(|turn| turn.asked.channel).filter(|channel| *channel != 0).collect();
     channels.sort_unstable();
     channels.dedup();
     channels.retain(|id| !known.contains(id) && places.iter().all(|(other, _)| other != id));

@@ -91,8 +91,9 @@ impl BotNotifier {
 
     fn body(&self, message: &Outgoing) -> Value {
         // An answer may say any name without calling that person.
-        let quiet = matches!(message.kind, MessageKind::Answer | MessageKind::Approval);
-        let named = if quiet { "" } else { &message.text };
+        let is_said =
+            matches!(message.kind, MessageKind::Answer | MessageKind::Approval | MessageKind::Routine);
+        let named = if is_said { "" } else { &message.text };
         let mut body = json!({
             "content": message.text,
             "nonce": message.nonce,

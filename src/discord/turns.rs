@@ -26,7 +26,7 @@ use crate::deliver::journal::answer_key;
 use crate::deliver::{Progress as Delivered, Scope, split};
 use crate::format::log::EventKind;
 use crate::turn::journal::TurnJournalError;
-use crate::turn::{ApprovalRequest, Facts, Halt, NewTurn, Note, Place, State, Turn, history};
+use crate::turn::{ApprovalRequest, Facts, Halt, NewTurn, Note, Place, State, Turn};
 
 /// Who waited longer than this is told that the assistant was away.
 pub const AWAY: SignedDuration = SignedDuration::from_mins(15);
@@ -385,15 +385,8 @@ impl Worker {
     fn notes(&self, turn: &Turn) -> Vec<Entry> {
         let message = turn.asked.message;
         let at = self.shared.clock.now();
-        let given =
-            turn.recalled.as_ref().map(|given| given.problem.clone().unwrap_or(given.injection.clone()));
-        let given = given.filter(|text| !text.is_empty()).map(Note::Recall);
-        let tools = self.shared.turns.tools(message).unwrap_or_default().into_iter().filter_map(|row| {
-            let end = row.result?;
-            let text = history::tool_block(&row.call, &end.text, end.is_error);
-            Some(Note::Tool { number: row.number, name: row.call.name, text })
-        });
-        given.into_iter().chain(tools).map(|note| entry(message, note, at)).collect()
+        let noted = crate::turn::noted(&self.shared.turns, message).unwrap_or_default();
+        noted.into_iter().map(|note| entry(message, note, at)).collect()
     }
 
     fn write(&self, entries: Vec<Entry>) {

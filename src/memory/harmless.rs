@@ -16,7 +16,7 @@ const LANGUAGES: [&str; 8] =
 const BEGINNINGS: [&str; 3] = ["run-", "datacore", "meta-bind"];
 
 /// The text with nothing in it that a plugin runs.
-pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(['`', '~', '%']) {
         return Cow::Borrowed(text);
     }

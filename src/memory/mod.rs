@@ -43,6 +43,8 @@ pub use error::MemoryError;
 pub use excerpt::{Excerpt, MOST_EXCERPT};
 pub use expected::{Newer, hash_of};
 pub use forget::Forgotten;
+#[cfg(feature = "assistant")]
+pub(crate) use harmless::harmless;
 pub use list::{Listed, ListedDay, ListedSection};
 pub use pins::PinError;
 pub use promote::Promoted;

@@ -96,6 +96,14 @@ impl Recall {
         Ok(recalled)
     }
 
+    /// Whether a note is never given unasked: what routines are told to do, and what they said.
+    fn is_aside(&self, path: &str) -> bool {
+        let paths = &self.settings.paths;
+        let logs = format!("{}/routines", paths.logs.trim_end_matches('/'));
+        let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        below(&logs) || below(paths.routines.trim_end_matches('/'))
+    }
+
     fn given(
         &self,
         snapshot: &Snapshot<'_>,
@@ -124,6 +132,9 @@ impl Recall {
         let uses = OnceCell::new();
         let (mut hits, mut memories, mut said) = (Vec::new(), Vec::new(), Vec::new());
         for Judged { slot, sure: own, worth, mut hit } in judged {
+            if self.is_aside(&hit.path) {
+                continue;
+            }
             // Beside a sure find, weaker ones may stand that are about as likely.
             let helps = sure && own >= SURE_ENOUGH * 0.5 && worth != Worth::Nothing;
             // What the agent says each time is said once.

@@ -54,4 +54,5 @@ pub use ask::Asker;
 pub use engine::{Recall, RecallError};
 pub use given::Recalled;
 pub use search::search;
+pub(crate) use shipped::is_shipped;
 pub use worth::{Judge, Worth};

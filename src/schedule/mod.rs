@@ -27,6 +27,7 @@ mod resolve;
 mod second_opinion;
 mod series;
 mod step;
+mod timetable;
 mod zone;
 
 pub use digest::{DigestRule, digest, is_missed};
@@ -35,6 +36,7 @@ pub use resolve::resolve;
 pub use second_opinion::{Difference, second_database_version, second_opinion};
 pub use series::{Series, Step};
 pub use step::{LATENESS, MISSED_AFTER, STEADY_WITHIN, StepKind, step_kind};
+pub use timetable::Timetable;
 pub use zone::{Zone, ZoneError, database_version};
 
 use jiff::{Timestamp, civil};

@@ -13,6 +13,7 @@ pub mod facts;
 pub mod files;
 pub mod history;
 pub mod journal;
+mod noted;
 pub mod place;
 pub mod remake;
 pub mod route;
@@ -23,6 +24,7 @@ pub mod usage;
 
 pub use facts::Facts;
 pub use journal::{NewTurn, Turn, TurnJournal, TurnJournalError};
+pub use noted::noted;
 pub use place::{Answer, ApprovalRequest, Halt, Note, Nowhere, Place, Responder};
 pub use route::{Question, Routed, UnknownBrain, route};
 pub use state::State;

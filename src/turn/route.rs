@@ -36,6 +36,17 @@ pub struct Routed {
     pub category: Option<Category>,
 }
 
+impl Routed {
+    /// Puts a brain before all others, where there is one of that name.
+    pub fn ask_first(&mut self, settings: &Settings, name: &str) {
+        if settings.brains.iter().any(|brain| brain.name == name) {
+            self.chain.retain(|brain| brain != name);
+            self.chain.insert(0, name.to_owned());
+            self.why = format!("The routine names `{name}`.");
+        }
+    }
+}
+
 /// A brain was asked for that isn't there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no brain has the name `{name}`; {}", there_are(.known))]

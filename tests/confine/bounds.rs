@@ -27,11 +27,19 @@ const CASES: &[(&str, &str, &[Exit])] = &[
     ("", "f() { f & f & wait; }; f & sleep 60", &[Exit::TooManyProcesses]),
     ("sleep", "for i in {1..60}; do sleep 60 & done; wait", &[Exit::TooManyProcesses]),
     ("setsid", "for i in {1..60}; do setsid -f sleep 60; done; sleep 60", &[Exit::TooManyProcesses]),
-    ("python3", "python3 -c 'import threading, time\nfor i in range(60): threading.Thread(target=time.sleep, args=(60,)).start()'", &[Exit::TooManyProcesses]),
+    (
+        "python3",
+        "python3 -c 'import threading, time\nfor i in range(60): threading.Thread(target=time.sleep, args=(60,)).start()'",
+        &[Exit::TooManyProcesses],
+    ),
     ("tail", "tail /dev/zero", &[Exit::TooMuchMemory]),
     ("perl", "perl -e '$x .= \"x\" x 1e6 while 1'", &[Exit::TooMuchMemory]),
     ("perl", "for i in {1..8}; do perl -e '$x = \"x\" x 4e7; sleep 60' & done; wait", &[Exit::TooMuchMemory]),
-    ("python3", "python3 -c 'import mmap\nm = mmap.mmap(-1, 1 << 30)\nfor i in range(0, 1 << 30, 4096): m[i] = 1'", &[Exit::TooMuchMemory]),
+    (
+        "python3",
+        "python3 -c 'import mmap\nm = mmap.mmap(-1, 1 << 30)\nfor i in range(0, 1 << 30, 4096): m[i] = 1'",
+        &[Exit::TooMuchMemory],
+    ),
     ("yes", "yes", &[Exit::TooMuchOutput]),
     ("head", "head -c 1G /dev/zero", &[Exit::TooMuchOutput]),
     ("", "while :; do echo an endless line of words; done >&2", &[Exit::TooMuchOutput]),
@@ -40,7 +48,11 @@ const CASES: &[(&str, &str, &[Exit])] = &[
     ("", "for i in {1..9}; do head -c 3M /dev/zero > f$i; done; sleep 60", &[Exit::TooMuchOutput]),
     ("", "for i in {1..1000}; do : > f$i; done; sleep 60", &[Exit::TooMuchOutput]),
     ("", "for i in {1..200}; do mkdir d; cd d; done; sleep 60", &[Exit::TooMuchOutput]),
-    ("python3", "python3 -c 'import socket\nwhile True: l = [*globals().get(\"l\", []), *socket.socketpair()]'", &[Exit::Code(1)]),
+    (
+        "python3",
+        "python3 -c 'import socket\nwhile True: l = [*globals().get(\"l\", []), *socket.socketpair()]'",
+        &[Exit::Code(1)],
+    ),
 ];
 
 #[tokio::test]

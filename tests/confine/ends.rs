@@ -22,7 +22,10 @@ const STAYERS: &[(&str, &str)] = &[
     ("nohup", "nohup sleep 98765 > /dev/null 2>&1 &"),
     ("setsid", "setsid -f sleep 98765"),
     ("setsid", "setsid bash -c 'setsid sleep 98765 & sleep 98765' &"),
-    ("setsid", "trap '' TERM HUP INT; setsid -f bash -c 'trap \"\" TERM HUP INT; while :; do sleep 98765; done'"),
+    (
+        "setsid",
+        "trap '' TERM HUP INT; setsid -f bash -c 'trap \"\" TERM HUP INT; while :; do sleep 98765; done'",
+    ),
     ("perl", "perl -MPOSIX -e 'fork and exit; POSIX::setsid(); fork and exit; chdir \"/\"; sleep 98765'"),
     ("", "(kill -STOP $BASHPID) &"),
     ("", "coproc sleep 98765"),
@@ -67,10 +70,13 @@ async fn nothing_is_left_after_the_time_is_over() {
     for (kind, rig) in Rig::both() {
         let limits = Limits { time: Duration::from_millis(300), ..Limits::default() };
         let policy = Policy { limits, ..rig.policy.clone() };
-        for (n, (needs, stay)) in STAYERS.iter().enumerate().filter(|(_, (needs, _))| needs.is_empty() || has(needs)) {
+        for (n, (needs, stay)) in
+            STAYERS.iter().enumerate().filter(|(_, (needs, _))| needs.is_empty() || has(needs))
+        {
             let _ = needs;
             let (_, reading) = pipe(&rig, &format!("p{n}"));
-            let ran = rig.run_with(&policy, &format!("exec 9> p{n}; echo up >&9; {stay}\nsleep 98765"), None).await;
+            let ran =
+                rig.run_with(&policy, &format!("exec 9> p{n}; echo up >&9; {stay}\nsleep 98765"), None).await;
             assert_eq!(ran.exit, Exit::TimedOut, "{kind}: {stay}: {ran:?}");
             assert_eq!(reading.await.unwrap(), "up\n", "{kind}: {stay}");
         }
@@ -91,7 +97,11 @@ async fn a_command_can_be_stopped() {
         assert_eq!((ran.exit, ran.text.as_str()), (Exit::Stopped, "begun\n"), "{kind}");
         assert_eq!(reading.await.unwrap(), "up\n", "{kind}");
         // One that is stopped before it begins, too.
-        assert_eq!(rig.helper.run(&rig.policy, "sleep 98765", None, &stop).await.unwrap().exit, Exit::Stopped, "{kind}");
+        assert_eq!(
+            rig.helper.run(&rig.policy, "sleep 98765", None, &stop).await.unwrap().exit,
+            Exit::Stopped,
+            "{kind}"
+        );
     }
 }
 
@@ -159,11 +169,26 @@ async fn nothing_is_left_when_the_helper_is_killed() {
     let (is_open, reading) = pipe(&rig, "namespaces/p");
     let mut host = start_host(&scratch);
     is_open.await.unwrap();
-    let children = std::fs::read_dir(format!("/proc/{}/task", host.id())).unwrap().flatten().map(|task| task.path().join("children"));
-    let children: Vec<i32> =
-        children.flat_map(|file| std::fs::read_to_string(file).unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()).filter_map(|pid| pid.parse().ok()).collect();
+    let children = std::fs::read_dir(format!("/proc/{}/task", host.id()))
+        .unwrap()
+        .flatten()
+        .map(|task| task.path().join("children"));
+    let children: Vec<i32> = children
+        .flat_map(|file| {
+            std::fs::read_to_string(file)
+                .unwrap_or_default()
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .filter_map(|pid| pid.parse().ok())
+        .collect();
     assert_eq!(children.len(), 1, "{children:?}");
-    rustix::process::kill_process(rustix::process::Pid::from_raw(children[0]).unwrap(), rustix::process::Signal::KILL).unwrap();
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(children[0]).unwrap(),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
     assert_eq!(reading.await.unwrap(), "up\n");
     host.wait().unwrap();
 }

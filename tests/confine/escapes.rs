@@ -146,8 +146,13 @@ async fn nothing_escapes_without_namespaces() {
 #[test]
 fn the_controls_succeed_outside_the_box() {
     let mut wrong = Vec::new();
-    for case in CASES.iter().filter(|case| case.control == Control::Same || (case.control == Control::Root && is_root())) {
-        if !case.needs.is_empty() && !has(case.needs) || cfg!(not(target_arch = "x86_64")) && case.script.contains("syscall(") {
+    for case in CASES
+        .iter()
+        .filter(|case| case.control == Control::Same || (case.control == Control::Root && is_root()))
+    {
+        if !case.needs.is_empty() && !has(case.needs)
+            || cfg!(not(target_arch = "x86_64")) && case.script.contains("syscall(")
+        {
             continue;
         }
         // Each in a world of its own, since some destroy it.

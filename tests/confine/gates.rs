@@ -60,7 +60,9 @@ async fn clients_talk_through_the_gate() {
     for (kind, rig) in Rig::both() {
         let (policy, client) = asking(&rig);
         let loud = Arc::new(Loud::default());
-        let command = format!("export {WORDS}=hello; {client}; for i in {{1..20}}; do {WORDS}=many {client} & done; wait");
+        let command = format!(
+            "export {WORDS}=hello; {client}; for i in {{1..20}}; do {WORDS}=many {client} & done; wait"
+        );
         let ran = rig.run_with(&policy, &command, Some(loud.clone())).await;
         assert_eq!(ran.text, format!("<HELLO>\n{}", "<MANY>\n".repeat(20)), "{kind}");
         assert_eq!((ran.exit, loud.clients.load(Ordering::SeqCst)), (Exit::Code(0), 21), "{kind}");
@@ -73,10 +75,9 @@ async fn without_a_gate_there_is_none() {
         let (policy, client) = asking(&rig);
         let command = format!("export {WORDS}=hello; {client}");
         let loud = Arc::new(Loud::default());
-        for (policy, gate) in [
-            (policy.clone(), None),
-            (Policy { gate: false, ..policy }, Some(loud.clone() as Arc<dyn Gate>)),
-        ] {
+        for (policy, gate) in
+            [(policy.clone(), None), (Policy { gate: false, ..policy }, Some(loud.clone() as Arc<dyn Gate>))]
+        {
             let ran = rig.run_with(&policy, &command, gate).await;
             assert!(ran.text.starts_with("<no gate: "), "{kind}: {}", ran.text);
         }
@@ -97,7 +98,11 @@ async fn a_client_that_never_ends_does_not_hold_the_command() {
     for (kind, rig) in Rig::both() {
         let (policy, client) = asking(&rig);
         let command = format!("export {WORDS}=hello; {client} & exit 4");
-        assert_eq!(rig.run_with(&policy, &command, Some(Arc::new(Silent))).await.exit, Exit::Code(4), "{kind}");
+        assert_eq!(
+            rig.run_with(&policy, &command, Some(Arc::new(Silent))).await.exit,
+            Exit::Code(4),
+            "{kind}"
+        );
     }
 }
 

@@ -75,7 +75,10 @@ impl Rig {
     /// Runs a command in a box of another policy.
     pub async fn run_with(&self, policy: &Policy, command: &str, gate: Option<Arc<dyn Gate>>) -> Ran {
         let stop = CancellationToken::new();
-        self.helper.run(policy, command, gate, &stop).await.unwrap_or_else(|error| panic!("{command}: {error}"))
+        self.helper
+            .run(policy, command, gate, &stop)
+            .await
+            .unwrap_or_else(|error| panic!("{command}: {error}"))
     }
 
     /// Every file outside the scratch, with its bytes and mode: what a command must not change.
@@ -105,7 +108,9 @@ impl Rig {
 
 /// Whether a plain shell finds a program where a box would.
 pub fn has(program: &str) -> bool {
-    ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].iter().any(|dir| Path::new(dir).join(program).exists())
+    ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+        .iter()
+        .any(|dir| Path::new(dir).join(program).exists())
 }
 
 /// Runs a command outside any box, as a control.

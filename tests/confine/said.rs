@@ -30,7 +30,11 @@ async fn a_long_output_is_kept_whole_in_the_scratch() {
         let all: String = (1..=20_000).map(|n| format!("{n}\n")).collect();
         assert_eq!((ran.exit, ran.bytes), (Exit::Code(0), all.len() as u64), "{kind}");
         assert!(ran.text.starts_with("1\n2\n") && ran.text.ends_with("\n19999\n20000\n"), "{kind}");
-        assert!(ran.text.contains("bytes left out …]") && ran.text.len() < 31_000, "{kind}: {}", ran.text.len());
+        assert!(
+            ran.text.contains("bytes left out …]") && ran.text.len() < 31_000,
+            "{kind}: {}",
+            ran.text.len()
+        );
         let whole = ran.whole.expect("a file");
         assert_eq!(std::fs::read_to_string(&whole).unwrap(), all, "{kind}");
         // Another command may read it.
@@ -59,7 +63,10 @@ async fn the_file_of_the_whole_output_never_leads_outside() {
 #[tokio::test]
 async fn the_environment_is_what_the_policy_says() {
     for (kind, rig) in Rig::both() {
-        let policy = Policy { env: vec![("KEY".into(), "of a skill".into()), ("TZ".into(), "UTC".into())], ..rig.policy.clone() };
+        let policy = Policy {
+            env: vec![("KEY".into(), "of a skill".into()), ("TZ".into(), "UTC".into())],
+            ..rig.policy.clone()
+        };
         let ran = rig.run_with(&policy, "env | sed 's/=.*//' | sort | tr '\\n' ' '; echo $KEY", None).await;
         assert_eq!(ran.text, "HOME KEY LANG PATH PWD SHLVL TMPDIR TZ _ of a skill\n", "{kind}");
         assert!(!format!("{policy:?}").contains("of a skill"));
@@ -120,12 +127,20 @@ async fn the_network_is_there_where_the_policy_says_so() {
     let port = listener.local_addr().unwrap().port();
     for (kind, rig) in Rig::both() {
         let policy = Policy { network: true, ..rig.policy.clone() };
-        let ran = rig.run_with(&policy, &format!("exec 3<> /dev/tcp/127.0.0.1/{port} && echo there"), None).await;
+        let ran =
+            rig.run_with(&policy, &format!("exec 3<> /dev/tcp/127.0.0.1/{port} && echo there"), None).await;
         assert_eq!(ran.text, "there\n", "{kind}");
         // Nothing but TCP and UDP, also then.
         if crate::rig::has("perl") {
-            for (family, of, protocol) in [("AF_UNIX", "SOCK_STREAM", 0), ("16", "SOCK_RAW", 0), ("AF_INET", "SOCK_RAW", 1), ("AF_INET", "SOCK_DGRAM", 1), ("40", "SOCK_STREAM", 0)] {
-                let command = format!("perl -MSocket -e 'socket(S, {family}, {of}, {protocol}) and print \"there\"'");
+            for (family, of, protocol) in [
+                ("AF_UNIX", "SOCK_STREAM", 0),
+                ("16", "SOCK_RAW", 0),
+                ("AF_INET", "SOCK_RAW", 1),
+                ("AF_INET", "SOCK_DGRAM", 1),
+                ("40", "SOCK_STREAM", 0),
+            ] {
+                let command =
+                    format!("perl -MSocket -e 'socket(S, {family}, {of}, {protocol}) and print \"there\"'");
                 assert_eq!(rig.run_with(&policy, &command, None).await.text, "", "{kind}: {command}");
             }
         }
@@ -159,7 +174,13 @@ async fn a_scratch_within_what_may_be_read_is_the_one_place_to_write() {
         let scratch = rig.at("vault/scratch");
         std::fs::create_dir(&scratch).unwrap();
         let policy = Policy { write: scratch, ..rig.policy.clone() };
-        let ran = rig.run_with(&policy, "echo x > f && cat f; echo y > ../notes/a.md || cat ../notes/a.md | head -1", None).await;
+        let ran = rig
+            .run_with(
+                &policy,
+                "echo x > f && cat f; echo y > ../notes/a.md || cat ../notes/a.md | head -1",
+                None,
+            )
+            .await;
         assert!(ran.text.starts_with("x\n") && ran.text.ends_with("# Tea\n"), "{kind}: {}", ran.text);
     }
 }

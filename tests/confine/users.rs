@@ -8,7 +8,9 @@ use crate::rig::{PROGRAM, has};
 #[test]
 fn all_of_it_holds_for_an_ordinary_user() {
     if !rustix::process::geteuid().is_root() || !has("setpriv") {
-        eprintln!("skipped: this is no root, or there is no setpriv: an ordinary user is tested by the other tests, or not");
+        eprintln!(
+            "skipped: this is no root, or there is no setpriv: an ordinary user is tested by the other tests, or not"
+        );
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -31,5 +33,10 @@ fn all_of_it_holds_for_an_ordinary_user() {
         }
     }
     let output = as_nobody(&[program.to_str().unwrap(), "--test-threads=2"]).output().unwrap();
-    assert!(output.status.success(), "{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

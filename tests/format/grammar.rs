@@ -281,10 +281,18 @@ fn routines() {
             let (read, findings) = routine::parse(sentence.text.as_bytes());
             assert_eq!(findings, [], "{}", sentence.text);
             let read = read.unwrap_or_else(|| panic!("{}", sentence.text));
-            assert_eq!(read.enabled, !sentence.text.contains("\nenabled: false"));
-            let written = sentence.first("schedule").unwrap();
+            assert_eq!(read.enabled, sentence.text.contains("\nenabled: true"));
+            let written = sentence.first("schedule").or_else(|| sentence.first("starred")).unwrap();
             assert_eq!(written.parse(), Ok(read.schedule));
             assert_eq!(read.scope.as_deref(), sentence.first("routine-scope"));
+            assert_eq!(read.budget, sentence.first("budget").map(|tokens| tokens.parse().unwrap()));
+            let conditions: Vec<String> = read.only_if.iter().map(ToString::to_string).collect();
+            assert_eq!(conditions, sentence.all("condition"));
+            let lists = sentence.within("word-list", "routine-word");
+            let words: Vec<&String> = read.skills.iter().chain(&read.mcp).collect();
+            assert_eq!(words, lists.concat());
+            let plain = routine::render(&read);
+            assert_eq!(routine::parse(plain.as_bytes()), (Some(read), vec![]), "{plain}");
         },
     );
 }

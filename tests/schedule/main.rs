@@ -7,6 +7,7 @@ mod due;
 mod london;
 mod oracle;
 mod properties;
+mod routines;
 mod second_opinion;
 
 use jiff::Timestamp;

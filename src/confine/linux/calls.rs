@@ -99,8 +99,14 @@ const ALSO: &[c_long] = &[
 const ALSO: &[c_long] = &[];
 
 /// Denied where there is no network.
-const WITHOUT_NETWORK: &[c_long] =
-    &[libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
+const WITHOUT_NETWORK: &[c_long] = &[
+    libc::SYS_socket,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_listen,
+    libc::SYS_accept,
+    libc::SYS_accept4,
+];
 
 /// Denied where the box sees the whole file system: they need no right that Landlock knows, only the owner.
 const WITHOUT_ROOT: &[c_long] = &[
@@ -167,7 +173,8 @@ fn denied(network: bool, own_root: bool) -> Result<BpfProgram, BackendError> {
     }
 
     let mut add = |call: c_long, conditions: &[(u8, SeccompCmpOp, u64)]| -> Result<(), BackendError> {
-        let conditions = conditions.iter().map(|(at, op, value)| SeccompCondition::new(*at, Dword, op.clone(), *value));
+        let conditions =
+            conditions.iter().map(|(at, op, value)| SeccompCondition::new(*at, Dword, op.clone(), *value));
         let rule = SeccompRule::new(conditions.collect::<Result<_, _>>()?)?;
         rules.entry(call).or_default().push(rule);
         Ok(())
@@ -244,7 +251,8 @@ fn no_clone3() -> Result<BpfProgram, BackendError> {
 }
 
 fn filter(rules: BTreeMap<i64, Vec<SeccompRule>>, action: SeccompAction) -> Result<BpfProgram, BackendError> {
-    SeccompFilter::new(rules, SeccompAction::Allow, action, TargetArch::try_from(std::env::consts::ARCH)?)?.try_into()
+    SeccompFilter::new(rules, SeccompAction::Allow, action, TargetArch::try_from(std::env::consts::ARCH)?)?
+        .try_into()
 }
 
 /// x32's calls, whose numbers have a bit of their own, end the process; what is newer than this list does not exist. That

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 use rustix::process::{
-    DumpableBehavior, Resource, Rlimit, Signal, WaitOptions, set_dumpable_behavior, set_parent_process_death_signal,
-    setrlimit, wait,
+    DumpableBehavior, Resource, Rlimit, Signal, WaitOptions, set_dumpable_behavior,
+    set_parent_process_death_signal, setrlimit, wait,
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
@@ -31,7 +31,8 @@ pub(in crate::confine) fn inner() -> u8 {
     serve(|_, job, gate| {
         let gate = gate.map(kept).transpose().map_err(failed("the gate"))?;
         // In a root of its own there is no `/proc`, and it was started by its path.
-        let program = std::fs::read_link("/proc/self/exe").ok().or_else(|| std::env::args_os().next().map(Into::into));
+        let program =
+            std::fs::read_link("/proc/self/exe").ok().or_else(|| std::env::args_os().next().map(Into::into));
         let layers = restrict(&job, program.as_deref())?;
         match &job.command {
             None => Ok(Report::Built(layers)),
@@ -72,7 +73,8 @@ fn restrict(job: &Job, program: Option<&Path>) -> Result<Layers, String> {
     let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
     set_capabilities(None, sets).map_err(|error| format!("root's rights can't be given up: {error}"))?;
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
-    let places = places::of(policy, program.unwrap_or(Path::new("/"))).map_err(failed("the scratch folder"))?;
+    let places =
+        places::of(policy, program.unwrap_or(Path::new("/"))).map_err(failed("the scratch folder"))?;
     let landlock = files::restrict(&places, policy.network).map_err(|error| format!("Landlock: {error}"))?;
     calls::restrict(policy.network, job.namespaces).map_err(|error| format!("seccomp: {error}"))?;
     Ok(Layers { namespaces: job.namespaces, landlock, calls: true, counted: true })
@@ -81,7 +83,10 @@ fn restrict(job: &Job, program: Option<&Path>) -> Result<Layers, String> {
 /// Runs the command and waits for its end, and meanwhile for all that lost its parent.
 fn run(policy: &Policy, text: &str, program: Option<&Path>, gate: bool) -> Result<Exit, String> {
     let bash = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
-    let bash = bash.into_iter().find(|path| Path::new(path).exists()).ok_or("there is no bash in /bin or /usr/bin")?;
+    let bash = bash
+        .into_iter()
+        .find(|path| Path::new(path).exists())
+        .ok_or("there is no bash in /bin or /usr/bin")?;
     let folder = program.and_then(Path::parent).map(|dir| format!(":{}", dir.display()));
     let mut command = Command::new(bash);
     command

@@ -86,7 +86,8 @@ pub(super) enum Use {
 pub(super) fn of(policy: &Policy, program: &Path) -> std::io::Result<Vec<Place>> {
     let system = SYSTEM.iter().map(PathBuf::from);
     let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
-    let mut places: Vec<Place> = system.chain(etc).filter_map(|path| place(&path, path.clone(), Use::Read)).collect();
+    let mut places: Vec<Place> =
+        system.chain(etc).filter_map(|path| place(&path, path.clone(), Use::Read)).collect();
     places.extend(DEVICES.iter().filter_map(|path| place(Path::new(path), path.into(), Use::Device)));
     for path in policy.read.iter().map(PathBuf::as_path).chain([program]) {
         places.extend(path.canonicalize().ok().and_then(|target| place(path, target, Use::Read)));

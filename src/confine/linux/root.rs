@@ -39,7 +39,8 @@ pub(super) fn enter(proc: &OwnedFd, network: bool) -> Result<(), String> {
         ("self/uid_map", format!("{INSIDE} {} 1", user.as_raw())),
         ("self/gid_map", format!("{INSIDE} {} 1", group.as_raw())),
     ] {
-        write(proc, file, &text).map_err(|error| format!("no user namespace can be used ({file}): {error}"))?;
+        write(proc, file, &text)
+            .map_err(|error| format!("no user namespace can be used ({file}): {error}"))?;
     }
     let _ = rustix::system::sethostname(b"box");
     Ok(())
@@ -76,15 +77,23 @@ fn kept(places: &[Place]) -> impl Iterator<Item = &Place> {
 }
 
 fn tree(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
-    open_tree(CWD, path, flags)
-        .map_err(|error| io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", path.display())))
+    let flags =
+        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+    open_tree(CWD, path, flags).map_err(|error| {
+        io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", path.display()))
+    })
 }
 
 fn assemble(trees: &[(OwnedFd, &Place)], links: &[Link]) -> io::Result<()> {
     // Nothing that happens here is seen outside; any folder will do to hang the new root on.
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    mount("tmpfs", "/usr", "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=0755,size=1m,nr_inodes=1024")?;
+    mount(
+        "tmpfs",
+        "/usr",
+        "tmpfs",
+        MountFlags::NOSUID | MountFlags::NODEV,
+        c"mode=0755,size=1m,nr_inodes=1024",
+    )?;
     std::env::set_current_dir("/usr")?;
     let mut shown: Vec<&Path> = Vec::new();
     for (fd, place) in trees {
@@ -94,9 +103,9 @@ fn assemble(trees: &[(OwnedFd, &Place)], links: &[Link]) -> io::Result<()> {
             make(fd, target)?;
         }
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        move_mount(fd.as_fd(), "", CWD, target, flags).map_err(io::Error::from).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", place.target.display()))
-        })?;
+        move_mount(fd.as_fd(), "", CWD, target, flags)
+            .map_err(io::Error::from)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", place.target.display())))?;
         shown.push(&place.target);
     }
     for (link, to) in links.iter().filter(|(link, _)| !shown.iter().any(|above| link.starts_with(above))) {
@@ -134,7 +143,9 @@ fn read_only(proc: &OwnedFd, scratch: Option<&Path>) -> io::Result<()> {
         flags.set(MountFlags::NOEXEC, noexec);
         flags.set(MountFlags::NODEV, !point.starts_with("/dev"));
         let done = mount_remount(&point, flags, c"");
-        done.map_err(|error| io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", point.display())))?;
+        done.map_err(|error| {
+            io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", point.display()))
+        })?;
     }
     Ok(())
 }

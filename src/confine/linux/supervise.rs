@@ -11,7 +11,9 @@ use std::process::{Child, Command, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
 
 use super::super::wire::{self, ARGUMENT, INNER, Job, Report};
 use super::{failed, places, root, serve, watch};
@@ -28,7 +30,8 @@ pub(in crate::confine) fn supervise() -> u8 {
     serve(|control, mut job, gate| {
         let _ = rustix::process::setsid();
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let proc = rustix::fs::open("/proc", flags, Mode::empty()).map_err(|error| format!("/proc: {error}"))?;
+        let proc =
+            rustix::fs::open("/proc", flags, Mode::empty()).map_err(|error| format!("/proc: {error}"))?;
         // Where memory runs out, the kernel takes the box first.
         let _ = root::write(&proc, "self/oom_score_adj", "1000");
         let program = std::fs::read_link("/proc/self/exe").map_err(failed("/proc/self/exe"))?;
@@ -79,12 +82,19 @@ impl Box {
             Ok(Some(_)) => {}
             _ => return Err("the box's first process ended at once".to_owned()),
         }
-        wire::send(&this.control, &job, gate.as_ref().map(AsFd::as_fd)).map_err(failed("the job can't be sent"))?;
+        wire::send(&this.control, &job, gate.as_ref().map(AsFd::as_fd))
+            .map_err(failed("the job can't be sent"))?;
         Ok(this)
     }
 
     /// Waits for what comes first: the command's end, a limit, or the end of whoever wants it.
-    fn watch(&mut self, caller: &OwnedFd, proc: &OwnedFd, limits: &Limits, scratch: &std::path::Path) -> Result<Report, String> {
+    fn watch(
+        &mut self,
+        caller: &OwnedFd,
+        proc: &OwnedFd,
+        limits: &Limits,
+        scratch: &std::path::Path,
+    ) -> Result<Report, String> {
         let timer = timer(limits).map_err(|error| format!("no timer can be made: {error}"))?;
         for look in 1_u32.. {
             let mut fds = [

@@ -27,7 +27,14 @@ pub(super) struct Tree {
 
 /// The descendants of process `root`, itself not among them; of more threads than `most` not all.
 pub(super) fn tree(proc: &OwnedFd, root: i32, most: u64) -> Tree {
-    if rustix::fs::accessat(proc, format!("{root}/task/{root}/children"), rustix::fs::Access::EXISTS, rustix::fs::AtFlags::empty()).is_ok() {
+    if rustix::fs::accessat(
+        proc,
+        format!("{root}/task/{root}/children"),
+        rustix::fs::Access::EXISTS,
+        rustix::fs::AtFlags::empty(),
+    )
+    .is_ok()
+    {
         walk(proc, root, most)
     } else {
         scan(proc, root)
@@ -44,7 +51,9 @@ fn walk(proc: &OwnedFd, root: i32, most: u64) -> Tree {
             found.threads += u64::from(pid != root);
             let children = read(proc, &format!("{pid}/task/{thread}/children")).unwrap_or_default();
             let children = children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
-            open.extend(children.filter(|child| seen.insert(*child)).inspect(|child| found.pids.push(*child)));
+            open.extend(
+                children.filter(|child| seen.insert(*child)).inspect(|child| found.pids.push(*child)),
+            );
         }
     }
     found
@@ -88,7 +97,8 @@ fn numbers(proc: &OwnedFd, dir: &str) -> Vec<i32> {
 pub(super) fn users_threads(proc: &OwnedFd) -> u64 {
     let own = rustix::process::getuid().as_raw();
     let is_own = |pid: &i32| {
-        rustix::fs::statat(proc, pid.to_string(), rustix::fs::AtFlags::empty()).is_ok_and(|stat| stat.st_uid == own)
+        rustix::fs::statat(proc, pid.to_string(), rustix::fs::AtFlags::empty())
+            .is_ok_and(|stat| stat.st_uid == own)
     };
     let stat = |pid| read(proc, &format!("{pid}/stat")).ok().as_deref().and_then(stat);
     numbers(proc, ".").into_iter().filter(is_own).filter_map(stat).map(|(_, threads)| threads).sum()
@@ -107,8 +117,9 @@ pub(super) fn excess(proc: &OwnedFd, limits: &Limits) -> Option<Exit> {
         tree.pids.iter().filter_map(|pid| measure(proc, *pid)).sum::<u64>() > limits.memory_bytes
     };
     let is_short = || available(proc).is_some_and(|free| free < RESERVE);
-    (over(resident) && over(|proc, pid| proportional(proc, pid).or_else(|| resident(proc, pid))) || is_short())
-        .then_some(Exit::TooMuchMemory)
+    (over(resident) && over(|proc, pid| proportional(proc, pid).or_else(|| resident(proc, pid)))
+        || is_short())
+    .then_some(Exit::TooMuchMemory)
 }
 
 /// The memory that a process has.

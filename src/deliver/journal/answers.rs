@@ -145,16 +145,16 @@ impl Journal {
         })
     }
 
-    /// Forgets the oldest answers that were sent whole, where there are many.
+    /// Forgets the oldest answers, and what routines said, that were sent whole, where there are many.
     pub fn prune_answers(&self) -> Result<(), JournalError> {
         self.write(|tx| {
-            let old = "SELECT key FROM messages WHERE kind IN ('answer', 'approval')
+            let old = "SELECT key FROM messages WHERE kind IN ('answer', 'approval', 'routine', 'routine')
                        AND rowid < (SELECT max(rowid) FROM messages) - ?1
                        AND (kind = 'approval' OR
                             NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'sent'))";
             tx.execute(&format!("DELETE FROM chunks WHERE message IN ({old})"), [KEEP])?;
             tx.execute(
-                "DELETE FROM messages WHERE kind IN ('answer', 'approval') AND rowid < (SELECT max(rowid) FROM messages) - ?1
+                "DELETE FROM messages WHERE kind IN ('answer', 'approval', 'routine') AND rowid < (SELECT max(rowid) FROM messages) - ?1
                  AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key)",
                 [KEEP],
             )?;

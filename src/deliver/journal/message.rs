@@ -110,9 +110,10 @@ impl Journal {
         })
     }
 
-    /// The messages that are on their way, oldest first; answers and questions, whose channels send them themselves, apart.
+    /// The messages that are on their way, oldest first; answers and questions, whose channels send them themselves, and what
+    /// routines say, which goes after all that is due, apart.
     pub fn messages(&self) -> Result<Vec<Message>, JournalError> {
-        self.read(|tx| read_messages(tx, "WHERE kind NOT IN ('answer', 'approval')", &[]))
+        self.read(|tx| read_messages(tx, "WHERE kind NOT IN ('answer', 'approval', 'routine')", &[]))
     }
 
     /// Gives back the deliveries of messages of which surely nothing was sent, so that the next pass
@@ -160,10 +161,11 @@ impl Journal {
                      WHERE message = ?1",
                 )?
                 .execute([key])?;
-                // An answer stays until its log holds it, and longer, so that its messages are known as counted.
-                tx.prepare_cached("DELETE FROM chunks WHERE message = ?1 AND message IN (SELECT key FROM messages WHERE kind NOT IN ('answer', 'approval'))")?
+                // An answer stays until its log holds it, and longer, so that its messages are known as counted; so does a
+                // routine's.
+                tx.prepare_cached("DELETE FROM chunks WHERE message = ?1 AND message IN (SELECT key FROM messages WHERE kind NOT IN ('answer', 'approval', 'routine'))")?
                     .execute([key])?;
-                tx.prepare_cached("DELETE FROM messages WHERE key = ?1 AND kind NOT IN ('answer', 'approval')")?.execute([key])?;
+                tx.prepare_cached("DELETE FROM messages WHERE key = ?1 AND kind NOT IN ('answer', 'approval', 'routine')")?.execute([key])?;
             }
             if let Some((key, chunk)) = next {
                 mark_sending(tx, key, chunk, now)?;
@@ -387,8 +389,8 @@ pub(super) fn read_messages(
 }
 
 fn kind_of(text: &str) -> Option<MessageKind> {
-    use MessageKind::{Answer, Approval, Commitment, Confirmation, Digest, Notice, Reminder};
-    [Reminder, Commitment, Digest, Confirmation, Notice, Answer, Approval]
+    use MessageKind::{Answer, Approval, Commitment, Confirmation, Digest, Notice, Reminder, Routine};
+    [Reminder, Commitment, Digest, Confirmation, Notice, Answer, Approval, Routine]
         .into_iter()
         .find(|kind| kind.as_str() == text)
 }

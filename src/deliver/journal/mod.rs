@@ -19,6 +19,7 @@ mod names;
 mod pauses;
 mod phrases;
 mod problems;
+mod runs;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 pub use answers::{Posted, answer_key, approval_key, asked_in};
 pub use message::{Chunk, ChunkState, Message, NewMessage};
 pub use problems::{OpenDelivery, Refusal};
+pub use runs::{Known, NewRun, Run, RunState, run_key};
 
 use super::notifier::Fact;
 
@@ -378,6 +380,9 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
     }
     if version(&tx)? < 2 {
         pauses::create(&tx)?;
+    }
+    if version(&tx)? < 3 {
+        runs::create(&tx)?;
     }
     if version(&tx)? < VERSION {
         phrases::create(&tx)?;

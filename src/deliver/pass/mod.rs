@@ -139,7 +139,9 @@ pub async fn pass(
         report.read_only = Some(reason.clone());
         if mode != Mode::DryRun {
             // Confirmations of changes that were made here.
-            send::Sender::new(context, now, started + SEND_BUDGET).resume(&mut report).await?;
+            let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
+            sender.resume(&mut report).await?;
+            sender.routines(&mut report).await?;
         }
         Vec::new()
     } else if mode == Mode::DryRun {
@@ -182,6 +184,7 @@ async fn work(
         sender.deliver(claimed, report).await?;
         plan = plan::plan(context, notes, now, true)?;
     }
+    sender.routines(report).await?;
     report.waiting = plan.waiting.len() + plan.fires.len();
     plan.waiting.iter().for_each(|at| report.again_at(*at));
     if sender.out_of_time && !plan.fires.is_empty() {
@@ -190,7 +193,7 @@ async fn work(
     Ok(plan)
 }
 
-/// Sends what is queued (confirmations, and what was on its way) without a look at the notes. Where a
+/// Sends what is queued (confirmations, what routines say, and what was on its way) without a look at the notes. Where a
 /// pass is going on, that or the next one sends it.
 ///
 /// # Errors
@@ -200,7 +203,9 @@ pub async fn flush(context: &PassContext<'_>) -> Result<PassReport, PassError> {
     let now = context.clock.now();
     let mut report = PassReport::new(now, context.settings.zone.tz());
     if let Some(_lock) = context.journal.lock()? {
-        send::Sender::new(context, now, started + SEND_BUDGET).resume(&mut report).await?;
+        let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
+        sender.resume(&mut report).await?;
+        sender.routines(&mut report).await?;
     }
     finish(started, &mut report);
     Ok(report)

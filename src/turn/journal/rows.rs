@@ -31,6 +31,13 @@ pub struct NewTurn {
     pub attachments: Vec<String>,
 }
 
+impl NewTurn {
+    /// The routine that asks, if one does: it has no channel, and bears its name as the author.
+    pub fn routine(&self) -> Option<&str> {
+        self.author.strip_prefix("routine:").filter(|_| self.channel == 0)
+    }
+}
+
 /// One turn as the journal knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {

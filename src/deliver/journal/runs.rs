@@ -1,0 +1,449 @@
+//! The runs of routines: what was claimed, what came of it, and from where on occurrences count.
+//!
+//! A run goes `claimed → fixed → done`. It is claimed, with all that it begins with, before anything is asked; its
+//! text is fixed in one transaction with the message that carries it, so that there is one text and one message
+//! whatever crashes when. A routine's row says up to which occurrence all were claimed or had nothing to do: what lies
+//! before is never looked at again.
+
+use jiff::{Timestamp, civil};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+
+use super::message::{self, Message, NewMessage};
+use super::{Journal, JournalError, instant, local_text, unreadable};
+use crate::deliver::notifier::{MessageKind, Scope};
+
+/// So many runs are kept that are done.
+const KEEP: i64 = 2_000;
+
+/// What is known of an enabled routine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// Occurrences after this instant count.
+    pub since: Timestamp,
+    /// The latest occurrence that was claimed, or had nothing to do.
+    pub handled: Option<Timestamp>,
+    /// When its last scheduled run began that had something to do.
+    pub ran: Option<Timestamp>,
+    /// What its last run left for the next to compare with.
+    pub seen: Option<String>,
+}
+
+/// A run to claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRun {
+    /// The routine's name and the local occurrence: what the run is known by.
+    pub key: String,
+    /// The routine.
+    pub routine: String,
+    /// When it was due, local.
+    pub local: civil::DateTime,
+    /// When it was due.
+    pub due: Timestamp,
+    /// How many earlier occurrences are folded in.
+    pub missed: u32,
+    /// Whether the schedule asked for it, rather than a person.
+    pub scheduled: bool,
+    /// The routine's note as it stands.
+    pub note: Vec<u8>,
+    /// What was found for it without asking anybody.
+    pub material: String,
+    /// What the next run compares with.
+    pub seen: Option<String>,
+}
+
+/// How far a run came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState {
+    /// It may have asked.
+    Claimed,
+    /// Its text is fixed.
+    Fixed,
+    /// Nothing is left to do.
+    Done,
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// What it is known by.
+    pub key: String,
+    /// The routine.
+    pub routine: String,
+    /// When it was due, local.
+    pub local: civil::DateTime,
+    /// When it was due.
+    pub due: Timestamp,
+    /// How many earlier occurrences are folded in.
+    pub missed: u32,
+    /// When it was claimed.
+    pub started: Timestamp,
+    /// The routine's note as it was then.
+    pub note: Vec<u8>,
+    /// What was found for it without asking anybody.
+    pub material: String,
+    /// How far it came.
+    pub state: RunState,
+    /// What was answered, once it is fixed.
+    pub answer: Option<String>,
+    /// The line of facts of the answer.
+    pub facts: Option<String>,
+    /// What became of it, in a few words.
+    pub outcome: Option<String>,
+}
+
+const COLUMNS: &str =
+    "key, routine, local, due_ms, missed, started_ms, note, material, state, answer, facts, outcome";
+
+/// The tables, which journals before version 3 don't have.
+pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute_batch(
+        "CREATE TABLE IF NOT EXISTS routines (
+            name       TEXT PRIMARY KEY,
+            schedule   TEXT NOT NULL,             -- as it counts; empty while it is disabled
+            since_ms   INTEGER NOT NULL,
+            handled_ms INTEGER,
+            ran_ms     INTEGER,
+            seen       TEXT
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS runs (
+            number     INTEGER PRIMARY KEY,
+            key        TEXT NOT NULL UNIQUE,      -- 'morning@2026-12-01T08:00'
+            routine    TEXT NOT NULL,
+            local      TEXT NOT NULL,
+            due_ms     INTEGER NOT NULL,
+            missed     INTEGER NOT NULL,
+            started_ms INTEGER NOT NULL,
+            note       BLOB NOT NULL,
+            material   TEXT NOT NULL,
+            state      TEXT NOT NULL CHECK (state IN ('claimed', 'fixed', 'done')),
+            answer     TEXT,
+            facts      TEXT,
+            outcome    TEXT
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS open_runs ON runs (number) WHERE state <> 'done';
+        CREATE INDEX IF NOT EXISTS runs_of ON runs (routine, number);",
+    )
+}
+
+impl Journal {
+    /// What is known of an enabled routine. Where it wasn't known, or had another schedule, its occurrences count
+    /// from `since` on.
+    ///
+    /// # Errors
+    /// The journal can't be used.
+    pub fn enabled(&self, name: &str, schedule: &str, since: Timestamp) -> Result<Known, JournalError> {
+        if let Some(known) = self.known(name, schedule)? {
+            return Ok(known);
+        }
+        self.write(|tx| {
+            tx.execute(
+                "INSERT INTO routines (name, schedule, since_ms) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (name) DO UPDATE SET schedule = ?2, since_ms = ?3, handled_ms = NULL",
+                params![name, schedule, since.as_millisecond()],
+            )
+        })?;
+        let nothing = Known { since, handled: None, ran: None, seen: None };
+        Ok(self.known(name, schedule)?.unwrap_or(nothing))
+    }
+
+    /// What is known of a routine with this schedule.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn known(&self, name: &str, schedule: &str) -> Result<Option<Known>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT since_ms, handled_ms, ran_ms, seen FROM routines WHERE name = ?1 AND schedule = ?2",
+            )?
+            .query_row([name, schedule], |row| {
+                Ok(Known {
+                    since: needed(row, 0)?,
+                    handled: instant(row.get(1)?),
+                    ran: instant(row.get(2)?),
+                    seen: row.get(3)?,
+                })
+            })
+            .optional()
+        })
+    }
+
+    /// Lets the occurrences of all routines but these count anew once they are enabled again.
+    ///
+    /// # Errors
+    /// The journal can't be used.
+    pub fn only_enabled(&self, names: &[&str]) -> Result<(), JournalError> {
+        let known: Vec<String> = self.read(|tx| {
+            tx.prepare_cached("SELECT name FROM routines WHERE schedule <> ''")?
+                .query_map([], |row| row.get(0))?
+                .collect()
+        })?;
+        let gone: Vec<&String> = known.iter().filter(|name| !names.contains(&name.as_str())).collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        self.write(|tx| {
+            for name in gone {
+                tx.execute("UPDATE routines SET schedule = '' WHERE name = ?1", [name])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes that a routine had nothing to do up to this occurrence.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn nothing_to_do(&self, name: &str, up_to: Timestamp) -> Result<(), JournalError> {
+        self.write(|tx| handled(tx, name, up_to))
+    }
+
+    /// Claims a run, with all that it begins with; false where it was claimed before.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn claim_run(&self, run: &NewRun, now: Timestamp) -> Result<bool, JournalError> {
+        self.write(|tx| {
+            let added = tx.execute(
+                "INSERT INTO runs (key, routine, local, due_ms, missed, started_ms, note, material, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'claimed') ON CONFLICT DO NOTHING",
+                params![
+                    run.key,
+                    run.routine,
+                    local_text(run.local),
+                    run.due.as_millisecond(),
+                    run.missed,
+                    now.as_millisecond(),
+                    run.note,
+                    run.material
+                ],
+            )?;
+            if run.scheduled {
+                handled(tx, &run.routine, run.due)?;
+                if added > 0 {
+                    tx.execute(
+                        "UPDATE routines SET ran_ms = ?2, seen = coalesce(?3, seen) WHERE name = ?1",
+                        params![run.routine, now.as_millisecond(), run.seen],
+                    )?;
+                }
+            }
+            Ok(added > 0)
+        })
+    }
+
+    /// A run.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn run(&self, key: &str) -> Result<Option<Run>, JournalError> {
+        let sql = format!("SELECT {COLUMNS} FROM runs WHERE key = ?1");
+        self.read(|tx| tx.prepare_cached(&sql)?.query_row([key], run_of).optional())
+    }
+
+    /// The runs that aren't done, in the order of their claims.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn open_runs(&self) -> Result<Vec<Run>, JournalError> {
+        let sql = format!("SELECT {COLUMNS} FROM runs WHERE state <> 'done' ORDER BY number");
+        self.read(|tx| tx.prepare_cached(&sql)?.query_map([], run_of)?.collect())
+    }
+
+    /// When a routine last ran, whoever asked for it.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn last_run(&self, name: &str) -> Result<Option<Timestamp>, JournalError> {
+        let ms: Option<i64> = self.read(|tx| {
+            tx.query_row(
+                "SELECT max(ms) FROM (SELECT started_ms AS ms FROM runs WHERE routine = ?1
+                 UNION ALL SELECT ran_ms FROM routines WHERE name = ?1)",
+                [name],
+                |row| row.get(0),
+            )
+        })?;
+        Ok(instant(ms))
+    }
+
+    /// Fixes what a run has to say, once, together with the message that carries it where one does. False where it
+    /// was fixed before.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn fix_run(
+        &self,
+        key: &str,
+        (answer, facts): (&str, &str),
+        outcome: &str,
+        message: Option<(Option<Scope>, String)>,
+        limit: usize,
+    ) -> Result<bool, JournalError> {
+        self.write(|tx| {
+            let fixed = tx.execute(
+                "UPDATE runs SET state = 'fixed', answer = ?2, facts = ?3, outcome = ?4
+                 WHERE key = ?1 AND state = 'claimed'",
+                params![key, answer, facts, outcome],
+            )?;
+            if let Some((scope, body)) = message.filter(|_| fixed > 0) {
+                let key = message_key(key);
+                let message =
+                    NewMessage { key, kind: MessageKind::Routine, scope, body, deliveries: Vec::new() };
+                message::claim_one(tx, &message, limit)?;
+            }
+            Ok(fixed > 0)
+        })
+    }
+
+    /// Ends a run, whatever it had come to.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn finish_run(&self, key: &str, outcome: Option<&str>) -> Result<(), JournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE runs SET state = 'done', outcome = coalesce(?2, outcome), note = x'', material = ''
+                 WHERE key = ?1 AND state <> 'done'",
+                params![key, outcome],
+            )?;
+            tx.execute(
+                "DELETE FROM runs WHERE state = 'done' AND number < (SELECT max(number) FROM runs) - ?1",
+                [KEEP],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The message that carries what a run says, as long as some of it is on its way or remembered.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn run_message(&self, key: &str) -> Result<Option<Message>, JournalError> {
+        let key = message_key(key);
+        Ok(self.read(|tx| message::read_messages(tx, "WHERE key = ?1 AND kind = 'routine'", &[&key]))?.pop())
+    }
+
+    /// What routines have to say and has not arrived yet, oldest first.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn routine_messages(&self) -> Result<Vec<Message>, JournalError> {
+        let open = "WHERE kind = 'routine' AND EXISTS
+                    (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'sent')";
+        self.read(|tx| message::read_messages(tx, open, &[]))
+    }
+}
+
+/// The key of a run: the routine and its local occurrence.
+pub fn run_key(routine: &str, local: civil::DateTime) -> String {
+    format!("{routine}@{}", local_text(local))
+}
+
+fn message_key(run: &str) -> String {
+    format!("routine:{run}")
+}
+
+fn handled(tx: &Transaction<'_>, name: &str, up_to: Timestamp) -> rusqlite::Result<()> {
+    tx.execute(
+        "UPDATE routines SET handled_ms = max(coalesce(handled_ms, ?2), ?2) WHERE name = ?1",
+        params![name, up_to.as_millisecond()],
+    )
+    .map(drop)
+}
+
+fn needed(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    instant(row.get(column)?).ok_or_else(|| unreadable(column, "instant", ""))
+}
+
+fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let local: String = row.get(2)?;
+    let state: String = row.get(8)?;
+    Ok(Run {
+        key: row.get(0)?,
+        routine: row.get(1)?,
+        local: local.parse().map_err(|_| unreadable(2, "local time", &local))?,
+        due: needed(row, 3)?,
+        missed: row.get(4)?,
+        started: needed(row, 5)?,
+        note: row.get(6)?,
+        material: row.get(7)?,
+        state: match state.as_str() {
+            "claimed" => RunState::Claimed,
+            "fixed" => RunState::Fixed,
+            _ => RunState::Done,
+        },
+        answer: row.get(9)?,
+        facts: row.get(10)?,
+        outcome: row.get(11)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn new_run(local: &str) -> NewRun {
+        let local: civil::DateTime = local.parse().unwrap();
+        NewRun {
+            key: run_key("morning", local),
+            routine: "morning".to_owned(),
+            local,
+            due: local.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp(),
+            missed: 0,
+            scheduled: true,
+            note: b"note".to_vec(),
+            material: "m".to_owned(),
+            seen: Some("hash".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_run_is_claimed_once_and_its_text_is_fixed_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::open(dir.path()).unwrap();
+        journal.enabled("morning", "daily 08:00", at("2026-12-01T00:00:00Z")).unwrap();
+        let run = new_run("2026-12-01T08:00");
+        let now = at("2026-12-01T08:00:05Z");
+        assert!(journal.claim_run(&run, now).unwrap());
+        assert!(!journal.claim_run(&run, now).unwrap());
+        let known = journal.known("morning", "daily 08:00").unwrap().unwrap();
+        assert_eq!(
+            (known.handled, known.ran, known.seen.as_deref()),
+            (Some(run.due), Some(now), Some("hash"))
+        );
+        let message = || Some((Some(Scope::Channel(7)), "text".to_owned()));
+        assert!(journal.fix_run(&run.key, ("text", "%% x %%"), "", message(), 2000).unwrap());
+        assert!(!journal.fix_run(&run.key, ("other", ""), "", message(), 2000).unwrap());
+        // It is no message of the reminders' pass, and no delivery that a pass could give back.
+        assert!(journal.messages().unwrap().is_empty());
+        journal.dissolve_unsent().unwrap();
+        let waiting = journal.routine_messages().unwrap();
+        assert_eq!((waiting.len(), waiting[0].body.as_str()), (1, "text"));
+        journal.sending(&waiting[0].key, 0, now).unwrap();
+        journal.sent(&waiting[0].key, 0, Some("m1"), None, now).unwrap();
+        assert!(journal.routine_messages().unwrap().is_empty() && journal.is_counted("m1").unwrap());
+        assert!(journal.run_message(&run.key).unwrap().unwrap().is_sent());
+        journal.finish_run(&run.key, None).unwrap();
+        assert!(journal.open_runs().unwrap().is_empty());
+        assert!(!journal.claim_run(&run, now).unwrap(), "never again");
+        assert_eq!(journal.last_run("morning").unwrap(), Some(now));
+    }
+
+    #[test]
+    fn another_schedule_counts_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::open(dir.path()).unwrap();
+        let (first, later) = (at("2026-12-01T00:00:00Z"), at("2026-12-01T10:00:00Z"));
+        journal.enabled("a", "daily 08:00", first).unwrap();
+        journal.claim_run(&NewRun { routine: "a".into(), ..new_run("2026-12-01T08:00") }, first).unwrap();
+        assert_eq!(journal.enabled("a", "daily 08:00", later).unwrap().since, first);
+        let other = journal.enabled("a", "daily 09:00", later).unwrap();
+        assert_eq!((other.since, other.handled, other.ran), (later, None, Some(first)));
+        journal.only_enabled(&["b"]).unwrap();
+        assert_eq!(journal.known("a", "daily 09:00").unwrap(), None);
+        let again = journal.enabled("a", "daily 09:00", at("2026-12-02T00:00:00Z")).unwrap();
+        assert_eq!((again.since, again.ran), (at("2026-12-02T00:00:00Z"), Some(first)));
+    }
+}

@@ -1,0 +1,444 @@
+//! `routines/*.md`: a scheduled prompt each, with a head that says when, where to and within which bounds.
+//!
+//! ```text
+//! ---
+//! schedule: weekdays 08:00
+//! scope: channel:1482815120000000000
+//! enabled: true
+//! only_if: [due, promised]
+//! ---
+//! What is due today, and what did I promise?
+//! ```
+//!
+//! A routine runs only where its head says `enabled: true` and everything of the head that is ours is understood: a
+//! misspelt budget must not mean none. Times are local to the vault's zone; a day that a month lacks is its last.
+//! Other keys are somebody else's. The grammar is `grammar/routine.abnf`.
+
+mod cron;
+mod head;
+mod schedule;
+
+use std::fmt;
+
+pub use cron::Cron;
+pub use schedule::{Schedule, ScheduleError};
+
+use super::yaml;
+use super::{Finding, commitment, lines::frontmatter_end, quote};
+
+/// A routine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Routine {
+    /// When it runs.
+    pub schedule: Schedule,
+    /// Where its answer goes: `channel:ID`, `thread:ID`, `user:ID`, or `console`, which is where reminders go.
+    pub scope: Option<String>,
+    /// Whether it runs at all: said so, and all of its head understood.
+    pub enabled: bool,
+    /// The brain that is asked first.
+    pub brain: Option<String>,
+    /// The skills that it may use.
+    pub skills: Vec<String>,
+    /// The MCP servers that it may use.
+    pub mcp: Vec<String>,
+    /// The tokens that one run may spend.
+    pub budget: Option<u64>,
+    /// One of these must hold, or nobody is asked and nothing is sent; empty for always.
+    pub only_if: Vec<Condition>,
+    /// Whether an answer `NONE` sends nothing.
+    pub quiet: bool,
+    /// What becomes of the answer.
+    pub deliver: Delivery,
+    /// The note that it is appended to, for [`Delivery::Note`]; without one the day's.
+    pub note: Option<String>,
+    /// What is asked: the note below its head, without blank lines around it.
+    pub prompt: String,
+}
+
+/// What must hold for a routine to run: told without asking anybody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// A reminder or follow-up is due today, or was and still waits.
+    Due,
+    /// One is due tomorrow.
+    Tomorrow,
+    /// A follow-up is pending.
+    Promised,
+    /// Somebody said something since the last run.
+    Said,
+    /// A message of the bound channel has been answered by nobody.
+    Unanswered,
+    /// The memory has changed since the last run.
+    Memory,
+    /// A search has a hit newer than the last run.
+    Search(String),
+}
+
+const WORDS: [(&str, Condition); 6] = [
+    ("due", Condition::Due),
+    ("tomorrow", Condition::Tomorrow),
+    ("promised", Condition::Promised),
+    ("said", Condition::Said),
+    ("unanswered", Condition::Unanswered),
+    ("memory", Condition::Memory),
+];
+
+impl Condition {
+    /// As it stands in a head: one of our words, else a search.
+    pub fn of(text: &str) -> Self {
+        let word = WORDS.into_iter().find(|(word, _)| *word == text);
+        word.map_or_else(|| Self::Search(text.to_owned()), |(_, condition)| condition)
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Search(text) => f.write_str(text),
+            known => f.write_str(WORDS.iter().find(|(_, it)| it == known).map_or("", |(word, _)| word)),
+        }
+    }
+}
+
+/// What becomes of a routine's answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Delivery {
+    /// It is sent to its scope.
+    #[default]
+    Channel,
+    /// It is sent to the thread that its scope names.
+    Thread,
+    /// It is appended to a note.
+    Note,
+    /// It stands in the routine's log alone.
+    None,
+}
+
+const DELIVERIES: [(&str, Delivery); 4] = [
+    ("channel", Delivery::Channel),
+    ("thread", Delivery::Thread),
+    ("note", Delivery::Note),
+    ("none", Delivery::None),
+];
+
+impl Delivery {
+    /// The word in the head.
+    pub fn as_str(self) -> &'static str {
+        DELIVERIES.iter().find(|(_, it)| *it == self).map_or("channel", |(word, _)| word)
+    }
+}
+
+/// The keys of a head that are ours.
+const KEYS: [&str; 11] = [
+    "schedule", "scope", "enabled", "brain", "skills", "mcp", "budget", "only_if", "quiet", "deliver", "note",
+];
+
+/// The routine in a note, and what is wrong with its head. A note without a `schedule` is no routine; one
+/// with a head that isn't understood doesn't run.
+pub fn parse(bytes: &[u8]) -> (Option<Routine>, Vec<Finding>) {
+    let Some(head_end) = frontmatter_end(bytes) else { return (None, Vec::new()) };
+    let mut read = Reader::default();
+    let entries = head::entries(bytes, head_end);
+    let is_one =
+        entries.iter().any(|entry| entry.key == "schedule" || nearly(&entry.key) == Some("schedule"));
+    if !is_one {
+        return (None, Vec::new());
+    }
+    entries.iter().for_each(|entry| read.take(entry));
+    let prompt = String::from_utf8_lossy(&bytes[head_end..]).trim().to_owned();
+    let Reader { schedule, mut routine, mut findings, deliver_at, .. } = read;
+    if let Some((line, column)) = deliver_at
+        && routine.deliver == Delivery::Thread
+        && !routine.scope.as_deref().is_some_and(|scope| scope.starts_with("thread:"))
+    {
+        findings.push(Finding {
+            line,
+            column,
+            reason: "the answer goes to a thread, and `scope` names none".to_owned(),
+            suggestion: "write `scope: thread:ID` with the number that Discord shows".to_owned(),
+        });
+    }
+    routine.prompt = prompt;
+    routine.enabled &= findings.is_empty();
+    (schedule.map(|schedule| Routine { schedule, ..routine }), findings)
+}
+
+struct Reader {
+    schedule: Option<Schedule>,
+    routine: Routine,
+    findings: Vec<Finding>,
+    seen: Vec<String>,
+    deliver_at: Option<(usize, usize)>,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        let routine = Routine {
+            schedule: Schedule::Every(1),
+            scope: None,
+            enabled: false,
+            brain: None,
+            skills: Vec::new(),
+            mcp: Vec::new(),
+            budget: None,
+            only_if: Vec::new(),
+            quiet: false,
+            deliver: Delivery::Channel,
+            note: None,
+            prompt: String::new(),
+        };
+        Self { schedule: None, routine, findings: Vec::new(), seen: Vec::new(), deliver_at: None }
+    }
+}
+
+impl Reader {
+    fn take(&mut self, entry: &head::Entry) {
+        let key = entry.key.as_str();
+        if !KEYS.contains(&key) {
+            if let Some(meant) = nearly(key) {
+                self.wrong(
+                    entry.line,
+                    1,
+                    format!("{} is no key of a routine", quote(key)),
+                    format!("did you mean `{meant}`?"),
+                );
+            }
+            return;
+        }
+        if self.seen.iter().any(|seen| seen == key) {
+            self.wrong(entry.line, 1, format!("`{key}` stands here twice"), "delete one of them".to_owned());
+            return;
+        }
+        self.seen.push(key.to_owned());
+        let (line, column) = (entry.line, entry.column);
+        let value = entry.value.as_str();
+        let text = || Some(value.to_owned()).filter(|value| !value.is_empty());
+        match key {
+            "schedule" => match value.parse() {
+                Ok(found) => self.schedule = Some(found),
+                Err(ScheduleError { why, .. }) => {
+                    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+                    self.wrong(
+                        line,
+                        column,
+                        format!("{} is not a schedule{why}", quote(value)),
+                        schedule::FORMS.to_owned(),
+                    );
+                }
+            },
+            "scope" => {
+                self.routine.scope = text();
+                if !value.is_empty() && value != "console" && !commitment::is_place(value) {
+                    let advice = "write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows, or `console`";
+                    self.wrong(line, column, format!("{} is no place", quote(value)), advice.to_owned());
+                }
+            }
+            "enabled" => self.routine.enabled = self.truth(entry),
+            "quiet" => self.routine.quiet = self.truth(entry),
+            "brain" => self.routine.brain = text(),
+            "skills" => self.routine.skills.clone_from(&entry.items),
+            "mcp" => self.routine.mcp.clone_from(&entry.items),
+            "budget" => match value.replace('_', "").parse::<u64>() {
+                Ok(tokens) if tokens > 0 => self.routine.budget = Some(tokens),
+                _ => self.wrong(
+                    line,
+                    column,
+                    format!("{} is no number of tokens", quote(value)),
+                    "write `budget: 20000`".to_owned(),
+                ),
+            },
+            "only_if" => self.routine.only_if = entry.items.iter().map(|item| Condition::of(item)).collect(),
+            "deliver" => match DELIVERIES.iter().find(|(word, _)| *word == value) {
+                Some((_, deliver)) => {
+                    self.routine.deliver = *deliver;
+                    self.deliver_at = Some((line, column));
+                }
+                None => self.wrong(
+                    line,
+                    column,
+                    format!("{} is none of `channel`, `thread`, `note`, `none`", quote(value)),
+                    "write `deliver: channel`".to_owned(),
+                ),
+            },
+            _ => self.routine.note = text(),
+        }
+    }
+
+    fn truth(&mut self, entry: &head::Entry) -> bool {
+        match entry.value.as_str() {
+            "true" => return true,
+            "false" => {}
+            other => self.wrong(
+                entry.line,
+                entry.column,
+                format!("{} is neither `true` nor `false`", quote(other)),
+                format!("write `{}: true`", entry.key),
+            ),
+        }
+        false
+    }
+
+    fn wrong(&mut self, line: usize, column: usize, reason: String, suggestion: String) {
+        self.findings.push(Finding { line, column, reason, suggestion });
+    }
+}
+
+/// The key of ours that a key nearly is. Short ones have too many neighbours to be guessed.
+fn nearly(key: &str) -> Option<&'static str> {
+    if KEYS.contains(&key) {
+        return None;
+    }
+    let plain = key.to_ascii_lowercase().replace('-', "_");
+    let same = KEYS.into_iter().find(|known| known.replace('_', "") == plain.replace('_', ""));
+    let slips = |known: &&str| strsim::damerau_levenshtein(&plain, known);
+    let long = KEYS.into_iter().filter(|known| known.len() > 4 && plain.len() > 4);
+    same.or_else(|| {
+        long.min_by_key(slips).filter(|known| slips(known) <= if known.len() > 6 { 2 } else { 1 })
+    })
+}
+
+/// The whole note.
+pub fn render(routine: &Routine) -> String {
+    let mut text = format!("---\nschedule: {}\n", scalar(&routine.schedule.to_string()));
+    let mut put = |key: &str, value: Option<String>| {
+        if let Some(value) = value {
+            text.push_str(&format!("{key}: {value}\n"));
+        }
+    };
+    let list = |items: Vec<String>| {
+        let items: Vec<String> = items.iter().map(|item| head::item(item)).collect();
+        (!items.is_empty()).then(|| format!("[{}]", items.join(", ")))
+    };
+    put("scope", routine.scope.as_deref().map(yaml::to_scalar));
+    put("enabled", Some(routine.enabled.to_string()));
+    put("brain", routine.brain.as_deref().map(yaml::to_scalar));
+    put("skills", list(routine.skills.clone()));
+    put("mcp", list(routine.mcp.clone()));
+    put("budget", routine.budget.map(|tokens| tokens.to_string()));
+    put("only_if", list(routine.only_if.iter().map(ToString::to_string).collect()));
+    put("quiet", routine.quiet.then(|| "true".to_owned()));
+    put("deliver", (routine.deliver != Delivery::Channel).then(|| routine.deliver.as_str().to_owned()));
+    put("note", routine.note.as_deref().map(yaml::to_scalar));
+    format!("{text}---\n{}\n", routine.prompt.trim())
+}
+
+/// A schedule as a scalar: one that begins with `*` would be something else in YAML.
+fn scalar(schedule: &str) -> String {
+    if schedule.starts_with('*') { format!("\"{schedule}\"") } else { schedule.to_owned() }
+}
+
+/// The bytes of a note with its routine enabled or disabled, and no other byte changed; none where the note has no
+/// head.
+pub fn with_enabled(bytes: &[u8], enabled: bool) -> Option<Vec<u8>> {
+    head::with_value(bytes, frontmatter_end(bytes)?, "enabled", if enabled { "true" } else { "false" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_routine_reads_back() {
+        for schedule in [
+            "daily 08:00",
+            "weekdays 23:59",
+            "weekly sun 00:00",
+            "monthly 31 12:30",
+            "every 15m",
+            "every 24h",
+            "0 8 * * 1-5",
+        ] {
+            let note = format!("---\nschedule: {schedule}\nscope: channel:14\nenabled: false\n---\nAsk.\n");
+            let (routine, findings) = parse(note.as_bytes());
+            assert_eq!((render(&routine.unwrap()), findings.len()), (note, 0));
+        }
+        let whole = "---\nschedule: \"*/15 9-17 * * *\"\nscope: thread:7\nenabled: true\nbrain: local\nskills: [a, b c]\nmcp: [x]\n\
+                     budget: 20000\nonly_if: [due, \"tea, green\"]\nquiet: true\ndeliver: note\nnote: Notes/Review.md\n---\nAsk.\n";
+        let (routine, findings) = parse(whole.as_bytes());
+        let routine = routine.unwrap();
+        assert_eq!((render(&routine), findings), (whole.to_owned(), vec![]));
+        assert_eq!(routine.only_if, [Condition::Due, Condition::Search("tea, green".into())]);
+        assert!(parse(b"no head").0.is_none() && parse(b"---\ntags: x\n---\n").0.is_none());
+    }
+
+    #[test]
+    fn a_missing_enabled_is_false() {
+        assert!(!parse(b"---\nschedule: daily 08:00\n---\nAsk").0.unwrap().enabled);
+        assert!(parse(b"---\nschedule: daily 08:00\nenabled: true\n---\nAsk").0.unwrap().enabled);
+    }
+
+    #[test]
+    fn lists_are_read_as_obsidian_writes_them() {
+        let note = "---\nschedule: daily 08:00\nskills:\n  - a\n  - \"b: c\"\nonly_if: green tea\nmcp: []\ntags:\n  - x\n---\n";
+        let (routine, findings) = parse(note.as_bytes());
+        let routine = routine.unwrap();
+        assert_eq!((routine.skills, findings), (vec!["a".to_owned(), "b: c".to_owned()], vec![]));
+        assert_eq!(routine.only_if, [Condition::Search("green tea".into())]);
+        assert!(routine.mcp.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_understood_is_shown_and_keeps_it_from_running() {
+        let note = "---\nschedule: daily 08:00\nenabled: true\nbudgett: 100\nOnly-If: due\nscope: general\ndeliver: mail\nbudget: much\n\
+                    quiet: maybe\nbrain: a\nbrain: b\ntags: x\nnotes: y\n---\n";
+        let (routine, findings) = parse(note.as_bytes());
+        assert!(!routine.unwrap().enabled);
+        let shown: Vec<_> = findings
+            .iter()
+            .map(|f| format!("{}:{} {}; {}", f.line, f.column, f.reason, f.suggestion))
+            .collect();
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        4:1 `budgett` is no key of a routine; did you mean `budget`?
+        5:1 `Only-If` is no key of a routine; did you mean `only_if`?
+        6:8 `general` is no place; write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows, or `console`
+        7:10 `mail` is none of `channel`, `thread`, `note`, `none`; write `deliver: channel`
+        8:9 `much` is no number of tokens; write `budget: 20000`
+        9:8 `maybe` is neither `true` nor `false`; write `quiet: true`
+        11:1 `brain` stands here twice; delete one of them
+        ");
+    }
+
+    #[test]
+    fn a_wrong_schedule_is_shown() {
+        let (routine, findings) = parse(b"---\nschedule: hourly\nenabled: maybe\n---\n");
+        assert!(routine.is_none());
+        let shown: Vec<_> = findings.iter().map(|f| (f.line, f.column, f.reason.as_str())).collect();
+        assert_eq!(
+            shown,
+            [(2, 11, "`hourly` is not a schedule"), (3, 10, "`maybe` is neither `true` nor `false`")]
+        );
+        for text in [
+            "daily 24:00",
+            "daily 8:00",
+            "weekly 08:00",
+            "monthly 32 08:00",
+            "daily +1:00",
+            "monthly é 08:00",
+            "every 0m",
+            "every 25h",
+            "every 15",
+            "every m",
+            "every é",
+            "60 8 * * *",
+        ] {
+            assert!(text.parse::<Schedule>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn enabling_changes_that_value_alone() {
+        let change =
+            |note: &str, to| with_enabled(note.as_bytes(), to).map(|it| String::from_utf8(it).unwrap());
+        let note = "---\r\nschedule: daily 08:00\r\nenabled: false # not yet\r\n---\r\nenabled: false\r\n";
+        assert_eq!(
+            change(note, true).unwrap(),
+            "---\r\nschedule: daily 08:00\r\nenabled: true # not yet\r\n---\r\nenabled: false\r\n"
+        );
+        assert_eq!(
+            change("---\nschedule: daily 08:00\n---\nx", true).unwrap(),
+            "---\nschedule: daily 08:00\nenabled: true\n---\nx"
+        );
+        assert_eq!(change("---\nenabled: true\n---\n", true).unwrap(), "---\nenabled: true\n---\n");
+        assert_eq!(change("x", true), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! When a routine runs, as its note says it.
+
+use std::{fmt, str::FromStr};
+
+use jiff::civil::{Date, Time, Weekday};
+
+use super::super::{quote, reminder::TimeText};
+use super::cron::Cron;
+
+/// When a routine runs, in local time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Schedule {
+    /// Every day.
+    Daily(Time),
+    /// Monday to Friday.
+    Weekdays(Time),
+    /// Once a week.
+    Weekly(Weekday, Time),
+    /// Once a month, on this day (1 to 31) or the month's last.
+    Monthly(i8, Time),
+    /// Every so many minutes of the day, counted from midnight; 1 to 1440.
+    Every(u16),
+    /// Five fields as `cron` has them.
+    Cron(Cron),
+}
+
+const DAYS: [(&str, Weekday); 7] = [
+    ("monday", Weekday::Monday),
+    ("tuesday", Weekday::Tuesday),
+    ("wednesday", Weekday::Wednesday),
+    ("thursday", Weekday::Thursday),
+    ("friday", Weekday::Friday),
+    ("saturday", Weekday::Saturday),
+    ("sunday", Weekday::Sunday),
+];
+
+/// What to write instead of a text that is no schedule.
+pub(super) const FORMS: &str = "write `daily 08:00`, `weekdays 08:00`, `weekly mon 09:00`, `monthly 1 09:00`, \
+`every 15m`, or five cron fields such as `0 8 * * 1-5`";
+
+/// Text that is no schedule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} is not a schedule{}; {FORMS}", quote(.text), .why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default())]
+pub struct ScheduleError {
+    /// The text.
+    pub text: String,
+    /// What is wrong with it, where that can be said.
+    pub why: Option<String>,
+}
+
+impl FromStr for Schedule {
+    type Err = ScheduleError;
+
+    fn from_str(text: &str) -> Result<Schedule, ScheduleError> {
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        let wrong = |why: Option<String>| ScheduleError { text: text.to_owned(), why };
+        let schedule = match words[..] {
+            ["daily", at] => clock(at).map(Schedule::Daily),
+            ["weekdays", at] => clock(at).map(Schedule::Weekdays),
+            ["weekly", on, at] => weekday(on).zip(clock(at)).map(|(day, at)| Schedule::Weekly(day, at)),
+            ["monthly", on, at] => {
+                let on = digits(on).and_then(|on| i8::try_from(on).ok()).filter(|on| (1..=31).contains(on));
+                on.zip(clock(at)).map(|(on, at)| Schedule::Monthly(on, at))
+            }
+            ["every", length] => every(length).map(Schedule::Every),
+            [_, _, _, _, _] => {
+                return words.join(" ").parse().map(Schedule::Cron).map_err(|why| wrong(Some(why)));
+            }
+            _ => None,
+        };
+        schedule.ok_or_else(|| wrong(None))
+    }
+}
+
+fn clock(text: &str) -> Option<Time> {
+    let shaped = text.len() == 5 && text.as_bytes()[2] == b':';
+    let part = |text: &str| digits(text).and_then(|n| i8::try_from(n).ok());
+    Time::new(part(text.get(..2)?)?, part(text.get(3..)?)?, 0, 0).ok().filter(|_| shaped)
+}
+
+fn weekday(text: &str) -> Option<Weekday> {
+    DAYS.iter().find(|(name, _)| *name == text || name[..3] == *text).map(|(_, day)| *day)
+}
+
+/// `15m` or `2h`, up to a day.
+fn every(text: &str) -> Option<u16> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let minutes = digits(number)?.checked_mul(match unit {
+        "m" => 1,
+        "h" => 60,
+        _ => return None,
+    })?;
+    u16::try_from(minutes).ok().filter(|minutes| (1..=1440).contains(minutes))
+}
+
+/// A number of plain digits.
+pub(super) fn digits(text: &str) -> Option<u32> {
+    let plain = !text.is_empty() && text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
+}
+
+impl Schedule {
+    /// Whether it comes on this day at all.
+    pub fn comes_on(&self, date: Date) -> bool {
+        match self {
+            Schedule::Daily(_) | Schedule::Every(_) => true,
+            Schedule::Weekdays(_) => !matches!(date.weekday(), Weekday::Saturday | Weekday::Sunday),
+            Schedule::Weekly(day, _) => date.weekday() == *day,
+            Schedule::Monthly(day, _) => date.day() == (*day).min(date.days_in_month()),
+            Schedule::Cron(cron) => cron.comes_on(date),
+        }
+    }
+
+    /// The local times of a day on which it comes, in order.
+    pub fn times(&self) -> Vec<Time> {
+        let at = |minute: u16| {
+            let (hour, minute) = (minute / 60, minute % 60);
+            Time::constant(i8::try_from(hour).unwrap_or(0), i8::try_from(minute).unwrap_or(0), 0, 0)
+        };
+        match self {
+            Schedule::Daily(time)
+            | Schedule::Weekdays(time)
+            | Schedule::Weekly(_, time)
+            | Schedule::Monthly(_, time) => vec![*time],
+            Schedule::Every(minutes) => (0..1440).step_by(usize::from(*minutes)).map(at).collect(),
+            Schedule::Cron(cron) => cron.minutes().map(at).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Schedule::Daily(at) => write!(f, "daily {}", TimeText(*at)),
+            Schedule::Weekdays(at) => write!(f, "weekdays {}", TimeText(*at)),
+            Schedule::Weekly(day, at) => {
+                let name = DAYS.iter().find(|(_, known)| known == day).map_or("monday", |(name, _)| name);
+                write!(f, "weekly {} {}", &name[..3], TimeText(*at))
+            }
+            Schedule::Monthly(day, at) => write!(f, "monthly {day} {}", TimeText(*at)),
+            Schedule::Every(minutes) if minutes % 60 == 0 => write!(f, "every {}h", minutes / 60),
+            Schedule::Every(minutes) => write!(f, "every {minutes}m"),
+            Schedule::Cron(cron) => cron.fmt(f),
+        }
+    }
+}

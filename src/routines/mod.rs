@@ -1,0 +1,29 @@
+//! Routines: scheduled prompts, each a note of `routines/`, each run an isolated turn.
+//!
+//! A [`look`](look()) reads the notes, works out which occurrences came since the last one ([`plan`]), and claims a
+//! run for each routine that has something to do ([`gather`](gather()), which asks nobody) in the delivery journal.
+//! [`Runner::drive`] brings a run to its end: a turn with a log of its own, whose text is fixed once and then sent by
+//! `deliver`, appended to a note, or only logged. Whatever crashes when, one who drives the same run again goes on
+//! from what the journals hold. A run keeps the note that it began with; where the note is taken away or disabled
+//! before its text is fixed, nothing is sent.
+//!
+//! No schedule is kept in memory, and an occurrence is decided with local time alone: `schedule` has the rules.
+
+mod book;
+mod log;
+mod look;
+mod material;
+mod memory;
+mod plan;
+mod run;
+mod said;
+mod sections;
+mod words;
+
+pub use book::{EnableError, Note, find, names, read_all, set_enabled};
+pub use log::{RunLog, message_of};
+pub use look::{Claimed, claim_now, gather_now, look};
+pub use material::{Gathered, gather};
+pub use plan::{Planned, Standing, due, standing};
+pub use run::{Driven, RunError, Runner, RunnerParts, ToolsOf};
+pub use words::{is_nothing, target};

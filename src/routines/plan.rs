@@ -1,0 +1,80 @@
+//! Which routines are due, worked out from their notes, from what the journal knows, and from the time. Pure.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::deliver::journal::Known;
+use crate::format::routine::Schedule;
+use crate::schedule::{Occurrence, Timetable, Zone};
+
+/// An occurrence to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// The latest that came.
+    pub occurrence: Occurrence,
+    /// How many earlier ones are folded into it.
+    pub missed: u32,
+}
+
+/// From where on the occurrences of a routine count that is seen for the first time: from its note's last change,
+/// and from the beginning of the minute, so that one that is due now comes.
+pub fn standing(changed: Option<Timestamp>, now: Timestamp) -> Standing {
+    let since = changed.map_or(now, |changed| changed.min(now));
+    let minute = since.as_second().div_euclid(60) * 60;
+    Standing { since: Timestamp::from_second(minute).unwrap_or(since) }
+}
+
+/// From where on occurrences count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// An occurrence at this instant counts, and all that come after.
+    pub since: Timestamp,
+}
+
+/// What is due of a routine: of all occurrences that were neither run nor found to have nothing to do, the latest.
+pub fn due(zone: &Zone, schedule: &Schedule, known: &Known, now: Timestamp) -> Option<Planned> {
+    let table = Timetable::new(zone, schedule);
+    let before = known.since.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(known.since);
+    let after = known.handled.map_or(before, |handled| handled.max(before));
+    let occurrence = table.latest(now).filter(|latest| latest.at > after)?;
+    let missed = table.count(after, occurrence.at).saturating_sub(1);
+    Some(Planned { occurrence, missed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn told(since: &str, handled: Option<&str>, now: &str) -> Option<(String, u32)> {
+        let known = Known { since: at(since), handled: handled.map(at), ran: None, seen: None };
+        let schedule = "daily 08:00".parse().unwrap();
+        let planned = due(&Zone::get("Europe/London").unwrap(), &schedule, &known, at(now))?;
+        Some((planned.occurrence.local.to_string(), planned.missed))
+    }
+
+    #[test]
+    fn what_was_missed_comes_as_one_and_what_came_never_again() {
+        let one = |local: &str, missed| Some((local.to_owned(), missed));
+        let day = "2026-12-01T00:00:00Z";
+        assert_eq!(told(day, None, "2026-12-01T07:59:59Z"), None);
+        assert_eq!(told(day, None, "2026-12-01T08:00:00Z"), one("2026-12-01T08:00:00", 0));
+        assert_eq!(told(day, None, "2026-12-05T09:00:00Z"), one("2026-12-05T08:00:00", 4));
+        let handled = Some("2026-12-05T08:00:00Z");
+        assert_eq!(told(day, handled, "2026-12-05T09:00:00Z"), None);
+        // The clock went back: nothing comes again.
+        assert_eq!(told(day, handled, "2026-12-03T09:00:00Z"), None);
+        assert_eq!(told(day, handled, "2026-12-06T08:00:01Z"), one("2026-12-06T08:00:00", 0));
+    }
+
+    #[test]
+    fn a_routine_counts_from_the_minute_of_its_last_change() {
+        let changed = Some(at("2026-12-01T08:00:40Z"));
+        assert_eq!(standing(changed, at("2026-12-01T08:00:50Z")).since, at("2026-12-01T08:00:00Z"));
+        assert_eq!(standing(changed, at("2026-11-01T08:00:50Z")).since, at("2026-11-01T08:00:00Z"));
+        assert_eq!(told("2026-12-01T08:00:00Z", None, "2026-12-01T08:00:50Z").unwrap().1, 0);
+        assert_eq!(told("2026-12-01T08:01:00Z", None, "2026-12-01T08:01:50Z"), None);
+    }
+}

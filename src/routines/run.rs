@@ -1,0 +1,406 @@
+//! One run, from its claim to its end, as often as it takes.
+//!
+//! The steps, each of which may be the last before a crash: the question is logged, the turn accepted, the turn's own
+//! steps (`agent`), the text fixed together with its message, the turn marked answered, the answer logged, appended or
+//! sent, the run done. Each of them looks first whether it was done.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::book;
+use super::log::{RunLog, is_asked_for, message_of};
+use super::memory::RunMemory;
+use super::sections::Section;
+use super::words;
+use crate::agent::{Approvals, Engine, EngineParts, Permits, Purpose, Remember, Toolbox};
+use crate::brain::wire::Watch;
+use crate::config::MEMORY;
+use crate::deliver::journal::{Run, RunState};
+use crate::deliver::{self, Journal, JournalError, Outlets, PassContext, PassError, PassSettings, pass};
+use crate::format::routine::{self, Delivery, Routine};
+use crate::turn::{
+    Answer, ApprovalRequest, Halt, NewTurn, Note, Place, Responder, State, TurnJournal, TurnJournalError,
+};
+use crate::vault::{Actor, EditError, Operation, Plan, VaultError, Why};
+use crate::workspace::Workspace;
+
+/// A run can't go on: something that it can't do without can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The delivery journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The turn journal.
+    #[error(transparent)]
+    Turns(#[from] TurnJournalError),
+    /// Sending.
+    #[error(transparent)]
+    Pass(#[from] PassError),
+    /// A note can't be read.
+    #[error(transparent)]
+    Read(#[from] VaultError),
+    /// A note can't be written.
+    #[error(transparent)]
+    Write(#[from] EditError),
+    /// What the routine is about can't be read.
+    #[error("{0}")]
+    Material(String),
+    /// The note isn't understood.
+    #[error("the routine `{0}` is not understood; `vault-agent check` says why")]
+    NoRoutine(String),
+    /// The lock of the run can't be made.
+    #[error("can't use `{}`: {source}", path.display())]
+    Lock {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Brains can't be asked at all.
+    #[error("no brain can be asked: {0}")]
+    Engine(String),
+}
+
+/// How far a run was brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Driven {
+    /// To its end: what became of it.
+    Done(String),
+    /// Another is at it.
+    Busy,
+    /// It goes on later: why.
+    Later(String),
+}
+
+/// What runs are made with; the front doors give it.
+pub struct RunnerParts {
+    /// The vault with the settings that its runs keep.
+    pub workspace: Arc<Workspace>,
+    /// How far each turn came.
+    pub turns: Arc<TurnJournal>,
+    /// What may be called, for a routine with this name that names these MCP servers.
+    pub tools: ToolsOf,
+    /// Who asks a person before what may do harm.
+    pub approvals: Arc<dyn Approvals>,
+    /// What is remembered.
+    pub memory: Arc<dyn Remember>,
+    /// Who may call a brain now.
+    pub permits: Arc<Permits>,
+    /// How long a brain may be silent.
+    pub watch: Watch,
+    /// Who is told.
+    pub outlets: Outlets,
+}
+
+/// What a routine may call: its name, and the MCP servers that its head names.
+pub type ToolsOf = Arc<dyn Fn(&str, &[String]) -> Arc<dyn Toolbox> + Send + Sync>;
+
+/// Brings runs to their ends.
+pub struct Runner {
+    parts: RunnerParts,
+    journal: Journal,
+    settings: PassSettings,
+}
+
+impl std::fmt::Debug for Runner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runner").finish_non_exhaustive()
+    }
+}
+
+/// The right to bring a run on; it goes with the process.
+struct RunLock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Runner {
+    /// A runner.
+    ///
+    /// # Errors
+    /// The delivery journal can't be used.
+    pub fn new(parts: RunnerParts) -> Result<Self, RunError> {
+        let (journal, settings) = (parts.workspace.journal()?, parts.workspace.pass_settings());
+        Ok(Self { parts, journal, settings })
+    }
+
+    /// The delivery journal.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The turn journal.
+    pub fn turns(&self) -> &TurnJournal {
+        &self.parts.turns
+    }
+
+    /// The vault.
+    pub fn workspace(&self) -> &Arc<Workspace> {
+        &self.parts.workspace
+    }
+
+    /// Brings a run as far as it can be brought now.
+    ///
+    /// # Errors
+    /// Something can't be used that it can't do without; it goes on from where it is when it is driven again.
+    pub async fn drive(&self, key: &str, stop: &CancellationToken) -> Result<Driven, RunError> {
+        let Some(lock) = self.lock(key)? else { return Ok(Driven::Busy) };
+        loop {
+            let Some(run) = self.journal.run(key)? else {
+                return Ok(Driven::Done("it is forgotten".to_owned()));
+            };
+            let later = match run.state {
+                RunState::Done => {
+                    let _ = std::fs::remove_file(&lock.path);
+                    return Ok(Driven::Done(run.outcome.unwrap_or_default()));
+                }
+                RunState::Claimed => self.ask(&run, stop).await?,
+                RunState::Fixed => self.bring(&run).await?,
+            };
+            if let Some(why) = later {
+                return Ok(Driven::Later(why));
+            }
+        }
+    }
+
+    fn lock(&self, key: &str) -> Result<Option<RunLock>, RunError> {
+        let path = self.parts.workspace.dirs.state.join(format!("run-{:016x}.lock", message_of(key)));
+        let wrap = |source| RunError::Lock { path: path.clone(), source };
+        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(wrap)?;
+        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(RunLock { path, _file: file })),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(wrap(error.into())),
+        }
+    }
+
+    /// Why a run that isn't fixed yet is not wanted any more: its note was taken away, or turned off.
+    fn unwanted(&self, run: &Run) -> Result<Option<&'static str>, RunError> {
+        let notes = book::read_all(&self.parts.workspace)?;
+        let Some(note) = notes.iter().find(|note| note.name == run.routine) else {
+            return Ok(Some("its note was taken away before it had answered"));
+        };
+        let is_on = note.routine.as_ref().is_some_and(|routine| routine.enabled);
+        Ok((!is_on && !is_asked_for(&run.key)).then_some("it was disabled before it had answered"))
+    }
+
+    /// Gets the text and fixes it; a sentence where it has to wait.
+    async fn ask(&self, run: &Run, stop: &CancellationToken) -> Result<Option<String>, RunError> {
+        let (workspace, message) = (&self.parts.workspace, message_of(&run.key));
+        if let Some(why) = self.unwanted(run)? {
+            return self.drop_run(run, why);
+        }
+        let Some(routine) = routine::parse(&run.note).0 else {
+            return self.drop_run(run, "its note was not understood");
+        };
+        let log = RunLog::of(workspace, run);
+        let question = words::question(run, &routine, workspace.zone.tz());
+        log.question(workspace, &question, run.started)?;
+        fail::fail_point!("routines::after-question");
+        let turn = NewTurn {
+            message,
+            author: format!("routine:{}", run.routine),
+            block: log.block(),
+            text: question,
+            ..NewTurn::default()
+        };
+        self.parts.turns.accept(&turn, workspace.clock.now())?;
+        fail::fail_point!("routines::after-accepted");
+        let engine = self.engine(run, &routine)?;
+        let place = RunPlace { workspace, log: &log, journal: &self.journal, routine: &run.routine };
+        let answer = match engine.answer(message, &place, stop).await {
+            Ok(answer) => answer,
+            Err(Halt::Later(why)) => return Ok(Some(why)),
+            Err(Halt::Stopped) => return Ok(Some("the program is stopping".to_owned())),
+            Err(Halt::Gone) => return self.drop_run(run, "its question was taken away"),
+        };
+        // What a person changed meanwhile counts: nothing of a routine that is off is sent.
+        if let Some(why) = self.unwanted(run)? {
+            return self.drop_run(run, why);
+        }
+        self.fix(run, &routine, &answer)?;
+        Ok(None)
+    }
+
+    fn drop_run(&self, run: &Run, why: &str) -> Result<Option<String>, RunError> {
+        tracing::info!(run = run.key, "a routine's run ends: {why}");
+        self.parts.turns.advance(
+            message_of(&run.key),
+            State::Dropped,
+            why,
+            self.parts.workspace.clock.now(),
+        )?;
+        self.journal.finish_run(&run.key, Some(why))?;
+        Ok(None)
+    }
+
+    fn engine(&self, run: &Run, routine: &Routine) -> Result<Engine, RunError> {
+        let parts = &self.parts;
+        let memory = RunMemory {
+            inner: Arc::clone(&parts.memory),
+            workspace: Arc::clone(&parts.workspace),
+            prompt: routine.prompt.clone(),
+            sections: serde_json::from_str::<Vec<Section>>(&run.material).unwrap_or_default(),
+            quiet: routine.quiet,
+        };
+        let engine = Engine::new(EngineParts {
+            workspace: Arc::clone(&parts.workspace),
+            journal: Arc::clone(&parts.turns),
+            tools: (parts.tools)(&run.routine, &routine.mcp),
+            approvals: Arc::clone(&parts.approvals),
+            memory: Arc::new(memory),
+            permits: Arc::clone(&parts.permits),
+            watch: parts.watch,
+            files: Vec::new(),
+            schema: None,
+            why_apart: false,
+            counted: false,
+        });
+        let purpose =
+            Purpose { routine: run.routine.clone(), brain: routine.brain.clone(), budget: routine.budget };
+        Ok(engine.map_err(|error| RunError::Engine(error.to_string()))?.for_routine(purpose))
+    }
+
+    fn fix(&self, run: &Run, routine: &Routine, answer: &Answer) -> Result<(), RunError> {
+        let tz = self.parts.workspace.zone.tz();
+        // Memory's word may stand behind the sentence why no brain answered.
+        let last = answer.text.rsplit("\n\n").next().filter(|_| answer.facts.brain == MEMORY);
+        let is_quiet = routine.quiet && words::is_nothing(last.unwrap_or(&answer.text));
+        let (outcome, message) = match routine.deliver {
+            _ if is_quiet => ("it had nothing to say", None),
+            Delivery::None => ("it is in its log", None),
+            Delivery::Note => ("", None),
+            Delivery::Channel | Delivery::Thread => {
+                ("sent", Some((words::scope(routine), words::message(run, &answer.text, tz))))
+            }
+        };
+        let limit = self.parts.outlets.primary.limit();
+        fail::fail_point!("routines::before-fixed");
+        let text = (answer.text.as_str(), answer.facts.render());
+        self.journal.fix_run(&run.key, (text.0, &text.1), outcome, message, limit)?;
+        fail::fail_point!("routines::after-fixed");
+        Ok(())
+    }
+
+    /// Brings a fixed text to where it belongs; a sentence where it has to wait.
+    async fn bring(&self, run: &Run) -> Result<Option<String>, RunError> {
+        let (workspace, message) = (&self.parts.workspace, message_of(&run.key));
+        let now = || workspace.clock.now();
+        let (text, facts) =
+            (run.answer.as_deref().unwrap_or_default(), run.facts.as_deref().unwrap_or_default());
+        let chunks = self.journal.run_message(&run.key)?.map_or(0, |message| message.chunks.len());
+        self.parts.turns.answered(message, text, facts, u32::try_from(chunks).unwrap_or(u32::MAX), now())?;
+        fail::fail_point!("routines::after-answered");
+        let log = RunLog::of(workspace, run);
+        for note in crate::turn::noted(&self.parts.turns, message)? {
+            log.note(workspace, &note, now())?;
+        }
+        log.answer(workspace, text, facts, now())?;
+        fail::fail_point!("routines::after-logged");
+        let mut outcome = None;
+        if run.outcome.as_deref() == Some("") {
+            match self.append(run, text) {
+                Ok(path) => outcome = Some(path),
+                Err(error) => return Ok(Some(error.to_string())),
+            }
+        } else if run.outcome.as_deref() == Some("sent") {
+            match self.send(run).await? {
+                Sent::All => {}
+                Sent::NotYet => return Ok(Some("its message is on its way".to_owned())),
+                Sent::Refused => outcome = Some("every place refused its message".to_owned()),
+            }
+        }
+        self.parts.turns.advance(message, State::Sent, outcome.as_deref().unwrap_or_default(), now())?;
+        fail::fail_point!("routines::before-done");
+        self.parts.turns.advance(message, State::Done, "", now())?;
+        self.journal.finish_run(&run.key, outcome.as_deref())?;
+        fail::fail_point!("routines::after-done");
+        Ok(None)
+    }
+
+    /// Appends the text to its note, once. Says where it stands.
+    fn append(&self, run: &Run, text: &str) -> Result<String, RunError> {
+        let workspace = &self.parts.workspace;
+        let routine = routine::parse(&run.note).0.ok_or_else(|| RunError::NoRoutine(run.routine.clone()))?;
+        let day = workspace.zone.tz().to_datetime(run.started).date();
+        let path = words::target(workspace, &routine, day).map_err(RunError::Material)?;
+        let Some(path) = path else { return Ok("it is in its log".to_owned()) };
+        let id = format!("run-{:016x}", message_of(&run.key));
+        let why =
+            Why::new(Actor::Assistant, format!("routine: {}", run.routine)).trailer("Run", run.key.clone());
+        fail::fail_point!("routines::before-append");
+        workspace.editor.edit_with(&path, &why, |bytes| {
+            if memchr::memmem::find(bytes, id.as_bytes()).is_some() {
+                return Plan::Operations(Vec::new());
+            }
+            Plan::Operations(vec![Operation::Append { text: words::passage(run, text, &id).into_bytes() }])
+        })?;
+        fail::fail_point!("routines::after-append");
+        Ok(format!("appended to {path}"))
+    }
+
+    async fn send(&self, run: &Run) -> Result<Sent, RunError> {
+        let how_far = || -> Result<Sent, RunError> {
+            Ok(match self.journal.run_message(&run.key)? {
+                Some(message) if message.is_sent() => Sent::All,
+                Some(_) => Sent::NotYet,
+                None => Sent::Refused,
+            })
+        };
+        if how_far()? == Sent::NotYet {
+            let workspace = &self.parts.workspace;
+            let context = PassContext {
+                vault: &workspace.vault,
+                editor: &workspace.editor,
+                journal: &self.journal,
+                outlets: &self.parts.outlets,
+                clock: &*workspace.clock,
+                settings: &self.settings,
+            };
+            pass::flush(&context).await?;
+            self.journal.prune_answers()?;
+        }
+        how_far()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    All,
+    NotYet,
+    Refused,
+}
+
+/// The place of a run: its log.
+struct RunPlace<'a> {
+    workspace: &'a Workspace,
+    log: &'a RunLog,
+    journal: &'a Journal,
+    routine: &'a str,
+}
+
+#[async_trait]
+impl Place for RunPlace<'_> {
+    fn note(&self, note: Note) {
+        // It is written again, from the journal, before the run is done.
+        if let Err(error) = self.log.note(self.workspace, &note, self.workspace.clock.now()) {
+            tracing::warn!("a routine's log can't be written: {error}");
+        }
+    }
+
+    fn progress(&self, _: &str) {}
+
+    async fn ask_approval(&self, asked: &ApprovalRequest) {
+        let note = &self.workspace.settings.paths.approvals;
+        let text =
+            format!("The routine `{}` asks for approval: tick `{}` in `{note}`.", self.routine, asked.id);
+        let name = format!("approval {}", asked.id);
+        if let Err(error) = deliver::notice_once(self.journal, &name, &text, self.workspace.clock.now()) {
+            tracing::warn!("{error}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What was found for a run, in sections: as a brain is told of it, and as a person reads it where no brain answers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::format::log::INJECTED;
+
+/// Lines of one section at most.
+const LINES: usize = 60;
+/// Characters of one line at most.
+const CHARS: usize = 300;
+
+/// Some lines under a heading.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Section {
+    /// What they are.
+    pub title: String,
+    /// The lines.
+    pub lines: Vec<String>,
+    /// Whether they are only for a brain to work on, and no answer by themselves.
+    pub raw: bool,
+}
+
+impl Section {
+    /// A section; none without lines.
+    pub fn new(title: impl Into<String>, lines: Vec<String>) -> Option<Self> {
+        let more = lines.len().saturating_sub(LINES);
+        let mut lines: Vec<String> = lines.into_iter().take(LINES).map(|line| one_line(&line)).collect();
+        if more > 0 {
+            lines.push(format!("… and {more} more"));
+        }
+        (!lines.is_empty()).then(|| Self { title: title.into(), lines, raw: false })
+    }
+
+    /// The same, for a brain alone.
+    #[must_use]
+    pub fn raw(mut self) -> Self {
+        self.raw = true;
+        self
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut: String = text.chars().take(CHARS).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+fn show<'a>(sections: impl Iterator<Item = &'a Section>) -> String {
+    let text = sections.map(|section| {
+        let lines: Vec<String> = section.lines.iter().map(|line| format!("- {line}")).collect();
+        format!("**{}**\n{}", section.title, lines.join("\n"))
+    });
+    text.collect::<Vec<_>>().join("\n\n")
+}
+
+/// For a person.
+pub fn for_people(sections: &[Section]) -> String {
+    show(sections.iter().filter(|section| !section.raw))
+}
+
+/// For a brain, behind the line that makes it data: what memory gave, then the sections.
+pub fn for_brain(recalled: &str, sections: &[Section]) -> String {
+    let found = show(sections.iter());
+    match (recalled.trim_end(), found.is_empty()) {
+        (recalled, true) => recalled.to_owned(),
+        ("", false) => format!("{INJECTED}\n{found}\n"),
+        (recalled, false) => format!("{recalled}\n\n{found}\n"),
+    }
+}

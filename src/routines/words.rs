@@ -1,0 +1,129 @@
+//! What is said around a routine's answer, and where it goes. Pure but for the settings' paths.
+
+use jiff::{civil, tz::TimeZone};
+
+use crate::deliver::journal::Run;
+use crate::deliver::{Fact, MessageKind, Scope, compose};
+use crate::format::daily;
+use crate::format::routine::{Delivery, Routine};
+use crate::memory::harmless;
+use crate::vault::NotePath;
+use crate::workspace::Workspace;
+
+/// The question of a run: the routine's prompt, and what the run is.
+pub fn question(run: &Run, routine: &Routine, tz: &TimeZone) -> String {
+    let today = tz.to_datetime(run.started).date();
+    let late = match late(run, today) {
+        Some(late) => format!(", {late}"),
+        None => String::new(),
+    };
+    let quiet = if routine.quiet {
+        " If there is nothing worth saying, answer with the one word NONE, and nothing is sent."
+    } else {
+        ""
+    };
+    format!(
+        "{}\n\n(This is the routine `{}`{late}. Nobody waits to be asked back.{quiet})",
+        routine.prompt, run.routine
+    )
+}
+
+/// `due 08:00, 3 h late; 2 earlier ones folded in`, where it is late or stands for more than itself.
+pub fn late(run: &Run, today: civil::Date) -> Option<String> {
+    let fact = Fact {
+        kind: MessageKind::Routine,
+        id: run.routine.clone(),
+        local: run.local,
+        due: run.due,
+        late_seconds: run.due.duration_until(run.started).as_secs().max(0),
+        missed: run.missed,
+        msg: String::new(),
+        recurring: true,
+        next: None,
+    };
+    Some(compose::remark(&fact, today)).filter(|remark| !remark.is_empty())
+}
+
+/// What is sent: the answer, with a word on its lateness.
+pub fn message(run: &Run, answer: &str, tz: &TimeZone) -> String {
+    match late(run, tz.to_datetime(run.started).date()) {
+        Some(late) => format!("{} ({late}):\n{answer}", run.routine),
+        None => answer.to_owned(),
+    }
+}
+
+/// Whether an answer says that there is nothing to say.
+pub fn is_nothing(answer: &str) -> bool {
+    let word = answer.trim().trim_matches(|c: char| matches!(c, '.' | '`' | '*' | '"' | '\'' | '!')).trim();
+    word.eq_ignore_ascii_case("none")
+}
+
+/// Where a message of the routine goes; none is the notifier's own place.
+pub fn scope(routine: &Routine) -> Option<Scope> {
+    routine.scope.as_deref().and_then(|scope| scope.parse().ok())
+}
+
+/// The note that the answer is appended to, where it is; `today` names the day's.
+///
+/// # Errors
+/// A sentence on why it may not be written there.
+pub fn target(
+    workspace: &Workspace,
+    routine: &Routine,
+    today: civil::Date,
+) -> Result<Option<NotePath>, String> {
+    if routine.deliver != Delivery::Note {
+        return Ok(None);
+    }
+    let paths = &workspace.settings.paths;
+    let Some(name) = &routine.note else {
+        let daily = format!("{}/{}", paths.daily.trim_end_matches('/'), daily::file_name(today));
+        return Ok(Some(workspace.note(&daily)));
+    };
+    let name = name.trim().trim_start_matches("[[").trim_end_matches("]]");
+    let name = if name.to_lowercase().ends_with(".md") { name.to_owned() } else { format!("{name}.md") };
+    let path = NotePath::new(&name).map_err(|error| format!("`note` names no note: {error}"))?;
+    let folders = [paths.routines.as_str(), paths.logs.as_str(), "skills", "summaries"];
+    let notes = [
+        paths.reminders.as_str(),
+        paths.commitments.as_str(),
+        paths.memory.as_str(),
+        paths.pinned.as_str(),
+        paths.profile.as_str(),
+        paths.working.as_str(),
+        workspace.settings.assistant.persona.as_str(),
+        "Approvals.md",
+        "Inbox.md",
+    ];
+    let within = |folder: &&str| NotePath::new(folder).is_ok_and(|folder| path.is_within(&folder));
+    let is_same = |note: &&str| note.eq_ignore_ascii_case(path.as_str());
+    if path.is_hidden() || folders.iter().any(within) || notes.iter().any(is_same) {
+        return Err(format!("an answer may not be appended to `{path}`, which the agent itself goes by"));
+    }
+    Ok(Some(path))
+}
+
+/// The passage that is appended to a note: a callout, so that nothing in it is taken for a line of the note's own, and
+/// an id that says which run it is from.
+pub fn passage(run: &Run, answer: &str, id: &str) -> String {
+    // Nothing in it may run, or hide what comes after it.
+    let answer = harmless(answer).replace("%%", "% %").replace("<!--", "<! --");
+    let quoted: Vec<String> = answer.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
+    let when = run.local.strftime("%Y-%m-%d %H:%M");
+    format!("\n> [!note] {}, {when}\n{}\n\n^{id}\n", run.routine, quoted.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_nothing_however_it_is_dressed() {
+        for text in ["NONE", " none.\n", "`NONE`", "**None**"] {
+            assert!(is_nothing(text), "{text}");
+        }
+        for text in ["", "None of it is due.", "NONE\nbut"] {
+            assert!(!is_nothing(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The occurrences of a routine: days that fit, and times of the day, each resolved anew in the zone.
+//!
+//! The same rules as for reminders: a local time that the clocks skip is the first valid minute after the gap, one
+//! that comes twice is the earlier. Times that so fall on one instant are one occurrence, known by the latest; none is
+//! skipped and none comes twice.
+
+use jiff::civil::{Date, Time};
+use jiff::{Span, Timestamp};
+
+use super::{Occurrence, Zone, resolve};
+use crate::format::routine::Schedule;
+
+/// A date that comes at all comes within so many days: 29 February, over a year that is no leap year.
+const FAR: usize = 9 * 366;
+
+/// A routine's schedule in a zone.
+#[derive(Debug, Clone)]
+pub struct Timetable<'z> {
+    zone: &'z Zone,
+    schedule: &'z Schedule,
+    times: Vec<Time>,
+}
+
+impl<'z> Timetable<'z> {
+    /// Of this schedule.
+    pub fn new(zone: &'z Zone, schedule: &'z Schedule) -> Self {
+        Self { zone, schedule, times: schedule.times() }
+    }
+
+    /// The latest occurrence up to `now`.
+    pub fn latest(&self, now: Timestamp) -> Option<Occurrence> {
+        let today = self.zone.tz().to_datetime(now).date();
+        let days = today.tomorrow().unwrap_or(today).series(Span::new().days(-1)).take(FAR);
+        let mut all = days.filter(|date| self.schedule.comes_on(*date)).flat_map(|date| {
+            let times = self.times.iter().rev();
+            times.map(move |time| self.occurrence(date, *time))
+        });
+        all.find(|occurrence| occurrence.at <= now)
+    }
+
+    /// The occurrences after `after`, in order; it ends with the calendar.
+    pub fn after(&self, after: Timestamp) -> impl Iterator<Item = Occurrence> + '_ {
+        let today = self.zone.tz().to_datetime(after).date();
+        let days = today.yesterday().unwrap_or(today).series(Span::new().days(1));
+        let all = days.take(20 * FAR).filter(|date| self.schedule.comes_on(*date)).flat_map(move |date| {
+            let times = self.times.iter();
+            times.map(move |time| self.occurrence(date, *time))
+        });
+        let mut all = all.skip_while(move |occurrence| occurrence.at <= after).peekable();
+        std::iter::from_fn(move || {
+            let mut found = all.next()?;
+            while let Some(later) = all.next_if(|later| later.at == found.at) {
+                found = later;
+            }
+            Some(found)
+        })
+    }
+
+    /// How many occurrences there are after `after`, up to `until`.
+    pub fn count(&self, after: Timestamp, until: Timestamp) -> u32 {
+        let all = self.after(after).take_while(|occurrence| occurrence.at <= until);
+        u32::try_from(all.count()).unwrap_or(u32::MAX)
+    }
+
+    fn occurrence(&self, date: Date, time: Time) -> Occurrence {
+        let local = date.to_datetime(time);
+        Occurrence { local, at: resolve(self.zone, local), day: None }
+    }
+}

@@ -1,0 +1,159 @@
+//! Routines: what the timetable says against an oracle that walks every minute of the wall clock.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use vault_agent::format::routine::Schedule;
+use vault_agent::schedule::{Timetable, Zone, resolve};
+
+use crate::{instant, zone};
+
+fn schedule(text: &str) -> Schedule {
+    text.parse().unwrap()
+}
+
+fn after(text: &str, place: &str, from: &str, count: usize) -> Vec<String> {
+    let (zone, schedule) = (zone(place), schedule(text));
+    let table = Timetable::new(&zone, &schedule);
+    table.after(instant(from)).take(count).map(|it| format!("{} {}", it.local, it.at)).collect()
+}
+
+#[test]
+fn each_form_comes_when_it_says() {
+    let from = "2026-11-22T09:00:00Z"; // a Sunday
+    let local = |text: &str| -> Vec<String> {
+        after(text, "Europe/London", from, 3).iter().map(|it| it[..16].to_owned()).collect()
+    };
+    assert_eq!(local("daily 09:00"), ["2026-11-23T09:00", "2026-11-24T09:00", "2026-11-25T09:00"]);
+    assert_eq!(local("weekdays 08:00"), ["2026-11-23T08:00", "2026-11-24T08:00", "2026-11-25T08:00"]);
+    assert_eq!(local("weekly sun 09:01"), ["2026-11-22T09:01", "2026-11-29T09:01", "2026-12-06T09:01"]);
+    assert_eq!(local("monthly 31 09:00"), ["2026-11-30T09:00", "2026-12-31T09:00", "2027-01-31T09:00"]);
+    assert_eq!(local("every 15m"), ["2026-11-22T09:15", "2026-11-22T09:30", "2026-11-22T09:45"]);
+    assert_eq!(local("every 7h"), ["2026-11-22T14:00", "2026-11-22T21:00", "2026-11-23T00:00"]);
+    assert_eq!(local("0 8 29 2 *"), ["2028-02-29T08:00", "2032-02-29T08:00", "2036-02-29T08:00"]);
+}
+
+#[test]
+fn a_gap_skips_none_and_a_fold_doubles_none() {
+    // 01:00 to 02:00 doesn't exist in London on 2026-03-29.
+    assert_eq!(
+        after("daily 01:30", "Europe/London", "2026-03-28T12:00:00Z", 2),
+        ["2026-03-29T01:30:00 2026-03-29T01:00:00Z", "2026-03-30T01:30:00 2026-03-30T00:30:00Z"]
+    );
+    // Four quarters fall on one instant, and are one.
+    assert_eq!(
+        after("every 15m", "Europe/London", "2026-03-29T00:30:00Z", 3),
+        [
+            "2026-03-29T00:45:00 2026-03-29T00:45:00Z",
+            "2026-03-29T02:00:00 2026-03-29T01:00:00Z",
+            "2026-03-29T02:15:00 2026-03-29T01:15:00Z"
+        ]
+    );
+    // 01:00 to 02:00 comes twice on 2026-10-25.
+    assert_eq!(
+        after("every 30m", "Europe/London", "2026-10-25T00:00:00Z", 2),
+        ["2026-10-25T01:30:00 2026-10-25T00:30:00Z", "2026-10-25T02:00:00 2026-10-25T02:00:00Z"]
+    );
+}
+
+/// All that a schedule means, told in another way than the program does: by its text, minute by minute.
+fn fits(text: &str, at: DateTime) -> bool {
+    let words: Vec<&str> = text.split(' ').collect();
+    let clock = |text: &str| at.time() == text.parse::<Time>().unwrap();
+    match words[0] {
+        "daily" => clock(words[1]),
+        "weekdays" => clock(words[1]) && at.weekday() != Weekday::Saturday && at.weekday() != Weekday::Sunday,
+        "weekly" => clock(words[2]) && at.strftime("%a").to_string().to_lowercase() == words[1],
+        "monthly" => {
+            let wanted: i8 = words[1].parse().unwrap();
+            clock(words[2]) && at.day() == wanted.min(at.date().days_in_month())
+        }
+        "every" => {
+            let unit = if words[1].ends_with('h') { 60 } else { 1 };
+            let every: i32 = words[1][..words[1].len() - 1].parse::<i32>().unwrap() * unit;
+            (i32::from(at.hour()) * 60 + i32::from(at.minute())) % every == 0
+        }
+        _ => {
+            let part = |field: &str, value: i8| match field {
+                "*" => true,
+                field => match field.strip_prefix("*/") {
+                    Some(step) => value % step.parse::<i8>().unwrap() == 0,
+                    None => field.split(',').any(|one| one.parse::<i8>().unwrap() == value),
+                },
+            };
+            let weekday = at.weekday().to_sunday_zero_offset();
+            let day = match (words[2], words[4]) {
+                ("*", field) => part(field, weekday),
+                (field, "*") => part(field, at.day()),
+                (one, other) => part(one, at.day()) || part(other, weekday),
+            };
+            part(words[0], at.minute()) && part(words[1], at.hour()) && part(words[3], at.month()) && day
+        }
+    }
+}
+
+/// Instants with the latest local time that falls on each.
+fn oracle(text: &str, zone: &Zone, first: Date, days: i64) -> BTreeMap<Timestamp, DateTime> {
+    let mut found = BTreeMap::new();
+    let mut local = first.to_datetime(Time::midnight());
+    for _ in 0..days * 1440 {
+        if fits(text, local) {
+            found.insert(resolve(zone, local), local);
+        }
+        local = local.saturating_add(SignedDuration::from_mins(1));
+    }
+    found
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    let clock = (0..24u8, 0..60u8).prop_map(|(h, m)| format!("{h:02}:{m:02}"));
+    let day = prop::sample::select(vec!["mon", "tue", "wed", "thu", "fri", "sat", "sun"]);
+    prop_oneof![
+        clock.clone().prop_map(|at| format!("daily {at}")),
+        clock.clone().prop_map(|at| format!("weekdays {at}")),
+        (day, clock.clone()).prop_map(|(day, at)| format!("weekly {day} {at}")),
+        (1..=31u8, clock).prop_map(|(day, at)| format!("monthly {day} {at}")),
+        (1..=90u8).prop_map(|minutes| format!("every {minutes}m")),
+        (1..=24u8).prop_map(|hours| format!("every {hours}h")),
+        (0..60u8, 0..24u8, 1..=28u8, 0..7u8)
+            .prop_map(|(minute, hour, day, weekday)| format!("{minute} {hour} {day} * {weekday}")),
+        (1..=20u8, 0..24u8).prop_map(|(step, hour)| format!("*/{step} {hour},23 * * *")),
+        (0..60u8, 0..7u8).prop_map(|(minute, weekday)| format!("{minute} 1,2 * 3,10 {weekday}")),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Around clock changes of several zones, Lord Howe's half hour and the day that Apia left out among them.
+    #[test]
+    fn the_timetable_is_the_oracles(
+        text in texts(),
+        (place, first) in prop::sample::select(vec![
+            ("Europe/London", "2026-03-25"), ("Europe/London", "2026-10-21"), ("America/New_York", "2026-03-04"),
+            ("Australia/Lord_Howe", "2026-04-01"), ("Australia/Lord_Howe", "2026-09-30"), ("Pacific/Apia", "2011-12-26"),
+            ("Asia/Kolkata", "2026-02-24"), ("UTC", "2027-12-28"),
+        ]),
+        (from, length) in (2 * 1440i64..4 * 1440, 1..5 * 1440i64),
+    ) {
+        let (zone, first) = (zone(place), first.parse::<Date>().unwrap());
+        let all = oracle(&text, &zone, first, 12);
+        let schedule = schedule(&text);
+        let table = Timetable::new(&zone, &schedule);
+        let start = resolve(&zone, first.to_datetime(Time::midnight()));
+        let from = start + SignedDuration::from_mins(from);
+        let until = from + SignedDuration::from_mins(length);
+        let expected: Vec<(Timestamp, DateTime)> =
+            all.iter().map(|(at, local)| (*at, *local)).filter(|(at, _)| *at > from && *at <= until).collect();
+        let found: Vec<(Timestamp, DateTime)> =
+            table.after(from).map(|it| (it.at, it.local)).take_while(|(at, _)| *at <= until).collect();
+        prop_assert_eq!(&found, &expected, "{} in {}", text, place);
+        prop_assert_eq!(table.count(from, until) as usize, expected.len());
+        let latest = all.range(..=until).next_back();
+        if let Some((at, local)) = latest {
+            prop_assert_eq!(table.latest(until).map(|it| (it.at, it.local)), Some((*at, *local)));
+        }
+    }
+}
