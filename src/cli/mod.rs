@@ -245,6 +245,16 @@ impl Context {
     }
 }
 
+/// The routines, a line each, for a chat.
+///
+/// # Errors
+/// A sentence on what can't be read.
+#[cfg(feature = "discord")]
+pub(crate) fn listed_routines(workspace: &Workspace) -> Result<Vec<String>, String> {
+    let all = routine::listed(workspace).map_err(|error| error.to_string())?;
+    Ok(all.iter().map(|one| one.in_a_line(workspace)).collect())
+}
+
 /// Runs the program with the given arguments (the first is its name) and returns its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();

@@ -71,6 +71,21 @@ pub(crate) struct Listed {
     pub at: Option<Timestamp>,
 }
 
+#[cfg(feature = "discord")]
+impl Listed {
+    /// As a chat shows it.
+    pub fn in_a_line(&self, workspace: &Workspace) -> String {
+        let tz = workspace.zone.tz();
+        let today = tz.to_datetime(workspace.clock.now()).date();
+        let state = match (self.at, self.problems.first()) {
+            (Some(at), _) => format!("next {}", crate::deliver::compose::moment(tz.to_datetime(at), today)),
+            (None, Some(problem)) => format!("doesn't run: {}", problem.reason),
+            (None, None) => "off".to_owned(),
+        };
+        format!("- `{}` ({}): {state}", self.name, self.schedule.as_deref().unwrap_or("no schedule"))
+    }
+}
+
 /// Runs `routine`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = Arc::new(context.workspace()?);

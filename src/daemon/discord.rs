@@ -214,6 +214,18 @@ impl Outside for Rest {
         }
     }
 
+    async fn routines(&self) -> Vec<String> {
+        let workspace = Arc::clone(&self.0);
+        let names = blocking(move || crate::routines::names(&workspace).unwrap_or_default()).await;
+        names.unwrap_or_default()
+    }
+
+    async fn routine(&self, action: &str, name: Option<&str>) -> Result<String, String> {
+        let (workspace, action) = (Arc::clone(&self.0), action.to_owned());
+        let name = name.map(str::to_owned);
+        super::routines::command(workspace, action, name).await
+    }
+
     async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact> {
         let (workspace, key) = (Arc::clone(&self.0), journal::key(id, local, None));
         let row = blocking(move || workspace.journal().and_then(|journal| journal.row(&key))).await;

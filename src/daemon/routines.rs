@@ -152,6 +152,62 @@ pub(crate) fn runner_with(
     })
 }
 
+/// What `/routine` does: lists routines, runs one, turns one on or off.
+///
+/// # Errors
+/// A sentence on why not.
+#[cfg(feature = "discord")]
+pub(crate) async fn command(
+    workspace: Arc<Workspace>,
+    action: String,
+    name: Option<String>,
+) -> Result<String, String> {
+    let blocking = tokio::task::spawn_blocking(move || obey(&workspace, &action, name.as_deref()));
+    let (said, run) = blocking.await.map_err(|error| format!("it went wrong inside: {error}"))??;
+    if let Some((runner, key)) = run {
+        tokio::spawn(async move {
+            // What a stop cuts off is taken up by the next look.
+            match runner.drive(&key, &CancellationToken::new()).await {
+                Ok(Driven::Later(why)) => tracing::info!(run = key, "a routine's run goes on later: {why}"),
+                Ok(_) => {}
+                Err(error) => tracing::warn!(run = key, "a routine's run can't go on: {error}"),
+            }
+        });
+    }
+    Ok(said)
+}
+
+#[cfg(feature = "discord")]
+type Obeyed = (String, Option<(Runner, String)>);
+
+#[cfg(feature = "discord")]
+fn obey(workspace: &Arc<Workspace>, action: &str, name: Option<&str>) -> Result<Obeyed, String> {
+    let words = |error: &dyn std::fmt::Display| error.to_string();
+    let name = || name.ok_or_else(|| "`name` is missing: which routine?".to_owned());
+    match action {
+        "list" => {
+            let all = crate::cli::listed_routines(workspace)?;
+            Ok((if all.is_empty() { "There are no routines.".to_owned() } else { all.join("\n") }, None))
+        }
+        "enable" | "disable" => {
+            let is_on = action == "enable";
+            let done = routines::set_enabled(workspace, name()?, is_on, crate::vault::Actor::Discord);
+            let (note, _) = done.map_err(|error| words(&error))?;
+            Ok((format!("`{}` is {action}d.", note.name), None))
+        }
+        "run" => {
+            let note = routines::find(workspace, name()?).map_err(|error| words(&error))?;
+            let turns = TurnJournal::open(&workspace.dirs.state).map_err(|error| words(&error))?;
+            let runner = runner(workspace, Arc::new(turns), Arc::default(), false);
+            let runner = runner.map_err(|error| words(&error))?;
+            let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note);
+            let key = key.map_err(|error| words(&error))?;
+            Ok((format!("`{}` runs now; its answer goes where it always goes.", note.name), Some((runner, key))))
+        }
+        other => Err(format!("`{other}` is none of list, run, enable, disable")),
+    }
+}
+
 struct Service {
     runner: Arc<Runner>,
     board: Board,

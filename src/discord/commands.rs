@@ -169,6 +169,10 @@ async fn dispatch(shared: &Shared, command: &CommandInteraction) -> Result<Strin
             Ok(if stopped { "Stopped." } else { "Nothing is being answered here." }.to_owned())
         }
         "new" => new_window(shared, command).await,
+        "routine" => {
+            let (action, name) = (needed(command, "action")?, option(command, "name"));
+            shared.desk.outside.routine(&action, name.as_deref()).await
+        }
         "status" => Ok(shared.desk.outside.status().await),
         "undo" => shared.desk.outside.undo().await,
         other => Err(format!(
@@ -315,6 +319,10 @@ async fn choices(shared: &Shared, command: &CommandInteraction) -> Vec<(String, 
             .filter_map(|item| Some((format!("{} {} {}", item.date, item.time, item.msg), item.id?)))
             .filter(|(shown, id)| has(shown) || has(id))
             .collect(),
+        "name" => {
+            let names = shared.desk.outside.routines().await;
+            names.into_iter().filter(|name| has(name)).map(|name| (name.clone(), name)).collect()
+        }
         // Unpinning takes the beginning of a pin, so a long one can be cut.
         "pin" => blocking(shared, |desk| desk.pins().map_err(|error| error.to_string()))
             .await

@@ -28,6 +28,17 @@ pub trait Outside: Send + Sync {
     async fn undo(&self) -> Result<String, String>;
     /// Confirms a change on the notifier, with the exact line as it stands in the note.
     async fn confirm(&self, what: &str, line: &str);
+    /// The names of all routines.
+    async fn routines(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Lists routines, runs one now, turns one on or off; what came of it, in a sentence.
+    ///
+    /// # Errors
+    /// A sentence on why not.
+    async fn routine(&self, _action: &str, _name: Option<&str>) -> Result<String, String> {
+        Err("nothing is known of routines here".to_owned())
+    }
     /// What the delivery journal knows of a notification: its fact, by the reminder's id and local due time.
     async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact>;
 }

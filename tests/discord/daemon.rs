@@ -85,6 +85,45 @@ async fn the_daemon_answers_commands_and_questions() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() {
+    let rig = rig("discord").await;
+    std::fs::create_dir(rig.vault().join("routines")).unwrap();
+    let note = "---\nschedule: daily 08:00\nenabled: false\nscope: channel:2000\n---\nWhat is due?\n";
+    std::fs::write(rig.vault().join("routines/morning.md"), note).unwrap();
+    std::fs::write(
+        rig.vault().join("COMMITMENTS.md"),
+        "---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk how the interview went.\n",
+    )
+    .unwrap();
+    let daemon = Daemon::start(&rig);
+    rig.fake.connected().await;
+    rig.wait("history read", || !rig.fake.requests("GET", "/messages").is_empty()).await;
+    let reply = rig.fake.reply(slash(ALICE, "routine", &[("action", "list")])).await;
+    assert_eq!(reply, "- `morning` (daily 08:00): off");
+    let reply = rig.fake.reply(slash(ALICE, "routine", &[("action", "enable"), ("name", "morning")])).await;
+    assert_eq!(reply, "`morning` is enabled.");
+    let written = std::fs::read_to_string(rig.vault().join("routines/morning.md")).unwrap();
+    assert_eq!(written, note.replace("enabled: false", "enabled: true"));
+    let reply = rig.fake.reply(slash(ALICE, "routine", &[("action", "run"), ("name", "nightly")])).await;
+    assert!(reply.contains("no routine has the name `nightly`"), "{reply}");
+    let reply = rig.fake.reply(slash(ALICE, "routine", &[("action", "run"), ("name", "morning")])).await;
+    assert!(reply.starts_with("`morning` runs now"), "{reply}");
+    rig.wait("the routine's answer", || {
+        rig.said(CHANNEL).iter().any(|said| said.contains("Ask how the interview went."))
+    })
+    .await;
+    // The channel's log has it as the bot's word; the routine's own log has what it took.
+    let logs = rig.vault().join("logs/routines/morning");
+    rig.wait("the routine's log", || std::fs::read_dir(&logs).is_ok_and(|mut files| files.next().is_some())).await;
+    drop(daemon);
+    let daemon = Daemon::start(&rig);
+    rig.fake.until("a session", LONG, |w| w.sessions.values().any(|s| s.tx.is_some())).await;
+    let told = rig.said(CHANNEL).iter().filter(|said| said.contains("interview")).count();
+    assert_eq!(told, 1);
+    drop(daemon);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_again_and_again_while_people_talk_the_log_holds_each_message_once() {
     let rig = rig("discord").await;
     let mut wanted: Vec<String> = vec![];

@@ -24,6 +24,9 @@ fn all() -> Vec<Value> {
     let mut recur = text("recur", "Whether it comes again", false, false);
     recur["choices"] =
         ["none", "daily", "weekly", "monthly"].map(|word| json!({ "name": word, "value": word })).into();
+    let mut action = text("action", "What to do", true, false);
+    action["choices"] =
+        ["list", "run", "enable", "disable"].map(|word| json!({ "name": word, "value": word })).into();
     let when =
         text("when", "For example: tomorrow 9am, in 20 minutes, fri 17:00, 2026-12-01 09:30", true, true);
     vec![
@@ -41,6 +44,11 @@ fn all() -> Vec<Value> {
         ),
         command("stop", "Ends the answer that is being made", vec![]),
         command("new", "Ends this conversation's window and begins a new one", vec![]),
+        command(
+            "routine",
+            "Lists the routines, runs one now, turns one on or off",
+            vec![action, text("name", "Which one", false, true)],
+        ),
         command("status", "How the agent is", vec![]),
         command("undo", "Takes back the agent's last change of the vault", vec![]),
     ]

@@ -1,0 +1,124 @@
+//! `routine`, and what other commands say of routines: the real binary over a hermetic vault.
+
+use serde_json::Value;
+
+use crate::models::{ModelServer, Reply};
+use crate::support::TestVault;
+
+struct Served {
+    vault: TestVault,
+    server: ModelServer,
+    _runtime: tokio::runtime::Runtime,
+}
+
+const MORNING: &str = "---\nschedule: weekdays 08:00\nenabled: false # later\nbrain: local\nonly_if: due\n---\nWhat is due?\n";
+
+/// A vault at this time, on a Tuesday, with a brain and the routine `morning`.
+fn served(now: &str, more: &str) -> Served {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = runtime.block_on(ModelServer::start());
+    let settings = format!(
+        "{more}\n[[brain]]\nname = \"local\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
+        server.url()
+    );
+    let vault = TestVault::new(&format!(
+        "//- now: {now}\n//- /vault-agent.toml\n{settings}//- /routines/morning.md\n{MORNING}//- /Reminders.md\n\
+         - [ ] date=2026-12-01 time=17:30 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n"
+    ));
+    Served { vault, server, _runtime: runtime }
+}
+
+#[test]
+fn a_routine_is_listed_turned_on_and_off_and_previewed() {
+    let it = served("2026-12-01T07:00:00Z", "");
+    let list = |it: &Served| it.vault.run(&["routine", "list", "--json"]).ok().json();
+    let before = list(&it);
+    assert_eq!(before[0]["name"], "morning");
+    assert_eq!(before[0]["schedule"], "weekdays 08:00");
+    assert_eq!((&before[0]["enabled"], &before[0]["next"], &before[0]["last"]), (&Value::Bool(false), &Value::Null, &Value::Null));
+    assert_eq!(before[0]["brain"], "local");
+    let on = it.vault.run(&["routine", "enable", "Morning"]).ok();
+    assert!(on.stdout.contains("`morning` is now enabled; it comes next 2026-12-01T08:00:00+00:00"), "{}", on.stdout);
+    assert_eq!(it.vault.read("routines/morning.md"), MORNING.replace("enabled: false", "enabled: true"));
+    assert_eq!(list(&it)[0]["next"], "2026-12-01T08:00:00+00:00");
+    let preview = it.vault.run(&["routine", "preview", "--count", "4", "--json"]).ok().json();
+    let days: Vec<&str> = preview[0]["at"].as_array().unwrap().iter().map(|at| &at.as_str().unwrap()[8..10]).collect();
+    assert_eq!(days, ["01", "02", "03", "04"]);
+    let status = it.vault.run(&["status"]);
+    assert!(status.stdout.contains("routine   morning: next 08:00"), "{}", status.stdout);
+    drop(it.vault.run(&["routine", "disable", "morning"]).ok());
+    assert_eq!(it.vault.read("routines/morning.md"), MORNING);
+    let unknown = it.vault.run(&["routine", "enable", "mornin"]);
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.stderr.contains("did you mean `morning`?"), "{}", unknown.stderr);
+    assert_eq!(it.server.requests().len(), 0);
+}
+
+#[test]
+fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
+    let it = served("2026-12-01T07:00:00Z", "");
+    drop(it.vault.run(&["routine", "enable", "morning"]).ok());
+    let dry = it.vault.run(&["routine", "run", "morning", "--dry-run"]).ok();
+    assert!(dry.stdout.contains("What is due?") && dry.stdout.contains("17:30 Pay the rent"), "{}", dry.stdout);
+    assert!(dry.stdout.contains("of: local") && dry.stdout.contains("to: where reminders go (console)"), "{}", dry.stdout);
+    assert_eq!(it.server.requests().len(), 0, "nobody is asked");
+    assert!(!it.vault.has("logs/routines"));
+    it.server.respond(|_| Reply::text("The rent."));
+    let ran = it.vault.run(&["routine", "run", "morning"]).ok();
+    assert_eq!(ran.stdout, "The rent.\n");
+    // By its schedule it comes all the same, once.
+    it.vault.set_now("2026-12-01T08:00:00Z");
+    let tick = it.vault.run(&["tick", "--json"]).ok().json();
+    assert_eq!(tick["routines"]["ran"][0]["run"], "morning@2026-12-01T08:00");
+    assert_eq!(tick["routines"]["ran"][0]["outcome"], "sent");
+    let again = it.vault.run(&["tick", "--json"]).ok().json();
+    assert_eq!(again["routines"]["ran"].as_array().unwrap().len(), 0);
+    assert_eq!(it.server.requests().len(), 2);
+    // It is a channel of its own to those who count.
+    let usage = it.vault.run(&["usage", "--by", "channel", "--json"]).ok().json();
+    assert_eq!(usage["by"][0]["key"], "routine:morning");
+    assert_eq!((&usage["by"][0]["calls"], &usage["by"][0]["input"]), (&2.into(), &240.into()));
+    let turns = it.vault.run(&["turns", "--json"]).ok().json();
+    assert_eq!((&turns[0]["channel"], &turns[0]["state"]), (&"routine:morning".into(), &"done".into()));
+    for turn in turns.as_array().unwrap() {
+        let id = turn["id"].as_str().unwrap();
+        let request = it.vault.run(&["turns", id, "--request", "--json"]).ok().json();
+        assert_eq!(request["equal"], true, "{request}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_shown_and_does_not_run() {
+    let it = served("2026-12-01T08:00:00Z", "");
+    it.vault.write("routines/odd.md", "---\nschedule: daily 08:00\nenabled: true\nbudgett: 5\n---\nGo.\n");
+    it.vault.write("routines/lost.md", "---\nschedule: now and then\nenabled: true\n---\nGo.\n");
+    it.vault.write("routines/notes.md", "Only words on routines.\n");
+    let tick = it.vault.run(&["tick", "--json"]).ok().json();
+    assert_eq!(tick["routines"]["ran"].as_array().unwrap().len(), 0);
+    let check = it.vault.run(&["check"]);
+    assert_eq!(check.code, 1);
+    assert!(check.stdout.contains("routines/odd.md:4:1: `budgett` is no key of a routine; did you mean `budget`?"), "{}", check.stdout);
+    assert!(check.stdout.contains("routines/lost.md:2:11: `now and then` is not a schedule"), "{}", check.stdout);
+    let list = it.vault.run(&["routine", "list"]);
+    assert!(list.code == 1 && list.stdout.contains("doesn't run"), "{}", list.stdout);
+}
+
+#[test]
+fn another_host_fires_none() {
+    let it = served("2026-12-01T08:00:00Z", "[schedule]\nhost = \"somewhere-else\"");
+    it.vault.write("routines/a.md", "---\nschedule: daily 08:00\nenabled: true\n---\nGo.\n");
+    drop(it.vault.run(&["tick"]).ok());
+    assert_eq!(it.server.requests().len(), 0);
+    assert!(!it.vault.has("logs"));
+}
+
+#[test]
+fn a_tick_that_is_dry_says_what_would_run() {
+    let it = served("2026-12-01T08:00:00Z", "");
+    it.vault.write("routines/a.md", "---\nschedule: every 1m\nenabled: true\n---\nGo.\n");
+    let dry = it.vault.run(&["tick", "--dry-run", "--json"]).ok().json();
+    assert_eq!(dry["routines"]["ran"][0]["run"], "a");
+    it.server.respond(|_| Reply::text("ok"));
+    let tick = it.vault.run(&["tick", "--json"]).ok().json();
+    assert_eq!(tick["routines"]["ran"][0]["outcome"], "sent");
+}

@@ -1,0 +1,150 @@
+//! `only_if`, `quiet` and `deliver`: what is looked at without asking anybody, and where an answer goes.
+
+use jiff::SignedDuration;
+
+use crate::models::Reply;
+use crate::rig::Rig;
+use crate::world::Fault;
+
+const LOG: &str = "logs/discord-channel/7/20261201T000000Z_0001.md";
+
+fn said(rig: &Rig, lines: &[(&str, &str, &str, &str)]) {
+    let mut text = rig.read(LOG);
+    if text.is_empty() {
+        "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n".clone_into(&mut text);
+    }
+    for (id, kind, at, words) in lines {
+        let (author, words) = words.split_once(": ").unwrap_or(("", words));
+        text.push_str(&format!("\n> [!{kind}] {at} {author}\n> {words}\n\n^{id}\n"));
+    }
+    rig.write(LOG, &text);
+}
+
+#[test]
+fn a_review_is_about_what_nobody_answered_and_about_each_once() {
+    let rig = Rig::with("2026-12-01T09:00:00Z", "[discord]\nchannel_id = 7\n");
+    rig.routine("review", "schedule: every 15m\nonly_if: unanswered\nquiet: true", "Can you help?");
+    rig.respond(|_| Reply::text("NONE"));
+    assert!(rig.step().driven.is_empty());
+    said(
+        &rig,
+        &[
+            ("A1", "user", "2026-12-01T09:01:00Z", "Ben: who has the key"),
+            ("A2", "user", "2026-12-01T09:02:00Z", "Anna: I have it"),
+            ("A3", "user", "2026-12-01T09:03:00Z", "Anna: and where is the bike?"),
+        ],
+    );
+    rig.at("2026-12-01T09:15:00Z");
+    assert_eq!(rig.step().outcomes(), ["review@2026-12-01T09:15: it had nothing to say"]);
+    let asked = rig.server.requests()[0].last_user();
+    assert!(asked.contains("Anna: and where is the bike?") && !asked.contains("who has the key"), "{asked}");
+    assert_eq!(rig.told().len(), 0, "NONE sends nothing");
+    // Nothing new: no call. What the assistant answers needs none either.
+    said(&rig, &[("A4", "user", "2026-12-01T09:20:00Z", "Ben: what is due?")]);
+    said(&rig, &[("A5", "agent", "2026-12-01T09:20:05Z", "bot: Nothing.\n> %% brain=local turn=A4 in=1 cached=0 out=1 ms=1 %%")]);
+    for _ in 0..8 {
+        rig.later(SignedDuration::from_mins(15));
+        assert!(rig.step().driven.is_empty());
+    }
+    assert_eq!(rig.server.requests().len(), 1);
+}
+
+#[test]
+fn what_was_said_and_what_is_due_tomorrow_hold() {
+    let rig = Rig::new("2026-12-01T20:00:00Z");
+    rig.routine("evening", "schedule: daily 20:00\nonly_if: [said, tomorrow]", "What came up?");
+    rig.respond(|_| Reply::text("ok"));
+    assert!(rig.step().driven.is_empty());
+    said(&rig, &[("B1", "user", "2026-12-02T10:00:00Z", "Ben: I will book the train")]);
+    rig.at("2026-12-02T20:00:00Z");
+    assert_eq!(rig.step().driven.len(), 1);
+    assert!(rig.server.requests()[0].last_user().contains("I will book the train"));
+    rig.at("2026-12-03T20:00:00Z");
+    assert!(rig.step().driven.is_empty(), "it was told of yesterday");
+    rig.write("Reminders.md", "- [ ] date=2026-12-05 time=09:30 recur=none msg=\"Train\"\n");
+    rig.at("2026-12-04T20:00:00Z");
+    rig.step();
+    let asked = rig.server.requests().last().unwrap().last_user();
+    assert!(asked.contains("Due tomorrow") && asked.contains("09:30 Train"), "{asked}");
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn a_search_holds_where_it_has_a_hit_newer_than_the_last_run() {
+    let rig = Rig::new("2026-12-01T08:00:00Z");
+    rig.routine("zeppelin", "schedule: daily 08:00\nonly_if: zeppelin", "What of the airship?");
+    rig.respond(|_| Reply::text("ok"));
+    rig.write("old.md", "A zeppelin from before.\n");
+    rig.step();
+    rig.at("2026-12-02T08:00:00Z");
+    // The routine's own note and its logs are no news.
+    assert!(rig.step().driven.is_empty(), "{:?}", rig.server.requests().last().map(crate::models::Asked::last_user));
+    said(&rig, &[("C1", "user", "2026-12-02T10:00:00Z", "Ben: there is a zeppelin over the garden")]);
+    rig.at("2026-12-03T08:00:00Z");
+    assert_eq!(rig.step().outcomes(), ["zeppelin@2026-12-03T08:00: sent"]);
+    assert!(rig.server.requests().last().unwrap().last_user().contains("over the garden"));
+    rig.at("2026-12-04T08:00:00Z");
+    assert!(rig.step().driven.is_empty());
+}
+
+#[test]
+fn an_answer_goes_where_its_head_says() {
+    let rig = Rig::new("2026-12-01T08:00:00Z");
+    rig.routine("channel", "schedule: daily 08:00\nscope: channel:7", "channel?");
+    rig.routine("console", "schedule: daily 08:00\nscope: console", "console?");
+    rig.routine("day", "schedule: daily 08:00\ndeliver: note", "day?");
+    rig.routine("note", "schedule: daily 08:00\ndeliver: note\nnote: Notes/Ideas", "note?");
+    rig.routine("quiet", "schedule: daily 08:00\ndeliver: none", "quiet?");
+    rig.routine("thread", "schedule: daily 08:00\ndeliver: thread\nscope: thread:9", "thread?");
+    rig.respond(|asked| {
+        let question = asked.last_user();
+        Reply::text(["channel", "console", "day", "note", "quiet", "thread"]
+            .into_iter()
+            .find(|name| question.contains(&format!("{name}?")))
+            .unwrap())
+    });
+    let outcomes = rig.step().outcomes();
+    insta::assert_snapshot!(outcomes.join("\n"), @r"
+    channel@2026-12-01T08:00: sent
+    console@2026-12-01T08:00: sent
+    day@2026-12-01T08:00: appended to daily/2026-12-01.md
+    note@2026-12-01T08:00: appended to Notes/Ideas.md
+    quiet@2026-12-01T08:00: it is in its log
+    thread@2026-12-01T08:00: sent
+    ");
+    let arrived = rig.place.arrived.lock().unwrap();
+    let told: Vec<_> = arrived.iter().map(|it| (it.text.clone(), it.scope.map(|it| it.to_string()))).collect();
+    let expected = [("channel", Some("channel:7")), ("console", None), ("thread", Some("thread:9"))];
+    assert_eq!(told, expected.map(|(text, scope)| (text.to_owned(), scope.map(str::to_owned))));
+    let day = rig.read("daily/2026-12-01.md");
+    assert!(day.contains("> [!note] day, 2026-12-01 08:00\n> day\n\n^run-"), "{day}");
+    assert_eq!(rig.answers("quiet"), ["quiet"]);
+}
+
+#[test]
+fn a_place_that_can_t_be_reached_is_tried_again_with_the_same_text() {
+    let rig = Rig::new("2026-12-01T08:00:00Z");
+    rig.routine("a", "schedule: daily 08:00", "What now?");
+    rig.respond(|_| Reply::text("the text"));
+    for fault in [Fault::Unreachable(None), Fault::LostAnswer, Fault::Nothing] {
+        rig.place.fault(fault);
+    }
+    let mut steps = 0;
+    while !rig.step().driven.iter().all(|(_, how)| matches!(how, vault_agent::routines::Driven::Done(_))) || steps == 0 {
+        rig.later(SignedDuration::from_mins(1));
+        steps += 1;
+        assert!(steps < 10, "it never arrived");
+    }
+    assert_eq!(rig.told(), ["the text"]);
+    assert_eq!(rig.server.requests().len(), 1, "no second call for what is fixed");
+}
+
+#[test]
+fn a_place_that_refuses_gives_way_to_the_next() {
+    let rig = Rig::new("2026-12-01T08:00:00Z");
+    rig.routine("a", "schedule: daily 08:00\nscope: channel:666", "What now?");
+    rig.respond(|_| Reply::text("the text"));
+    rig.place.refuses.lock().unwrap().push("channel:666".parse().ok());
+    assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: sent"]);
+    assert_eq!(rig.place.arrived.lock().unwrap()[0].scope, None);
+}

@@ -1,0 +1,248 @@
+//! Days and weeks: idle, away, with a brain that is down, and with notes that change while a routine runs.
+
+use jiff::SignedDuration;
+use vault_agent::template;
+
+use crate::models::Reply;
+use crate::rig::{Rig, note, write_at};
+
+/// Every file of the template, all its routines turned on, and a bound channel.
+fn shipped(now: &str) -> (Rig, usize) {
+    let rig = Rig::with(now, "[discord]\nchannel_id = 7\n");
+    let mut routines = 0;
+    for (path, text) in template::notes() {
+        let text = match path.starts_with("routines/") {
+            true => {
+                routines += 1;
+                text.replace("enabled: false", "enabled: true")
+            }
+            // A new vault's sample has fired long ago.
+            false => text.lines().filter(|line| !line.contains("date=")).collect::<Vec<_>>().join("\n"),
+        };
+        rig.write(path, &text);
+    }
+    (rig, routines)
+}
+
+#[test]
+fn thirty_idle_days_cost_nothing() {
+    let (rig, routines) = shipped("2026-12-01T00:00:00Z");
+    assert_eq!(routines, 5);
+    rig.respond(|_| Reply::text("I was asked"));
+    let runner = rig.runner();
+    let mut looked_at = std::collections::BTreeMap::new();
+    for _ in 0..30 * 96 {
+        let step = rig.step_of(&runner);
+        assert!(step.driven.is_empty() && step.looked.problems.is_empty(), "{step:?}");
+        for name in step.looked.nothing {
+            *looked_at.entry(name).or_insert(0) += 1;
+        }
+        rig.later(SignedDuration::from_mins(15));
+    }
+    // Each came when it should, and found that there is nothing to do.
+    let expected = [("evening", 30), ("morning", 30), ("review", 2880), ("tidy-memory", 4), ("weekly-review", 4)];
+    assert_eq!(looked_at.into_iter().collect::<Vec<_>>(), expected.map(|(name, n)| (name.to_owned(), n)));
+    assert_eq!(rig.server.requests().len(), 0, "no request, no token");
+    assert_eq!(rig.told().len(), 0);
+    assert!(runner.turns().latest(10).unwrap().is_empty());
+    assert!(!rig.vault().join("logs").exists(), "nothing is logged");
+}
+
+#[test]
+fn a_shipped_routine_asks_where_there_is_something() {
+    let (rig, _) = shipped("2026-12-01T00:00:00Z");
+    rig.step();
+    rig.write("Reminders.md", "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Pay the rent\"\n");
+    rig.write("MEMORY.md", "# Memory\n## Anna\n- likes green tea\n- likes green tea very\n");
+    rig.respond(|asked| Reply::text(format!("about {} bytes", asked.last_user().len())));
+    rig.at("2026-12-01T08:00:00Z");
+    assert_eq!(rig.step().outcomes(), ["morning@2026-12-01T08:00: sent"]);
+    let asked = rig.server.requests()[0].clone();
+    assert!(asked.last_user().contains("- 09:30 Pay the rent"), "{}", asked.last_user());
+    let marked = asked.last_user().find("INJECTED_CONTEXT_RELEVANT_MEMORIES").unwrap();
+    assert!(marked < asked.last_user().find("Pay the rent").unwrap(), "what was found is data");
+    // The memory changed: it is proposed about once, into a note.
+    rig.at("2026-12-06T10:00:00Z");
+    let step = rig.step();
+    assert!(step.outcomes().iter().any(|it| it == "tidy-memory@2026-12-06T10:00: appended to Memory review.md"), "{step:?}");
+    let asked = rig.server.requests().last().unwrap().last_user();
+    assert!(asked.contains("MEMORY.md:3 Anna: likes green tea") && asked.contains("Said twice"), "{asked}");
+    rig.at("2026-12-13T10:00:00Z");
+    assert!(rig.step().looked.nothing.contains(&"tidy-memory".to_owned()));
+}
+
+#[test]
+fn after_an_absence_one_run_comes_and_says_so() {
+    let rig = Rig::new("2026-12-01T07:00:00Z");
+    rig.routine("morning", "schedule: daily 08:00", "What is new?");
+    rig.respond(|_| Reply::text("Nothing much."));
+    rig.step();
+    rig.at("2026-12-04T11:00:00Z");
+    assert_eq!(rig.step().outcomes(), ["morning@2026-12-04T08:00: sent"]);
+    assert_eq!(rig.told(), ["morning (due 08:00, 3 h late; 3 earlier ones folded in):\nNothing much."]);
+    assert!(rig.server.requests()[0].last_user().contains("due 08:00, 3 h late; 3 earlier ones folded in"));
+    assert!(rig.step().driven.is_empty());
+    // In time there is no such word, and a clock that goes back runs nothing again.
+    rig.at("2026-12-05T08:00:20Z");
+    rig.step();
+    rig.at("2026-12-04T07:59:00Z");
+    rig.step();
+    rig.at("2026-12-05T08:00:50Z");
+    assert!(rig.step().driven.is_empty());
+    assert_eq!(rig.told()[1..], ["Nothing much."]);
+    assert_eq!(rig.server.requests().len(), 2);
+}
+
+#[test]
+fn a_brain_that_is_down_for_a_day_is_answered_for_from_the_notes() {
+    let rig = Rig::new("2026-12-01T00:00:00Z");
+    rig.routine("noon", "schedule: \"0 */6 * * *\"", "What is due?");
+    rig.write("Reminders.md", "- [ ] date=2026-12-01 time=23:30 recur=daily msg=\"Feed the cat\"\n");
+    rig.write(
+        "COMMITMENTS.md",
+        "---\nid: c-2026-12-01-001\nstatus: pending\n---\nAsk how the interview went.\n",
+    );
+    rig.respond(|_| Reply::status(503).body("{}"));
+    for hour in ["00", "06", "12", "18"] {
+        rig.at(&format!("2026-12-01T{hour}:00:00Z"));
+        assert_eq!(rig.step().outcomes(), [format!("noon@2026-12-01T{hour}:00: sent")]);
+    }
+    let told = rig.told();
+    assert_eq!(told.len(), 4);
+    for text in &told {
+        assert!(text.contains("local") && text.contains("- 23:30 Feed the cat"), "{text}");
+        assert!(text.contains("- Ask how the interview went."), "{text}");
+    }
+    // It is asked again when it is back.
+    rig.respond(|_| Reply::text("I am back."));
+    rig.at("2026-12-02T12:00:00Z");
+    rig.step();
+    assert_eq!(rig.told().last().unwrap(), "noon (2 earlier ones folded in):\nI am back.");
+}
+
+#[test]
+fn without_any_brain_an_answer_is_true_and_there() {
+    let rig = Rig::with("2026-12-01T08:00:00Z", "[assistant]\nchain = []\n");
+    rig.routine("a", "schedule: daily 08:00", "What is due?");
+    rig.routine("b", "schedule: daily 08:00\nquiet: true", "What is due?");
+    let step = rig.step();
+    assert_eq!(step.outcomes(), ["a@2026-12-01T08:00: sent", "b@2026-12-01T08:00: it had nothing to say"]);
+    assert_eq!(rig.told(), ["Nothing is due, nothing was promised, and your notes say nothing about this."]);
+    assert_eq!(rig.server.requests().len(), 0);
+}
+
+#[test]
+fn a_budget_ends_a_run_and_says_so() {
+    let rig = Rig::with("2026-12-01T08:00:00Z", "[assistant]\nturn_tokens = 100000\n");
+    rig.routine("greedy", "schedule: daily 08:00\nbudget: 9000", "Look everywhere.");
+    rig.respond(|_| Reply::tool("look", serde_json::json!({"q": "x"})).usage(5_000, 0, 10));
+    rig.step();
+    assert_eq!(rig.told(), ["I stopped here: this turn used up its 9000 tokens."]);
+    assert_eq!(rig.server.requests().len(), 2);
+}
+
+#[test]
+fn a_routine_names_who_is_asked_first() {
+    let rig = Rig::with("2026-12-01T08:00:00Z", "[[brain]]\nname = \"other\"\nkind = \"chat\"\nmodel = \"x\"\nurl = \"http://127.0.0.1:9\"\n");
+    rig.routine("a", "schedule: daily 08:00\nbrain: local", "Go.");
+    rig.respond(|_| Reply::text("here"));
+    rig.step();
+    assert_eq!(rig.told(), ["here"]);
+    let facts = rig.runner().turns().latest(1).unwrap()[0].facts.clone().unwrap();
+    assert!(facts.starts_with("%% brain=local") && !facts.contains("failed"), "{facts}");
+}
+
+#[test]
+fn runs_know_nothing_of_each_other() {
+    let rig = Rig::new("2026-12-01T08:00:00Z");
+    rig.routine("a", "schedule: every 1h", "What now?");
+    rig.respond(|_| Reply::text("a secret of this run"));
+    rig.step();
+    rig.later(SignedDuration::from_hours(1));
+    rig.step();
+    let requests = rig.server.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(!String::from_utf8_lossy(&requests[1].bytes).contains("a secret of this run"));
+    assert_eq!(rig.logs("a").len(), 2, "each has a log of its own");
+}
+
+#[test]
+fn a_schedule_that_is_edited_while_it_runs_counts_from_then_on() {
+    let rig = Rig::new("2026-12-01T08:00:00Z");
+    rig.routine("a", "schedule: daily 08:00", "The old question?");
+    let (file, now) = (rig.vault().join("routines/a.md"), "2026-12-01T08:00:30Z".parse().unwrap());
+    rig.respond(move |asked| {
+        if asked.last_user().contains("The old question?") {
+            write_at(&file, &note("schedule: daily 07:30", "The new question?"), now);
+            return Reply::text("to the old one");
+        }
+        Reply::text("to the new one")
+    });
+    assert_eq!(rig.step().outcomes(), ["a@2026-12-01T08:00: sent"], "it ends as it began");
+    rig.at("2026-12-01T08:01:00Z");
+    assert!(rig.step().driven.is_empty(), "07:30 was before the change");
+    rig.at("2026-12-02T07:30:00Z");
+    assert_eq!(rig.step().outcomes(), ["a@2026-12-02T07:30: sent"]);
+    rig.at("2026-12-02T08:00:00Z");
+    assert!(rig.step().driven.is_empty());
+    assert_eq!(rig.told(), ["to the old one", "to the new one"]);
+}
+
+#[test]
+fn a_routine_that_is_taken_away_or_turned_off_while_it_runs_sends_nothing() {
+    for (change, why) in [
+        (None, "its note was taken away before it had answered"),
+        (Some("schedule: daily 08:00\nenabled: false"), "it was disabled before it had answered"),
+    ] {
+        let rig = Rig::new("2026-12-01T08:00:00Z");
+        rig.routine("a", "schedule: daily 08:00", "What now?");
+        let file = rig.vault().join("routines/a.md");
+        rig.respond(move |_| {
+            match change {
+                None => std::fs::remove_file(&file).unwrap(),
+                Some(head) => std::fs::write(&file, format!("---\n{head}\n---\nWhat now?\n")).unwrap(),
+            }
+            Reply::text("nobody wants it")
+        });
+        assert_eq!(rig.step().outcomes(), [format!("a@2026-12-01T08:00: {why}")]);
+        rig.later(SignedDuration::from_mins(1));
+        assert!(rig.step().driven.is_empty());
+        assert_eq!(rig.told().len(), 0);
+        let turn = rig.runner().turns().latest(1).unwrap().remove(0);
+        assert_eq!(turn.state.as_str(), "dropped");
+    }
+}
+
+#[test]
+fn turned_off_and_on_again_it_makes_up_for_nothing() {
+    let rig = Rig::new("2026-12-01T08:00:00Z");
+    rig.routine("a", "schedule: daily 08:00", "What now?");
+    rig.respond(|_| Reply::text("now"));
+    rig.step();
+    rig.write("routines/a.md", "---\nenabled: false\nschedule: daily 08:00\n---\nWhat now?\n");
+    rig.at("2026-12-03T12:00:00Z");
+    rig.step();
+    rig.routine("a", "schedule: daily 08:00", "What now?");
+    rig.later(SignedDuration::from_mins(1));
+    assert!(rig.step().driven.is_empty());
+    rig.at("2026-12-04T08:00:00Z");
+    assert_eq!(rig.step().outcomes(), ["a@2026-12-04T08:00: sent"]);
+    assert_eq!(rig.told(), ["now", "now"]);
+}
+
+#[test]
+fn around_the_clock_changes_each_comes_once() {
+    // London: 2026-03-29 has no 01:30, 2026-10-25 has two.
+    for (start, days) in [("2026-03-27T12:00:00Z", 4), ("2026-10-23T12:00:00Z", 4)] {
+        let rig = Rig::new(start);
+        rig.routine("night", "schedule: daily 01:30\ndeliver: none", "Sleep well?");
+        rig.respond(|_| Reply::text("yes"));
+        let runner = rig.runner();
+        for _ in 0..days * 96 {
+            rig.step_of(&runner);
+            rig.later(SignedDuration::from_mins(15));
+        }
+        assert_eq!(rig.answers("night").len(), days as usize, "{start}");
+        assert_eq!(rig.server.requests().len(), days as usize);
+    }
+}

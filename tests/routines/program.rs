@@ -1,0 +1,118 @@
+//! The program itself: the daemon beside its reminders, and `kill -9` in the middle of ticks.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use crate::models::{ModelServer, Reply};
+use crate::rig::write_at;
+use crate::support::TestVault;
+
+fn server() -> (tokio::runtime::Runtime, ModelServer, String) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = runtime.block_on(ModelServer::start());
+    let settings = format!(
+        "//- /vault-agent.toml\n[[brain]]\nname = \"local\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
+        server.url()
+    );
+    (runtime, server, settings)
+}
+
+struct Daemon {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Daemon {
+    fn start(vault: &TestVault) -> Self {
+        let mut child = vault.command(&["run"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let (sender, lines) = mpsc::channel();
+        let out = child.stdout.take().unwrap();
+        std::thread::spawn(move || {
+            BufReader::new(out).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
+        });
+        Self { child, lines }
+    }
+
+    /// Waits for a line with `part`; the limit is only for a daemon that hangs.
+    fn hear(&self, part: &str) -> String {
+        let limit = Instant::now() + Duration::from_secs(60);
+        while let Ok(line) = self.lines.recv_timeout(limit.saturating_duration_since(Instant::now())) {
+            if line.contains(part) {
+                return line;
+            }
+        }
+        panic!("{part:?} never came");
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_routine_that_hangs_keeps_no_reminder_and_a_new_daemon_takes_it_up() {
+    let (_runtime, server, settings) = server();
+    let vault = TestVault::new(&format!("//- now: 2026-12-01T08:00:00Z\n{settings}"));
+    vault.write("routines/a.md", "---\nschedule: daily 08:00\nenabled: true\ndeliver: note\nnote: Log\n---\nWhat now?\n");
+    server.respond(|_| Reply::hang());
+    let daemon = Daemon::start(&vault);
+    _runtime.block_on(server.wait_for(1));
+    // The brain is silent; what is due comes.
+    vault.write("Reminders.md", "- [ ] date=2026-12-01 time=08:00 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n");
+    daemon.hear("Pay the rent");
+    drop(daemon);
+    server.respond(|_| Reply::text("the answer"));
+    vault.set_now("2026-12-01T08:10:00Z");
+    let daemon = Daemon::start(&vault);
+    let limit = Instant::now() + Duration::from_secs(60);
+    while !vault.has("Log.md") {
+        assert!(Instant::now() < limit, "the run was never taken up");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(vault.read("Log.md").matches("> the answer").count(), 1);
+    // One that is written while the daemon runs is seen at once.
+    vault.write("routines/b.md", "---\nschedule: 10 8 * * *\nenabled: true\n---\nAnd now?\n");
+    daemon.hear("the answer");
+}
+
+#[test]
+fn kill_nine_in_the_middle_of_ticks_leaves_each_run_once() {
+    let (_runtime, server, settings) = server();
+    let vault = TestVault::new(&format!("//- now: 2026-12-01T00:00:00Z\n{settings}"));
+    let note = "---\nschedule: daily 08:00\nenabled: true\ndeliver: note\nnote: Log\n---\nA line?\n";
+    write_at(&vault.path("routines/log.md"), note, vault.now());
+    let mut count = 0;
+    server.respond(move |_| {
+        count += 1;
+        Reply::text(format!("line {count}"))
+    });
+    drop(vault.run(&["tick"]).ok());
+    let (mut kills, days) = (0, 12);
+    for day in 1..=days {
+        vault.set_now(&format!("2026-12-{day:02}T08:00:00Z"));
+        for round in 0..3u64 {
+            let mut child =
+                vault.command(&["tick"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(3 + (day * 31 + round * 47) % 110));
+            if child.try_wait().unwrap().is_none() {
+                child.kill().unwrap();
+                kills += 1;
+            }
+            child.wait().unwrap();
+        }
+        drop(vault.run(&["tick"]).ok());
+    }
+    let log = vault.read("Log.md");
+    assert_eq!(log.matches("\n^run-").count() as u64, days, "{log}");
+    let files = std::fs::read_dir(vault.path("logs/routines/log")).unwrap().count();
+    assert_eq!(files as u64, days);
+    // Nothing of the vault or of the journals is left half-way.
+    let turns = vault.run(&["turns", "--json"]).ok().json();
+    assert!(turns.as_array().unwrap().iter().all(|turn| turn["state"] == "done"), "{turns}");
+    println!("{kills} kills over {days} runs, each once");
+}

@@ -1,0 +1,281 @@
+//! A vault with routines, a model server, a place, and steps that are processes of their own.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, Once};
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::{Given, NoApprovals, NoTools, Remember};
+use vault_agent::brain::wire::Watch;
+use vault_agent::clock::{Clock, ManualClock};
+use vault_agent::config::Dirs;
+use vault_agent::deliver::Outlets;
+use vault_agent::format::log::{self, EventKind};
+use vault_agent::routines::{Claimed, Driven, Runner, RunnerParts, look};
+use vault_agent::turn::TurnJournal;
+use vault_agent::vault::Vault;
+use vault_agent::workspace::Workspace;
+
+use crate::models::{Asked, ModelServer, Reply};
+use crate::world::Place;
+
+/// A memory that knows nothing: what is asked and said then follows from the notes alone.
+struct Blank;
+
+#[async_trait]
+impl Remember for Blank {
+    async fn given(&self, _: &str) -> Result<Given, String> {
+        Ok(Given::default())
+    }
+
+    async fn answer(&self, _: &str, _: &str) -> Result<String, String> {
+        Ok(log::FOUND_NOTHING.to_owned())
+    }
+}
+
+pub struct Rig {
+    pub dir: tempfile::TempDir,
+    pub clock: Arc<ManualClock>,
+    pub place: Arc<Place>,
+    pub server: ModelServer,
+    /// Lives as long as the server's tasks.
+    _servers: Runtime,
+    steps: Runtime,
+}
+
+/// What a step did.
+#[derive(Debug)]
+pub struct Step {
+    pub looked: Claimed,
+    pub driven: Vec<(String, Driven)>,
+}
+
+impl Step {
+    pub fn outcomes(&self) -> Vec<String> {
+        self.driven
+            .iter()
+            .map(|(key, driven)| match driven {
+                Driven::Done(outcome) => format!("{key}: {outcome}"),
+                other => format!("{key}: {other:?}"),
+            })
+            .collect()
+    }
+}
+
+impl Rig {
+    /// With one brain, `local`, whose server answers by the script or the responder.
+    pub fn new(now: &str) -> Self {
+        Self::with(now, "")
+    }
+
+    /// With further settings.
+    pub fn with(now: &str, settings: &str) -> Self {
+        let servers = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let server = servers.block_on(ModelServer::start());
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["vault/.obsidian", "state", "cache"] {
+            std::fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        let clock = Arc::new(ManualClock::new(now.parse().unwrap()));
+        let place = Place::new("place", Arc::clone(&clock));
+        let steps = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let rig = Self { dir, clock, place, server, _servers: servers, steps };
+        let brain = format!(
+            "[[brain]]\nname = \"local\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
+            rig.server.url()
+        );
+        // Nothing here is about history; commits of every line would only take time.
+        rig.write("vault-agent.toml", &format!("[history]\nenabled = false\n{settings}\n{brain}"));
+        rig
+    }
+
+    /// Writes a note, as a person does at this moment.
+    pub fn write(&self, path: &str, text: &str) {
+        write_at(&self.vault().join(path), text, self.clock.now());
+    }
+
+    pub fn clock_now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub fn vault(&self) -> PathBuf {
+        self.dir.path().join("vault")
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.vault().join(path)).unwrap_or_default()
+    }
+
+    pub fn remove(&self, path: &str) {
+        std::fs::remove_file(self.vault().join(path)).unwrap();
+    }
+
+    /// A routine that is enabled, with these further lines in its head.
+    pub fn routine(&self, name: &str, head: &str, prompt: &str) {
+        self.write(&format!("routines/{name}.md"), &note(head, prompt));
+    }
+
+    pub fn at(&self, now: &str) -> &Self {
+        self.clock.set(now.parse().unwrap());
+        self
+    }
+
+    pub fn later(&self, by: SignedDuration) -> &Self {
+        self.clock.advance(by);
+        self
+    }
+
+    pub fn workspace(&self) -> Arc<Workspace> {
+        let vault = Vault::open(&self.vault()).unwrap();
+        let dirs = Dirs { state: self.dir.path().join("state"), cache: self.dir.path().join("cache") };
+        let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
+        let workspace = Workspace::open_in(vault, dirs, clock).unwrap();
+        workspace.editor.recover().unwrap();
+        Arc::new(workspace)
+    }
+
+    pub fn runner(&self) -> Runner {
+        let workspace = self.workspace();
+        let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap());
+        Runner::new(RunnerParts {
+            workspace,
+            turns,
+            tools: Arc::new(NoTools),
+            approvals: Arc::new(NoApprovals),
+            memory: Arc::new(Blank),
+            permits: Arc::default(),
+            watch: Watch::default(),
+            outlets: Outlets::only(Arc::clone(&self.place) as _),
+        })
+        .unwrap()
+    }
+
+    /// One look, and every run that is open brought as far as it can be, by a process of its own.
+    pub fn step(&self) -> Step {
+        self.step_of(&self.runner())
+    }
+
+    pub fn step_of(&self, runner: &Runner) -> Step {
+        let looked = look(runner.workspace(), runner.journal(), runner.turns(), false).unwrap();
+        let stop = CancellationToken::new();
+        let mut driven = Vec::new();
+        for key in &looked.open {
+            let how = self.steps.block_on(runner.drive(key, &stop)).unwrap();
+            driven.push((key.clone(), how));
+        }
+        Step { looked, driven }
+    }
+
+    /// A step that ends when it passes a failpoint for the (n + 1)-th time; none where it did.
+    pub fn step_until(&self, nth: usize) -> Option<Step> {
+        arm(nth);
+        let step = catch_unwind(AssertUnwindSafe(|| self.step())).ok();
+        LEFT.set(None);
+        step
+    }
+
+    /// What the place was told, in order.
+    pub fn told(&self) -> Vec<String> {
+        self.place.texts()
+    }
+
+    pub fn respond(&self, responder: impl FnMut(&Asked) -> Reply + Send + 'static) {
+        self.server.respond(responder);
+    }
+
+    /// The logs of a routine, oldest first: each as its events.
+    pub fn logs(&self, routine: &str) -> Vec<Vec<log::Event>> {
+        let folder = self.vault().join("logs/routines").join(routine);
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        let read = |file: PathBuf| {
+            log::parse(&std::fs::read(file).unwrap()).blocks.into_iter().map(|block| block.event).collect()
+        };
+        files.into_iter().map(read).collect()
+    }
+
+    /// What a routine's logs say it answered, in order.
+    pub fn answers(&self, routine: &str) -> Vec<String> {
+        let all = self.logs(routine);
+        let answers = all.iter().flatten().filter(|event| event.kind == EventKind::Agent);
+        answers.map(|event| event.said().to_owned()).collect()
+    }
+}
+
+/// A routine's note.
+pub fn note(head: &str, prompt: &str) -> String {
+    format!("---\nenabled: true\n{head}\n---\n{prompt}\n")
+}
+
+pub fn write_at(file: &std::path::Path, text: &str, at: Timestamp) {
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+    let file = std::fs::File::options().write(true).open(file).unwrap();
+    file.set_modified(std::time::SystemTime::from(at)).unwrap();
+}
+
+/// Every point at which a step can be ended.
+const POINTS: [&str; 34] = [
+    "routines::before-claim",
+    "routines::after-claim",
+    "routines::after-question",
+    "routines::after-accepted",
+    "routines::before-fixed",
+    "routines::after-fixed",
+    "routines::after-answered",
+    "routines::after-logged",
+    "routines::before-append",
+    "routines::after-append",
+    "routines::before-done",
+    "routines::after-done",
+    "turn::before-routed",
+    "turn::after-routed",
+    "turn::after-recalled",
+    "turn::after-assembled",
+    "turn::before-called",
+    "turn::after-called",
+    "turn::before-round",
+    "turn::after-round",
+    "turn::before-tool-started",
+    "turn::after-tool-started",
+    "turn::before-tool-finished",
+    "turn::after-tool-finished",
+    "deliver::before-sending-row",
+    "deliver::before-send",
+    "deliver::after-send",
+    "deliver::before-sent-row",
+    "deliver::after-sent-row",
+    "vault::create::named",
+    "vault::create::told",
+    "vault::in-place::journalled",
+    "vault::in-place::half-written",
+    "vault::in-place::told",
+];
+
+thread_local! {
+    /// How many points this thread passes before it crashes at one.
+    static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+fn arm(nth: usize) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for name in POINTS {
+            let crash = move || match LEFT.get() {
+                Some(0) => {
+                    LEFT.set(None);
+                    std::panic::resume_unwind(Box::new("a crash"));
+                }
+                Some(left) => LEFT.set(Some(left - 1)),
+                None => {}
+            };
+            fail::cfg_callback(name, crash).unwrap();
+        }
+    });
+    LEFT.set(Some(nth));
+}
