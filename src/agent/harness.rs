@@ -281,6 +281,7 @@ impl Host for Watching<'_> {
             Wanted { run: format!("{} {}", call.name, call.arguments), hash: None, why, always: None }
         };
         self.run.place.progress(&format!("waiting for approval of {}", call.name));
+        let _paused = self.run.patience.pause();
         let asked = self.engine.parts.approvals.ask(&wanted, &caller, self.run.place, &self.end).await;
         match asked {
             Ok(verdict) => verdict == Verdict::Yes,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use vault_agent::format::{
     Finding, approval, commitment, daily, log, memory, pinned,
     reminder::{self, Parsed, Reminder},
-    skill, working,
+    routine, skill, working,
 };
 
 /// Runs `check` on every vector of a file; it returns what was expected and what came.
@@ -321,5 +321,32 @@ fn skills() {
             ("body", json!(read.body)),
         ]);
         (json!([vector["value"], vector["findings"]]), json!([found, places(&findings)]))
+    });
+}
+
+#[test]
+fn routines() {
+    each("routines.json", |vector, input| {
+        let (found, findings) = routine::parse(input);
+        let places: Vec<Value> = findings.iter().map(|it| json!([it.line, it.column])).collect();
+        let found = found.map(|it| {
+            object([
+                ("schedule", json!(it.schedule.to_string())),
+                ("scope", json!(it.scope)),
+                ("enabled", json!(it.enabled)),
+                ("brain", json!(it.brain)),
+                ("skills", json!(it.skills)),
+                ("mcp", json!(it.mcp)),
+                ("budget", json!(it.budget)),
+                ("only_if", json!(it.only_if.iter().map(ToString::to_string).collect::<Vec<_>>())),
+                ("quiet", if it.quiet { json!(true) } else { Value::Null }),
+                ("deliver", json!(it.deliver.as_str())),
+                ("note", json!(it.note)),
+                ("prompt", json!(it.prompt)),
+            ])
+        });
+        let expected = (vector["routine"].clone(), vector["findings"].clone());
+        let found = (json!(found), if places.is_empty() { Value::Null } else { json!(places) });
+        (json!(expected), json!(found))
     });
 }

@@ -142,6 +142,20 @@ fn a_budget_ends_a_run_and_says_so() {
 }
 
 #[test]
+fn where_the_day_s_budget_is_spent_memory_answers() {
+    let rig = Rig::with("2026-12-01T08:00:00Z", "[assistant]\nday_tokens = 100\n");
+    rig.routine("a", "schedule: every 1h", "What now?");
+    rig.respond(|_| Reply::text("asked"));
+    rig.step();
+    rig.later(SignedDuration::from_hours(1));
+    rig.step();
+    let told = rig.told();
+    assert_eq!(told[0], "asked");
+    assert!(told[1].starts_with("Today's budget of 100 tokens is used up."), "{told:?}");
+    assert_eq!(rig.server.requests().len(), 1);
+}
+
+#[test]
 fn a_routine_names_who_is_asked_first() {
     let rig = Rig::with("2026-12-01T08:00:00Z", "[[brain]]\nname = \"other\"\nkind = \"chat\"\nmodel = \"x\"\nurl = \"http://127.0.0.1:9\"\n");
     rig.routine("a", "schedule: daily 08:00\nbrain: local", "Go.");

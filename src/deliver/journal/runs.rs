@@ -138,7 +138,7 @@ impl Journal {
         self.write(|tx| {
             tx.execute(
                 "INSERT INTO routines (name, schedule, since_ms) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (name) DO UPDATE SET schedule = ?2, since_ms = ?3, handled_ms = NULL",
+                 ON CONFLICT (name) DO UPDATE SET schedule = ?2, since_ms = ?3",
                 params![name, schedule, since.as_millisecond()],
             )
         })?;
@@ -440,7 +440,8 @@ mod tests {
         journal.claim_run(&NewRun { routine: "a".into(), ..new_run("2026-12-01T08:00") }, first).unwrap();
         assert_eq!(journal.enabled("a", "daily 08:00", later).unwrap().since, first);
         let other = journal.enabled("a", "daily 09:00", later).unwrap();
-        assert_eq!((other.since, other.handled, other.ran), (later, None, Some(first)));
+        let eight = Some(at("2026-12-01T08:00:00Z"));
+        assert_eq!((other.since, other.handled, other.ran), (later, eight, Some(first)));
         journal.only_enabled(&["b"]).unwrap();
         assert_eq!(journal.known("a", "daily 09:00").unwrap(), None);
         let again = journal.enabled("a", "daily 09:00", at("2026-12-02T00:00:00Z")).unwrap();
