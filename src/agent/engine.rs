@@ -87,6 +87,8 @@ pub struct Purpose {
     pub brain: Option<String>,
     /// The tokens that one run may spend, if fewer than any turn may.
     pub budget: Option<u64>,
+    /// Whether it begins with text that nobody vouches for: what other people said, what a search found.
+    pub tainted: bool,
 }
 
 impl std::fmt::Debug for Engine {

@@ -114,6 +114,9 @@ impl Engine {
     /// Whether the turn has read, before its call of this number, text that nobody vouches for.
     pub(super) fn tainted(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
         let rows = self.journal().tools(run.turn.asked.message).map_err(later)?;
+        if self.routine.as_ref().is_some_and(|routine| routine.tainted) {
+            return Ok(true);
+        }
         Ok(rows.iter().any(|row| row.number < number && self.parts.tools.untrusted(&row.call.name)))
     }
 

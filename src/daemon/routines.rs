@@ -202,7 +202,10 @@ fn obey(workspace: &Arc<Workspace>, action: &str, name: Option<&str>) -> Result<
             let runner = runner.map_err(|error| words(&error))?;
             let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note);
             let key = key.map_err(|error| words(&error))?;
-            Ok((format!("`{}` runs now; its answer goes where it always goes.", note.name), Some((runner, key))))
+            Ok((
+                format!("`{}` runs now; its answer goes where it always goes.", note.name),
+                Some((runner, key)),
+            ))
         }
         other => Err(format!("`{other}` is none of list, run, enable, disable")),
     }

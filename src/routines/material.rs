@@ -17,6 +17,9 @@ use crate::workspace::Workspace;
 /// Two memories whose words are so much the same are likely one.
 const ALIKE: f64 = 0.7;
 
+/// So many times fifty lines of the memory are told; a brain reads the rest with its tools.
+const CHUNKS: usize = 8;
+
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gathered {
@@ -169,16 +172,20 @@ fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<Section>, Op
         return Ok((Vec::new(), None));
     }
     let shown: Vec<String> = facts.iter().map(|(line, text)| format!("{path}:{line} {text}")).collect();
-    // All of it: what would be cut here could not be tidied.
     let mut sections: Vec<Section> = shown
         .chunks(50)
+        .take(CHUNKS)
         .enumerate()
         .filter_map(|(at, lines)| {
             let title = if at == 0 { "The memory, line by line" } else { "The memory, continued" };
             Section::new(title, lines.to_vec()).map(Section::raw)
         })
-        .take(20)
         .collect();
+    let more = shown.len().saturating_sub(50 * CHUNKS);
+    if more > 0 {
+        let told = vec![format!("{more} more lines stand in {path}; read them there")];
+        sections.extend(Section::new("The memory goes on", told).map(Section::raw));
+    }
     sections.extend(Section::new("Said twice, by their words", alike(path, &facts)));
     Ok((sections, Some(now)))
 }

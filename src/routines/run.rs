@@ -21,7 +21,7 @@ use crate::brain::wire::Watch;
 use crate::config::MEMORY;
 use crate::deliver::journal::{Run, RunState};
 use crate::deliver::{self, Journal, JournalError, Outlets, PassContext, PassError, PassSettings, pass};
-use crate::format::routine::{self, Delivery, Routine};
+use crate::format::routine::{self, Condition, Delivery, Routine};
 use crate::turn::{
     Answer, ApprovalRequest, Halt, NewTurn, Note, Place, Responder, State, TurnJournal, TurnJournalError,
 };
@@ -260,8 +260,14 @@ impl Runner {
             why_apart: false,
             counted: false,
         });
-        let purpose =
-            Purpose { routine: run.routine.clone(), brain: routine.brain.clone(), budget: routine.budget };
+        let others =
+            |it: &Condition| matches!(it, Condition::Said | Condition::Unanswered | Condition::Search(_));
+        let purpose = Purpose {
+            routine: run.routine.clone(),
+            brain: routine.brain.clone(),
+            budget: routine.budget,
+            tainted: routine.only_if.iter().any(others),
+        };
         Ok(engine.map_err(|error| RunError::Engine(error.to_string()))?.for_routine(purpose))
     }
 

@@ -114,7 +114,8 @@ async fn a_routine_is_turned_on_and_run_from_the_chat_and_says_its_piece_once() 
     .await;
     // The channel's log has it as the bot's word; the routine's own log has what it took.
     let logs = rig.vault().join("logs/routines/morning");
-    rig.wait("the routine's log", || std::fs::read_dir(&logs).is_ok_and(|mut files| files.next().is_some())).await;
+    rig.wait("the routine's log", || std::fs::read_dir(&logs).is_ok_and(|mut files| files.next().is_some()))
+        .await;
     drop(daemon);
     let daemon = Daemon::start(&rig);
     rig.fake.until("a session", LONG, |w| w.sessions.values().any(|s| s.tx.is_some())).await;

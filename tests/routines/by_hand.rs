@@ -11,7 +11,8 @@ struct Served {
     _runtime: tokio::runtime::Runtime,
 }
 
-const MORNING: &str = "---\nschedule: weekdays 08:00\nenabled: false # later\nbrain: local\nonly_if: due\n---\nWhat is due?\n";
+const MORNING: &str =
+    "---\nschedule: weekdays 08:00\nenabled: false # later\nbrain: local\nonly_if: due\n---\nWhat is due?\n";
 
 /// A vault at this time, on a Tuesday, with a brain and the routine `morning`.
 fn served(now: &str, more: &str) -> Served {
@@ -35,14 +36,22 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
     let before = list(&it);
     assert_eq!(before[0]["name"], "morning");
     assert_eq!(before[0]["schedule"], "weekdays 08:00");
-    assert_eq!((&before[0]["enabled"], &before[0]["next"], &before[0]["last"]), (&Value::Bool(false), &Value::Null, &Value::Null));
+    assert_eq!(
+        (&before[0]["enabled"], &before[0]["next"], &before[0]["last"]),
+        (&Value::Bool(false), &Value::Null, &Value::Null)
+    );
     assert_eq!(before[0]["brain"], "local");
     let on = it.vault.run(&["routine", "enable", "Morning"]).ok();
-    assert!(on.stdout.contains("`morning` is now enabled; it comes next 2026-12-01T08:00:00+00:00"), "{}", on.stdout);
+    assert!(
+        on.stdout.contains("`morning` is now enabled; it comes next 2026-12-01T08:00:00+00:00"),
+        "{}",
+        on.stdout
+    );
     assert_eq!(it.vault.read("routines/morning.md"), MORNING.replace("enabled: false", "enabled: true"));
     assert_eq!(list(&it)[0]["next"], "2026-12-01T08:00:00+00:00");
     let preview = it.vault.run(&["routine", "preview", "--count", "4", "--json"]).ok().json();
-    let days: Vec<&str> = preview[0]["at"].as_array().unwrap().iter().map(|at| &at.as_str().unwrap()[8..10]).collect();
+    let days: Vec<&str> =
+        preview[0]["at"].as_array().unwrap().iter().map(|at| &at.as_str().unwrap()[8..10]).collect();
     assert_eq!(days, ["01", "02", "03", "04"]);
     let status = it.vault.run(&["status"]);
     assert!(status.stdout.contains("routine   morning: next 08:00"), "{}", status.stdout);
@@ -59,8 +68,16 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
     let it = served("2026-12-01T07:00:00Z", "");
     drop(it.vault.run(&["routine", "enable", "morning"]).ok());
     let dry = it.vault.run(&["routine", "run", "morning", "--dry-run"]).ok();
-    assert!(dry.stdout.contains("What is due?") && dry.stdout.contains("17:30 Pay the rent"), "{}", dry.stdout);
-    assert!(dry.stdout.contains("of: local") && dry.stdout.contains("to: where reminders go (console)"), "{}", dry.stdout);
+    assert!(
+        dry.stdout.contains("What is due?") && dry.stdout.contains("17:30 Pay the rent"),
+        "{}",
+        dry.stdout
+    );
+    assert!(
+        dry.stdout.contains("of: local") && dry.stdout.contains("to: where reminders go (console)"),
+        "{}",
+        dry.stdout
+    );
     assert_eq!(it.server.requests().len(), 0, "nobody is asked");
     assert!(!it.vault.has("logs/routines"));
     it.server.respond(|_| Reply::text("The rent."));
@@ -97,8 +114,18 @@ fn what_is_not_understood_is_shown_and_does_not_run() {
     assert_eq!(tick["routines"]["ran"].as_array().unwrap().len(), 0);
     let check = it.vault.run(&["check"]);
     assert_eq!(check.code, 1);
-    assert!(check.stdout.contains("routines/odd.md:4:1: `budgett` is no key of a routine; did you mean `budget`?"), "{}", check.stdout);
-    assert!(check.stdout.contains("routines/lost.md:2:11: `now and then` is not a schedule"), "{}", check.stdout);
+    assert!(
+        check
+            .stdout
+            .contains("routines/odd.md:4:1: `budgett` is no key of a routine; did you mean `budget`?"),
+        "{}",
+        check.stdout
+    );
+    assert!(
+        check.stdout.contains("routines/lost.md:2:11: `now and then` is not a schedule"),
+        "{}",
+        check.stdout
+    );
     let list = it.vault.run(&["routine", "list"]);
     assert!(list.code == 1 && list.stdout.contains("doesn't run"), "{}", list.stdout);
 }

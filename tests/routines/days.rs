@@ -40,7 +40,8 @@ fn thirty_idle_days_cost_nothing() {
         rig.later(SignedDuration::from_mins(15));
     }
     // Each came when it should, and found that there is nothing to do.
-    let expected = [("evening", 30), ("morning", 30), ("review", 2880), ("tidy-memory", 4), ("weekly-review", 4)];
+    let expected =
+        [("evening", 30), ("morning", 30), ("review", 2880), ("tidy-memory", 4), ("weekly-review", 4)];
     assert_eq!(looked_at.into_iter().collect::<Vec<_>>(), expected.map(|(name, n)| (name.to_owned(), n)));
     assert_eq!(rig.server.requests().len(), 0, "no request, no token");
     assert_eq!(rig.told().len(), 0);
@@ -64,7 +65,10 @@ fn a_shipped_routine_asks_where_there_is_something() {
     // The memory changed: it is proposed about once, into a note.
     rig.at("2026-12-06T10:00:00Z");
     let step = rig.step();
-    assert!(step.outcomes().iter().any(|it| it == "tidy-memory@2026-12-06T10:00: appended to Memory review.md"), "{step:?}");
+    assert!(
+        step.outcomes().iter().any(|it| it == "tidy-memory@2026-12-06T10:00: appended to Memory review.md"),
+        "{step:?}"
+    );
     let asked = rig.server.requests().last().unwrap().last_user();
     assert!(asked.contains("MEMORY.md:3 Anna: likes green tea") && asked.contains("Said twice"), "{asked}");
     rig.at("2026-12-13T10:00:00Z");
@@ -157,7 +161,10 @@ fn where_the_day_s_budget_is_spent_memory_answers() {
 
 #[test]
 fn a_routine_names_who_is_asked_first() {
-    let rig = Rig::with("2026-12-01T08:00:00Z", "[[brain]]\nname = \"other\"\nkind = \"chat\"\nmodel = \"x\"\nurl = \"http://127.0.0.1:9\"\n");
+    let rig = Rig::with(
+        "2026-12-01T08:00:00Z",
+        "[[brain]]\nname = \"other\"\nkind = \"chat\"\nmodel = \"x\"\nurl = \"http://127.0.0.1:9\"\n",
+    );
     rig.routine("a", "schedule: daily 08:00\nbrain: local", "Go.");
     rig.respond(|_| Reply::text("here"));
     rig.step();

@@ -33,7 +33,11 @@ fn each_point_may_be_the_last_before_a_crash() {
             let mut crashed = false;
             for wait in [20, 600] {
                 let rig = Rig::new("2026-12-01T08:00:00Z");
-                rig.routine("a", &format!("schedule: daily 08:00\ndeliver: {deliver}\nnote: Log"), "What now?");
+                rig.routine(
+                    "a",
+                    &format!("schedule: daily 08:00\ndeliver: {deliver}\nnote: Log"),
+                    "What now?",
+                );
                 rig.server.script(vec![Reply::tool("look", serde_json::json!({"q": 1}))]);
                 talkative(&rig);
                 let first = rig.step_until(nth);
@@ -48,7 +52,9 @@ fn each_point_may_be_the_last_before_a_crash() {
                 let (told, note) = (rig.told(), rig.read("Log.md"));
                 match deliver {
                     // Late by the crash alone: said, where it was claimed only after it.
-                    "channel" => assert!(told.len() == 1 && told[0].ends_with(&answers[0]), "{context}: {told:?}"),
+                    "channel" => {
+                        assert!(told.len() == 1 && told[0].ends_with(&answers[0]), "{context}: {told:?}")
+                    }
                     "note" => assert_eq!(note.matches("^run-").count(), 1, "{context}: {note}"),
                     _ => assert_eq!((told.len(), note.len()), (0, 0), "{context}"),
                 }

@@ -58,12 +58,18 @@ impl Drop for Daemon {
 fn a_routine_that_hangs_keeps_no_reminder_and_a_new_daemon_takes_it_up() {
     let (_runtime, server, settings) = server();
     let vault = TestVault::new(&format!("//- now: 2026-12-01T08:00:00Z\n{settings}"));
-    vault.write("routines/a.md", "---\nschedule: daily 08:00\nenabled: true\ndeliver: note\nnote: Log\n---\nWhat now?\n");
+    vault.write(
+        "routines/a.md",
+        "---\nschedule: daily 08:00\nenabled: true\ndeliver: note\nnote: Log\n---\nWhat now?\n",
+    );
     server.respond(|_| Reply::hang());
     let daemon = Daemon::start(&vault);
     _runtime.block_on(server.wait_for(1));
     // The brain is silent; what is due comes.
-    vault.write("Reminders.md", "- [ ] date=2026-12-01 time=08:00 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n");
+    vault.write(
+        "Reminders.md",
+        "- [ ] date=2026-12-01 time=08:00 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n",
+    );
     daemon.hear("Pay the rent");
     drop(daemon);
     server.respond(|_| Reply::text("the answer"));

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
-use vault_agent::agent::{Given, NoApprovals, NoTools, Remember};
+use vault_agent::agent::{Given, NoApprovals, NoTools, Remember, Toolbox};
 use vault_agent::brain::wire::Watch;
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::config::Dirs;
@@ -42,6 +42,7 @@ pub struct Rig {
     pub clock: Arc<ManualClock>,
     pub place: Arc<Place>,
     pub server: ModelServer,
+    pub tools: Arc<dyn Toolbox>,
     /// Lives as long as the server's tasks.
     _servers: Runtime,
     steps: Runtime,
@@ -74,7 +75,8 @@ impl Rig {
 
     /// With further settings.
     pub fn with(now: &str, settings: &str) -> Self {
-        let servers = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let servers =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let server = servers.block_on(ModelServer::start());
         let dir = tempfile::tempdir().unwrap();
         for folder in ["vault/.obsidian", "state", "cache"] {
@@ -83,7 +85,8 @@ impl Rig {
         let clock = Arc::new(ManualClock::new(now.parse().unwrap()));
         let place = Place::new("place", Arc::clone(&clock));
         let steps = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let rig = Self { dir, clock, place, server, _servers: servers, steps };
+        let tools = Arc::new(NoTools);
+        let rig = Self { dir, clock, place, server, tools, _servers: servers, steps };
         let brain = format!(
             "[[brain]]\nname = \"local\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
             rig.server.url()
@@ -144,7 +147,7 @@ impl Rig {
         Runner::new(RunnerParts {
             workspace,
             turns,
-            tools: Arc::new(NoTools),
+            tools: Arc::clone(&self.tools),
             approvals: Arc::new(NoApprovals),
             memory: Arc::new(Blank),
             permits: Arc::default(),

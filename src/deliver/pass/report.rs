@@ -1,4 +1,4 @@
-//! What a pass did: exactly the JSON that `tick --json` prints.
+//! What a pass did: the JSON that `tick --json` prints, beside what became of routines.
 
 use jiff::{Timestamp, civil, tz::TimeZone};
 use serde::Serialize;
