@@ -69,7 +69,7 @@ fn open_questions_of_the_assistant_are_shown_and_near_misses_checked() {
     assert_eq!((&json["approvals"][0]["line"], &json["approvals"][0]["run"]), (&3.into(), &"curl *".into()));
     let shown = vault.run(&["status"]).ok().stdout;
     assert!(shown.contains("asked     Approvals.md:3: claude wants to run \"curl \\*\"; tick it"), "{shown}");
-    vault.run(&["check"]).ok();
+    assert!(vault.run(&["check"]).ok().stdout.contains("every line is understood"));
     vault.write("Approvals.md", &asked.replace("brain=claude", "brian=claude"));
     let wrong = vault.run(&["check"]);
     assert!(
