@@ -143,7 +143,7 @@ fn acts(c: char) -> bool {
 
 fn fits(pieces: &[Piece], command: &str) -> bool {
     let guarded = pieces.iter().any(|piece| matches!(piece, Piece::One(c) if acts(*c)));
-    let free = |c: char| !acts(c) && !(guarded && "'\"\\".contains(c));
+    let free = |c: char| !(acts(c) || guarded && "'\"\\".contains(c));
     // How far into the pattern the text so far can have come.
     let mut at = vec![false; pieces.len() + 1];
     at[0] = true;

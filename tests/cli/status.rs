@@ -70,7 +70,7 @@ fn open_questions_of_the_assistant_are_shown_and_near_misses_checked() {
     let shown = vault.run(&["status"]).ok().stdout;
     assert!(shown.contains("asked     Approvals.md:3: claude wants to run \"curl \\*\"; tick it"), "{shown}");
     assert!(vault.run(&["check"]).ok().stdout.contains("every line is understood"));
-    vault.write("Approvals.md", &asked.replace("brain=claude", "brian=claude"));
+    vault.write("Approvals.md", asked.replace("brain=claude", "brian=claude"));
     let wrong = vault.run(&["check"]);
     assert!(
         wrong.stdout.contains("Approvals.md:1:47: `brian` is no field; did you mean `brain`?"),
