@@ -45,6 +45,7 @@ fn measure(lines: usize) {
         digest: DigestRule::default(),
         read_only: None,
         notifiers: String::new(),
+        phrase: false,
     };
     let context = PassContext {
         vault: &vault,

@@ -241,7 +241,7 @@ fn a_brain_that_hangs_changes_no_delivery_and_is_not_asked_again_after_a_crash()
     assert_eq!(came(&with).len(), 2);
     assert_eq!(came(&with), came(&without));
     assert_eq!(server.requests().len(), 2);
-    hanging.iter().for_each(|task| task.abort());
+    hanging.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
 #[test]
