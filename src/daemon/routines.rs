@@ -198,7 +198,8 @@ fn obey(workspace: &Arc<Workspace>, action: &str, name: Option<&str>) -> Result<
         "run" => {
             let note = routines::find(workspace, name()?).map_err(|error| words(&error))?;
             let turns = TurnJournal::open(&workspace.dirs.state).map_err(|error| words(&error))?;
-            let runner = runner(workspace, Arc::new(turns), Arc::default(), false);
+            let approvals = Arc::new(VaultApprovals::new(workspace));
+            let runner = runner(workspace, Arc::new(turns), Arc::default(), approvals, false);
             let runner = runner.map_err(|error| words(&error))?;
             let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note);
             let key = key.map_err(|error| words(&error))?;
