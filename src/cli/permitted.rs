@@ -85,7 +85,7 @@ mod tests {
             &["run"],
             &["tick"],
             &["import", "/etc/passwd"],
-            &["export", "/tmp/x"],
+            &["export"],
             &["--vault", "/tmp", "status"],
             &["status", "--vault", "/tmp"],
             &["remind", "list", "--vault=/tmp"],

@@ -2,7 +2,7 @@
 //!
 //! Where this machine can't build the whole box, the shell's tests say so and pass.
 #![cfg(all(unix, feature = "assistant", feature = "history", feature = "index", feature = "mcp"))]
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
 
 #[path = "../support/models/mod.rs"]
 mod models;

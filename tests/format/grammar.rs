@@ -313,7 +313,7 @@ fn skills() {
             let mut unique: Vec<&str> = Vec::new();
             secrets.into_iter().for_each(|one| {
                 if !unique.contains(&one) {
-                    unique.push(one)
+                    unique.push(one);
                 }
             });
             assert_eq!(read.secrets, unique, "{}", sentence.text);

@@ -93,9 +93,8 @@ fn sweep(base: &Path) {
         if path.extension().is_none_or(|extension| extension != "lock") {
             continue;
         }
-        let held = File::open(&path).map_err(io::Error::from);
-        let free =
-            held.and_then(|file| Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).map(|()| file)?));
+        let free = File::open(&path)
+            .and_then(|file| Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).map(|()| file)?));
         if free.is_ok() {
             remove(&path.with_extension(""));
             let _ = fs::remove_file(&path);

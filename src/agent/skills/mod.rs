@@ -62,6 +62,14 @@ pub struct Loaded {
     pub is_shipped: bool,
 }
 
+/// A folder of the folder of skills, as it lies on disk.
+struct Folder {
+    name: String,
+    entries: Vec<Entry>,
+    /// What is in it and can't be part of a skill, with the reason.
+    skipped: Vec<String>,
+}
+
 /// The skills of one vault, and which of them were approved for which turn.
 #[derive(Debug)]
 pub struct Skills {
@@ -92,8 +100,8 @@ impl Skills {
     /// The folder can't be listed. A vault without one has no skills.
     pub fn list(&self) -> Result<Vec<Listed>, VaultError> {
         let mut listed = Vec::new();
-        for (folder, entries, links) in self.folders(None)? {
-            listed.push(self.look(folder, &entries, links));
+        for folder in self.folders(None)? {
+            listed.push(self.look(&folder));
         }
         Ok(listed)
     }
@@ -122,8 +130,8 @@ impl Skills {
             return Err(none());
         }
         let found = self.folders(Some(name)).map_err(|error| error.to_string())?;
-        let (folder, entries, links) = found.into_iter().next().ok_or_else(none)?;
-        let listed = self.look(folder, &entries, links);
+        let folder = found.into_iter().next().ok_or_else(none)?;
+        let listed = self.look(&folder);
         if let Some(problem) = listed.problems.first() {
             return Err(format!(
                 "the skill `{name}` has a problem ({}); `vault-agent skill check` shows it",
@@ -133,7 +141,7 @@ impl Skills {
         self.secrets(&listed.skill)?;
         let under = self.folder(name).map_err(|error| error.to_string())?;
         let (mut files, mut hasher) = (BTreeMap::new(), blake3::Hasher::new());
-        for entry in &entries {
+        for entry in &folder.entries {
             let bytes = self.vault.read(&entry.path).map_err(|error| error.to_string())?;
             let inner = entry.path.as_str().strip_prefix(under.as_str()).unwrap_or(entry.path.as_str());
             files.insert(inner.trim_start_matches('/').to_owned(), bytes);
@@ -227,8 +235,8 @@ impl Skills {
         })
     }
 
-    /// The folders of skills, with their files and how many links and other things are in them; only the one of this name.
-    fn folders(&self, only: Option<&str>) -> Result<Vec<(String, Vec<Entry>, Vec<String>)>, VaultError> {
+    /// The folders of skills, with their files and what else is in them; only the one of this name.
+    fn folders(&self, only: Option<&str>) -> Result<Vec<Folder>, VaultError> {
         let all = self.folder("x")?.parent();
         let under = match only {
             Some(name) => Some(self.folder(name)?),
@@ -241,27 +249,27 @@ impl Skills {
                 Err(error) => return Err(error),
             };
         let root = format!("{}/", self.settings.paths.skills);
-        let mut found: BTreeMap<String, (Vec<Entry>, Vec<String>)> = BTreeMap::new();
+        let place = |path: &str| {
+            let (name, inner) = path.strip_prefix(&root)?.split_once('/')?;
+            Some((name.to_owned(), inner.to_owned()))
+        };
+        let new = |name: &str| Folder { name: name.to_owned(), entries: Vec::new(), skipped: Vec::new() };
+        let mut found: BTreeMap<String, Folder> = BTreeMap::new();
         for entry in walk.entries {
-            let folder = entry.path.as_str().strip_prefix(&root).and_then(|rest| rest.split_once('/'));
-            if let Some((folder, _)) = folder {
-                found.entry(folder.to_owned()).or_default().0.push(entry);
-            }
+            let Some((name, _)) = place(entry.path.as_str()) else { continue };
+            found.entry(name.clone()).or_insert_with(|| new(&name)).entries.push(entry);
         }
         for skipped in walk.skipped {
-            let path = skipped.path.to_string_lossy().into_owned();
-            let folder = path.strip_prefix(&root).and_then(|rest| rest.split_once('/'));
-            if let Some((folder, inner)) = folder {
-                let word = format!("`{inner}` can't be part of a skill: {}", skipped.reason);
-                found.entry(folder.to_owned()).or_default().1.push(word);
-            }
+            let Some((name, inner)) = place(&skipped.path.to_string_lossy()) else { continue };
+            let word = format!("`{inner}` can't be part of a skill: {}", skipped.reason);
+            found.entry(name.clone()).or_insert_with(|| new(&name)).skipped.push(word);
         }
-        let flat = |(folder, (entries, links))| (folder, entries, links);
-        Ok(found.into_iter().take(SKILLS).map(flat).collect())
+        Ok(found.into_values().take(SKILLS).collect())
     }
 
     /// What a folder's note says, and what is wrong with the folder.
-    fn look(&self, folder: String, entries: &[Entry], skipped: Vec<String>) -> Listed {
+    fn look(&self, found: &Folder) -> Listed {
+        let (folder, entries) = (found.name.clone(), &found.entries);
         let note = format!("{}/{folder}/{NOTE}", self.settings.paths.skills);
         let path = entries.iter().map(|entry| &entry.path).find(|path| path.as_str() == note);
         let mut findings = Vec::new();
@@ -274,11 +282,11 @@ impl Skills {
             Some(Ok(bytes)) => (skill, said) = skill::parse(&bytes, &folder),
             Some(Err(error)) => wrong(format!("it can't be read: {error}"), ""),
             None => {
-                wrong(format!("the folder `{folder}` has no `{NOTE}`"), "write one, or move the folder away")
+                wrong(format!("the folder `{folder}` has no `{NOTE}`"), "write one, or move the folder away");
             }
         }
-        for word in skipped {
-            wrong(word, "replace it by a plain file, or delete it");
+        for word in &found.skipped {
+            wrong(word.clone(), "replace it by a plain file, or delete it");
         }
         if entries.len() > FILES {
             wrong(format!("it has {} files, and {FILES} are read at most", entries.len()), "move some away");
