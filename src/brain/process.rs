@@ -296,8 +296,13 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         let Some(supervisor) = self.supervisor.id() else {
-            // The supervisor is gone. Was it killed, its last act is ours.
-            return end_marked(|mark| mark == self.run);
+            // Was the supervisor killed, its last act is ours.
+            let killed =
+                self.supervisor.try_wait().is_ok_and(|status| status.is_some_and(|s| s.code().is_none()));
+            if killed {
+                end_marked(|mark| mark == self.run);
+            }
+            return;
         };
         tree::end_tree(supervisor);
     }
@@ -404,8 +409,8 @@ async fn next_line(reader: &mut (impl AsyncBufRead + Unpin), most: usize) -> Opt
     loop {
         let bytes = reader.fill_buf().await.ok()?;
         if bytes.is_empty() {
-            let nothing = line.is_empty() && !too_long;
-            return (!nothing).then(|| if too_long { Err(()) } else { Ok(line) });
+            let rest = if too_long { Err(()) } else { Ok(line) };
+            return Some(rest).filter(|rest| rest.as_ref().map_or(true, |line| !line.is_empty()));
         }
         let end = memchr::memchr(b'\n', bytes);
         let piece = &bytes[..end.unwrap_or(bytes.len())];

@@ -280,3 +280,20 @@ fn a_chain_that_names_a_brain_which_is_not_there_says_what_to_do() {
     hint: give more than 0, or take the key out for no bound
     ");
 }
+
+#[test]
+fn a_program_that_is_not_there_is_said() {
+    let vault = TestVault::new("");
+    let settings = "[[brain]]\nname = \"code\"\nkind = \"claude-code\"\nmodel = \"m\"\ncommand = [\"/nowhere/claude\"]\n";
+    vault.write("vault-agent.toml", settings);
+    let doctor = vault.run(&["doctor"]);
+    assert!(doctor.stdout.contains("code: the program `/nowhere/claude` is not there"), "{}", doctor.stdout);
+    let listed = vault.run(&["--json", "brain", "list"]).ok().json();
+    assert_eq!((listed[0]["kind"].as_str(), listed[0]["ok"].as_bool()), (Some("claude-code"), Some(true)));
+    let tested = vault.run(&["--json", "brain", "test"]);
+    assert_eq!(tested.code, 1);
+    let tested: serde_json::Value = serde_json::from_str(&tested.stdout).unwrap();
+    assert_eq!(tested[0]["class"], "crash");
+    let said = tested[0]["last_error"].as_str().unwrap();
+    assert!(said.contains("could not be run") && said.contains("/nowhere/claude"), "{said}");
+}

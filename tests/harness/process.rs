@@ -20,16 +20,19 @@ fn shell(dir: &Path, script: &str) -> Program {
     Program { command, dir: dir.to_owned(), ..Program::default() }
 }
 
-/// Whether any process has this word in its command line.
-fn runs(word: &str) -> bool {
-    let read = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-    let mut lines = std::fs::read_dir("/proc").unwrap().flatten().map(read);
-    lines.any(|line| String::from_utf8_lossy(&line).contains(word))
+/// A process with these words in its command line.
+fn found(words: &str) -> Option<String> {
+    let has = |entry: &std::fs::DirEntry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(words)
+    };
+    let entry = std::fs::read_dir("/proc").unwrap().flatten().find(has)?;
+    entry.file_name().into_string().ok()
 }
 
 fn gone(word: &str) {
     let start = std::time::Instant::now();
-    while runs(word) {
+    while found(word).is_some() {
         assert!(start.elapsed().as_secs() < 30, "{word} still runs");
         std::thread::yield_now();
     }
@@ -112,10 +115,8 @@ fn a_child_ends_with_us_however_we_end() {
     gone("16180");
     // And with both of us killed at once, at the next start.
     let mut parent = self::parent(temp.path());
-    let supervisors = Command::new("pgrep").args(["-P", &parent.id().to_string()]).output();
-    let Ok(supervisors) = supervisors else { return println!("no pgrep here") };
     assert_eq!(sweep(temp.path()), 0, "its owner lives");
-    let supervisor = String::from_utf8_lossy(&supervisors.stdout).trim().to_owned();
+    let supervisor = found("__supervise\0sh\0-c\0(setsid sleep 16180").expect("a supervisor");
     assert!(Command::new("kill").args(["-STOP", &supervisor]).status().unwrap().success());
     parent.kill().unwrap();
     parent.wait().unwrap();

@@ -331,7 +331,7 @@ impl Server {
         let mut this = Self { child, input, output, last: 0 };
         this.ask(
             "initialize",
-            json!({"protocolVersion": "2025-06-18", "capabilities": {},
+            &json!({"protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "claude-code", "version": "2.1.330"}}),
         );
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
@@ -339,7 +339,7 @@ impl Server {
         this
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.last += 1;
         let request = json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
         self.input.write_all(format!("{request}\n").as_bytes()).unwrap();
@@ -354,7 +354,7 @@ impl Server {
     }
 
     fn tools(&mut self) -> Vec<ToolSpec> {
-        let listed = self.ask("tools/list", json!({}));
+        let listed = self.ask("tools/list", &json!({}));
         let tool = |tool: &Value| ToolSpec {
             name: format!("mcp__vault-agent__{}", tool["name"].as_str().unwrap()),
             description: tool["description"].as_str().unwrap_or_default().to_owned(),
@@ -364,7 +364,7 @@ impl Server {
     }
 
     fn call(&mut self, name: &str, input: &Value) -> (String, bool) {
-        let result = self.ask("tools/call", json!({"name": name, "arguments": input}));
+        let result = self.ask("tools/call", &json!({"name": name, "arguments": input}));
         let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         (text, result["isError"] == true)
     }
