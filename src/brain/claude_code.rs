@@ -113,9 +113,10 @@ impl ClaudeCode {
                     if let Some(usd) = message["total_cost_usd"].as_f64() {
                         host.cost(usd);
                     }
-                    let answered = self.result(&message, heard, session.is_some());
+                    let answered = self.result(&message, heard, session.is_some())?;
+                    // Its session is whole on disk once it has ended by itself; of a failure nothing is needed.
                     child.end().await;
-                    return answered;
+                    return Ok(answered);
                 }
                 _ => {}
             }
