@@ -25,6 +25,8 @@ async fn a_question_and_its_answer() {
     assert!(asked.system().starts_with("You are Zorba."), "{}", asked.system());
     assert!(asked.last_user().ends_with("What tea does Anna like?"));
     assert_eq!(asked.headers["x-api-key"], KEY);
+    let kept = std::fs::read_dir(rig.state().join("harness/cc")).unwrap().count();
+    assert_eq!(kept, 0, "a question without a conversation leaves no session");
     assert_eq!(rig.left(), Vec::<String>::new());
 }
 
