@@ -355,7 +355,7 @@ fn output(update: &Value) -> String {
     match &update["rawOutput"] {
         Value::Null => String::new(),
         Value::String(words) => words.clone(),
-        other => other.to_string(),
+        other => other["formatted_output"].as_str().map_or_else(|| other.to_string(), str::to_owned),
     }
 }
 

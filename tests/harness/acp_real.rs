@@ -23,6 +23,8 @@ async fn claude() -> Option<Real> {
     let config = |stand: &Stand| stand.temp.path().join("config").to_string_lossy().into_owned();
     let mut stand = stand_of(vec!["env".into()]);
     let set = [
+        // What a person's own shell does at its start is no part of this.
+        format!("HOME={}", stand.temp.path().display()),
         format!("ANTHROPIC_BASE_URL={}", server.url()),
         format!("CLAUDE_CONFIG_DIR={}", config(&stand)),
         "CLAUDE_CODE_MAX_RETRIES=1".into(),
@@ -46,7 +48,8 @@ async fn codex() -> Option<Real> {
          request_max_retries=0,stream_max_retries=0}}",
         server.url()
     );
-    stand.setup.command.extend([format!("CODEX_HOME={}", home.display()), program]);
+    let own = format!("HOME={}", stand.temp.path().display());
+    stand.setup.command.extend([own, format!("CODEX_HOME={}", home.display()), program]);
     for setting in ["model=\"model-1\"", "model_provider=\"x\"", provider.as_str()] {
         stand.setup.command.extend(["-c".to_owned(), setting.to_owned()]);
     }
@@ -82,7 +85,7 @@ async fn check(real: Real) {
     assert!(real.stand.memory().contains("likes cocoa"), "{:?}", host.told());
     assert_eq!(host.started(), ["memory_save"]);
     let asked = real.server.requests();
-    assert!(asked[0].headers.values().any(|value| value.contains(KEY)));
+    assert!(asked.iter().any(|asked| asked.headers.values().any(|value| value.contains(KEY))));
     let _ = std::io::Write::write_all(
         &mut std::io::stdout(),
         format!("acp: a request of {} bytes\n", asked.iter().map(|asked| asked.bytes.len()).max().unwrap())
@@ -109,9 +112,10 @@ async fn check(real: Real) {
         answers(&real, vec![Reply::tool(real.command.0, real.command.1.clone()), Reply::text("So be it.")]);
         let host = Record { allows, ..Record::default() };
         // A refusal ends the turn of some agents.
-        let _ = ask(&agent, &question("make it"), &host).await;
+        let ended = ask(&agent, &question("make it"), &host).await;
         let made = real.stand.setup.dir.join("made").exists();
-        assert_eq!(made, named && allows, "{named} {allows}: {:?}", host.told());
+        let results = real.server.requests().last().unwrap().results();
+        assert_eq!(made, named && allows, "{named} {allows}: {ended:?} {results:?} {:?}", host.told());
         assert_eq!(host.started(), ["execute"]);
     }
     real.stand.nothing_is_left().await;
