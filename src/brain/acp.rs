@@ -274,7 +274,7 @@ impl Talk<'_> {
                 self.host.tool_started(&open.call).await;
             }
             let is_ours = ours(about).is_some();
-            let named = is_ours || self.acp.setup.tools.iter().any(|tool| *tool == open.kind);
+            let named = is_ours || self.acp.setup.tools.contains(&open.kind);
             may = named && self.host.may(&open.call).await;
         }
         let kind = if may { "allow_once" } else { "reject_once" };

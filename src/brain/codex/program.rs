@@ -143,7 +143,7 @@ fn server_setting<'a>(command: &[String], names: impl Iterator<Item = &'a str>) 
         "mcp_servers.{SERVER}={{command={},args=[{}],env_vars=[{}],default_tools_approval_mode=\"approve\",\
          startup_timeout_sec=30,tool_timeout_sec=600}}",
         quoted(program),
-        list(arguments.iter().map(|argument| quoted(argument)).collect()),
+        list(arguments.iter().map(quoted).collect()),
         list(names.chain([MARK]).map(quoted).collect()),
     )
 }
