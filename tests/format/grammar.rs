@@ -283,7 +283,7 @@ fn routines() {
             let read = read.unwrap_or_else(|| panic!("{}", sentence.text));
             assert_eq!(read.enabled, sentence.text.contains("\nenabled: true"));
             let written = sentence.first("schedule").or_else(|| sentence.first("starred")).unwrap();
-            assert_eq!(written.parse(), Ok(read.schedule));
+            assert_eq!(written.parse(), Ok(read.schedule.clone()));
             assert_eq!(read.scope.as_deref(), sentence.first("routine-scope"));
             assert_eq!(read.budget, sentence.first("budget").map(|tokens| tokens.parse().unwrap()));
             let conditions: Vec<String> = read.only_if.iter().map(ToString::to_string).collect();
