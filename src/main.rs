@@ -8,6 +8,7 @@ fn main() -> ExitCode {
     if let Some(code) = vault_agent::confine::main(std::env::args_os()) {
         return ExitCode::from(code);
     }
+    vault_agent::confine::hide();
     // Only test builds have failpoints; they are set by the environment variable `FAILPOINTS`.
     let _failpoints = fail::has_failpoints().then(fail::FailScenario::setup);
     ExitCode::from(vault_agent::cli::run(std::env::args_os()))

@@ -64,7 +64,10 @@ pub(super) fn of(found: &Found) -> Enforcement {
 }
 
 fn rules(layers: &Layers) -> Vec<Rule> {
-    let Layers { namespaces, landlock, calls, counted } = *layers;
+    let Layers { namespaces, landlock, calls, counted, profile } = *layers;
+    if profile {
+        return of_profile();
+    }
     let upgrade = "a newer kernel closes it";
     vec![
         match (namespaces, landlock) {
@@ -127,6 +130,19 @@ fn rules(layers: &Layers) -> Vec<Rule> {
     ]
 }
 
+/// On macOS.
+fn of_profile() -> Vec<Rule> {
+    let limits = "the time alone: macOS gives no way to count what a command uses";
+    vec![
+        rule("files", Level::Enforced, "sandbox-exec; names, sizes and times of files outside can be looked up"),
+        rule("network", Level::Enforced, "sandbox-exec"),
+        rule("processes", Level::Enforced, "sandbox-exec"),
+        rule("calls", Level::Partly, "sandbox-exec, which Apple calls deprecated"),
+        rule("limits", Level::Partly, limits),
+        rule("end", Level::Partly, "what leaves the command's process group may live on, within its box"),
+    ]
+}
+
 fn rule(name: &'static str, level: Level, word: impl Into<String>) -> Rule {
     Rule { name, level, word: word.into() }
 }
@@ -136,7 +152,7 @@ mod tests {
     use super::*;
 
     fn layers(namespaces: bool, landlock: u8) -> Found {
-        Found { layers: Ok(Layers { namespaces, landlock, calls: true, counted: true }), why_none: None }
+        Found { layers: Ok(Layers { namespaces, landlock, calls: true, counted: true, profile: false }), why_none: None }
     }
 
     fn weak(found: &Found) -> Vec<&'static str> {
@@ -156,7 +172,10 @@ mod tests {
     #[test]
     fn the_same_rules_stand_everywhere() {
         let none = Found { layers: Err("no bash".into()), why_none: None };
-        for found in [none, layers(true, 7), layers(false, 0)] {
+        let macos = Layers { profile: true, ..Layers::default() };
+        let macos = Found { layers: Ok(macos), why_none: None };
+        assert!(!of(&macos).is_whole());
+        for found in [none, macos, layers(true, 7), layers(false, 0)] {
             let rules = of(&found).rules;
             assert_eq!(rules.iter().map(|rule| rule.name).collect::<Vec<_>>(), NAMES);
             assert!(rules.iter().all(|rule| !rule.word.is_empty()));

@@ -58,9 +58,80 @@ fn quoted(path: &Path) -> String {
     format!("\"{escaped}\"")
 }
 
+/// Runs the job that stands on standard input, and ends its process group with it.
 #[cfg(target_os = "macos")]
 pub(super) fn supervise() -> u8 {
-    super::macos_supervise::supervise()
+    use std::os::fd::AsFd;
+
+    use super::wire::{self, Job, Report};
+
+    close_fds::set_fds_cloexec(3, &[]);
+    let Ok(control) = rustix::io::fcntl_dupfd_cloexec(std::io::stdin().as_fd(), 3) else { return 1 };
+    let report = match wire::receive::<Job, _>(&control) {
+        Ok(Some((job, gate))) => work(&control, &job, gate).unwrap_or_else(Report::Failed),
+        Ok(None) => return 1,
+        Err(error) => Report::Failed(format!("the job can't be read: {error}")),
+    };
+    u8::from(wire::send(&control, &report, None).is_err())
+}
+
+#[cfg(target_os = "macos")]
+fn work(
+    control: &std::os::fd::OwnedFd,
+    job: &super::wire::Job,
+    gate: Option<std::os::fd::OwnedFd>,
+) -> Result<super::wire::Report, String> {
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+    use std::process::{Command, Stdio};
+    use std::sync::mpsc;
+
+    use super::wire::{Layers, Report};
+    use super::{Exit, gate as door};
+
+    let Some(text) = &job.command else { return Ok(Report::Built(Layers { profile: true, ..Layers::default() })) };
+    let policy = &job.policy;
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let gate = gate.map(|gate| {
+        let gate = rustix::io::fcntl_dupfd_cloexec(gate, door::NUMBER)?;
+        rustix::io::fcntl_setfd(&gate, rustix::io::FdFlags::empty())?;
+        Ok::<_, rustix::io::Errno>(gate)
+    });
+    let gate = gate.transpose().map_err(|error| format!("the gate: {error}"))?;
+    let output = rustix::io::dup(std::io::stdout().as_fd()).map_err(|error| error.to_string())?;
+    let mut child = Command::new("/usr/bin/sandbox-exec")
+        .args(["-p", &profile(policy, &program), "/bin/bash", "-c", text])
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+        .env("HOME", &policy.write)
+        .env("TMPDIR", &policy.write)
+        .env("LANG", "C.UTF-8")
+        .envs(gate.is_some().then(|| (door::VARIABLE, door::NUMBER.to_string())))
+        .envs(policy.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(&policy.write)
+        .stdin(Stdio::null())
+        .stderr(Stdio::from(output))
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("sandbox-exec can't be started: {error}"))?;
+    let group = rustix::process::Pid::from_child(&child);
+    let (over, comes) = mpsc::channel();
+    let (end, caller) = (over.clone(), rustix::io::dup(control).map_err(|error| error.to_string())?);
+    std::thread::spawn(move || {
+        // A byte or the end: nobody wants it any more.
+        let _ = rustix::io::read(caller, &mut [0; 1]);
+        let _ = end.send(Exit::Stopped);
+    });
+    std::thread::spawn(move || {
+        let status = child.wait().ok();
+        let exit = status.map_or(Exit::Code(1), |status| match status.signal() {
+            Some(signal) => Exit::Signal(signal),
+            None => Exit::Code(status.code().unwrap_or(1)),
+        });
+        let _ = over.send(exit);
+    });
+    let exit = comes.recv_timeout(policy.limits.time).unwrap_or(Exit::TimedOut);
+    let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    Ok(Report::Ended(exit))
 }
 
 #[cfg(test)]

@@ -58,6 +58,8 @@ pub(super) struct Layers {
     pub calls: bool,
     /// Whether the box's processes can be counted.
     pub counted: bool,
+    /// Whether it is a profile of macOS, and nothing of the above.
+    pub profile: bool,
 }
 
 /// Sends a message, with a descriptor where there is one.

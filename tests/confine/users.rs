@@ -40,3 +40,42 @@ fn all_of_it_holds_for_an_ordinary_user() {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+/// Another process of the same user does not see what this program was started with.
+#[cfg(feature = "mcp")]
+#[test]
+fn the_programs_environment_is_its_own() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+
+    if rustix::process::geteuid().is_root() {
+        eprintln!("skipped for root, who sees all: it is tested as an ordinary user by the other test");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".obsidian")).unwrap();
+    let start = |program: &str, args: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(args).env("DISCORD_TOKEN", crate::rig::CANARY).env("VAULT_AGENT_STATE_DIR", folder.path());
+        command.current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+    };
+    let environment = |pid: u32| std::fs::read(format!("/proc/{pid}/environ"));
+    let mut agent = start(PROGRAM, &["mcp"]);
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
+    writeln!(agent.stdin.as_mut().unwrap(), "{hello}").unwrap();
+    let mut answer = String::new();
+    BufReader::new(agent.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    assert!(answer.contains("serverInfo"), "{answer}");
+    let error = environment(agent.id()).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    // An ordinary program's can be read.
+    let mut cat = start("cat", &[]);
+    writeln!(cat.stdin.as_mut().unwrap(), "up").unwrap();
+    BufReader::new(cat.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    let seen = environment(cat.id()).unwrap();
+    assert!(String::from_utf8_lossy(&seen).contains(crate::rig::CANARY));
+    cat.kill().unwrap();
+    cat.wait().unwrap();
+}

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "assistant")]
 mod brains;
+mod confine;
 #[cfg(feature = "discord")]
 mod discord;
 mod machine;
@@ -81,6 +82,7 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     checks.extend(notes::checks(workspace));
     #[cfg(feature = "assistant")]
     checks.extend(brains::checks(workspace));
+    checks.extend(confine::checks());
     #[cfg(feature = "discord")]
     checks.extend(discord::checks(workspace));
     #[cfg(feature = "history")]

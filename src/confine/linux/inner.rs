@@ -20,11 +20,16 @@ use crate::confine::{Exit, Policy, gate};
 /// As many files may be open in one process.
 const OPEN_FILES: u64 = 512;
 
+/// Behind the programs that people look at, and behind the helper.
+const NICE: i32 = 5;
+
 /// Runs the command of the job that comes on standard input.
 pub(in crate::confine) fn inner() -> u8 {
     // In this order: whoever sends the job knows that this process won't outlive it.
     let is_bound = set_parent_process_death_signal(Some(Signal::KILL)).is_ok()
         && set_dumpable_behavior(DumpableBehavior::NotDumpable).is_ok();
+    // A session of its own, which the scheduler weighs against the helper's.
+    let _ = rustix::process::setsid();
     if !is_bound || control().and_then(|control| Ok(wire::send_mark(control, None)?)).is_err() {
         return 1;
     }
@@ -56,6 +61,7 @@ fn restrict(job: &Job, program: Option<&Path>) -> Result<Layers, String> {
     let policy = &job.policy;
     std::env::set_current_dir(&policy.write).map_err(failed("the scratch folder"))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    let _ = rustix::process::setpriority_process(None, NICE);
     let limits = &policy.limits;
     for (resource, value) in [
         (Resource::Core, 0),
@@ -77,7 +83,7 @@ fn restrict(job: &Job, program: Option<&Path>) -> Result<Layers, String> {
         places::of(policy, program.unwrap_or(Path::new("/"))).map_err(failed("the scratch folder"))?;
     let landlock = files::restrict(&places, policy.network).map_err(|error| format!("Landlock: {error}"))?;
     calls::restrict(policy.network, job.namespaces).map_err(|error| format!("seccomp: {error}"))?;
-    Ok(Layers { namespaces: job.namespaces, landlock, calls: true, counted: true })
+    Ok(Layers { namespaces: job.namespaces, landlock, calls: true, counted: true, profile: false })
 }
 
 /// Runs the command and waits for its end, and meanwhile for all that lost its parent.

@@ -34,6 +34,8 @@ pub(in crate::confine) fn supervise() -> u8 {
             rustix::fs::open("/proc", flags, Mode::empty()).map_err(|error| format!("/proc: {error}"))?;
         // Where memory runs out, the kernel takes the box first.
         let _ = root::write(&proc, "self/oom_score_adj", "1000");
+        // The kernel counts root's processes for no limit: against a flood of them it has to come first.
+        let _ = rustix::process::setpriority_process(None, -20);
         let program = std::fs::read_link("/proc/self/exe").map_err(failed("/proc/self/exe"))?;
         let links = places::without_links(&mut job.policy);
         let places = places::of(&job.policy, &program).map_err(failed("the scratch folder"))?;
