@@ -134,7 +134,11 @@ fn rules(layers: &Layers) -> Vec<Rule> {
 fn of_profile() -> Vec<Rule> {
     let limits = "the time alone: macOS gives no way to count what a command uses";
     vec![
-        rule("files", Level::Enforced, "sandbox-exec; names, sizes and times of files outside can be looked up"),
+        rule(
+            "files",
+            Level::Enforced,
+            "sandbox-exec; names, sizes and times of files outside can be looked up",
+        ),
         rule("network", Level::Enforced, "sandbox-exec"),
         rule("processes", Level::Enforced, "sandbox-exec"),
         rule("calls", Level::Partly, "sandbox-exec, which Apple calls deprecated"),
@@ -152,7 +156,10 @@ mod tests {
     use super::*;
 
     fn layers(namespaces: bool, landlock: u8) -> Found {
-        Found { layers: Ok(Layers { namespaces, landlock, calls: true, counted: true, profile: false }), why_none: None }
+        Found {
+            layers: Ok(Layers { namespaces, landlock, calls: true, counted: true, profile: false }),
+            why_none: None,
+        }
     }
 
     fn weak(found: &Found) -> Vec<&'static str> {

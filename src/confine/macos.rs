@@ -88,7 +88,9 @@ fn work(
     use super::wire::{Layers, Report};
     use super::{Exit, gate as door};
 
-    let Some(text) = &job.command else { return Ok(Report::Built(Layers { profile: true, ..Layers::default() })) };
+    let Some(text) = &job.command else {
+        return Ok(Report::Built(Layers { profile: true, ..Layers::default() }));
+    };
     let policy = &job.policy;
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let gate = gate.map(|gate| {

@@ -167,7 +167,7 @@ mod tests {
         for n in 0..100 {
             output.push(format!("line {n}\n").as_bytes());
         }
-        assert_eq!(output.text(), "line 0\n[… 875 bytes left out …]\nline 99\n");
+        assert_eq!(output.text(), "line 0\n[… 775 bytes left out …]\nline 99\n");
         assert_eq!(output.all(), None);
     }
 

@@ -124,6 +124,7 @@ impl Helper {
     }
 }
 
+#[allow(clippy::needless_pass_by_value)]
 fn helper_error(error: io::Error) -> ConfineError {
     ConfineError::Helper(error.to_string())
 }

@@ -56,7 +56,10 @@ fn the_programs_environment_is_its_own() {
     std::fs::create_dir(folder.path().join(".obsidian")).unwrap();
     let start = |program: &str, args: &[&str]| {
         let mut command = Command::new(program);
-        command.args(args).env("DISCORD_TOKEN", crate::rig::CANARY).env("VAULT_AGENT_STATE_DIR", folder.path());
+        command
+            .args(args)
+            .env("DISCORD_TOKEN", crate::rig::CANARY)
+            .env("VAULT_AGENT_STATE_DIR", folder.path());
         command.current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
     };
     let environment = |pid: u32| std::fs::read(format!("/proc/{pid}/environ"));

@@ -30,7 +30,7 @@ pub(in crate::confine) fn inner() -> u8 {
         && set_dumpable_behavior(DumpableBehavior::NotDumpable).is_ok();
     // A session of its own, which the scheduler weighs against the helper's.
     let _ = rustix::process::setsid();
-    if !is_bound || control().and_then(|control| Ok(wire::send_mark(control, None)?)).is_err() {
+    if !is_bound || control().and_then(|control| wire::send_mark(control, None)).is_err() {
         return 1;
     }
     serve(|_, job, gate| {

@@ -86,6 +86,7 @@ impl Box {
         }
         wire::send(&this.control, &job, gate.as_ref().map(AsFd::as_fd))
             .map_err(failed("the job can't be sent"))?;
+        drop(gate);
         Ok(this)
     }
 
