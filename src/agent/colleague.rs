@@ -20,6 +20,8 @@ use crate::workspace::Workspace;
 
 /// The longest that a brain may take which another asks, in minutes.
 pub const MINUTES: u32 = 5;
+/// How the name of a turn within another begins; a program that works for such a turn has no `ask_brain`.
+pub const ASKED: &str = "asked-";
 /// The fewest tokens that are left for a question to be worth it.
 const FEWEST_TOKENS: u64 = 1_000;
 
@@ -65,7 +67,7 @@ impl Colleagues {
         asking: Asking<'_>,
         stop: &CancellationToken,
     ) -> Result<String, String> {
-        let Asking { name, question, by } = asking;
+        let Asking { name, by, .. } = asking;
         if name == MEMORY {
             return Err("`memory` is no brain; search it with `memory_recall`".to_owned());
         }
@@ -89,7 +91,7 @@ impl Colleagues {
             return Err("this turn's tokens are used up; answer with what you know".to_owned());
         }
         let now = workspace.clock.now();
-        let inner = Arc::new(inside(name, question, now)?);
+        let inner = Arc::new(inside(asking, now)?);
         let own = Arc::new(own);
         let engine = Engine::new(EngineParts {
             workspace: Arc::clone(&own),
@@ -133,11 +135,18 @@ impl Colleagues {
 }
 
 /// The journal of the turn within.
-fn inside(name: &str, question: &str, now: Timestamp) -> Result<TurnJournal, String> {
+fn inside(asking: Asking<'_>, now: Timestamp) -> Result<TurnJournal, String> {
+    let Asking { name, question, by } = asking;
     let words = |error: crate::turn::TurnJournalError| error.to_string();
     let inner = TurnJournal::in_memory().map_err(words)?;
-    let turn =
-        NewTurn { message: 1, text: question.to_owned(), only: Some(name.to_owned()), ..NewTurn::default() };
+    let turn = NewTurn {
+        message: 1,
+        // No log holds it; the name says for whom it is asked, in the history of what its tools change.
+        block: format!("asked#^{ASKED}{}", by.map_or("outside", |(_, turn)| turn)),
+        text: question.to_owned(),
+        only: Some(name.to_owned()),
+        ..NewTurn::default()
+    };
     inner.accept(&turn, now).map_err(words)?;
     Ok(inner)
 }

@@ -46,7 +46,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = Workspace::open(&context.vault_dir()?, Arc::clone(&context.clock))?;
     let here = std::env::current_dir()?;
     let place = mcp::Place::of(&here, |name| std::env::var(name).ok());
-    let desk = Arc::new(Desk::new(workspace, args.tools.clone(), place));
+    let desk = Arc::new(Desk::new(workspace, tools(args), place));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(64)
@@ -63,6 +63,18 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     // A write that has begun is finished before the process ends.
     drop(runtime);
     result.map(|()| Status::Fine)
+}
+
+/// The tools that were asked for; a brain that another one asks, asks none.
+fn tools(args: &Args) -> ToolSet {
+    #[cfg(feature = "assistant")]
+    {
+        use crate::agent::colleague::ASKED;
+        if std::env::var("VAULT_AGENT_TURN").is_ok_and(|turn| turn.starts_with(ASKED)) {
+            return args.tools.without(&["ask_brain"]);
+        }
+    }
+    args.tools.clone()
 }
 
 async fn http(

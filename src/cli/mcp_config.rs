@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, Context, Status};
+use crate::config::{McpServer, Settings, mcp_hosts};
 use crate::mcp::hosts::{self, Host, Purpose};
 
 /// Prints the smallest configuration with which a host starts the MCP server for a purpose.
@@ -16,6 +17,9 @@ pub struct Args {
     /// The host.
     #[arg(long, default_value = "claude-code")]
     host: Host,
+    /// Also the other servers of the settings that this one may use: `assistant` or `routine:NAME`.
+    #[arg(long = "for", value_name = "WHO")]
+    others: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -31,7 +35,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let vault = std::fs::canonicalize(&dir)
         .map_err(|error| CommandError::usage(format!("`{}`: {error}", dir.display())))?;
     let binary = std::env::current_exe()?;
-    let config = hosts::config(args.host, args.purpose, &binary, &vault);
+    let settings = args.others.as_ref().map(|_| Settings::load(&vault)).transpose()?.unwrap_or_default();
+    let who = args.others.as_deref().unwrap_or_default();
+    let others: Vec<&McpServer> = mcp_hosts::of(&settings.mcp, who).collect();
+    let config = hosts::config(args.host, args.purpose, &binary, &vault, &others);
     context.ui.line(config.text.trim_end());
     context.ui.json(&Printed {
         config: &config.text,
@@ -42,6 +49,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.note(format!("# put this into {}", config.place));
         if let Some(command) = &config.command {
             context.ui.note(format!("# starts soonest as: {command}"));
+        }
+        let needed: Vec<&str> = others.iter().flat_map(|other| mcp_hosts::variables(other)).collect();
+        if !needed.is_empty() {
+            context.ui.note(format!("# wants in its environment: {}", needed.join(", ")));
+        }
+        for left_out in settings.mcp.iter().filter(|one| one.is_for(who) && one.key_file.is_some()) {
+            context.ui.note(format!(
+                "# left out: `{}`, whose key lies in a file; a host takes it from a variable (`key_env`)",
+                left_out.name
+            ));
         }
     }
     Ok(Status::Fine)

@@ -13,6 +13,7 @@ mod edit;
 mod error;
 mod ids;
 mod mcp;
+pub mod mcp_hosts;
 mod secret;
 mod settings;
 

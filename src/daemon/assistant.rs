@@ -114,7 +114,7 @@ pub(crate) fn toolbox_for(
         && let Some(own) = again(workspace)
     {
         let beside = |(journal, permits)| Colleagues::beside(Arc::clone(journal), Arc::clone(permits));
-        boxes.push(Arc::new(crate::mcp::VaultTools::new(own, turns.map(beside).unwrap_or_default())));
+        boxes.push(Arc::new(crate::mcp::VaultTools::beside(own, turns.map(beside).unwrap_or_default())));
     }
     let skills = Arc::new(Skills::of(workspace));
     #[cfg(unix)]

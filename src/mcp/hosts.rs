@@ -6,7 +6,9 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use crate::config::McpServer;
 
 /// A program that uses MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -59,12 +61,17 @@ pub struct Config {
 /// The name of the server in each configuration.
 const NAME: &str = "vault-agent";
 
-/// The configuration that makes `host` start `binary` on `vault` for `purpose`.
-pub fn config(host: Host, purpose: Purpose, binary: &Path, vault: &Path) -> Config {
+/// The configuration that makes `host` start `binary` on `vault` for `purpose`, and these other servers.
+pub fn config(host: Host, purpose: Purpose, binary: &Path, vault: &Path, others: &[&McpServer]) -> Config {
     let (binary, vault) = (binary.to_string_lossy().into_owned(), vault.to_string_lossy().into_owned());
     let args = ["--vault", &vault, "mcp", "--tools", purpose.as_str()];
     let server = json!({"command": binary, "args": args});
     let typed = json!({"type": "stdio", "command": binary, "args": args});
+    let with_others = |ours: &Value| {
+        let mut all = Map::from_iter([(NAME.to_owned(), ours.clone())]);
+        all.extend(others.iter().map(|other| (other.name.clone(), other.for_claude())));
+        Value::Object(all)
+    };
     let plain = |text: String, place: &str| Config { text, place: place.to_owned(), command: None };
     match host {
         Host::ClaudeCode => {
@@ -72,30 +79,42 @@ pub fn config(host: Host, purpose: Purpose, binary: &Path, vault: &Path) -> Conf
             let command = format!(
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config {file} --strict-mcp-config --disable-slash-commands"
             );
+            let free: Vec<String> = others.iter().flat_map(|other| other.free_for_claude()).collect();
+            let command = if free.is_empty() {
+                command
+            } else {
+                format!("{command} --allowedTools {}", free.join(","))
+            };
             let place = format!("a file of its own, `{file}`; or `.mcp.json` in a project");
-            Config { text: pretty(&json!({"mcpServers": {NAME: typed}})), place, command: Some(command) }
+            Config {
+                text: pretty(&json!({"mcpServers": with_others(&typed)})),
+                place,
+                command: Some(command),
+            }
         }
         Host::ClaudeDesktop => plain(
-            pretty(&json!({"mcpServers": {NAME: server}})),
+            pretty(&json!({"mcpServers": with_others(&server)})),
             "`claude_desktop_config.json` (Settings, Developer, Edit Config)",
         ),
         Host::Cursor => plain(
-            pretty(&json!({"mcpServers": {NAME: server}})),
+            pretty(&json!({"mcpServers": with_others(&server)})),
             "`~/.cursor/mcp.json`, or `.cursor/mcp.json` in a project",
         ),
         Host::Vscode => plain(
-            pretty(&json!({"servers": {NAME: typed}})),
+            pretty(&json!({"servers": with_others(&typed)})),
             "`.vscode/mcp.json` in a project (or run the command `MCP: Open User Configuration`)",
         ),
-        Host::Codex => plain(codex(&binary, &args), "`~/.codex/config.toml`"),
+        Host::Codex => plain(codex(&binary, &args, others), "`~/.codex/config.toml`"),
     }
 }
 
 /// `toml` writes basic strings in which everything that must be is escaped.
-fn codex(binary: &str, args: &[&str]) -> String {
+fn codex(binary: &str, args: &[&str], others: &[&McpServer]) -> String {
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
     let args: Vec<String> = args.iter().map(|arg| quoted(arg)).collect();
-    format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [{}]\n", quoted(binary), args.join(", "))
+    let ours = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = [{}]\n", quoted(binary), args.join(", "));
+    let other = |other: &&McpServer| format!("\n[mcp_servers.{}]\n{}", other.name, other.for_codex());
+    others.iter().map(other).fold(ours, |text, other| text + &other)
 }
 
 fn pretty(value: &Value) -> String {
@@ -109,8 +128,14 @@ mod tests {
     use super::*;
 
     fn text(host: Host) -> String {
-        config(host, Purpose::Recall, Path::new("/usr/bin/vault-agent"), Path::new("/home/ann/My \"Vault\""))
-            .text
+        config(
+            host,
+            Purpose::Recall,
+            Path::new("/usr/bin/vault-agent"),
+            Path::new("/home/ann/My \"Vault\""),
+            &[],
+        )
+        .text
     }
 
     #[test]
@@ -154,7 +179,7 @@ mod tests {
         }
         "#);
         assert_eq!(text(Host::Cursor), text(Host::ClaudeDesktop));
-        let code = config(Host::ClaudeCode, Purpose::Full, Path::new("/b"), Path::new("/v"));
+        let code = config(Host::ClaudeCode, Purpose::Full, Path::new("/b"), Path::new("/v"), &[]);
         assert!(code.text.contains("\"full\""));
         insta::assert_snapshot!(code.command.unwrap(), @"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude --mcp-config mcp-full.json --strict-mcp-config --disable-slash-commands");
         let read: toml::Table = text(Host::Codex).parse().unwrap();

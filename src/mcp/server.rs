@@ -83,6 +83,12 @@ fn origin(context: &RequestContext<RoleServer>) -> Origin {
     }
 }
 
+/// The brain and the turn that this process works for, where a harness started it for one.
+fn turn() -> Option<(String, String)> {
+    let named = |name| std::env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
+    Some((named("VAULT_AGENT_BRAIN").unwrap_or_default(), named("VAULT_AGENT_TURN")?))
+}
+
 fn answer(outcome: Result<Answer, Failure>) -> CallToolResult {
     match outcome {
         Ok(answer) => {
@@ -144,7 +150,7 @@ impl ServerHandler for Server {
                 workspace,
                 arguments,
                 origin,
-                by: None,
+                by: turn(),
                 progress: &progress,
                 stop: &stopping,
                 cancel,

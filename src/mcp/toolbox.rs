@@ -35,24 +35,27 @@ const LONGEST_QUESTION: Duration = Duration::from_secs(60 * colleague::MINUTES a
 pub struct VaultTools {
     desk: Arc<Desk>,
     tools: ToolSet,
-    /// The turn that a brain is asked in, where another brain asks it.
-    within: Option<String>,
 }
 
 impl VaultTools {
     /// Over a workspace of their own: what a model writes on a person's word is settled at once.
-    pub fn new(workspace: Workspace, colleagues: Colleagues) -> Self {
+    pub fn new(workspace: Workspace) -> Self {
+        Self::beside(workspace, Colleagues::default())
+    }
+
+    /// The same for brains that ask each other beside turns of this process.
+    pub fn beside(workspace: Workspace, colleagues: Colleagues) -> Self {
         let place = Place { saved: Scope::Global, here: Scope::Global, before: None };
         let alone = workspace.settings.brains.len() < 2;
         let tools = if alone { ToolSet::full().without(&AMONG_BRAINS) } else { ToolSet::full() };
         let desk = Desk::new(workspace, ToolSet::full(), place).with_colleagues(colleagues);
-        Self { desk: Arc::new(desk), tools, within: None }
+        Self { desk: Arc::new(desk), tools }
     }
 
     /// For a brain that another asks: it asks none.
-    pub(super) fn of_asked(desk: &Arc<Desk>, turn: Option<&str>) -> Arc<dyn Toolbox> {
+    pub(super) fn of_asked(desk: &Arc<Desk>) -> Arc<dyn Toolbox> {
         let tools = desk.tools().without(&AMONG_BRAINS);
-        Arc::new(Self { desk: Arc::clone(desk), tools, within: Some(turn.unwrap_or("outside").to_owned()) })
+        Arc::new(Self { desk: Arc::clone(desk), tools })
     }
 
     async fn run(
@@ -70,12 +73,10 @@ impl VaultTools {
         let given: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
             Failure::new("invalid_arguments", format!("the arguments are no JSON object: {error}"))
         })?;
-        let turn = self.within.as_ref().unwrap_or(&caller.turn).clone();
-        let asked = if self.within.is_some() { " asked" } else { "" };
         let origin = Origin::new(Actor::Assistant)
             .client(&caller.brain)
-            .conversation(format!("turn {turn}{asked} call {}", caller.number));
-        let by = Some((caller.brain.clone(), turn));
+            .conversation(format!("turn {} call {}", caller.turn, caller.number));
+        let by = Some((caller.brain.clone(), caller.turn.clone()));
         // Should nobody wait any more, what goes on behind it ends.
         let over = stop.child_token().drop_guard();
         let cancel = over.token().clone();

@@ -17,7 +17,7 @@ pub fn ask(call: &Call<'_>) -> Outcome {
     let name = call.arguments.text("name").unwrap_or_default();
     let question = call.arguments.text("question").unwrap_or_default();
     let by = call.by.as_ref().map(|(brain, turn)| (brain.as_str(), turn.as_str()));
-    let tools = VaultTools::of_asked(call.desk, by.map(|(_, turn)| turn));
+    let tools = VaultTools::of_asked(call.desk);
     let asking = Asking { name, question, by };
     let runtime =
         tokio::runtime::Handle::try_current().map_err(|error| Failure::new("internal", error.to_string()))?;

@@ -1,0 +1,131 @@
+//! `[[mcp]]` in the words of programs that start MCP servers themselves. Pure.
+//!
+//! No secret stands in what comes out: a variable is named, and the program reads it from its own environment, so whoever
+//! starts the program passes [`variables`]. A key that lies in a file can't be named so; its server is left out.
+
+use serde_json::{Map, Value, json};
+
+use super::McpServer;
+
+/// The servers of `purpose` that such a program can be told of.
+pub fn of<'a>(servers: &'a [McpServer], purpose: &'a str) -> impl Iterator<Item = &'a McpServer> {
+    servers.iter().filter(move |server| server.is_for(purpose) && server.key_file.is_none())
+}
+
+/// The environment variables that a server needs.
+pub fn variables(server: &McpServer) -> impl Iterator<Item = &str> {
+    server.env.iter().chain(&server.key_env).map(String::as_str)
+}
+
+impl McpServer {
+    /// As an entry of `mcpServers` for Claude Code, which fills in `${NAME}`.
+    pub fn for_claude(&self) -> Value {
+        let filled = |name: &str| format!("${{{name}}}");
+        match &self.url {
+            Some(url) => {
+                let mut entry = json!({"type": "http", "url": url});
+                if let Some(key) = &self.key_env {
+                    entry["headers"] = json!({"Authorization": format!("Bearer {}", filled(key))});
+                }
+                entry
+            }
+            None => {
+                let env: Map<String, Value> =
+                    self.env.iter().map(|name| (name.clone(), json!(filled(name)))).collect();
+                let (program, arguments) = self.program();
+                let mut entry = json!({"type": "stdio", "command": program, "args": arguments});
+                if !env.is_empty() {
+                    entry["env"] = Value::Object(env);
+                }
+                entry
+            }
+        }
+    }
+
+    /// The tools that Claude Code may use without asking, as `--allowedTools` takes them; any other is asked about.
+    pub fn free_for_claude(&self) -> Vec<String> {
+        let free = self.tools.iter().filter(|tool| !self.asks(tool));
+        free.map(|tool| format!("mcp__{}__{tool}", self.name)).collect()
+    }
+
+    /// As the table `mcp_servers.NAME` of Codex.
+    pub fn for_codex(&self) -> toml::Table {
+        let list = |items: &[String]| toml::Value::Array(items.iter().cloned().map(Into::into).collect());
+        let mut entry = toml::Table::new();
+        match &self.url {
+            Some(url) => {
+                entry.insert("url".to_owned(), url.clone().into());
+                if let Some(key) = &self.key_env {
+                    entry.insert("bearer_token_env_var".to_owned(), key.clone().into());
+                }
+            }
+            None => {
+                let (program, arguments) = self.program();
+                entry.insert("command".to_owned(), program.into());
+                entry.insert("args".to_owned(), list(arguments));
+                if !self.env.is_empty() {
+                    entry.insert("env_vars".to_owned(), list(&self.env));
+                }
+            }
+        }
+        entry.insert("enabled_tools".to_owned(), list(&self.tools));
+        entry
+    }
+
+    fn program(&self) -> (&str, &[String]) {
+        self.command.split_first().map_or(("", &[]), |(program, arguments)| (program.as_str(), arguments))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+
+    const SERVERS: &str = r#"
+[[mcp]]
+name = "web"
+command = ["npx", "-y", "@playwright/mcp"]
+tools = ["browser_navigate", "browser_click"]
+ask = ["browser_click"]
+env = ["DISPLAY"]
+for = ["assistant", "routine:news"]
+
+[[mcp]]
+name = "far"
+url = "https://example.org/mcp"
+tools = ["look"]
+key_env = "FAR_KEY"
+
+[[mcp]]
+name = "filed"
+url = "https://example.org/mcp"
+tools = ["look"]
+key_file = "~/key"
+"#;
+
+    #[test]
+    fn each_program_is_told_in_its_own_words_and_no_secret() {
+        let servers = Settings::parse(SERVERS).unwrap().mcp;
+        let names = |purpose| of(&servers, purpose).map(|one| one.name.as_str()).collect::<Vec<_>>();
+        assert_eq!((names("assistant"), names("routine:news")), (vec!["web", "far"], vec!["web"]));
+        let all: Vec<String> = servers[..2].iter().map(|one| one.for_claude().to_string()).collect();
+        insta::assert_snapshot!(all.join("\n"), @r#"
+        {"args":["-y","@playwright/mcp"],"command":"npx","env":{"DISPLAY":"${DISPLAY}"},"type":"stdio"}
+        {"headers":{"Authorization":"Bearer ${FAR_KEY}"},"type":"http","url":"https://example.org/mcp"}
+        "#);
+        assert_eq!(servers[0].free_for_claude(), ["mcp__web__browser_navigate"]);
+        insta::assert_snapshot!(servers[0].for_codex(), @r#"
+        args = ["-y", "@playwright/mcp"]
+        command = "npx"
+        enabled_tools = ["browser_navigate", "browser_click"]
+        env_vars = ["DISPLAY"]
+        "#);
+        insta::assert_snapshot!(servers[1].for_codex(), @r#"
+        bearer_token_env_var = "FAR_KEY"
+        enabled_tools = ["look"]
+        url = "https://example.org/mcp"
+        "#);
+        assert_eq!(servers.iter().flat_map(variables).collect::<Vec<_>>(), ["DISPLAY", "FAR_KEY"]);
+    }
+}
