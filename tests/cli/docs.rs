@@ -86,7 +86,7 @@ fn every_setting_is_explained_in_the_template() {
     let run = vault.run(&["status"]);
     assert_ne!(run.code, 2, "{}", run.stderr);
     // And each setting that the code knows must stand there.
-    let code = file("src/config/settings.rs") + &file("src/config/assistant.rs");
+    let code = file("src/config/settings.rs") + &file("src/config/assistant.rs") + &file("src/config/mcp.rs");
     let fields = code.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
     let keys =
         fields.map(|(key, _)| key).filter(|key| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
@@ -96,6 +96,8 @@ fn every_setting_is_explained_in_the_template() {
             "brains" => "[brain]",
             "routes" => "[route]",
             "matches" => "match",
+            "mcp" => "[mcp]",
+            "used_by" => "for",
             key => key,
         };
         let forms =
@@ -108,8 +110,10 @@ fn every_setting_is_explained_in_the_template() {
 #[test]
 fn the_example_settings_are_understood() {
     let vault = TestVault::new("");
-    vault.write("vault-agent.toml", file("examples/vault-agent.toml"));
-    assert_ne!(vault.run(&["status"]).code, 2);
+    for example in ["vault-agent.toml", "playwright.toml"] {
+        vault.write("vault-agent.toml", file(&format!("examples/{example}")));
+        assert_ne!(vault.run(&["status"]).code, 2, "{example}");
+    }
 }
 
 #[test]

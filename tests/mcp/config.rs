@@ -64,3 +64,27 @@ fn the_printed_command_starts_a_server() {
     let tools = client.result("tools/list", json!({}))["tools"].clone();
     assert!(tools.as_array().unwrap().iter().any(|tool| tool["name"] == "reminder_add"));
 }
+
+#[test]
+fn other_servers_stand_beside_ours_where_they_are_asked_for() {
+    let vault = TestVault::new("");
+    vault.write(
+        "vault-agent.toml",
+        "[[mcp]]\nname = \"web\"\ncommand = [\"npx\", \"x\"]\ntools = [\"look\", \"walk\"]\nask = [\"walk\"]\nenv = [\"WEB_KEY\"]\n\
+         [[mcp]]\nname = \"far\"\nurl = \"https://x\"\ntools = [\"look\"]\nkey_file = \"~/k\"\nfor = [\"assistant\", \"routine:news\"]\n",
+    );
+    let plain = vault.run(&["mcp-config", "recall"]).ok();
+    assert!(!plain.stdout.contains("web"));
+    let run = vault.run(&["mcp-config", "recall", "--for", "assistant"]).ok();
+    let config: Value = serde_json::from_str(&run.stdout).unwrap();
+    let names: Vec<&String> = config["mcpServers"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["vault-agent", "web"]);
+    assert_eq!(config["mcpServers"]["web"]["env"]["WEB_KEY"], "${WEB_KEY}");
+    assert!(run.stderr.contains("--allowedTools mcp__web__look"), "{}", run.stderr);
+    assert!(run.stderr.contains("wants in its environment: WEB_KEY"), "{}", run.stderr);
+    assert!(run.stderr.contains("left out: `far`"), "{}", run.stderr);
+    let codex = vault.run(&["mcp-config", "recall", "--host", "codex", "--for", "assistant"]).ok();
+    let config: toml::Table = codex.stdout.parse().unwrap();
+    assert_eq!(json!(config["mcp_servers"]["web"]["enabled_tools"]), json!(["look", "walk"]));
+    assert_eq!(json!(config["mcp_servers"]["web"]["env_vars"]), json!(["WEB_KEY"]));
+}

@@ -150,7 +150,7 @@ fn a_follow_up_has_an_id_and_is_made_once() {
 #[test]
 fn lines_of_any_note_are_read() {
     let vault = TestVault::new(VAULT);
-    insta::assert_snapshot!(json(&vault, &["get", "daily/2026-11-30", "--lines", "3-4"]), @r#"{"end_line":4,"line":3,"path":"daily/2026-11-30.md","text":"- 14:02 Met Anna about the flat [importance:: 0.8] #project/move\n  She will call\n","total_lines":5,"truncated":false}"#);
+    insta::assert_snapshot!(json(&vault, &["get", "daily/2026-11-30", "--lines", "3-4"]), @r#"{"end_line":4,"hash":"b673a5ab75874b33","line":3,"path":"daily/2026-11-30.md","text":"- 14:02 Met Anna about the flat [importance:: 0.8] #project/move\n  She will call\n","total_lines":5,"truncated":false}"#);
     let whole = vault.run(&["memory", "get", "MEMORY.md"]).ok();
     assert_eq!(whole.stdout, vault.read("MEMORY.md"));
     insta::assert_snapshot!(vault.run(&["memory", "get", "MEMORY.md", "--lines", "90"]).shown(), @"
@@ -381,4 +381,34 @@ fn a_follow_up_at_the_very_top_is_told_and_marked() {
     assert_eq!(vault.read("COMMITMENTS.md"), block.replace("pending", "delivered"));
     let listed = vault.run(&["--json", "memory", "list", "commitment", "--all"]).ok().json();
     assert_eq!(listed[0]["status"], "delivered");
+}
+
+#[test]
+fn a_memory_is_changed_by_what_it_says() {
+    let vault = TestVault::new(VAULT);
+    let edited = json(&vault, &["edit", "MEMORY.md", "rust", "Rust and SQLite"]);
+    insta::assert_snapshot!(edited, @r#"{"end_line":8,"existing":false,"id":null,"line":8,"path":"MEMORY.md","scope":"global","section":"Stack","text":"- [2026-11-20 14:02] Rust and SQLite","was":"- [2026-11-20 14:02] Rust"}"#);
+    assert_read_back(&vault, &edited);
+    // A day's bullet keeps its time, its fields and whose it is.
+    let day = json(
+        &vault,
+        &["edit", "daily/2026-11-30.md", "Met Anna about the flat\nShe will call", "Anna called"],
+    );
+    assert_eq!(day["text"], "- 14:02 Anna called [importance:: 0.8] #project/move");
+    assert_read_back(&vault, &day);
+    insta::assert_snapshot!(vault.run(&["memory", "edit", "MEMORY.md", "prefers coffee", "x"]).shown(), @"
+    exit 1
+    --- stderr
+    error: no memory in `MEMORY.md` says `prefers coffee`
+    hint: read the note again, and give the words of a bullet as they stand there
+    hint: line 5: `prefers tea`
+    ");
+    let hash = json(&vault, &["get", "MEMORY.md"])["hash"].as_str().unwrap().to_owned();
+    let _ = vault
+        .run(&["memory", "edit", "MEMORY.md", "prefers tea", "prefers oolong", "--expected", &hash])
+        .ok();
+    let late = vault.run(&["memory", "edit", "MEMORY.md", "prefers oolong", "x", "--expected", &hash]);
+    assert_eq!(late.code, 1);
+    assert!(late.stderr.contains("was changed since it was read"), "{}", late.stderr);
+    assert!(vault.read("MEMORY.md").contains("- prefers oolong\n"));
 }
