@@ -71,6 +71,9 @@ struct Given {
     arguments: Option<Map<String, Value>>,
 }
 
+/// The server that is meant, the tool (none for `mcp_tools`), and its arguments.
+type Meant<'a> = (&'a McpServer, Option<String>, Map<String, Value>);
+
 impl Servers {
     /// The servers of the settings for `purpose` (`assistant`, `routine:NAME`); none where there are none. Nothing is
     /// started.
@@ -94,8 +97,8 @@ impl Servers {
         })
     }
 
-    /// The call as it was meant: the server, the tool (none for `mcp_tools`), its arguments.
-    fn read(&self, call: &ToolCall) -> Result<(&McpServer, Option<String>, Map<String, Value>), String> {
+    /// The call as it was meant.
+    fn read(&self, call: &ToolCall) -> Result<Meant<'_>, String> {
         let given: Given = serde_json::from_str(&call.arguments)
             .map_err(|error| format!("the arguments of `{}` are wrong: {error}", call.name))?;
         let server = self.named(&given.server)?;
