@@ -102,7 +102,7 @@ async fn commands_are_written_once_and_again_only_when_they_changed() {
     for _ in 0..2 {
         let running = rig.run().await;
         rig.wait("registration", || !rig.fake.requests("GET", "/commands").is_empty()).await;
-        rig.wait("commands", || rig.fake.world().commands.len() == 12).await;
+        rig.wait("commands", || rig.fake.world().commands.len() == 13).await;
         running.stop().await.unwrap();
     }
     assert_eq!(rig.fake.world().command_writes, 1);
