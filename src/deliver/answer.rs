@@ -1,11 +1,12 @@
-//! Sending an answer: the same steps as any notification, for the channel that waits for it.
+//! Sending an answer, or what a routine says: the same steps as any notification, for the one who waits for it, and
+//! beside the scheduler's pass, which never waits for it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::journal::{Chunk, ChunkState, Journal, Posted};
+use super::journal::{Chunk, ChunkState, Journal, JournalError, Message, Posted};
 use super::notifier::{MessageKind, Scope};
 use super::outlets::Outlets;
 use super::pass::{PassContext, PassError, PassReport, PassSettings, Sender};
@@ -34,8 +35,23 @@ pub enum Progress {
 /// # Errors
 /// The delivery journal can't be used.
 pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<Progress, PassError> {
+    send(context, || context.journal.answer(key)).await
+}
+
+/// Sends what is left of what a routine's run says, each chunk once. Whoever calls this holds the run.
+///
+/// # Errors
+/// The delivery journal can't be used.
+pub async fn send_run(context: &PassContext<'_>, run: &str) -> Result<Progress, PassError> {
+    send(context, || context.journal.run_message(run)).await
+}
+
+async fn send(
+    context: &PassContext<'_>,
+    find: impl Fn() -> Result<Option<Message>, JournalError>,
+) -> Result<Progress, PassError> {
     let now = context.clock.now();
-    let Some(message) = context.journal.answer(key)? else {
+    let Some(message) = find()? else {
         return Ok(Progress::Refused("it isn't in the delivery journal".to_owned()));
     };
     if message.is_sent() {
@@ -47,7 +63,7 @@ pub async fn send_answer(context: &PassContext<'_>, key: &str) -> Result<Progres
     let mut report = PassReport::default();
     let mut sender = Sender::new(context, now, Instant::now() + IN_ONE_GO);
     sender.deliver(vec![message], &mut report).await?;
-    match context.journal.answer(key)? {
+    match find()? {
         Some(message) if message.is_sent() => Ok(Progress::Sent),
         Some(message) => {
             let soon = now.saturating_add(SignedDuration::from_secs(1)).unwrap_or(now);

@@ -10,7 +10,7 @@
 //! - [`phrase`]: whether words that a brain found say the same as the plain ones; pure;
 //! - [`journal`]: what was sent, in SQLite;
 //! - [`mod@pass`]: one pass of the scheduler;
-//! - [`send_answer`]: what the assistant answers, over the same steps.
+//! - [`send_answer`], [`send_run`]: what the assistant answers and what routines say, over the same steps.
 
 mod answer;
 pub mod compose;
@@ -26,7 +26,7 @@ pub mod phrase;
 mod restored;
 pub mod split;
 
-pub use answer::{Answers, Progress, send_answer};
+pub use answer::{Answers, Progress, send_answer, send_run};
 pub use confirm::{confirm, notice, notice_once};
 pub use console::Console;
 #[cfg(feature = "desktop")]

@@ -20,7 +20,9 @@ use crate::agent::{Approvals, Engine, EngineParts, Permits, Purpose, Remember, T
 use crate::brain::wire::Watch;
 use crate::config::MEMORY;
 use crate::deliver::journal::{Run, RunState};
-use crate::deliver::{self, Journal, JournalError, Outlets, PassContext, PassError, PassSettings, pass};
+use crate::deliver::{
+    self, Journal, JournalError, Outlets, PassContext, PassError, PassSettings, Progress, send_run,
+};
 use crate::format::routine::{self, Condition, Delivery, Routine};
 use crate::turn::{
     Answer, ApprovalRequest, Halt, NewTurn, Note, Place, Responder, State, TurnJournal, TurnJournalError,
@@ -315,9 +317,9 @@ impl Runner {
             }
         } else if run.outcome.as_deref() == Some("sent") {
             match self.send(run).await? {
-                Sent::All => {}
-                Sent::NotYet => return Ok(Some("its message is on its way".to_owned())),
-                Sent::Refused => outcome = Some("every place refused its message".to_owned()),
+                Progress::Sent => {}
+                Progress::Later(at) => return Ok(Some(format!("its message is tried again at {at}"))),
+                Progress::Refused(_) => outcome = Some("every place refused its message".to_owned()),
             }
         }
         self.parts.turns.advance(message, State::Sent, outcome.as_deref().unwrap_or_default(), now())?;
@@ -349,36 +351,23 @@ impl Runner {
         Ok(format!("appended to {path}"))
     }
 
-    async fn send(&self, run: &Run) -> Result<Sent, RunError> {
-        let how_far = || -> Result<Sent, RunError> {
-            Ok(match self.journal.run_message(&run.key)? {
-                Some(message) if message.is_sent() => Sent::All,
-                Some(_) => Sent::NotYet,
-                None => Sent::Refused,
-            })
+    /// Sends what is left of the run's message; the run's lock says that nobody else does.
+    async fn send(&self, run: &Run) -> Result<Progress, RunError> {
+        let workspace = &self.parts.workspace;
+        let context = PassContext {
+            vault: &workspace.vault,
+            editor: &workspace.editor,
+            journal: &self.journal,
+            outlets: &self.parts.outlets,
+            clock: &*workspace.clock,
+            settings: &self.settings,
         };
-        if how_far()? == Sent::NotYet {
-            let workspace = &self.parts.workspace;
-            let context = PassContext {
-                vault: &workspace.vault,
-                editor: &workspace.editor,
-                journal: &self.journal,
-                outlets: &self.parts.outlets,
-                clock: &*workspace.clock,
-                settings: &self.settings,
-            };
-            pass::flush(&context).await?;
+        let progress = send_run(&context, &run.key).await?;
+        if progress == Progress::Sent {
             self.journal.prune_answers()?;
         }
-        how_far()
+        Ok(progress)
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sent {
-    All,
-    NotYet,
-    Refused,
 }
 
 /// The place of a run: its log.

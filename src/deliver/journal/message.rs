@@ -110,8 +110,8 @@ impl Journal {
         })
     }
 
-    /// The messages that are on their way, oldest first; answers and questions, whose channels send them themselves, and what
-    /// routines say, which goes after all that is due, apart.
+    /// The messages that are on their way, oldest first; answers, questions and what routines say, which are sent by
+    /// those who wait for it, apart.
     pub fn messages(&self) -> Result<Vec<Message>, JournalError> {
         self.read(|tx| read_messages(tx, "WHERE kind NOT IN ('answer', 'approval', 'routine')", &[]))
     }

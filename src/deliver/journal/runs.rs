@@ -320,16 +320,6 @@ impl Journal {
         let key = message_key(key);
         Ok(self.read(|tx| message::read_messages(tx, "WHERE key = ?1 AND kind = 'routine'", &[&key]))?.pop())
     }
-
-    /// What routines have to say and has not arrived yet, oldest first.
-    ///
-    /// # Errors
-    /// The journal can't be read.
-    pub fn routine_messages(&self) -> Result<Vec<Message>, JournalError> {
-        let open = "WHERE kind = 'routine' AND EXISTS
-                    (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'sent')";
-        self.read(|tx| message::read_messages(tx, open, &[]))
-    }
 }
 
 /// The key of a run: the routine and its local occurrence.
@@ -419,11 +409,11 @@ mod tests {
         // It is no message of the reminders' pass, and no delivery that a pass could give back.
         assert!(journal.messages().unwrap().is_empty());
         journal.dissolve_unsent().unwrap();
-        let waiting = journal.routine_messages().unwrap();
-        assert_eq!((waiting.len(), waiting[0].body.as_str()), (1, "text"));
-        journal.sending(&waiting[0].key, 0, now).unwrap();
-        journal.sent(&waiting[0].key, 0, Some("m1"), None, now).unwrap();
-        assert!(journal.routine_messages().unwrap().is_empty() && journal.is_counted("m1").unwrap());
+        let waiting = journal.run_message(&run.key).unwrap().unwrap();
+        assert_eq!((waiting.is_sent(), waiting.body.as_str()), (false, "text"));
+        journal.sending(&waiting.key, 0, now).unwrap();
+        journal.sent(&waiting.key, 0, Some("m1"), None, now).unwrap();
+        assert!(journal.is_counted("m1").unwrap());
         assert!(journal.run_message(&run.key).unwrap().unwrap().is_sent());
         journal.finish_run(&run.key, None).unwrap();
         assert!(journal.open_runs().unwrap().is_empty());

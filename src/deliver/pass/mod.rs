@@ -139,9 +139,7 @@ pub async fn pass(
         report.read_only = Some(reason.clone());
         if mode != Mode::DryRun {
             // Confirmations of changes that were made here.
-            let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
-            sender.resume(&mut report).await?;
-            sender.routines(&mut report).await?;
+            send::Sender::new(context, now, started + SEND_BUDGET).resume(&mut report).await?;
         }
         Vec::new()
     } else if mode == Mode::DryRun {
@@ -184,7 +182,6 @@ async fn work(
         sender.deliver(claimed, report).await?;
         plan = plan::plan(context, notes, now, true)?;
     }
-    sender.routines(report).await?;
     report.waiting = plan.waiting.len() + plan.fires.len();
     plan.waiting.iter().for_each(|at| report.again_at(*at));
     if sender.out_of_time && !plan.fires.is_empty() {
@@ -193,7 +190,7 @@ async fn work(
     Ok(plan)
 }
 
-/// Sends what is queued (confirmations, what routines say, and what was on its way) without a look at the notes. Where a
+/// Sends what is queued (confirmations, and what was on its way) without a look at the notes. Where a
 /// pass is going on, that or the next one sends it.
 ///
 /// # Errors
@@ -203,9 +200,7 @@ pub async fn flush(context: &PassContext<'_>) -> Result<PassReport, PassError> {
     let now = context.clock.now();
     let mut report = PassReport::new(now, context.settings.zone.tz());
     if let Some(_lock) = context.journal.lock()? {
-        let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
-        sender.resume(&mut report).await?;
-        sender.routines(&mut report).await?;
+        send::Sender::new(context, now, started + SEND_BUDGET).resume(&mut report).await?;
     }
     finish(started, &mut report);
     Ok(report)

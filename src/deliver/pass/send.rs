@@ -65,24 +65,8 @@ impl<'c> Sender<'c> {
     /// Finishes what was on its way when the last pass ended, and confirmations.
     pub async fn resume(&mut self, report: &mut PassReport) -> Result<(), PassError> {
         self.keep_pauses(report)?;
-        let messages = self.context.journal.messages()?;
-        self.deliver_ready(messages, report).await
-    }
-
-    /// Sends what routines have to say: after all that is due, which it never delays.
-    pub async fn routines(&mut self, report: &mut PassReport) -> Result<(), PassError> {
-        let messages = self.context.journal.routine_messages()?;
-        self.deliver_ready(messages, report).await
-    }
-
-    /// Sends those whose time has come.
-    async fn deliver_ready(
-        &mut self,
-        messages: Vec<Message>,
-        report: &mut PassReport,
-    ) -> Result<(), PassError> {
         let mut ready = Vec::new();
-        for message in messages {
+        for message in self.context.journal.messages()? {
             match message.retry {
                 Some(at) if at > self.now && message.attempted.is_none_or(|then| then <= self.now) => {
                     report.again_at(at);
