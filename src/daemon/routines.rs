@@ -275,7 +275,7 @@ impl Service {
                 match driven {
                     Ok(Driven::Done(outcome)) => tracing::info!(run = key, "a routine ran: {outcome}"),
                     Ok(Driven::Later(why)) => {
-                        tracing::info!(run = key, "a routine's run goes on later: {why}")
+                        tracing::info!(run = key, "a routine's run goes on later: {why}");
                     }
                     Ok(Driven::Busy) => {}
                     Err(error) => {

@@ -77,7 +77,7 @@ pub fn look(
             }
             // Looked at again in a minute: it counts as late then, and not as done.
             Err(problem) => {
-                claimed.problems.push(format!("the routine `{}` can't run: {problem}", note.name))
+                claimed.problems.push(format!("the routine `{}` can't run: {problem}", note.name));
             }
         }
     }

@@ -147,7 +147,10 @@ impl Rig {
         Runner::new(RunnerParts {
             workspace,
             turns,
-            tools: Arc::clone(&self.tools),
+            tools: Arc::new({
+                let tools = Arc::clone(&self.tools);
+                move |_, _| Arc::clone(&tools)
+            }),
             approvals: Arc::new(NoApprovals),
             memory: Arc::new(Blank),
             permits: Arc::default(),

@@ -206,7 +206,18 @@ impl Journal {
     /// The directory can't be written, or a newer program wrote the file.
     pub fn open(state_dir: &Path) -> Result<Self, JournalError> {
         let path = state_dir.join(FILE_NAME);
-        match Self::open_file(&path) {
+        let mut opened = Self::open_file(&path);
+        // Two that make the file at the same moment may find it locked, whatever the time-out says.
+        for _ in 0..100 {
+            match &opened {
+                Err(JournalError::Database { source, .. }) if is_busy(source) => {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+                _ => break,
+            }
+            opened = Self::open_file(&path);
+        }
+        match opened {
             Err(JournalError::Database { source, .. }) if is_no_database(&source) => {
                 set_aside(&path, &source)?;
                 Self::open_file(&path)
@@ -391,6 +402,11 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
     let found = version(&tx)?;
     tx.commit()?;
     Ok(found)
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
 }
 
 fn is_no_database(error: &rusqlite::Error) -> bool {

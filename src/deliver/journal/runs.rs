@@ -422,6 +422,27 @@ mod tests {
     }
 
     #[test]
+    fn many_may_make_the_file_at_the_same_moment() {
+        for _ in 0..8 {
+            let dir = tempfile::tempdir().unwrap();
+            let (path, start, claimed) = (dir.path(), std::sync::Barrier::new(8), std::sync::Mutex::new(0));
+            std::thread::scope(|scope| {
+                for _ in 0..8 {
+                    scope.spawn(|| {
+                        start.wait();
+                        let journal = Journal::open(path).unwrap();
+                        let is_ours = journal
+                            .claim_run(&new_run("2026-12-01T08:00"), at("2026-12-01T08:00:00Z"))
+                            .unwrap();
+                        *claimed.lock().unwrap() += u32::from(is_ours);
+                    });
+                }
+            });
+            assert_eq!(*claimed.lock().unwrap(), 1);
+        }
+    }
+
+    #[test]
     fn another_schedule_counts_anew() {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::open(dir.path()).unwrap();

@@ -152,7 +152,7 @@ mod tests {
         let days = |text: &str| {
             let cron: Cron = text.parse().unwrap();
             let all = jiff::civil::date(2026, 11, 1).series(jiff::Span::new().days(1)).take(30);
-            all.filter(|date| cron.comes_on(*date)).map(|date| date.day()).collect::<Vec<_>>()
+            all.filter(|date| cron.comes_on(*date)).map(jiff::civil::Date::day).collect::<Vec<_>>()
         };
         assert_eq!(days("0 8 * * mon-wed"), [2, 3, 4, 9, 10, 11, 16, 17, 18, 23, 24, 25, 30]);
         assert_eq!(days("0 8 * * 7"), days("0 8 * * SUN"));

@@ -64,7 +64,18 @@ impl TurnJournal {
     /// The directory can't be written.
     pub fn open(state_dir: &Path) -> Result<Self, TurnJournalError> {
         let path = state_dir.join(FILE_NAME);
-        match Self::open_file(&path) {
+        let mut opened = Self::open_file(&path);
+        // Two that make the file at the same moment may find it locked, whatever the time-out says.
+        for _ in 0..100 {
+            match &opened {
+                Err(error) if is_busy(&error.source) => {
+                    std::thread::sleep(std::time::Duration::from_millis(20))
+                }
+                _ => break,
+            }
+            opened = Self::open_file(&path);
+        }
+        match opened {
             Ok(Some(journal)) => Ok(journal),
             Err(error) if !is_broken(&error.source) => Err(error),
             Ok(None) | Err(_) => {
@@ -91,18 +102,14 @@ impl TurnJournal {
 
     fn open_file(path: &Path) -> Result<Option<Self>, TurnJournalError> {
         let wrong = |source| TurnJournalError { path: path.to_owned(), source };
-        let connection = Connection::open(path).map_err(wrong)?;
+        let mut connection = Connection::open(path).map_err(wrong)?;
         connection.busy_timeout(std::time::Duration::from_secs(10)).map_err(wrong)?;
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(wrong)?;
-        let version: i64 =
-            connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(wrong)?;
-        match version {
-            0 => connection
-                .execute_batch(&format!("BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;"))
-                .map_err(wrong)?,
-            VERSION => add_later_columns(&connection).map_err(wrong)?,
-            _ => return Ok(None),
+        let found = make(&mut connection).map_err(wrong)?;
+        if found != VERSION {
+            return Ok(None);
         }
+        add_later_columns(&connection).map_err(wrong)?;
         connection.execute_batch(sessions::TABLES).map_err(wrong)?;
         connection.execute_batch(beside::SCHEMA).map_err(wrong)?;
         Ok(Some(Self { path: path.to_owned(), connection: Mutex::new(connection) }))
@@ -432,6 +439,28 @@ fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// Makes the tables where there are none; returns the version that the file has then. Another process, or another
+/// part of this one, may be at the same.
+fn make(connection: &mut Connection) -> rusqlite::Result<i64> {
+    let version = |db: &Connection| db.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+    if version(connection)? != 0 {
+        return version(connection);
+    }
+    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if version(&tx)? == 0 {
+        tx.execute_batch(SCHEMA)?;
+        tx.pragma_update(None, "user_version", VERSION)?;
+    }
+    let found = version(&tx)?;
+    tx.commit()?;
+    Ok(found)
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
+}
+
 /// Whether the file is no database that could be read: a full disk or a busy one is no reason to begin anew.
 fn is_broken(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
@@ -493,6 +522,24 @@ mod tests {
         assert!(journal.advance(1, State::Sent, "", now()).unwrap());
         assert!(journal.advance(1, State::Done, "", now()).unwrap());
         assert!(journal.open_turns(None).unwrap().is_empty());
+    }
+
+    #[test]
+    fn many_may_make_the_file_at_the_same_moment() {
+        for _ in 0..8 {
+            let dir = tempfile::tempdir().unwrap();
+            let (path, start) = (dir.path(), std::sync::Barrier::new(8));
+            std::thread::scope(|scope| {
+                for message in 1..=8 {
+                    let start = &start;
+                    scope.spawn(move || {
+                        start.wait();
+                        assert!(TurnJournal::open(path).unwrap().accept(&turn(message), now()).unwrap());
+                    });
+                }
+            });
+            assert_eq!(TurnJournal::open(path).unwrap().latest(99).unwrap().len(), 8);
+        }
     }
 
     #[test]
