@@ -137,6 +137,7 @@ impl Talk<'_> {
                 params.as_object_mut().map(|params| params.remove(key));
             }
         }
+        params["ephemeral"] = (!task.keep).into();
         let thread = self.call("thread/start", &params).await?;
         let thread = thread.map_err(|failure| self.refused("thread/start", &failure))?;
         self.begun(&thread);
@@ -234,20 +235,19 @@ impl Talk<'_> {
         let before = if self.turn.is_empty() { total } else { less(total, last) };
         let before = *self.used_before.get_or_insert(before);
         self.used = less(total, before);
+        self.host.used(&self.used);
     }
 
     async fn asked(&mut self, id: &Value, method: &str, params: &Value) {
-        let item = params["itemId"].as_str().and_then(|item| self.open.get(item));
-        let call = items::wanted(method, params, item);
-        let Some(call) = call else {
+        let Some(wanted) = items::wanted(method, params, &self.open) else {
             return match method {
                 "mcpServer/elicitation/request" => self.peer.answer(id, &json!({"action": "decline"})),
                 _ => self.peer.refuse(id, method),
             };
         };
-        let named = call.named_by.is_none_or(|tool| self.setup.tools.iter().any(|named| named == tool));
-        let may = named && self.host.may(&call.call).await;
-        self.peer.answer(id, &if may { call.yes } else { call.no });
+        let named = wanted.named_by.is_none_or(|tool| self.setup.tools.iter().any(|named| named == tool));
+        let may = named && self.host.may(&wanted.call).await;
+        self.peer.answer(id, &if may { wanted.yes } else { wanted.no });
     }
 
     fn reply(&self, turn: &Value) -> Result<Reply, BrainError> {

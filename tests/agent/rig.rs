@@ -106,6 +106,7 @@ pub async fn ask(
         files: Vec::new(),
         schema: None,
         why_apart: false,
+        counted: false,
     })
     .unwrap();
     let turn = NewTurn { message: 1, text: "Do it.".into(), ..NewTurn::default() };

@@ -131,6 +131,7 @@ impl World {
             files: vec![],
             schema: None,
             why_apart: false,
+            counted: false,
         });
         engine.unwrap().answer(message, &Nowhere, &CancellationToken::new()).await.unwrap()
     }

@@ -61,11 +61,14 @@ fn zone_data_that_will_differ_is_said() {
 fn the_box_for_commands_is_described_rule_by_rule() {
     let vault = TestVault::new("");
     let report = vault.run(&["--json", "doctor"]).json();
-    let rows: Vec<&Value> = report.as_array().unwrap().iter().filter(|check| check["check"] == "box").collect();
+    let rows: Vec<&Value> =
+        report.as_array().unwrap().iter().filter(|check| check["check"] == "box").collect();
     let said: String = rows.iter().filter_map(|row| row["detail"].as_str()).collect();
     for rule in ["files", "network", "processes", "calls", "limits", "end"] {
         assert!(said.contains(&format!("{rule} (")), "{rule}: {said}");
     }
     // Each rule that does not hold is a warning with a mend.
-    assert!(rows.iter().all(|row| row["status"] == "ok" || (row["status"] == "warn" && row["fix"].is_string())));
+    assert!(
+        rows.iter().all(|row| row["status"] == "ok" || (row["status"] == "warn" && row["fix"].is_string()))
+    );
 }

@@ -1,7 +1,5 @@
 //! Codex as a brain, over a stand-in that speaks its protocol.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vault_agent::brain::codex::Codex;
@@ -43,7 +41,7 @@ async fn a_question_is_answered_and_stands_on_no_command_line() {
     assert_eq!(start["baseInstructions"], "Be brief.");
     assert_eq!((&start["sandbox"], &start["approvalPolicy"]), (&json!("read-only"), &json!("untrusted")));
     assert_eq!(stand.heard_of("turn/start")[0]["input"][0]["text"], "What does Anna like, pray?");
-    assert_eq!(stand.alive(), Vec::<String>::new());
+    stand.nothing_is_left().await;
 }
 
 #[tokio::test]
@@ -61,7 +59,7 @@ async fn a_tool_is_called_through_our_server_and_told_before_and_after() {
     assert_eq!((call.name.as_str(), &call.id), ("memory_save", &result.call_id));
     assert_eq!(serde_json::from_str::<Value>(&call.arguments).unwrap()["content"], "likes cocoa");
     assert!(!result.is_error && result.text.contains("likes cocoa"), "{result:?}");
-    assert_eq!(stand.alive(), Vec::<String>::new());
+    stand.nothing_is_left().await;
 }
 
 #[tokio::test]
@@ -109,7 +107,7 @@ async fn killed_after_a_tool_it_goes_on_with_its_session() {
     assert_eq!(error.class, Class::Crash, "{error}");
     assert!(error.message.contains("signal 9"), "{error}");
     assert_eq!(host.finished().len(), 1);
-    assert_eq!(stand.alive(), Vec::<String>::new());
+    stand.nothing_is_left().await;
 
     let session = host.sessions().remove(0);
     let again = Record::default();
@@ -179,7 +177,7 @@ async fn it_is_ended_where_it_tries_again_and_is_not_to() {
             Ok(reply) => assert!(lets_retry && reply.text == "After all."),
             Err(error) => assert!(!lets_retry && error.class == Class::RateLimit, "{error}"),
         }
-        assert_eq!(stand.alive(), Vec::<String>::new());
+        stand.nothing_is_left().await;
     }
 }
 
@@ -190,7 +188,7 @@ async fn a_program_that_hangs_is_ended_with_all_that_it_started() {
     stand.script(&json!([[{"say": "Well"}, {"hang": 1}]]));
     let error = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
     assert_eq!(error.class, Class::Timeout, "{error}");
-    assert_eq!(stand.alive(), Vec::<String>::new());
+    stand.nothing_is_left().await;
 }
 
 #[tokio::test]
@@ -199,21 +197,14 @@ async fn a_stop_ends_it_at_once() {
     stand.script(&json!([[{"say": "Well"}, {"hang": 1}]]));
     let (host, stop) = (Record::default(), CancellationToken::new());
     let (codex, request, spoke) = (codex(&stand), question("?"), host.spoke.clone());
-    let task = Task { request: &request, fresh: 1, session: None, turn: "77" };
+    let task = Task { request: &request, fresh: 1, session: None, turn: "77", keep: true };
     let stopping = async {
         spoke.notified().await;
         stop.cancel();
     };
     let (answered, ()) = tokio::join!(codex.run(&task, &host, stop.clone()), stopping);
     assert!(answered.unwrap_err().cancelled);
-    // The supervisor was killed with the rest; the system may take a moment to forget them.
-    tokio::time::timeout(Duration::from_secs(60), async {
-        while !stand.alive().is_empty() {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await
-    .unwrap();
+    stand.nothing_is_left().await;
 }
 
 #[tokio::test]

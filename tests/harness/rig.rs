@@ -165,6 +165,7 @@ impl Rig {
             files: vec![],
             schema: None,
             why_apart: false,
+            counted: false,
         })
         .unwrap()
     }

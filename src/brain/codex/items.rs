@@ -1,5 +1,7 @@
 //! What Codex's items, questions and errors mean: calls of tools, approvals, classes of failure. Pure.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::super::classify;
@@ -83,8 +85,9 @@ pub(super) struct Wanted {
     pub no: Value,
 }
 
-/// What a request from Codex wants; none where we don't know it. `item` is the call that it is about.
-pub(super) fn wanted(method: &str, params: &Value, item: Option<&ToolCall>) -> Option<Wanted> {
+/// What a request from Codex wants; none where we don't know it. `open` are the calls that began, by their ids.
+pub(super) fn wanted(method: &str, params: &Value, open: &HashMap<String, ToolCall>) -> Option<Wanted> {
+    let item = params["itemId"].as_str().and_then(|item| open.get(item));
     let made = |name: &str, arguments: Value| {
         let id = params["itemId"].as_str().or(params["callId"].as_str()).unwrap_or(name).to_owned();
         ToolCall { id, name: name.to_owned(), arguments: arguments.to_string() }
@@ -121,8 +124,11 @@ pub(super) fn wanted(method: &str, params: &Value, item: Option<&ToolCall>) -> O
             let item = json!({
                 "type": "mcpToolCall", "id": tool, "server": server, "tool": tool, "arguments": meta["tool_params"],
             });
+            let made = call(&item)?;
+            // It doesn't say which call it is about.
+            let same = |known: &&ToolCall| known.name == made.name && known.arguments == made.arguments;
             Some(Wanted {
-                call: call(&item)?,
+                call: open.values().find(same).cloned().unwrap_or(made),
                 named_by: None,
                 yes: json!({"action": "accept", "content": {}, "_meta": null}),
                 no: json!({"action": "decline", "content": null, "_meta": null}),
@@ -307,20 +313,23 @@ mod tests {
     #[test]
     fn what_is_wanted_has_a_yes_and_a_no() {
         let params = json!({"itemId": "c3", "command": "rm x", "cwd": "/d"});
-        let command = wanted("item/commandExecution/requestApproval", &params, None).unwrap();
+        let command = wanted("item/commandExecution/requestApproval", &params, &HashMap::new()).unwrap();
         assert_eq!(command.call.arguments, r#"{"command":"rm x","cwd":"/d"}"#);
         assert_eq!((command.yes["decision"].as_str(), command.named_by), (Some("accept"), Some("shell")));
         assert_eq!(command.no, json!({"decision": "decline"}));
         let permissions = json!({"network": {"enabled": true}});
         let params = json!({"itemId": "p", "permissions": permissions, "reason": "why"});
-        let more = wanted("item/permissions/requestApproval", &params, None).unwrap();
+        let more = wanted("item/permissions/requestApproval", &params, &HashMap::new()).unwrap();
         assert_eq!(more.yes["permissions"], permissions);
         assert_eq!(more.no["permissions"], json!({}));
         let params = json!({"serverName": "vault-agent", "_meta": {"codex_approval_kind": "mcp_tool_call",
             "tool_name": "memory_save", "tool_params": {"content": "x"}}});
-        let tool = wanted("mcpServer/elicitation/request", &params, None).unwrap();
-        assert_eq!((tool.call.name.as_str(), tool.named_by), ("memory_save", None));
-        assert!(wanted("mcpServer/elicitation/request", &json!({"message": "?"}), None).is_none());
-        assert!(wanted("item/tool/call", &json!({}), None).is_none());
+        let began =
+            ToolCall { id: "c9".into(), name: "memory_save".into(), arguments: r#"{"content":"x"}"#.into() };
+        let open = HashMap::from([(began.id.clone(), began.clone())]);
+        let tool = wanted("mcpServer/elicitation/request", &params, &open).unwrap();
+        assert_eq!((tool.call, tool.named_by), (began, None));
+        assert!(wanted("mcpServer/elicitation/request", &json!({"message": "?"}), &open).is_none());
+        assert!(wanted("item/tool/call", &json!({}), &open).is_none());
     }
 }

@@ -134,13 +134,14 @@ fn settings(setup: &Setup) -> Vec<String> {
     settings
 }
 
-/// Our MCP server, which asks by itself what has to be asked; it is given the variables of these names.
+/// Our MCP server, which is given the variables of these names. Each call of it is asked about, and so is on disk
+/// before it happens.
 fn server_setting<'a>(command: &[String], names: impl Iterator<Item = &'a str>) -> String {
     let list = |items: Vec<String>| items.join(",");
     let (program, arguments) =
         command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
     format!(
-        "mcp_servers.{SERVER}={{command={},args=[{}],env_vars=[{}],default_tools_approval_mode=\"approve\",\
+        "mcp_servers.{SERVER}={{command={},args=[{}],env_vars=[{}],default_tools_approval_mode=\"prompt\",\
          startup_timeout_sec=30,tool_timeout_sec=600}}",
         quoted(program),
         list(arguments.iter().map(quoted).collect()),

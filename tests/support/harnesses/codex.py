@@ -126,7 +126,12 @@ def run(thread, turn, steps):
             item |= {"type": "mcpToolCall", "server": "vault-agent", "tool": step["tool"], "status": "inProgress", "arguments": arguments, "result": None, "error": None}
             tell("item/started", {"item": item})
             server = server or Server(settings["mcp_servers.vault-agent"])
-            answer = server.call("tools/call", {"name": step["tool"], "arguments": arguments})
+            about = {"codex_approval_kind": "mcp_tool_call", "tool_name": step["tool"], "tool_params": arguments}
+            may = ask("mcpServer/elicitation/request", {**ids, "serverName": "vault-agent", "mode": "form", "_meta": about, "message": "May it?"})
+            if may.get("result", {}).get("action") == "accept":
+                answer = server.call("tools/call", {"name": step["tool"], "arguments": arguments})
+            else:
+                answer = {"error": {"message": "user rejected MCP tool call"}}
             result = answer.get("result")
             bad = result is None or result.get("isError", False)
             became = json.dumps(result)
