@@ -49,7 +49,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     context.ui.json(&Report {
         pass: &report,
         #[cfg(feature = "assistant")]
-        routines: ran,
+        routines: ran.has_something().then_some(ran),
     });
     say(context.ui, workspace, &report);
     #[cfg(feature = "assistant")]
@@ -64,8 +64,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 struct Report<'a> {
     #[serde(flatten)]
     pass: &'a PassReport,
+    /// What became of routines, where one was due.
     #[cfg(feature = "assistant")]
-    routines: &'a super::ticked::Ticked,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    routines: Option<&'a super::ticked::Ticked>,
 }
 
 async fn one_pass(ui: Ui, workspace: &Workspace, mode: Mode) -> Result<PassReport, CommandError> {

@@ -88,6 +88,11 @@ pub fn routines(
 }
 
 impl Ticked {
+    /// Whether there is anything to tell.
+    pub fn has_something(&self) -> bool {
+        !(self.ran.is_empty() && self.nothing.is_empty() && self.problems.is_empty())
+    }
+
     /// Says what a person wants to know; whether somebody has to look at it.
     pub fn say(&self, ui: Ui) -> bool {
         for ran in &self.ran {

@@ -69,7 +69,7 @@ impl TurnJournal {
         for _ in 0..100 {
             match &opened {
                 Err(error) if is_busy(&error.source) => {
-                    std::thread::sleep(std::time::Duration::from_millis(20))
+                    std::thread::sleep(std::time::Duration::from_millis(20));
                 }
                 _ => break,
             }
