@@ -53,7 +53,7 @@ fn each_point_may_be_the_last_before_a_crash() {
                 match deliver {
                     // Late by the crash alone: said, where it was claimed only after it.
                     "channel" => {
-                        assert!(told.len() == 1 && told[0].ends_with(&answers[0]), "{context}: {told:?}")
+                        assert!(told.len() == 1 && told[0].ends_with(&answers[0]), "{context}: {told:?}");
                     }
                     "note" => assert_eq!(note.matches("^run-").count(), 1, "{context}: {note}"),
                     _ => assert_eq!((told.len(), note.len()), (0, 0), "{context}"),
