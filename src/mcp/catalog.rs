@@ -3,14 +3,11 @@
 //! Schemas, checks, annotations and `--tools` all come from this one table, so they can't disagree. Which
 //! tools a purpose needs follows the three configurations of the first source document.
 
-use std::fmt;
-use std::str::FromStr;
-use std::sync::Arc;
+mod set;
+mod tool;
 
-use rmcp::model::{self, ToolAnnotations};
-use serde_json::Value;
+use rmcp::model;
 
-use super::arguments;
 #[cfg(feature = "assistant")]
 use super::outputs::{Asked, Classified, Routed};
 use super::outputs::{
@@ -18,7 +15,10 @@ use super::outputs::{
 };
 #[cfg(feature = "assistant")]
 use super::tools::brains;
-use super::tools::{Act, commitments, find, memory, notes, reminders};
+use super::tools::{commitments, find, memory, notes, reminders};
+
+pub use set::ToolSet;
+pub use tool::{Argument, Effect, Kind, Tool};
 
 /// Characters of a memory at most; what is written must fit the memory's own limit in bytes, too.
 pub const MOST_TEXT: usize = 65_536;
@@ -26,127 +26,6 @@ pub const MOST_TEXT: usize = 65_536;
 const SHORT: usize = 500;
 /// Characters of a question.
 const QUESTION: usize = 20_000;
-
-/// What an argument is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A text of one line.
-    Line {
-        /// Characters at most.
-        most: usize,
-    },
-    /// A text of any number of lines.
-    Text {
-        /// Characters at most.
-        most: usize,
-    },
-    /// A whole number.
-    Whole {
-        /// At least.
-        least: i64,
-        /// At most.
-        most: i64,
-    },
-    /// One of these words.
-    Choice(&'static [&'static str]),
-}
-
-/// One argument of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Argument {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is.
-    pub kind: Kind,
-    /// Whether a call without it is refused.
-    pub required: bool,
-    /// What it is when it isn't given.
-    pub default: Option<&'static str>,
-    /// What it means, for a model.
-    pub doc: &'static str,
-}
-
-/// What a tool does to the vault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    /// Nothing.
-    Reads,
-    /// It adds.
-    Adds,
-    /// It adds once: a second call with the same arguments changes nothing.
-    AddsOnce,
-    /// It changes what is there, and a second call changes nothing more.
-    Changes,
-    /// It changes what is there, and a second call may change it again: a time such as `in 20 minutes` goes on, and a
-    /// line alone may be another memory's by then.
-    ChangesEach,
-    /// It takes away.
-    Removes,
-}
-
-/// One tool.
-#[derive(Clone, Copy)]
-pub struct Tool {
-    /// Its name.
-    pub name: &'static str,
-    /// Its name for people.
-    pub title: &'static str,
-    /// What it does, for a model.
-    pub doc: &'static str,
-    /// What it takes.
-    pub arguments: &'static [Argument],
-    /// What it does to the vault.
-    pub effect: Effect,
-    output: fn(model::Tool) -> model::Tool,
-    /// Does it.
-    pub act: Act,
-}
-
-impl fmt::Debug for Tool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tool").field("name", &self.name).field("effect", &self.effect).finish_non_exhaustive()
-    }
-}
-
-impl Tool {
-    /// As a client is told of it.
-    pub fn describe(&self) -> model::Tool {
-        let reads = self.effect == Effect::Reads;
-        let destructive = matches!(self.effect, Effect::Changes | Effect::ChangesEach | Effect::Removes);
-        let idempotent = !matches!(self.effect, Effect::Adds | Effect::ChangesEach);
-        let annotations = ToolAnnotations::with_title(self.title)
-            .read_only(reads)
-            .destructive(destructive)
-            .idempotent(idempotent)
-            .open_world(false);
-        let tool = model::Tool::new(self.name, self.doc, Arc::new(arguments::schema(self)));
-        let mut tool = (self.output)(tool.with_title(self.title).with_annotations(annotations));
-        tool.output_schema = tool.output_schema.map(|schema| {
-            let mut schema = Value::Object((*schema).clone());
-            without_formats(&mut schema);
-            Arc::new(schema.as_object().cloned().unwrap_or_default())
-        });
-        tool
-    }
-}
-
-/// Takes out how wide a number is: clients' checkers know no `uint32` or `double`, and some refuse the whole schema.
-fn without_formats(schema: &mut Value) {
-    match schema {
-        Value::Object(fields) => {
-            let is_width = |format: &Value| {
-                let format = format.as_str().unwrap_or_default();
-                ["int", "uint", "float", "double"].iter().any(|width| format.starts_with(width))
-            };
-            if fields.get("format").is_some_and(is_width) {
-                fields.remove("format");
-            }
-            fields.values_mut().for_each(without_formats);
-        }
-        Value::Array(items) => items.iter_mut().for_each(without_formats),
-        _ => {}
-    }
-}
 
 const fn line(name: &'static str, required: bool, doc: &'static str) -> Argument {
     Argument { name, kind: Kind::Line { most: SHORT }, required, default: None, doc }
@@ -590,97 +469,3 @@ pub static TOOLS: &[Tool] = &[
         act: memory::unpin,
     },
 ];
-
-/// The read-only tools of memory.
-const RECALL: &[&str] =
-    &["memory_search", "memory_recall", "memory_get", "memory_list", "memory_commitment_due"];
-/// Memory, and what makes the user be told something.
-const DELIVER: &[&str] = &[
-    "memory_search",
-    "memory_recall",
-    "memory_get",
-    "memory_list",
-    "memory_commitment_due",
-    "memory_save",
-    "memory_promote",
-    "memory_commitment_done",
-    "reminder_add",
-    "reminder_list",
-];
-
-/// Which tools a server exposes.
-#[derive(Debug, Clone)]
-pub struct ToolSet {
-    name: String,
-    tools: Vec<&'static Tool>,
-}
-
-impl ToolSet {
-    /// All of them.
-    pub fn full() -> Self {
-        Self { name: "full".to_owned(), tools: TOOLS.iter().collect() }
-    }
-
-    /// The same without these tools.
-    #[must_use]
-    pub fn without(&self, names: &[&str]) -> Self {
-        let tools = self.tools().filter(|tool| !names.contains(&tool.name)).collect();
-        Self { name: self.name.clone(), tools }
-    }
-
-    /// The tools, in the catalog's order.
-    pub fn tools(&self) -> impl Iterator<Item = &'static Tool> + '_ {
-        self.tools.iter().copied()
-    }
-
-    /// The tool of this name, if it is exposed.
-    pub fn get(&self, name: &str) -> Option<&'static Tool> {
-        self.tools().find(|tool| tool.name == name)
-    }
-
-    /// Whether any of them writes.
-    pub fn writes(&self) -> bool {
-        self.tools().any(|tool| tool.effect != Effect::Reads)
-    }
-}
-
-impl fmt::Display for ToolSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
-}
-
-impl FromStr for ToolSet {
-    type Err = String;
-
-    /// `recall`, `deliver`, `full`, names of tools, or several with commas.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut wanted: Vec<&str> = Vec::new();
-        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-            match word {
-                "full" => wanted.extend(TOOLS.iter().map(|tool| tool.name)),
-                "recall" => wanted.extend(RECALL),
-                "deliver" => wanted.extend(DELIVER),
-                name if TOOLS.iter().any(|tool| tool.name == name) => wanted.push(name),
-                name => return Err(unknown(name)),
-            }
-        }
-        if wanted.is_empty() {
-            return Err("no tool is named; give `recall`, `deliver`, `full`, or names with commas".to_owned());
-        }
-        let tools = TOOLS.iter().filter(|tool| wanted.contains(&tool.name)).collect();
-        Ok(Self { name: text.to_owned(), tools })
-    }
-}
-
-fn unknown(name: &str) -> String {
-    let near = TOOLS
-        .iter()
-        .map(|tool| tool.name)
-        .chain(["recall", "deliver", "full"])
-        .min_by_key(|known| strsim::damerau_levenshtein(known, name))
-        .filter(|known| strsim::damerau_levenshtein(known, name) <= 3);
-    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-    format!("there is no tool `{name}`{near} There are `recall`, `deliver`, `full`, and: {}", all.join(", "))
-}

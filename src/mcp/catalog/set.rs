@@ -1,0 +1,100 @@
+//! Which tools a server exposes, by purpose or by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Effect, TOOLS, Tool};
+
+/// The read-only tools of memory.
+const RECALL: &[&str] =
+    &["memory_search", "memory_recall", "memory_get", "memory_list", "memory_commitment_due"];
+/// Memory, and what makes the user be told something.
+const DELIVER: &[&str] = &[
+    "memory_search",
+    "memory_recall",
+    "memory_get",
+    "memory_list",
+    "memory_commitment_due",
+    "memory_save",
+    "memory_promote",
+    "memory_commitment_done",
+    "reminder_add",
+    "reminder_list",
+];
+
+/// Which tools a server exposes.
+#[derive(Debug, Clone)]
+pub struct ToolSet {
+    name: String,
+    tools: Vec<&'static Tool>,
+}
+
+impl ToolSet {
+    /// All of them.
+    pub fn full() -> Self {
+        Self { name: "full".to_owned(), tools: TOOLS.iter().collect() }
+    }
+
+    /// The same without these tools.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        let tools = self.tools().filter(|tool| !names.contains(&tool.name)).collect();
+        Self { name: self.name.clone(), tools }
+    }
+
+    /// The tools, in the catalog's order.
+    pub fn tools(&self) -> impl Iterator<Item = &'static Tool> + '_ {
+        self.tools.iter().copied()
+    }
+
+    /// The tool of this name, if it is exposed.
+    pub fn get(&self, name: &str) -> Option<&'static Tool> {
+        self.tools().find(|tool| tool.name == name)
+    }
+
+    /// Whether any of them writes.
+    pub fn writes(&self) -> bool {
+        self.tools().any(|tool| tool.effect != Effect::Reads)
+    }
+}
+
+impl fmt::Display for ToolSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl FromStr for ToolSet {
+    type Err = String;
+
+    /// `recall`, `deliver`, `full`, names of tools, or several with commas.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut wanted: Vec<&str> = Vec::new();
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            match word {
+                "full" => wanted.extend(TOOLS.iter().map(|tool| tool.name)),
+                "recall" => wanted.extend(RECALL),
+                "deliver" => wanted.extend(DELIVER),
+                name if TOOLS.iter().any(|tool| tool.name == name) => wanted.push(name),
+                name => return Err(unknown(name)),
+            }
+        }
+        if wanted.is_empty() {
+            return Err("no tool is named; give `recall`, `deliver`, `full`, or names with commas".to_owned());
+        }
+        let tools = TOOLS.iter().filter(|tool| wanted.contains(&tool.name)).collect();
+        Ok(Self { name: text.to_owned(), tools })
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let near = TOOLS
+        .iter()
+        .map(|tool| tool.name)
+        .chain(["recall", "deliver", "full"])
+        .min_by_key(|known| strsim::damerau_levenshtein(known, name))
+        .filter(|known| strsim::damerau_levenshtein(known, name) <= 3);
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let all: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+    format!("there is no tool `{name}`{near} There are `recall`, `deliver`, `full`, and: {}", all.join(", "))
+}

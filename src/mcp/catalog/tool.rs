@@ -1,0 +1,131 @@
+//! What a tool is made of, and how it is described to a client.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rmcp::model::{self, ToolAnnotations};
+use serde_json::Value;
+
+use crate::mcp::arguments;
+use crate::mcp::tools::Act;
+
+/// What an argument is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A text of one line.
+    Line {
+        /// Characters at most.
+        most: usize,
+    },
+    /// A text of any number of lines.
+    Text {
+        /// Characters at most.
+        most: usize,
+    },
+    /// A whole number.
+    Whole {
+        /// At least.
+        least: i64,
+        /// At most.
+        most: i64,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+/// One argument of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// Whether a call without it is refused.
+    pub required: bool,
+    /// What it is when it isn't given.
+    pub default: Option<&'static str>,
+    /// What it means, for a model.
+    pub doc: &'static str,
+}
+
+/// What a tool does to the vault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    Reads,
+    /// It adds.
+    Adds,
+    /// It adds once: a second call with the same arguments changes nothing.
+    AddsOnce,
+    /// It changes what is there, and a second call changes nothing more.
+    Changes,
+    /// It changes what is there, and a second call may change it again: a time such as `in 20 minutes` goes on, and a
+    /// line alone may be another memory's by then.
+    ChangesEach,
+    /// It takes away.
+    Removes,
+}
+
+/// One tool.
+#[derive(Clone, Copy)]
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it does, for a model.
+    pub doc: &'static str,
+    /// What it takes.
+    pub arguments: &'static [Argument],
+    /// What it does to the vault.
+    pub effect: Effect,
+    pub(super) output: fn(model::Tool) -> model::Tool,
+    /// Does it.
+    pub act: Act,
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).field("effect", &self.effect).finish_non_exhaustive()
+    }
+}
+
+impl Tool {
+    /// As a client is told of it.
+    pub fn describe(&self) -> model::Tool {
+        let reads = self.effect == Effect::Reads;
+        let destructive = matches!(self.effect, Effect::Changes | Effect::ChangesEach | Effect::Removes);
+        let idempotent = !matches!(self.effect, Effect::Adds | Effect::ChangesEach);
+        let annotations = ToolAnnotations::with_title(self.title)
+            .read_only(reads)
+            .destructive(destructive)
+            .idempotent(idempotent)
+            .open_world(false);
+        let tool = model::Tool::new(self.name, self.doc, Arc::new(arguments::schema(self)));
+        let mut tool = (self.output)(tool.with_title(self.title).with_annotations(annotations));
+        tool.output_schema = tool.output_schema.map(|schema| {
+            let mut schema = Value::Object((*schema).clone());
+            without_formats(&mut schema);
+            Arc::new(schema.as_object().cloned().unwrap_or_default())
+        });
+        tool
+    }
+}
+
+/// Takes out how wide a number is: clients' checkers know no `uint32` or `double`, and some refuse the whole schema.
+fn without_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let is_width = |format: &Value| {
+                let format = format.as_str().unwrap_or_default();
+                ["int", "uint", "float", "double"].iter().any(|width| format.starts_with(width))
+            };
+            if fields.get("format").is_some_and(is_width) {
+                fields.remove("format");
+            }
+            fields.values_mut().for_each(without_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_formats),
+        _ => {}
+    }
+}
