@@ -44,7 +44,6 @@ impl Engine {
     ) -> Result<Answer, Halt> {
         let message = turn.asked.message;
         let mut calls = self.journal().calls(message).map_err(later)?;
-        let own = calls.len();
         // What was asked beside the answer was paid for too.
         calls.extend(self.journal().beside(message).map_err(later)?);
         self.count_apart(&calls);
@@ -73,11 +72,7 @@ impl Engine {
             ms: u64::try_from(self.now().duration_since(turn.started).as_millis()).unwrap_or(0),
             ctx: assembled.as_ref().map(|request| request.hash.clone()),
             calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
-            failed: calls
-                .iter()
-                .take(own)
-                .filter_map(|call| Some((call.brain.clone(), call.class?)))
-                .collect(),
+            failed: calls.iter().filter_map(|call| Some((call.brain.clone(), call.class?))).collect(),
             part: None,
             at: assembled.as_ref().map(|request| request.at),
             budget: assembled.as_ref().map(|request| request.budget),

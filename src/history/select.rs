@@ -59,6 +59,8 @@ pub struct Selection {
     include: GlobSet,
     exclude: GlobSet,
     attachments: bool,
+    /// The folder of skills, with its slash: their scripts are kept as notes are.
+    skills: String,
     /// Larger files are left out, in bytes.
     pub max_file_bytes: u64,
     own: Vec<String>,
@@ -95,6 +97,7 @@ impl Selection {
             include: globs("include", &history.include)?,
             exclude: globs("exclude", &history.exclude)?,
             attachments: history.attachments,
+            skills: format!("{}/", paths.skills),
             max_file_bytes: history.max_file_bytes,
             own: own.into_iter().cloned().collect(),
         })
@@ -139,7 +142,7 @@ impl Selection {
     fn wanted(&self, path: &str, name: &str) -> bool {
         let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
         let extension = extension.as_deref().unwrap_or("");
-        if self.include.is_match(path) || path == "vault-agent.toml" {
+        if self.include.is_match(path) || path == "vault-agent.toml" || path.starts_with(&self.skills) {
             return true;
         }
         if let Some(inside) = path.strip_prefix(".obsidian/") {

@@ -116,7 +116,7 @@ fn a_new_vault_is_one_snapshot_that_undo_leaves_alone() {
     let log = json(&vault, &["--vault", dir, "history"]);
     assert_eq!(log.as_array().unwrap().len(), 1, "{log}");
     assert_eq!((&log[0]["actor"], &log[0]["subject"]), (&"cli".into(), &"init: wrote the template".into()));
-    assert_eq!(log[0]["paths"].as_array().unwrap().len(), 16, "{log}");
+    assert_eq!(log[0]["paths"].as_array().unwrap().len(), 24, "{log}");
     let undo = vault.run(&["--vault", dir, "undo"]).ok();
     assert!(undo.stderr.contains("nothing that could be undone"), "{undo:?}");
     assert!(std::path::Path::new(dir).join("Reminders.md").is_file());
