@@ -20,7 +20,7 @@ use super::limit::{Ended, Patience};
 use super::memory::Remember;
 use super::setup::{self, Around};
 use super::told::{for_brain, kept, persona, pinned};
-use super::tools::Toolbox;
+use super::tools::{Farewell, Toolbox};
 use super::words;
 use crate::brain::failover::Attempt;
 use crate::brain::health::Store;
@@ -100,7 +100,7 @@ impl std::fmt::Debug for Engine {
 /// One turn as it runs.
 pub(super) struct Run<'a> {
     pub turn: Turn,
-    joined: Vec<Turn>,
+    pub joined: Vec<Turn>,
     pub blocks: Vec<LogBlock>,
     pub questions: Vec<Question>,
     recalled: Recalled,
@@ -128,11 +128,11 @@ impl Responder for Engine {
     ) -> Result<Answer, Halt> {
         let limit = Duration::from_secs(60 * u64::from(self.settings().turn_minutes));
         let patience = Patience::default();
+        let turn = self.journal().turn(message).ok().flatten().map(|turn| turn.name());
+        let farewell = Farewell::new(&self.parts.tools, turn);
         let work = self.run(message, place, stop, &patience);
         let ended = patience.limit(limit, stop, work).await;
-        if let Ok(Some(turn)) = self.journal().turn(message) {
-            self.parts.tools.ended(&turn.name()).await;
-        }
+        farewell.say().await;
         match ended {
             Ok(answered) => answered,
             Err(Ended::Stopped) => Err(Halt::Stopped),

@@ -5,6 +5,7 @@ use super::engine::{Engine, Run, later};
 use super::tools::{Caller, Leave};
 use super::words;
 use crate::brain::{Message, ToolCall, ToolResult};
+use crate::format::log::EventKind;
 use crate::turn::journal::ToolEnd;
 use crate::turn::{Halt, Note, history};
 
@@ -111,16 +112,33 @@ impl Engine {
         })
     }
 
-    /// Whether the turn has read, before its call of this number, text that nobody vouches for.
+    /// Whether the turn has read, before its call of this number, text that nobody vouches for: in a file that hangs on
+    /// its question, in what its log tells of earlier turns, or from a tool.
     pub(super) fn tainted(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
         let rows = self.journal().tools(run.turn.asked.message).map_err(later)?;
-        if self.routine.as_ref().is_some_and(|routine| routine.tainted) {
+        if self.routine.as_ref().is_some_and(|routine| routine.tainted)
+            || run.questions.iter().any(|question| !question.files.is_empty())
+        {
             return Ok(true);
         }
         let ours: Vec<String> = self.parts.tools.specs().into_iter().map(|spec| spec.name).collect();
         // A harness's own tools read what they like.
         let untrusted = |tool: &String| !ours.contains(tool) || self.parts.tools.untrusted(tool);
-        Ok(rows.iter().any(|row| row.number < number && untrusted(&row.call.name)))
+        let author = &run.turn.asked.author;
+        let is_asked = |id: &str| run.questions.iter().any(|question| question.id == id);
+        let mut before = run
+            .blocks
+            .iter()
+            .map(|block| &block.event)
+            .take_while(|event| event.id.as_deref().is_none_or(|id| !is_asked(id)));
+        let told = before.any(|event| match event.kind {
+            EventKind::User => event.author != *author,
+            EventKind::Tool => untrusted(&event.author),
+            EventKind::Agent | EventKind::Recall | EventKind::System => false,
+        });
+        Ok(told
+            || run.joined.iter().any(|turn| turn.asked.author != *author)
+            || rows.iter().any(|row| row.number < number && untrusted(&row.call.name)))
     }
 
     /// The sentence that ends a turn whose tokens or rounds are used up.

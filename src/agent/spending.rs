@@ -78,7 +78,9 @@ impl Engine {
             return Err(budget.sentence());
         }
         let (caller, wanted) = (caller(budget), budget.question());
-        let asking = self.parts.approvals.ask(&wanted, &caller, run.place, run.stop);
+        // The question is the day's, not the turn's: whoever stops the turn has said nothing about it.
+        let never = CancellationToken::new();
+        let asking = self.parts.approvals.ask(&wanted, &caller, run.place, &never);
         match tokio::time::timeout(MOMENT, asking).await {
             Ok(Ok(Verdict::Waits)) => Err(format!("{} {ASKED}", budget.sentence())),
             Ok(Ok(verdict)) => {

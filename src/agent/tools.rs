@@ -61,6 +61,38 @@ pub trait Toolbox: Send + Sync {
     async fn ended(&self, _turn: &str) {}
 }
 
+/// Tells a box that a turn is over, whichever way it ends: where its future is dropped, by a panic or because nobody
+/// waits for it any more, the box is told behind it.
+pub(super) struct Farewell {
+    tools: Arc<dyn Toolbox>,
+    turn: Option<String>,
+}
+
+impl Farewell {
+    /// For the turn of this name.
+    pub fn new(tools: &Arc<dyn Toolbox>, turn: Option<String>) -> Self {
+        Self { tools: Arc::clone(tools), turn }
+    }
+
+    /// The turn is over.
+    pub async fn say(mut self) {
+        if let Some(turn) = &self.turn {
+            self.tools.ended(turn).await;
+        }
+        self.turn = None;
+    }
+}
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        let (Some(turn), Ok(runtime)) = (self.turn.take(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let tools = Arc::clone(&self.tools);
+        runtime.spawn(async move { tools.ended(&turn).await });
+    }
+}
+
 /// No tools.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTools;

@@ -121,6 +121,11 @@ impl Toolbox for VaultTools {
             .collect()
     }
 
+    /// Another brain may have read what it liked.
+    fn untrusted(&self, tool: &str) -> bool {
+        tool == ASK
+    }
+
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {
         let began = Instant::now();
         let (text, is_error) = match self.run(call, caller, stop).await {

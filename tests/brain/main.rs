@@ -15,4 +15,5 @@ mod conversation;
 mod cuts;
 mod failures;
 mod recalling;
+mod seams;
 mod spending;

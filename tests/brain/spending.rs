@@ -100,6 +100,10 @@ impl World {
         Self { temp, clock, person: Arc::default(), memory: "", turn: Mutex::new(0) }
     }
 
+    pub fn vault(&self) -> std::path::PathBuf {
+        self.temp.path().join("vault")
+    }
+
     pub fn workspace(&self) -> Arc<Workspace> {
         let vault = Vault::open(&self.temp.path().join("vault")).unwrap();
         let dirs = Dirs { state: self.temp.path().join("state"), cache: self.temp.path().join("cache") };
