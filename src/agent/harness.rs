@@ -163,7 +163,7 @@ struct Seen {
 impl<'a> Watching<'a> {
     fn new(engine: &'a Engine, run: &'a Run<'a>, brain: &'a str) -> Result<Self, Halt> {
         let message = run.turn.asked.message;
-        let calls = engine.journal().calls(message).map_err(later)?;
+        let before = engine.journal().tokens(message).map_err(later)?;
         let rounds = engine.journal().rounds(message).map_err(later)?.len();
         let seen = Seen { calls: u32::try_from(rounds).unwrap_or(u32::MAX), ..Seen::default() };
         Ok(Self {
@@ -171,7 +171,7 @@ impl<'a> Watching<'a> {
             run,
             brain,
             end: run.stop.child_token(),
-            before: calls.iter().map(|call| call.usage.input + call.usage.output).sum(),
+            before,
             ours: engine.parts.tools.specs().into_iter().map(|spec| spec.name).collect(),
             seen: Mutex::new(seen),
         })
@@ -252,7 +252,7 @@ impl Host for Watching<'_> {
 
     fn used(&self, usage: &Usage) {
         self.seen().used = *usage;
-        let most = self.engine.settings().turn_tokens;
+        let most = self.engine.turn_tokens();
         if self.before + usage.input + usage.output >= most {
             self.over(words::tokens_used_up(most));
         }
@@ -269,7 +269,15 @@ impl Host for Watching<'_> {
         let message = self.run.turn.asked.message;
         let asked = ToolResult { call_id: call.id.clone(), text: String::new(), is_error: false };
         let Some(open) = self.check(self.engine.journal().open_call(message, &asked)) else { return false };
-        let Some(caller) = self.caller(open.map_or(0, |(number, _)| number)) else { return false };
+        // One that it asks about before it tells of it comes after all that it told of.
+        let number = match open {
+            Some((number, _)) => number,
+            None => match self.check(self.engine.journal().tools(message)) {
+                Some(rows) => u32::try_from(rows.len()).unwrap_or(u32::MAX),
+                None => return false,
+            },
+        };
+        let Some(caller) = self.caller(number) else { return false };
         let wanted = if self.ours.contains(&call.name) {
             match self.engine.parts.tools.leave(call, &caller) {
                 Leave::Free => return true,

@@ -1,8 +1,10 @@
 //! Turns of a harness that goes well, and of one whose provider doesn't.
 
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::Purpose;
 use vault_agent::agent::approval::Verdict;
 use vault_agent::brain::Class;
-use vault_agent::turn::Note;
+use vault_agent::turn::{Note, Responder};
 
 use crate::models::Reply;
 use crate::rig::{KEY, Rig, remind, words};
@@ -137,17 +139,25 @@ async fn rounds_and_tokens_have_an_end() {
     assert_eq!(answer.text, "I stopped here: this turn used up its 5000 tokens.");
     assert_eq!(rig.tools(1).len(), 1);
     assert_eq!(answer.facts.input, 6000, "what it had used is in the facts");
+    // A routine's own budget is smaller, and holds for a program as well.
+    let rig = Rig::new(bound("[assistant]\nturn_tokens = 50000\n")).await;
+    rig.server.respond(|_| remind("claude-code").usage(3000, 0, 10));
+    let purpose = Purpose { routine: "r".into(), budget: Some(5000), ..Purpose::default() };
+    rig.accept(1, "again and again", "");
+    let engine = rig.engine().for_routine(purpose);
+    let answer = engine.answer(1, &rig.desk, &CancellationToken::new()).await.unwrap();
+    assert_eq!(answer.text, "I stopped here: this turn used up its 5000 tokens.");
+    assert_eq!(rig.tools(1).len(), 1);
     // The first answer of the run was paid for, too.
     assert!(words(&rig.server.requests()[0]).contains("again and again"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stop_ends_all_of_it_within_a_second() {
-    use vault_agent::turn::Responder;
     let rig = claude("cc").await;
     rig.server.script(vec![remind("claude-code"), Reply::hang()]);
     rig.accept(1, "?", "");
-    let stop = tokio_util::sync::CancellationToken::new();
+    let stop = CancellationToken::new();
     let engine = rig.engine();
     let answering = engine.answer(1, &rig.desk, &stop);
     let stopping = async {
