@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::agent::skills::{NOTE, told_of};
 use crate::agent::{kept, persona, pinned};
-use crate::brain::{Part, Request};
-use crate::daemon::assistant::toolbox;
+use crate::brain::{Part, Request, ToolSpec};
+use crate::daemon::assistant::{ASSISTANT, toolbox_for};
 use crate::format::log::{self, LogBlock};
 use crate::reminders::rfc3339;
 use crate::turn::files::{self, Attached, FilePlace};
@@ -275,7 +275,7 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
             persona,
             pinned,
             skills,
-            tools: toolbox(workspace, None).specs(),
+            tools: tools(workspace, logged, question),
             max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
             files: logged_files(workspace, logged, question, brain.is_some_and(|brain| brain.vision)),
         };
@@ -295,6 +295,15 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
     };
     let equal = equal(&request);
     Remade { hash: request.as_ref().map(Request::hash), request, stored_hash, equal }
+}
+
+/// What a brain could call in the turn: what its routine may, where it is a run of one.
+fn tools(workspace: &Workspace, logged: &Logged, question: &str) -> Vec<ToolSpec> {
+    let asked = logged.blocks.iter().find(|block| block.event.id.as_deref() == Some(question));
+    let by = asked.map(|block| block.event.author.as_str()).filter(|author| author.starts_with("routine:"));
+    let servers = by.and_then(|by| crate::routines::find(workspace, by.trim_start_matches("routine:")).ok());
+    let servers = servers.and_then(|note| note.routine).map(|routine| routine.mcp).unwrap_or_default();
+    toolbox_for(workspace, None, by.unwrap_or(ASSISTANT), &servers).specs()
 }
 
 /// What the brain was told of the files of a turn's questions, as far as the vault keeps them.

@@ -105,6 +105,26 @@ fn a_run_by_hand_answers_now_and_leaves_the_schedule() {
 }
 
 #[test]
+fn a_run_s_request_is_made_again_with_the_servers_of_its_routine() {
+    let server = |name: &str, more: &str| {
+        format!("[[mcp]]\nname = \"{name}\"\ncommand = [\"true\"]\ntools = [\"look\"]\n{more}")
+    };
+    let servers = server("own", "for = [\"routine:morning\"]\n")
+        + &server("named", "for = [\"routine:else\"]\n")
+        + &server("other", "for = [\"assistant\"]\n");
+    let it = served("2026-12-01T07:00:00Z", &servers);
+    it.vault.write("routines/morning.md", MORNING.replace("only_if: due", "mcp: [named]"));
+    it.server.respond(|_| Reply::text("The rent."));
+    drop(it.vault.run(&["routine", "run", "morning"]).ok());
+    let asked = String::from_utf8_lossy(&it.server.requests()[0].bytes).into_owned();
+    assert!(asked.contains("own (look); named (look)") && !asked.contains("other (look)"), "{asked}");
+    let turns = it.vault.run(&["turns", "--json"]).ok().json();
+    let id = turns[0]["id"].as_str().unwrap();
+    let request = it.vault.run(&["turns", id, "--request", "--json"]);
+    assert_eq!((request.code, &request.json()["equal"]), (0, &Value::Bool(true)), "{request:?}");
+}
+
+#[test]
 fn what_is_not_understood_is_shown_and_does_not_run() {
     let it = served("2026-12-01T08:00:00Z", "");
     it.vault.write("routines/odd.md", "---\nschedule: daily 08:00\nenabled: true\nbudgett: 5\n---\nGo.\n");
