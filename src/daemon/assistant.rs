@@ -29,12 +29,11 @@ pub struct Assistant {
 
 impl Assistant {
     /// With these settings.
-    pub fn new(workspace: &Arc<Workspace>, journal: Arc<TurnJournal>) -> Self {
+    pub fn new(workspace: &Arc<Workspace>, journal: Arc<TurnJournal>, permits: Arc<Permits>) -> Self {
         let orphans = crate::brain::process::sweep(&workspace.dirs.state);
         if orphans > 0 {
             tracing::warn!("ended {orphans} processes that brains of an earlier run had left");
         }
-        let permits = Arc::new(Permits::default());
         let approvals = Arc::new(VaultApprovals::new(workspace));
         let engine = RwLock::new(engine(workspace, &journal, &permits, &approvals));
         Self { engine, journal, permits, approvals }
@@ -43,6 +42,16 @@ impl Assistant {
     /// Who asks the person.
     pub fn approvals(&self) -> &Arc<VaultApprovals> {
         &self.approvals
+    }
+
+    /// How far each turn came.
+    pub fn journal(&self) -> &Arc<TurnJournal> {
+        &self.journal
+    }
+
+    /// Who may call a brain now.
+    pub fn permits(&self) -> &Arc<Permits> {
+        &self.permits
     }
 
     /// What happened in the vault: where the note of approvals may have changed, whoever waits looks again.
@@ -94,10 +103,13 @@ pub(crate) fn toolbox(
     workspace: &Workspace,
     turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
 ) -> Arc<dyn Toolbox> {
-    toolbox_for(workspace, turns, "assistant", &[])
+    toolbox_for(workspace, turns, ASSISTANT, &[])
 }
 
-/// The same for `purpose`: `assistant`, or `routine:NAME`; with these MCP servers, too.
+/// The purpose of a turn that is no routine's.
+pub(crate) const ASSISTANT: &str = "assistant";
+
+/// The same for `purpose`: [`ASSISTANT`], or `routine:NAME`; with these MCP servers, too.
 pub(crate) fn toolbox_for(
     workspace: &Workspace,
     turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,

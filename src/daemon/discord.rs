@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::assistant::Assistant;
 use super::part::{Board, Event, Part};
 use super::status::DaemonStatus;
-use crate::agent::{Recall, VaultMemory};
+use crate::agent::{Permits, Recall, VaultMemory};
 use crate::cli::status::coming;
 use crate::deliver::{self, Answers, Fact, compose, journal};
 use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Pace, Parts, Turnstile, setup};
@@ -25,7 +25,10 @@ use crate::workspace::Workspace;
 
 /// The bot, where there is a token.
 #[derive(Debug)]
-pub struct DiscordPart;
+pub struct DiscordPart {
+    /// Who may call a brain now.
+    pub permits: Arc<Permits>,
+}
 
 #[async_trait]
 impl Part for DiscordPart {
@@ -42,7 +45,7 @@ impl Part for DiscordPart {
     ) -> anyhow::Result<()> {
         let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
         let kept = Kept {
-            assistant: Arc::new(Assistant::new(&workspace, Arc::clone(&turns))),
+            assistant: Arc::new(Assistant::new(&workspace, Arc::clone(&turns), Arc::clone(&self.permits))),
             turns,
             turnstile: Arc::default(),
         };
@@ -167,7 +170,7 @@ fn parts(
             zone: workspace.zone.clone(),
             clock: Arc::clone(&workspace.clock),
             recall: Arc::clone(&recall),
-            outside: Arc::new(Rest(Arc::clone(workspace))),
+            outside: Arc::new(Rest(Arc::clone(workspace), Arc::clone(&kept.assistant))),
         },
         responder: Arc::clone(&kept.assistant) as Arc<dyn Responder>,
         turns: Arc::clone(&kept.turns),
@@ -183,7 +186,7 @@ fn parts(
 }
 
 /// What the bot asks the rest of the daemon for.
-struct Rest(Arc<Workspace>);
+struct Rest(Arc<Workspace>, Arc<Assistant>);
 
 #[async_trait]
 impl Outside for Rest {
@@ -223,7 +226,7 @@ impl Outside for Rest {
     async fn routine(&self, action: &str, name: Option<&str>) -> Result<String, String> {
         let (workspace, action) = (Arc::clone(&self.0), action.to_owned());
         let name = name.map(str::to_owned);
-        super::routines::command(workspace, action, name).await
+        super::routines::command(workspace, Arc::clone(&self.1), action, name).await
     }
 
     async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact> {

@@ -115,6 +115,9 @@ fn recover(workspace: &Workspace) {
 /// The parts of this build; each looks at the settings itself, which may change while it runs.
 #[cfg_attr(not(feature = "assistant"), expect(unused_variables, reason = "only routines print"))]
 fn parts(json: bool) -> Vec<Box<dyn Part>> {
+    // One brain has one queue, whoever in this process asks it.
+    #[cfg(feature = "assistant")]
+    let permits = Arc::<crate::agent::Permits>::default();
     vec![
         #[cfg(feature = "history")]
         Box::new(history::HistoryPart),
@@ -123,9 +126,9 @@ fn parts(json: bool) -> Vec<Box<dyn Part>> {
         #[cfg(feature = "index")]
         Box::new(recall::RecallPart),
         #[cfg(feature = "discord")]
-        Box::new(discord::DiscordPart),
+        Box::new(discord::DiscordPart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]
-        Box::new(routines::RoutinesPart { json }),
+        Box::new(routines::RoutinesPart { json, permits }),
     ]
 }
 

@@ -12,6 +12,8 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "discord")]
+use super::assistant::Assistant;
 use super::part::{Board, Event, Part};
 use super::ticker::Ticker;
 use crate::agent::{Permits, VaultApprovals, VaultMemory};
@@ -28,6 +30,8 @@ const AT_ONCE: usize = 4;
 pub struct RoutinesPart {
     /// Whether the console's lines are JSON objects.
     pub json: bool,
+    /// Who may call a brain now.
+    pub permits: Arc<Permits>,
 }
 
 #[async_trait]
@@ -44,7 +48,7 @@ impl Part for RoutinesPart {
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
-        let permits = Arc::new(Permits::default());
+        let permits = Arc::clone(&self.permits);
         let approvals = Arc::new(VaultApprovals::new(&workspace));
         let make = |workspace: &Arc<Workspace>| -> Result<Arc<Runner>, RunError> {
             let approvals = Arc::clone(&approvals);
@@ -152,17 +156,20 @@ pub(crate) fn runner_with(
     })
 }
 
-/// What `/routine` does: lists routines, runs one, turns one on or off.
+/// What `/routine` does: lists routines, runs one, turns one on or off. A run asks through `assistant`, which hears
+/// what a person says.
 ///
 /// # Errors
 /// A sentence on why not.
 #[cfg(feature = "discord")]
 pub(crate) async fn command(
     workspace: Arc<Workspace>,
+    assistant: Arc<Assistant>,
     action: String,
     name: Option<String>,
 ) -> Result<String, String> {
-    let blocking = tokio::task::spawn_blocking(move || obey(&workspace, &action, name.as_deref()));
+    let blocking =
+        tokio::task::spawn_blocking(move || obey(&workspace, &assistant, &action, name.as_deref()));
     let (said, run) = blocking.await.map_err(|error| format!("it went wrong inside: {error}"))??;
     if let Some((runner, key)) = run {
         tokio::spawn(async move {
@@ -181,7 +188,12 @@ pub(crate) async fn command(
 type Obeyed = (String, Option<(Runner, String)>);
 
 #[cfg(feature = "discord")]
-fn obey(workspace: &Arc<Workspace>, action: &str, name: Option<&str>) -> Result<Obeyed, String> {
+fn obey(
+    workspace: &Arc<Workspace>,
+    assistant: &Assistant,
+    action: &str,
+    name: Option<&str>,
+) -> Result<Obeyed, String> {
     let words = |error: &dyn std::fmt::Display| error.to_string();
     let name = || name.ok_or_else(|| "`name` is missing: which routine?".to_owned());
     match action {
@@ -197,9 +209,8 @@ fn obey(workspace: &Arc<Workspace>, action: &str, name: Option<&str>) -> Result<
         }
         "run" => {
             let note = routines::find(workspace, name()?).map_err(|error| words(&error))?;
-            let turns = TurnJournal::open(&workspace.dirs.state).map_err(|error| words(&error))?;
-            let approvals = Arc::new(VaultApprovals::new(workspace));
-            let runner = runner(workspace, Arc::new(turns), Arc::default(), approvals, false);
+            let (permits, approvals) = (Arc::clone(assistant.permits()), Arc::clone(assistant.approvals()));
+            let runner = runner(workspace, Arc::clone(assistant.journal()), permits, approvals, false);
             let runner = runner.map_err(|error| words(&error))?;
             let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note);
             let key = key.map_err(|error| words(&error))?;
