@@ -146,8 +146,8 @@ pub(crate) fn runner_with(
 ) -> Result<Runner, RunError> {
     Runner::new(RunnerParts {
         workspace: Arc::clone(workspace),
-        turns: Arc::clone(&turns),
         tools: tools(workspace, &turns, &permits),
+        turns,
         approvals,
         memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
         permits,
