@@ -167,6 +167,7 @@ async fn its_environment_is_what_the_settings_name() {
     let mut names: Vec<&str> = environment.keys().map(String::as_str).collect();
     names.retain(|name| !["LC_CTYPE", "LANG", "VAULT_AGENT_CHILD_OF"].contains(name));
     assert_eq!(names, ["CARGO_MANIFEST_DIR", "HOME", "PATH"]);
+    assert_eq!(environment["CARGO_MANIFEST_DIR"], "[hidden]", "what it was given is nobody else's");
     assert!(told.text.contains("/state/mcp/"), "a folder of its own: {}", told.text);
     rig.ended().await;
 }

@@ -50,6 +50,8 @@ def tool(name):
 def call(request):
     name = request["params"]["name"]
     given = request["params"].get("arguments")
+    if mode == "children":
+        note(f"called {json.dumps(given)}")
     if mode == "die":
         sys.stderr.write("out of cheese\n")
         sys.stderr.flush()

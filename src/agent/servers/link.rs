@@ -6,12 +6,14 @@ use rmcp::model::{
 };
 use rmcp::service::{RunningService, ServiceError, serve_client};
 use rmcp::{RoleClient, transport::Transport};
+use secrecy::SecretString;
 use serde_json::{Map, Value};
 
 use super::pipes::Pipes;
 use super::shown;
 use super::web::Web;
-use crate::config::McpServer;
+use crate::agent::skills::Hidden;
+use crate::config::{McpServer, secret};
 use crate::workspace::Workspace;
 
 /// So many pages of tools are read.
@@ -24,6 +26,8 @@ pub struct Link {
     tools: Vec<Tool>,
     /// What is known of its end.
     words: shown::Words,
+    /// What it was given that nobody else may see.
+    hidden: Hidden,
 }
 
 /// Why a call has no result.
@@ -42,9 +46,10 @@ impl Link {
     /// A sentence on what is wrong, without secrets.
     pub async fn start(server: &McpServer, workspace: &Workspace) -> Result<Self, String> {
         let words = shown::Words::default();
+        let hidden = Hidden::new(secrets(server, workspace).iter());
         match &server.url {
-            None => Self::over(Pipes::start(server, workspace, &words)?, server, words).await,
-            Some(url) => Self::over(Web::new(server, url, workspace, &words)?, server, words).await,
+            None => Self::over(Pipes::start(server, workspace, &words)?, server, words, hidden).await,
+            Some(url) => Self::over(Web::new(server, url, workspace, &words)?, server, words, hidden).await,
         }
     }
 
@@ -52,19 +57,20 @@ impl Link {
         transport: impl Transport<RoleClient> + 'static,
         server: &McpServer,
         words: shown::Words,
+        hidden: Hidden,
     ) -> Result<Self, String> {
         let us = Implementation::new("vault-agent", env!("CARGO_PKG_VERSION"));
         let config = ClientConfig::new(ClientCapabilities::default(), us);
         let service = serve_client(config, transport)
             .await
-            .map_err(|error| words.or(&format!("it doesn't speak the protocol: {error}")))?;
-        let mut link = Self { service, tools: Vec::new(), words };
+            .map_err(|error| words.or(&hidden.hide(&format!("it doesn't speak the protocol: {error}"))))?;
+        let mut link = Self { service, tools: Vec::new(), words, hidden };
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
             let listed = link.service.list_tools(Some(page)).await;
-            let listed = listed
-                .map_err(|error| link.words.or(&format!("it doesn't say what tools it has: {error}")))?;
+            let listed =
+                listed.map_err(|error| link.why(&format!("it doesn't say what tools it has: {error}")))?;
             // Only what is allowed is kept, however many it offers.
             link.tools.extend(listed.tools.into_iter().filter(|tool| server.allows(&tool.name)));
             cursor = listed.next_cursor;
@@ -82,6 +88,15 @@ impl Link {
         &self.tools
     }
 
+    /// What it was given that is taken out of all that it says.
+    pub fn hidden(&self) -> &Hidden {
+        &self.hidden
+    }
+
+    fn why(&self, otherwise: &str) -> String {
+        self.words.or(&self.hidden.hide(otherwise))
+    }
+
     /// Calls a tool.
     ///
     /// # Errors
@@ -89,8 +104,10 @@ impl Link {
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<CallToolResult, CallError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         self.service.call_tool(params).await.map_err(|error| match error {
-            ServiceError::McpError(error) => CallError::Refused(shown::cut(&error.message, 2_000)),
-            error => CallError::Gone(self.words.or(&error.to_string())),
+            ServiceError::McpError(error) => {
+                CallError::Refused(shown::cut(&self.hidden.hide(&error.message), 2_000))
+            }
+            error => CallError::Gone(self.why(&error.to_string())),
         })
     }
 
@@ -98,4 +115,12 @@ impl Link {
     pub async fn end(self) {
         let _ = self.service.cancel().await;
     }
+}
+
+/// What a server is given that nobody else may see: the variables of its environment that the settings name, and its key.
+fn secrets(server: &McpServer, workspace: &Workspace) -> Vec<SecretString> {
+    let named = server.env.iter().filter_map(|name| std::env::var(name).ok()).map(SecretString::from);
+    let variable = server.key_env.as_deref().unwrap_or_default();
+    let key = secret(variable, server.key_file.as_deref(), workspace.vault.root()).ok().flatten();
+    named.chain(key).collect()
 }

@@ -128,13 +128,13 @@ impl Servers {
             Some(Err(why)) => return Err(why.clone()),
             None => return Err("it is not there".to_owned()),
         };
-        let Some(tool) = tool else { return Ok((shown::tools(server, link.tools()), false)) };
+        let Some(tool) = tool else { return Ok((shown::tools(server, link.tools(), link.hidden()), false)) };
         let called = tokio::time::timeout(LONGEST_CALL, link.call(&tool, arguments)).await;
         let now = self.workspace.clock.now();
         let why = match called {
             Ok(Ok(result)) => {
                 self.health.well(&server.name, now);
-                return Ok((shown::result(server, &result), result.is_error == Some(true)));
+                return Ok((shown::result(server, &result, link.hidden()), result.is_error == Some(true)));
             }
             // The server answered with an error of its own: it goes on.
             Ok(Err(link::CallError::Refused(why))) => {
