@@ -162,6 +162,14 @@ impl Answers {
         Ok(message.is_some_and(|message| message.chunks.iter().any(|chunk| chunk.state != ChunkState::Due)))
     }
 
+    /// The key under which the question with this line was fixed, for whichever message.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn asked(&self, id: &str, digest: &str) -> Result<Option<String>, PassError> {
+        Ok(self.journal.asked(id, digest)?)
+    }
+
     /// Whether a message of ours is a question to the person.
     ///
     /// # Errors

@@ -74,7 +74,7 @@ pub(super) async fn act(shared: &Shared, press: &Press) -> Result<String, String
 
 /// Hands the question to `deliver` until it is shown.
 pub(super) async fn show(shared: &Shared, turn: &Turn, request: &ApprovalRequest) {
-    let (key, scope) = place(turn, request);
+    let (key, scope) = place(shared, turn, request);
     loop {
         let wait = match shared.answers.ask(&key, scope, &text(request)).await {
             Ok(Progress::Sent) => return,
@@ -92,7 +92,7 @@ pub(super) async fn show(shared: &Shared, turn: &Turn, request: &ApprovalRequest
 
 /// Says below the question how it ended, and takes the buttons out of use.
 pub(super) async fn over(shared: &Shared, turn: &Turn, request: &ApprovalRequest, words: &str) {
-    let (key, scope) = place(turn, request);
+    let (key, scope) = place(shared, turn, request);
     // A crash may have come between the message and its id.
     if shared.answers.is_begun(&key).unwrap_or_default() {
         let _ = tokio::time::timeout(super::turns::FAREWELL, shared.answers.ask(&key, scope, &text(request)))
@@ -128,10 +128,14 @@ pub(super) async fn over(shared: &Shared, turn: &Turn, request: &ApprovalRequest
     }
 }
 
-fn place(turn: &Turn, request: &ApprovalRequest) -> (String, Scope) {
+/// Where the question is shown. One line is one question: where another message asked it already (a day's budget is
+/// asked about by each that comes), it stays there.
+fn place(shared: &Shared, turn: &Turn, request: &ApprovalRequest) -> (String, Scope) {
     let asked = &turn.asked;
     let replied = asked.reply.then_some(asked.message);
-    let key = approval_key(replied, &request.id, &request.digest, request.always.is_some());
+    let first = shared.answers.asked(&request.id, &request.digest).unwrap_or_default();
+    let key = first
+        .unwrap_or_else(|| approval_key(replied, &request.id, &request.digest, request.always.is_some()));
     (key, if asked.thread { Scope::Thread(asked.channel) } else { Scope::Channel(asked.channel) })
 }
 

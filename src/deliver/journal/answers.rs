@@ -145,6 +145,18 @@ impl Journal {
         })
     }
 
+    /// The key under which the question with this line was fixed, for whichever message.
+    pub fn asked(&self, id: &str, digest: &str) -> Result<Option<String>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT key FROM messages WHERE kind = 'approval' AND key GLOB 'approval:*:' || ?1 || ':' || ?2 || ':*'
+                 ORDER BY rowid LIMIT 1",
+            )?
+            .query_row((id, digest), |row| row.get(0))
+            .optional()
+        })
+    }
+
     /// Forgets the oldest answers, and what routines said, that were sent whole, where there are many.
     pub fn prune_answers(&self) -> Result<(), JournalError> {
         self.write(|tx| {
