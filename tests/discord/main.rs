@@ -3,9 +3,14 @@
 
 #[path = "../support/discord/mod.rs"]
 mod fake;
+#[cfg(all(unix, feature = "mcp"))]
+mod house;
 #[path = "../support/models/mod.rs"]
 mod models;
 mod rig;
+#[cfg(all(unix, feature = "mcp"))]
+#[path = "../harness/stand_in.rs"]
+mod stand_in;
 
 mod absence;
 mod approvals;
@@ -23,3 +28,12 @@ mod turns_bad;
 mod turns_chosen;
 mod turns_killed;
 mod turns_remade;
+
+#[cfg(all(unix, feature = "mcp"))]
+mod house_asks;
+#[cfg(all(unix, feature = "mcp"))]
+mod house_killed;
+#[cfg(all(unix, feature = "mcp"))]
+mod house_secrets;
+#[cfg(all(unix, feature = "mcp"))]
+mod house_times;

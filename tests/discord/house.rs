@@ -1,0 +1,304 @@
+//! The whole of it: the real binary as a daemon, with the bot, brains, tools, skills and servers of its settings, between
+//! a Discord and a model server of our own.
+
+use super::fake::FakeDiscord;
+use super::models::ModelServer;
+use super::rig::*;
+use super::stand_in;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_vault-agent");
+
+/// A vault, its surroundings, and what its daemon is started with.
+pub struct House {
+    pub rig: Rig,
+    pub server: ModelServer,
+    environment: HashMap<String, String>,
+}
+
+/// A daemon, killed when it is dropped.
+pub struct Daemon {
+    child: Child,
+}
+
+/// A process: its id, and when it began.
+type Process = (u32, u64);
+
+impl House {
+    /// With the bot, and these further settings; the model server stands at `URL` in them, the folder around the vault at
+    /// `HERE`.
+    pub async fn new(settings: &str) -> Self {
+        let rig = Rig::on(Arc::new(FakeDiscord::start().await));
+        let server = ModelServer::start().await;
+        let bin = rig.temp.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        fs::create_dir(rig.vault().join(".obsidian")).unwrap();
+        stand_in::install(&bin);
+        let house = Self { rig, server, environment: HashMap::new() };
+        house.settings(settings);
+        house
+    }
+
+    /// Writes other settings, beside those of the bot.
+    pub fn settings(&self, settings: &str) {
+        let here = self.rig.temp.path().display().to_string();
+        let settings = settings.replace("URL", &self.server.url()).replace("HERE", &here);
+        let discord = format!(
+            "[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
+             api_base = \"{}\"\n",
+            self.rig.fake.api_base()
+        );
+        self.write("vault-agent.toml", &format!("{settings}\n{discord}"));
+    }
+
+    pub fn write(&self, note: &str, text: &str) {
+        let path = self.rig.vault().join(note);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn read(&self, note: &str) -> String {
+        fs::read_to_string(self.rig.vault().join(note)).unwrap_or_default()
+    }
+
+    /// Writes a file beside the vault that only its owner can read.
+    pub fn keep(&self, file: &str, text: &str) {
+        let path = self.rig.temp.path().join(file);
+        fs::write(&path, format!("{text}\n")).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+
+    /// Sets a variable for what is started from now on; an empty value takes it away.
+    pub fn env(&mut self, name: &str, value: &str) {
+        self.environment.insert(name.to_owned(), value.to_owned());
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        let here = self.rig.temp.path();
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", here)
+            .env("TZ", "UTC")
+            .env("LANG", "C.UTF-8")
+            .env("VAULT_AGENT_VAULT", self.rig.vault())
+            .env("VAULT_AGENT_STATE_DIR", self.rig.state())
+            .env("VAULT_AGENT_CACHE_DIR", here.join("cache"))
+            .env("DISCORD_TOKEN", &self.rig.fake.world().token)
+            .envs(self.environment.iter().filter(|(_, value)| !value.is_empty()))
+            .stdin(Stdio::null());
+        for (name, _) in self.environment.iter().filter(|(_, value)| value.is_empty()) {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Starts the daemon; what it says goes to the file `said`, one after the other.
+    pub fn start(&self) -> Daemon {
+        let said = fs::File::options().create(true).append(true).open(self.said_file()).unwrap();
+        let child = self.command(&["-vv", "run"]).stdout(said.try_clone().unwrap()).stderr(said).spawn();
+        Daemon { child: child.unwrap() }
+    }
+
+    /// The same, up to where it has read the channel.
+    pub async fn run(&self) -> Daemon {
+        let before = self.rig.fake.requests("GET", "/messages").len();
+        let daemon = self.start();
+        self.wait("the history is read", || self.rig.fake.requests("GET", "/messages").len() > before).await;
+        self.rig.fake.connected().await;
+        daemon
+    }
+
+    pub fn said_file(&self) -> PathBuf {
+        self.rig.temp.path().join("said")
+    }
+
+    /// Waits; what the daemon said is shown where it is in vain.
+    pub async fn wait(&self, what: &str, mut done: impl FnMut() -> bool) {
+        let end = Instant::now() + LONG;
+        while !done() {
+            if Instant::now() > end {
+                let said = fs::read_to_string(self.said_file()).unwrap_or_default();
+                let skipped = said.chars().count().saturating_sub(4000);
+                panic!(
+                    "waited in vain for: {what}\n{}\n{:#?}",
+                    said.chars().skip(skipped).collect::<String>(),
+                    self.rig.fake.texts(CHANNEL)
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(15)).await;
+        }
+    }
+
+    /// Alice asks.
+    pub fn ask(&self, text: &str) -> u64 {
+        self.rig.fake.say(CHANNEL, ALICE, &format!("<@500> {text}"))
+    }
+
+    /// What the bot said to a message, but for what it asked.
+    pub fn replies(&self, to: u64) -> Vec<String> {
+        let mut messages = self.rig.fake.messages(CHANNEL);
+        messages.retain(|m| {
+            let is_question = m["content"].as_str().is_some_and(|text| text.starts_with("**May this run?**"));
+            m["message_reference"]["message_id"] == to.to_string() && !is_question
+        });
+        messages.iter().map(|m| m["content"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Asks, and waits for the answer.
+    pub async fn answer(&self, text: &str) -> String {
+        let id = self.ask(text);
+        self.wait(text, || !self.replies(id).is_empty()).await;
+        self.replies(id).remove(0)
+    }
+
+    /// The questions with buttons in the channel.
+    pub fn questions(&self) -> Vec<Value> {
+        let mut messages = self.rig.fake.messages(CHANNEL);
+        messages.retain(|m| {
+            m["components"][0]["components"][0]["custom_id"].as_str().is_some_and(|id| id.contains(":ap_"))
+        });
+        messages
+    }
+
+    /// Waits for question number so many, from 1.
+    pub async fn question(&self, count: usize) -> Value {
+        self.wait(&format!("question {count}"), || self.questions().len() >= count).await;
+        self.questions().remove(count - 1)
+    }
+
+    /// Presses a button of it; what the person sees then.
+    pub async fn press(&self, question: &Value, label: &str) -> String {
+        let buttons = question["components"][0]["components"].as_array().unwrap();
+        let id = buttons.iter().find(|b| b["label"] == label).unwrap_or_else(|| panic!("{question}"));
+        let message = question["id"].as_str().unwrap().parse().unwrap();
+        self.rig.fake.reply(press(ALICE, message, id["custom_id"].as_str().unwrap())).await
+    }
+}
+
+impl Daemon {
+    /// Whether it runs still.
+    pub fn is_alive(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// `kill -9`, with all that came of it written down first; then waits until none of that is left.
+    pub async fn kill(mut self, house: &House) -> usize {
+        let pid = self.child.id();
+        // It starts nothing more while we look.
+        let _ = Command::new("kill").args(["-STOP", &pid.to_string()]).status();
+        let mut known = below(&[pid]);
+        known.retain(|(one, _)| *one != pid);
+        let count = known.len();
+        drop(self.child.kill());
+        drop(self.child.wait());
+        let end = Instant::now() + LONG;
+        loop {
+            // What its children started meanwhile is of it, too.
+            let pids: Vec<u32> = living(&known).iter().map(|(pid, _)| *pid).collect();
+            for process in below(&pids) {
+                if !known.contains(&process) {
+                    known.push(process);
+                }
+            }
+            let left = living(&known);
+            let named = named(house.rig.temp.path());
+            if left.is_empty() && named.is_empty() {
+                return count;
+            }
+            assert!(
+                Instant::now() < end,
+                "left: {:?}, {named:?}",
+                left.iter().map(|p| line(p.0)).collect::<Vec<_>>()
+            );
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Parent and beginning of a process; none where it is dead.
+fn stat(pid: u32) -> Option<(u32, u64)> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
+    if matches!(fields[0], "Z" | "X") {
+        return None;
+    }
+    Some((fields[1].parse().ok()?, fields[19].parse().ok()?))
+}
+
+fn all() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// These processes and all that came of them.
+fn below(roots: &[u32]) -> Vec<Process> {
+    let stats: HashMap<u32, (u32, u64)> =
+        all().into_iter().filter_map(|pid| Some((pid, stat(pid)?))).collect();
+    let mut found: Vec<u32> = roots.to_vec();
+    let mut at = 0;
+    while at < found.len() {
+        let parent = found[at];
+        found.extend(stats.iter().filter(|(_, (of, _))| *of == parent).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    found.into_iter().filter_map(|pid| Some((pid, stats.get(&pid)?.1))).collect()
+}
+
+fn living(known: &[Process]) -> Vec<Process> {
+    known.iter().copied().filter(|(pid, began)| stat(*pid).is_some_and(|(_, now)| now == *began)).collect()
+}
+
+fn line(pid: u32) -> String {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    format!("{pid}: {}", String::from_utf8_lossy(&bytes).replace('\0', " "))
+}
+
+/// The processes that have this folder in their arguments or environment, but this one and what it runs for the tests.
+pub fn named(place: &Path) -> Vec<String> {
+    let place = place.to_string_lossy().into_owned();
+    let has = |pid: &u32, file: &str| {
+        let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).contains(&place)
+    };
+    let mut pids = all();
+    pids.retain(|pid| {
+        *pid != std::process::id() && stat(*pid).is_some() && (has(pid, "cmdline") || has(pid, "environ"))
+    });
+    pids.into_iter().map(line).collect()
+}
+
+/// Whether there is Python; without it a test says so and leaves that part out.
+pub fn python() -> bool {
+    let there = Command::new("python3").arg("--version").output().is_ok_and(|run| run.status.success());
+    if !there {
+        eprintln!("skipped: there is no python3");
+    }
+    there
+}
+
+/// Whether this machine builds the whole box.
+pub fn is_whole() -> bool {
+    vault_agent::confine::Helper::new(PROGRAM).install();
+    let whole = vault_agent::confine::enforcement().is_whole();
+    if !whole {
+        eprintln!("skipped: this machine can't confine a command wholly");
+    }
+    whole
+}

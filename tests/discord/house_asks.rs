@@ -1,0 +1,154 @@
+//! What the daemon asks a person, with the real tools: a command that needs the network, and more than a day's budget.
+
+use super::house::*;
+use super::models::Reply;
+use serde_json::json;
+
+const BRAIN: &str = "[[brain]]\nname = \"wire\"\nkind = \"messages\"\nmodel = \"m\"\nurl = \"URL\"\n";
+
+fn fetch() -> Reply {
+    Reply::tool("bash", json!({ "command": "echo fetched $((40 + 2))", "network": true }))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_with_the_network_is_asked_about_always_is_taken_on_and_a_tainted_turn_asks_again() {
+    if !is_whole() {
+        return;
+    }
+    let house = House::new(&format!("# Mine.\n[assistant]\ntools = [\"bash\"] # no more\n{BRAIN}")).await;
+    let before = house.read("vault-agent.toml");
+    let daemon = house.run().await;
+    let results = || house.server.requests().last().unwrap().results();
+
+    house.server.script(vec![fetch(), Reply::text("No then.")]);
+    let id = house.ask("fetch it");
+    let question = house.question(1).await;
+    let text = question["content"].as_str().unwrap().to_owned();
+    assert!(text.contains("(network)") && text.contains("echo fetched $((40 + 2))"), "{text}");
+    assert_eq!(house.server.requests().len(), 1, "nothing runs before the word");
+    house.press(&question, "No").await;
+    house.wait("the answer", || !house.replies(id).is_empty()).await;
+    assert!(results()[0].contains("declined") && !results()[0].contains("fetched 42"), "{:?}", results());
+    assert_eq!(house.read("vault-agent.toml"), before);
+
+    house.server.script(vec![fetch(), Reply::text("Once.")]);
+    let id = house.ask("fetch it, please");
+    let question = house.question(2).await;
+    house.press(&question, "Once").await;
+    house.wait("the answer", || !house.replies(id).is_empty()).await;
+    assert!(results().last().unwrap().contains("fetched 42"), "{:?}", results());
+    assert_eq!(house.read("vault-agent.toml"), before, "once is once");
+
+    house.server.script(vec![fetch(), Reply::text("Always.")]);
+    let id = house.ask("fetch it for good");
+    let question = house.question(3).await;
+    let said = house.press(&question, "Always").await;
+    assert!(said.contains("from now on"), "{said}");
+    house.wait("the answer", || !house.replies(id).is_empty()).await;
+    assert!(results().last().unwrap().contains("fetched 42"), "{:?}", results());
+    let allow = "allow = [\"bash:echo fetched $((40 + 2))\"]\n";
+    assert_eq!(
+        house.read("vault-agent.toml"),
+        before.replace("[assistant]\n", &format!("[assistant]\n{allow}"))
+    );
+
+    // The running daemon has taken it on; what the command said makes the turn a tainted one, which asks.
+    house
+        .wait("the settings are taken on", || {
+            std::fs::read_to_string(house.said_file())
+                .is_ok_and(|said| said.contains("changed settings are in force"))
+        })
+        .await;
+    house.server.script(vec![fetch(), fetch(), Reply::text("Twice.")]);
+    let before = house.server.requests().len();
+    let id = house.ask("fetch it twice");
+    let question = house.question(4).await;
+    let asked = house.server.requests();
+    assert_eq!(asked.len(), before + 2, "the first one was not asked about");
+    assert!(asked.last().unwrap().results().last().unwrap().contains("fetched 42"));
+    let buttons = question["components"].to_string();
+    assert!(buttons.contains("Once"), "{buttons}");
+    house.press(&question, "No").await;
+    house.wait("the answer", || !house.replies(id).is_empty()).await;
+    assert!(results().last().unwrap().contains("declined"), "{:?}", results());
+    assert_eq!((house.replies(id), house.questions().len()), (vec!["Twice.".to_owned()], 4));
+    daemon.kill(&house).await;
+}
+
+/// A day of 100 tokens, of which the first answer takes more than all.
+async fn spent() -> (House, Daemon) {
+    let house = House::new(&format!("[assistant]\nday_tokens = 100\n{BRAIN}")).await;
+    house.write("MEMORY.md", "## Health\n- The dentist is on Friday at ten\n");
+    house.server.respond(|_| Reply::text("By the model."));
+    let daemon = house.run().await;
+    assert_eq!(house.answer("hello").await, "By the model.");
+    (house, daemon)
+}
+
+/// Asks twice; memory answers, and there is one question.
+async fn memory_answers(house: &House) {
+    for text in ["when is the dentist?", "and the dentist once more?"] {
+        let said = house.answer(text).await;
+        assert!(said.starts_with("Today's budget of 100 tokens is used up."), "{said}");
+        if cfg!(feature = "index") {
+            assert!(said.contains("Friday at ten"), "{said}");
+        }
+    }
+    house.question(1).await;
+    assert_eq!((house.questions().len(), house.server.requests().len()), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_100_percent_one_question_is_asked_memory_answers_and_once_lets_the_next_message_through() {
+    for is_restarted in [false, true] {
+        let (house, mut daemon) = spent().await;
+        memory_answers(&house).await;
+        if is_restarted {
+            daemon.kill(&house).await;
+            daemon = house.run().await;
+            let said = house.answer("the dentist, after a restart?").await;
+            assert!(said.starts_with("Today's budget of 100 tokens is used up."), "{said}");
+            assert_eq!(house.questions().len(), 1, "it is the same question: {:#?}", house.questions());
+        }
+        let question = house.question(1).await;
+        let text = question["content"].as_str().unwrap();
+        assert!(text.contains("go on beyond today's budget of 100 tokens"), "{text}");
+        assert!(!question["components"].to_string().contains("Always"), "{question}");
+        house.press(&question, "Once").await;
+        house.wait("the word is kept", || house.read("Approvals.md").contains("state=")).await;
+        assert_eq!(house.answer("and now?").await, "By the model.", "restarted: {is_restarted}");
+        daemon.kill(&house).await;
+        let daemon = house.run().await;
+        assert_eq!(house.answer("and after a restart?").await, "By the model.");
+        assert_eq!(house.questions().len(), 1);
+        daemon.kill(&house).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_no_to_the_budget_lasts_for_the_day_and_is_not_asked_about_again() {
+    for is_restarted in [false, true] {
+        let (house, mut daemon) = spent().await;
+        memory_answers(&house).await;
+        if is_restarted {
+            daemon.kill(&house).await;
+            daemon = house.run().await;
+        }
+        let question = house.question(1).await;
+        house.press(&question, "No").await;
+        for round in 0..2 {
+            let said = house.answer("the dentist, after the no?").await;
+            assert!(said.starts_with("Today's budget of 100 tokens is used up."), "{said}");
+            if round == 0 {
+                daemon.kill(&house).await;
+                daemon = house.run().await;
+            }
+        }
+        assert_eq!(
+            (house.questions().len(), house.server.requests().len()),
+            (1, 1),
+            "restarted: {is_restarted}"
+        );
+        daemon.kill(&house).await;
+    }
+}

@@ -1,0 +1,145 @@
+//! The daemon killed at any moment of a turn that runs a command with something in the background, a program as a brain,
+//! or another MCP server: nothing of it is left, the message has one answer, and each tool was started at most once.
+//! `VAULT_AGENT_KILLS` says how often; 200 nightly.
+
+use super::house::*;
+use super::models::{Asked, ModelServer, Reply};
+use super::rig::*;
+use serde_json::json;
+use std::time::Duration;
+use vault_agent::turn::{State, TurnJournal};
+
+const SETTINGS: &str = "[assistant]\ntools = [\"vault\", \"bash\"]\nchain = [\"wire\"]\n\
+    [[brain]]\nname = \"wire\"\nkind = \"messages\"\nmodel = \"m\"\nurl = \"URL\"\nkey_file = \"../key\"\n\
+    [[brain]]\nname = \"coder\"\nkind = \"claude-code\"\nmodel = \"m\"\nurl = \"URL\"\nkey_file = \"../key\"\n\
+    command = [\"HERE/bin/claude\"]\n\
+    [[route]]\nmatch = \"coder\"\nbrain = \"coder\"\n";
+
+/// One tool for each question, by its kind; where the call stands in the request, the answer. Never the same twice.
+fn model(server: &ModelServer, tag: String) {
+    let mut number = 0;
+    server.respond(move |asked: &Asked| {
+        number += 1;
+        let said = asked.last_user();
+        let words = || said.lines().rev().flat_map(str::split_whitespace);
+        // Also out of what is told of an earlier try, as JSON.
+        let name = words().find(|word| word.starts_with("q0")).unwrap_or("none");
+        let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned();
+        let effect = format!("effect {name}");
+        if String::from_utf8_lossy(&asked.bytes).contains(&effect) {
+            return Reply::text(format!("end {name} {number}")).after(Duration::from_millis(300));
+        }
+        if said.contains("coder") {
+            return Reply::tool(
+                "mcp__vault-agent__reminder_add",
+                json!({ "when": "2031-01-01 10:00", "message": effect }),
+            );
+        }
+        if said.contains("web") {
+            return Reply::tool(
+                "mcp_call",
+                json!({ "server": "web", "tool": "look", "arguments": { "q": effect } }),
+            );
+        }
+        let command = format!(
+            "setsid sleep {tag} & sleep {tag} & vault-agent remind add '2031-01-01 10:00' '{effect}'; sleep 0.5; echo ran"
+        );
+        Reply::tool("bash", json!({ "command": command }))
+    });
+}
+
+fn next(random: &mut u64, below: u64) -> u64 {
+    *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*random >> 33) % below
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message_once() {
+    let kills: u64 = std::env::var("VAULT_AGENT_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
+    let mut kinds = vec!["coder"];
+    let mut settings = SETTINGS.to_owned();
+    if is_whole() {
+        kinds.push("shell");
+    }
+    if python() {
+        kinds.push("web");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
+        settings.push_str(&format!(
+            "[[mcp]]\nname = \"web\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"children\", \"HERE/calls\"]\n\
+             tools = [\"look\"]\n"
+        ));
+    }
+    let house = House::new(&settings).await;
+    house.keep("key", "sk-0123456789");
+    // A number that no other test's process has in its arguments.
+    let port: u64 = house.server.url().rsplit(':').next().unwrap().parse().unwrap();
+    let tag = (1_000_000 + port).to_string();
+    model(&house.server, tag.clone());
+    let (mut random, mut done, mut with_children, mut number) = (0x9e37_79b9_u64, 0, 0, 0);
+    let mut asked = Vec::new();
+    let mut daemon = house.run().await;
+    while done < kills {
+        number += 1;
+        let name = format!("q0{number}");
+        let requests = house.server.requests().len();
+        let id = house.ask(&format!("{} {name}", kinds[number % kinds.len()]));
+        asked.push((id, name.clone()));
+        // Anywhere from the message on; or, more often, from the model's first word on, where tools run.
+        if next(&mut random, 4) > 0 {
+            house.wait("the model is asked", || house.server.requests().len() > requests).await;
+        }
+        for again in 0..3 {
+            tokio::time::sleep(Duration::from_micros(next(&mut random, 900_000))).await;
+            assert!(daemon.is_alive(), "it ended by itself");
+            with_children += usize::from(daemon.kill(&house).await > 0);
+            done += 1;
+            house.wait("the background is gone", || !is_running(&tag)).await;
+            daemon = house.start();
+            if again == 1 || next(&mut random, 3) > 0 {
+                break;
+            }
+        }
+        house.wait(&name, || !house.replies(id).is_empty()).await;
+        let journal = TurnJournal::open(&house.rig.state()).unwrap();
+        house
+            .wait("the turn is over", || {
+                journal.turn(id).unwrap().is_some_and(|turn| turn.state == State::Done)
+            })
+            .await;
+        let tools = journal.tools(id).unwrap();
+        assert!(tools.len() <= 1, "{name}: {tools:?}");
+        house.rig.fake.connected().await;
+    }
+    let left = daemon.kill(&house).await;
+    assert_eq!(left, 0, "between turns nothing runs beside the daemon");
+    let (reminders, calls) = (house.read("Reminders.md"), {
+        std::fs::read_to_string(house.rig.temp.path().join("calls")).unwrap_or_default()
+    });
+    let mut effects = 0;
+    for (id, name) in &asked {
+        let replies = house.replies(*id);
+        assert_eq!(replies.len(), 1, "{name}: {replies:?}");
+        assert!(replies[0].starts_with(&format!("end {name} ")), "{name}: {replies:?}");
+        let logged = house.rig.said(CHANNEL).iter().filter(|said| **said == replies[0]).count();
+        assert_eq!(logged, 1, "{name} in the log");
+        let effect = format!("effect {name}\"");
+        let count = reminders.matches(&effect).count() + calls.matches(&effect).count();
+        assert!(count <= 1, "{name}: {count} times");
+        effects += count;
+    }
+    assert!(effects > 0 && with_children > 0, "{effects} effects, {with_children} kills with children");
+    println!(
+        "{done} kills, {with_children} of them with processes at work, {} messages with one answer each, {effects} \
+         effects, 0 processes left",
+        asked.len()
+    );
+}
+
+/// Whether a process with this argument runs.
+fn is_running(tag: &str) -> bool {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.into_iter().any(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        line == format!("sleep\0{tag}\0").as_bytes()
+    })
+}

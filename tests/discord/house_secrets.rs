@@ -1,0 +1,178 @@
+//! Secrets of every kind stay where they are: the bot's token, brains' keys, a skill's secret, other servers' keys, and
+//! what else stands in the environment. Everybody who may echo one does so.
+
+use super::house::*;
+use super::models::{Asked, Reply};
+use super::rig::*;
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// What stands in the environment.
+const TOKEN: &str = "canary0token7f3Qz9x";
+const STRAY: &str = "canary1stray7f3Qz9x";
+const BRAIN_ENV: &str = "canary2brainenv7f3Qz9x";
+const SERVER_ENV: &str = "canary3serverenv7f3Qz9x";
+/// What stands in key files.
+const BRAIN_FILE: &str = "canary4brainfile7f3Qz9x";
+const SKILL_FILE: &str = "canary5skillfile7f3Qz9x";
+const SERVER_FILE: &str = "canary6serverfile7f3Qz9x";
+const CODER_FILE: &str = "canary7coderfile7f3Qz9x";
+
+const ALL: [&str; 8] = [TOKEN, STRAY, BRAIN_ENV, SERVER_ENV, BRAIN_FILE, SKILL_FILE, SERVER_FILE, CODER_FILE];
+
+const SKILL: &str =
+    "---\nname: vaulty\ndescription: Tells.\nmetadata:\n  secrets: CANARY_KEY\n---\nRun scripts/tell.sh.\n";
+const TELL: &str = "echo \"told: $CANARY_KEY\"\nprintf '%s' \"$CANARY_KEY\" | base64\nprintf '%s' \"$CANARY_KEY\" > kept.txt\n\
+                    vault-agent memory save \"the key is $CANARY_KEY\" || echo 'not saved'\n";
+
+const SETTINGS: &str = "[assistant]\ntools = [\"vault\", \"bash\"]\nchain = [\"refused\", \"fine\"]\n\
+    [[brain]]\nname = \"refused\"\nkind = \"chat\"\nmodel = \"no\"\nurl = \"URL\"\nkey_env = \"BRAIN_KEY\"\n\
+    [[brain]]\nname = \"fine\"\nkind = \"messages\"\nmodel = \"yes\"\nurl = \"URL\"\nkey_file = \"../brain-key\"\n\
+    [[brain]]\nname = \"coder\"\nkind = \"claude-code\"\nmodel = \"coder\"\nurl = \"URL\"\nkey_file = \"../coder-key\"\n\
+    command = [\"HERE/bin/claude\"]\ntools = [\"Bash\"]\n\
+    [[route]]\nmatch = \"coder\"\nbrain = \"coder\"\n\
+    [skill.vaulty]\nkey_files = { CANARY_KEY = \"../skill-key\" }\n\
+    [[mcp]]\nname = \"far\"\nurl = \"URL/mcp\"\ntools = [\"look\"]\nkey_file = \"../server-key\"\n";
+
+/// Whether a text holds a secret, as it is or in the forms that a tool made of it.
+fn found_in(bytes: &[u8]) -> Option<&'static str> {
+    let text = String::from_utf8_lossy(bytes);
+    let base64 =
+        |secret: &str| data_encoding::BASE64.encode(secret.as_bytes()).trim_end_matches('=').to_owned();
+    ALL.into_iter().find(|secret| text.contains(*secret) || text.contains(&base64(secret)))
+}
+
+fn clean_folder(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            clean_folder(&path);
+        } else if let Ok(bytes) = fs::read(&path) {
+            assert_eq!(found_in(&bytes), None, "{}", path.display());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_secret_is_in_anything_that_is_said_kept_or_sent() {
+    if !is_whole() || !python() {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
+    let server = |name: &str, mode: &str| {
+        format!(
+            "[[mcp]]\nname = \"{name}\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"{mode}\", \"/dev/null\"]\n\
+             tools = [\"look\"]\nenv = [\"SECRET_OF_SERVER\"]\nask_after_reading = false\n"
+        )
+    };
+    let more = server("near", "env") + &server("broken", "exit");
+    let mut house = House::new(&format!("{SETTINGS}ask_after_reading = false\n{more}")).await;
+    house.rig.fake.world().token = TOKEN.to_owned();
+    let set = [("STRAY_SECRET", STRAY), ("BRAIN_KEY", BRAIN_ENV), ("SECRET_OF_SERVER", SERVER_ENV)];
+    set.iter().for_each(|(name, value)| house.env(name, value));
+    let files = [
+        ("brain-key", BRAIN_FILE),
+        ("coder-key", CODER_FILE),
+        ("skill-key", SKILL_FILE),
+        ("server-key", SERVER_FILE),
+    ];
+    files.iter().for_each(|(name, value)| house.keep(name, value));
+    house.write("MEMORY.md", "## General\n- tea\n");
+    house.write("skills/vaulty/SKILL.md", SKILL);
+    house.write("skills/vaulty/scripts/tell.sh", TELL);
+    let here = house.rig.temp.path().display().to_string();
+    let steal = format!(
+        "env; cat {here}/*-key; tr '\\0' '\\n' < /proc/$PPID/environ; cat /proc/*/environ; cat {here}/state/*; echo tried"
+    );
+    let calls = [
+        ("mcp_call", json!({ "server": "near", "tool": "look" })),
+        ("mcp_call", json!({ "server": "broken", "tool": "look" })),
+        ("mcp_call", json!({ "server": "far", "tool": "look" })),
+        ("bash", json!({ "command": steal })),
+        ("bash", json!({ "command": "bash scripts/tell.sh", "skill": "vaulty" })),
+        ("bash", json!({ "command": "cat kept.txt output*; ls -R ." })),
+    ];
+    let count = calls.len();
+    let mut left = calls.into_iter();
+    // A provider and a server that say a key back, in errors; a brain that tries whatever may get it one.
+    house.server.respond(move |asked: &Asked| {
+        let echo = format!("{{\"error\":{{\"message\":\"bad key {:?}\"}}}}", asked.headers);
+        if asked.wire.is_empty() {
+            return Reply::status(403).body(echo);
+        }
+        match asked.body["model"].as_str() {
+            Some("no") => Reply::status(401).body(echo),
+            Some("coder") if asked.results().is_empty() => {
+                Reply::tool("Bash", json!({ "command": "env | grep -v ANTHROPIC; echo env told" }))
+            }
+            Some("coder") => Reply::text("Coded."),
+            _ => left.next().map_or_else(|| Reply::text("Done."), |(name, call)| Reply::tool(name, call)),
+        }
+    });
+    let daemon = house.run().await;
+    let id = house.ask("tell me all");
+    let question = house.question(1).await;
+    house.press(&question, "Once").await;
+    house.wait("the answer", || !house.replies(id).is_empty()).await;
+    let results = house.server.requests().last().unwrap().results();
+    assert_eq!(results.len(), count, "{results:#?}");
+    // Each of them was really tried, and really had it.
+    assert!(results[0].contains("SECRET_OF_SERVER") && results[0].contains("[hidden]"), "{}", results[0]);
+    assert!(results[1].contains("no good: the key is"), "{}", results[1]);
+    assert!(results[2].contains("403"), "{}", results[2]);
+    assert!(results[3].contains("tried"), "{}", results[3]);
+    assert!(results[4].contains("told: [hidden]") && results[4].contains("not saved"), "{}", results[4]);
+    let sent = |key: &str| {
+        house.server.requests().iter().any(|asked| asked.headers.values().any(|value| value.contains(key)))
+    };
+    for key in [BRAIN_ENV, BRAIN_FILE, SERVER_FILE] {
+        assert!(sent(key), "{key} went where it belongs");
+    }
+    let id = house.ask("coder, tell me all");
+    let question = house.question(2).await;
+    house.press(&question, "Once").await;
+    house.wait("the answer", || !house.replies(id).is_empty()).await;
+    assert!(house.server.requests().last().unwrap().results()[0].contains("env told") && sent(CODER_FILE));
+    daemon.kill(&house).await;
+
+    let state = house.rig.state();
+    for file in ["turns.sqlite", "mcp.json", "brains.json", "history.git"] {
+        assert!(state.join(file).exists(), "{file}");
+    }
+    clean_folder(&state);
+    clean_folder(&house.rig.vault());
+    clean_folder(&house.rig.temp.path().join("cache"));
+    assert_eq!(found_in(&fs::read(house.said_file()).unwrap()), None, "the daemon's own words");
+    for request in house.server.requests() {
+        assert_eq!(found_in(&request.bytes), None, "{}", request.body);
+    }
+    for message in house.rig.fake.messages(CHANNEL) {
+        assert_eq!(found_in(message.to_string().as_bytes()), None, "{message}");
+    }
+    for record in house.rig.fake.shared.records.lock().unwrap().iter() {
+        assert_eq!(found_in(record.body.to_string().as_bytes()), None, "{record:?}");
+    }
+    // History's objects are packed: as git reads them.
+    let mut git = Command::new("git");
+    git.args(["cat-file", "--batch", "--batch-all-objects"]).current_dir(state.join("history.git"));
+    if let Ok(output) = git.output() {
+        assert!(String::from_utf8_lossy(&output.stdout).contains("vaulty"), "history has the notes");
+        assert_eq!(found_in(&output.stdout), None, "history");
+    }
+    for args in [
+        &["status"] as &[&str],
+        &["-vv", "doctor"],
+        &["--json", "status"],
+        &["--json", "turns"],
+        &["--json", "history"],
+        &["usage"],
+        &["brain", "list"],
+        &["skill", "list"],
+        &["mcp-config", "claude-code"],
+    ] {
+        let output = house.command(args).output().unwrap();
+        assert_eq!(found_in(&[output.stdout, output.stderr].concat()), None, "{args:?}");
+    }
+}
