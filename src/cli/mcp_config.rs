@@ -37,6 +37,12 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let binary = std::env::current_exe()?;
     let settings = args.others.as_ref().map(|_| Settings::load(&vault)).transpose()?.unwrap_or_default();
     let who = args.others.as_deref().unwrap_or_default();
+    let is_known =
+        |who: &str| who == "assistant" || who.strip_prefix("routine:").is_some_and(|it| !it.is_empty());
+    if args.others.is_some() && !is_known(who) {
+        return Err(CommandError::usage(format!("`{who}` is nobody that a server is for"))
+            .hint("write `--for assistant`, or `--for routine:NAME`"));
+    }
     let others: Vec<&McpServer> = mcp_hosts::of(&settings.mcp, who).collect();
     let config = hosts::config(args.host, args.purpose, &binary, &vault, &others);
     context.ui.line(config.text.trim_end());

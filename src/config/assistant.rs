@@ -307,25 +307,26 @@ pub(super) fn validate(
         }
     }
     for (index, brain) in brains.iter().enumerate() {
+        let this = format!("brain[{index}]");
         let name = &brain.name;
         let fits = (1..=40).contains(&name.chars().count())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.');
         if !fits || name == MEMORY {
             return wrong(
-                "brain",
+                &this,
                 format!("`{name}` can't be the name of a brain"),
                 "use letters, digits, `-`, `_` and `.`, and another name than `memory`",
             );
         }
         if brains[..index].iter().any(|other| other.name == *name) {
-            return wrong("brain", format!("two brains have the name `{name}`"), "name each brain once");
+            return wrong(&this, format!("two brains have the name `{name}`"), "name each brain once");
         }
-        harness(brain).or_else(|(message, hint)| wrong("brain", message, hint))?;
+        harness(brain).or_else(|(message, hint)| wrong(&this, message, hint))?;
         if let Some(url) = &brain.url
             && !(url.starts_with("http://") || url.starts_with("https://"))
         {
             return wrong(
-                "brain",
+                &this,
                 format!("the `url` of brain `{name}` is `{url}`, which is no web address"),
                 "begin it with `https://`, or `http://` for a server on this machine",
             );
@@ -334,7 +335,7 @@ pub(super) fn validate(
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
             if variable.is_empty() || variable.len() > 80 || !variable.chars().all(plain) {
                 return wrong(
-                    "brain",
+                    &this,
                     format!("`key_env` of brain `{name}` is no name of an environment variable"),
                     "name a variable such as `ANTHROPIC_API_KEY`; if a key stands there, take it out and renew it",
                 );
@@ -345,14 +346,14 @@ pub(super) fn validate(
         });
         if prices.into_iter().any(|price| !price.is_finite() || price < 0.0) {
             return wrong(
-                "brain",
+                &this,
                 format!("a price of brain `{name}` is below zero"),
                 "give USD a million tokens",
             );
         }
         if !(1000..=10_000_000).contains(&brain.context_tokens) {
             return wrong(
-                "brain",
+                &this,
                 format!("`context_tokens` of brain `{name}` is {}, out of range", brain.context_tokens),
                 "give a number from 1000 to 10000000",
             );
@@ -383,10 +384,11 @@ pub(super) fn validate(
             &name_one(name),
         );
     }
-    for route in routes {
+    for (index, route) in routes.iter().enumerate() {
+        let this = format!("route[{index}]");
         if !known(&route.brain) {
             return wrong(
-                "route",
+                &this,
                 format!("a route names the brain `{}`, and no `[[brain]]` has that name", route.brain),
                 &name_one(&route.brain),
             );
@@ -395,7 +397,7 @@ pub(super) fn validate(
             && let Err(error) = regex_lite::Regex::new(pattern)
         {
             return wrong(
-                "route",
+                &this,
                 format!("the route's pattern `{pattern}` can't be understood: {error}"),
                 "see https://docs.rs/regex-lite for what a pattern may hold",
             );

@@ -68,12 +68,13 @@ impl McpServer {
 
 /// What is wrong with the servers.
 pub(super) fn validate(servers: &[McpServer]) -> Result<(), (String, ConfigError)> {
-    let wrong =
-        |message: String, hint: &str| Err(("mcp".to_owned(), ConfigError::new(message).suggest(hint)));
     let is_plain = |name: &str, more: &str| {
         (1..=80).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
     };
     for (index, server) in servers.iter().enumerate() {
+        let wrong = |message: String, hint: &str| {
+            Err((format!("mcp[{index}]"), ConfigError::new(message).suggest(hint)))
+        };
         let name = &server.name;
         if !is_plain(name, "-_") || name.len() > 40 || name == "vault-agent" {
             return wrong(

@@ -516,10 +516,18 @@ fn key_span(text: &str, key: &str) -> Option<Range<usize>> {
     let mut value: Option<&toml::Spanned<toml::de::DeValue<'_>>> = None;
     let mut table = table.get_ref();
     for part in key.split('.') {
+        let (part, index) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
+            Some((part, index)) => (part, index.parse::<usize>().ok()),
+            None => (part, None),
+        };
         let found = table.iter().find(|(name, _)| name.get_ref() == part).map(|(_, value)| value)?;
         value = Some(found);
         if let toml::de::DeValue::Table(inner) = found.get_ref() {
             table = inner;
+        }
+        // `mcp[1]`: the second of these blocks.
+        if let (toml::de::DeValue::Array(all), Some(index)) = (found.get_ref(), index) {
+            value = all.get(index).or(value);
         }
     }
     value.map(toml::Spanned::span)
@@ -543,11 +551,31 @@ fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
                 None => format!("give one of: {}", known.join(", ")),
             })
         }
-        _ => ConfigError::new(message.lines().next().unwrap_or("can't be understood").to_owned()),
+        _ => {
+            let error = ConfigError::new(message.lines().next().unwrap_or("can't be understood").to_owned());
+            match form_of(message) {
+                Some(form) => error.suggest(form),
+                None => error,
+            }
+        }
     };
     match error.span() {
         Some(span) => ours.at(text, span.start),
         None => ours,
+    }
+}
+
+/// How a value is written that has the wrong type.
+fn form_of(message: &str) -> Option<&'static str> {
+    let expected = message.strip_prefix("invalid type: ")?.rsplit_once("expected ")?.1.lines().next()?;
+    match expected {
+        "a sequence" => Some("write a list, as in `[\"one\", \"two\"]`"),
+        "a string" => Some("put it between quotes"),
+        "a boolean" => Some("write `true` or `false`, without quotes"),
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" | "f64" => {
+            Some("write a number, without quotes")
+        }
+        _ => None,
     }
 }
 
@@ -595,6 +623,20 @@ mod tests {
         insta::assert_snapshot!(problem("[assistant]\nallow = [\"bash:*\"]\n"), @"Some((2, 9)) `assistant.allow` holds `bash:*`, which allows nothing: a `*` in a command's first word would allow every program | write `bash:git log *`, `skill:NAME@HASH` or `mcp:SERVER.TOOL`");
         insta::assert_snapshot!(problem("[memory]\nworking_memory_ttl_days = 0\n"), @"Some((2, 27)) `memory.working_memory_ttl_days` is 0, out of range | give a number from 1 to 365");
         insta::assert_snapshot!(problem("[discord]\nchannel_id = \"general\"\n"), @r#"Some((2, 14)) invalid value: string "general", expected an id, the number that Discord copies in developer mode | -"#);
-        insta::assert_snapshot!(problem("timezone = 3\n"), @r#"Some((1, 12)) invalid type: integer `3`, expected a string | -"#);
+        insta::assert_snapshot!(problem("timezone = 3\n"), @r#"Some((1, 12)) invalid type: integer `3`, expected a string | put it between quotes"#);
+        insta::assert_snapshot!(problem("[assistant]\nday_tokens = \"1M\"\n"), @r#"Some((2, 14)) invalid type: string "1M", expected u64 | write a number, without quotes"#);
+        insta::assert_snapshot!(problem("[[mcp]]\nname = \"a\"\ntools = [\"x\"]\ncommand = \"x\"\n"), @r#"Some((4, 11)) invalid type: string "x", expected a sequence | write a list, as in `["one", "two"]`"#);
+    }
+
+    #[test]
+    fn of_several_blocks_the_wrong_one_is_pointed_at() {
+        let brain = "[[brain]]\nname = \"NAME\"\nkind = \"chat\"\nmodel = \"m\"\n\n";
+        let brains = [brain.replace("NAME", "a"), brain.replace("NAME", "a b")].concat();
+        insta::assert_snapshot!(problem(&brains), @"Some((6, 1)) `a b` can't be the name of a brain | use letters, digits, `-`, `_` and `.`, and another name than `memory`");
+        let server = "[[mcp]]\nname = \"NAME\"\ncommand = [\"x\"]\ntools = [\"x\"]\n\n";
+        let servers = [server.replace("NAME", "a"), server.replace("NAME", "a")].concat();
+        insta::assert_snapshot!(problem(&servers), @"Some((6, 1)) two MCP servers have the name `a` | name each server once");
+        let routes = format!("{brain}[[route]]\nbrain = \"NAME\"\n[[route]]\nbrain = \"b\"\n");
+        insta::assert_snapshot!(problem(&routes), @"Some((8, 1)) a route names the brain `b`, and no `[[brain]]` has that name | add a `[[brain]]` with `name = \"b\"`, or name one of `NAME`");
     }
 }
