@@ -81,10 +81,15 @@ impl Engine {
         // The question is the day's, not the turn's: whoever stops the turn has said nothing about it.
         let never = CancellationToken::new();
         let asking = self.parts.approvals.ask(&wanted, &caller, run.place, &never);
-        match tokio::time::timeout(MOMENT, asking).await {
+        // At a terminal somebody sits there and is waited for; where nobody does, `Waits` is said at once.
+        let said = match self.journal().is_kept() {
+            true => tokio::time::timeout(MOMENT, asking).await,
+            false => Ok(asking.await),
+        };
+        match said {
             Ok(Ok(Verdict::Waits)) => Err(format!("{} {ASKED}", budget.sentence())),
             Ok(Ok(verdict)) => {
-                self.keep(remember(self.journal(), &budget.name(), verdict, self.now()));
+                self.keep(self.heard(budget, verdict));
                 if verdict == Verdict::Yes { Ok(()) } else { Err(budget.sentence()) }
             }
             Ok(Err(problem)) => {
@@ -96,6 +101,15 @@ impl Engine {
                 Err(format!("{} {ASKED}", budget.sentence()))
             }
         }
+    }
+
+    /// Keeps a person's word where the day's next question finds it, also one that was said to a turn without a trace.
+    fn heard(&self, budget: &Budget, verdict: Verdict) -> Result<(), TurnJournalError> {
+        let (name, now) = (budget.name(), self.now());
+        if self.journal().is_kept() {
+            return remember(self.journal(), &name, verdict, now);
+        }
+        remember(&TurnJournal::open(&self.parts.workspace.dirs.state)?, &name, verdict, now)
     }
 
     /// Goes on waiting for the word beside everything else, so that a "yes" counts when it is said.

@@ -322,3 +322,20 @@ async fn list_status_usage_and_ask_show_what_is_left() {
     assert!(run.stderr.contains("Today's budget of 1000 tokens is used up."), "{}", run.stderr);
     assert_eq!(one.requests().len() + two.requests().len(), 8);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_to_ask_lasts_for_the_day_too() {
+    let server = ModelServer::start().await;
+    server.respond(|_| Reply::text("Yes.").usage(1000, 0, 25));
+    let vault = TestVault::new("//- now: 2026-12-01T09:00:00Z\n");
+    let settings = format!("[assistant]\nday_tokens = 1000\n{}", brain(&server, "one", ""));
+    vault.write("vault-agent.toml", settings);
+    assert_eq!(ask(&vault, &["ask", "a"]).ok().json()["answer"], "Yes.");
+    assert_eq!(ask(&vault, &["ask", "b"]).code, 1, "used up");
+    vault.write("Approvals.md", vault.read("Approvals.md").replace("- [ ] ap_", "- [x] ap_"));
+    for again in ["c", "d", "e"] {
+        assert_eq!(ask(&vault, &["ask", again]).ok().json()["answer"], "Yes.", "{again}");
+    }
+    let status = vault.run(&["status"]);
+    assert!(status.stdout.contains("lifted for today"), "{}", status.stdout);
+}
