@@ -199,6 +199,11 @@ impl Runner {
         let Some(routine) = routine::parse(&run.note).0 else {
             return self.drop_run(run, "its note was not understood");
         };
+        // A note that nothing may be appended to is no reason to spend anything, or to try again for ever.
+        let day = workspace.zone.tz().to_datetime(run.started).date();
+        if let Err(why) = words::target(workspace, &routine, day) {
+            return self.drop_run(run, &why);
+        }
         let log = RunLog::of(workspace, run);
         let question = words::question(run, &routine, workspace.zone.tz());
         log.question(workspace, &question, run.started)?;
@@ -313,6 +318,8 @@ impl Runner {
         if run.outcome.as_deref() == Some("") {
             match self.append(run, text) {
                 Ok(path) => outcome = Some(path),
+                // The settings changed since: the text stands in the log.
+                Err(RunError::Material(why)) => outcome = Some(why),
                 Err(error) => return Ok(Some(error.to_string())),
             }
         } else if run.outcome.as_deref() == Some("sent") {
