@@ -69,16 +69,22 @@ pub(crate) struct Listed {
     pub problems: Vec<crate::format::Finding>,
     #[serde(skip)]
     pub at: Option<Timestamp>,
+    #[serde(skip)]
+    ran: Option<Timestamp>,
+}
+
+/// A time as people say it.
+fn said(workspace: &Workspace, at: Timestamp) -> String {
+    let tz = workspace.zone.tz();
+    crate::deliver::compose::moment(tz.to_datetime(at), tz.to_datetime(workspace.clock.now()).date())
 }
 
 #[cfg(feature = "discord")]
 impl Listed {
     /// As a chat shows it.
     pub fn in_a_line(&self, workspace: &Workspace) -> String {
-        let tz = workspace.zone.tz();
-        let today = tz.to_datetime(workspace.clock.now()).date();
         let state = match (self.at, self.problems.first()) {
-            (Some(at), _) => format!("next {}", crate::deliver::compose::moment(tz.to_datetime(at), today)),
+            (Some(at), _) => format!("next {}", said(workspace, at)),
             (None, Some(problem)) => format!("doesn't run: {}", problem.reason),
             (None, None) => "off".to_owned(),
         };
@@ -111,16 +117,18 @@ pub(crate) fn listed(workspace: &Workspace) -> Result<Vec<Listed>, CommandError>
                 let now = workspace.clock.now();
                 Timetable::new(&workspace.zone, &routine.schedule).after(now).next().map(|next| next.at)
             });
+            let ran = journal.last_run(&note.name)?;
             let shown = |at: Timestamp| rfc3339(at, workspace.zone.tz());
             Ok(Listed {
                 schedule: routine.map(|routine| routine.schedule.to_string()),
                 enabled: routine.is_some_and(|routine| routine.enabled),
                 next: at.map(shown),
-                last: journal.last_run(&note.name)?.map(shown),
+                last: ran.map(shown),
                 brain: routine.and_then(|routine| routine.brain.clone()),
                 name: note.name,
                 problems: note.findings,
                 at,
+                ran,
             })
         })
         .collect()
@@ -134,12 +142,13 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     }
     for routine in &listed {
         let schedule = routine.schedule.as_deref().unwrap_or("not understood");
-        let state = match &routine.next {
-            Some(next) => format!("next {next}"),
+        let state = match routine.at {
+            Some(next) => format!("next {}", said(workspace, next)),
             None if routine.problems.is_empty() => "disabled".to_owned(),
             None => "doesn't run: see below".to_owned(),
         };
-        let last = routine.last.as_ref().map(|last| format!(", last ran {last}")).unwrap_or_default();
+        let last =
+            routine.ran.map(|last| format!(", last ran {}", said(workspace, last))).unwrap_or_default();
         context.ui.line(format!("{:<16} {schedule:<18} {state}{last}", routine.name));
         for problem in &routine.problems {
             context.ui.note(format!(
@@ -187,7 +196,8 @@ fn turn(context: &Context, workspace: &Workspace, name: &str, enabled: bool) -> 
     context.ui.json(&listed);
     let state = if enabled { "enabled" } else { "disabled" };
     let already = if changed { "is now" } else { "was already" };
-    let next = listed.and_then(|listed| listed.next).map(|next| format!("; it comes next {next}"));
+    let next =
+        listed.and_then(|listed| listed.at).map(|next| format!("; it comes next {}", said(workspace, next)));
     context.ui.line(format!("`{}` {already} {state}{}", note.name, next.unwrap_or_default()));
     Ok(Status::Fine)
 }

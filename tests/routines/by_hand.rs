@@ -42,11 +42,7 @@ fn a_routine_is_listed_turned_on_and_off_and_previewed() {
     );
     assert_eq!(before[0]["brain"], "local");
     let on = it.vault.run(&["routine", "enable", "Morning"]).ok();
-    assert!(
-        on.stdout.contains("`morning` is now enabled; it comes next 2026-12-01T08:00:00+00:00"),
-        "{}",
-        on.stdout
-    );
+    assert!(on.stdout.contains("`morning` is now enabled; it comes next 08:00"), "{}", on.stdout);
     assert_eq!(it.vault.read("routines/morning.md"), MORNING.replace("enabled: false", "enabled: true"));
     assert_eq!(list(&it)[0]["next"], "2026-12-01T08:00:00+00:00");
     let preview = it.vault.run(&["routine", "preview", "--count", "4", "--json"]).ok().json();
@@ -168,4 +164,33 @@ fn a_tick_that_is_dry_says_what_would_run() {
     it.server.respond(|_| Reply::text("ok"));
     let tick = it.vault.run(&["tick", "--json"]).ok().json();
     assert_eq!(tick["routines"]["ran"][0]["outcome"], "sent");
+}
+
+#[test]
+fn a_run_by_hand_that_could_be_put_nowhere_ends_before_anybody_is_asked() {
+    let it = served("2026-12-01T08:00:00Z", "");
+    it.vault.write(
+        "routines/bad.md",
+        "---\nschedule: daily 09:00\nenabled: true\ndeliver: note\nnote: MEMORY.md\n---\nGo.\n",
+    );
+    let ran = it.vault.run(&["routine", "run", "bad"]);
+    assert!(ran.stderr.contains("may not be appended to `MEMORY.md`"), "{}", ran.stderr);
+    assert_eq!(it.server.requests().len(), 0, "nothing is spent");
+    let tick = it.vault.run(&["tick", "--json"]).ok().json();
+    assert_eq!(tick["routines"], Value::Null, "it is not tried for ever");
+}
+
+#[test]
+fn a_run_s_request_is_made_again_with_the_tools_that_a_routine_has() {
+    let server = "[[mcp]]\nname = \"web\"\ncommand = [\"web\"]\ntools = [\"look\"]\nfor = ";
+    for (whose, key) in [("[\"assistant\"]", ""), ("[\"routine:go\"]", ""), ("[\"assistant\"]", "mcp: web\n")]
+    {
+        let it = served("2026-12-01T08:00:00Z", &format!("{server}{whose}"));
+        it.vault.write("routines/go.md", format!("---\nschedule: daily 09:00\n{key}---\nGo.\n"));
+        it.server.respond(|_| Reply::text("Gone."));
+        drop(it.vault.run(&["routine", "run", "go"]).ok());
+        let turns = it.vault.run(&["turns", "--json"]).ok().json();
+        let request = it.vault.run(&["turns", turns[0]["id"].as_str().unwrap(), "--request", "--json"]);
+        assert_eq!(request.ok().json()["equal"], true, "{whose} {key}");
+    }
 }
