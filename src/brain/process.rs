@@ -260,7 +260,13 @@ impl Child {
     pub async fn crashed(&mut self) -> BrainError {
         let status = timeout(END, self.supervisor.wait()).await.ok().and_then(Result::ok);
         let how = match status.and_then(|status| status.code()) {
-            Some(code) if code == i32::from(supervise::NOT_STARTED) => "could not be run".to_owned(),
+            // What the supervisor said of it is the whole sentence.
+            Some(code) if code == i32::from(supervise::NOT_STARTED) => {
+                let said = self.said();
+                let sentence = said.strip_prefix(" (").and_then(|said| said.strip_suffix(')'));
+                let plain = || format!("the program `{}` can't be started", self.name);
+                return BrainError::new(Class::Crash, sentence.map_or_else(plain, str::to_owned));
+            }
             Some(0) => "ended without an answer".to_owned(),
             Some(code) if code > 128 => format!("was ended by signal {}", code - 128),
             Some(code) => format!("ended with status {code}"),

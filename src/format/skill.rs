@@ -189,7 +189,11 @@ impl Check {
         let length = value.text.chars().count();
         let (line, column) = (value.line, value.column);
         if length == 0 {
-            self.wrong(line, column, &format!("`{key}` is empty"), "say it in a line, or leave it away");
+            let hint = match key {
+                "description" => "say in a line what the skill does and when to use it",
+                _ => "say it in a line, or leave it away",
+            };
+            self.wrong(line, column, &format!("`{key}` is empty"), hint);
         } else if length > most {
             let reason = format!("`{key}` has {length} characters, {} too many", length - most);
             self.wrong(line, column, &reason, &format!("say it in at most {most}"));
