@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, Context, Status};
-use crate::config::DISCORD_TOKEN_VARIABLE;
+use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
 use crate::daemon::{DaemonLock, DaemonStatus, LockError};
 use crate::deliver::compose;
 use crate::deliver::journal::{OpenDelivery, Refusal};
@@ -273,12 +273,12 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
     }
     let note = &workspace.settings.paths.approvals;
     for asked in &report.approvals {
-        ui.line(format!(
-            "asked     {note}:{}: {} wants to run {}; tick it, or delete the line",
-            asked.line,
-            asked.brain,
-            approval::quoted(&asked.run)
-        ));
+        // What memory asks for is a budget, and no command.
+        let what = match asked.brain.as_str() {
+            MEMORY => format!("the assistant asks for {}", approval::quoted(&asked.run)),
+            brain => format!("{brain} wants to run {}", approval::quoted(&asked.run)),
+        };
+        ui.line(format!("asked     {note}:{}: {what}; tick it, or delete the line", asked.line));
     }
     for refusal in &report.refused {
         ui.line(format!("refused   by {}: {}", refusal.place, refusal.reason));

@@ -295,5 +295,5 @@ fn a_program_that_is_not_there_is_said() {
     let tested: serde_json::Value = serde_json::from_str(&tested.stdout).unwrap();
     assert_eq!(tested[0]["class"], "crash");
     let said = tested[0]["last_error"].as_str().unwrap();
-    assert!(said.contains("could not be run") && said.contains("/nowhere/claude"), "{said}");
+    assert!(said.contains("can't be started") && said.contains("/nowhere/claude"), "{said}");
 }

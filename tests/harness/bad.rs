@@ -77,5 +77,5 @@ async fn a_program_that_is_not_there_is_told() {
     rig.server.script(vec![Reply::text("I do.")]);
     assert_eq!(rig.ask(1, "?").await.unwrap().facts.brain, "next");
     let error = rig.journal.calls(1).unwrap()[0].error.clone().unwrap();
-    assert!(error.contains("could not be run") && error.contains("No such file"), "{error}");
+    assert!(error.contains("can't be started") && error.contains("No such file"), "{error}");
 }

@@ -231,5 +231,5 @@ async fn an_end_in_the_middle_says_what_the_program_said() {
 
     stand.setup.command = vec!["/no/such/codex".into()];
     let error = ask(&codex(&stand), &question("?"), &Record::default()).await.unwrap_err();
-    assert!(error.message.contains("could not be run"), "{error}");
+    assert!(error.message.contains("can't be started"), "{error}");
 }

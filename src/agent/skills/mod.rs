@@ -185,7 +185,10 @@ impl Skills {
                 "the skill `{name}` needs the secret `{variable}`: set it in the environment, or name its file in \
                  `[skill.{name}] key_files`"
             )),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error
+                .suggestion
+                .as_ref()
+                .map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))),
         }
     }
 
