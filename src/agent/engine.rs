@@ -85,6 +85,8 @@ pub struct Purpose {
     pub routine: String,
     /// The brain that is asked before all others.
     pub brain: Option<String>,
+    /// The skills that it is told of; of none named, all.
+    pub skills: Vec<String>,
     /// The tokens that one run may spend, if fewer than any turn may.
     pub budget: Option<u64>,
     /// Whether it begins with text that nobody vouches for: what other people said, what a search found.
@@ -445,7 +447,9 @@ impl Engine {
             return Shown::default();
         }
         let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
-        Shown::of(super::skills::Skills::of(&self.parts.workspace).offered(), &text.join("\n"))
+        let only = self.routine.as_ref().map_or(&[][..], |routine| &routine.skills);
+        let skills = super::skills::Skills::of(&self.parts.workspace).only(only);
+        Shown::of(skills.offered(), &text.join("\n"))
     }
 
     fn assemble(&self, run: &Run<'_>, seat: &Seat, at: Timestamp, budget: u64, skills: &Shown) -> Request {

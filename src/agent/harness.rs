@@ -20,6 +20,7 @@ use super::tools::{Caller, Leave};
 use super::words;
 use crate::brain::failover::Attempt;
 use crate::brain::{BrainError, Class, Host, Message, Request, Task, ToolCall, ToolResult, Usage};
+use crate::config::{McpServer, mcp_hosts};
 use crate::turn::journal::{Session, ToolEnd, TurnJournalError};
 use crate::turn::session::Known;
 use crate::turn::{Halt, history};
@@ -57,12 +58,14 @@ impl Engine {
         self.journal().calling(message, &brain.name, self.now()).map_err(later)?;
         run.place.progress(&format!("asking {}", brain.name));
         let turn = run.turn.name();
+        let servers = self.servers_for(&brain.name);
         let task = Task {
             request: &request,
             fresh: fresh.unwrap_or(request.messages.len()),
             session: fresh.and(session.as_ref()).map(|session| session.id.as_str()),
             turn: &turn,
             keep: place.is_some(),
+            servers: &servers,
         };
         let watching = Watching::new(self, run, &brain.name)?;
         let began = Instant::now();
@@ -107,6 +110,23 @@ impl Engine {
             self.keep(self.journal().keep_session(&brain.name, place, &session));
         }
         Ok(Ok((text, reply.model)))
+    }
+
+    /// The MCP servers that a program is told of: those of the turn's own box, without those that it can't be given.
+    fn servers_for(&self, brain: &str) -> Vec<McpServer> {
+        let mut servers =
+            if self.settings().tools.is_empty() { Vec::new() } else { self.parts.tools.servers() };
+        servers.retain(|server| {
+            let unset = mcp_hosts::variables(server).find(|name| std::env::var_os(name).is_none());
+            let why = match (unset, &server.key_file) {
+                (Some(name), _) => format!("the environment variable `{name}` is not set"),
+                (None, Some(_)) => "its key lies in a file; name a variable by `key_env`".to_owned(),
+                (None, None) => return true,
+            };
+            tracing::warn!(server = server.name, brain, "a brain goes without an MCP server: {why}");
+            false
+        });
+        servers
     }
 
     /// The rounds as a wire is told them: a call of a tool that it isn't offered (a harness's own) becomes words, since

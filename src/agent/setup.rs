@@ -270,7 +270,7 @@ impl Brain for Alone {
         cancel: CancellationToken,
     ) -> Result<Reply, BrainError> {
         let fresh = request.messages.len();
-        let task = Task { request, fresh, session: None, turn: "", keep: false };
+        let task = Task { request, fresh, session: None, turn: "", keep: false, servers: &[] };
         self.0.run(&task, &Strict, cancel).await
     }
 }

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::approval::Wanted;
 use crate::brain::{ToolCall, ToolSpec};
+use crate::config::McpServer;
 use crate::turn::journal::ToolEnd;
 
 /// Which call it is, for the history of what it changes.
@@ -51,6 +52,11 @@ pub trait Toolbox: Send + Sync {
     /// Whether what this tool says is text that nobody vouches for.
     fn untrusted(&self, _tool: &str) -> bool {
         false
+    }
+
+    /// The MCP servers of other people that stand behind it: a brain that is a program starts them itself.
+    fn servers(&self) -> Vec<McpServer> {
+        Vec::new()
     }
 
     /// Calls one. What goes wrong is a result that says so. After `stop` it ends within a second, with all that it
@@ -136,6 +142,10 @@ impl Toolbox for Boxes {
 
     fn untrusted(&self, tool: &str) -> bool {
         self.of(tool).is_some_and(|one| one.untrusted(tool))
+    }
+
+    fn servers(&self) -> Vec<McpServer> {
+        self.0.iter().flat_map(|one| one.servers()).collect()
     }
 
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {

@@ -12,9 +12,11 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::config::{McpServer, mcp_hosts};
+
 use super::classify;
 use super::event::{BrainError, Class, Reply, Stop, Usage};
-use super::harness::{Harness, Host, SERVER, Setup, Task};
+use super::harness::{FOREIGN, Harness, Host, SERVER, Setup, Task, foreign, variables};
 use super::harness_text;
 use super::jsonrpc::{Failure, Heard, Peer};
 use super::process::{Child, Program};
@@ -47,18 +49,20 @@ impl Acp {
     }
 
     async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
-        let variable = self.variable.iter().cloned();
+        let mut secrets = variables(task.servers);
+        secrets.extend(self.variable.iter().cloned().zip(self.setup.key.iter().cloned()));
         let program = Program {
             command: self.setup.command.clone(),
             dir: self.setup.dir.clone(),
             pass: PASS.to_vec(),
             set: Vec::new(),
-            secrets: variable.zip(self.setup.key.iter().cloned()).collect(),
+            secrets,
         };
         let child = Child::start(&self.setup.supervision, &program)?;
         let mut talk = Talk {
             peer: Peer::new(child, true),
             acp: self,
+            servers: task.servers,
             host,
             session: String::new(),
             said: Said::default(),
@@ -90,6 +94,8 @@ impl Harness for Acp {
 struct Open {
     call: ToolCall,
     kind: String,
+    /// Whether its arguments were said.
+    filled: bool,
     told: bool,
 }
 
@@ -99,6 +105,7 @@ struct Talk<'a> {
     host: &'a dyn Host,
     session: String,
     said: Said,
+    servers: &'a [McpServer],
     open: HashMap<String, Open>,
 }
 
@@ -136,7 +143,9 @@ impl Talk<'_> {
     /// Goes on with the session, or begins one; says what of the request the session doesn't have.
     async fn begin(&mut self, task: &Task<'_>, agent: &Value) -> Result<Option<usize>, BrainError> {
         let setup = &self.acp.setup;
-        let servers: Vec<Value> = setup.server_for(task.turn).iter().map(server).collect();
+        let mut servers: Vec<Value> = setup.server_for(task.turn).iter().map(server).collect();
+        let http = agent["agentCapabilities"]["mcpCapabilities"]["http"] == true;
+        servers.extend(task.servers.iter().filter(|one| http || one.url.is_none()).map(other));
         let mut params = json!({"cwd": setup.dir, "mcpServers": servers});
         let resumes = !agent["agentCapabilities"]["sessionCapabilities"]["resume"].is_null();
         if let Some(session) = task.session.filter(|_| resumes) {
@@ -236,20 +245,22 @@ impl Talk<'_> {
         let open = self.open.entry(id.to_owned()).or_insert_with(|| Open {
             call: ToolCall { id: id.to_owned(), name: "tool".to_owned(), arguments: "{}".to_owned() },
             kind: String::new(),
+            filled: false,
             told: false,
         });
         let status = update["status"].as_str().unwrap_or_default();
         if !open.told {
-            if let Some((name, arguments)) = named(update) {
+            if let Some((name, arguments, filled)) = named(update, self.servers) {
                 open.call.name = name;
-                if let Some(arguments) = arguments {
+                if filled || !open.filled {
                     open.call.arguments = arguments;
                 }
+                open.filled |= filled;
             }
             if let Some(kind) = update["kind"].as_str() {
                 kind.clone_into(&mut open.kind);
             }
-            if open.call.arguments != "{}" || !matches!(status, "" | "pending") {
+            if open.filled || !matches!(status, "" | "pending") {
                 open.told = true;
                 self.host.tool_started(&open.call).await;
             }
@@ -273,8 +284,8 @@ impl Talk<'_> {
                 open.told = true;
                 self.host.tool_started(&open.call).await;
             }
-            let is_ours = ours(about).is_some();
-            let named = is_ours || self.acp.setup.tools.contains(&open.kind);
+            let is_servers = of_server(about, self.servers).is_some() || open.call.name == FOREIGN;
+            let named = is_servers || self.acp.setup.tools.contains(&open.kind);
             may = named && self.host.may(&open.call).await;
         }
         let kind = if may { "allow_once" } else { "reject_once" };
@@ -316,24 +327,51 @@ fn server(server: &super::harness::Server) -> Value {
     json!({"name": SERVER, "command": program, "args": arguments, "env": env})
 }
 
-/// The name of a call of our server, by which of the ways of saying it the agent has.
-fn ours(call: &Value) -> Option<String> {
-    let input = &call["rawInput"];
-    if input["server"] == SERVER {
-        return input["tool"].as_str().map(str::to_owned);
+/// Another MCP server as the protocol has it; the values go over the pipe, to the program that starts the server.
+fn other(server: &McpServer) -> Value {
+    let value = |name: &str| std::env::var(name).unwrap_or_default();
+    if let Some(url) = &server.url {
+        let key = server
+            .key_env
+            .iter()
+            .map(|name| json!({"name": "Authorization", "value": format!("Bearer {}", value(name))}));
+        return json!({"type": "http", "name": server.name, "url": url, "headers": key.collect::<Vec<_>>()});
     }
-    let said = call["_meta"]["claudeCode"]["toolName"].as_str().or(call["title"].as_str())?;
-    let name = said.strip_prefix(&format!("mcp__{SERVER}__"));
-    name.or_else(|| said.strip_prefix(&format!("Tool: {SERVER}/"))).map(str::to_owned)
+    let (program, arguments) = server.command.split_first().map_or(("", &[][..]), |(p, a)| (p.as_str(), a));
+    let env: Vec<Value> = server.env.iter().map(|name| json!({"name": name, "value": value(name)})).collect();
+    json!({"name": server.name, "command": program, "args": arguments, "env": env})
 }
 
-/// A call's name and, where they are there, its arguments.
-fn named(call: &Value) -> Option<(String, Option<String>)> {
+/// The server and the tool of a call, by which of the ways of saying it the agent has: ours, or one of these.
+fn of_server<'a>(call: &'a Value, others: &'a [McpServer]) -> Option<(&'a str, &'a str)> {
+    let known = |server: &str| server == SERVER || others.iter().any(|other| other.name == server);
     let input = &call["rawInput"];
-    let arguments = if input["server"] == SERVER { &input["arguments"] } else { input };
-    let arguments = Some(arguments).filter(|of| of.as_object().is_some_and(|of| !of.is_empty()));
-    let arguments = arguments.map(Value::to_string);
-    let name = ours(call).or_else(|| {
+    if let Some(server) = input["server"].as_str().filter(|server| known(server))
+        && let Some(tool) = input["tool"].as_str()
+    {
+        return Some((server, tool));
+    }
+    let said = call["_meta"]["claudeCode"]["toolName"].as_str().or(call["title"].as_str())?;
+    if let Some(tool) = said.strip_prefix(&format!("mcp__{SERVER}__")) {
+        return Some((SERVER, tool));
+    }
+    if let Some((server, tool)) = said.strip_prefix("Tool: ").and_then(|said| said.split_once('/')) {
+        return Some((server, tool)).filter(|_| known(server));
+    }
+    mcp_hosts::spelled(others, said)
+}
+
+/// A call's name and its arguments, and whether these were said.
+fn named(call: &Value, others: &[McpServer]) -> Option<(String, String, bool)> {
+    let (input, of) = (&call["rawInput"], of_server(call, others));
+    let wrapped = of.is_some_and(|(server, tool)| input["server"] == server && input["tool"] == tool);
+    let arguments = if wrapped { &input["arguments"] } else { input };
+    let filled = arguments.as_object().is_some_and(|of| !of.is_empty());
+    let arguments = if filled { arguments.clone() } else { json!({}) };
+    if let Some((server, tool)) = of.filter(|(server, _)| *server != SERVER) {
+        return Some((FOREIGN.to_owned(), foreign(server, tool, &arguments).to_string(), filled));
+    }
+    let name = of.map(|(_, tool)| tool.to_owned()).or_else(|| {
         let kind = call["kind"].as_str().filter(|kind| *kind != "other");
         kind.or(call["title"].as_str()).map(str::to_owned)
     });
@@ -342,7 +380,7 @@ fn named(call: &Value) -> Option<(String, Option<String>)> {
         let sign = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
         name.chars().map(sign).take(64).collect()
     };
-    Some((plain(name?), arguments))
+    Some((plain(name?), arguments.to_string(), filled))
 }
 
 /// What a call came to, in words.
@@ -393,14 +431,29 @@ mod tests {
             json!({"title": "Tool: vault-agent/memory_save",
                 "rawInput": {"server": "vault-agent", "tool": "memory_save", "arguments": {"content": "x"}}}),
         ] {
-            let expected = Some(("memory_save".to_owned(), Some(r#"{"content":"x"}"#.to_owned())));
-            assert_eq!(named(&call), expected, "{call}");
-            assert_eq!(ours(&call).as_deref(), Some("memory_save"));
+            let expected = Some(("memory_save".to_owned(), r#"{"content":"x"}"#.to_owned(), true));
+            assert_eq!(named(&call, &[]), expected, "{call}");
         }
         let foreign = json!({"title": "rm -r x", "kind": "execute", "rawInput": {"command": "rm -r x"}});
-        assert_eq!(ours(&foreign), None);
-        assert_eq!(named(&foreign).unwrap().0, "execute");
-        assert_eq!(named(&json!({"title": "Odd one", "kind": "other"})), Some(("Odd_one".into(), None)));
+        assert_eq!(of_server(&foreign, &[]), None);
+        assert_eq!(named(&foreign, &[]).unwrap().0, "execute");
+        let odd = json!({"title": "Odd one", "kind": "other"});
+        assert_eq!(named(&odd, &[]), Some(("Odd_one".into(), "{}".into(), false)));
+    }
+
+    #[test]
+    fn tools_of_other_servers_are_calls_of_the_box() {
+        let text = "[[mcp]]\nname = \"web\"\ncommand = [\"x\"]\ntools = [\"look\"]";
+        let others = crate::config::Settings::parse(text).unwrap().mcp;
+        let expected = r#"{"arguments":{"at":"x"},"server":"web","tool":"look"}"#;
+        for call in [
+            json!({"title": "mcp__web__look", "rawInput": {"at": "x"}}),
+            json!({"title": "Tool: web/look", "rawInput": {"server": "web", "tool": "look", "arguments": {"at": "x"}}}),
+        ] {
+            assert_eq!(named(&call, &others), Some((FOREIGN.into(), expected.into(), true)), "{call}");
+        }
+        let strange = json!({"title": "mcp__far__look", "kind": "other"});
+        assert_eq!(of_server(&strange, &others), None);
     }
 
     #[test]

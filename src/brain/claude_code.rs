@@ -2,7 +2,7 @@
 //!
 //! Its command line holds neither a key nor a word of the conversation: the system text goes in by the `initialize`
 //! message, the prompt after it, the key by the environment. No settings file of the user or a project is read, our
-//! MCP server is the only one, and of its own tools it has those that the settings name.
+//! MCP server and those of the settings are the only ones, and of its own tools it has those that the settings name.
 //!
 //! Every use of a tool is asked about over the pipe, also of our own: what is ours is let through once it is on disk
 //! that it begins, so that a call is known before it happens; what is Claude Code's is for a person to allow. It
@@ -15,8 +15,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::classify::{self, Headers};
-use super::harness::{Harness, Host, SERVER, Setup, Task};
+use super::harness::{FOREIGN, Harness, Host, SERVER, Setup, Task, foreign, variables};
 use super::process::{Child, Program};
+use crate::config::{McpServer, mcp_hosts};
+
 use super::{BrainError, Class, Part, Reply, Stop, ToolCall, ToolResult, Usage, harness_text};
 
 /// Variables of its own that say where its login is.
@@ -62,13 +64,18 @@ impl ClaudeCode {
             let ask = json!({"permissions": {"ask": setup.tools}});
             say(&["--settings", &ask.to_string()]);
         }
+        let mut servers: serde_json::Map<String, Value> =
+            task.servers.iter().map(|other| (other.name.clone(), other.for_claude())).collect();
         if let Some(server) = setup.server_for(task.turn) {
             let (program, arguments) =
                 server.command.split_first().map_or(("", [].as_slice()), |(p, a)| (p, a));
             let env: serde_json::Map<String, Value> =
                 server.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-            let config = json!({"mcpServers": {SERVER: {"command": program, "args": arguments, "env": env}}});
-            say(&["--mcp-config", &config.to_string()]);
+            let entry = json!({"command": program, "args": arguments, "env": env});
+            servers.insert(SERVER.to_owned(), entry);
+        }
+        if !servers.is_empty() {
+            say(&["--mcp-config", &json!({"mcpServers": servers}).to_string()]);
         }
         match session {
             Some(id) => say(&["--resume", id]),
@@ -89,8 +96,9 @@ impl ClaudeCode {
         if let Some(most) = task.request.max_output_tokens {
             set.push(("CLAUDE_CODE_MAX_OUTPUT_TOKENS".to_owned(), most.to_string()));
         }
-        let key = setup.key.iter().map(|key| ("ANTHROPIC_API_KEY".to_owned(), key.clone()));
-        Program { command, dir: setup.dir.clone(), pass: PASS.to_vec(), set, secrets: key.collect() }
+        let mut secrets = variables(task.servers);
+        secrets.extend(setup.key.iter().map(|key| ("ANTHROPIC_API_KEY".to_owned(), key.clone())));
+        Program { command, dir: setup.dir.clone(), pass: PASS.to_vec(), set, secrets }
     }
 
     /// Runs the program once, in a session that there is or in a new one.
@@ -101,7 +109,7 @@ impl ClaudeCode {
         let told = harness_text::told(task.request, session.map(|_| task.fresh));
         let content: Vec<Value> = told.iter().map(part).collect();
         child.send(&json!({"type": "user", "message": {"role": "user", "content": content}}));
-        let mut heard = Heard { model: self.setup.model.clone(), ..Heard::default() };
+        let mut heard = Heard { model: self.setup.model.clone(), servers: task.servers, ..Heard::default() };
         loop {
             let Some(message) = child.next().await? else { return Err(child.crashed().await.into()) };
             match message["type"].as_str() {
@@ -149,7 +157,7 @@ impl ClaudeCode {
     }
 
     /// The last message: the answer, or why there is none.
-    fn result(&self, message: &Value, heard: Heard, resumed: bool) -> Result<Reply, Failed> {
+    fn result(&self, message: &Value, heard: Heard<'_>, resumed: bool) -> Result<Reply, Failed> {
         let words = message["result"].as_str().unwrap_or_default();
         let stop = match message["stop_reason"].as_str() {
             Some("refusal") => Stop::Refusal,
@@ -228,7 +236,7 @@ impl Harness for ClaudeCode {
 
 /// What was heard of a run so far.
 #[derive(Debug, Default)]
-struct Heard {
+struct Heard<'a> {
     /// The words since the last tool.
     text: String,
     /// An answer was cut at its longest and goes on.
@@ -241,9 +249,11 @@ struct Heard {
     /// The message that was counted last, and what those before it used.
     counted: (String, Usage),
     used: Usage,
+    /// The other MCP servers.
+    servers: &'a [McpServer],
 }
 
-impl Heard {
+impl Heard<'_> {
     async fn assistant(&mut self, message: &Value, host: &dyn Host) {
         if let Some(session) = message["session_id"].as_str()
             && self.counted.0.is_empty()
@@ -296,9 +306,12 @@ impl Heard {
             return known.clone();
         }
         let ours = name.strip_prefix("mcp__").and_then(|name| name.strip_prefix(SERVER)?.strip_prefix("__"));
-        let name = ours.unwrap_or(name).to_owned();
-        let arguments = if input.is_null() { "{}".to_owned() } else { input.to_string() };
-        let call = ToolCall { id: id.to_owned(), name, arguments };
+        let (name, arguments) = match (ours, mcp_hosts::spelled(self.servers, name)) {
+            (None, Some((server, tool))) => (FOREIGN, foreign(server, tool, input)),
+            (ours, _) => (ours.unwrap_or(name), input.clone()),
+        };
+        let arguments = if arguments.is_null() { "{}".to_owned() } else { arguments.to_string() };
+        let call = ToolCall { id: id.to_owned(), name: name.to_owned(), arguments };
         host.tool_started(&call).await;
         self.calls.push(call.clone());
         call

@@ -36,7 +36,7 @@ impl Codex {
     }
 
     async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
-        let program = program::program(&self.setup, task.turn)?;
+        let program = program::program(&self.setup, task.turn, task.servers)?;
         let child = Child::start(&self.setup.supervision, &program)?;
         let mut talk = Talk {
             peer: Peer::new(child, false),

@@ -7,11 +7,13 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use secrecy::SecretString;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::event::{BrainError, Class, Reply, Usage};
 use super::process::Supervision;
 use super::request::{Request, ToolCall, ToolResult};
+use crate::config::{McpServer, mcp_hosts};
 use crate::vault::{BRAIN_VARIABLE, TURN_VARIABLE};
 
 /// What a harness is made of; opening it opens nothing.
@@ -39,6 +41,23 @@ pub struct Setup {
 
 /// The name under which a harness knows our MCP server.
 pub const SERVER: &str = "vault-agent";
+
+/// The name by which the host knows a call of another MCP server's tool; [`foreign`] makes its arguments.
+pub const FOREIGN: &str = "mcp_call";
+
+/// The arguments of [`FOREIGN`].
+pub fn foreign(server: &str, tool: &str, arguments: &Value) -> Value {
+    json!({"server": server, "tool": tool, "arguments": arguments})
+}
+
+/// The variables that other MCP servers are given, for the environment of the program that starts them.
+pub(super) fn variables(servers: &[McpServer]) -> Vec<(String, SecretString)> {
+    let mut names: Vec<&str> = servers.iter().flat_map(mcp_hosts::variables).collect();
+    names.sort_unstable();
+    names.dedup();
+    let set = |name: &str| Some((name.to_owned(), SecretString::from(std::env::var(name).ok()?)));
+    names.into_iter().filter_map(set).collect()
+}
 
 /// Our MCP server, as a harness has to start it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,6 +91,9 @@ pub struct Task<'a> {
     pub turn: &'a str,
     /// Whether the session is gone on with later; else it leaves no trace, where the harness can do that.
     pub keep: bool,
+    /// Other people's MCP servers that it may use. The tools that they allow are the box's matter: each call is asked
+    /// about.
+    pub servers: &'a [McpServer],
 }
 
 /// Whoever runs a harness.
@@ -79,7 +101,8 @@ pub struct Task<'a> {
 pub trait Host: Send + Sync {
     /// More words of the answer.
     fn said(&self, words: &str);
-    /// The harness calls a tool: one of our server's by its own name, without the server's. Called before the result
+    /// The harness calls a tool: one of our server's by its own name, without the server's, another
+    /// server's as [`FOREIGN`]. Called before the result
     /// is known, and on disk when it returns.
     async fn tool_started(&self, call: &ToolCall);
     /// What the tool said; on disk when it returns.

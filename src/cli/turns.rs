@@ -9,6 +9,7 @@ use crate::agent::{kept, persona, pinned};
 use crate::brain::{Part, Request, ToolSpec};
 use crate::daemon::assistant::{ASSISTANT, toolbox_for};
 use crate::format::log::{self, LogBlock};
+use crate::format::routine;
 use crate::reminders::rfc3339;
 use crate::turn::files::{self, Attached, FilePlace};
 use crate::turn::remake::{self, Around};
@@ -268,29 +269,31 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
             |name: &str| told_of(name, &read(&format!("{}/{name}/{NOTE}", workspace.settings.paths.skills)));
         names.map(|names| names.shown(told)).unwrap_or_default()
     };
-    let with = |persona: String, pinned: String, skills: Skills| {
+    let tools = |read: &dyn Fn(&str) -> Vec<u8>| tools(workspace, logged, question, read);
+    let notes = |read: &dyn Fn(&str) -> Vec<u8>| (skills(read), tools(read));
+    let with = |persona: String, pinned: String, (skills, tools): (Skills, Vec<ToolSpec>)| {
         let facts = &logged.facts;
         let brain = workspace.settings.brains.iter().find(|brain| brain.name == facts.brain);
         let around = Around {
             persona,
             pinned,
             skills,
-            tools: tools(workspace, logged, question),
+            tools,
             max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
             files: logged_files(workspace, logged, question, brain.is_some_and(|brain| brain.vision)),
         };
         remake::request(&logged.blocks, facts, &recall, &around, workspace.zone.tz())
     };
     let bytes = |path: &str| kept(workspace, path).unwrap_or_default();
-    let now = with(persona(workspace), pinned(workspace), skills(&bytes));
+    let now = with(persona(workspace), pinned(workspace), notes(&bytes));
     let equal = |request: &Option<Request>| {
         stored_hash.is_some() && request.as_ref().map(Request::hash) == stored_hash
     };
     let request = if equal(&now) {
         now
     } else {
-        let then = logged.facts.at.and_then(|at| notes_at(workspace, at, &|read| skills(read)));
-        let then = then.and_then(|(persona, pinned, skills)| with(persona, pinned, skills));
+        let then = logged.facts.at.and_then(|at| notes_at(workspace, at, &|read| notes(read)));
+        let then = then.and_then(|(persona, pinned, notes)| with(persona, pinned, notes));
         if equal(&then) { then } else { now }
     };
     let equal = equal(&request);
@@ -298,12 +301,20 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
 }
 
 /// What a brain could call in the turn: what its routine may, where it is a run of one.
-fn tools(workspace: &Workspace, logged: &Logged, question: &str) -> Vec<ToolSpec> {
+fn tools(
+    workspace: &Workspace,
+    logged: &Logged,
+    question: &str,
+    read: &dyn Fn(&str) -> Vec<u8>,
+) -> Vec<ToolSpec> {
     let asked = logged.blocks.iter().find(|block| block.event.id.as_deref() == Some(question));
-    let by = asked.map(|block| block.event.author.as_str()).filter(|author| author.starts_with("routine:"));
-    let servers = by.and_then(|by| crate::routines::find(workspace, by.trim_start_matches("routine:")).ok());
-    let servers = servers.and_then(|note| note.routine).map(|routine| routine.mcp).unwrap_or_default();
-    toolbox_for(workspace, None, by.unwrap_or(ASSISTANT), &servers).specs()
+    let author = asked.map_or("", |block| block.event.author.as_str());
+    let Some(name) = author.strip_prefix("routine:") else {
+        return toolbox_for(workspace, None, ASSISTANT, &[], &[]).specs();
+    };
+    let folder = workspace.settings.paths.routines.trim_end_matches('/');
+    let servers = routine::parse(&read(&format!("{folder}/{name}.md"))).0.map(|routine| routine.mcp);
+    toolbox_for(workspace, None, author, &servers.unwrap_or_default(), &[]).specs()
 }
 
 /// What the brain was told of the files of a turn's questions, as far as the vault keeps them.
@@ -325,16 +336,13 @@ fn logged_files(
     .collect()
 }
 
-/// What a turn's skills say, by whoever reads their notes.
-type TellSkills<'a> = dyn Fn(&dyn Fn(&str) -> Vec<u8>) -> Skills + 'a;
+/// What a turn's skills say, and what it could call, by whoever reads the notes.
+type Told = (Skills, Vec<ToolSpec>);
+type Tell<'a> = dyn Fn(&dyn Fn(&str) -> Vec<u8>) -> Told + 'a;
 
 /// Persona, pins and skills as history has them at an instant.
 #[cfg(feature = "history")]
-fn notes_at(
-    workspace: &Workspace,
-    at: Timestamp,
-    skills: &TellSkills<'_>,
-) -> Option<(String, String, Skills)> {
+fn notes_at(workspace: &Workspace, at: Timestamp, notes: &Tell<'_>) -> Option<(String, String, Told)> {
     let history = workspace.history().ok()??;
     let point = history.point(&at.to_string()).ok()?;
     let read = |path: &str| history.read_at(&point.commit, path).ok().flatten().unwrap_or_default();
@@ -343,12 +351,12 @@ fn notes_at(
     Some((
         crate::agent::persona_text(&text(&settings.assistant.persona)),
         crate::agent::pinned_text(&text(&settings.paths.pinned)),
-        skills(&read),
+        notes(&read),
     ))
 }
 
 #[cfg(not(feature = "history"))]
-fn notes_at(_: &Workspace, _: Timestamp, _: &TellSkills<'_>) -> Option<(String, String, Skills)> {
+fn notes_at(_: &Workspace, _: Timestamp, _: &Tell<'_>) -> Option<(String, String, Told)> {
     None
 }
 

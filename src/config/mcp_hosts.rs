@@ -17,6 +17,19 @@ pub fn variables(server: &McpServer) -> impl Iterator<Item = &str> {
     server.env.iter().chain(&server.key_env).map(String::as_str)
 }
 
+/// The server and the tool of these that `mcp__SERVER__TOOL` means, as such programs write them: other signs than
+/// letters, digits, `-` and `_` are `_` there.
+pub fn spelled<'a>(servers: &'a [McpServer], name: &'a str) -> Option<(&'a str, &'a str)> {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let said = |server: &'a McpServer| {
+        let tool = name.strip_prefix("mcp__")?.strip_prefix(server.name.as_str())?.strip_prefix("__")?;
+        let known = server.tools.iter().find(|known| known.chars().map(plain).eq(tool.chars()));
+        Some((known.is_some(), (server.name.as_str(), known.map_or(tool, String::as_str))))
+    };
+    let all: Vec<_> = servers.iter().filter_map(said).collect();
+    all.iter().find(|(is_known, _)| *is_known).or(all.first()).map(|(_, meant)| *meant)
+}
+
 impl McpServer {
     /// As an entry of `mcpServers` for Claude Code, which fills in `${NAME}`.
     pub fn for_claude(&self) -> Value {
@@ -126,6 +139,14 @@ key_file = "~/key"
         enabled_tools = ["look"]
         url = "https://example.org/mcp"
         "#);
+        for (name, meant) in [
+            ("mcp__web__browser_click", Some(("web", "browser_click"))),
+            ("mcp__web__other", Some(("web", "other"))),
+            ("mcp__webs__browser_click", None),
+            ("browser_click", None),
+        ] {
+            assert_eq!(spelled(&servers, name), meant, "{name}");
+        }
         assert_eq!(servers.iter().flat_map(variables).collect::<Vec<_>>(), ["DISPLAY", "FAR_KEY"]);
     }
 }

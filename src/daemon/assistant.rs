@@ -103,18 +103,20 @@ pub(crate) fn toolbox(
     workspace: &Workspace,
     turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
 ) -> Arc<dyn Toolbox> {
-    toolbox_for(workspace, turns, ASSISTANT, &[])
+    toolbox_for(workspace, turns, ASSISTANT, &[], &[])
 }
 
 /// The purpose of a turn that is no routine's.
 pub(crate) const ASSISTANT: &str = "assistant";
 
-/// The same for `purpose`: [`ASSISTANT`], or `routine:NAME`; with these MCP servers, too.
+/// The same for `purpose`: [`ASSISTANT`], or `routine:NAME`; with these MCP servers, too, and only with these
+/// skills, where any are named.
 pub(crate) fn toolbox_for(
     workspace: &Workspace,
     turns: Option<(&Arc<TurnJournal>, &Arc<Permits>)>,
     purpose: &str,
     also: &[String],
+    only_skills: &[String],
 ) -> Arc<dyn Toolbox> {
     let groups = &workspace.settings.assistant.tools;
     if groups.is_empty() {
@@ -128,7 +130,7 @@ pub(crate) fn toolbox_for(
         let beside = |(journal, permits)| Colleagues::beside(Arc::clone(journal), Arc::clone(permits));
         boxes.push(Arc::new(crate::mcp::VaultTools::beside(own, turns.map(beside).unwrap_or_default())));
     }
-    let skills = Arc::new(Skills::of(workspace));
+    let skills = Arc::new(Skills::of(workspace).only(only_skills));
     #[cfg(unix)]
     if groups.contains(&ToolGroup::Bash) {
         let bash = BashTool::of(workspace, Arc::clone(&skills));

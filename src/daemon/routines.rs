@@ -123,13 +123,9 @@ pub(crate) fn runner(
 /// What each routine may call.
 fn tools(workspace: &Arc<Workspace>, turns: &Arc<TurnJournal>, permits: &Arc<Permits>) -> ToolsOf {
     let (workspace, turns, permits) = (Arc::clone(workspace), Arc::clone(turns), Arc::clone(permits));
-    Arc::new(move |name, servers| {
-        super::assistant::toolbox_for(
-            &workspace,
-            Some((&turns, &permits)),
-            &format!("routine:{name}"),
-            servers,
-        )
+    Arc::new(move |name, routine| {
+        let (purpose, turns) = (format!("routine:{name}"), Some((&turns, &permits)));
+        super::assistant::toolbox_for(&workspace, turns, &purpose, &routine.mcp, &routine.skills)
     })
 }
 

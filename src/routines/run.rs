@@ -84,7 +84,7 @@ pub struct RunnerParts {
     pub workspace: Arc<Workspace>,
     /// How far each turn came.
     pub turns: Arc<TurnJournal>,
-    /// What may be called, for a routine with this name that names these MCP servers.
+    /// What a routine may call.
     pub tools: ToolsOf,
     /// Who asks a person before what may do harm.
     pub approvals: Arc<dyn Approvals>,
@@ -98,8 +98,8 @@ pub struct RunnerParts {
     pub outlets: Outlets,
 }
 
-/// What a routine may call: its name, and the MCP servers that its head names.
-pub type ToolsOf = Arc<dyn Fn(&str, &[String]) -> Arc<dyn Toolbox> + Send + Sync>;
+/// What a routine of this name and head may call.
+pub type ToolsOf = Arc<dyn Fn(&str, &Routine) -> Arc<dyn Toolbox> + Send + Sync>;
 
 /// Brings runs to their ends.
 pub struct Runner {
@@ -257,7 +257,7 @@ impl Runner {
         let engine = Engine::new(EngineParts {
             workspace: Arc::clone(&parts.workspace),
             journal: Arc::clone(&parts.turns),
-            tools: (parts.tools)(&run.routine, &routine.mcp),
+            tools: (parts.tools)(&run.routine, routine),
             approvals: Arc::clone(&parts.approvals),
             memory: Arc::new(memory),
             permits: Arc::clone(&parts.permits),
@@ -272,6 +272,7 @@ impl Runner {
         let purpose = Purpose {
             routine: run.routine.clone(),
             brain: routine.brain.clone(),
+            skills: routine.skills.clone(),
             budget: routine.budget,
             tainted: routine.only_if.iter().any(others),
         };

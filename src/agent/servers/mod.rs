@@ -35,7 +35,7 @@ use link::Link;
 /// The tool that shows what a server's tools take.
 pub const TOOLS: &str = "mcp_tools";
 /// The tool that calls one of them.
-pub const CALL: &str = "mcp_call";
+pub const CALL: &str = crate::brain::harness::FOREIGN;
 /// How long a server may take to start and to say what it has.
 pub const START: Duration = Duration::from_secs(20);
 /// How long one call may take.
@@ -241,6 +241,10 @@ impl Toolbox for Servers {
 
     fn untrusted(&self, tool: &str) -> bool {
         tool == TOOLS || tool == CALL
+    }
+
+    fn servers(&self) -> Vec<McpServer> {
+        self.servers.clone()
     }
 
     async fn call(&self, call: &ToolCall, caller: &Caller, stop: &CancellationToken) -> ToolEnd {

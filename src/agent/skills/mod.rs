@@ -75,6 +75,8 @@ struct Folder {
 pub struct Skills {
     vault: Vault,
     settings: Settings,
+    /// The only ones that there are; empty for all.
+    only: Vec<String>,
     uses: Mutex<HashMap<String, Uses>>,
 }
 
@@ -91,7 +93,18 @@ impl Skills {
     /// Those of this vault, with the settings as they are now.
     pub fn of(workspace: &Workspace) -> Self {
         let (vault, settings) = (workspace.vault.clone(), workspace.settings.clone());
-        Self { vault, settings, uses: Mutex::default() }
+        Self { vault, settings, only: Vec::new(), uses: Mutex::default() }
+    }
+
+    /// The same, as if there were only those of these names; of none named, all.
+    #[must_use]
+    pub fn only(mut self, names: &[String]) -> Self {
+        names.clone_into(&mut self.only);
+        self
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|one| one == name)
     }
 
     /// All skills with what is wrong with them, ordered by name.
@@ -112,7 +125,9 @@ impl Skills {
             tracing::warn!("the skills can't be listed: {error}");
             Vec::new()
         });
-        let fits = |one: &Listed| one.problems.is_empty() && self.secrets(&one.skill).is_ok();
+        let fits = |one: &Listed| {
+            self.has(&one.folder) && one.problems.is_empty() && self.secrets(&one.skill).is_ok()
+        };
         listed.into_iter().filter(fits).map(|one| told(one.skill)).collect()
     }
 
@@ -126,7 +141,7 @@ impl Skills {
             let known = if known.is_empty() { "there are none".to_owned() } else { known.join(", ") };
             format!("there is no skill `{}`; known: {known}", name.chars().take(64).collect::<String>())
         };
-        if !skill::is_name(name) {
+        if !skill::is_name(name) || !self.has(name) {
             return Err(none());
         }
         let found = self.folders(Some(name)).map_err(|error| error.to_string())?;

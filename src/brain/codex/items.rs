@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::classify;
 use super::super::event::BrainError;
-use super::super::harness::SERVER;
+use super::super::harness::{FOREIGN, SERVER, foreign};
 use super::super::request::{ToolCall, ToolResult};
 use super::program::{PATCH, SHELL};
 
@@ -23,7 +23,7 @@ pub(super) fn call(item: &Value) -> Option<ToolCall> {
         "mcpToolCall" if item["server"] == SERVER => (tool.to_owned(), item["arguments"].clone()),
         "mcpToolCall" => {
             let server = item["server"].as_str().unwrap_or_default();
-            (format!("{server}_{tool}"), item["arguments"].clone())
+            (FOREIGN.to_owned(), foreign(server, tool, &item["arguments"]))
         }
         "dynamicToolCall" | "collabAgentToolCall" => (tool.to_owned(), pick(&["arguments", "prompt"])),
         "webSearch" => ("web_search".to_owned(), pick(&["query", "action"])),

@@ -8,9 +8,10 @@
 use std::path::{Path, PathBuf};
 
 use super::super::event::{BrainError, Class};
-use super::super::harness::{SERVER, Setup};
+use super::super::harness::{SERVER, Setup, variables};
 use super::super::process::{MARK, Program};
 use super::super::wire::Wire;
+use crate::config::McpServer;
 
 /// What holds the key in Codex's environment.
 const KEY: &str = "VAULT_AGENT_CODEX_KEY";
@@ -56,7 +57,7 @@ const LESS: [&str; 26] = [
 ];
 
 /// The program for one turn, with its home made.
-pub(super) fn program(setup: &Setup, turn: &str) -> Result<Program, BrainError> {
+pub(super) fn program(setup: &Setup, turn: &str, others: &[McpServer]) -> Result<Program, BrainError> {
     let home = setup.supervision.state.join("codex").join(&setup.brain);
     let own_login = setup.key.is_none() && setup.url.is_none();
     let login = own_login.then(login).flatten();
@@ -72,11 +73,13 @@ pub(super) fn program(setup: &Setup, turn: &str) -> Result<Program, BrainError> 
         settings.push(server_setting(&server.command, server.env.iter().map(|(name, _)| name.as_str())));
         set.extend(server.env);
     }
+    settings.extend(others.iter().map(other_setting));
     for setting in settings {
         command.push("-c".to_owned());
         command.push(setting);
     }
-    let secrets = setup.key.iter().map(|key| (KEY.to_owned(), key.clone())).collect();
+    let mut secrets = variables(others);
+    secrets.extend(setup.key.iter().map(|key| (KEY.to_owned(), key.clone())));
     Ok(Program { command, dir: setup.dir.clone(), pass: Vec::new(), set, secrets })
 }
 
@@ -149,6 +152,21 @@ fn server_setting<'a>(command: &[String], names: impl Iterator<Item = &'a str>) 
     )
 }
 
+/// Another MCP server: its allowed tools, each call asked about.
+fn other_setting(server: &McpServer) -> String {
+    let mut entry = server.for_codex();
+    if server.url.is_none() {
+        let names = entry.entry("env_vars").or_insert_with(|| toml::Value::Array(Vec::new()));
+        if let toml::Value::Array(names) = names {
+            names.push(MARK.into());
+        }
+    }
+    entry.insert("default_tools_approval_mode".to_owned(), "prompt".into());
+    entry.insert("startup_timeout_sec".to_owned(), 20.into());
+    entry.insert("tool_timeout_sec".to_owned(), 120.into());
+    format!("mcp_servers.{}={}", server.name, toml::Value::Table(entry))
+}
+
 /// A text of TOML.
 fn quoted(text: impl AsRef<str>) -> String {
     toml::Value::String(text.as_ref().to_owned()).to_string()
@@ -180,7 +198,10 @@ mod tests {
     #[test]
     fn the_command_line_holds_settings_that_toml_reads_and_no_key() {
         let temp = tempfile::tempdir().unwrap();
-        let program = program(&setup(temp.path()), "77").unwrap();
+        let others =
+            "[[mcp]]\nname = \"web\"\ncommand = [\"npx\", \"a b\"]\ntools = [\"look\"]\nenv = [\"DISPLAY\"]";
+        let others = crate::config::Settings::parse(others).unwrap().mcp;
+        let program = program(&setup(temp.path()), "77", &others).unwrap();
         let line = program.command.join(" ");
         assert!(!line.contains("canary") && !line.contains("77"), "{line}");
         assert!(!format!("{program:?}").contains("canary"));
@@ -201,6 +222,10 @@ mod tests {
         let names: Vec<_> =
             server["env_vars"].as_array().unwrap().iter().filter_map(|n| n.as_str()).collect();
         assert_eq!(names, ["VAULT_AGENT_STATE_DIR", "VAULT_AGENT_BRAIN", "VAULT_AGENT_TURN", MARK]);
+        let web = &all["mcp_servers.web"];
+        assert_eq!(web["env_vars"], toml::Value::from(vec!["DISPLAY", MARK]));
+        assert_eq!((&web["enabled_tools"], &web["args"]), (&vec!["look"].into(), &vec!["a b"].into()));
+        assert_eq!(web["default_tools_approval_mode"].as_str(), Some("prompt"));
         assert!(program.set.contains(&("VAULT_AGENT_TURN".into(), "77".into())));
         assert_eq!(all["features.shell_tool"].as_bool(), Some(false));
         assert_eq!(all["web_search"].as_str(), Some("disabled"));

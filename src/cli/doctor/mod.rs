@@ -11,6 +11,8 @@ mod discord;
 mod machine;
 mod notes;
 mod rooms;
+#[cfg(feature = "assistant")]
+mod routines;
 
 use serde::Serialize;
 
@@ -82,6 +84,8 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     checks.extend(notes::checks(workspace));
     #[cfg(feature = "assistant")]
     checks.extend(brains::checks(workspace));
+    #[cfg(feature = "assistant")]
+    checks.extend(routines::checks(workspace));
     checks.extend(confine::checks());
     #[cfg(feature = "discord")]
     checks.extend(discord::checks(workspace));
