@@ -197,7 +197,7 @@ async fn a_stop_ends_it_at_once() {
     stand.script(&json!([[{"say": "Well"}, {"hang": 1}]]));
     let (host, stop) = (Record::default(), CancellationToken::new());
     let (codex, request, spoke) = (codex(&stand), question("?"), host.spoke.clone());
-    let task = Task { request: &request, fresh: 1, session: None, turn: "77", keep: true };
+    let task = Task { request: &request, fresh: 1, session: None, turn: "77", keep: true, servers: &[] };
     let stopping = async {
         spoke.notified().await;
         stop.cancel();

@@ -17,6 +17,7 @@ mod bad;
 mod codex;
 mod codex_real;
 mod orphans;
+mod others;
 mod over;
 mod process;
 mod real;

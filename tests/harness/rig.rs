@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vault_agent::agent::approval::{Verdict, Wanted};
-use vault_agent::agent::tools::Caller;
+use vault_agent::agent::servers::Servers;
+use vault_agent::agent::tools::{Boxes, Caller, Toolbox};
 use vault_agent::agent::{Approvals, Engine, EngineParts, Given, Permits, Remember};
 use vault_agent::brain::process;
 use vault_agent::brain::wire::Watch;
@@ -154,10 +155,13 @@ impl Rig {
             Dirs { state: self.state(), cache: self.temp.path().join("cache") },
             Arc::new(SystemClock),
         );
+        let mut boxes: Vec<Arc<dyn Toolbox>> = vec![Arc::new(VaultTools::new(own.unwrap()))];
+        let servers = Servers::for_purpose(Arc::clone(&workspace), "assistant");
+        boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
         Engine::new(EngineParts {
             workspace,
             journal: Arc::clone(&self.journal),
-            tools: Arc::new(VaultTools::new(own.unwrap())),
+            tools: Arc::new(Boxes(boxes)),
             approvals: Arc::clone(&self.person) as Arc<dyn Approvals>,
             memory: Arc::new(Nothing),
             permits: Arc::new(Permits::default()),

@@ -235,7 +235,8 @@ impl Host for Record {
 
 /// Runs one turn of a new session.
 pub async fn ask(harness: &dyn Harness, request: &Request, host: &Record) -> Result<Reply, BrainError> {
-    let task = Task { request, fresh: request.messages.len(), session: None, turn: "77", keep: true };
+    let task =
+        Task { request, fresh: request.messages.len(), session: None, turn: "77", keep: true, servers: &[] };
     harness.run(&task, host, CancellationToken::new()).await
 }
 
@@ -246,6 +247,6 @@ pub async fn go_on(
     session: &str,
     host: &Record,
 ) -> Result<Reply, BrainError> {
-    let task = Task { request, fresh: 1, session: Some(session), turn: "78", keep: true };
+    let task = Task { request, fresh: 1, session: Some(session), turn: "78", keep: true, servers: &[] };
     harness.run(&task, host, CancellationToken::new()).await
 }

@@ -46,7 +46,7 @@ struct Program {
     wrong: Vec<String>,
     session: String,
     input: std::io::Lines<std::io::StdinLock<'static>>,
-    server: Option<Server>,
+    servers: Vec<Server>,
     calls: usize,
 }
 
@@ -56,7 +56,14 @@ impl Program {
         let model = value("--model").unwrap_or_default();
         let wrong = model.split('+').skip(1).map(str::to_owned).collect();
         let session = value("--resume").unwrap_or_else(|| format!("session-{}", std::process::id()));
-        Self { wrong, session, input: std::io::stdin().lock().lines(), server: None, calls: 0, arguments }
+        Self {
+            wrong,
+            session,
+            input: std::io::stdin().lock().lines(),
+            servers: Vec::new(),
+            calls: 0,
+            arguments,
+        }
     }
 
     fn is(&self, wrong: &str) -> bool {
@@ -115,8 +122,11 @@ impl Program {
                 break;
             }
         }
-        self.server = value_of(&self.arguments, "--mcp-config").map(|config| Server::start(&config));
-        request.tools = self.server.as_mut().map(Server::tools).unwrap_or_default();
+        let config = value_of(&self.arguments, "--mcp-config").unwrap_or_else(|| "{}".to_owned());
+        let config: Value = serde_json::from_str(&config).unwrap();
+        let all = config["mcpServers"].as_object().into_iter().flatten();
+        self.servers = all.map(|(name, entry)| Server::start(name, entry)).collect();
+        request.tools = self.servers.iter_mut().flat_map(Server::tools).collect();
         for own in
             value_of(&self.arguments, "--tools").unwrap_or_default().split(',').filter(|t| !t.is_empty())
         {
@@ -211,8 +221,10 @@ impl Program {
         if decision["behavior"] != "allow" {
             return (decision["message"].as_str().unwrap_or("no").to_owned(), true);
         }
-        match call.name.strip_prefix("mcp__vault-agent__") {
-            Some(name) => self.server.as_mut().expect("a server").call(name, input),
+        match call.name.strip_prefix("mcp__").and_then(|name| name.split_once("__")) {
+            Some((server, tool)) => {
+                self.servers.iter_mut().find(|one| one.name == server).expect("a server").call(tool, input)
+            }
             None => {
                 let command = input["command"].as_str().unwrap();
                 let out = Command::new("sh").args(["-c", command]).stdin(Stdio::null()).output().unwrap();
@@ -309,6 +321,7 @@ fn rustix_pid() -> String {
 
 /// The MCP server, as a host starts it.
 struct Server {
+    name: String,
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -316,19 +329,23 @@ struct Server {
 }
 
 impl Server {
-    fn start(config: &str) -> Self {
-        let config: Value = serde_json::from_str(config).unwrap();
-        let server = &config["mcpServers"]["vault-agent"];
+    fn start(name: &str, server: &Value) -> Self {
+        // A variable that is named is filled in.
+        let filled = |value: &str| match value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
+            Some(name) => std::env::var(name).unwrap_or_default(),
+            None => value.to_owned(),
+        };
+        let env = server["env"].as_object().into_iter().flatten();
         let arguments = server["args"].as_array().unwrap().iter().map(|one| one.as_str().unwrap());
         let mut child = Command::new(server["command"].as_str().unwrap())
             .args(arguments)
-            .envs(server["env"].as_object().unwrap().iter().map(|(name, v)| (name, v.as_str().unwrap())))
+            .envs(env.map(|(name, value)| (name, filled(value.as_str().unwrap()))))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        let mut this = Self { child, input, output, last: 0 };
+        let mut this = Self { name: name.to_owned(), child, input, output, last: 0 };
         this.ask(
             "initialize",
             &json!({"protocolVersion": "2025-06-18", "capabilities": {},
@@ -355,8 +372,9 @@ impl Server {
 
     fn tools(&mut self) -> Vec<ToolSpec> {
         let listed = self.ask("tools/list", &json!({}));
+        let server = self.name.clone();
         let tool = |tool: &Value| ToolSpec {
-            name: format!("mcp__vault-agent__{}", tool["name"].as_str().unwrap()),
+            name: format!("mcp__{server}__{}", tool["name"].as_str().unwrap()),
             description: tool["description"].as_str().unwrap_or_default().to_owned(),
             schema: tool["inputSchema"].clone(),
         };

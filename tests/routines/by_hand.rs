@@ -5,9 +5,9 @@ use serde_json::Value;
 use crate::models::{ModelServer, Reply};
 use crate::support::TestVault;
 
-struct Served {
-    vault: TestVault,
-    server: ModelServer,
+pub struct Served {
+    pub vault: TestVault,
+    pub server: ModelServer,
     _runtime: tokio::runtime::Runtime,
 }
 
@@ -15,7 +15,7 @@ const MORNING: &str =
     "---\nschedule: weekdays 08:00\nenabled: false # later\nbrain: local\nonly_if: due\n---\nWhat is due?\n";
 
 /// A vault at this time, on a Tuesday, with a brain and the routine `morning`.
-fn served(now: &str, more: &str) -> Served {
+pub fn served(now: &str, more: &str) -> Served {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = runtime.block_on(ModelServer::start());
     let settings = format!(

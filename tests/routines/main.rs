@@ -12,6 +12,7 @@ mod models;
 #[path = "../deliver/world.rs"]
 mod world;
 
+mod asking;
 mod by_hand;
 mod conditions;
 mod days;

@@ -76,12 +76,12 @@ class Server:
                 return message
 
 
-servers, server, logged_in = [], None, "login" not in ways
+servers, started, logged_in = [], {}, "login" not in ways
 OPTIONS = [{"kind": "allow_always", "name": "Always", "optionId": "always"}, {"kind": "allow_once", "name": "Allow", "optionId": "once"}, {"kind": "reject_once", "name": "Reject", "optionId": "no"}]
 
 
 def run(session, steps):
-    global server, pieces
+    global pieces
     update = lambda what, **more: send({"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": what, **more}}})
 
     def tool(number, name, title, kind, arguments, do):
@@ -119,11 +119,14 @@ def run(session, steps):
             for at in range(0, len(step["say"]), 7):
                 update("agent_message_chunk", content={"type": "text", "text": step["say"][at : at + 7]}, **named)
         if "tool" in step:
-            server = server or Server(servers[0])
+            of = next(one for one in servers if one["name"] == step.get("server", "vault-agent"))
+            if of["name"] not in started:
+                started[of["name"]] = Server(of)
+            server = started[of["name"]]
             def call():
                 result = server.call("tools/call", {"name": step["tool"], "arguments": step["arguments"]})["result"]
                 return result["content"][0]["text"], result.get("isError", False)
-            name = "mcp__vault-agent__" + step["tool"]
+            name = "mcp__%s__" % of["name"] + step["tool"]
             tool(number, name, name, "other", step["arguments"], call)
         if "command" in step:
             def command():

@@ -83,12 +83,12 @@ class Server:
                 return message
 
 
-server = None
+servers = {}
 total = 0
 
 
 def run(thread, turn, steps):
-    global server, total, pieces
+    global total, pieces
     ids = {"threadId": thread, "turnId": turn}
     tell = lambda method, params: send({"method": method, "params": {**ids, **params}})
     said = None
@@ -122,12 +122,14 @@ def run(thread, turn, steps):
             tell("item/completed", {"item": item})
             said = item
         if "tool" in step:
-            arguments = step["arguments"]
-            item |= {"type": "mcpToolCall", "server": "vault-agent", "tool": step["tool"], "status": "inProgress", "arguments": arguments, "result": None, "error": None}
+            arguments, named = step["arguments"], step.get("server", "vault-agent")
+            item |= {"type": "mcpToolCall", "server": named, "tool": step["tool"], "status": "inProgress", "arguments": arguments, "result": None, "error": None}
             tell("item/started", {"item": item})
-            server = server or Server(settings["mcp_servers.vault-agent"])
+            if named not in servers:
+                servers[named] = Server(settings["mcp_servers." + named])
+            server = servers[named]
             about = {"codex_approval_kind": "mcp_tool_call", "tool_name": step["tool"], "tool_params": arguments}
-            may = ask("mcpServer/elicitation/request", {**ids, "serverName": "vault-agent", "mode": "form", "_meta": about, "message": "May it?"})
+            may = ask("mcpServer/elicitation/request", {**ids, "serverName": named, "mode": "form", "_meta": about, "message": "May it?"})
             if may.get("result", {}).get("action") == "accept":
                 answer = server.call("tools/call", {"name": step["tool"], "arguments": arguments})
             else:

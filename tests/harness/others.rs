@@ -1,0 +1,158 @@
+//! Other people's MCP servers, started by a program that is a brain.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::approval::Verdict;
+use vault_agent::brain::codex::Codex;
+use vault_agent::brain::harness::FOREIGN;
+use vault_agent::brain::{Harness, Task};
+use vault_agent::config::{McpServer, Settings};
+
+use crate::models::Reply;
+use crate::rig::{Person, Rig};
+use crate::stand::{Record, Stand, Told, has_python, question, stand};
+
+/// A server that does what its mode says, with the tools `look` and `walk`; a variable that every test run has is
+/// named.
+fn server(mode: &str, folder: &std::path::Path, more: &str) -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
+    let pids = folder.join("pids");
+    format!(
+        "[[mcp]]\nname = \"web\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"{mode}\", \"{}\"]\n\
+         tools = [\"look\", \"walk\"]\nenv = [\"CARGO_MANIFEST_DIR\"]\n{more}\n",
+        pids.display()
+    )
+}
+
+fn call(tool: &str) -> Reply {
+    Reply::tool(format!("mcp__web__{tool}"), json!({"q": "tea"}))
+}
+
+async fn claude(more: &str, verdict: Verdict) -> Rig {
+    let mut rig =
+        Rig::new(|rig| rig.brain("claude-code", "cc") + &server("children", rig.temp.path(), more)).await;
+    rig.person = Arc::new(Person { verdict, asked: Default::default() });
+    rig
+}
+
+/// The server ran, and it is gone with what it started.
+fn is_gone(rig: &Rig) {
+    let pids = std::fs::read_to_string(rig.temp.path().join("pids")).unwrap();
+    assert_eq!(pids.lines().count(), 3, "{pids}");
+    assert_eq!(rig.left(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_free_tool_is_called_one_is_asked_about_and_no_other_is_there() {
+    if !has_python() {
+        return;
+    }
+    for (verdict, ran) in [(Verdict::Yes, true), (Verdict::No, false)] {
+        let rig = claude("ask = [\"walk\"]\nask_after_reading = false", verdict).await;
+        rig.server.script(vec![call("look"), call("walk"), call("other_0"), Reply::text("Done.")]);
+        assert_eq!(rig.ask(1, "go").await.unwrap().text, "Done.");
+        let rows = rig.tools(1);
+        let ends: Vec<_> = rows.iter().map(|row| row.result.clone().unwrap()).collect();
+        assert!(rows.iter().all(|row| row.call.name == FOREIGN), "{rows:?}");
+        assert_eq!(ends[0].text, "look {\"q\": \"tea\"}");
+        assert_eq!((ends[1].text.contains("walk {"), ends[1].is_error), (ran, !ran), "{ends:?}");
+        assert!(ends[2].is_error && ends[2].text.contains("not approved"), "{ends:?}");
+        let asked = rig.person.asked.lock().unwrap();
+        let runs: Vec<&str> = asked.iter().map(|(wanted, _)| wanted.run.as_str()).collect();
+        assert_eq!(runs, ["mcp web.walk {\"q\":\"tea\"}"]);
+        assert_eq!(asked[0].0.always.as_deref(), Some("mcp:web.walk"));
+        is_gone(&rig);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_it_says_taints_the_turn() {
+    if !has_python() {
+        return;
+    }
+    let rig = claude("", Verdict::No).await;
+    rig.server.script(vec![call("look"), call("look"), Reply::text("Done.")]);
+    assert_eq!(rig.ask(1, "go").await.unwrap().text, "Done.");
+    let ends: Vec<bool> = rig.tools(1).into_iter().map(|row| row.result.unwrap().is_error).collect();
+    assert_eq!(ends, [false, true]);
+    let asked = rig.person.asked.lock().unwrap();
+    let [(wanted, caller)] = &asked[..] else { panic!("{asked:?}") };
+    assert!(caller.tainted && wanted.why.contains("untrusted text"), "{}", wanted.why);
+    assert_eq!(wanted.always, None);
+    is_gone(&rig);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_cannot_be_given_is_left_out() {
+    if !has_python() {
+        return;
+    }
+    let rig = Rig::new(|rig| {
+        let of = server("good", rig.temp.path(), "").replace("CARGO_MANIFEST_DIR\"", "VAULT_AGENT_NO_SUCH\"");
+        rig.brain("claude-code", "cc") + &of
+    })
+    .await;
+    rig.server.script(vec![Reply::text("Done.")]);
+    assert_eq!(rig.ask(1, "go").await.unwrap().text, "Done.");
+    assert!(!rig.temp.path().join("pids").exists());
+}
+
+/// A server for a stand-in.
+fn for_stand(stand: &Stand) -> Vec<McpServer> {
+    Settings::parse(&server("env", stand.temp.path(), "")).unwrap().mcp
+}
+
+fn script() -> Value {
+    let call = |tool: &str| json!({"server": "web", "tool": tool, "arguments": {"q": "tea"}});
+    json!([[call("look"), {"say": "Done."}]])
+}
+
+/// What a program does with a server: the call is known, asked about and done by what it was given.
+async fn is_used(stand: &Stand, harness: &dyn Harness) {
+    for allows in [true, false] {
+        stand.script(&script());
+        let servers = for_stand(stand);
+        let request = question("go");
+        let task =
+            Task { request: &request, fresh: 1, session: None, turn: "77", keep: true, servers: &servers };
+        let host = Record { allows, ..Record::default() };
+        let reply = harness.run(&task, &host, CancellationToken::new()).await.unwrap();
+        assert_eq!(reply.text, "Done.");
+        let told = host.told();
+        let calls = |told: &Told| match told {
+            Told::Started(call) | Told::May(call) => Some((call.name.clone(), call.arguments.clone())),
+            _ => None,
+        };
+        let calls: Vec<_> = told.iter().filter_map(calls).collect();
+        let expected =
+            (FOREIGN.to_owned(), r#"{"arguments":{"q":"tea"},"server":"web","tool":"look"}"#.to_owned());
+        assert_eq!(calls, [expected.clone(), expected], "started, then asked about");
+        let result = &host.finished()[0];
+        assert_eq!(
+            (result.is_error, result.text.contains("CARGO_MANIFEST_DIR")),
+            (!allows, allows),
+            "{result:?}"
+        );
+        stand.nothing_is_left().await;
+    }
+}
+
+#[tokio::test]
+async fn codex_is_given_it_by_its_settings() {
+    let Some(stand) = stand("codex.py") else { return };
+    is_used(&stand, &Codex::new(stand.setup.clone())).await;
+    let argv = stand.heard()[0]["argv"].to_string();
+    assert!(argv.contains("mcp_servers.web=") && argv.contains("enabled_tools"), "{argv}");
+    let value = env!("CARGO_MANIFEST_DIR");
+    assert!(!argv.contains(&format!("CARGO_MANIFEST_DIR={value}")), "{argv}");
+}
+
+#[cfg(feature = "acp")]
+#[tokio::test]
+async fn an_agent_is_given_it_with_its_session() {
+    let Some(stand) = stand("acp.py") else { return };
+    is_used(&stand, &vault_agent::brain::acp::Acp::new(stand.setup.clone(), None)).await;
+    assert_eq!(stand.heard_of("session/new")[0]["mcpServers"][1]["name"], "web");
+}

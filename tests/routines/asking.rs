@@ -1,0 +1,191 @@
+//! What a run may use, and what it has to ask for.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::SignedDuration;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use vault_agent::agent::approval::Wanted;
+use vault_agent::agent::tools::{Caller, Leave};
+use vault_agent::agent::{Toolbox, VaultApprovals, VaultMemory};
+use vault_agent::brain::wire::Watch;
+use vault_agent::brain::{ToolCall, ToolSpec};
+use vault_agent::deliver::Outlets;
+use vault_agent::format::routine::Routine;
+use vault_agent::routines::{Driven, Runner, RunnerParts, look};
+use vault_agent::turn::TurnJournal;
+use vault_agent::turn::journal::ToolEnd;
+
+use crate::by_hand::{Served, served};
+use crate::models::{Asked, Reply};
+use crate::rig::Rig;
+
+/// A tool that always has to be asked about.
+struct Outside;
+
+#[async_trait]
+impl Toolbox for Outside {
+    fn specs(&self) -> Vec<ToolSpec> {
+        vec![ToolSpec {
+            name: "fetch".into(),
+            description: "Fetches a page.".into(),
+            schema: json!({"type": "object"}),
+        }]
+    }
+    fn leave(&self, _: &ToolCall, _: &Caller) -> Leave {
+        let run = "curl https://example.org".to_owned();
+        Leave::Ask(Wanted { run, hash: None, why: "network".into(), always: None })
+    }
+    async fn call(&self, _: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
+        ToolEnd { text: "the page".into(), is_error: false, ms: 0 }
+    }
+}
+
+/// Calls this once, and says what it said.
+fn calls(name: &'static str, arguments: serde_json::Value) -> impl FnMut(&Asked) -> Reply + Send + 'static {
+    move |asked| match asked.results().last() {
+        None => Reply::tool(name, arguments.clone()),
+        Some(said) => Reply::text(format!("It said: {said}")),
+    }
+}
+
+#[test]
+fn a_run_waits_for_the_word_and_says_what_became_of_it() {
+    for ticked in [true, false] {
+        let rig = Rig::new("2026-12-01T08:00:00Z");
+        rig.routine("news", "schedule: daily 08:00", "What is new?");
+        rig.respond(calls("fetch", json!({})));
+        let workspace = rig.workspace();
+        let approvals = Arc::new(VaultApprovals::new(&workspace));
+        let runner = Runner::new(RunnerParts {
+            workspace: Arc::clone(&workspace),
+            turns: Arc::new(TurnJournal::open(&workspace.dirs.state).unwrap()),
+            tools: Arc::new(|_: &str, _: &Routine| Arc::new(Outside) as Arc<dyn Toolbox>),
+            approvals: Arc::clone(&approvals) as _,
+            memory: Arc::new(VaultMemory::new(Arc::clone(&workspace))),
+            permits: Arc::default(),
+            watch: Watch::default(),
+            outlets: Outlets::only(Arc::clone(&rig.place) as _),
+        })
+        .unwrap();
+        let open = look(&workspace, runner.journal(), runner.turns(), false).unwrap().open;
+        let note = workspace.settings.paths.approvals.clone();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let driven = runtime.block_on(async {
+            let stop = CancellationToken::new();
+            let word = async {
+                while !rig.read(&note).contains("- [ ] ap_") {
+                    tokio::task::yield_now().await;
+                }
+                if ticked {
+                    rig.write(&note, &rig.read(&note).replace("- [ ] ap_", "- [x] ap_"));
+                } else {
+                    rig.later(SignedDuration::from_mins(31));
+                }
+                approvals.look_again();
+            };
+            let (driven, ()) = tokio::join!(runner.drive(&open[0], &stop), word);
+            driven.unwrap()
+        });
+        assert_eq!(driven, Driven::Done("sent".into()));
+        let expected = if ticked { "It said: the page" } else { "It said: Nobody approved this in time." };
+        let answer = rig.answers("news").remove(0);
+        assert!(answer.starts_with(expected), "{answer}");
+        assert!(rig.told()[0].contains(expected), "{:?}", rig.told());
+    }
+}
+
+/// Settings of a server that other routines may use.
+fn server(it: &str, more: &str) -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
+    format!(
+        "[[mcp]]\nname = \"web\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"good\", \"{it}\"]\n\
+         tools = [\"look\"]\nfor = [\"routine:other\"]\n{more}\n"
+    )
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn without_a_daemon_the_question_is_left_and_what_is_ticked_is_done_the_next_time() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let temp = tempfile::tempdir().unwrap();
+    let pids = temp.path().join("pids");
+    let it = served("2026-12-01T08:00:00Z", &server(pids.to_str().unwrap(), "ask = [\"look\"]"));
+    it.vault.write("routines/news.md", "---\nschedule: daily 08:00\nenabled: true\nmcp: [web]\n---\nNews?\n");
+    it.server.respond(calls("mcp_call", json!({"server": "web", "tool": "look", "arguments": {"q": "tea"}})));
+    let tick = it.vault.run(&["tick", "--json"]).ok().json();
+    assert_eq!(tick["routines"]["ran"][0]["outcome"], "sent", "{tick}");
+    let asked = it.server.requests();
+    assert!(asked[1].results()[0].contains("waits for a person's approval"), "{:?}", asked[1].results());
+    assert!(!pids.exists(), "nothing was started");
+    let note = it.vault.read("Approvals.md");
+    assert!(note.contains("mcp web.look"), "{note}");
+    it.vault.write("Approvals.md", note.replace("- [ ] ap_", "- [x] ap_"));
+    let ran = it.vault.run(&["routine", "run", "news"]).ok();
+    assert!(ran.stdout.contains("look {\"q\": \"tea\"}"), "{}", ran.stdout);
+}
+
+fn skill(it: &Served, name: &str) {
+    let note = format!("---\nname: {name}\ndescription: How {name} is made.\n---\nBoil it.\n");
+    it.vault.write(&format!("skills/{name}/SKILL.md"), note);
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn a_head_says_what_its_runs_may_use_and_their_requests_can_be_made_again() {
+    let it = served("2026-12-01T08:00:00Z", &server("none", ""));
+    skill(&it, "tea");
+    skill(&it, "milk");
+    let head = "schedule: daily 08:00\nenabled: true";
+    it.vault.write("routines/narrow.md", format!("---\n{head}\nskills: [tea]\nmcp: [web]\n---\nGo.\n"));
+    it.vault.write("routines/wide.md", format!("---\n{head}\n---\nGo.\n"));
+    it.server.respond(calls("skill", json!({"name": "milk"})));
+    let narrow = it.vault.run(&["routine", "run", "narrow"]).ok();
+    assert!(narrow.stdout.contains("there is no skill `milk`; known: tea"), "{}", narrow.stdout);
+    drop(it.vault.run(&["routine", "run", "wide"]).ok());
+    let asked = it.server.requests();
+    let tells = |asked: &Asked, what: &str| String::from_utf8_lossy(&asked.bytes).contains(what);
+    let told = |at: usize| ["How tea", "How milk", "mcp_call"].map(|what| tells(&asked[at], what));
+    assert_eq!((told(0), told(2)), ([true, false, true], [true, true, false]));
+    let turns = it.vault.run(&["turns", "--json"]).ok().json();
+    assert_eq!(turns.as_array().unwrap().len(), 2);
+    for turn in turns.as_array().unwrap() {
+        let request = it.vault.run(&["turns", turn["id"].as_str().unwrap(), "--request", "--json"]).json();
+        assert_eq!(request["equal"], true, "{request}");
+    }
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn a_run_asks_another_brain() {
+    let it = served("2026-12-01T08:00:00Z", "");
+    let sage =
+        it.vault.read("vault-agent.toml").replace("\"local\"", "\"sage\"").replace("\"m\"", "\"wise\"");
+    it.vault.write("vault-agent.toml", it.vault.read("vault-agent.toml") + &sage);
+    it.vault.write("routines/tea.md", "---\nschedule: daily 08:00\nenabled: true\nbrain: local\n---\nTea?\n");
+    let mut ask = calls("ask_brain", json!({"name": "sage", "question": "Which tea?"}));
+    it.server.respond(
+        move |asked| {
+            if asked.body["model"] == "wise" { Reply::text("Oolong.") } else { ask(asked) }
+        },
+    );
+    let ran = it.vault.run(&["routine", "run", "tea"]).ok();
+    assert!(ran.stdout.contains("It said:") && ran.stdout.contains("Oolong."), "{}", ran.stdout);
+}
+
+#[test]
+fn doctor_says_what_a_head_names_and_isnt_there() {
+    let it = served("2026-12-01T08:00:00Z", "");
+    let head = "schedule: daily 08:00\nenabled: true\nbrain: nobody\nskills: [lost]\nmcp: [gone]";
+    it.vault.write("routines/odd.md", format!("---\n{head}\n---\nGo.\n"));
+    let said = it.vault.run(&["doctor"]).stdout;
+    for what in ["brain `nobody`", "skill `lost`", "MCP server `gone`"] {
+        assert!(said.contains(&format!("routines/odd.md: it names the {what}, and there is none")), "{said}");
+    }
+    assert!(!said.contains("routines/morning.md"), "{said}");
+}
