@@ -64,10 +64,10 @@ fn engine(
     tools: Arc<dyn Toolbox>,
     approvals: Arc<dyn Approvals>,
     files: Vec<Part>,
-    turn: NewTurn,
+    turn: &NewTurn,
 ) -> Engine {
     let journal = Arc::new(world.journal());
-    journal.accept(&turn, vault_agent::clock::Clock::now(&*world.clock)).unwrap();
+    journal.accept(turn, vault_agent::clock::Clock::now(&*world.clock)).unwrap();
     Engine::new(EngineParts {
         workspace: world.workspace(),
         journal,
@@ -113,7 +113,7 @@ async fn is_tainted(before: &[(EventKind, &str, &str)], files: Vec<Part>) -> boo
     };
     let name = if files.is_empty() { IDS[before.len()] } else { "1" };
     let hands = Arc::new(Hands::default());
-    let engine = engine(&world, Arc::clone(&hands) as _, Arc::new(NoApprovals), files, turn);
+    let engine = engine(&world, Arc::clone(&hands) as _, Arc::new(NoApprovals), files, &turn);
     let answer = engine.answer(1, &Nowhere, &CancellationToken::new()).await.unwrap();
     assert_eq!(answer.text, "Done.");
     assert_eq!(*hands.ended.lock().unwrap(), [name]);
@@ -144,7 +144,7 @@ async fn a_turn_that_breaks_inside_leaves_nothing_of_its_tools() {
     let world = World::new(&brain(&server, "one", ""));
     let hands = Arc::new(Hands::default());
     let turn = NewTurn { message: 1, text: "?".into(), channel: 7, ..NewTurn::default() };
-    let engine = engine(&world, Arc::clone(&hands) as _, Arc::new(NoApprovals), vec![], turn);
+    let engine = engine(&world, Arc::clone(&hands) as _, Arc::new(NoApprovals), vec![], &turn);
     let broken = tokio::spawn(async move { engine.answer(1, &Nowhere, &CancellationToken::new()).await });
     assert!(broken.await.unwrap_err().is_panic());
     hands.told.notified().await;
@@ -159,7 +159,7 @@ async fn a_stop_says_nothing_about_the_day_s_budget() {
     assert_eq!(world.say("a").await, "Yes.");
     let approvals = Arc::new(VaultApprovals::new(&world.workspace()));
     let turn = NewTurn { message: 9, text: "b".into(), channel: 7, ..NewTurn::default() };
-    let engine = engine(&world, Arc::new(NoTools), approvals, vec![], turn);
+    let engine = engine(&world, Arc::new(NoTools), approvals, vec![], &turn);
     let stop = CancellationToken::new();
     let note = world.vault().join("Approvals.md");
     let lines = || {

@@ -146,10 +146,10 @@ impl House {
 
     /// What the bot said to a message, but for what it asked.
     pub fn replies(&self, to: u64) -> Vec<String> {
-        let mut messages = self.rig.fake.messages(CHANNEL);
+        let (mut messages, to) = (self.rig.fake.messages(CHANNEL), to.to_string());
         messages.retain(|m| {
             let is_question = m["content"].as_str().is_some_and(|text| text.starts_with("**May this run?**"));
-            m["message_reference"]["message_id"] == to.to_string() && !is_question
+            m["message_reference"]["message_id"] == to.as_str() && !is_question
         });
         messages.iter().map(|m| m["content"].as_str().unwrap().to_owned()).collect()
     }

@@ -1,5 +1,5 @@
 //! The bot against a Discord of our own, over real sockets, through serenity itself.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
 #[path = "../support/discord/mod.rs"]
 mod fake;
