@@ -47,6 +47,8 @@ pub const FOREIGN: &str = "mcp_call";
 
 /// The arguments of [`FOREIGN`].
 pub fn foreign(server: &str, tool: &str, arguments: &Value) -> Value {
+    let none = json!({});
+    let arguments = if arguments.is_object() { arguments } else { &none };
     json!({"server": server, "tool": tool, "arguments": arguments})
 }
 

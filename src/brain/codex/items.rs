@@ -290,7 +290,8 @@ mod tests {
         let item = json!({"type": "mcpToolCall", "id": "c2", "server": "o.her", "tool": "x y", "status": "failed",
             "arguments": null, "result": null, "error": {"message": "no"}});
         let made = call(&item).unwrap();
-        assert_eq!((made.name.as_str(), made.arguments.as_str()), ("o_her_x_y", "{}"));
+        let told = r#"{"arguments":{},"server":"o.her","tool":"x y"}"#;
+        assert_eq!((made.name.as_str(), made.arguments.as_str()), ("mcp_call", told));
         assert_eq!(result(&item), ToolResult { call_id: "c2".into(), text: "no".into(), is_error: true });
 
         let mut item = json!({"type": "commandExecution", "id": "c3", "command": "false", "cwd": "/d",
