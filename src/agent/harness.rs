@@ -16,6 +16,7 @@ use super::approval::{Verdict, Wanted};
 use super::calling::Seat;
 use super::engine::{Engine, Run, later, row, usable};
 use super::rounds::note_tool;
+use super::skills::Hidden;
 use super::tools::{Caller, Leave};
 use super::words;
 use crate::brain::failover::Attempt;
@@ -67,7 +68,8 @@ impl Engine {
             keep: place.is_some(),
             servers: &servers,
         };
-        let watching = Watching::new(self, run, &brain.name)?;
+        let mut watching = Watching::new(self, run, &brain.name)?;
+        watching.hidden = self.hidden(&servers);
         let began = Instant::now();
         let answered = self.brains.run(seat, attempt, &task, &watching, &watching.end).await;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -110,6 +112,19 @@ impl Engine {
             self.keep(self.journal().keep_session(&brain.name, place, &session));
         }
         Ok(Ok((text, reply.model)))
+    }
+
+    /// What other servers are given and nobody else may see.
+    #[cfg(all(feature = "mcp", unix))]
+    fn hidden(&self, servers: &[McpServer]) -> Hidden {
+        let of = |server| super::servers::secrets(server, &self.parts.workspace);
+        let secrets: Vec<_> = servers.iter().flat_map(of).collect();
+        Hidden::new(secrets.iter())
+    }
+
+    #[cfg(not(all(feature = "mcp", unix)))]
+    fn hidden(&self, _: &[McpServer]) -> Hidden {
+        Hidden::default()
     }
 
     /// The MCP servers that a program is told of: those of the turn's own box, without those that it can't be given.
@@ -166,6 +181,8 @@ struct Watching<'a> {
     before: u64,
     /// The names of our own tools.
     ours: Vec<String>,
+    /// What other servers were given: it is taken out of what they say before that is kept.
+    hidden: Hidden,
     seen: Mutex<Seen>,
 }
 
@@ -193,6 +210,7 @@ impl<'a> Watching<'a> {
             end: run.stop.child_token(),
             before,
             ours: engine.parts.tools.specs().into_iter().map(|spec| spec.name).collect(),
+            hidden: Hidden::default(),
             seen: Mutex::new(seen),
         })
     }
@@ -259,6 +277,8 @@ impl Host for Watching<'_> {
     async fn tool_finished(&self, result: &ToolResult) {
         let began = self.seen().began.remove(&result.call_id);
         let ms = began.map_or(0, |began| u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
+        let text = self.hidden.hide(&result.text);
+        let result = &ToolResult { text, ..result.clone() };
         let text = history::shorten(&result.text, MOST_CHARS);
         let end = ToolEnd { text, is_error: result.is_error, ms };
         let (message, now) = (self.run.turn.asked.message, self.engine.now());

@@ -11,7 +11,7 @@ fn fetch() -> Reply {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_command_with_the_network_is_asked_about_always_is_taken_on_and_a_tainted_turn_asks_again() {
+async fn a_command_with_the_network_is_asked_about_and_a_conversation_that_has_read_its_output_asks_again() {
     if !is_whole() {
         return;
     }
@@ -52,26 +52,16 @@ async fn a_command_with_the_network_is_asked_about_always_is_taken_on_and_a_tain
         before.replace("[assistant]\n", &format!("[assistant]\n{allow}"))
     );
 
-    // The running daemon has taken it on; what the command said makes the turn a tainted one, which asks.
-    house
-        .wait("the settings are taken on", || {
-            std::fs::read_to_string(house.said_file())
-                .is_ok_and(|said| said.contains("changed settings are in force"))
-        })
-        .await;
-    house.server.script(vec![fetch(), fetch(), Reply::text("Twice.")]);
-    let before = house.server.requests().len();
-    let id = house.ask("fetch it twice");
+    // What the command said stands in the conversation: from now on it is asked about all the same.
+    house.server.script(vec![fetch(), Reply::text("Again.")]);
+    let id = house.ask("fetch it again");
     let question = house.question(4).await;
-    let asked = house.server.requests();
-    assert_eq!(asked.len(), before + 2, "the first one was not asked about");
-    assert!(asked.last().unwrap().results().last().unwrap().contains("fetched 42"));
     let buttons = question["components"].to_string();
     assert!(buttons.contains("Once"), "{buttons}");
     house.press(&question, "No").await;
     house.wait("the answer", || !house.replies(id).is_empty()).await;
     assert!(results().last().unwrap().contains("declined"), "{:?}", results());
-    assert_eq!((house.replies(id), house.questions().len()), (vec!["Twice.".to_owned()], 4));
+    assert_eq!((house.replies(id), house.questions().len()), (vec!["Again.".to_owned()], 4));
     daemon.kill(&house).await;
 }
 

@@ -66,7 +66,7 @@ async fn a_daemon_killed_in_its_turns_leaves_no_process_and_answers_each_message
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
         settings.push_str(&format!(
             "[[mcp]]\nname = \"web\"\ncommand = [\"python3\", \"-u\", \"{script}\", \"children\", \"HERE/calls\"]\n\
-             tools = [\"look\"]\n"
+             tools = [\"look\"]\nask_after_reading = false\n"
         ));
     }
     let house = House::new(&settings).await;

@@ -125,7 +125,7 @@ impl Program {
         let config = value_of(&self.arguments, "--mcp-config").unwrap_or_else(|| "{}".to_owned());
         let config: Value = serde_json::from_str(&config).unwrap();
         let all = config["mcpServers"].as_object().into_iter().flatten();
-        self.servers = all.map(|(name, entry)| Server::start(name, entry)).collect();
+        self.servers = all.filter_map(|(name, entry)| Server::start(name, entry)).collect();
         request.tools = self.servers.iter_mut().flat_map(Server::tools).collect();
         for own in
             value_of(&self.arguments, "--tools").unwrap_or_default().split(',').filter(|t| !t.is_empty())
@@ -329,7 +329,8 @@ struct Server {
 }
 
 impl Server {
-    fn start(name: &str, server: &Value) -> Self {
+    /// Starts one; none where it ends before it has said who it is.
+    fn start(name: &str, server: &Value) -> Option<Self> {
         // A variable that is named is filled in.
         let filled = |value: &str| match value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
             Some(name) => std::env::var(name).unwrap_or_default(),
@@ -346,26 +347,30 @@ impl Server {
             .unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut this = Self { name: name.to_owned(), child, input, output, last: 0 };
-        this.ask(
-            "initialize",
-            &json!({"protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "claude-code", "version": "2.1.330"}}),
-        );
+        let who = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "claude-code", "version": "2.1.330"}});
+        this.try_ask("initialize", &who)?;
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        this.input.write_all(format!("{ready}\n").as_bytes()).unwrap();
-        this
+        this.input.write_all(format!("{ready}\n").as_bytes()).ok()?;
+        Some(this)
     }
 
     fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.try_ask(method, params).expect("the MCP server ended")
+    }
+
+    fn try_ask(&mut self, method: &str, params: &Value) -> Option<Value> {
         self.last += 1;
         let request = json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params});
-        self.input.write_all(format!("{request}\n").as_bytes()).unwrap();
+        self.input.write_all(format!("{request}\n").as_bytes()).ok()?;
         loop {
             let mut line = String::new();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the MCP server ended");
+            if self.output.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
             let answer: Value = serde_json::from_str(&line).unwrap();
             if answer["id"] == self.last {
-                return answer["result"].clone();
+                return Some(answer["result"].clone());
             }
         }
     }

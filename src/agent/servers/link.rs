@@ -118,7 +118,7 @@ impl Link {
 }
 
 /// What a server is given that nobody else may see: the variables of its environment that the settings name, and its key.
-fn secrets(server: &McpServer, workspace: &Workspace) -> Vec<SecretString> {
+pub(crate) fn secrets(server: &McpServer, workspace: &Workspace) -> Vec<SecretString> {
     let named = server.env.iter().filter_map(|name| std::env::var(name).ok()).map(SecretString::from);
     let variable = server.key_env.as_deref().unwrap_or_default();
     let key = secret(variable, server.key_file.as_deref(), workspace.vault.root()).ok().flatten();

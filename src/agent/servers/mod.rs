@@ -10,6 +10,7 @@
 
 pub mod health;
 mod link;
+pub(crate) use link::secrets;
 mod pipes;
 pub mod shown;
 mod web;
