@@ -1,5 +1,7 @@
 //! The rounds of tools of a turn: what was asked for is done once, and what was done is told again.
 
+use std::collections::HashMap;
+
 use super::approval::Verdict;
 use super::engine::{Engine, Run, later};
 use super::tools::{Caller, Leave};
@@ -115,15 +117,18 @@ impl Engine {
     /// Whether the turn has read, before its call of this number, text that nobody vouches for: in a file that hangs on
     /// its question, in what its log tells of earlier turns, or from a tool.
     pub(super) fn tainted(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
-        let rows = self.journal().tools(run.turn.asked.message).map_err(later)?;
         if self.routine.as_ref().is_some_and(|routine| routine.tainted)
             || run.questions.iter().any(|question| !question.files.is_empty())
         {
             return Ok(true);
         }
         let ours: Vec<String> = self.parts.tools.specs().into_iter().map(|spec| spec.name).collect();
-        // A harness's own tools read what they like.
-        let untrusted = |tool: &String| !ours.contains(tool) || self.parts.tools.untrusted(tool);
+        let mut known: HashMap<String, bool> = HashMap::new();
+        // A harness's own tools read what they like. A long log has the same few names again and again.
+        let mut untrusted = |tool: &String| {
+            let look = || !ours.contains(tool) || self.parts.tools.untrusted(tool);
+            *known.entry(tool.clone()).or_insert_with(look)
+        };
         let author = &run.turn.asked.author;
         let is_asked = |id: &str| run.questions.iter().any(|question| question.id == id);
         let mut before = run
@@ -136,6 +141,7 @@ impl Engine {
             EventKind::Tool => untrusted(&event.author),
             EventKind::Agent | EventKind::Recall | EventKind::System => false,
         });
+        let rows = self.journal().tools(run.turn.asked.message).map_err(later)?;
         Ok(told
             || run.joined.iter().any(|turn| turn.asked.author != *author)
             || rows.iter().any(|row| row.number < number && untrusted(&row.call.name)))
@@ -144,8 +150,7 @@ impl Engine {
     /// The sentence that ends a turn whose tokens or rounds are used up.
     pub(super) fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
         let calls = self.journal().calls(message).map_err(later)?;
-        let beside = self.journal().beside(message).map_err(later)?;
-        let used: u64 = calls.iter().chain(&beside).map(|call| call.usage.input + call.usage.output).sum();
+        let used = self.journal().tokens(message).map_err(later)?;
         let most = self.turn_tokens();
         if used >= most {
             return Ok(Some(words::tokens_used_up(most)));

@@ -253,7 +253,7 @@ impl Brain for Unable {
 
 #[async_trait]
 impl Harness for Unable {
-    async fn run(&self, _: &Task<'_>, _: &dyn Host, _: CancellationToken) -> Result<Reply, BrainError> {
+    async fn turn(&self, _: &Task<'_>, _: &dyn Host) -> Result<Reply, BrainError> {
         Err(BrainError::new(self.0, self.1.clone()))
     }
 }

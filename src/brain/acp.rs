@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::config::{McpServer, mcp_hosts};
 
@@ -47,7 +46,10 @@ impl Acp {
     pub fn new(setup: Setup, variable: Option<String>) -> Self {
         Self { setup, variable }
     }
+}
 
+#[async_trait]
+impl Harness for Acp {
     async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
         let mut secrets = variables(task.servers);
         secrets.extend(self.variable.iter().cloned().zip(self.setup.key.iter().cloned()));
@@ -71,22 +73,6 @@ impl Acp {
         let reply = talk.turn(task).await?;
         talk.peer.end().await;
         Ok(reply)
-    }
-}
-
-#[async_trait]
-impl Harness for Acp {
-    async fn run(
-        &self,
-        task: &Task<'_>,
-        host: &dyn Host,
-        cancel: CancellationToken,
-    ) -> Result<Reply, BrainError> {
-        tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(BrainError::cancelled()),
-            answered = self.turn(task, host) => answered,
-        }
     }
 }
 

@@ -12,7 +12,6 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::classify::{self, Headers};
 use super::harness::{FOREIGN, Harness, Host, SERVER, Setup, Task, foreign, variables};
@@ -209,23 +208,11 @@ impl ClaudeCode {
 
 #[async_trait]
 impl Harness for ClaudeCode {
-    async fn run(
-        &self,
-        task: &Task<'_>,
-        host: &dyn Host,
-        cancel: CancellationToken,
-    ) -> Result<Reply, BrainError> {
-        let run = async {
-            match self.speak(task, task.session, host).await {
-                // Its memory of the session is gone; ours isn't.
-                Err(Failed::Lost) => self.speak(task, None, host).await,
-                ended => ended,
-            }
-        };
-        let ended = tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(Failed::Error(BrainError::cancelled())),
-            ended = run => ended,
+    async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
+        let ended = match self.speak(task, task.session, host).await {
+            // Its memory of the session is gone; ours isn't.
+            Err(Failed::Lost) => self.speak(task, None, host).await,
+            ended => ended,
         };
         ended.map_err(|failed| match failed {
             Failed::Error(error) => error,

@@ -13,7 +13,6 @@ use async_trait::async_trait;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use tokio_util::sync::CancellationToken;
 
 use super::event::{BrainError, Class, Reply, Stop, Usage};
 use super::harness::{Harness, Host, Setup, Task};
@@ -34,7 +33,10 @@ impl Codex {
     pub fn new(setup: Setup) -> Self {
         Self { setup }
     }
+}
 
+#[async_trait]
+impl Harness for Codex {
     async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
         let program = program::program(&self.setup, task.turn, task.servers)?;
         let child = Child::start(&self.setup.supervision, &program)?;
@@ -54,22 +56,6 @@ impl Codex {
         let reply = talk.turn(task).await?;
         talk.peer.end().await;
         Ok(reply)
-    }
-}
-
-#[async_trait]
-impl Harness for Codex {
-    async fn run(
-        &self,
-        task: &Task<'_>,
-        host: &dyn Host,
-        cancel: CancellationToken,
-    ) -> Result<Reply, BrainError> {
-        tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(BrainError::cancelled()),
-            answered = self.turn(task, host) => answered,
-        }
     }
 }
 

@@ -128,10 +128,22 @@ pub trait Harness: Send + Sync {
     ///
     /// # Errors
     /// Why there is no answer, classed, with a message that holds no key.
+    async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError>;
+
+    /// The same until `cancel`.
+    ///
+    /// # Errors
+    /// As there, or [`BrainError::cancelled`].
     async fn run(
         &self,
         task: &Task<'_>,
         host: &dyn Host,
         cancel: CancellationToken,
-    ) -> Result<Reply, BrainError>;
+    ) -> Result<Reply, BrainError> {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(BrainError::cancelled()),
+            answered = self.turn(task, host) => answered,
+        }
+    }
 }

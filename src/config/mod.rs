@@ -14,6 +14,7 @@ mod error;
 mod ids;
 mod mcp;
 pub mod mcp_hosts;
+mod paths;
 mod secret;
 mod settings;
 
@@ -25,10 +26,11 @@ pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use edit::with_allowed;
 pub use error::ConfigError;
 pub use mcp::McpServer;
+pub use paths::Paths;
 pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, secret};
 pub use settings::{
     Discord, Edit, EditStrategyName, Embed, History, Hooks, Index, KeepAttachments, Memory, Notify,
-    NotifyKind, Paths, Recall, Schedule, Settings,
+    NotifyKind, Recall, Schedule, Settings,
 };
 
 /// The name of the settings file, in the vault's root.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use serenity::http::{LightMethod, Route};
 
 use super::bot::Shared;
+use super::buttons;
 use super::message::Incoming;
 use crate::agent::approvals::Word;
 use crate::deliver::journal::{approval_key, asked_in};
@@ -39,14 +40,14 @@ pub fn rows(message: &Outgoing) -> Vec<Value> {
     if message.chunk + 1 != message.chunks {
         return vec![];
     }
-    let buttons = ALL.iter().filter(|(word, ..)| *word != Word::Always || asked.always);
-    let buttons: Vec<Value> = buttons
+    let offered = ALL.iter().filter(|(word, ..)| *word != Word::Always || asked.always);
+    let made: Vec<Value> = offered
         .map(|(_, name, label, style)| {
             let custom_id = format!("{VERSION}:{name}:{}:{}:{}", asked.id, asked.digest, message.nonce);
-            json!({ "type": 2, "style": style, "label": label, "custom_id": custom_id })
+            buttons::button(label, *style, &custom_id)
         })
         .collect();
-    vec![json!({ "type": 1, "components": buttons })]
+    buttons::row(&made)
 }
 
 /// Reads a button's id.

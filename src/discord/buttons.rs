@@ -70,9 +70,19 @@ pub fn rows(message: &Outgoing) -> Vec<Value> {
         .filter(|(action, ..)| *action != Action::Skip || fact.recurring)
         .map(|(_, word, label, style)| {
             let custom_id = format!("{VERSION}:{word}:{}:{due}:{}", fact.id, message.nonce);
-            json!({ "type": 2, "style": style, "label": label, "custom_id": custom_id })
+            button(label, *style, &custom_id)
         })
         .collect();
+    row(&buttons)
+}
+
+/// A button as Discord has it.
+pub(super) fn button(label: &str, style: u8, custom_id: &str) -> Value {
+    json!({ "type": 2, "style": style, "label": label, "custom_id": custom_id })
+}
+
+/// One row of buttons.
+pub(super) fn row(buttons: &[Value]) -> Vec<Value> {
     vec![json!({ "type": 1, "components": buttons })]
 }
 

@@ -156,7 +156,8 @@ impl Rig {
             Arc::new(SystemClock),
         );
         let mut boxes: Vec<Arc<dyn Toolbox>> = vec![Arc::new(VaultTools::new(own.unwrap()))];
-        let servers = Servers::for_purpose(Arc::clone(&workspace), "assistant");
+        let mine = workspace.settings.mcp.iter().filter(|server| server.is_for("assistant"));
+        let servers = Servers::of(Arc::clone(&workspace), mine.cloned().collect());
         boxes.extend(servers.map(|servers| Arc::new(servers) as Arc<dyn Toolbox>));
         Engine::new(EngineParts {
             workspace,

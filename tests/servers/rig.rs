@@ -69,7 +69,8 @@ impl Rig {
         let dirs = Dirs { state: temp.path().join("state"), cache: temp.path().join("cache") };
         let vault = Vault::open(&root).unwrap();
         let workspace = Arc::new(Workspace::open_in(vault, dirs, Arc::new(SystemClock)).unwrap());
-        let servers = Servers::for_purpose(Arc::clone(&workspace), "assistant").expect("a server");
+        let mine = workspace.settings.mcp.iter().filter(|server| server.is_for("assistant"));
+        let servers = Servers::of(Arc::clone(&workspace), mine.cloned().collect()).expect("a server");
         Self { temp, servers: Arc::new(servers), workspace }
     }
 

@@ -76,15 +76,7 @@ struct Given {
 type Meant<'a> = (&'a McpServer, Option<String>, Map<String, Value>);
 
 impl Servers {
-    /// The servers of the settings for `purpose` (`assistant`, `routine:NAME`); none where there are none. Nothing is
-    /// started.
-    pub fn for_purpose(workspace: Arc<Workspace>, purpose: &str) -> Option<Self> {
-        let mine = workspace.settings.mcp.iter().filter(|server| server.is_for(purpose));
-        let servers: Vec<McpServer> = mine.cloned().collect();
-        Self::of(workspace, servers)
-    }
-
-    /// These servers; none where there are none.
+    /// These servers; none where there are none. Nothing is started.
     pub fn of(workspace: Arc<Workspace>, servers: Vec<McpServer>) -> Option<Self> {
         let health = Health::new(&workspace.dirs.state);
         (!servers.is_empty()).then_some(Self { workspace, servers, health, running: Mutex::default() })

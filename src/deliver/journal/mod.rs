@@ -404,12 +404,14 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
     Ok(found)
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
+/// Whether another connection is at the file.
+pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
     matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
 }
 
-fn is_no_database(error: &rusqlite::Error) -> bool {
+/// Whether the file is no database that could be read: a full disk or a busy one is no reason to begin anew.
+pub(crate) fn is_no_database(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
         Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt)

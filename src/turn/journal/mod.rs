@@ -21,6 +21,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 use self::schema::{LATER, SCHEMA, SELECT, turn_of};
 use super::state::State;
+use crate::deliver::journal::{is_busy, is_no_database};
 
 pub use rows::{Assembled, CallRow, NewTurn, Recalled, Round, StepRow, ToolEnd, ToolRow, Turn};
 pub use sessions::Session;
@@ -77,7 +78,7 @@ impl TurnJournal {
         }
         match opened {
             Ok(Some(journal)) => Ok(journal),
-            Err(error) if !is_broken(&error.source) => Err(error),
+            Err(error) if !is_no_database(&error.source) => Err(error),
             Ok(None) | Err(_) => {
                 put_aside(&path);
                 let wrong = |source| TurnJournalError { path: path.clone(), source };
@@ -454,17 +455,6 @@ fn make(connection: &mut Connection) -> rusqlite::Result<i64> {
     let found = version(&tx)?;
     tx.commit()?;
     Ok(found)
-}
-
-fn is_busy(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
-    matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
-}
-
-/// Whether the file is no database that could be read: a full disk or a busy one is no reason to begin anew.
-fn is_broken(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    matches!(error.sqlite_error_code(), Some(NotADatabase | DatabaseCorrupt))
 }
 
 /// Adds what a journal of an earlier program lacks.
