@@ -9,6 +9,7 @@ pub mod format;
 pub mod schedule;
 pub mod template;
 pub mod vault;
+pub mod when;
 
 pub mod reminders;
 

@@ -4,8 +4,9 @@ use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver::Scope;
 use crate::format::commitment::{self, Precision};
 use crate::memory::commitments::{CommitmentError, Draft, Listed};
-use crate::reminders::{ReminderError, parse_when};
+use crate::reminders::ReminderError;
 use crate::schedule;
+use crate::when;
 
 /// Adds, lists and ends follow-ups.
 #[derive(Debug, clap::Args)]
@@ -18,7 +19,7 @@ pub struct Args {
 enum Action {
     /// Adds a follow-up.
     Add {
-        /// When it is due: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`.
+        /// When it is due: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `übermorgen 17 Uhr`.
         when: String,
         /// What was promised.
         text: String,
@@ -59,7 +60,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let listed = match &args.action {
         Action::Add { when, text, scope, precision, source } => {
             let now = workspace.clock.now();
-            let local = parse_when(when, now, &workspace.zone).map_err(ReminderError::from)?;
+            let local = when::parse_when(when, now, &workspace.zone).map_err(ReminderError::from)?;
             let draft = Draft {
                 due: Some(schedule::resolve(&workspace.zone, local)),
                 precision: precision.as_deref().map(hint).transpose()?,
@@ -67,7 +68,9 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 source: source.clone(),
                 ..Draft::new(text.clone())
             };
-            ledger.add(&draft, now, &origin)?.listed
+            let listed = ledger.add(&draft, now, &origin)?.listed;
+            context.ui.note(when::said(local, now, &workspace.zone));
+            listed
         }
         Action::List { all } => {
             let listed = ledger.list(*all)?;

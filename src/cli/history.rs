@@ -9,6 +9,7 @@ use super::snapshots::{Pages, ago, diff_text, open, refresh, stat_words, style, 
 use super::{CommandError, CommandResult, Context, Status};
 use crate::history::{Deletions, Filter, Flaw, History, Look, Record, parse_time};
 use crate::reminders::rfc3339;
+use crate::when::WhenError;
 
 /// Shows every change of the vault, newest first: when, who, what.
 #[derive(Debug, clap::Args)]
@@ -105,9 +106,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let now = context.clock.now().to_zoned(history.zone().clone());
     let time = |text: &Option<String>| {
         let parse = |text: &String| {
-            parse_time(text, &now).ok_or_else(|| {
-                CommandError::usage(format!("`{text}` is no time"))
-                    .hint("try `yesterday 18:00`, `2 hours ago`, or RFC 3339")
+            parse_time(text, &now).map_err(|error| match error {
+                WhenError::Ambiguous { .. } => CommandError::usage(&error).hint(error.hint()),
+                _ => CommandError::usage(format!("`{text}` is no time"))
+                    .hint("try `yesterday 18:00`, `2 hours ago`, or RFC 3339"),
             })
         };
         text.as_ref().map(parse).transpose()

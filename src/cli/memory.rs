@@ -11,7 +11,7 @@ use crate::memory::{
     Draft, Fields, ListedDay, ListedSection, Meant, MemoryError, NewMemory, Saved, Scope, Shelf, Temporal,
     Tier, derive, derived_before, read_working, working,
 };
-use crate::reminders::{ReminderError, parse_when};
+use crate::reminders::ReminderError;
 use crate::schedule;
 use crate::workspace::Workspace;
 
@@ -141,7 +141,7 @@ struct SaveArgs {
     /// Whether the fact may change: `static` or `dynamic`.
     #[arg(long, value_name = "KIND")]
     temporal: Option<String>,
-    /// When a follow-up is due: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`.
+    /// When a follow-up is due: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `übermorgen 17 Uhr`.
     #[arg(long, value_name = "WHEN")]
     due: Option<String>,
     /// How exactly a follow-up's time is meant: `precise` or `soft`.
@@ -265,8 +265,11 @@ fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandRes
         Shelf::Long => memory.save_fact(&fact()?, now, &origin)?,
         Shelf::Daily => memory.save_note(&fact()?, now, &origin)?,
         Shelf::Commitment => {
-            let due = args.due.as_deref().map(|when| parse_when(when, now, &workspace.zone));
+            let due = args.due.as_deref().map(|when| crate::when::parse_when(when, now, &workspace.zone));
             let due = due.transpose().map_err(ReminderError::from)?;
+            if let Some(local) = due {
+                context.ui.note(crate::when::said(local, now, &workspace.zone));
+            }
             let draft = Draft {
                 due: due.map(|local| schedule::resolve(&workspace.zone, local)),
                 precision: args
@@ -318,7 +321,7 @@ fn only(args: &SaveArgs, shelf: Shelf) -> Result<(), CommandError> {
     }
     if is_follow_up && args.due.is_none() {
         return Err(CommandError::usage("a follow-up needs the time when it is told: `--due` is missing")
-            .hint(crate::reminders::WHEN_HINT));
+            .hint(crate::when::WHEN_HINT));
     }
     Ok(())
 }

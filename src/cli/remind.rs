@@ -1,16 +1,16 @@
 //! `remind`: reminders from the command line.
 
 use jiff::SignedDuration;
+use jiff::civil::DateTime;
 
 use super::tick::{instant, runtime};
 use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver;
 use crate::deliver::pass::{PassContext, flush};
 use crate::format::reminder::Recur;
-use crate::reminders::{
-    Book, Changes, Draft, Listed, Previewed, ReminderError, Written, local_after, parse_when,
-};
+use crate::reminders::{Book, Changes, Draft, Listed, Previewed, ReminderError, Written, local_after};
 use crate::vault::NotePath;
+use crate::when::{self, Meaning};
 use crate::workspace::Workspace;
 
 /// Adds, lists, changes and removes reminders.
@@ -24,13 +24,13 @@ pub struct Args {
 enum Action {
     /// Adds a reminder and prints its line.
     Add {
-        /// When: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`.
+        /// When: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `every friday 17:00`, `morgen um 8 Uhr`.
         when: String,
         /// What it says.
         message: String,
-        /// How it comes again: `none`, `daily`, `weekly` or `monthly`.
-        #[arg(long, value_name = "R", default_value = "none")]
-        recur: String,
+        /// How it comes again: `none`, `daily`, `weekly` or `monthly`; else as the time says, or once.
+        #[arg(long, value_name = "R")]
+        recur: Option<String>,
     },
     /// Lists all reminders in the order of the note.
     List,
@@ -87,7 +87,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let path = workspace.note(&workspace.settings.paths.reminders);
     let remind = Remind { context, workspace: &workspace, path: &path };
     match &args.action {
-        Action::Add { when, message, recur } => remind.add(when, message, recur),
+        Action::Add { when, message, recur } => remind.add(when, message, recur.as_deref()),
         Action::List => remind.list(),
         Action::Edit { id, when, message, recur } => {
             remind.edit(id, when.as_deref(), message.as_deref(), recur.as_deref())
@@ -112,15 +112,22 @@ impl Remind<'_> {
         Book { vault: &workspace.vault, editor: &workspace.editor, path: self.path, zone: &workspace.zone }
     }
 
-    fn when(&self, text: &str) -> Result<jiff::civil::DateTime, CommandError> {
+    fn when(&self, text: &str) -> Result<Meaning, CommandError> {
         let now = self.workspace.clock.now();
-        parse_when(text, now, &self.workspace.zone).map_err(|error| ReminderError::from(error).into())
+        when::read(text, now, &self.workspace.zone).map_err(|error| ReminderError::from(error).into())
     }
 
-    fn add(&self, when: &str, message: &str, recur: &str) -> CommandResult {
-        let draft = Draft { local: self.when(when)?, recur: recurrence(recur)?, msg: message.to_owned() };
+    /// A local time as it was understood, with its weekday and how far away it is.
+    fn said(&self, local: DateTime, recur: Recur) -> Option<String> {
+        Some(when::said_with(local, recur, self.workspace.clock.now(), &self.workspace.zone))
+    }
+
+    fn add(&self, when: &str, message: &str, recur: Option<&str>) -> CommandResult {
+        let meaning = self.when(when)?;
+        let recur = meaning.recurring(recur.map(recurrence).transpose()?).map_err(CommandError::usage)?;
+        let draft = Draft { local: meaning.local, recur, msg: message.to_owned() };
         let written = self.book().add(&draft, self.context.origin())?;
-        self.say("added", &written)
+        self.say("added", &written, self.said(meaning.local, recur))
     }
 
     fn edit(
@@ -130,29 +137,32 @@ impl Remind<'_> {
         message: Option<&str>,
         recur: Option<&str>,
     ) -> CommandResult {
-        let changes = Changes {
-            local: when.map(|when| self.when(when)).transpose()?,
-            recur: recur.map(recurrence).transpose()?,
-            msg: message.map(str::to_owned),
-        };
+        let meaning = when.map(|when| self.when(when)).transpose()?;
+        let mut recur = recur.map(recurrence).transpose()?;
+        if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
+            recur = Some(meaning.recurring(recur).map_err(CommandError::usage)?);
+        }
+        let local = meaning.map(|meaning| meaning.local);
+        let changes = Changes { local, recur, msg: message.map(str::to_owned) };
         let written = self.book().change(id, &changes, self.context.origin())?;
-        self.say("changed", &written)
+        let said = local.and_then(|local| self.said(local, recur.unwrap_or_default()));
+        self.say("changed", &written, said)
     }
 
     fn remove(&self, id: &str) -> CommandResult {
         let written = self.book().remove(id, self.context.origin())?;
-        self.say("removed", &written)
+        self.say("removed", &written, None)
     }
 
     fn snooze(&self, id: &str, until: Option<&str>, minutes: Option<u32>) -> CommandResult {
         let (now, zone) = (self.workspace.clock.now(), &self.workspace.zone);
         let local = match until {
-            Some(until) => self.when(until)?,
+            Some(until) => when::parse_when(until, now, zone).map_err(ReminderError::from)?,
             None => local_after(now, SignedDuration::from_mins(i64::from(minutes.unwrap_or(10))), zone),
         };
         let said = self.workspace.said_by(id);
         let written = self.book().snooze(id, local, now, said.as_deref(), self.context.origin())?;
-        self.say("snoozed", &written)
+        self.say("snoozed", &written, self.said(local, Recur::None))
     }
 
     fn list(&self) -> CommandResult {
@@ -189,9 +199,12 @@ impl Remind<'_> {
     }
 
     /// Prints the exact line, which is the console's confirmation; other notifiers get one of their own.
-    fn say(&self, what: &str, written: &Written) -> CommandResult {
-        self.context.ui.json(written);
+    fn say(&self, what: &str, written: &Written, when: Option<String>) -> CommandResult {
+        self.context.ui.json(&Said { written, when: when.as_deref() });
         self.context.ui.line(&written.line_text);
+        if let Some(when) = when {
+            self.context.ui.note(when);
+        }
         if let Err(error) = self.confirm(what, &written.line_text) {
             // The note is written; a confirmation that can't be sent doesn't undo that.
             self.context.ui.note(format!("{what}, but not confirmed: {error}"));
@@ -217,6 +230,15 @@ impl Remind<'_> {
         };
         runtime()?.block_on(flush(&pass)).map(|_| ()).map_err(CommandError::problem)
     }
+}
+
+/// What is answered to a program: what stands in the note, and the time as it was understood.
+#[derive(serde::Serialize)]
+struct Said<'a> {
+    #[serde(flatten)]
+    written: &'a Written,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when: Option<&'a str>,
 }
 
 /// `rid_…  2026-12-01 09:30  weekly   Call Mum`.

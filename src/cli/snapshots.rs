@@ -14,6 +14,7 @@ use crate::workspace::Workspace;
 impl From<HistoryError> for CommandError {
     fn from(error: HistoryError) -> Self {
         match &error {
+            HistoryError::When(when) => Self::usage(&error).hint(when.hint()),
             HistoryError::UnknownPoint(_)
             | HistoryError::Ambiguous(_)
             | HistoryError::Outside { .. }

@@ -10,6 +10,7 @@ use crate::agent::budget::{self, Budget};
 use crate::reminders::rfc3339;
 use crate::turn::usage::{self, Answered, By, Row, Sum};
 use crate::vault::{VaultError, WalkOptions};
+use crate::when::WhenError;
 use crate::workspace::Workspace;
 
 /// The longest bar, in characters.
@@ -74,13 +75,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 }
 
 fn since(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
-    #[cfg(feature = "history")]
-    let time = crate::history::parse_time(text, &workspace.clock.now().to_zoned(workspace.zone.tz().clone()));
-    #[cfg(not(feature = "history"))]
-    let time = text.parse().ok();
-    time.ok_or_else(|| {
-        CommandError::usage(format!("`{text}` is no time"))
-            .hint("try `7 days ago`, `2026-12-01`, or RFC 3339")
+    crate::when::read_past(text, workspace.clock.now(), &workspace.zone).map_err(|error| match error {
+        WhenError::Ambiguous { .. } => CommandError::usage(&error).hint(error.hint()),
+        _ => CommandError::usage(format!("`{text}` is no time"))
+            .hint("try `7 days ago`, `2026-12-01`, or RFC 3339"),
     })
 }
 

@@ -23,6 +23,7 @@ use crate::agent::recollection;
 use crate::deliver::split;
 use crate::format::reminder::Recur;
 use crate::turn::NewTurn;
+use crate::when::WhenError;
 
 pub(super) use definitions::register;
 
@@ -192,16 +193,19 @@ async fn blocking<T: Send + 'static>(
 
 async fn remind(shared: &Shared, command: &CommandInteraction) -> Result<String, String> {
     let (when, what) = (needed(command, "when")?, needed(command, "what")?);
-    let recur = option(command, "recur").unwrap_or_else(|| "none".to_owned());
-    let recur: Recur =
-        recur.parse().map_err(|_| format!("`{recur}` is none of none, daily, weekly, monthly"))?;
-    let written = blocking(shared, move |desk| {
-        let local = desk.when(&when)?;
-        desk.add(local, recur, &what).map_err(|error| error.to_string())
+    let recur = option(command, "recur");
+    let recur: Option<Recur> = recur
+        .map(|recur| recur.parse().map_err(|_| format!("`{recur}` is none of none, daily, weekly, monthly")))
+        .transpose()?;
+    let (written, said) = blocking(shared, move |desk| {
+        let meaning = desk.when(&when).map_err(|error| format!("{error}; {}", error.hint()))?;
+        let recur = meaning.recurring(recur).map_err(|error| error.to_string())?;
+        let written = desk.add(meaning.local, recur, &what).map_err(|error| error.to_string())?;
+        Ok((written, desk.said(meaning.local, recur)))
     })
     .await?;
     shared.desk.outside.confirm("Added", &written.line_text).await;
-    Ok(format!("Added:\n{}", code(&written.line_text)))
+    Ok(format!("Added:\n{}\nIt comes {said}.", code(&written.line_text)))
 }
 
 fn list(desk: &Desk) -> Result<String, String> {
@@ -306,9 +310,18 @@ async fn choices(shared: &Shared, command: &CommandInteraction) -> Vec<(String, 
                     .into_iter()
                     .filter(|p| has(p)),
             );
-            let meant = phrases.iter().filter_map(|phrase| {
-                let at = shared.desk.when(phrase).ok()?.strftime("%a %-d %b %Y %H:%M").to_string();
-                Some((format!("{phrase}: {at}"), phrase.clone()))
+            let meant = phrases.iter().flat_map(|phrase| match shared.desk.when(phrase) {
+                Ok(meaning) => {
+                    let said = shared.desk.said(meaning.local, meaning.recur);
+                    vec![(format!("{phrase}: {said}"), phrase.clone())]
+                }
+                // What can be one or the other is offered as both.
+                Err(WhenError::Ambiguous { readings, .. }) => {
+                    let once = readings.into_iter().filter(|reading| reading.recur == Recur::None);
+                    once.map(|reading| (format!("{}, {}", reading.typed, reading.distance), reading.typed))
+                        .collect()
+                }
+                Err(_) => vec![],
             });
             meant.collect()
         }

@@ -12,9 +12,10 @@ use crate::format::id::ReminderId;
 use crate::format::pinned::Target;
 use crate::format::reminder::{Recur, ReminderLine};
 use crate::memory::{Origin, pins};
-use crate::reminders::{Book, Draft, Listed, ReminderError, Written, parse_when};
+use crate::reminders::{Book, Draft, Listed, ReminderError, Written};
 use crate::schedule::Zone;
 use crate::vault::{Actor, Editor, NotePath};
+use crate::when::{self, Meaning, WhenError};
 
 /// What the daemon can do that the bot only passes on.
 #[async_trait]
@@ -73,12 +74,17 @@ impl Desk {
         Book { vault: self.editor.vault(), editor: &self.editor, path: &self.reminders, zone: &self.zone }
     }
 
-    /// The local time that a phrase means.
+    /// What a phrase means.
     ///
     /// # Errors
-    /// What is wrong with it, and an example.
-    pub fn when(&self, text: &str) -> Result<civil::DateTime, String> {
-        parse_when(text, self.clock.now(), &self.zone).map_err(|error| error.to_string())
+    /// What is wrong with it, or all that it can mean.
+    pub fn when(&self, text: &str) -> Result<Meaning, WhenError> {
+        when::read(text, self.clock.now(), &self.zone)
+    }
+
+    /// A local time with its weekday and how far away it is.
+    pub fn said(&self, local: civil::DateTime, recur: Recur) -> String {
+        when::said_with(local, recur, self.clock.now(), &self.zone)
     }
 
     /// All reminders.

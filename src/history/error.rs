@@ -63,6 +63,9 @@ pub enum HistoryError {
         "`{0}` is neither a snapshot's id nor a time; try `yesterday 18:00`, `2 hours ago`, RFC 3339, or an id that `history` shows"
     )]
     UnknownPoint(String),
+    /// A time that can be several.
+    #[error(transparent)]
+    When(#[from] crate::when::WhenError),
     /// Several snapshots begin so.
     #[error("`{0}` is the beginning of more than one snapshot's id; give more characters")]
     Ambiguous(String),

@@ -9,6 +9,8 @@ use super::commit::Commit;
 use super::error::{HistoryError, Result};
 use super::snapshot::History;
 use super::store::Store;
+use crate::schedule::Zone;
+use crate::when::{self, WhenError};
 
 /// A resolved point.
 #[derive(Debug, Clone)]
@@ -32,25 +34,24 @@ pub(crate) fn short_id(id: Oid) -> String {
 
 /// The instant that `text` means: RFC 3339, a date with or without a time, or words such as
 /// `yesterday 18:00` and `2 hours ago`. Local times are in `now`'s zone.
-pub fn parse_time(text: &str, now: &Zoned) -> Option<Timestamp> {
+///
+/// # Errors
+/// It is no time, or it is several.
+pub fn parse_time(text: &str, now: &Zoned) -> std::result::Result<Timestamp, WhenError> {
     let text = text.trim();
-    if let Ok(instant) = text.parse::<Timestamp>() {
-        return Some(instant);
-    }
     let zone = now.time_zone();
-    let local = |time: civil::DateTime| zone.to_timestamp(time).ok();
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Ok(instant);
+    }
     // A date without a time is parsed as its midnight, but so would a time with an offset be cut.
-    if let Ok(time) = text.parse::<civil::DateTime>() {
-        return local(time);
+    if let Ok(time) = text.parse::<civil::DateTime>()
+        && let Ok(instant) = zone.to_timestamp(time)
+    {
+        return Ok(instant);
     }
-    if text.eq_ignore_ascii_case("now") {
-        return Some(now.timestamp());
-    }
-    if text.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return None;
-    }
-    let parsed = interim::parse_date_string(text, now.clone(), interim::Dialect::Uk).ok()?;
-    Some(parsed.timestamp())
+    let zone = Zone::get(zone.iana_name().unwrap_or("UTC"))
+        .map_err(|error| WhenError::NotUnderstood { text: text.to_owned(), reason: error.to_string() })?;
+    when::read_past(text, now.timestamp(), &zone)
 }
 
 impl History {
@@ -75,7 +76,10 @@ impl History {
             return found(commit);
         }
         let now = self.now().to_zoned(self.zone().clone());
-        let time = parse_time(text, &now).ok_or_else(|| HistoryError::UnknownPoint(text.to_owned()))?;
+        let time = parse_time(text, &now).map_err(|error| match error {
+            WhenError::NotUnderstood { .. } => HistoryError::UnknownPoint(text.to_owned()),
+            error => HistoryError::When(error),
+        })?;
         match at_time(&store, head, time)? {
             Ok(commit) => found(commit),
             Err(first) => {
@@ -157,7 +161,7 @@ mod tests {
     #[test]
     fn times_are_read_as_people_write_them() {
         let now: Zoned = "2026-11-21T10:00:00[Europe/London]".parse().unwrap();
-        let at = |text| parse_time(text, &now).map(|time| time.to_string());
+        let at = |text| parse_time(text, &now).ok().map(|time| time.to_string());
         for (text, instant) in [
             ("yesterday 18:00", "2026-11-20T18:00:00Z"),
             ("2 hours ago", "2026-11-21T08:00:00Z"),

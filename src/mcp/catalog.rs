@@ -61,8 +61,8 @@ const SAVE_SCOPE: Argument = line(
 );
 const SHELF: &[&str] = &["long", "daily", "commitment"];
 const RECUR: &[&str] = &["none", "daily", "weekly", "monthly"];
-const WHEN: &str =
-    "When, in the user's time zone: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`.";
+const WHEN: &str = "When, in the user's time zone: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`. What has two \
+     meanings (`next friday`, `at 5`) is refused with both.";
 const ID: &str = "The reminder's id, `rid_…`, as `reminder_list` gives it.";
 
 const EXPECTED: Argument =

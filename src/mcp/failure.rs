@@ -170,14 +170,14 @@ impl From<ReminderError> for Failure {
                 ("disputed_id", "Nothing was written. The user must take the id out of one of the lines.")
             }
             ReminderError::Message(_) => ("bad_message", "A reminder's message is one line of text."),
-            ReminderError::When(_) => ("bad_time", crate::reminders::WHEN_HINT),
+            ReminderError::When(ref error) => ("bad_time", error.hint()),
             ReminderError::EndsInside(_) => ("refused", "Nothing was written. Tell the user."),
             ReminderError::NothingToChange => ("nothing_to_change", "Give `when`, `message` or `recur`."),
             ReminderError::Changed { .. } => ("changed_meanwhile", "Call `reminder_list` and look again."),
             ReminderError::Random(_) => ("internal", "Nothing was written."),
         };
-        let hint = match kind {
-            "bad_time" => format!("Times: {hint}."),
+        let hint = match hint {
+            crate::when::WHEN_HINT => format!("Times: {hint}."),
             _ => hint.to_owned(),
         };
         Self::new(kind, error.to_string()).hint(hint)

@@ -247,6 +247,9 @@ pub struct Written {
     pub line_text: String,
     /// The note.
     pub path: String,
+    /// The time as it was understood, with its weekday and how far away it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
 }
 
 /// What stands in the note now, read back from it.

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::WhenError;
 use crate::format::id::ReminderId;
 use crate::vault::{EditError, NotePath, VaultError};
+use crate::when::WhenError;
 
 /// A reminder was not added, changed or removed; the note is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +77,7 @@ impl ReminderError {
     /// What to do about it, where that isn't said yet.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::When(_) => Some(super::WHEN_HINT),
+            Self::When(error) => Some(error.hint()),
             Self::NoSuchId { .. } => Some("`vault-agent remind list` shows all ids"),
             Self::Disputed { .. } => Some("delete ` id=…` from one of the lines; it gets an id of its own"),
             _ => None,

@@ -11,7 +11,6 @@ mod error;
 mod findings;
 mod plan;
 mod snooze;
-mod when;
 
 use std::collections::HashSet;
 
@@ -25,7 +24,6 @@ pub use error::ReminderError;
 pub use findings::{IdAt, IdHashes, PlacedFinding, findings};
 pub use plan::{Changes, Draft, LinePlan, add, change, find, remove};
 pub use snooze::local_after;
-pub use when::{WHEN_HINT, WhenError, parse_when};
 
 /// A new random id that no reminder of the file has.
 ///

@@ -24,7 +24,7 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
         ),
         "{line}"
     );
-    assert_eq!(reply, format!("Added:\n```\n{line}\n```"));
+    assert!(reply.starts_with(&format!("Added:\n```\n{line}\n```\nIt comes ")), "{reply}");
     assert_eq!(*rig.daemon.confirmed.lock().unwrap(), [format!("Added: {line}")]);
     let reply = fake.reply(slash(ALICE, "remind", &[("when", "yesterdayish"), ("what", "x")])).await;
     assert!(reply.starts_with("That didn't work:"), "{reply}");
@@ -35,6 +35,12 @@ async fn reminders_are_added_listed_and_removed_with_their_exact_line() {
     assert_eq!(offered["callback"]["data"]["choices"][0]["value"], json!(id));
     let offered = fake.interact(typing(ALICE, "remind", "when", "in 2 hours")).await;
     assert_eq!(offered["callback"]["data"]["choices"][0]["value"], json!("in 2 hours"));
+    let offered = fake.interact(typing(ALICE, "remind", "when", "at 5")).await;
+    let choices = offered["callback"]["data"]["choices"].as_array().unwrap();
+    let hours = |hour: &str| choices.iter().any(|choice| choice["value"].as_str().unwrap().ends_with(hour));
+    assert!(hours("05:00") && hours("17:00"), "both that it can be: {offered}");
+    let reply = fake.reply(slash(ALICE, "remind", &[("when", "at 5"), ("what", "x")])).await;
+    assert!(reply.starts_with("That didn't work: `at 5` can be `"), "{reply}");
     let reply = fake.reply(slash(ALICE, "unremind", &[("reminder", &id)])).await;
     assert_eq!(reply, format!("Removed:\n```\n{line}\n```"));
     assert!(!reminders(&rig).contains("Mum"));

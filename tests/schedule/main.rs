@@ -9,6 +9,7 @@ mod oracle;
 mod properties;
 mod routines;
 mod second_opinion;
+mod when;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};

@@ -11,6 +11,8 @@ use super::{Answer, Call, Outcome, one_line};
 use crate::format::commitment::Precision;
 use crate::format::pinned::Target;
 use crate::memory::{self, Draft, Meant, NewMemory, Shelf};
+use crate::reminders::ReminderError;
+use crate::when::{self, WhenError};
 
 /// Days that one list holds at most, newest first.
 const MOST_DAYS: usize = 60;
@@ -25,11 +27,11 @@ pub fn save(call: &Call<'_>) -> Outcome {
     let scope = call.saving_scope()?;
     let expected = arguments.text("expected");
     let memory = |section| NewMemory { section, scope: scope.clone(), expected, ..NewMemory::new(content) };
+    let due = arguments.text("due").map(|text| due(text, call)).transpose()?;
     let saved = match shelf {
         Shelf::Long => notes.save_fact(&memory(arguments.text("key")), now, &call.origin),
         Shelf::Daily => notes.save_note(&memory(None), now, &call.origin),
         Shelf::Commitment => {
-            let due = arguments.text("due").map(|text| due(text, call)).transpose()?;
             let precision = arguments.text("precision").map(str::parse::<Precision>).transpose();
             let draft = Draft {
                 due,
@@ -45,7 +47,8 @@ pub fn save(call: &Call<'_>) -> Outcome {
     };
     let saved = saved?;
     let word = if saved.existing { "It stood there already" } else { "Saved" };
-    let words = format!("{word}, {}", place_and_text(&saved));
+    let at = due.map_or_else(String::new, |at| told_at(at, call));
+    let words = format!("{word}, {}{at}", place_and_text(&saved));
     let own = (shelf == Shelf::Long).then_some(saved.line);
     let near = near(call, content, own);
     let words = with_near(words, &near);
@@ -132,11 +135,19 @@ fn due(text: &str, call: &Call<'_>) -> Result<jiff::Timestamp, Failure> {
     let workspace = &call.workspace;
     instant(text, workspace).or_else(|failure| {
         let now = workspace.clock.now();
-        match crate::reminders::parse_when(text, now, &workspace.zone) {
+        match when::parse_when(text, now, &workspace.zone) {
             Ok(local) => Ok(crate::schedule::resolve(&workspace.zone, local)),
-            Err(_) => Err(failure.of("due")),
+            Err(WhenError::NotUnderstood { .. }) => Err(failure.of("due")),
+            Err(error) => Err(Failure::from(ReminderError::from(error)).of("due")),
         }
     })
+}
+
+/// When a follow-up is told, with the weekday and how far away that is.
+fn told_at(at: jiff::Timestamp, call: &Call<'_>) -> String {
+    let workspace = &call.workspace;
+    let local = workspace.zone.tz().to_datetime(at);
+    format!("\nIt is told {}.", when::said(local, workspace.clock.now(), &workspace.zone))
 }
 
 /// Whether a text can stand in a follow-up's header.

@@ -1,12 +1,14 @@
 //! The reminder tools. Each change is confirmed to the user, with the exact line.
 
 use jiff::SignedDuration;
+use jiff::civil::DateTime;
 
 use super::super::failure::Failure;
 use super::super::outputs::{Reminders, Written};
 use super::{Answer, Call, Outcome};
 use crate::format::reminder::Recur;
-use crate::reminders::{self, Book, Changes, Draft, ReminderError, local_after, parse_when};
+use crate::reminders::{self, Book, Changes, Draft, ReminderError, local_after};
+use crate::when::{self, Meaning};
 
 /// `reminder_list`.
 pub fn list(call: &Call<'_>) -> Outcome {
@@ -27,26 +29,27 @@ pub fn list(call: &Call<'_>) -> Outcome {
 /// `reminder_add`.
 pub fn add(call: &Call<'_>) -> Outcome {
     let arguments = call.arguments;
-    let draft = Draft {
-        local: when(call, arguments.text("when").unwrap_or_default())?,
-        recur: recur(arguments.text("recur"))?.unwrap_or(Recur::None),
-        msg: arguments.text("message").unwrap_or_default().to_owned(),
-    };
+    let meaning = when(call, arguments.text("when").unwrap_or_default())?;
+    let (local, recur) = (meaning.local, recurring(&meaning, recur(arguments.text("recur"))?)?);
+    let draft = Draft { local, recur, msg: arguments.text("message").unwrap_or_default().to_owned() };
     let written = with_book(call, |book| book.add(&draft, call.origin.clone()))?;
-    Ok(told(call, "added", written))
+    Ok(told(call, "added", written, understood(call, local, recur)))
 }
 
 /// `reminder_update`.
 pub fn update(call: &Call<'_>) -> Outcome {
     let arguments = call.arguments;
-    let changes = Changes {
-        local: arguments.text("when").map(|text| when(call, text)).transpose()?,
-        recur: recur(arguments.text("recur"))?,
-        msg: arguments.text("message").map(str::to_owned),
-    };
+    let meaning = arguments.text("when").map(|text| when(call, text)).transpose()?;
+    let mut recur = recur(arguments.text("recur"))?;
+    if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
+        recur = Some(recurring(meaning, recur)?);
+    }
+    let local = meaning.map(|meaning| meaning.local);
+    let changes = Changes { local, recur, msg: arguments.text("message").map(str::to_owned) };
     let id = arguments.text("id").unwrap_or_default();
     let written = with_book(call, |book| book.change(id, &changes, call.origin.clone()))?;
-    Ok(told(call, "changed", written))
+    let at = local.and_then(|local| understood(call, local, recur.unwrap_or_default()));
+    Ok(told(call, "changed", written, at))
 }
 
 /// `reminder_snooze`.
@@ -54,7 +57,8 @@ pub fn snooze(call: &Call<'_>) -> Outcome {
     let (arguments, workspace) = (call.arguments, &call.workspace);
     let now = workspace.clock.now();
     let local = match (arguments.text("until"), arguments.whole("minutes")) {
-        (Some(until), None) => when(call, until).map_err(|failure| failure.of("until"))?,
+        (Some(until), None) => when::parse_when(until, now, &workspace.zone)
+            .map_err(|error| Failure::from(ReminderError::from(error)).of("until"))?,
         (None, Some(minutes)) => local_after(now, SignedDuration::from_mins(minutes), &workspace.zone),
         (None, None) => {
             return Err(Failure::new("missing_argument", "until when is missing")
@@ -70,14 +74,14 @@ pub fn snooze(call: &Call<'_>) -> Outcome {
     let id = arguments.text("id").unwrap_or_default();
     let said = workspace.said_by(id);
     let written = with_book(call, |book| book.snooze(id, local, now, said.as_deref(), call.origin.clone()))?;
-    Ok(told(call, "snoozed", written))
+    Ok(told(call, "snoozed", written, understood(call, local, Recur::None)))
 }
 
 /// `reminder_delete`.
 pub fn delete(call: &Call<'_>) -> Outcome {
     let id = call.arguments.text("id").unwrap_or_default();
     let written = with_book(call, |book| book.remove(id, call.origin.clone()))?;
-    Ok(told(call, "removed", written))
+    Ok(told(call, "removed", written, None))
 }
 
 fn with_book<T>(
@@ -91,9 +95,9 @@ fn with_book<T>(
     Ok(act(book)?)
 }
 
-fn when(call: &Call<'_>, text: &str) -> Result<jiff::civil::DateTime, Failure> {
+fn when(call: &Call<'_>, text: &str) -> Result<Meaning, Failure> {
     let workspace = &call.workspace;
-    parse_when(text, workspace.clock.now(), &workspace.zone)
+    when::read(text, workspace.clock.now(), &workspace.zone)
         .map_err(|error| Failure::from(ReminderError::from(error)).of("when"))
 }
 
@@ -104,10 +108,23 @@ fn recur(text: Option<&str>) -> Result<Option<Recur>, Failure> {
     .transpose()
 }
 
+/// How it comes again: as the time or as `recur` says.
+fn recurring(meaning: &Meaning, asked: Option<Recur>) -> Result<Recur, Failure> {
+    meaning
+        .recurring(asked)
+        .map_err(|clash| Failure::new("unexpected_argument", clash.to_string()).of("recur"))
+}
+
+/// A local time as it was understood, with its weekday and how far away it is.
+fn understood(call: &Call<'_>, local: DateTime, recur: Recur) -> Option<String> {
+    Some(when::said_with(local, recur, call.workspace.clock.now(), &call.workspace.zone))
+}
+
 /// The answer, after the user was told.
-fn told(call: &Call<'_>, what: &str, written: reminders::Written) -> Answer {
+fn told(call: &Call<'_>, what: &str, written: reminders::Written, when: Option<String>) -> Answer {
     call.desk.confirm(&call.workspace, what, &written.line_text);
     let path = call.workspace.settings.paths.reminders.clone();
-    let text = format!("{what} in {path}:\n{}", written.line_text);
-    Answer::new(text, &Written { id: written.id, line_text: written.line_text, path })
+    let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
+    let text = format!("{what} in {path}:\n{}{at}", written.line_text);
+    Answer::new(text, &Written { id: written.id, line_text: written.line_text, path, when })
 }

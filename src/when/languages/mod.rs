@@ -1,0 +1,44 @@
+//! The words of each language, as tables: what the grammar knows of a language stands here and nowhere else.
+//!
+//! A phrase is read in each language by itself and never in two at once, so that a word of one is not taken for another's
+//! (`once` is eleven in Spanish, `die` an article in German). A table's entry is a list of spellings parted by `|`; each is
+//! folded as the phrase is ([`tokens`](super::tokens)), and a full stop in it may be left out.
+
+mod english;
+mod french;
+mod german;
+mod italian;
+mod spanish;
+
+use super::term::Term;
+
+/// What the grammar has to know of a language.
+#[derive(Debug)]
+pub struct Language {
+    /// Its English name.
+    pub name: &'static str,
+    /// From Monday on.
+    pub weekdays: [&'static str; 7],
+    /// The words for "every Monday" and so on; empty where there are none.
+    pub each_weekday: [&'static str; 7],
+    /// From January on.
+    pub months: [&'static str; 12],
+    /// The numbers from 1 on, parted by spaces (hyphens stand within one).
+    pub numbers: &'static str,
+    /// Other numbers, and other words for one.
+    pub more_numbers: &'static [(u8, &'static str)],
+    /// Everything else.
+    pub terms: &'static [(Term, &'static str)],
+    /// Whether `5 Uhr` is 05:00, where `5 o'clock` may be either.
+    pub hours_to_24: bool,
+    /// Whether weeks may begin on Sunday.
+    pub sunday_weeks: bool,
+    /// Whether `5.` is the fifth.
+    pub dotted_ordinals: bool,
+    /// Whether a day of the week and a part of the day make one word.
+    pub compounds: bool,
+}
+
+/// All of them; English first.
+pub const ALL: [&Language; 5] =
+    [&english::ENGLISH, &german::GERMAN, &french::FRENCH, &spanish::SPANISH, &italian::ITALIAN];

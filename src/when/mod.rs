@@ -1,0 +1,186 @@
+//! `WHEN`: a time as people type it, in English, German, French, Spanish and Italian.
+//!
+//! A phrase becomes tokens ([`tokens`]), the tokens become the terms of each language ([`lexicon`], over the tables of
+//! [`languages`]), the grammar ([`grammar`]) gives everything that the terms can be, and [`resolve`] every local time that
+//! each of those can mean. Only a phrase with one meaning is taken; one with several is refused with all of them
+//! ([`WhenError::Ambiguous`]), and one with none is refused with the reason. Nothing is guessed, and what was understood is
+//! said back ([`said()`]). Everything here is pure. `grammar/when.md` is the page for others, `grammar/vectors/when.json` the
+//! phrases with their meanings.
+
+mod error;
+mod grammar;
+mod languages;
+mod lexicon;
+mod phrase;
+mod reason;
+mod resolve;
+mod said;
+mod term;
+mod tokens;
+
+use jiff::Timestamp;
+use jiff::civil::{self, DateTime};
+
+use crate::format::reminder::Recur;
+use crate::schedule::Zone;
+
+pub use error::{Reading, WHEN_HINT, WhenError};
+pub use lexicon::{Vocabulary, vocabulary};
+pub use resolve::Meaning;
+pub use said::{day_and_time, distance, said, said_with};
+
+use resolve::{Here, Problem, Read};
+
+/// The longest phrase that is read, in tokens; nobody types a longer one.
+const MOST_TOKENS: usize = 24;
+
+/// What `text` means: a local time at or after the current minute, and how it comes again. Seconds round up to the minute;
+/// a day without a time is 09:00; a time without a day is its next occurrence.
+///
+/// # Errors
+/// It can't be read, has several meanings, or has passed.
+pub fn read(text: &str, now: Timestamp, zone: &Zone) -> Result<Meaning, WhenError> {
+    let text = text.trim();
+    let meaning = one(text, Here { now, zone, past: false })?;
+    let local = zone.tz().to_datetime(now);
+    let minute = local.date().at(local.hour(), local.minute(), 0, 0);
+    let over = meaning.local < minute || meaning.at.duration_until(now) >= jiff::SignedDuration::from_mins(1);
+    if meaning.at < now && over {
+        return Err(WhenError::Past { text: text.to_owned(), at: plain(meaning.local), now: plain(local) });
+    }
+    Ok(meaning)
+}
+
+/// [`read`], for what comes once.
+///
+/// # Errors
+/// As [`read`]; or it comes again and again.
+pub fn parse_when(text: &str, now: Timestamp, zone: &Zone) -> Result<DateTime, WhenError> {
+    let meaning = read(text, now, zone)?;
+    if meaning.recur != Recur::None {
+        let first = format!("`{}`", day_and_time(meaning.local, now, zone));
+        return Err(WhenError::Recurs { text: text.trim().to_owned(), first });
+    }
+    Ok(meaning.local)
+}
+
+/// The instant that `text` means where the past is looked at: `yesterday 18:00`, `2 hours ago`, `monday`. A day without a
+/// time is its midnight, a time without a day its last occurrence.
+///
+/// # Errors
+/// It can't be read, or has several meanings.
+pub fn read_past(text: &str, now: Timestamp, zone: &Zone) -> Result<Timestamp, WhenError> {
+    one(text.trim(), Here { now, zone, past: true }).map(|meaning| meaning.at)
+}
+
+/// The one meaning of a phrase.
+fn one(text: &str, here: Here<'_>) -> Result<Meaning, WhenError> {
+    if text.len() > 200 {
+        let shown: String = text.chars().take(40).collect();
+        return Err(WhenError::NotUnderstood { text: shown + "…", reason: "it is too long".to_owned() });
+    }
+    let not = |reason: String| WhenError::NotUnderstood { text: text.to_owned(), reason };
+    if text.is_empty() {
+        return Err(not("it is empty".to_owned()));
+    }
+    let tokens = tokens::tokens(text);
+    let lattices = lexicon::lattices(if tokens.len() > MOST_TOKENS { &[] } else { &tokens });
+    let reads: Vec<Read> = match iso(text, here) {
+        Some(read) => vec![read],
+        None => lattices
+            .iter()
+            .flat_map(|lattice| {
+                let phrases = grammar::read(lattice).into_iter();
+                phrases.flat_map(|phrase| resolve::resolve(&phrase, lattice.language, here))
+            })
+            .collect(),
+    };
+    let mut meanings: Vec<Meaning> = Vec::new();
+    let mut problems: Vec<Problem> = Vec::new();
+    for read in reads {
+        match read {
+            Ok(new) if meanings.iter().any(|m| (m.local, m.recur) == (new.local, new.recur)) => {}
+            Ok(new) => meanings.push(new),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    match (meanings.len(), problems.into_iter().next()) {
+        (1, _) => Ok(meanings.remove(0)),
+        (0, Some(Problem::SecondTime(at))) => {
+            Err(WhenError::SecondTime { text: text.to_owned(), at: plain(at) })
+        }
+        (0, Some(Problem::Reason(reason))) => Err(not(reason)),
+        (0, None) => Err(not(reason::reason(&tokens, &lattices))),
+        _ => {
+            meanings.sort_by_key(|meaning| meaning.local);
+            let reading = |meaning: Meaning| Reading {
+                typed: day_and_time(meaning.local, here.now, here.zone),
+                distance: distance(meaning.local, here.now, here.zone),
+                local: meaning.local,
+                recur: meaning.recur,
+            };
+            Err(WhenError::Ambiguous {
+                text: text.to_owned(),
+                readings: meanings.into_iter().map(reading).collect(),
+            })
+        }
+    }
+}
+
+/// What ISO 8601 and RFC 3339 say without any doubt: `2026-12-01T09:30`, with seconds or an offset too.
+fn iso(text: &str, here: Here<'_>) -> Option<Read> {
+    let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let (date, rest) = (text.get(..10)?, text.get(10..)?);
+    let parts: Vec<&str> = date.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return None };
+    if (year.len(), month.len(), day.len()) != (4, 2, 2) || !parts.iter().all(|part| is_digits(part)) {
+        return None;
+    }
+    let no = |what: String| Some(Err(Problem::Reason(what)));
+    let Ok(date) = date.parse::<civil::Date>() else { return no(format!("there is no day `{date}`")) };
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Some(resolve::of_instant(at, here));
+    }
+    let rest = rest.strip_prefix(['T', 't', ' '])?.trim_start();
+    if !rest.contains(':') || rest.contains(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | '.')) {
+        return None;
+    }
+    if rest.find(':').is_some_and(|at| at < 2) {
+        return None;
+    }
+    match rest.parse::<civil::Time>() {
+        Ok(time) => Some(resolve::of_local(date.to_datetime(time), here)),
+        Err(_) => no(format!("there is no time `{rest}`")),
+    }
+}
+
+fn plain(local: DateTime) -> String {
+    local.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+impl Meaning {
+    /// How it comes again, where that can be said beside the phrase too.
+    ///
+    /// # Errors
+    /// Both are said, and differ.
+    pub fn recurring(&self, asked: Option<Recur>) -> Result<Recur, RecurClash> {
+        match (self.recur, asked) {
+            (said, None) => Ok(said),
+            (Recur::None, Some(asked)) => Ok(asked),
+            (said, Some(asked)) if said == asked => Ok(said),
+            (said, Some(asked)) => Err(RecurClash { said, asked }),
+        }
+    }
+}
+
+/// A phrase says that it comes again in one way, and an option says another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the time says that it comes {said}, and the recurrence that was given is `{asked}`: leave one of them out"
+)]
+pub struct RecurClash {
+    /// What the phrase says.
+    pub said: Recur,
+    /// What was asked for beside it.
+    pub asked: Recur,
+}

@@ -1,0 +1,128 @@
+//! What the grammar makes of a phrase: a day, a time of day, a length of time; nothing is worked out yet.
+
+use jiff::civil::Weekday;
+
+use super::term::{Part, Unit};
+
+/// A whole phrase, read in one way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Phrase {
+    /// This minute.
+    Now,
+    /// A day, a time of day, or both.
+    Moment {
+        /// Today or tomorrow, whichever has the time first, where there is none.
+        day: Option<Day>,
+        /// The time.
+        clock: Option<Clock>,
+        /// The part of the day.
+        part: Option<Part>,
+    },
+    /// So much later.
+    After(Length),
+    /// So much earlier.
+    Before(Length),
+    /// A form that is known and can't be taken; why.
+    Refused(String),
+}
+
+/// A length of time: numbers of units, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Length {
+    /// Months, years included.
+    pub months: i32,
+    /// Days, weeks included.
+    pub days: i32,
+    /// Seconds, minutes and hours included.
+    pub seconds: i64,
+}
+
+/// Which of those that have the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Nothing is said.
+    Bare,
+    /// This week's, this month's.
+    This,
+    /// The next.
+    Next,
+    /// The first to come.
+    Coming,
+    /// The last.
+    Last,
+}
+
+/// A day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Day {
+    /// Counted from today.
+    Offset(i32),
+    /// A day of the week.
+    Weekday(Weekday, Which),
+    /// A day of the week in this week or the next.
+    OfWeek(Weekday, Which),
+    /// A date, perhaps with the day of the week that it should be.
+    Date(Date),
+    /// A day of the next month that has it.
+    OfMonth(i32, Option<Weekday>),
+    /// A day of a month that is named by the present one.
+    OfMonthBy(i32, Which),
+    /// The last day of a month or year.
+    EndOf(Period),
+    /// A week, month or year without a day.
+    Period(Which, Unit),
+    /// Saturday or Sunday.
+    Weekend(Which),
+    /// So many days, weeks, months or years on, at this time of day.
+    After(Length),
+    /// Again and again.
+    Every(Every),
+}
+
+/// A date as its numbers are written, checked later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Date {
+    /// The next such date, where there is none.
+    pub year: Option<i32>,
+    /// From 1.
+    pub month: i32,
+    /// From 1.
+    pub day: i32,
+    /// What it is said to be.
+    pub weekday: Option<Weekday>,
+}
+
+/// What has an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Period {
+    /// This or the next month or year (or week).
+    Of(Which, Unit),
+    /// A month by its name.
+    Month(i32, Option<i32>),
+}
+
+/// How it comes again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Every {
+    /// Every day.
+    Day,
+    /// Every week on this day.
+    Week(Weekday),
+    /// Every month on this day.
+    Month(i32),
+}
+
+/// A time of day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// One minute of the day, from 0, whatever else is said.
+    At(u16),
+    /// One minute of the day before 13:00, unless a part of the day says that it is the other one.
+    Half(u16),
+    /// A minute of half a day (0 to 719): either half.
+    Dial(u16),
+    /// Noon.
+    Noon,
+    /// Midnight: the day begins with one and ends with the next.
+    Midnight,
+}

@@ -1,0 +1,239 @@
+//! Days: the dates that a day's words can be, at a time of day.
+
+use jiff::civil::{self, Weekday};
+use jiff::{Span, ToSpan};
+
+use super::{Problem, Resolver, beyond, reason};
+use crate::when::phrase::{Date, Day, Every, Period, Which};
+use crate::when::term::Unit;
+
+type Dates = Vec<Result<civil::Date, Problem>>;
+
+impl Resolver<'_> {
+    pub(super) fn dates(&self, day: Option<&Day>, minute: u16) -> Dates {
+        let all = |days: Vec<i32>| days.into_iter().map(|days| self.in_days(days)).collect();
+        match day {
+            None | Some(Day::Every(Every::Day)) => vec![self.in_days(self.soonest(minute))],
+            Some(Day::Offset(days)) => all(vec![*days]),
+            Some(Day::Weekday(day, which)) => all(self.weekday(*day, *which, minute)),
+            Some(Day::OfWeek(day, Which::This)) => all(self.weeks(*day, 0)),
+            Some(Day::OfWeek(day, _)) => all(self.weeks(*day, 1)),
+            Some(Day::Every(Every::Week(day))) => {
+                let ahead = self.ahead(*day);
+                all(vec![if ahead == 0 && minute < self.minute() { 7 } else { ahead }])
+            }
+            Some(Day::Date(date)) => vec![self.date(*date)],
+            Some(Day::OfMonth(day, weekday)) => self.of_month(*day, *weekday, minute),
+            Some(Day::Every(Every::Month(day))) => {
+                let mut dates = self.of_month(*day, None, minute);
+                dates.truncate(1);
+                dates
+            }
+            Some(Day::OfMonthBy(day, which)) => {
+                vec![self.month(*which).and_then(|first| in_month(first, *day))]
+            }
+            Some(Day::EndOf(period)) => self.end_of(*period),
+            Some(Day::Period(which, unit)) => self.period(*which, *unit),
+            Some(Day::Weekend(which)) => {
+                let (saturday, sunday) = (self.ahead(Weekday::Saturday), self.ahead(Weekday::Sunday));
+                all(if *which == Which::Next { vec![saturday, saturday + 7] } else { vec![saturday, sunday] })
+            }
+            Some(Day::After(length)) => {
+                vec![length.span().and_then(|span| self.local.date().checked_add(span).map_err(beyond))]
+            }
+        }
+    }
+
+    fn in_days(&self, days: i32) -> Result<civil::Date, Problem> {
+        self.local.date().checked_add(Span::new().days(days)).map_err(beyond)
+    }
+
+    /// Today or tomorrow (yesterday), whichever has the time first.
+    fn soonest(&self, minute: u16) -> i32 {
+        match self.here.past {
+            false => i32::from(minute < self.minute()),
+            true => -i32::from(minute > self.minute()),
+        }
+    }
+
+    /// The days up to this day of the week: 0 to 6.
+    fn ahead(&self, day: Weekday) -> i32 {
+        i32::from(self.local.date().weekday().until(day))
+    }
+
+    fn weekday(&self, day: Weekday, which: Which, minute: u16) -> Vec<i32> {
+        let ahead = self.ahead(day);
+        let behind = (7 - ahead) % 7;
+        let and = |first: i32, weeks: i32| {
+            let mut days = vec![first];
+            days.extend(self.weeks(day, weeks));
+            days
+        };
+        match (which, ahead) {
+            (Which::Next, 0) => and(7, 1),
+            (Which::Next, _) => and(ahead, 1),
+            (Which::Last, 0) => and(-7, -1),
+            (Which::Last, _) => and(-behind, -1),
+            (Which::Coming, 0) => vec![7],
+            (Which::This, 0) => vec![0],
+            (Which::Bare, 0) if self.here.past => {
+                if minute > self.minute() {
+                    vec![-7]
+                } else {
+                    vec![0, -7]
+                }
+            }
+            (Which::Bare, 0) => {
+                if minute < self.minute() {
+                    vec![7]
+                } else {
+                    vec![0, 7]
+                }
+            }
+            _ if self.here.past => vec![-behind],
+            _ => vec![ahead],
+        }
+    }
+
+    /// A day of the week so many weeks on. A week begins on Monday, or on Sunday, where people differ.
+    fn weeks(&self, day: Weekday, weeks: i32) -> Vec<i32> {
+        let today = self.local.date().weekday();
+        let from_monday = i32::from(day.to_monday_zero_offset()) - i32::from(today.to_monday_zero_offset());
+        let from_sunday = i32::from(day.to_sunday_zero_offset()) - i32::from(today.to_sunday_zero_offset());
+        let mut days = vec![from_monday + 7 * weeks];
+        if self.language.sunday_weeks {
+            days.push(from_sunday + 7 * weeks);
+        }
+        days
+    }
+
+    fn date(&self, date: Date) -> Result<civil::Date, Problem> {
+        let Date { year, month, day, weekday } = date;
+        if !(1..=12).contains(&month) {
+            return Err(reason(format!("there is no month {month}")));
+        }
+        let of = |year: i32| made(year, month, day);
+        let today = self.local.date();
+        let near = || {
+            let years = 0..=8;
+            let mut found = years.filter_map(|step| {
+                let (year, past) = (i32::from(today.year()), self.here.past);
+                of(if past { year - step } else { year + step })
+                    .filter(|date| if past { *date <= today } else { *date >= today })
+            });
+            found.next()
+        };
+        let found = match year {
+            Some(year) => of(year),
+            None => near(),
+        };
+        let found = found.ok_or_else(|| {
+            let year = year.map_or_else(String::new, |year| format!(" {year}"));
+            reason(format!("there is no {day} {}{year}", month_name(month)))
+        })?;
+        check_weekday(found, weekday)
+    }
+
+    /// The next month's day that there is; the day itself today, while its time is to come, or the next one.
+    fn of_month(&self, day: i32, weekday: Option<Weekday>, minute: u16) -> Dates {
+        let today = self.local.date();
+        let first = today.first_of_month();
+        let months = (0..=12).filter_map(|step| {
+            let first =
+                first.checked_add(Span::new().months(if self.here.past { -step } else { step })).ok()?;
+            in_month(first, day).ok()
+        });
+        let fits = |date: &civil::Date| match self.here.past {
+            false => *date > today || (*date == today && minute >= self.minute()),
+            true => *date < today || (*date == today && minute <= self.minute()),
+        };
+        let mut found = months.filter(fits);
+        let Some(next) = found.next() else {
+            return vec![Err(reason(format!("no month has a day {day}")))];
+        };
+        let also = found.next().filter(|_| next == today);
+        [Some(next), also].into_iter().flatten().map(|date| check_weekday(date, weekday)).collect()
+    }
+
+    /// The first of this, the next or the last month.
+    fn month(&self, which: Which) -> Result<civil::Date, Problem> {
+        let months = match which {
+            Which::Next | Which::Coming => 1,
+            Which::Last => -1,
+            Which::Bare | Which::This => 0,
+        };
+        self.local.date().first_of_month().checked_add(months.months()).map_err(beyond)
+    }
+
+    fn end_of(&self, period: Period) -> Dates {
+        let today = self.local.date();
+        match period {
+            Period::Of(which, Unit::Month) => vec![self.month(which).map(civil::Date::last_of_month)],
+            Period::Of(which, Unit::Year) => {
+                let years =
+                    i32::from(matches!(which, Which::Next | Which::Coming)) - i32::from(which == Which::Last);
+                vec![today.last_of_year().checked_add(Span::new().years(years)).map_err(beyond)]
+            }
+            Period::Of(which, _) => {
+                let weeks = i32::from(matches!(which, Which::Next | Which::Coming));
+                let days = [Weekday::Friday, Weekday::Sunday].map(|day| self.weeks(day, weeks)[0]);
+                days.into_iter().map(|days| self.in_days(days)).collect()
+            }
+            Period::Month(month, year) => {
+                let date = |day| Date { year, month, day, weekday: None };
+                let last = if year.is_none() && i32::from(today.month()) == month {
+                    Ok(today.last_of_month())
+                } else {
+                    self.date(date(1)).map(civil::Date::last_of_month)
+                };
+                vec![last]
+            }
+        }
+    }
+
+    /// A week, month or year that names no day: the same day in it, or its first.
+    fn period(&self, which: Which, unit: Unit) -> Dates {
+        if !matches!(which, Which::Next | Which::Coming) {
+            return vec![Err(reason("it names no day"))];
+        }
+        let today = self.local.date();
+        let same = match unit {
+            Unit::Week => today.checked_add(7.days()),
+            Unit::Month => today.checked_add(1.month()),
+            _ => today.checked_add(1.year()),
+        };
+        let first = match unit {
+            Unit::Week => {
+                return [7, self.weeks(Weekday::Monday, 1)[0]].map(|days| self.in_days(days)).into();
+            }
+            Unit::Month => self.month(Which::Next),
+            _ => today.first_of_year().checked_add(1.year()).map_err(beyond),
+        };
+        vec![same.map_err(beyond), first]
+    }
+}
+
+fn made(year: i32, month: i32, day: i32) -> Option<civil::Date> {
+    let small = |number: i32| i8::try_from(number).ok();
+    civil::Date::new(i16::try_from(year).ok().filter(|year| *year > 0)?, small(month)?, small(day)?).ok()
+}
+
+fn in_month(first: civil::Date, day: i32) -> Result<civil::Date, Problem> {
+    made(first.year().into(), first.month().into(), day)
+        .ok_or_else(|| reason(format!("there is no {day} {}", month_name(first.month().into()))))
+}
+
+fn check_weekday(date: civil::Date, weekday: Option<Weekday>) -> Result<civil::Date, Problem> {
+    match weekday {
+        Some(weekday) if date.weekday() != weekday => {
+            let meant = date.strftime("%-d %B %Y is a %A");
+            Err(reason(format!("{meant}, not a {weekday:?}")))
+        }
+        _ => Ok(date),
+    }
+}
+
+/// The English name of a month from 1 to 12.
+fn month_name(month: i32) -> String {
+    made(2000, month, 1).map_or_else(|| format!("month {month}"), |date| date.strftime("%B").to_string())
+}

@@ -1,0 +1,167 @@
+//! What a phrase means at an instant in a zone: every local time that it can be, or why it is none.
+//!
+//! A phrase that names a day or a time of day is read on the local clock; a length of time in hours and minutes is added to
+//! the instant, so that `in 2 hours` is two hours over a clock change too. Where people differ (`next friday`, `midnight`
+//! of a day, `at 9`) each meaning comes out, and nobody chooses here.
+
+mod clock;
+mod day;
+
+use jiff::civil::{self, DateTime};
+use jiff::{SignedDuration, Span, Timestamp, Unit};
+
+use super::languages::Language;
+use super::phrase::{Clock, Day, Every, Length, Phrase};
+use super::term::Part;
+use crate::format::reminder::Recur;
+use crate::schedule::{self, Zone};
+
+/// One meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meaning {
+    /// The local time, in whole minutes.
+    pub local: DateTime,
+    /// The instant itself, to the second where the phrase counts from now.
+    pub at: Timestamp,
+    /// How it comes again.
+    pub recur: Recur,
+}
+
+/// Why a reading means nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    /// In words.
+    Reason(String),
+    /// The clocks go back and show this time twice; the second one is meant.
+    SecondTime(DateTime),
+}
+
+/// One meaning, or why there is none.
+pub type Read = Result<Meaning, Problem>;
+
+/// Where and when a phrase is said.
+#[derive(Debug, Clone, Copy)]
+pub struct Here<'a> {
+    /// The instant.
+    pub now: Timestamp,
+    /// The zone.
+    pub zone: &'a Zone,
+    /// Whether the past is meant: the last Friday, not the next.
+    pub past: bool,
+}
+
+/// The rules of one language at one instant.
+struct Resolver<'a> {
+    here: Here<'a>,
+    /// The local time now.
+    local: DateTime,
+    language: &'a Language,
+}
+
+/// All meanings of one reading of a phrase.
+pub fn resolve(phrase: &Phrase, language: &Language, here: Here<'_>) -> Vec<Read> {
+    let resolver = Resolver { here, local: here.zone.tz().to_datetime(here.now), language };
+    match phrase {
+        Phrase::Refused(why) => vec![Err(reason(why))],
+        Phrase::Now => vec![resolver.at(here.now)],
+        Phrase::After(length) => vec![resolver.moved(length)],
+        Phrase::Before(length) => vec![resolver.moved(&length.negated())],
+        Phrase::Moment { day, clock, part } => resolver.moments(day.as_ref(), *clock, *part),
+    }
+}
+
+fn reason(why: impl Into<String>) -> Problem {
+    Problem::Reason(why.into())
+}
+
+fn beyond<E>(_: E) -> Problem {
+    reason("it is beyond the calendar")
+}
+
+/// Up to the next whole minute.
+fn round_up(local: DateTime) -> Result<DateTime, Problem> {
+    let up = civil::DateTimeRound::new().smallest(Unit::Minute).mode(jiff::RoundMode::Ceil);
+    let local = local.round(up).map_err(beyond)?;
+    if (1..=9999).contains(&local.year()) { Ok(local) } else { Err(beyond(())) }
+}
+
+/// A local time that was given as it stands, to the second.
+pub fn of_local(local: DateTime, here: Here<'_>) -> Read {
+    let at = schedule::resolve(here.zone, local);
+    Ok(Meaning { local: round_up(local)?, at, recur: Recur::None })
+}
+
+/// The local time of an instant; refused where a line that says it would mean an earlier instant.
+pub fn of_instant(at: Timestamp, here: Here<'_>) -> Read {
+    let local = round_up(here.zone.tz().to_datetime(at))?;
+    if schedule::resolve(here.zone, local) < at && !here.past {
+        return Err(Problem::SecondTime(local));
+    }
+    Ok(Meaning { local, at, recur: Recur::None })
+}
+
+impl Resolver<'_> {
+    fn at(&self, at: Timestamp) -> Read {
+        of_instant(at, self.here)
+    }
+
+    /// So much later than now: months and days on the calendar, the rest on the clock.
+    fn moved(&self, length: &Length) -> Read {
+        let day = self.local.checked_add(length.span()?).map_err(beyond)?;
+        if length.seconds == 0 {
+            return of_local(day, self.here);
+        }
+        let from = if day == self.local { self.here.now } else { schedule::resolve(self.here.zone, day) };
+        self.at(from.checked_add(SignedDuration::from_secs(length.seconds)).map_err(beyond)?)
+    }
+
+    fn moments(&self, day: Option<&Day>, clock: Option<Clock>, part: Option<Part>) -> Vec<Read> {
+        if let (Some(Day::After(length)), None, None) = (day, clock, part) {
+            return vec![self.moved(length)];
+        }
+        let recur = match day {
+            Some(Day::Every(Every::Day)) => Recur::Daily,
+            Some(Day::Every(Every::Week(_))) => Recur::Weekly,
+            Some(Day::Every(Every::Month(_))) => Recur::Monthly,
+            _ => Recur::None,
+        };
+        let mut out = Vec::new();
+        for time in self.times(clock, part, day) {
+            let (minute, later) = match time {
+                Ok(time) => time,
+                Err(problem) => {
+                    out.push(Err(problem));
+                    continue;
+                }
+            };
+            for date in self.dates(day, minute) {
+                out.push(date.and_then(|date| {
+                    let date = date.checked_add(Span::new().days(later)).map_err(beyond)?;
+                    let local = date.at(to_i8(minute / 60), to_i8(minute % 60), 0, 0);
+                    Ok(Meaning { recur, ..of_local(local, self.here)? })
+                }));
+            }
+        }
+        out
+    }
+
+    /// The minute of the day now.
+    fn minute(&self) -> u16 {
+        u16::try_from(i32::from(self.local.hour()) * 60 + i32::from(self.local.minute())).unwrap_or(0)
+    }
+}
+
+fn to_i8(number: u16) -> i8 {
+    i8::try_from(number).unwrap_or(i8::MAX)
+}
+
+impl Length {
+    fn span(&self) -> Result<Span, Problem> {
+        let months = Span::new().try_months(self.months).map_err(beyond)?;
+        months.try_days(self.days).map_err(beyond)
+    }
+
+    fn negated(&self) -> Self {
+        Length { months: -self.months, days: -self.days, seconds: -self.seconds }
+    }
+}

@@ -1,0 +1,165 @@
+//! What words mean, in no language: the terms that the grammar is made of.
+
+use jiff::civil::Weekday;
+
+/// One meaning of a word, or of a few words that belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Term {
+    /// This minute.
+    Now,
+    /// A day, counted from today.
+    Day(i8),
+    /// A part of a day, counted from today: `tonight`.
+    DayPart(i8, Part),
+    /// A day of the week.
+    Weekday(Weekday),
+    /// Every one of them: `fridays`.
+    Weekdays(Weekday),
+    /// A day of the week and a part of it in one word: `Freitagabend`.
+    WeekdayPart(Weekday, Part),
+    /// A month, from 1.
+    Month(i8),
+    /// A number.
+    Number(u8),
+    /// An article, which is 1 before a unit of time.
+    A,
+    /// The first day of a month, where it has a word of its own: `premier`, `first`.
+    First,
+    /// What makes a number an ordinal, directly behind it: `th`, `er`, `º`.
+    Ordinal,
+    /// A unit of time.
+    Unit(Unit),
+    /// A length of time that has words of its own, in minutes: `half an hour`.
+    Minutes(u8),
+    /// A part of a day: `in the morning`.
+    Part(Part),
+    /// The same where the word means something else when it stands first: German `morgen`.
+    PartBehind(Part),
+    /// 12:00.
+    Noon,
+    /// 00:00, of a day that isn't said.
+    Midnight,
+    /// Before a length of time that is to pass.
+    In,
+    /// Behind one.
+    FromNow,
+    /// Before or behind a length of time that has passed.
+    Ago,
+    /// Before a time of day.
+    At,
+    /// Before a day; articles.
+    On,
+    /// Between a day and its month, week or year.
+    Of,
+    /// Between two lengths of time.
+    And,
+    /// The one that this week or month has.
+    This,
+    /// The one after this one, or after the next: people differ.
+    Next,
+    /// The first one to come.
+    Coming,
+    /// The one that has passed.
+    Last,
+    /// Again and again.
+    Every,
+    /// Again and again, in one word: `daily`.
+    Cycle(Cycle),
+    /// The last day of a month or year.
+    EndOf,
+    /// Saturday, or Sunday.
+    Weekend,
+    /// Monday to Friday.
+    Workday,
+    /// What makes a number an hour: `o'clock`, `Uhr`, `h`.
+    Hour,
+    /// Before noon.
+    Am,
+    /// After noon.
+    Pm,
+    /// Minutes to add to the hour that follows: `half past`, `quarter to`.
+    Before(i8),
+    /// Minutes to add to the hour before: `y media`, `et quart`.
+    After(i8),
+    /// Between minutes and the hour that they are after.
+    Past,
+    /// Between minutes and the hour that they are before.
+    To,
+}
+
+/// A unit of time, the shorter first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// 1 s.
+    Second,
+    /// 60 s.
+    Minute,
+    /// 3,600 s.
+    Hour,
+    /// A day of the calendar, which a clock change may make longer or shorter.
+    Day,
+    /// Seven of them.
+    Week,
+    /// A month of the calendar.
+    Month,
+    /// Twelve of them.
+    Year,
+}
+
+/// A part of the day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// 01:00 to 11:59; 09:00 where no time is given.
+    Morning,
+    /// 12:00 to 20:59; 15:00.
+    Afternoon,
+    /// 16:00 to 23:59; 19:00.
+    Evening,
+    /// 19:00 to 23:59; 21:00.
+    Night,
+}
+
+impl Part {
+    /// Its first and its last minute of the day.
+    pub const fn range(self) -> (u16, u16) {
+        match self {
+            Part::Morning => (60, 719),
+            Part::Afternoon => (720, 1259),
+            Part::Evening => (960, 1439),
+            Part::Night => (1140, 1439),
+        }
+    }
+
+    /// The minute of the day that is meant where no time is given.
+    pub const fn default(self) -> u16 {
+        match self {
+            Part::Morning => 540,
+            Part::Afternoon => 900,
+            Part::Evening => 1140,
+            Part::Night => 1260,
+        }
+    }
+
+    /// Its English name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Part::Morning => "morning",
+            Part::Afternoon => "afternoon",
+            Part::Evening => "evening",
+            Part::Night => "night",
+        }
+    }
+}
+
+/// How something comes again, said in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cycle {
+    /// Every day.
+    Daily,
+    /// Every week.
+    Weekly,
+    /// Every month.
+    Monthly,
+    /// In a way that a reminder line has no word for: hourly, yearly.
+    Other,
+}

@@ -1,0 +1,351 @@
+//! What people type for a time: every phrase of `grammar/vectors/when.json`, and what holds for all phrases.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::{DateTime, Weekday};
+use jiff::{SignedDuration, Timestamp, ToSpan};
+use proptest::prelude::*;
+use serde_json::Value;
+use vault_agent::schedule::Zone;
+use vault_agent::when::{self, WhenError, day_and_time, parse_when, read, read_past, said, said_with};
+
+/// The vectors with their instant and zone.
+fn vectors() -> (Value, Timestamp, Zone) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/grammar/vectors/when.json");
+    let vectors: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let now = vectors["now"].as_str().unwrap().parse().unwrap();
+    let zone = Zone::get(vectors["zone"].as_str().unwrap()).unwrap();
+    (vectors, now, zone)
+}
+
+fn list<'v>(vectors: &'v Value, key: &str) -> &'v Vec<Value> {
+    vectors[key].as_array().unwrap()
+}
+
+/// A local time with its recurrence, as the vectors have them.
+fn shown(local: DateTime, recur: impl std::fmt::Display) -> String {
+    format!("{} {recur}", local.strftime("%Y-%m-%dT%H:%M"))
+}
+
+fn wanted(one: &Value) -> String {
+    format!("{} {}", one["local"].as_str().unwrap(), one["recur"].as_str().unwrap_or("none"))
+}
+
+#[test]
+fn each_phrase_means_what_its_vector_says() {
+    let (vectors, now, zone) = vectors();
+    for vector in list(&vectors, "means") {
+        let phrase = vector["phrase"].as_str().unwrap();
+        let meaning = read(phrase, now, &zone).unwrap_or_else(|error| panic!("{phrase}: {error}"));
+        assert_eq!(shown(meaning.local, meaning.recur), wanted(vector), "{phrase}");
+    }
+}
+
+#[test]
+fn what_can_be_several_times_is_refused_with_all_of_them() {
+    let (vectors, now, zone) = vectors();
+    for vector in list(&vectors, "can_be") {
+        let phrase = vector["phrase"].as_str().unwrap();
+        let error = read(phrase, now, &zone).unwrap_err();
+        let WhenError::Ambiguous { readings, .. } = &error else { panic!("{phrase}: {error}") };
+        let found: Vec<String> = readings.iter().map(|reading| shown(reading.local, reading.recur)).collect();
+        assert_eq!(found, list(vector, "readings").iter().map(wanted).collect::<Vec<_>>(), "{phrase}");
+        for reading in readings {
+            assert!(error.to_string().contains(&reading.typed), "{error}");
+            let again = when::read_past(&reading.typed, now, &zone).map(|at| zone.tz().to_datetime(at));
+            let typed = read(&reading.typed, now, &zone).map(|meaning| meaning.local).or(again);
+            assert_eq!(typed.unwrap(), reading.local, "{phrase}: what is offered can be typed");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_time_is_refused_with_a_reason_of_our_own() {
+    let (vectors, now, zone) = vectors();
+    for phrase in list(&vectors, "refused") {
+        let phrase = phrase.as_str().unwrap();
+        let error = read(phrase, now, &zone).unwrap_err();
+        assert!(!matches!(error, WhenError::Ambiguous { .. }), "{error}");
+        assert!(error.to_string().contains(&format!("`{phrase}`")), "{error}");
+    }
+}
+
+#[test]
+fn the_vectors_are_as_many_as_was_asked_for() {
+    let (vectors, ..) = vectors();
+    let mut languages: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut phrases = BTreeSet::new();
+    for vector in list(&vectors, "means") {
+        *languages.entry(vector["language"].as_str().unwrap()).or_default() += 1;
+        assert!(phrases.insert(vector["phrase"].as_str().unwrap()), "{vector} stands twice");
+    }
+    assert!(phrases.len() >= 300 && languages.len() == 5, "{languages:?}");
+    assert!(languages.values().all(|count| *count >= 40), "{languages:?}");
+    assert!(list(&vectors, "refused").len() >= 100 && list(&vectors, "can_be").len() >= 50);
+}
+
+#[test]
+fn no_phrase_is_taken_for_another_with_something_before_or_behind_it() {
+    let (vectors, now, zone) = vectors();
+    for vector in list(&vectors, "means") {
+        let phrase = vector["phrase"].as_str().unwrap();
+        for garbage in ["qx", "not", "!", "777"] {
+            for text in
+                [format!("{garbage} {phrase}"), format!("{phrase} {garbage}"), format!("{phrase}{garbage}")]
+            {
+                assert!(read(&text, now, &zone).is_err(), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn letter_case_accents_and_blanks_mean_nothing() {
+    let (vectors, now, zone) = vectors();
+    let plain = |c: char| match c {
+        'é' | 'è' | 'ê' => 'e',
+        'á' | 'à' | 'ä' => 'a',
+        'ñ' => 'n',
+        'í' | 'ì' => 'i',
+        'ó' => 'o',
+        'ú' | 'û' | 'ü' => 'u',
+        c => c,
+    };
+    for vector in list(&vectors, "means") {
+        let phrase = vector["phrase"].as_str().unwrap();
+        let meaning = read(phrase, now, &zone).unwrap();
+        let flat: String = phrase.chars().map(plain).collect();
+        for text in [phrase.to_uppercase(), flat, format!("  {}  ", phrase.replace(' ', "\u{a0} "))] {
+            // RFC 3339 has no blanks of another kind.
+            if phrase.contains("T0") || phrase.ends_with(":01") {
+                continue;
+            }
+            let found = read(&text, now, &zone).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!((found.local, found.recur), (meaning.local, meaning.recur), "{text}");
+        }
+    }
+}
+
+/// `UPDATE_DOCS=1 cargo test --test schedule` writes it anew.
+#[test]
+fn the_words_of_the_grammar_page_are_those_of_the_tables() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/grammar/when-words.json");
+    let words = serde_json::to_string_pretty(&when::vocabulary()).unwrap() + "\n";
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &words).unwrap();
+    }
+    assert!(std::fs::read_to_string(path).unwrap_or_default() == words, "grammar/when-words.json is old");
+}
+
+fn at(now: &str, text: &str) -> String {
+    let zone = Zone::get("Europe/London").unwrap();
+    match parse_when(text, now.parse().unwrap(), &zone) {
+        Ok(local) => local.strftime("%Y-%m-%d %H:%M").to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn next_month_is_never_guessed() {
+    insta::assert_snapshot!(at("2026-11-22T10:00:00Z", "next month"), @"`next month` can be `Tue 1 Dec 09:00` (in 9 days) or `Tue 22 Dec 09:00` (in 30 days)");
+    assert_eq!(at("2026-11-01T10:00:00Z", "next month"), "2026-12-01 09:00", "one and the same day");
+    insta::assert_snapshot!(at("2026-11-22T10:00:00Z", "next friday"), @"`next friday` can be `Fri 27 Nov 09:00` (in 5 days) or `Fri 4 Dec 09:00` (in 12 days)");
+    assert_eq!(
+        at("2026-11-28T10:00:00Z", "next friday"),
+        "2026-12-04 09:00",
+        "the coming one is in the next week"
+    );
+    assert_eq!(at("2026-11-27T10:00:00Z", "next friday"), "2026-12-04 09:00");
+    assert_eq!(at("2026-11-22T10:00:00Z", "nächsten Freitag"), "2026-11-27 09:00", "weeks begin on Monday");
+    assert_eq!(at("2026-11-23T10:00:00Z", "next week"), "2026-11-30 09:00");
+}
+
+#[test]
+fn clock_changes() {
+    assert_eq!(at("2026-03-28T23:30:00Z", "in 2 hours"), "2026-03-29 02:30");
+    assert_eq!(at("2026-03-28T12:00:00Z", "tomorrow 01:30"), "2026-03-29 01:30");
+    assert_eq!(at("2026-10-24T23:00:00Z", "2026-10-25 01:30"), "2026-10-25 01:30");
+    assert_eq!(
+        at("2026-10-25T00:50:00Z", "in 20 minutes"),
+        "`in 20 minutes` is 2026-10-25 01:10 for the second time that night, which a reminder can't name: it would fire an hour too early"
+    );
+    let zone = Zone::get("Europe/London").unwrap();
+    let say = |now: &str, local: &str| said(local.parse().unwrap(), now.parse().unwrap(), &zone);
+    assert_eq!(
+        say("2026-03-28T12:00:00Z", "2026-03-29T01:30"),
+        "Sun 29 Mar 01:30, tomorrow (the clocks skip that time: it comes at 02:00)"
+    );
+    assert_eq!(
+        say("2026-10-20T12:00:00Z", "2026-10-25T01:30"),
+        "Sun 25 Oct 01:30, in 5 days (the first of the two that the clocks show)"
+    );
+}
+
+#[test]
+fn what_was_understood_is_said_back_with_weekday_and_distance() {
+    let zone = Zone::get("Europe/London").unwrap();
+    let now = "2026-11-22T10:00:20Z".parse().unwrap();
+    let say = |text: &str| {
+        let meaning = read(text, now, &zone).unwrap();
+        said_with(meaning.local, meaning.recur, now, &zone)
+    };
+    let shown: Vec<String> = [
+        "now",
+        "in 20 minutes",
+        "12:30",
+        "tonight",
+        "midnight",
+        "tomorrow",
+        "end of month",
+        "30 november 2027",
+        "every friday 17:00",
+    ]
+    .iter()
+    .map(|text| format!("{text}: {}", say(text)))
+    .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    now: Sun 22 Nov 10:01, in 1 min
+    in 20 minutes: Sun 22 Nov 10:21, in 20 min
+    12:30: Sun 22 Nov 12:30, in 2 h 29 min
+    tonight: Sun 22 Nov 19:00, in 8 h 59 min
+    midnight: Mon 23 Nov 00:00, tomorrow
+    tomorrow: Mon 23 Nov 09:00, tomorrow
+    end of month: Mon 30 Nov 09:00, in 8 days
+    30 november 2027: Tue 30 Nov 2027 09:00, in 373 days
+    every friday 17:00: Fri 27 Nov 17:00, in 5 days, then weekly
+    ");
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let shown: Vec<String> = [
+        "",
+        "gibberish",
+        "money 9am",
+        "tomorow",
+        "tomorrow 9am call mum",
+        "tomorrow 17",
+        "2026-02-30 09:00",
+        "25:00",
+        "13pm",
+        "300/1",
+        "31 june",
+        "june",
+        "monday 4 december",
+        "5/3/27",
+        "tomorrow 17 Uhr",
+        "tonight at 9am",
+        "every weekday",
+        "every friday",
+        "2020-01-01 09:00",
+        "today 9am",
+        "in 99999 years",
+        "5",
+    ]
+    .iter()
+    .map(|text| at("2026-12-01T09:30:20Z", text))
+    .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    can't read `` as a time: it is empty
+    can't read `gibberish` as a time: `gibberish` means nothing here
+    can't read `money 9am` as a time: `money` means nothing here
+    can't read `tomorow` as a time: `tomorow` means nothing here; did you mean `tomorrow`?
+    can't read `tomorrow 9am call mum` as a time: `call` means nothing here
+    can't read `tomorrow 17` as a time: is `17` an hour? write it as `17:00`
+    can't read `2026-02-30 09:00` as a time: there is no day `2026-02-30`
+    can't read `25:00` as a time: there is no time `25:00`; the day has 00:00 to 23:59
+    can't read `13pm` as a time: `pm` follows no hour from 1 to 12
+    can't read `300/1` as a time: `300` is no day, no hour and no year of four digits
+    can't read `31 june` as a time: there is no 31 June
+    can't read `june` as a time: which day of the month? write it as `1 december`
+    can't read `monday 4 december` as a time: 4 December 2026 is a Friday, not a Monday
+    can't read `5/3/27` as a time: write the year with four digits
+    can't read `tomorrow 17 Uhr` as a time: its words are of more than one language
+    can't read `tonight at 9am` as a time: `09:00` is not in the evening
+    can't read `every weekday` as a time: a reminder comes daily, weekly or monthly, and in no other way
+    `every friday` comes again and again, and one time is asked for here; the first is `Fri 4 Dec 09:00`
+    `2020-01-01 09:00` is in the past: that is 2020-01-01 09:00, and it is 2026-12-01 09:30 now
+    `today 9am` is in the past: that is 2026-12-01 09:00, and it is 2026-12-01 09:30 now
+    can't read `in 99999 years` as a time: it is beyond the calendar
+    `5` can be `Tue 1 Dec 17:00` (in 7 h 29 min) or `Wed 2 Dec 05:00` (tomorrow)
+    ");
+}
+
+#[test]
+fn the_past_is_read_where_it_is_looked_at() {
+    let zone = Zone::get("Europe/London").unwrap();
+    let now = "2026-11-25T10:00:20Z".parse().unwrap();
+    for (text, instant) in [
+        ("yesterday 18:00", "2026-11-24T18:00:00Z"),
+        ("yesterday", "2026-11-24T00:00:00Z"),
+        ("2 hours ago", "2026-11-25T08:00:20Z"),
+        ("in 2 hours", "2026-11-25T12:00:20Z"),
+        ("vor 2 Stunden", "2026-11-25T08:00:20Z"),
+        ("3 days ago", "2026-11-22T10:00:20Z"),
+        ("7 days ago", "2026-11-18T10:00:20Z"),
+        ("monday", "2026-11-23T00:00:00Z"),
+        ("friday 17:00", "2026-11-20T17:00:00Z"),
+        ("17:00", "2026-11-24T17:00:00Z"),
+        ("9am", "2026-11-25T09:00:00Z"),
+        ("1 july", "2026-06-30T23:00:00Z"),
+        ("last monday", "AMBIGUOUS"),
+        ("now", "2026-11-25T10:00:20Z"),
+    ] {
+        let found = read_past(text, now, &zone).map_or_else(|_| "AMBIGUOUS".to_owned(), |at| at.to_string());
+        assert_eq!(found, instant, "{text}");
+    }
+}
+
+#[test]
+fn days_of_the_week_hold_on_every_day_of_a_year() {
+    let zone = Zone::get("Europe/London").unwrap();
+    let start: Timestamp = "2026-01-01T10:00:00Z".parse().unwrap();
+    for day in 0..400 {
+        let now = start + SignedDuration::from_hours(24 * day);
+        let today = zone.tz().to_datetime(now).date();
+        for text in ["friday", "coming friday", "this friday 17:00", "next friday", "kommenden Freitag"] {
+            match read(text, now, &zone) {
+                Ok(meaning) => {
+                    let ahead = today.until(meaning.local.date()).unwrap().get_days();
+                    assert!((0..=7).contains(&ahead), "{text} on {today}: {}", meaning.local);
+                    assert_eq!(meaning.local.weekday(), Weekday::Friday, "{text} on {today}");
+                }
+                Err(WhenError::Ambiguous { readings, .. }) => {
+                    assert!(readings.iter().all(|reading| reading.local.weekday() == Weekday::Friday));
+                }
+                Err(error) => panic!("{text} on {today}: {error}"),
+            }
+        }
+        let last = parse_when("end of month 23:00", now, &zone).unwrap().date();
+        assert_eq!((last, last.month()), (today.last_of_month(), today.month()));
+        let tomorrow = parse_when("tomorrow", now, &zone).unwrap();
+        assert_eq!(tomorrow.date(), today.checked_add(1.day()).unwrap());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,30}|([a-z]{1,5}|[0-9]{1,6}|next|in|tomorrow|fri|jan|am|pm|every|of|the|[-/:., ]| ){1,8}") {
+        let zone = Zone::get("Europe/London").unwrap();
+        let now = "2026-12-01T09:30:20Z".parse().unwrap();
+        let _ = read(&text, now, &zone);
+        let _ = read_past(&text, now, &zone);
+    }
+
+    /// What is said back can be typed, and means the same.
+    #[test]
+    fn what_is_said_back_reads_as_itself(
+        now in 1_600_000_000i64..4_000_000_000,
+        ahead in 0i64..(3 * 366 * 24 * 60),
+        zone in prop::sample::select(vec!["Europe/London", "America/New_York", "Asia/Kolkata", "Pacific/Auckland", "UTC"]),
+    ) {
+        let zone = Zone::get(zone).unwrap();
+        let now = Timestamp::from_second(now).unwrap();
+        let local = zone.tz().to_datetime(now + SignedDuration::from_mins(ahead + 1));
+        let local = local.date().at(local.hour(), local.minute(), 0, 0);
+        let typed = day_and_time(local, now, &zone);
+        prop_assert_eq!(parse_when(&typed, now, &zone), Ok(local), "{}", typed);
+    }
+}
