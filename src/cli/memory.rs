@@ -13,6 +13,7 @@ use crate::memory::{
 };
 use crate::reminders::ReminderError;
 use crate::schedule;
+use crate::when;
 use crate::workspace::Workspace;
 
 /// Saves, lists, reads and removes memories.
@@ -265,11 +266,8 @@ fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandRes
         Shelf::Long => memory.save_fact(&fact()?, now, &origin)?,
         Shelf::Daily => memory.save_note(&fact()?, now, &origin)?,
         Shelf::Commitment => {
-            let due = args.due.as_deref().map(|when| crate::when::parse_when(when, now, &workspace.zone));
+            let due = args.due.as_deref().map(|phrase| when::parse_when(phrase, now, &workspace.zone));
             let due = due.transpose().map_err(ReminderError::from)?;
-            if let Some(local) = due {
-                context.ui.note(crate::when::said(local, now, &workspace.zone));
-            }
             let draft = Draft {
                 due: due.map(|local| schedule::resolve(&workspace.zone, local)),
                 precision: args
@@ -282,7 +280,11 @@ fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandRes
                 source: args.source.clone(),
                 ..Draft::new(text.as_str())
             };
-            memory.save_commitment(&draft, now, &origin)?
+            let saved = memory.save_commitment(&draft, now, &origin)?;
+            if let Some(local) = due {
+                context.ui.note(when::said(local, now, &workspace.zone));
+            }
+            saved
         }
     };
     context.ui.json(&saved);
@@ -321,7 +323,7 @@ fn only(args: &SaveArgs, shelf: Shelf) -> Result<(), CommandError> {
     }
     if is_follow_up && args.due.is_none() {
         return Err(CommandError::usage("a follow-up needs the time when it is told: `--due` is missing")
-            .hint(crate::when::WHEN_HINT));
+            .hint(when::WHEN_HINT));
     }
     Ok(())
 }

@@ -200,7 +200,7 @@ impl Remind<'_> {
 
     /// Prints the exact line, which is the console's confirmation; other notifiers get one of their own.
     fn say(&self, what: &str, written: &Written, when: Option<String>) -> CommandResult {
-        self.context.ui.json(&Said { written, when: when.as_deref() });
+        self.context.ui.json(written);
         self.context.ui.line(&written.line_text);
         if let Some(when) = when {
             self.context.ui.note(when);
@@ -230,15 +230,6 @@ impl Remind<'_> {
         };
         runtime()?.block_on(flush(&pass)).map(|_| ()).map_err(CommandError::problem)
     }
-}
-
-/// What is answered to a program: what stands in the note, and the time as it was understood.
-#[derive(serde::Serialize)]
-struct Said<'a> {
-    #[serde(flatten)]
-    written: &'a Written,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    when: Option<&'a str>,
 }
 
 /// `rid_…  2026-12-01 09:30  weekly   Call Mum`.

@@ -25,12 +25,48 @@ fn remind_add_prints_the_exact_line() {
     exit 0
     --- stdout
     - [ ] date=2026-12-02 time=09:00 recur=weekly msg="Call \"Mum\"" id=rid_[ID]
+    --- stderr
+    Wed 2 Dec 09:00, tomorrow, then weekly
     "#);
     assert_eq!(vault.read("Reminders.md"), format!("# Reminders\n{}", run.stdout));
     let run = vault.run(&["--json", "remind", "add", "in 20 minutes", "Tea"]).ok();
     let added = run.json();
     assert_eq!(vault.read("Reminders.md").lines().last().unwrap(), added["line_text"].as_str().unwrap());
     assert!(added["line_text"].as_str().unwrap().ends_with(&format!("id={}", added["id"].as_str().unwrap())));
+}
+
+#[test]
+fn a_time_is_taken_as_people_say_it_and_one_with_two_meanings_is_refused_with_both() {
+    let vault = vault("");
+    let run = vault.run(&["remind", "add", "every friday 17:00", "Bins"]).ok();
+    assert!(run.stdout.contains("date=2026-12-04 time=17:00 recur=weekly msg=\"Bins\""), "{}", run.stdout);
+    assert_eq!(run.stderr, "Fri 4 Dec 17:00, in 3 days, then weekly\n");
+    let run = vault.run(&["remind", "add", "morgen um 8 Uhr", "Tee"]).ok();
+    assert_eq!(run.stderr, "Wed 2 Dec 08:00, tomorrow\n");
+    let before = vault.read("Reminders.md");
+    insta::assert_snapshot!(vault.run(&["remind", "add", "next friday", "x"]).shown(), @r"
+    exit 2
+    --- stderr
+    error: `next friday` can be `Fri 4 Dec 09:00` (in 3 days) or `Fri 11 Dec 09:00` (in 10 days)
+    hint: give the day and the time that you mean, as they stand there
+    ");
+    let run = vault.run(&["remind", "add", "every friday", "x", "--recur", "daily"]);
+    assert!(
+        run.stderr.contains("it comes weekly, and the recurrence that was given is `daily`"),
+        "{}",
+        run.stderr
+    );
+    for command in [
+        &["commitment", "add", "every friday", "x"][..],
+        &["remind", "snooze", "rid_AAAAAAAAAAAA", "--until", "every friday"],
+        &["memory", "save", "--to", "commitment", "x", "--due", "every friday"],
+    ] {
+        let run = vault.run(command);
+        assert!(run.stderr.contains("`every friday` comes again and again"), "{}", run.stderr);
+    }
+    assert_eq!(vault.read("Reminders.md"), before);
+    let run = vault.run(&["memory", "save", "--to", "commitment", "Ask", "--due", "tonight"]).ok();
+    assert!(run.stderr.starts_with("Tue 1 Dec 19:00, in 9 h 30 min\n"), "{}", run.stderr);
 }
 
 #[test]
@@ -253,6 +289,8 @@ fn commitments_are_added_listed_and_ended() {
     exit 0
     --- stdout
     c-2026-12-01-001  pending    2026-12-01T09:50:00+00:00  Ask Kyle
+    --- stderr
+    Tue 1 Dec 09:50, in 20 min
     ");
     let _ = vault.run(&["commitment", "add", "tomorrow", "Second\n---\nid: x\n---\nfake"]).ok();
     insta::assert_snapshot!(vault.read("COMMITMENTS.md"), @r"

@@ -233,6 +233,7 @@ fn a_reminder_is_snoozed_as_on_discord() {
     insta::assert_snapshot!(without_random(again.text()), @r#"
     snoozed in Reminders.md:
     - [ ] date=2026-12-02 time=09:00 recur=none msg="Water plants" id=rid_[ID]
+    It comes Wed 2 Dec 09:00, tomorrow.
     "#);
     assert!(vault.read("Reminders.md").contains("recur=weekly msg=\"Water plants\" id=rid_BBBBCCCCDDDD"));
     assert_eq!(

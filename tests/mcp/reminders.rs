@@ -19,6 +19,7 @@ fn a_reminder_lives_from_add_to_delete() {
     insta::assert_snapshot!(without_random(added.text()), @r#"
     added in Reminders.md:
     - [ ] date=2026-12-04 time=17:00 recur=weekly msg="Call \"Mum\"" id=rid_[ID]
+    It comes Fri 4 Dec 17:00, in 3 days, then weekly.
     "#);
     let listed = client.call("reminder_list", json!({})).ok();
     assert_eq!(listed.structured()["reminders"][0]["message"], "Call \"Mum\"");
