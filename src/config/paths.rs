@@ -28,6 +28,8 @@ pub struct Paths {
     pub approvals: String,
     /// The folder of skills.
     pub skills: String,
+    /// The folder of summaries of transcripts.
+    pub summaries: String,
 }
 
 impl Default for Paths {
@@ -44,13 +46,14 @@ impl Default for Paths {
             logs: "logs".to_owned(),
             approvals: "Approvals.md".to_owned(),
             skills: "skills".to_owned(),
+            summaries: "summaries".to_owned(),
         }
     }
 }
 
 impl Paths {
     /// Each with its key in the settings.
-    pub(super) fn all(&self) -> [(&'static str, &str); 11] {
+    pub(super) fn all(&self) -> [(&'static str, &str); 12] {
         [
             ("reminders", &self.reminders),
             ("commitments", &self.commitments),
@@ -63,6 +66,7 @@ impl Paths {
             ("logs", &self.logs),
             ("approvals", &self.approvals),
             ("skills", &self.skills),
+            ("summaries", &self.summaries),
         ]
     }
 }

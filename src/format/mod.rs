@@ -8,6 +8,7 @@
 pub mod approval;
 pub mod commitment;
 pub mod daily;
+mod head;
 pub mod id;
 pub mod invisible;
 pub mod lines;
@@ -17,6 +18,7 @@ pub mod pinned;
 pub mod reminder;
 pub mod routine;
 pub mod skill;
+pub mod summary;
 mod swar;
 pub mod tags;
 pub mod tasks;

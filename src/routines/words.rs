@@ -83,7 +83,7 @@ pub fn target(
     let name = name.trim().trim_start_matches("[[").trim_end_matches("]]");
     let name = if name.to_lowercase().ends_with(".md") { name.to_owned() } else { format!("{name}.md") };
     let path = NotePath::new(&name).map_err(|error| format!("`note` names no note: {error}"))?;
-    let folders = [paths.routines.as_str(), paths.logs.as_str(), "skills", "summaries"];
+    let folders = [paths.routines.as_str(), paths.logs.as_str(), "skills", paths.summaries.as_str()];
     let notes = [
         paths.reminders.as_str(),
         paths.commitments.as_str(),

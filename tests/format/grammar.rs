@@ -8,7 +8,7 @@ use jiff::{Timestamp, civil::DateTime};
 use vault_agent::format::{
     approval, commitment, daily, log, memory, pinned,
     reminder::{self, Parsed},
-    routine, skill, working,
+    routine, skill, summary, working,
 };
 
 use super::{
@@ -272,6 +272,26 @@ fn logs() {
 }
 
 #[test]
+fn summaries() {
+    sentences(
+        "summary",
+        300,
+        |_| true,
+        |sentence| {
+            let (read, findings) = summary::parse(sentence.text.as_bytes());
+            let read = read.unwrap_or_else(|| panic!("{}: {findings:?}", sentence.text));
+            assert_eq!(Some(read.id.as_str()), sentence.first("summary-id"), "{}", sentence.text);
+            assert_eq!(Some(read.sha256.as_str()), sentence.first("sha256"));
+            assert_eq!(Some(read.by.as_str()), sentence.first("producer"));
+            assert_eq!(read.sources, sentence.all("summary-id")[1..]);
+            let ids = sentence.all("block-id");
+            assert_eq!(read.covers, ids.first().map(|first| ((*first).to_owned(), ids[1].to_owned())));
+            assert_eq!(summary::parse(summary::render(&read).as_bytes()), (Some(read), vec![]));
+        },
+    );
+}
+
+#[test]
 fn routines() {
     sentences(
         "routine",
@@ -326,8 +346,17 @@ fn skills() {
 fn near_a_sentence_nothing_panics() {
     let grammar = Grammar::of_this_repository();
     let mut generator = Generator::new(&grammar, 7);
-    let rules =
-        ["reminder-line", "commitment", "memory-line", "pinned-bullet", "working", "log", "routine", "skill"];
+    let rules = [
+        "reminder-line",
+        "commitment",
+        "memory-line",
+        "pinned-bullet",
+        "working",
+        "log",
+        "routine",
+        "skill",
+        "summary",
+    ];
     for round in 0..400 {
         let mut bytes = generator.sentence(rules[round % rules.len()]).text.into_bytes();
         for _ in 0..generator.below(4) {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use vault_agent::format::{
     Finding, approval, commitment, daily, log, memory, pinned,
     reminder::{self, Parsed, Reminder},
-    routine, skill, working,
+    routine, skill, summary, working,
 };
 
 /// Runs `check` on every vector of a file; it returns what was expected and what came.
@@ -321,6 +321,33 @@ fn skills() {
             ("body", json!(read.body)),
         ]);
         (json!([vector["value"], vector["findings"]]), json!([found, places(&findings)]))
+    });
+}
+
+#[test]
+fn summaries() {
+    each("summaries.json", |vector, input| {
+        let (found, findings) = summary::parse(input);
+        let found = found.map(|it| {
+            assert_eq!(summary::parse(summary::render(&it).as_bytes()), (Some(it.clone()), vec![]));
+            object([
+                ("id", json!(it.id)),
+                ("kind", json!(it.kind)),
+                ("depth", json!(it.depth)),
+                ("covers", json!(it.covers)),
+                ("sources", json!(it.sources)),
+                ("log", json!(it.log)),
+                ("sha256", json!(it.sha256)),
+                ("tokens", json!(it.tokens)),
+                ("brain", json!(it.brain)),
+                ("by", json!(it.by)),
+                ("at", json!(it.at)),
+                ("text", json!(it.text)),
+            ])
+        });
+        let places = places(&findings);
+        let findings = if places == json!([]) { Value::Null } else { places };
+        (json!([vector["summary"], vector["findings"]]), json!([found, findings]))
     });
 }
 

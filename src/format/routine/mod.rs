@@ -15,7 +15,6 @@
 //! Other keys are somebody else's. The grammar is `grammar/routine.abnf`.
 
 mod cron;
-mod head;
 mod schedule;
 
 use std::fmt;
@@ -23,8 +22,8 @@ use std::fmt;
 pub use cron::Cron;
 pub use schedule::{Schedule, ScheduleError};
 
-use super::yaml;
 use super::{Finding, commitment, lines::frontmatter_end, quote};
+use super::{head, yaml};
 
 /// A routine.
 #[derive(Debug, Clone, PartialEq, Eq)]

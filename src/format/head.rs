@@ -1,11 +1,11 @@
-//! A routine's head as keys with values and lists: `skills: [a, b]`, or the block that Obsidian's property editor
+//! A note's head as keys with values and lists: `skills: [a, b]`, or the block that Obsidian's property editor
 //! writes. Pure, and each line for itself, as everywhere in [`yaml`].
 
-use super::super::{lines::lines, yaml};
+use super::{lines::lines, yaml};
 
 /// One key of the head.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub line: usize,
     /// The value's column, from 1.
     pub column: usize,
@@ -16,7 +16,7 @@ pub(super) struct Entry {
 }
 
 /// The entries of the head that ends at `end`.
-pub(super) fn entries(bytes: &[u8], end: usize) -> Vec<Entry> {
+pub(crate) fn entries(bytes: &[u8], end: usize) -> Vec<Entry> {
     let mut found: Vec<Entry> = Vec::new();
     for line in lines(bytes).take_while(|line| line.start < end) {
         if let Some(entry) = yaml::entry(line.text) {
@@ -82,7 +82,7 @@ fn list(text: &str) -> Vec<String> {
 }
 
 /// An item as it stands between brackets.
-pub(super) fn item(text: &str) -> String {
+pub(crate) fn item(text: &str) -> String {
     let plain = !text.contains([',', '[', ']', '"', '\'']);
     if plain {
         yaml::to_scalar(text)
@@ -92,7 +92,7 @@ pub(super) fn item(text: &str) -> String {
 }
 
 /// The bytes with this value for a key of the head that ends at `end`; a missing key is put last.
-pub(super) fn with_value(bytes: &[u8], end: usize, key: &str, value: &str) -> Option<Vec<u8>> {
+pub(crate) fn with_value(bytes: &[u8], end: usize, key: &str, value: &str) -> Option<Vec<u8>> {
     let mut last = None;
     for line in lines(bytes).take_while(|line| line.start < end) {
         if let Some(entry) = yaml::entry(line.text).filter(|entry| entry.key == key) {

@@ -1,0 +1,358 @@
+//! `summaries/<log>/d0-0001.md`: what some events of a log said, in few words, with what proves which events those are.
+//!
+//! ```text
+//! ---
+//! id: sum_3f2a9c0d1e4b5a67
+//! kind: leaf
+//! depth: 0
+//! covers: [^01JGXYZ0000000000000000000, ^01JGXYZ0000000000000000009]
+//! sources: ["[[logs/discord-channel/7/20260130T142355Z_0001]]"]
+//! sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+//! tokens: 412
+//! brain: claude
+//! at: 2026-11-22T09:30:00Z
+//! type: Summary
+//! generated: { by: claude/claude-sonnet-4-6, at: 2026-11-22T09:30:00Z }
+//! ---
+//! What was said.
+//!
+//! Expand for details about: the mast, the dentist.
+//! ```
+//!
+//! A *leaf* is about events, a *condensed* one about the summaries that its `sources` name. `covers` names the first and
+//! the last event, `sha256` is of the log's bytes from the first one's beginning to the last one's end. `type`,
+//! `sources` and `generated` bear the names of the Open Knowledge Format. Other keys are somebody else's and are passed
+//! over. The grammar is `grammar/summary.abnf`.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::lines::frontmatter_end;
+use super::{Finding, head, quote, yaml};
+
+/// The hexadecimal digits of an id.
+const ID_DIGITS: usize = 16;
+/// What begins the last line of a summary's text.
+pub const EXPAND: &str = "Expand for details about: ";
+/// Who a summary is from where no brain wrote it.
+pub const EXTRACT: &str = "extract";
+/// The trailer in history of what wrote a summary: nobody means it by `undo`.
+pub const TRAILER: &str = "Summary";
+/// What the head's `type` says.
+const TYPE: &str = "Summary";
+
+/// What a summary is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Events of a log.
+    Leaf,
+    /// Other summaries.
+    Condensed,
+}
+
+impl Kind {
+    /// The word in the head.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Leaf => "leaf",
+            Self::Condensed => "condensed",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// `sum_` and sixteen hexadecimal digits.
+    pub id: String,
+    /// What it is made from.
+    pub kind: Kind,
+    /// How many summaries lie between it and the events; 0 for a leaf.
+    pub depth: u32,
+    /// The block ids of the first and the last event, without `^`; a condensed one may leave them to its sources.
+    pub covers: Option<(String, String)>,
+    /// The summaries that a condensed one is made from, oldest first.
+    pub sources: Vec<String>,
+    /// The log that a leaf is about, as its head links to it: a path without `.md`.
+    pub log: Option<String>,
+    /// The SHA-256 of the log's bytes from the first event to the last, in hexadecimal digits.
+    pub sha256: String,
+    /// Estimated tokens of its text.
+    pub tokens: u64,
+    /// The brain that wrote it, or [`EXTRACT`].
+    pub brain: String,
+    /// Who wrote it in the words of the Open Knowledge Format: `<producer>/<version>` or `process:<name>`.
+    pub by: String,
+    /// When the log was read for it.
+    pub at: Timestamp,
+    /// What it says, without blank lines around it.
+    pub text: String,
+}
+
+/// Whether a text is the id of a summary.
+pub fn is_id(text: &str) -> bool {
+    let digits = text.strip_prefix("sum_");
+    digits.is_some_and(|digits| digits.len() == ID_DIGITS && is_hex(digits))
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Reads a note; none where its head lacks something or isn't understood, with what is wrong.
+pub fn parse(bytes: &[u8]) -> (Option<Summary>, Vec<Finding>) {
+    let Some(end) = frontmatter_end(bytes) else {
+        let advice = "begin it as `grammar/summary.abnf` says, or move it elsewhere";
+        return (None, vec![finding(1, 1, "this note has no head, so it is no summary", advice)]);
+    };
+    let entries = head::entries(bytes, end);
+    let mut wrong = Vec::new();
+    let mut draft = Draft::default();
+    for (at, entry) in entries.iter().enumerate() {
+        if entries[..at].iter().any(|before| before.key == entry.key) && KEYS.contains(&entry.key.as_str()) {
+            wrong.push(finding(
+                entry.line,
+                1,
+                &format!("`{}` stands twice", entry.key),
+                "delete one of them",
+            ));
+        } else if let Err(reason) = draft.take(entry) {
+            wrong.push(finding(entry.line, entry.column, &reason, "delete the note: it is made again"));
+        }
+    }
+    let text = String::from_utf8_lossy(&bytes[end..]).replace("\r\n", "\n").trim().to_owned();
+    match draft.done(text) {
+        Ok(summary) if wrong.is_empty() => (Some(summary), wrong),
+        Ok(_) => (None, wrong),
+        Err(missing) => {
+            if wrong.is_empty() {
+                wrong.push(finding(1, 1, &missing, "delete the note: it is made again"));
+            }
+            (None, wrong)
+        }
+    }
+}
+
+fn finding(line: usize, column: usize, reason: &str, suggestion: &str) -> Finding {
+    Finding { line, column, reason: reason.to_owned(), suggestion: suggestion.to_owned() }
+}
+
+const KEYS: [&str; 9] = ["id", "kind", "depth", "covers", "sources", "sha256", "tokens", "brain", "at"];
+
+#[derive(Default)]
+struct Draft {
+    id: Option<String>,
+    kind: Option<Kind>,
+    depth: Option<u32>,
+    covers: Option<(String, String)>,
+    sources: Vec<String>,
+    log: Option<String>,
+    sha256: Option<String>,
+    tokens: Option<u64>,
+    brain: Option<String>,
+    by: Option<String>,
+    at: Option<Timestamp>,
+}
+
+impl Draft {
+    fn take(&mut self, entry: &head::Entry) -> Result<(), String> {
+        let value = entry.value.as_str();
+        let no = |what: &str| format!("{} is no {what}", quote(value));
+        match entry.key.as_str() {
+            "id" => self.id = Some(valid(value, is_id).ok_or_else(|| no("id of a summary"))?),
+            "kind" => {
+                let kind = [Kind::Leaf, Kind::Condensed].into_iter().find(|kind| kind.as_str() == value);
+                self.kind = Some(kind.ok_or_else(|| no("kind of summary: `leaf` or `condensed`"))?);
+            }
+            "depth" => self.depth = Some(value.parse().map_err(|_| no("number"))?),
+            "covers" => self.covers = Some(covers(&entry.items).ok_or_else(|| no("pair of block ids"))?),
+            "sources" => self.take_sources(&entry.items),
+            "sha256" => {
+                let is_hash = |text: &str| text.len() == 64 && is_hex(text);
+                self.sha256 = Some(valid(value, is_hash).ok_or_else(|| no("SHA-256"))?);
+            }
+            "tokens" => self.tokens = Some(value.parse().map_err(|_| no("number"))?),
+            "brain" => self.brain = valid(value, |text| !text.is_empty()),
+            "at" => self.at = Some(value.parse().map_err(|_| no("instant"))?),
+            "generated" => self.by = by(value),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn take_sources(&mut self, items: &[String]) {
+        let link = items.iter().find_map(|item| item.strip_prefix("[[")?.strip_suffix("]]"));
+        self.log = link.map(str::to_owned);
+        self.sources = items.iter().filter(|item| is_id(item)).cloned().collect();
+    }
+
+    fn done(self, text: String) -> Result<Summary, String> {
+        let need = |what: &str| format!("this summary has no `{what}`");
+        let kind = self.kind.ok_or_else(|| need("kind"))?;
+        if kind == Kind::Leaf && self.covers.is_none() {
+            return Err(need("covers"));
+        }
+        if kind == Kind::Condensed && self.sources.is_empty() {
+            return Err(need("sources"));
+        }
+        let depth = self.depth.ok_or_else(|| need("depth"))?;
+        if (kind == Kind::Leaf) != (depth == 0) {
+            return Err(format!("a {kind} summary has no depth {depth}"));
+        }
+        let brain = self.brain.ok_or_else(|| need("brain"))?;
+        Ok(Summary {
+            id: self.id.ok_or_else(|| need("id"))?,
+            kind,
+            depth,
+            covers: self.covers,
+            sources: if kind == Kind::Leaf { Vec::new() } else { self.sources },
+            log: self.log.filter(|_| kind == Kind::Leaf),
+            sha256: self.sha256.ok_or_else(|| need("sha256"))?,
+            tokens: self.tokens.ok_or_else(|| need("tokens"))?,
+            by: self.by.unwrap_or_else(|| brain.clone()),
+            brain,
+            at: self.at.ok_or_else(|| need("at"))?,
+            text,
+        })
+    }
+}
+
+fn valid(value: &str, holds: impl Fn(&str) -> bool) -> Option<String> {
+    holds(value).then(|| value.to_owned())
+}
+
+/// `[^first, ^last]`
+fn covers(items: &[String]) -> Option<(String, String)> {
+    let id = |item: &String| {
+        let id = item.strip_prefix('^')?;
+        let whole = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        whole.then(|| id.to_owned())
+    };
+    match items {
+        [first, last] => Some((id(first)?, id(last)?)),
+        _ => None,
+    }
+}
+
+/// The `by` of `{ by: …, at: … }`.
+fn by(value: &str) -> Option<String> {
+    let inner = value.trim().strip_prefix('{')?.strip_suffix('}')?;
+    let (_, rest) = inner.split_once("by:")?;
+    let value = rest.rsplit_once(", at:").map_or(rest, |(by, _)| by).trim();
+    let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    let value =
+        quoted.map_or_else(|| value.to_owned(), |value| value.replace("\\\"", "\"").replace("\\\\", "\\"));
+    (!value.is_empty()).then_some(value)
+}
+
+/// The whole note.
+pub fn render(summary: &Summary) -> String {
+    let mut out = format!("---\nid: {}\nkind: {}\ndepth: {}\n", summary.id, summary.kind, summary.depth);
+    if let Some((first, last)) = &summary.covers {
+        out.push_str(&format!("covers: [^{first}, ^{last}]\n"));
+    }
+    match (summary.kind, &summary.log) {
+        (Kind::Condensed, _) => out.push_str(&format!("sources: [{}]\n", summary.sources.join(", "))),
+        (Kind::Leaf, Some(log)) => {
+            let link = format!("[[{log}]]").replace('\\', "\\\\").replace('"', "\\\"");
+            out.push_str(&format!("sources: [\"{link}\"]\n"));
+        }
+        (Kind::Leaf, None) => {}
+    }
+    let (brain, at) = (yaml::to_scalar(&summary.brain), summary.at);
+    out.push_str(&format!(
+        "sha256: {}\ntokens: {}\nbrain: {brain}\nat: {at}\n",
+        summary.sha256, summary.tokens
+    ));
+    out.push_str(&format!("type: {TYPE}\ngenerated: {{ by: {}, at: {at} }}\n---\n", head::item(&summary.by)));
+    out.push_str(summary.text.trim());
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sample() -> Summary {
+        Summary {
+            id: "sum_0123456789abcdef".into(),
+            kind: Kind::Leaf,
+            depth: 0,
+            covers: Some(("D1-1".into(), "D1-9".into())),
+            sources: vec![],
+            log: Some("logs/a/b/c".into()),
+            sha256: "0".repeat(64),
+            tokens: 3,
+            brain: EXTRACT.into(),
+            by: "process:vault-agent".into(),
+            at: "2026-11-22T09:30:00Z".parse().unwrap(),
+            text: "Hi.\n\nExpand for details about: tea.".into(),
+        }
+    }
+
+    #[test]
+    fn what_obsidian_makes_of_a_head_is_understood() {
+        let note = render(&sample());
+        assert_eq!(parse(note.as_bytes()), (Some(sample()), vec![]));
+        let as_properties = note
+            .replace("covers: [^D1-1, ^D1-9]", "covers:\n  - ^D1-1\n  - ^D1-9")
+            .replace("sources: [\"[[logs/a/b/c]]\"]", "sources:\n  - \"[[logs/a/b/c]]\"\ntags: [mine]")
+            .replace('\n', "\r\n");
+        assert_eq!(parse(as_properties.as_bytes()), (Some(sample()), vec![]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let note = render(&sample());
+        let wrong = |from: &str, to: &str| {
+            let (read, found) = parse(note.replace(from, to).as_bytes());
+            assert_eq!(read, None);
+            format!("{}:{} {}", found[0].line, found[0].column, found[0].reason)
+        };
+        assert_eq!(wrong("sum_01", "sum_0g"), "2:5 `sum_0g23456789abcdef` is no id of a summary");
+        assert_eq!(
+            wrong("kind: leaf", "kind: twig"),
+            "3:7 `twig` is no kind of summary: `leaf` or `condensed`"
+        );
+        assert_eq!(wrong("kind: leaf", "kind: condensed"), "1:1 this summary has no `sources`");
+        assert_eq!(wrong("depth: 0", "depth: 2"), "1:1 a leaf summary has no depth 2");
+        assert_eq!(wrong(", ^D1-9]", "]"), "5:9 `[^D1-1]` is no pair of block ids");
+        assert_eq!(wrong("tokens: 3\n", ""), "1:1 this summary has no `tokens`");
+        assert_eq!(wrong("at: 2026", "depth: 0\nat: 2026"), "10:1 `depth` stands twice");
+        assert_eq!(wrong("---\nid", "id"), "1:1 this note has no head, so it is no summary");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(
+            text in "[^\\s\r]{1,9}([ \n]{1,3}[^\\s\r]{1,9}){0,4}",
+            (brain, by) in ("[a-z0-9 :#%\"'-]{0,8}[a-z]", "[a-z][a-z0-9/., \"'-]{0,8}[a-z]"),
+            (digits, depth) in ("[0-9a-f]{16}", 0u32..3),
+        ) {
+            let sources = if depth == 0 { vec![] } else { vec![format!("sum_{digits}"), sample().id] };
+            let kind = if depth == 0 { Kind::Leaf } else { Kind::Condensed };
+            let log = sample().log.filter(|_| depth == 0);
+            let brain = brain.trim().to_owned();
+            let summary = Summary { id: format!("sum_{digits}"), kind, depth, sources, log, brain, by, text, ..sample() };
+            prop_assert_eq!(parse(render(&summary).as_bytes()), (Some(summary), vec![]));
+        }
+
+        #[test]
+        fn no_bytes_panic(tail in proptest::collection::vec(any::<u8>(), 0..120)) {
+            let _ = parse(&[b"---\nid: sum_".as_slice(), &tail, b"\n---\n"].concat());
+            let _ = parse(&tail);
+        }
+    }
+}
