@@ -42,6 +42,9 @@ pub mod brain;
 pub mod turn;
 
 #[cfg(feature = "assistant")]
+pub mod summary;
+
+#[cfg(feature = "assistant")]
 pub mod agent;
 
 #[cfg(feature = "assistant")]

@@ -28,10 +28,12 @@ use crate::brain::wire::{self, Watch};
 use crate::brain::{BrainError, Class, Event, Part, Reply, Request, Stop, ToolSpec, Usage};
 use crate::config::{AttachmentKind, MEMORY};
 use crate::format::log::{self, LogBlock};
+use crate::summary::Summaries;
 use crate::turn::assemble::{self, Material, Question};
 use crate::turn::files::{self, Attached, FilePlace};
 use crate::turn::journal::{Assembled, CallRow, Recalled, Turn};
 use crate::turn::skills::{self, Shown};
+use crate::turn::told::Told;
 use crate::turn::{
     Answer, Halt, Note, Place, Responder, State, TurnJournal, TurnJournalError, history, remake, route,
 };
@@ -105,6 +107,8 @@ pub(super) struct Run<'a> {
     pub joined: Vec<Turn>,
     pub blocks: Vec<LogBlock>,
     pub questions: Vec<Question>,
+    /// The window's summaries that none stands above.
+    told: Vec<Told>,
     recalled: Recalled,
     /// The brains that are passed over because their own budget is used up, in words.
     passed: Vec<String>,
@@ -195,13 +199,13 @@ impl Engine {
     ) -> Result<Answer, Halt> {
         let turn = self.journal().turn(message).map_err(later)?.ok_or(Halt::Gone)?;
         let joined = self.journal().joined_to(message).map_err(later)?;
-        let blocks = self.window(&turn)?;
+        let (told, blocks) = self.told(&turn, self.window(&turn)?);
         let questions = self.questions(&turn, &joined, &blocks, place).await;
         if questions.is_empty() {
             return Err(Halt::Gone);
         }
         let (recalled, passed) = (Recalled::default(), Vec::new());
-        let mut run = Run { turn, joined, blocks, questions, recalled, passed, place, stop, patience };
+        let mut run = Run { turn, joined, blocks, questions, told, recalled, passed, place, stop, patience };
         let mut asked = match self.route(&run) {
             Ok(chain) if chain.is_empty() => Asked::Nobody { why: None },
             Ok(chain) => match self.within_budgets(&run, chain).await {
@@ -238,6 +242,19 @@ impl Engine {
             // A log that a person deleted: the question is answered from what the journal knows.
             Err(error) if error.is_not_found() => Ok(Vec::new()),
             Err(error) => Err(Halt::Later(error.to_string())),
+        }
+    }
+
+    /// The summaries of the window; where they can't be read the turn goes on without.
+    fn told(&self, turn: &Turn, blocks: Vec<LogBlock>) -> (Vec<Told>, Vec<LogBlock>) {
+        let workspace = &self.parts.workspace;
+        let path = turn.asked.block.split_once("#^").map_or("", |(path, _)| path);
+        match Summaries::of(workspace).told(&format!("{path}.md"), blocks) {
+            (Ok(told), blocks) => (told, blocks),
+            (Err(error), blocks) => {
+                tracing::warn!("a turn goes on without summaries: {error}");
+                (Vec::new(), blocks)
+            }
         }
     }
 
@@ -395,7 +412,9 @@ impl Engine {
         let skills = self.skills(run);
         let base = self.assemble(run, seat, at, budget, &skills);
         let (tail, hash) = (tail(&run.blocks), base.hash());
-        let assembled = Assembled { at, budget, tail, hash, skills: skills.names() };
+        let sums =
+            run.told.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
+        let assembled = Assembled { at, budget, tail, hash, skills: skills.names(), sums };
         fail::fail_point!("turn::before-assembled");
         self.journal().assembled(message, &assembled, self.now()).map_err(later)?;
         fail::fail_point!("turn::after-assembled");
@@ -464,6 +483,7 @@ impl Engine {
             skills,
             tools: self.tools(),
             blocks: &run.blocks,
+            summaries: &run.told,
             questions: &questions,
             injection: &run.recalled.injection,
             now: &now,

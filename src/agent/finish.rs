@@ -77,6 +77,7 @@ impl Engine {
             at: assembled.as_ref().map(|request| request.at),
             budget: assembled.as_ref().map(|request| request.budget),
             tail: assembled.as_ref().and_then(|request| request.tail.clone()),
+            sums: assembled.as_ref().map(|request| request.sums.clone()).unwrap_or_default(),
             skills: assembled.and_then(|request| request.skills),
             turn: id(turn),
             with: joined.iter().filter_map(id).collect(),

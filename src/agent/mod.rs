@@ -10,6 +10,7 @@ pub mod approval;
 pub mod approvals;
 #[cfg(unix)]
 pub mod bash;
+pub mod beside;
 pub mod budget;
 mod calling;
 pub mod colleague;
@@ -22,6 +23,7 @@ mod phrase;
 mod recaller;
 pub mod recollection;
 mod rounds;
+mod scribe;
 #[cfg(all(feature = "mcp", unix))]
 pub mod servers;
 pub mod setup;
@@ -40,5 +42,6 @@ pub use engine::{Engine, EngineParts, Purpose};
 pub use memory::{Given, Remember, VaultMemory};
 pub use phrase::Phraser;
 pub use recollection::{Memory, Recall};
+pub use scribe::{Done, Scribe};
 pub use told::{kept, persona, persona_text, pinned, pinned_text, shown};
 pub use tools::{Boxes, NoTools, Toolbox};

@@ -6,7 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::{CommandError, CommandResult, Context, Status};
-use crate::format::{approval, commitment, reminder, tasks};
+use crate::format::{approval, commitment, reminder, summary, tasks};
 use crate::reminders::{self, IdAt, PlacedFinding};
 use crate::vault::{NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 ///
 /// Each with file, line, column, the reason and a suggestion; also heads of routines, and reminders that stand in another note
 /// than the one that is read, and tasks with a date in the form of other programs (Tasks, Reminder,
-/// Kanban), once a note: none of these is told; and what is wrong with skills. Nothing is changed. The exit
+/// Kanban), once a note: none of these is told; and what is wrong with skills and summaries. Nothing is changed. The exit
 /// code is 1 if there is any, those tasks of other programs left out.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -43,6 +43,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             crate::agent::skills::Skills::of(&workspace).list()?.into_iter().flat_map(|one| one.problems),
         );
         look_at_routines(&workspace, &mut found)?;
+        look_at_summaries(&workspace, &mut found)?;
     }
     for file in &args.files {
         let path = note_path(&workspace, file)?;
@@ -78,11 +79,16 @@ fn look_elsewhere(
 ) -> Result<(), VaultError> {
     let paths = &workspace.settings.paths;
     let logs = workspace.note(&paths.logs);
+    let summaries = workspace.note(&paths.summaries);
     let mut notes = workspace.vault.walk(&WalkOptions::default())?.entries;
     notes.sort_by(|one, other| one.path.cmp(&other.path));
     for note in notes.iter().map(|entry| &entry.path).filter(|path| !path.is_within(&logs)) {
         // What can't be read, or isn't there any more, is not `check`'s to say.
         let Ok(bytes) = workspace.vault.read(note) else { continue };
+        if note.is_within(&summaries) {
+            found.extend(summary::parse(&bytes).1.iter().map(|finding| PlacedFinding::new(note, finding)));
+            continue;
+        }
         foreign.extend(others(workspace, note, &bytes));
         if note.as_str() == paths.reminders || note.as_str() == paths.commitments {
             continue;
@@ -103,6 +109,18 @@ fn look_at_routines(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Re
     #[cfg(feature = "assistant")]
     for note in crate::routines::read_all(workspace)? {
         found.extend(note.findings.iter().map(|finding| PlacedFinding::new(&note.path, finding)));
+    }
+    #[cfg(not(feature = "assistant"))]
+    let _ = (workspace, found);
+    Ok(())
+}
+
+/// Looks at the logs of summaries: one that is gone, or says something else than it did.
+fn look_at_summaries(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Result<(), CommandError> {
+    #[cfg(feature = "assistant")]
+    {
+        let summaries = crate::summary::Summaries::of(workspace);
+        found.extend(summaries.findings().map_err(CommandError::problem)?);
     }
     #[cfg(not(feature = "assistant"))]
     let _ = (workspace, found);
@@ -144,6 +162,10 @@ fn look(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, Va
     let bytes = workspace.vault.read(path)?;
     if path.is_within(&workspace.note(&workspace.settings.paths.routines)) {
         let findings = crate::format::routine::parse(&bytes).1;
+        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
+    }
+    if path.is_within(&workspace.note(&workspace.settings.paths.summaries)) {
+        let findings = summary::parse(&bytes).1;
         return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
     }
     if path.as_str() == workspace.settings.paths.commitments {

@@ -25,6 +25,8 @@ mod history;
 mod hook;
 mod import;
 mod init;
+#[cfg(feature = "assistant")]
+mod lcm;
 mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -143,6 +145,8 @@ enum Command {
     Skill(skill::Args),
     #[cfg(feature = "assistant")]
     Routine(routine::Args),
+    #[cfg(feature = "assistant")]
+    Lcm(lcm::Args),
     Hook(hook::Args),
     Import(import::Args),
     Export(export::Args),
@@ -367,6 +371,8 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Skill(args) => skill::run(context, args),
         #[cfg(feature = "assistant")]
         Command::Routine(args) => routine::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Lcm(args) => lcm::run(context, args),
         Command::Hook(args) => hook::run(context, args),
         Command::Import(args) => import::run(context, args),
         Command::Export(args) => export::run(context, args),

@@ -20,7 +20,7 @@ const PERMITTED: [(&str, &[&str], &[&str]); 11] = [
     ("stats", &[], &[]),
     ("check", &[], &["files"]),
     ("usage", &[], &[]),
-    ("lcm", &[], &[]),
+    ("lcm", &["grep", "describe", "expand", "verify"], &[]),
 ];
 
 /// Whether the assistant may do what these arguments ask for.

@@ -11,9 +11,11 @@ use crate::daemon::assistant::{ASSISTANT, toolbox_for};
 use crate::format::log::{self, LogBlock};
 use crate::format::routine;
 use crate::reminders::rfc3339;
+use crate::summary::Summaries;
 use crate::turn::files::{self, Attached, FilePlace};
 use crate::turn::remake::{self, Around};
 use crate::turn::skills::Shown as Skills;
+use crate::turn::told::Told as Summary;
 use crate::turn::{Facts, Turn, TurnJournal};
 use crate::vault::{NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
@@ -210,6 +212,8 @@ fn unknown(id: &str) -> CommandError {
 
 /// A turn's log with what its answer says of the request.
 struct Logged {
+    /// The log that holds the question.
+    path: String,
     blocks: Vec<LogBlock>,
     facts: Facts,
 }
@@ -225,10 +229,10 @@ fn request(context: &Context, workspace: &Workspace, id: &str) -> CommandResult 
     }
     let question = turn.as_ref().map_or_else(|| id.to_owned(), id_of);
     let path = turn.as_ref().and_then(|turn| Some(format!("{}.md", turn.asked.block.split_once("#^")?.0)));
-    let near = path.map(|path| read(workspace, &path)).transpose()?.unwrap_or_default();
+    let near = path.as_ref().map(|path| read(workspace, path)).transpose()?.unwrap_or_default();
     // After `/new` the answer stands in another window than its question.
     let logged = match remake::facts_of(&near, &question) {
-        Some(facts) => Some(Logged { blocks: near, facts }),
+        Some(facts) => Some(Logged { path: path.unwrap_or_default(), blocks: near, facts }),
         None => search(workspace, &question)?,
     };
     let stored =
@@ -270,8 +274,9 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
         names.map(|names| names.shown(told)).unwrap_or_default()
     };
     let tools = |read: &dyn Fn(&str) -> Vec<u8>| tools(workspace, logged, question, read);
-    let notes = |read: &dyn Fn(&str) -> Vec<u8>| (skills(read), tools(read));
-    let with = |persona: String, pinned: String, (skills, tools): (Skills, Vec<ToolSpec>)| {
+    let sums = |read: &dyn Fn(&str) -> Vec<u8>| summaries(workspace, &logged.facts, &logged.path, read);
+    let notes = |read: &dyn Fn(&str) -> Vec<u8>| (skills(read), tools(read), sums(read));
+    let with = |persona: String, pinned: String, (skills, tools, summaries): Told| {
         let facts = &logged.facts;
         let brain = workspace.settings.brains.iter().find(|brain| brain.name == facts.brain);
         let around = Around {
@@ -279,6 +284,7 @@ fn remade(workspace: &Workspace, logged: &Logged, question: &str, stored_hash: O
             pinned,
             skills,
             tools,
+            summaries,
             max_output_tokens: brain.and_then(|brain| brain.max_output_tokens),
             files: logged_files(workspace, logged, question, brain.is_some_and(|brain| brain.vision)),
         };
@@ -336,8 +342,22 @@ fn logged_files(
     .collect()
 }
 
-/// What a turn's skills say, and what it could call, by whoever reads the notes.
-type Told = (Skills, Vec<ToolSpec>);
+/// The summaries that a turn's request was made with, as whoever reads the notes finds them.
+fn summaries(
+    workspace: &Workspace,
+    facts: &Facts,
+    path: &str,
+    read: &dyn Fn(&str) -> Vec<u8>,
+) -> Vec<Summary> {
+    if facts.sums.is_empty() {
+        return Vec::new();
+    }
+    let ids: Vec<String> = facts.sums.iter().map(|id| format!("sum_{id}")).collect();
+    Summaries::of(workspace).told_by(path, &ids, read).unwrap_or_default()
+}
+
+/// What a turn's skills say, what it could call, and its summaries, by whoever reads the notes.
+type Told = (Skills, Vec<ToolSpec>, Vec<Summary>);
 type Tell<'a> = dyn Fn(&dyn Fn(&str) -> Vec<u8>) -> Told + 'a;
 
 /// Persona, pins and skills as history has them at an instant.
@@ -378,7 +398,7 @@ fn search(workspace: &Workspace, question: &str) -> Result<Option<Logged>, Comma
         Err(error) => return Err(error.into()),
     };
     let recall = remake::recall_id(question);
-    let (mut asked, mut facts, mut given) = (Vec::new(), None, None);
+    let (mut asked, mut facts, mut given, mut path) = (Vec::new(), None, None, String::new());
     for entry in walk.entries {
         let blocks = read(workspace, entry.path.as_str())?;
         facts = facts.or_else(|| remake::facts_of(&blocks, question));
@@ -386,9 +406,10 @@ fn search(workspace: &Workspace, question: &str) -> Result<Option<Logged>, Comma
         given = given.or_else(|| block(&recall).cloned());
         if block(question).is_some() {
             asked = blocks;
+            path = entry.path.to_string();
         }
     }
     // What memory gave may stand in the later window; it is no part of the past in any.
     asked.extend(given);
-    Ok(facts.map(|facts| Logged { blocks: asked, facts }))
+    Ok(facts.map(|facts| Logged { path, blocks: asked, facts }))
 }

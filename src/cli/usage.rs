@@ -74,7 +74,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     Ok(Status::Fine)
 }
 
-fn since(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
+/// The instant that a person names.
+pub(super) fn since(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
     crate::when::read_past(text, workspace.clock.now(), &workspace.zone).map_err(|error| match error {
         WhenError::Ambiguous { .. } => CommandError::usage(&error).hint(error.hint()),
         _ => CommandError::usage(format!("`{text}` is no time"))

@@ -279,7 +279,7 @@ pub(super) fn validate(
     assistant: &Assistant,
     brains: &[Brain],
     routes: &[Route],
-    recaller: Option<&str>,
+    named: &[(&str, &Option<String>)],
 ) -> Result<(), (String, ConfigError)> {
     let wrong = |key: &str, message: String, hint: &str| {
         Err((key.to_owned(), ConfigError::new(message).suggest(hint)))
@@ -377,12 +377,11 @@ pub(super) fn validate(
             );
         }
     }
-    if let Some(name) = recaller.filter(|name| !known(name)) {
-        return wrong(
-            "recall.brain",
-            format!("`recall.brain` names `{name}`, and no `[[brain]]` has that name"),
-            &name_one(name),
-        );
+    for (key, name) in named {
+        if let Some(name) = name.as_deref().filter(|name| !known(name)) {
+            let message = format!("`{key}` names `{name}`, and no `[[brain]]` has that name");
+            return wrong(key, message, &name_one(name));
+        }
     }
     for (index, route) in routes.iter().enumerate() {
         let this = format!("route[{index}]");

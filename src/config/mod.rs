@@ -17,6 +17,7 @@ pub mod mcp_hosts;
 mod paths;
 mod secret;
 mod settings;
+mod summary;
 
 pub use assistant::{
     Assistant, AttachmentKind, BashMode, Brain, BrainKind, Category, MEMORY, Price, Route, SkillSettings,
@@ -32,6 +33,7 @@ pub use settings::{
     Discord, Edit, EditStrategyName, Embed, History, Hooks, Index, KeepAttachments, Memory, Notify,
     NotifyKind, Recall, Schedule, Settings,
 };
+pub use summary::Summary;
 
 /// The name of the settings file, in the vault's root.
 pub const FILE_NAME: &str = "vault-agent.toml";

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::assistant::{self, Assistant, Brain, Route, SkillSettings};
 use super::mcp::{self, McpServer};
 use super::paths::Paths;
+use super::summary::Summary;
 use super::{ConfigError, FILE_NAME, ids};
 
 /// All settings of a vault; `Settings::default()` is a vault without a settings file.
@@ -39,6 +40,8 @@ pub struct Settings {
     pub memory: Memory,
     /// What hooks of assistants inject.
     pub hooks: Hooks,
+    /// Who summarises long conversations.
+    pub summary: Summary,
     /// How the assistant answers.
     pub assistant: Assistant,
     /// The models that can be asked.
@@ -67,6 +70,7 @@ impl Default for Settings {
             index: Index::default(),
             embed: Embed::default(),
             recall: Recall::default(),
+            summary: Summary::default(),
             memory: Memory::default(),
             hooks: Hooks::default(),
             assistant: Assistant::default(),
@@ -367,6 +371,7 @@ impl Settings {
         same.brains.clone_from(&other.brains);
         same.routes.clone_from(&other.routes);
         same.recall.brain.clone_from(&other.recall.brain);
+        same.summary.clone_from(&other.summary);
         same.mcp.clone_from(&other.mcp);
         same.skills.clone_from(&other.skills);
         same == *other
@@ -421,7 +426,8 @@ impl Settings {
         within("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
         within("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
         mcp::validate(&self.mcp)?;
-        assistant::validate(turn, &self.brains, &self.routes, self.recall.brain.as_deref())
+        let named = [("recall.brain", &self.recall.brain), ("summary.brain", &self.summary.brain)];
+        assistant::validate(turn, &self.brains, &self.routes, &named)
     }
 }
 

@@ -27,6 +27,8 @@ mod recall;
 pub(crate) mod routines;
 mod scheduler;
 mod status;
+#[cfg(feature = "assistant")]
+mod summaries;
 mod ticker;
 
 use std::sync::Arc;
@@ -127,6 +129,8 @@ fn parts(json: bool) -> Vec<Box<dyn Part>> {
         Box::new(recall::RecallPart),
         #[cfg(feature = "discord")]
         Box::new(discord::DiscordPart { permits: Arc::clone(&permits) }),
+        #[cfg(feature = "assistant")]
+        Box::new(summaries::SummariesPart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]
         Box::new(routines::RoutinesPart { json, permits }),
     ]

@@ -25,6 +25,8 @@ pub struct Options {
     pub daily: String,
     /// The folder of transcripts.
     pub logs: String,
+    /// The folder of summaries of transcripts, which say nothing that those don't: they aren't indexed.
+    pub summaries: String,
     /// Further files to index, beside notes, canvases and bases.
     pub include: Vec<String>,
     /// Files to leave out.
@@ -51,6 +53,7 @@ impl Options {
             agenda: [settings.paths.reminders.clone(), settings.paths.commitments.clone()],
             daily: folder(&settings.paths.daily),
             logs: folder(&settings.paths.logs),
+            summaries: folder(&settings.paths.summaries),
             include: settings.index.include.clone(),
             exclude: settings.index.exclude.clone(),
             max_file_bytes: settings.index.max_file_bytes,
@@ -62,12 +65,13 @@ impl Options {
     pub fn fingerprint(&self) -> String {
         let zone = self.zone.iana_name().unwrap_or("fixed");
         format!(
-            "{} {:?} {:?} {:?} {:?} {:?} {:?} {} {zone}",
+            "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {zone}",
             super::SCHEMA,
             self.memory,
             self.pinned,
             self.daily,
             self.logs,
+            self.summaries,
             self.include,
             self.exclude,
             self.max_file_bytes
@@ -79,7 +83,9 @@ impl Options {
         let name = path.rsplit('/').next().unwrap_or(path);
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let known = ["md", "markdown", "canvas", "base"].iter().any(|e| extension.eq_ignore_ascii_case(e));
-        if !known && !self.include.iter().any(|pattern| Pattern::new(pattern).covers(path)) {
+        let is_named = self.include.iter().any(|pattern| Pattern::new(pattern).covers(path));
+        let is_summary = path.strip_prefix(self.summaries.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        if (!known || is_summary) && !is_named {
             return Ok(false);
         }
         if self.exclude.iter().any(|pattern| Pattern::new(pattern).covers(path)) {

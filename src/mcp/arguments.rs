@@ -24,6 +24,11 @@ impl<'a> Arguments<'a> {
         self.0.get(name).and_then(whole)
     }
 
+    /// Whether an argument is true; false where it was not given.
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
     /// Whether an argument was given.
     pub fn has(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|value| !value.is_null())
@@ -106,6 +111,7 @@ fn fits(argument: &Argument, value: &Value) -> Result<(), Failure> {
                 return Err(wrong(kind, message));
             }
         }
+        Kind::Flag => value.as_bool().map(drop).ok_or_else(|| wrong_type("true or false"))?,
         Kind::Line { most } | Kind::Text { most } => {
             let text = value.as_str().ok_or_else(|| wrong_type("a text"))?;
             let length = text.chars().count();
@@ -159,12 +165,14 @@ pub fn schema(tool: &Tool) -> JsonObject {
         let mut property = match argument.kind {
             Kind::Whole { least, most } => json!({"type": "integer", "minimum": least, "maximum": most}),
             Kind::Choice(choices) => json!({"type": "string", "enum": choices}),
+            Kind::Flag => json!({"type": "boolean"}),
             Kind::Line { most } | Kind::Text { most } => json!({"type": "string", "maxLength": most}),
         };
         property["description"] = json!(argument.doc);
         if let Some(default) = argument.default {
             property["default"] = match argument.kind {
                 Kind::Whole { .. } => json!(default.parse::<i64>().unwrap_or_default()),
+                Kind::Flag => json!(default == "true"),
                 _ => json!(default),
             };
         }

@@ -3,6 +3,8 @@
 //! Schemas, checks, annotations and `--tools` all come from this one table, so they can't disagree. Which
 //! tools a purpose needs follows the three configurations of the first source document.
 
+#[cfg(feature = "assistant")]
+mod lcm;
 mod set;
 mod tool;
 
@@ -225,6 +227,12 @@ pub static TOOLS: &[Tool] = &[
         output: model::Tool::with_output_schema::<Routed>,
         act: brains::route_task,
     },
+    #[cfg(feature = "assistant")]
+    lcm::GREP,
+    #[cfg(feature = "assistant")]
+    lcm::DESCRIBE,
+    #[cfg(feature = "assistant")]
+    lcm::EXPAND,
     #[cfg(feature = "assistant")]
     Tool {
         name: "ask_brain",

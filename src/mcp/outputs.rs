@@ -2,6 +2,9 @@
 //!
 //! The doc comments stand in those schemas and are read by models.
 
+#[cfg(feature = "assistant")]
+mod lcm;
+
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
@@ -9,6 +12,9 @@ use crate::format::invisible;
 use crate::index;
 use crate::memory::{self, commitments};
 use crate::reminders;
+
+#[cfg(feature = "assistant")]
+pub use lcm::{Described, Expansion, Grepped, Piece};
 
 /// What a search found.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -2,19 +2,23 @@
 //!
 //! The order is chosen for the providers' caches. What doesn't change stands first, byte for byte the same from
 //! turn to turn; date, time, memories and the question come last and are never part of a later request's
-//! past. The past begins at a multiple of a fixed number of events, so that its beginning moves seldom; over
-//! budget it begins later, but the last events are always told.
+//! past. Of the past its summaries come first, oldest first, then the events that none covers. Over budget the oldest
+//! summaries go before events do, then events in steps, so that the beginning moves seldom; the last one is always told.
 
 use jiff::Zoned;
 
 use super::history::{self, Past};
 use super::skills::{self, Shown};
+use super::told::{self, Told};
 use crate::brain::{Message, Part, Request, ToolSpec};
 use crate::format::log::LogBlock;
 
-/// Of the past so many messages are told at least, however long they are.
+/// Of the past so many messages are told at least, where there is room.
 pub const TAIL: usize = 64;
-/// The beginning of the past moves by so many messages at a time.
+/// Where more tokens than this stand before them that no summary covers, the past begins later. Summaries are made at
+/// 20,000: more is left where nobody makes any.
+const MOST_RAW: u64 = 24_000;
+/// It begins so many messages later at a time.
 const STRIDE: usize = 128;
 /// Over budget it moves by so many.
 const EVICT: usize = 16;
@@ -45,6 +49,8 @@ pub struct Material<'a> {
     pub tools: Vec<ToolSpec>,
     /// The window's events up to the one that is looked at last.
     pub blocks: &'a [LogBlock],
+    /// The summaries of the window that none stands above, oldest first.
+    pub summaries: &'a [Told],
     /// The messages to be answered, oldest first.
     pub questions: &'a [Question],
     /// What memory gives; empty where it gives nothing.
@@ -85,16 +91,26 @@ pub fn assemble(mut material: Material<'_>) -> Request {
     }
     let asked: Vec<&str> = material.questions.iter().map(|question| question.id.as_str()).collect();
     let with_tools = !material.tools.is_empty();
-    let past = history::past(material.blocks, &asked, with_tools, material.now.time_zone());
-    let new = news(&material);
+    let zone = material.now.time_zone();
+    let summaries = told::placed(material.summaries, material.blocks);
+    let covered = summaries.last().map_or(0, |(_, events)| events.end);
+    let mut past = history::past(material.blocks, &asked, with_tools, zone);
+    past.retain(|past| past.at >= covered);
+    let text: Vec<&str> = material.questions.iter().map(|question| question.text.as_str()).collect();
+    let earlier = told::hit(&summaries, material.blocks, &text.join("\n"), material.budget, zone);
+    let new = news(&material, &earlier);
     let tools: u64 = material
         .tools
         .iter()
         .map(|tool| history::estimate(&tool.description) + history::estimate(&tool.schema.to_string()))
         .sum();
     let fixed = history::estimate(&system) + tools + new.iter().map(history::tokens).sum::<u64>();
-    let kept = &past[start(&past, material.budget.saturating_sub(fixed))..];
-    let mut messages: Vec<Message> = kept.iter().flat_map(|past| past.messages.iter().cloned()).collect();
+    let room = material.budget.saturating_sub(fixed);
+    let kept = &past[start(&past, room)..];
+    let left = room.saturating_sub(kept.iter().map(|past| past.tokens).sum());
+    let shown = summaries.iter().map(|(one, events)| told::message(one, events, material.blocks, zone));
+    let mut messages = newest(shown.collect(), left);
+    messages.extend(kept.iter().flat_map(|past| past.messages.iter().cloned()));
     let cache_after = messages.len().checked_sub(1);
     messages.extend(new);
     Request {
@@ -107,10 +123,28 @@ pub fn assemble(mut material: Material<'_>) -> Request {
     }
 }
 
-/// Where the past begins that is told: at a multiple of [`STRIDE`] that leaves [`TAIL`] messages; over budget
-/// later, in steps of [`EVICT`]. The last message is kept whatever it costs.
+/// The newest of these messages that fit, in their order.
+fn newest(mut messages: Vec<Message>, room: u64) -> Vec<Message> {
+    let mut left = room;
+    let fits = |message: &&Message| {
+        let rest = left.checked_sub(history::tokens(message));
+        left = rest.unwrap_or(0);
+        rest.is_some()
+    };
+    let kept = messages.iter().rev().take_while(fits).count();
+    messages.split_off(messages.len() - kept)
+}
+
+/// Where the past begins that is told: at a multiple of [`STRIDE`] where more than [`MOST_RAW`] would stand before the
+/// [`TAIL`]; over budget later, in steps of [`EVICT`]. The last message is kept whatever it costs.
 fn start(past: &[Past], room: u64) -> usize {
-    let mut start = past.len().saturating_sub(TAIL) / STRIDE * STRIDE;
+    let tail = past.len().saturating_sub(TAIL);
+    let mut start = 0;
+    let mut raw: u64 = past[..tail].iter().map(|past| past.tokens).sum();
+    while raw > MOST_RAW && start + STRIDE <= tail {
+        raw -= past[start..start + STRIDE].iter().map(|past| past.tokens).sum::<u64>();
+        start += STRIDE;
+    }
     let mut tokens: u64 = past[start..].iter().map(|past| past.tokens).sum();
     while tokens > room && start + 1 < past.len() {
         let next = (start + EVICT).min(past.len() - 1);
@@ -138,14 +172,18 @@ fn system(persona: &str, pinned: &str, skills: &Shown) -> String {
     text
 }
 
-/// What is new in this turn: date and time and the memories before the first question.
-fn news(material: &Material<'_>) -> Vec<Message> {
+/// What is new in this turn: date and time, what was said `earlier` about it, and the memories before the first question.
+fn news(material: &Material<'_>, earlier: &str) -> Vec<Message> {
     let now = material.now;
     let zone = now.time_zone().iana_name().unwrap_or("local time");
     let mut context = format!("Now: {} ({zone}).", now.strftime("%A, %Y-%m-%d %H:%M"));
     if let Some(skills) = material.skills.in_news() {
         context.push_str("\n\n");
         context.push_str(&skills);
+    }
+    if !earlier.is_empty() {
+        context.push_str("\n\n");
+        context.push_str(earlier);
     }
     if !material.injection.is_empty() {
         context.push_str("\n\n");
@@ -194,6 +232,7 @@ mod tests {
             skills: &Shown::default(),
             tools: vec![],
             blocks: &blocks,
+            summaries: &[],
             questions: std::slice::from_ref(&question),
             injection,
             now: &now(),
@@ -269,6 +308,7 @@ mod tests {
             skills: &Shown::default(),
             tools: vec![],
             blocks: &[],
+            summaries: &[],
             questions: &questions,
             injection: "",
             now: &now(),

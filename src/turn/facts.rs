@@ -55,6 +55,8 @@ pub struct Facts {
     pub with: Vec<String>,
     /// The skills that the request told of.
     pub skills: Option<Names>,
+    /// The summaries that it was made with, oldest first: their ids without `sum_`.
+    pub sums: Vec<String>,
 }
 
 impl Facts {
@@ -114,6 +116,10 @@ impl Facts {
             if let Some(skills) = &self.skills {
                 put("skills", &skills.to_string());
             }
+            if !self.sums.is_empty() {
+                let sums: Vec<_> = self.sums.iter().map(|id| encode(id)).collect();
+                put("sums", &sums.join(","));
+            }
         }
         if let Some(ctx) = &self.ctx {
             put("ctx", &encode(ctx));
@@ -159,6 +165,7 @@ impl Facts {
                 "ctx" => facts.ctx = Some(decode(value)?),
                 "turn" => facts.turn = Some(decode(value)?),
                 "skills" => facts.skills = Some(Names::parse(value)?),
+                "sums" => facts.sums = value.split(',').map(decode).collect::<Option<_>>()?,
                 "with" => facts.with = value.split(',').map(decode).collect::<Option<_>>()?,
                 _ => {}
             }

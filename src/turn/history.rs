@@ -13,18 +13,20 @@ use ulid::Ulid;
 use super::facts;
 use super::files::Attached;
 use crate::brain::{Message, Part, ToolCall, ToolResult};
-use crate::format::log::{EventKind, LogBlock};
+use crate::format::log::{Event, EventKind, LogBlock};
 
 /// Characters of a tool's result that later requests still hold.
 const RESULT_CHARS: usize = 2_000;
 
-/// One message of the past, with the number of log events that it stands for.
+/// One message of the past, with the log's event that it begins with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
     /// As the model is told.
     pub messages: Vec<Message>,
     /// Its size in estimated tokens.
     pub tokens: u64,
+    /// The number of its first event.
+    pub at: usize,
 }
 
 /// What became of messages after they were said, by the block id of the message.
@@ -39,16 +41,10 @@ impl<'a> Changes<'a> {
     pub fn of(blocks: &'a [LogBlock]) -> Self {
         let mut changes = Self::default();
         for block in blocks.iter().filter(|block| block.event.kind == EventKind::System) {
-            let content = &block.event.content;
-            if let Some(rest) = content.strip_prefix("edited [[")
-                && let Some((link, text)) = rest.split_once("]]:\n")
-                && let Some((_, id)) = link.split_once("#^")
-            {
-                changes.edited.insert(id, text);
-            } else if let Some(rest) = content.strip_prefix("deleted [[")
-                && let Some((_, id)) = rest.trim_end().trim_end_matches("]]").split_once("#^")
-            {
-                changes.deleted.insert(id);
+            match change(&block.event) {
+                Some((id, Some(text))) => drop(changes.edited.insert(id, text)),
+                Some((id, None)) => drop(changes.deleted.insert(id)),
+                None => {}
             }
         }
         changes
@@ -62,6 +58,21 @@ impl<'a> Changes<'a> {
         }
         Some(self.edited.get(id).copied().unwrap_or(&block.event.content))
     }
+}
+
+/// The block id of the message that a system event says was edited or deleted.
+pub fn changed(event: &Event) -> Option<&str> {
+    change(event).map(|(id, _)| id)
+}
+
+/// What a system event says of a message: its block id with its new text, or none where it was deleted.
+fn change(event: &Event) -> Option<(&str, Option<&str>)> {
+    if let Some(rest) = event.content.strip_prefix("edited [[") {
+        let (link, text) = rest.split_once("]]:\n")?;
+        return Some((link.split_once("#^")?.1, Some(text)));
+    }
+    let rest = event.content.strip_prefix("deleted [[")?;
+    Some((rest.trim_end().trim_end_matches("]]").split_once("#^")?.1, None))
 }
 
 /// The messages that `blocks` tell, oldest first. `left_out` are the ids of the questions that are asked now;
@@ -97,7 +108,7 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
                     }
                     Some(text) => {
                         agent_open = true;
-                        out.push(sized(vec![Message::assistant(text)]));
+                        out.push(sized(vec![Message::assistant(text)], at));
                         continue;
                     }
                     None => None,
@@ -118,7 +129,7 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
         };
         if let Some(messages) = said {
             agent_open = false;
-            out.push(sized(messages));
+            out.push(sized(messages, at));
         }
     }
     out
@@ -130,9 +141,9 @@ pub fn message_of(id: &str) -> Option<u128> {
     Some(id.parse::<Ulid>().ok()?.0 & !0xffff)
 }
 
-fn sized(messages: Vec<Message>) -> Past {
+fn sized(messages: Vec<Message>, at: usize) -> Past {
     let tokens = messages.iter().map(tokens).sum();
-    Past { messages, tokens }
+    Past { messages, tokens, at }
 }
 
 /// A further chunk of the answer before it.

@@ -2,7 +2,7 @@
 //!
 //! A message that is to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which
 //! alone sends. Between the two everything is decided by pure functions: [`mod@route`] says who is asked,
-//! [`history`] and [`mod@assemble`] make the request from the log and the notes, [`remake`] makes it again later.
+//! [`history`], [`told`] and [`mod@assemble`] make the request from the log, its summaries and the notes, [`remake`] makes it again later.
 //! [`facts`] is the line that ends each `[!agent]` block of a log: who answered, and what it took;
 //! [`usage`] adds these lines up; [`session`] says whether a harness's session may be gone on with. Nothing here talks to a model or to Discord: the `agent` room runs a turn, step by
 //! step, at a [`place`].
@@ -20,6 +20,8 @@ pub mod route;
 pub mod session;
 pub mod skills;
 pub mod state;
+pub mod terms;
+pub mod told;
 pub mod usage;
 
 pub use facts::Facts;

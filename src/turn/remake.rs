@@ -11,6 +11,7 @@ use super::assemble::{self, Material, Question};
 use super::facts::{self, Facts};
 use super::history::Changes;
 use super::skills::Shown;
+use super::told::Told;
 use crate::brain::{Part, Request, ToolSpec};
 pub use crate::format::log::INJECTED as MARK;
 use crate::format::log::{EventKind, LogBlock};
@@ -29,6 +30,8 @@ pub struct Around {
     pub skills: Shown,
     /// What may be called.
     pub tools: Vec<ToolSpec>,
+    /// The summaries that the request told of, in its order.
+    pub summaries: Vec<Told>,
     /// The longest answer of the brain that answered.
     pub max_output_tokens: Option<u32>,
     /// What was told of the files of each question, by its block's id; only those kept in the vault can be told again.
@@ -102,6 +105,7 @@ pub fn request(
         skills: &around.skills,
         tools: around.tools.clone(),
         blocks: seen,
+        summaries: &around.summaries,
         questions: &questions,
         injection: injection(blocks, recall_id),
         now: &now,

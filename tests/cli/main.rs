@@ -12,6 +12,7 @@ mod daemon;
 mod docs;
 mod doctor;
 mod init;
+mod lcm;
 mod status;
 #[cfg(feature = "history")]
 mod story;

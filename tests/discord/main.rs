@@ -28,6 +28,7 @@ mod turns_bad;
 mod turns_chosen;
 mod turns_killed;
 mod turns_remade;
+mod turns_summarised;
 
 #[cfg(all(unix, feature = "mcp"))]
 mod house_asks;

@@ -52,6 +52,9 @@ fn the_list_of_tools_is_this() {
     r-i- reminder_list (List reminders):  -> reminders untrusted
     r-i- classify_task (Classify a task): text -> category
     r-i- route_task (Route a task): text -> brain category chain rule why
+    r-i- lcm_grep (Search past conversations): [before] [limit] [mode] pattern [scope] [since] -> hits more untrusted
+    r-i- lcm_describe (Describe a summary): id -> covered_tokens covers depth events id kind log parents path sources text tokens untrusted
+    r-i- lcm_expand (Expand summaries): ids [include_messages] [max_depth] [token_cap] -> blocks truncated untrusted
     ---- ask_brain (Ask another brain): name question -> answer brain untrusted
     ---- memory_save (Save a memory): [commitment_scope] content [due] [expected] [key] [memory_scope] [precision] scope -> end_line existing id line memory_scope near notes path section text
     -di- memory_edit (Change a memory): [expected] [line] new_text path text -> end_line existing id line memory_scope near notes path section text was

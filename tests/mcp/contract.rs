@@ -24,6 +24,28 @@ fn vault() -> TestVault {
 - [ ] date=2026-12-05 time=09:30 recur=weekly msg="Water plants" id=rid_AAAABBBBCCCC
 //- /Pinned.md
 - Pinned fact
+//- /logs/s/c/w.md
+---
+surface: s
+context_id: c
+---
+
+> [!user] 2026-11-30T09:00:00Z Ann
+> The dentist is on Friday.
+
+^A1
+//- /summaries/s/c/w/d0-0001.md
+---
+id: sum_0123456789abcdef
+kind: leaf
+depth: 0
+covers: [^A1, ^A1]
+sha256: 0000000000000000000000000000000000000000000000000000000000000000
+tokens: 4
+brain: extract
+at: 2026-11-30T10:00:00Z
+---
+The dentist.
 //- /COMMITMENTS.md
 # Follow-ups
 
@@ -55,6 +77,9 @@ fn valid(tool: &str) -> Value {
         }
         "memory_forget" => json!({"path": "MEMORY.md", "text": "likes green tea"}),
         "classify_task" | "route_task" => json!({"text": "fix this function"}),
+        "lcm_grep" => json!({"pattern": "dentist", "limit": 5}),
+        "lcm_describe" => json!({"id": "sum_0123456789abcdef"}),
+        "lcm_expand" => json!({"ids": "sum_0123456789abcdef", "include_messages": true}),
         "ask_brain" => json!({"name": "claude", "question": "Is 91 prime?"}),
         "reminder_delete" => json!({"id": "rid_AAAABBBBCCCC"}),
         "memory_pin" => json!({"content": "Mum's birthday is 3 May"}),
@@ -115,6 +140,8 @@ fn every_argument_is_checked() {
         for (argument, property) in schema["properties"].as_object().unwrap() {
             let wrong = if property["type"] == "integer" {
                 vec![json!("three"), json!(1.5), json!([]), json!(true)]
+            } else if property["type"] == "boolean" {
+                vec![json!(7), json!("true"), json!(["a"]), json!({"a": 1})]
             } else {
                 vec![json!(7), json!(["a"]), json!({"a": 1}), json!(false)]
             };

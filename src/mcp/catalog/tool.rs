@@ -31,6 +31,8 @@ pub enum Kind {
     },
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// True or false.
+    Flag,
 }
 
 /// One argument of a tool.

@@ -6,6 +6,8 @@
 pub mod brains;
 pub mod commitments;
 pub mod find;
+#[cfg(feature = "assistant")]
+pub mod lcm;
 pub mod memory;
 mod near;
 pub mod notes;

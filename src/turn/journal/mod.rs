@@ -259,14 +259,16 @@ impl TurnJournal {
     ) -> Result<(), TurnJournalError> {
         self.write(|tx| {
             tx.execute(
-                "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5, skills = ?6 WHERE message = ?1",
+                "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5, skills = ?6, sums = ?7
+                 WHERE message = ?1",
                 params![
                     message.to_string(),
                     request.at.as_millisecond(),
                     whole(request.budget),
                     request.tail,
                     request.hash,
-                    request.skills.as_ref().map(ToString::to_string)
+                    request.skills.as_ref().map(ToString::to_string),
+                    request.sums.join(",")
                 ],
             )?;
             advance(tx, message, State::Assembled, &request.hash, now).map(drop)

@@ -86,6 +86,8 @@ pub struct Assembled {
     pub hash: String,
     /// The skills that it told of.
     pub skills: Option<Names>,
+    /// The summaries that it was made with: their ids without `sum_`.
+    pub sums: Vec<String>,
 }
 
 /// What memory gave for a turn.

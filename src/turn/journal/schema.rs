@@ -14,7 +14,7 @@ CREATE TABLE turns (
   message TEXT NOT NULL UNIQUE, channel TEXT NOT NULL, thread INTEGER NOT NULL, author TEXT NOT NULL,
   block TEXT NOT NULL, text TEXT NOT NULL, only_brain TEXT, away INTEGER NOT NULL, reply INTEGER NOT NULL,
   files TEXT NOT NULL, state TEXT NOT NULL, joined TEXT, brain TEXT,
-  injection TEXT, recall_problem TEXT, at_ms INTEGER, budget INTEGER, tail TEXT, hash TEXT, skills TEXT,
+  injection TEXT, recall_problem TEXT, at_ms INTEGER, budget INTEGER, tail TEXT, hash TEXT, skills TEXT, sums TEXT,
   answer TEXT, facts TEXT, chunks INTEGER NOT NULL DEFAULT 0, started_ms INTEGER NOT NULL, finished_ms INTEGER
 );
 CREATE INDEX open_turns ON turns (channel, number) WHERE state NOT IN ('done', 'dropped');
@@ -36,11 +36,14 @@ CREATE INDEX steps_of ON steps (message);
 ";
 
 /// Columns that a journal of an earlier program may lack.
-pub(super) const LATER: [(&str, &str); 1] = [("skills", "ALTER TABLE turns ADD COLUMN skills TEXT")];
+pub(super) const LATER: [(&str, &str); 2] = [
+    ("skills", "ALTER TABLE turns ADD COLUMN skills TEXT"),
+    ("sums", "ALTER TABLE turns ADD COLUMN sums TEXT"),
+];
 
 /// What [`turn_of`] reads.
 pub(super) const SELECT: &str = "SELECT message, channel, thread, author, block, text, only_brain, away, reply, files, state, joined,
- brain, injection, recall_problem, at_ms, budget, tail, hash, answer, facts, chunks, started_ms, finished_ms, skills FROM turns";
+ brain, injection, recall_problem, at_ms, budget, tail, hash, answer, facts, chunks, started_ms, finished_ms, skills, sums FROM turns";
 
 /// Reads a row that [`SELECT`] gives.
 pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<Turn> {
@@ -56,6 +59,9 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<Turn> {
     let (tail, hash): (Option<String>, Option<String>) = (row.get(17)?, row.get(18)?);
     let skills: Option<String> = row.get(24)?;
     let skills = skills.as_deref().and_then(Names::parse);
+    let sums: Option<String> = row.get(25)?;
+    let sums: Vec<String> =
+        sums.iter().flat_map(|sums| sums.split(',')).filter(|id| !id.is_empty()).map(str::to_owned).collect();
     Ok(Turn {
         asked: NewTurn {
             message: id(0)?,
@@ -73,7 +79,14 @@ pub(super) fn turn_of(row: &Row<'_>) -> rusqlite::Result<Turn> {
         state: State::parse(&state).unwrap_or(State::Accepted),
         joined: joined.and_then(|id| id.parse().ok()),
         brain: row.get(12)?,
-        assembled: at.zip(hash).map(|(at, hash)| Assembled { at: instant(at), budget, tail, hash, skills }),
+        assembled: at.zip(hash).map(|(at, hash)| Assembled {
+            at: instant(at),
+            budget,
+            tail,
+            hash,
+            skills,
+            sums,
+        }),
         recalled: injection.map(|injection| Recalled { injection, problem }),
         answer: row.get(19)?,
         facts: row.get(20)?,

@@ -1,0 +1,109 @@
+//! `lcm_grep`, `lcm_describe` and `lcm_expand`: what was said in long conversations, found and given back.
+
+use jiff::Timestamp;
+
+use super::super::failure::Failure;
+use super::super::outputs::{Described, Expansion, Grepped, Piece};
+use super::{Answer, Call, Outcome};
+use crate::summary::expand::{DEPTH, Options};
+use crate::summary::grep::{LIMIT, MOST_TOKENS, Query, Scope};
+use crate::summary::{Summaries, SummaryError};
+use crate::turn::history;
+
+impl From<SummaryError> for Failure {
+    fn from(error: SummaryError) -> Self {
+        match &error {
+            SummaryError::Unknown(_) => Self::new("no_such_summary", error.to_string())
+                .of("id")
+                .hint("`lcm_grep` with `scope` `summaries` shows ids."),
+            SummaryError::Pattern(..) => Self::new("invalid_pattern", error.to_string()).of("pattern"),
+            _ => Self::new("unreadable", error.to_string()),
+        }
+    }
+}
+
+/// `lcm_grep`.
+pub fn grep(call: &Call<'_>) -> Outcome {
+    let arguments = &call.arguments;
+    let is_regex = arguments.text("mode") == Some("regex");
+    let mut query = Query::new(arguments.text("pattern").unwrap_or_default(), is_regex)?;
+    query.scope = match arguments.text("scope") {
+        Some("messages") => Scope::Messages,
+        Some("summaries") => Scope::Summaries,
+        _ => Scope::Both,
+    };
+    (query.since, query.before) = (time(call, "since")?, time(call, "before")?);
+    query.limit = arguments.whole("limit").and_then(|limit| limit.try_into().ok()).unwrap_or(LIMIT);
+    let found = Summaries::of(&call.workspace).grep(&query)?;
+    let lines = found.hits.iter().map(|hit| {
+        let at = hit.at.to_zoned(call.workspace.zone.tz().clone()).strftime("%Y-%m-%d %H:%M");
+        format!("{} {at} {}\n", hit.cite, hit.snippet)
+    });
+    let mut text: String = lines.collect();
+    match (found.hits.is_empty(), found.more) {
+        (true, 0) => text.push_str("Nothing was found."),
+        (_, 0) => {}
+        (_, more) => text.push_str(&format!("{more} more; narrow it down with `since` and `before`.")),
+    }
+    Ok(Answer::from_notes(&text, &Grepped::from(found)))
+}
+
+/// The instant of an argument: RFC 3339, or a day of the vault's zone.
+fn time(call: &Call<'_>, name: &'static str) -> Result<Option<Timestamp>, Failure> {
+    let Some(text) = call.arguments.text(name) else { return Ok(None) };
+    let text = text.trim();
+    let day = || text.parse::<jiff::civil::Date>().ok()?.to_zoned(call.workspace.zone.tz().clone()).ok();
+    let time = text.parse().ok().or_else(|| day().map(|day| day.timestamp()));
+    time.map(Some).ok_or_else(|| {
+        Failure::new("unknown_time", format!("`{name}` is no time"))
+            .of(name)
+            .hint("give `2026-12-01` or RFC 3339.")
+    })
+}
+
+/// `lcm_describe`.
+pub fn describe(call: &Call<'_>) -> Outcome {
+    let found = Summaries::of(&call.workspace).describe(call.arguments.text("id").unwrap_or_default())?;
+    let lineage = [("made from", &found.sources), ("part of", &found.parents)];
+    let lineage = lineage.into_iter().filter(|(_, ids)| !ids.is_empty());
+    let lineage: String = lineage.map(|(what, ids)| format!("{what} {}\n", ids.join(", "))).collect();
+    let text = format!(
+        "[{}] {}, depth {}: {} tokens for {} events with {} tokens, in {}\n{lineage}\n{}",
+        found.id,
+        found.kind,
+        found.depth,
+        found.tokens,
+        found.events,
+        found.covered_tokens,
+        found.log,
+        found.text
+    );
+    Ok(Answer::from_notes(&text, &Described::from(found)))
+}
+
+/// `lcm_expand`.
+pub fn expand(call: &Call<'_>) -> Outcome {
+    let arguments = &call.arguments;
+    let number = |name: &str| arguments.whole(name).and_then(|number| u64::try_from(number).ok());
+    let depth = number("max_depth").and_then(|depth| depth.try_into().ok()).unwrap_or(DEPTH);
+    let mut left = number("token_cap").unwrap_or(MOST_TOKENS).min(MOST_TOKENS);
+    let mut expansion = Expansion { blocks: Vec::new(), truncated: false, untrusted: true };
+    let summaries = Summaries::of(&call.workspace);
+    let ids = arguments.text("ids").unwrap_or_default();
+    for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()) {
+        let options =
+            Options { messages: arguments.flag("include_messages"), depth, most_tokens: Some(left) };
+        let expanded = summaries.expand(id, options)?;
+        expansion.truncated |= expanded.truncated;
+        let used: u64 = expanded.blocks.iter().map(|block| history::estimate(&block.text)).sum();
+        left = left.saturating_sub(used);
+        expansion.blocks.extend(expanded.blocks.into_iter().map(Piece::from));
+    }
+    let blocks =
+        expansion.blocks.iter().map(|block| format!("{}\n{}\n\n", block.cite, block.text.trim_end()));
+    let mut text: String = blocks.collect();
+    if expansion.truncated {
+        text.push_str("There is more: expand the summaries below it one by one, or raise `token_cap`.");
+    }
+    Ok(Answer::from_notes(&text, &expansion))
+}

@@ -1,0 +1,190 @@
+//! What is asked about summaries: one by its id, what it stands for, a search, the proof of all.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::expand::{self, Expanded, Options};
+use super::grep::{Hits, Query, Scope};
+use super::proof::Problem;
+use super::store::{Summaries, SummaryError, events};
+use super::window::{Note, Window};
+use crate::format::summary::Kind;
+use crate::reminders::PlacedFinding;
+
+/// A summary with its lineage.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Described {
+    /// Its id.
+    pub id: String,
+    /// What it is made from.
+    pub kind: Kind,
+    /// Its depth.
+    pub depth: u32,
+    /// Its first and last event, each with `^`.
+    pub covers: Option<[String; 2]>,
+    /// The summaries that it is made from.
+    pub sources: Vec<String>,
+    /// Its tokens.
+    pub tokens: u64,
+    /// What it says.
+    pub text: String,
+    /// Its note.
+    pub path: String,
+    /// Its log.
+    pub log: String,
+    /// The summaries that are made from it.
+    pub parents: Vec<String>,
+    /// The events that it covers.
+    pub events: usize,
+    /// The tokens that those have.
+    pub covered_tokens: u64,
+    /// The brain that wrote it, or `extract`.
+    pub brain: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What proving all summaries came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Verified {
+    /// So many summaries there are.
+    pub summaries: usize,
+    /// What is wrong.
+    pub bad: Vec<Problem>,
+}
+
+/// A summary with its log.
+#[derive(Debug)]
+pub struct Found {
+    /// The log with all its summaries; this is one of them.
+    pub window: Window,
+    /// Its note.
+    pub note: Note,
+}
+
+impl Summaries<'_> {
+    /// The summary of this id (`sum_…`, perhaps in brackets), with its log.
+    ///
+    /// # Errors
+    /// None has it, or a note can't be read.
+    pub fn find(&self, id: &str) -> Result<Found, SummaryError> {
+        let id = id.trim().trim_start_matches('[').trim_end_matches(']');
+        let shelves = self.shelves()?.into_iter();
+        for (name, shelf) in shelves {
+            if let Some(note) = shelf.notes.iter().find(|note| note.summary.id == id).cloned() {
+                return Ok(Found { window: self.window_of(&name, shelf.notes)?, note });
+            }
+        }
+        Err(SummaryError::Unknown(id.to_owned()))
+    }
+
+    /// Everything about the summary of this id.
+    ///
+    /// # Errors
+    /// None has it, or a note can't be read.
+    pub fn describe(&self, id: &str) -> Result<Described, SummaryError> {
+        Ok(self.find(id)?.described(&self.logs))
+    }
+
+    /// What the summary of this id stands for.
+    ///
+    /// # Errors
+    /// None has it, or a note can't be read.
+    pub fn expand(&self, id: &str, options: Options) -> Result<Expanded, SummaryError> {
+        let found = self.find(id)?;
+        Ok(expand::expand(&found, &format!("{}/{}.md", self.logs, found.window.name()), options))
+    }
+
+    /// The bytes of the log that the summary of this id covers.
+    ///
+    /// # Errors
+    /// None has it, or a note can't be read.
+    pub fn covered(&self, id: &str) -> Result<Vec<u8>, SummaryError> {
+        let Found { window, note } = self.find(id)?;
+        Ok(window.messages(&note.summary.id).iter().flat_map(|block| block.bytes).copied().collect())
+    }
+
+    /// What of logs and summaries a search finds. A log that can't be read is passed over.
+    ///
+    /// # Errors
+    /// A summary can't be read, or a folder can't be listed.
+    pub fn grep(&self, query: &Query) -> Result<Hits, SummaryError> {
+        let mut hits = Vec::new();
+        if query.scope != Scope::Summaries {
+            for (path, _) in self.walk(&self.logs)? {
+                if let Ok(bytes) = self.workspace.vault.read(&path) {
+                    hits.extend(query.in_log(path.as_str(), &events(&bytes)));
+                }
+            }
+        }
+        if query.scope != Scope::Messages {
+            hits.extend(self.all()?.iter().filter_map(|(_, note)| query.in_summary(note)));
+        }
+        Ok(query.best(hits))
+    }
+
+    /// Proves all summaries against the logs that they cover.
+    ///
+    /// # Errors
+    /// A note can't be read.
+    pub fn verify(&self) -> Result<Verified, SummaryError> {
+        let mut verified = Verified::default();
+        for (name, shelf) in self.shelves()? {
+            verified.summaries += shelf.notes.len();
+            verified.bad.extend(shelf.strays);
+            verified.bad.extend(self.window_of(&name, shelf.notes)?.verify());
+        }
+        Ok(verified)
+    }
+
+    /// What is wrong with summaries, by their notes: for `check`, which reads their heads itself. What is made again by
+    /// itself isn't among it.
+    ///
+    /// # Errors
+    /// A note can't be read.
+    pub fn findings(&self) -> Result<Vec<PlacedFinding>, SummaryError> {
+        let mut findings = Vec::new();
+        for (name, shelf) in self.shelves()? {
+            let window = self.window_of(&name, shelf.notes)?;
+            findings.extend(window.verify().into_iter().filter_map(|problem| {
+                let note = window.note(&problem.id)?;
+                Some(PlacedFinding {
+                    path: note.path.clone(),
+                    line: 1,
+                    column: 1,
+                    reason: problem.why,
+                    suggestion: "`vault-agent lcm verify` shows all".to_owned(),
+                })
+            }));
+        }
+        Ok(findings)
+    }
+}
+
+impl Found {
+    fn described(&self, logs: &str) -> Described {
+        let Self { window, note } = self;
+        let summary = &note.summary;
+        let events = window.events(&summary.id).unwrap_or_default();
+        let is_parent = |note: &&Note| note.summary.sources.contains(&summary.id);
+        Described {
+            id: summary.id.clone(),
+            kind: summary.kind,
+            depth: summary.depth,
+            covers: summary.covers.as_ref().map(|(first, last)| [format!("^{first}"), format!("^{last}")]),
+            sources: summary.sources.clone(),
+            tokens: summary.tokens,
+            text: summary.text.clone(),
+            path: note.path.clone(),
+            log: format!("{logs}/{}.md", window.name()),
+            parents: window.notes().filter(is_parent).map(|note| note.summary.id.clone()).collect(),
+            events: events.len(),
+            covered_tokens: window.blocks()[events]
+                .iter()
+                .map(|block| super::window::size(block).tokens)
+                .sum(),
+            brain: summary.brain.clone(),
+            at: summary.at,
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What is due of a log's summaries: leaves that are missing or not yet made, those that are out of date, those above. Pure.
+//!
+//! A leaf or a condensed summary that somebody deleted is looked for by its id where one above it still names it: the
+//! same events have the same id, whatever was pressing when it was made.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use jiff::tz::TimeZone;
+
+use super::extract::Said;
+use super::plan::{self, Look, Root};
+use super::window::{Note, Placed, TOOL_CHARS, Window};
+use crate::format::log::{EventKind, LogBlock};
+use crate::format::summary::Kind;
+use crate::turn::history::{self, Changes};
+
+/// A missing leaf is looked for so many events behind the last one that is known, if it has at most so many.
+const REACH: usize = 300;
+const LONGEST_LEAF: usize = 1_000;
+
+/// A summary that is to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// The id that it will have.
+    pub id: String,
+    /// What it is made from.
+    pub kind: Kind,
+    /// Its depth.
+    pub depth: u32,
+    /// The block ids of its first and last event.
+    pub covers: (String, String),
+    /// The summaries that it is made from; none for a leaf.
+    pub sources: Vec<String>,
+    /// The hash of the covered bytes.
+    pub sha256: String,
+    /// The note that it takes the place of, where there is one.
+    pub replaces: Option<String>,
+    /// How many summaries of its depth stand before it.
+    pub before: usize,
+    /// What it is about.
+    pub said: Vec<Said>,
+}
+
+impl Window {
+    /// The summaries that are to be made next; once they are, there may be others. Nothing where the log is gone.
+    pub fn due(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
+        if self.bytes.is_none() {
+            return Vec::new();
+        }
+        let mut due = self.due_leaves(look, zone);
+        if due.is_empty() {
+            due = self.due_again(look, zone);
+        }
+        if due.is_empty() {
+            due = self.due_condensed(look, zone);
+        }
+        due
+    }
+
+    fn due_leaves(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
+        let placed: Vec<&Placed> = if look == Look::New { self.roots() } else { self.leaves().collect() };
+        let mut covered: Vec<Range<usize>> =
+            placed.iter().filter_map(|placed| placed.events.clone()).collect();
+        let mut due = if look == Look::New { Vec::new() } else { self.as_they_were(&covered) };
+        covered.extend(due.iter().cloned());
+        covered.sort_by_key(|events| events.start);
+        due.extend(plan::leaves(&self.sizes(), &covered, look));
+        due.sort_by_key(|events| events.start);
+        due.into_iter().filter_map(|events| self.leaf(events, zone, None)).collect()
+    }
+
+    /// The missing leaves whose ids those above them tell: the same events have the same id.
+    fn as_they_were(&self, covered: &[Range<usize>]) -> Vec<Range<usize>> {
+        let missing = self.missing();
+        let mut found = Vec::new();
+        if missing.is_empty() {
+            return found;
+        }
+        let all = self.notes.iter().filter_map(|placed| Some(placed.events.as_ref()?.end)).max().unwrap_or(0);
+        let leaf = |start: usize, limit: usize| {
+            let ends = start + plan::LEAF_EVENTS..=limit.min(start + LONGEST_LEAF);
+            ends.map(|end| start..end).find(|events| {
+                let id = self.covers(events).map(|covers| self.id_of(Kind::Leaf, &covers, &[]));
+                id.is_some_and(|id| missing.contains(id.as_str()))
+            })
+        };
+        let mut from = 0;
+        for (start, end) in covered.iter().map(|taken| (taken.start, taken.end)).chain([(all, all)]) {
+            while let Some(events) = (from..start.min(from + REACH)).find_map(|at| leaf(at, start)) {
+                from = events.end;
+                found.push(events);
+            }
+            from = from.max(end);
+        }
+        found
+    }
+
+    pub(super) fn leaves(&self) -> impl Iterator<Item = &Placed> {
+        self.notes.iter().filter(|placed| placed.note.summary.kind == Kind::Leaf && placed.events.is_some())
+    }
+
+    fn leaf(&self, events: Range<usize>, zone: &TimeZone, replaces: Option<&Note>) -> Option<Due> {
+        let covers = self.covers(&events)?;
+        Some(Due {
+            id: self.id_of(Kind::Leaf, &covers, &[]),
+            kind: Kind::Leaf,
+            depth: 0,
+            sources: Vec::new(),
+            sha256: self.hash(&events),
+            replaces: replaces.map(|note| note.path.clone()),
+            before: self.count_before(0, events.start),
+            said: said(&self.blocks, events, zone),
+            covers,
+        })
+    }
+
+    fn count_before(&self, depth: u32, start: usize) -> usize {
+        let is_before = |placed: &&Placed| {
+            placed.note.summary.depth == depth
+                && placed.events.as_ref().is_some_and(|events| events.start < start)
+        };
+        self.notes.iter().filter(is_before).count()
+    }
+
+    /// Those that are out of date, the lowest first; what was read from other bytes only where all are looked at.
+    fn due_again(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
+        let changed = self.changed();
+        let is_old = |placed: &&Placed| {
+            placed.events.is_some()
+                && (self.is_outdated(placed, &changed) || (look == Look::All && !self.holds(placed)))
+        };
+        let old: Vec<&Placed> = self.notes.iter().filter(is_old).collect();
+        let lowest = old.iter().map(|placed| placed.note.summary.depth).min();
+        let again = old.into_iter().filter(|placed| Some(placed.note.summary.depth) == lowest);
+        let again = again.filter_map(|placed| {
+            let events = placed.events.clone()?;
+            match placed.note.summary.kind {
+                Kind::Leaf => self.leaf(events, zone, Some(&placed.note)),
+                Kind::Condensed => {
+                    let children = self.children(&placed.note.summary.id);
+                    let is_whole = children.len() == placed.note.summary.sources.len();
+                    if is_whole { self.condensed(&children, zone, Some(&placed.note)) } else { None }
+                }
+            }
+        });
+        again.collect()
+    }
+
+    fn due_condensed(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
+        let roots = self.roots();
+        let missing = self.missing();
+        let shape = |placed: &&Placed| Root {
+            depth: placed.note.summary.depth,
+            events: placed.events.clone().unwrap_or_default(),
+        };
+        let shapes: Vec<Root> = roots.iter().map(shape).collect();
+        let mut groups = self.groups_as_they_were(&roots, &missing);
+        if groups.is_empty() {
+            groups = plan::condense(&shapes, look);
+        }
+        let due = groups.into_iter().filter_map(|group| {
+            let notes: Vec<&Note> = roots[group].iter().map(|placed| &placed.note).collect();
+            self.condensed(&notes, zone, None)
+        });
+        due.collect()
+    }
+
+    /// The groups of roots whose condensed summary is missing, as one above it tells.
+    fn groups_as_they_were(&self, roots: &[&Placed], missing: &HashSet<&str>) -> Vec<Range<usize>> {
+        if missing.is_empty() {
+            return Vec::new();
+        }
+        let found = (0..roots.len()).filter_map(|start| {
+            let most = roots.len().min(start + plan::FANOUT);
+            (start + plan::FLOOR..=most).map(|end| start..end).find(|group| {
+                let notes: Vec<&Note> = roots[group.clone()].iter().map(|placed| &placed.note).collect();
+                self.lineage(&notes).is_some_and(|(id, _, _)| missing.contains(id.as_str()))
+            })
+        });
+        found.collect()
+    }
+
+    /// Id, covered events and sources of what these summaries are condensed to.
+    fn lineage(&self, notes: &[&Note]) -> Option<(String, Range<usize>, Vec<String>)> {
+        let first = self.events(&notes.first()?.summary.id)?;
+        let last = self.events(&notes.last()?.summary.id)?;
+        let events = first.start..last.end;
+        let sources: Vec<String> = notes.iter().map(|note| note.summary.id.clone()).collect();
+        let id = self.id_of(Kind::Condensed, &self.covers(&events)?, &sources);
+        Some((id, events, sources))
+    }
+
+    fn condensed(&self, notes: &[&Note], zone: &TimeZone, replaces: Option<&Note>) -> Option<Due> {
+        let (id, events, sources) = self.lineage(notes)?;
+        let depth = notes.iter().map(|note| note.summary.depth).max()? + 1;
+        let text = |note: &&Note| {
+            let span =
+                self.events(&note.summary.id).map_or_else(String::new, |events| self.span(&events, zone));
+            Said { head: span, text: note.summary.text.clone() }
+        };
+        Some(Due {
+            id,
+            kind: Kind::Condensed,
+            depth,
+            covers: self.covers(&events)?,
+            sources,
+            sha256: self.hash(&events),
+            replaces: replaces.map(|note| note.path.clone()),
+            before: self.count_before(depth, events.start),
+            said: notes.iter().map(text).collect(),
+        })
+    }
+
+    /// From when to when these events were.
+    fn span(&self, events: &Range<usize>, zone: &TimeZone) -> String {
+        let time = |at: usize| {
+            self.blocks[at].event.at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string()
+        };
+        format!("{} to {}", time(events.start), time(events.end - 1))
+    }
+}
+
+/// What these events said, as it is now: edits applied, deletions left out, no memory that was injected.
+pub fn said(blocks: &[LogBlock], events: Range<usize>, zone: &TimeZone) -> Vec<Said> {
+    let changes = Changes::of(blocks);
+    let said = blocks[events].iter().filter_map(|block| {
+        let event = &block.event;
+        let text = changes.text(block)?;
+        let text = match event.kind {
+            EventKind::User => history::strip_mentions(text).to_owned(),
+            EventKind::Agent => crate::format::log::said_and_facts(text).0.trim().to_owned(),
+            EventKind::Tool => history::shorten(text, TOOL_CHARS),
+            EventKind::System | EventKind::Recall => return None,
+        };
+        let time = event.at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+        let who = match (event.kind, event.author.as_str()) {
+            (EventKind::Tool, name) => format!("tool {name}"),
+            (kind, "") => kind.to_string(),
+            (_, author) => author.to_owned(),
+        };
+        (!text.is_empty()).then(|| Said { head: format!("{time} {who}"), text })
+    });
+    said.collect()
+}

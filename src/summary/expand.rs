@@ -1,0 +1,79 @@
+//! From a summary back to what it stands for: the summaries below it, or the events themselves, byte for byte.
+
+use serde::Serialize;
+
+use super::answers::Found;
+use super::window::Note;
+use crate::turn::history;
+
+/// Levels of summaries, where nobody says how many.
+pub const DEPTH: u32 = 3;
+
+/// How far a summary is expanded.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// The events that it covers; else the summaries below it, down to a depth.
+    pub messages: bool,
+    /// Levels of summaries.
+    pub depth: u32,
+    /// The most tokens of all blocks together; none for no bound.
+    pub most_tokens: Option<u64>,
+}
+
+/// One block of an expansion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Piece {
+    /// `[msg#^id]` or `[sum_…]`.
+    #[serde(rename = "ref")]
+    pub cite: String,
+    /// The note that it stands in.
+    pub path: String,
+    /// Its first line, from 1.
+    pub line: usize,
+    /// An event's bytes as they stand in its log, as far as they are text; a summary's text.
+    pub text: String,
+}
+
+/// What a summary stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Expanded {
+    /// The summary.
+    pub id: String,
+    /// Events or summaries, oldest first.
+    pub blocks: Vec<Piece>,
+    /// Whether there is more than the bound allows.
+    pub truncated: bool,
+}
+
+/// Expands a summary.
+pub fn expand(found: &Found, log: &str, options: Options) -> Expanded {
+    let Found { window, note } = found;
+    let id = &note.summary.id;
+    let piece = |note: &Note| Piece {
+        cite: format!("[{}]", note.summary.id),
+        path: note.path.clone(),
+        line: note.line,
+        text: note.summary.text.clone(),
+    };
+    let all: Vec<Piece> = if options.messages {
+        let event = |block: super::Block<'_>| Piece {
+            cite: block.id.map_or_else(|| "[msg]".to_owned(), |id| format!("[msg#^{id}]")),
+            path: log.to_owned(),
+            line: block.line,
+            text: String::from_utf8_lossy(block.bytes).into_owned(),
+        };
+        window.messages(id).into_iter().map(event).collect()
+    } else {
+        // A leaf has nothing below it but events.
+        let below = window.descend(id, options.depth);
+        if below.is_empty() { vec![piece(note)] } else { below.into_iter().map(piece).collect() }
+    };
+    let mut tokens = 0;
+    let count = all.len();
+    let fits = |piece: &Piece| {
+        tokens += history::estimate(&piece.text);
+        options.most_tokens.is_none_or(|most| tokens <= most)
+    };
+    let blocks: Vec<Piece> = all.into_iter().take_while(fits).collect();
+    Expanded { id: id.clone(), truncated: blocks.len() < count, blocks }
+}

@@ -1,0 +1,223 @@
+//! A summary that needs no model and can't fail: the sentences that say the most, in their order, in their own words.
+//!
+//! What says much is told by its words: those that few of the events share count more, as do numbers, names, and words
+//! by which people decide, promise and prefer. Of every event its first sentences are candidates; the best that fit
+//! into the target are kept. The last line names what came up most, for whoever looks for it.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::format::summary::EXPAND;
+use crate::turn::terms::terms;
+
+/// Characters of a token.
+const CHARS: usize = 4;
+/// The longest line of an extract, in characters.
+const MOST_LINE: usize = 240;
+/// Sentences of one event that are candidates.
+const SENTENCES: usize = 4;
+/// Topics of the last line.
+const TOPICS: usize = 8;
+/// Words by which something is settled.
+const WEIGHTY: [&str; 16] = [
+    "decided", "decide", "agreed", "prefer", "always", "never", "remember", "must", "will", "todo",
+    "deadline", "because", "plan", "need", "bought", "moved",
+];
+
+/// A sentence or line that may stand in the extract.
+struct Candidate {
+    at: usize,
+    head: String,
+    text: String,
+    score: f64,
+}
+
+/// Something that was said, or an earlier summary of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Who said it and when: what stands before its first line.
+    pub head: String,
+    /// What was said.
+    pub text: String,
+}
+
+/// An extract of at most `target` tokens, with its last line. What has no words at all gives a line that says so.
+pub fn extract(said: &[Said], target: u64) -> String {
+    let counts = counts(said);
+    let mut candidates = candidates(said, &counts);
+    let topics = topics(said, &counts);
+    let room = usize::try_from(target).unwrap_or(usize::MAX).saturating_mul(CHARS);
+    let room = room.saturating_sub(topics.chars().count() + 2);
+    candidates.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.at.cmp(&other.at)));
+    let mut used = 0;
+    candidates.retain(|one| {
+        let size = one.head.chars().count() + one.text.chars().count() + 5;
+        let fits = used + size <= room;
+        used += if fits { size } else { 0 };
+        fits
+    });
+    candidates.sort_by_key(|one| one.at);
+    let lines = candidates.iter().map(|one| match one.head.as_str() {
+        "" => format!("- {}\n", one.text),
+        head => format!("- {head}: {}\n", one.text),
+    });
+    let lines: String = lines.collect();
+    let lines = if lines.is_empty() { "(Nothing was said in words.)\n".to_owned() } else { lines };
+    format!("{lines}\n{topics}")
+}
+
+/// In how many of the texts each term stands.
+fn counts(said: &[Said]) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    for one in said {
+        for term in terms(&one.text).into_iter().collect::<HashSet<_>>() {
+            *counts.entry(term).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+fn candidates(said: &[Said], counts: &HashMap<String, usize>) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for one in said {
+        for (at, sentence) in sentences(&one.text).into_iter().take(SENTENCES).enumerate() {
+            let score = score(&sentence, counts, said.len()) / (1.0 + 0.25 * small(at));
+            let head = one.head.clone();
+            found.push(Candidate { at: found.len(), head, text: sentence, score });
+        }
+    }
+    found
+}
+
+/// What a sentence says, for its length.
+fn score(sentence: &str, counts: &HashMap<String, usize>, texts: usize) -> f64 {
+    let all = terms(sentence);
+    let own: HashSet<&String> = all.iter().collect();
+    let rarity = |term: &&String| {
+        let count = counts.get(*term).copied().unwrap_or(1);
+        (1.0 + small(texts) / small(count)).ln()
+    };
+    let rare: f64 = own.iter().map(rarity).sum();
+    let words: Vec<&str> = sentence.split(|c: char| !c.is_alphanumeric()).collect();
+    let has = |holds: &dyn Fn(&str) -> bool| f64::from(u8::from(words.iter().any(|word| holds(word))));
+    let number = has(&|word| word.bytes().any(|byte| byte.is_ascii_digit()));
+    let weighty = has(&|word| WEIGHTY.contains(&word.to_lowercase().as_str()));
+    let name =
+        f64::from(u8::from(words.iter().skip(1).any(|w| w.starts_with(char::is_uppercase) && w.len() > 2)));
+    let question = if sentence.ends_with('?') { 0.7 } else { 1.0 };
+    (rare + 1.5 * number + 2.0 * weighty + name) * question / (8.0 + small(all.len())).sqrt()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of words")]
+fn small(count: usize) -> f64 {
+    count as f64
+}
+
+/// The sentences of a text, each on one line, cut where it is very long. Earlier summaries' last lines are none.
+fn sentences(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in
+        text.lines().map(str::trim).filter(|line| !line.starts_with(EXPAND) && !line.starts_with("```"))
+    {
+        let mut rest = line.trim_start_matches(['-', '*', '>', '#', ' ']);
+        while !rest.is_empty() {
+            let end = rest
+                .char_indices()
+                .zip(rest.chars().skip(1))
+                .find(|((at, c), next)| *at > 20 && matches!(c, '.' | '!' | '?') && next.is_whitespace())
+                .map_or(rest.len(), |((at, c), _)| at + c.len_utf8());
+            let (sentence, after) = rest.split_at(end);
+            let sentence = sentence.trim();
+            if sentence.chars().any(char::is_alphanumeric) {
+                found.push(cut(sentence));
+            }
+            rest = after.trim_start();
+        }
+    }
+    found
+}
+
+fn cut(text: &str) -> String {
+    if text.chars().count() <= MOST_LINE {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(MOST_LINE - 1).collect();
+    let end = head.rfind(' ').filter(|at| *at > MOST_LINE / 2).unwrap_or(head.len());
+    format!("{}…", head[..end].trim_end())
+}
+
+/// `Expand for details about: …`: the words that came up in several texts, the most telling first, as they were written.
+fn topics(said: &[Said], counts: &HashMap<String, usize>) -> String {
+    let mut shown: HashMap<String, (usize, String)> = HashMap::new();
+    let mut order = 0;
+    for one in said {
+        for word in one.text.split(|c: char| !c.is_alphanumeric()) {
+            if word.chars().count() < 4 || word.bytes().all(|byte| byte.is_ascii_digit()) {
+                continue;
+            }
+            for term in terms(word) {
+                order += 1;
+                shown.entry(term).or_insert_with(|| (order, word.to_owned()));
+            }
+        }
+    }
+    let weight = |term: &str| {
+        let count = counts.get(term).copied().unwrap_or(0);
+        small(count) * (1.0 + small(said.len()) / small(count.max(1))).ln()
+    };
+    let mut ranked: Vec<(&String, &(usize, String))> = shown.iter().collect();
+    ranked.sort_by(|(one, a), (other, b)| weight(other).total_cmp(&weight(one)).then(a.0.cmp(&b.0)));
+    let mut words: Vec<&str> = Vec::new();
+    for (_, (_, word)) in ranked {
+        if words.len() < TOPICS && !words.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+            words.push(word);
+        }
+    }
+    let words = if words.is_empty() { "what was said".to_owned() } else { words.join(", ") };
+    format!("{EXPAND}{words}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn said(texts: &[&str]) -> Vec<Said> {
+        let one = |text: &&str| Said { head: "09:00 Alice".into(), text: (*text).to_owned() };
+        texts.iter().map(one).collect()
+    }
+
+    #[test]
+    fn what_says_much_is_kept_in_its_order() {
+        let filler = vec!["ok, sounds good to me"; 30];
+        let mut texts = vec!["We decided to paint the mast on 3 May. Blue it is."];
+        texts.extend(&filler);
+        texts.push("Anna prefers oolong, never coffee.");
+        let text = extract(&said(&texts), 60);
+        let (mast, tea) = (text.find("paint the mast").unwrap(), text.find("oolong").unwrap());
+        assert!(mast < tea && text.contains("\n\nExpand for details about: "), "{text}");
+        assert!(text.chars().count().div_ceil(4) <= 60, "{text}");
+    }
+
+    #[test]
+    fn silence_has_an_extract_too() {
+        let text = extract(&said(&["...", "👍", ""]), 100);
+        assert_eq!(text, "(Nothing was said in words.)\n\nExpand for details about: what was said.");
+        assert_eq!(extract(&[], 0), text);
+    }
+
+    proptest! {
+        #[test]
+        fn it_never_fails_and_keeps_to_its_target(
+            texts in proptest::collection::vec("(?s).{0,80}|([A-Za-z0-9]{1,9}[ .!?\n]){0,40}", 0..20),
+            target in 40u64..400,
+        ) {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let text = extract(&said(&texts), target);
+            prop_assert!(!text.trim().is_empty());
+            prop_assert!(text.lines().last().unwrap().starts_with(EXPAND));
+            let allowed = target.max(u64::try_from(TOPICS * 40).unwrap());
+            prop_assert!(text.chars().count() as u64 <= allowed * 4);
+        }
+    }
+}

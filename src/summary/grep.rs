@@ -1,0 +1,261 @@
+//! A search in what was said and in what was summarised: a regular expression, or words that must all occur.
+//!
+//! Pure but for what it is given to read. Messages that were deleted aren't found, those that were edited by what they
+//! say now, and nothing that memory injected. Newest first, with a snippet of at most [`SNIPPET`] characters and a
+//! citation: `[msg#^id]` or `[sum_…]`.
+
+use jiff::Timestamp;
+use regex_lite::{Regex, RegexBuilder};
+use serde::Serialize;
+
+use super::store::SummaryError;
+use super::window::Note;
+use crate::format::log::{EventKind, LogBlock};
+use crate::turn::history::{self, Changes};
+
+/// Hits, where nobody says how many.
+pub const LIMIT: usize = 50;
+/// The most hits.
+pub const MOST: usize = 200;
+/// Characters of a snippet.
+pub const SNIPPET: usize = 200;
+/// The most tokens of all hits together.
+pub const MOST_TOKENS: u64 = 10_000;
+/// The most bytes that a compiled pattern may have.
+const PATTERN_BYTES: usize = 1 << 20;
+
+/// Where it is searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// In logs.
+    Messages,
+    /// In summaries.
+    Summaries,
+    /// In both.
+    #[default]
+    Both,
+}
+
+/// What is searched for.
+#[derive(Debug, Clone)]
+pub struct Query {
+    pattern: Pattern,
+    /// Where.
+    pub scope: Scope,
+    /// Nothing before this instant.
+    pub since: Option<Timestamp>,
+    /// Nothing from this instant on.
+    pub before: Option<Timestamp>,
+    /// So many hits.
+    pub limit: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Pattern {
+    Regex(Regex),
+    Words(Vec<Regex>),
+}
+
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Hit {
+    /// `[msg#^id]` or `[sum_…]`.
+    #[serde(rename = "ref")]
+    pub cite: String,
+    /// The note.
+    pub path: String,
+    /// The line at which the message, or the summary's text, begins.
+    pub line: usize,
+    /// The words around the first match, on one line.
+    pub snippet: String,
+    /// When it was said, or summarised.
+    pub at: Timestamp,
+}
+
+/// The hits of a search, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Hits {
+    /// Those that fit.
+    pub hits: Vec<Hit>,
+    /// So many more there are.
+    pub more: usize,
+}
+
+impl Query {
+    /// A regular expression, or words (those in quotes together) that must all occur, whatever their case.
+    ///
+    /// # Errors
+    /// It is empty or no regular expression.
+    pub fn new(text: &str, is_regex: bool) -> Result<Self, SummaryError> {
+        let wrong = |why: &dyn std::fmt::Display| SummaryError::Pattern(text.to_owned(), why.to_string());
+        let compile = |pattern: &str, fold: bool| {
+            let mut builder = RegexBuilder::new(pattern);
+            builder.case_insensitive(fold).size_limit(PATTERN_BYTES).build().map_err(|error| wrong(&error))
+        };
+        let words = words(text);
+        if text.trim().is_empty() || (!is_regex && words.is_empty()) {
+            return Err(wrong(&"it is empty"));
+        }
+        let pattern = if is_regex {
+            Pattern::Regex(compile(text, false)?)
+        } else {
+            let all = words.iter().map(|word| compile(&regex_lite::escape(word), true));
+            Pattern::Words(all.collect::<Result<_, _>>()?)
+        };
+        Ok(Self { pattern, scope: Scope::Both, since: None, before: None, limit: LIMIT })
+    }
+
+    /// The first match in a text that matches.
+    fn find(&self, text: &str) -> Option<usize> {
+        match &self.pattern {
+            Pattern::Regex(regex) => Some(regex.find(text)?.start()),
+            Pattern::Words(words) => {
+                let found: Option<Vec<usize>> =
+                    words.iter().map(|word| word.find(text).map(|found| found.start())).collect();
+                found?.into_iter().min()
+            }
+        }
+    }
+
+    fn takes(&self, at: Timestamp) -> bool {
+        self.since.is_none_or(|since| at >= since) && self.before.is_none_or(|before| at < before)
+    }
+
+    /// What of a log's messages matches.
+    pub fn in_log(&self, path: &str, blocks: &[LogBlock]) -> Vec<Hit> {
+        let changes = Changes::of(blocks);
+        let hit = |block: &LogBlock| {
+            let event = &block.event;
+            if matches!(event.kind, EventKind::System | EventKind::Recall) || !self.takes(event.at) {
+                return None;
+            }
+            let text = changes.text(block)?;
+            let text = if event.kind == EventKind::Agent {
+                crate::format::log::said_and_facts(text).0
+            } else {
+                text
+            };
+            let at = self.find(text)?;
+            let cite = event.id.as_ref().map_or_else(|| "[msg]".to_owned(), |id| format!("[msg#^{id}]"));
+            let snippet = snippet(text, at);
+            Some(Hit { cite, path: path.to_owned(), line: block.line, snippet, at: event.at })
+        };
+        blocks.iter().filter_map(hit).collect()
+    }
+
+    /// Whether a summary matches.
+    pub fn in_summary(&self, note: &Note) -> Option<Hit> {
+        let summary = &note.summary;
+        let at = self.find(&summary.text).filter(|_| self.takes(summary.at))?;
+        let line = note.line + summary.text[..at].matches('\n').count();
+        let cite = format!("[{}]", summary.id);
+        Some(Hit { cite, path: note.path.clone(), line, snippet: snippet(&summary.text, at), at: summary.at })
+    }
+
+    /// The newest hits that fit into the limit and [`MOST_TOKENS`].
+    pub fn best(&self, mut hits: Vec<Hit>) -> Hits {
+        hits.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.cite.cmp(&other.cite)));
+        let (found, mut tokens) = (hits.len(), 0);
+        let size = |hit: &Hit| history::estimate(&serde_json::to_string(hit).unwrap_or_default());
+        let kept = hits.iter().take(self.limit.clamp(1, MOST)).take_while(|hit| {
+            tokens += size(hit);
+            tokens <= MOST_TOKENS
+        });
+        let kept = kept.count();
+        hits.truncate(kept);
+        Hits { hits, more: found - kept }
+    }
+}
+
+/// The words of a search; those between quotes stay together.
+fn words(text: &str) -> Vec<String> {
+    let parts = text.split('"').enumerate();
+    let words = parts.flat_map(|(at, part)| {
+        let whole = at % 2 == 1;
+        let split: Vec<&str> = if whole { vec![part.trim()] } else { part.split_whitespace().collect() };
+        split.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    });
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// The words around a place of a text, on one line.
+fn snippet(text: &str, at: usize) -> String {
+    let before = text[..at].chars().rev().take(SNIPPET / 4).collect::<Vec<_>>();
+    let room = SNIPPET - 2 - before.len();
+    let mut chars = text[at..].chars();
+    let after: String = chars.by_ref().take(room).collect();
+    let head = if text[..at].chars().count() > before.len() { "…" } else { "" };
+    let tail = if chars.next().is_some() { "…" } else { "" };
+    let before: String = before.into_iter().rev().collect();
+    let line: String = format!("{head}{before}{after}{tail}")
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::log;
+
+    const LOG: &str = "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n
+> [!user] 2026-11-22T09:00:00Z Alice
+> The mast is 12 metres, says Bob.
+
+^A1
+
+> [!recall]- 2026-11-22T09:00:00Z
+> the mast
+
+^A2
+
+> [!user] 2026-11-22T09:01:00Z Alice
+> A mast to forget
+
+^A3
+
+> [!system] 2026-11-22T09:02:00Z
+> deleted [[logs/x#^A3]]
+
+^A4
+";
+
+    fn found(query: &Query) -> Vec<String> {
+        let hits = query.best(query.in_log("logs/x.md", &log::parse(LOG.as_bytes()).blocks));
+        hits.hits.into_iter().map(|hit| format!("{} {} {}", hit.cite, hit.line, hit.snippet)).collect()
+    }
+
+    #[test]
+    fn words_and_patterns_find_what_stands_there_now() {
+        let one = ["[msg#^A1] 6 The mast is 12 metres, says Bob."];
+        assert_eq!(found(&Query::new("MAST bob", false).unwrap()), one);
+        assert_eq!(found(&Query::new("\"12 metres\"", false).unwrap()), one);
+        assert_eq!(found(&Query::new(r"\d+ met", true).unwrap()), one);
+        assert_eq!(found(&Query::new("MAST", true).unwrap()), [""; 0]);
+        assert_eq!(found(&Query::new("metres mast 13", false).unwrap()), [""; 0]);
+        let mut late = Query::new("mast", false).unwrap();
+        late.since = Some("2026-11-22T09:00:01Z".parse().unwrap());
+        assert_eq!(found(&late), [""; 0]);
+        assert!(Query::new("(", true).unwrap_err().to_string().contains("is no regular expression"));
+        assert!(Query::new(" \"\" ", false).is_err());
+    }
+
+    #[test]
+    fn output_is_bounded() {
+        let query = Query { limit: 500, ..Query::new("x", false).unwrap() };
+        let hit = |n: i64| Hit {
+            cite: format!("[msg#^{n}]"),
+            path: "logs/x.md".into(),
+            line: 1,
+            snippet: "x".repeat(SNIPPET),
+            at: Timestamp::from_second(n).unwrap(),
+        };
+        let hits = query.best((0..300).map(hit).collect());
+        assert!(hits.hits.len() <= 200 && hits.hits.len() + hits.more == 300);
+        assert_eq!(hits.hits[0].cite, "[msg#^299]");
+        assert!(history::estimate(&serde_json::to_string(&hits).unwrap()) <= MOST_TOKENS + 50);
+        let snippet = snippet(&format!("{}mast{}", "a ".repeat(300), "ä\n".repeat(300)), 600);
+        assert!(snippet.chars().count() <= SNIPPET && snippet.starts_with('…') && snippet.ends_with('…'));
+    }
+}

@@ -1,0 +1,32 @@
+//! Summaries over logs: what to condense, what a summary says where no brain is asked, and the way back to every byte.
+//!
+//! A log is the lossless store; a summary is a note that points into it and can always be made again. [`plan`] says
+//! which events belong into the next one, [`ask`] what a brain is asked and which answers are refused, [`extract`] makes
+//! one without any brain and can't fail; [`Window`] is one log with its summaries: it finds what each covers, proves it,
+//! and says what is due; [`grep`] searches both. All of that is pure. [`Summaries`] reads and writes the notes.
+//!
+//! Never here: a call of a brain (`agent::scribe` makes them), or a wait: nobody who answers a person waits for a
+//! summary.
+
+mod answers;
+pub mod ask;
+mod due;
+pub mod expand;
+pub mod extract;
+pub mod grep;
+#[cfg(test)]
+#[allow(clippy::print_stdout, reason = "figures are printed")]
+mod measures;
+pub mod plan;
+mod proof;
+mod store;
+pub mod window;
+#[cfg(test)]
+mod window_tests;
+
+pub use answers::{Described, Found, Verified};
+pub use due::Due;
+pub use plan::Look;
+pub use proof::Problem;
+pub use store::{LogName, Summaries, SummaryError, Text};
+pub use window::{Block, Note, Window};

@@ -1,0 +1,218 @@
+//! Which events belong into the next summary, and which summaries into one above them. Pure, and told from sizes alone.
+//!
+//! The numbers are those of source 002 (phase 2). The last [`TAIL`] events are never summarised. Before them a leaf
+//! takes events from where the last one ended until they hold [`LEAF_TOKENS`]; four summaries of a depth become one of
+//! the next. Where a request grows too large for its brain ([`Look::Pressed`]) less is enough. The same events give the
+//! same leaves, so what is deleted comes back as it was.
+
+use std::ops::Range;
+
+/// The last events of a log that are never summarised.
+pub const TAIL: usize = 64;
+/// So many tokens outside the tail make a leaf.
+pub const LEAF_TOKENS: u64 = 20_000;
+/// A leaf is about so many events at least.
+pub const LEAF_EVENTS: usize = 8;
+/// The tokens that a leaf should have.
+pub const LEAF_TARGET: u64 = 2_400;
+/// So many summaries of a depth are condensed into one.
+pub const FANOUT: usize = 4;
+/// Under pressure so few are.
+pub const FLOOR: usize = 2;
+/// The tokens that a condensed summary should have.
+pub const CONDENSED_TARGET: u64 = 2_000;
+/// Of a brain's context a request may fill this share before more is summarised: 75 of 100.
+pub const PRESSURE: u64 = 75;
+/// A text of more than so many times its target is refused.
+pub const MOST_TIMES: u64 = 3;
+
+/// How eagerly summaries are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// What has grown since.
+    New,
+    /// What is missing or out of date too.
+    All,
+    /// A request would pass three quarters of its brain's context.
+    Pressed,
+}
+
+/// What planning knows of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Size {
+    /// Its estimated tokens.
+    pub tokens: u64,
+    /// Whether a summary may begin or end with it: it has a block id that no other event has.
+    pub is_linkable: bool,
+    /// Whether a person speaks, so that what came before is whole.
+    pub begins: bool,
+}
+
+/// The tokens that a summary of this depth should have.
+pub fn target(depth: u32) -> u64 {
+    if depth == 0 { LEAF_TARGET } else { CONDENSED_TARGET }
+}
+
+/// The leaves that are due, oldest first; `covered` are the events of those that there are, in order. A gap between two
+/// of them is filled whatever it holds.
+pub fn leaves(sizes: &[Size], covered: &[Range<usize>], look: Look) -> Vec<Range<usize>> {
+    let sealed = sizes.len().saturating_sub(TAIL);
+    let (mut due, mut from) = (Vec::new(), 0);
+    for taken in covered {
+        if look != Look::New {
+            fill(sizes, from, taken.start, &mut due);
+        }
+        from = from.max(taken.end);
+    }
+    while let Some(leaf) = next(sizes, from, sealed, look) {
+        from = leaf.end;
+        due.push(leaf);
+    }
+    due
+}
+
+/// Leaves for all of a gap: what lay in it was covered before.
+fn fill(sizes: &[Size], mut from: usize, end: usize, due: &mut Vec<Range<usize>>) {
+    while let Some(leaf) = next(sizes, from, end, Look::New).or_else(|| rest(sizes, from, end)) {
+        from = leaf.end;
+        due.push(leaf);
+    }
+}
+
+/// The next leaf between two places, if they hold enough.
+fn next(sizes: &[Size], from: usize, limit: usize, look: Look) -> Option<Range<usize>> {
+    let from = (from..limit).find(|at| sizes[*at].is_linkable)?;
+    let mut tokens = 0;
+    for at in from..limit {
+        tokens += sizes[at].tokens;
+        let is_full = tokens >= LEAF_TOKENS && at + 1 - from >= LEAF_EVENTS;
+        // A question and its answer stay together, unless that makes twice the leaf.
+        let is_whole = sizes.get(at + 1).is_none_or(|next| next.begins) || tokens >= 2 * LEAF_TOKENS;
+        if is_full && is_whole && sizes[at].is_linkable {
+            return Some(from..at + 1);
+        }
+    }
+    let is_worth_it = tokens >= LEAF_TARGET && limit - from >= LEAF_EVENTS;
+    if look == Look::Pressed && is_worth_it { rest(sizes, from, limit) } else { None }
+}
+
+/// All that a summary can be about between two places.
+fn rest(sizes: &[Size], from: usize, limit: usize) -> Option<Range<usize>> {
+    let from = (from..limit).find(|at| sizes[*at].is_linkable)?;
+    let last = (from..limit).rfind(|at| sizes[*at].is_linkable)?;
+    Some(from..last + 1)
+}
+
+/// What planning knows of a summary that none stands above.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// Its depth.
+    pub depth: u32,
+    /// The events that it covers.
+    pub events: Range<usize>,
+}
+
+/// The groups that are to be condensed, by their places in `roots`, which are in the order of their events: the lowest
+/// depth alone, so that what is made of them is seen before the next is planned.
+pub fn condense(roots: &[Root], look: Look) -> Vec<Range<usize>> {
+    let fanout = if look == Look::Pressed { FLOOR } else { FANOUT };
+    let mut depths: Vec<u32> = roots.iter().map(|root| root.depth).collect();
+    depths.sort_unstable();
+    depths.dedup();
+    for depth in depths {
+        let mut groups = Vec::new();
+        let mut at = 0;
+        while at < roots.len() {
+            let run = run(roots, at, depth);
+            let mut from = run.start;
+            while run.end - from >= fanout {
+                let take = FANOUT.min(run.end - from);
+                groups.push(from..from + take);
+                from += take;
+            }
+            at = run.end.max(at + 1);
+        }
+        if !groups.is_empty() {
+            return groups;
+        }
+    }
+    Vec::new()
+}
+
+/// The roots of a depth from a place on that stand side by side, with no event between them that none covers.
+fn run(roots: &[Root], from: usize, depth: u32) -> Range<usize> {
+    let is_next = |at: usize| {
+        roots[at].depth == depth && (at == from || roots[at].events.start == roots[at - 1].events.end)
+    };
+    let end = (from..roots.len()).take_while(|at| is_next(*at)).count();
+    from..from + end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(tokens: &[u64]) -> Vec<Size> {
+        let size =
+            |(at, tokens): (usize, &u64)| Size { tokens: *tokens, is_linkable: true, begins: at % 2 == 0 };
+        tokens.iter().enumerate().map(size).collect()
+    }
+
+    #[test]
+    fn a_leaf_is_due_at_twenty_thousand_tokens_outside_the_tail() {
+        let mut log = sizes(&[1_000; 20]);
+        log.extend(sizes(&[5_000; TAIL]));
+        assert_eq!(leaves(&log, &[], Look::New), [0..20]);
+        assert!(leaves(&log[1..], &[], Look::New).is_empty(), "nineteen thousand");
+        assert_eq!(leaves(&log[1..], &[], Look::Pressed), [0..19]);
+        // Fewer than eight events are none, however long; nor is it worth it for a few words.
+        let mut few = sizes(&[9_000; 7]);
+        few.extend(sizes(&[1; TAIL]));
+        assert!(leaves(&few, &[], Look::Pressed).is_empty());
+        let mut short = sizes(&[10; 60]);
+        short.extend(sizes(&[1; TAIL]));
+        assert!(leaves(&short, &[], Look::Pressed).is_empty());
+    }
+
+    #[test]
+    fn an_answer_stays_with_its_question() {
+        let mut log = sizes(&[4_000; 13]);
+        log.extend(sizes(&[1; TAIL]));
+        assert_eq!(leaves(&log, &[], Look::New), [0..8], "eight events, up to a question");
+        log[8].begins = false;
+        assert_eq!(leaves(&log, &[], Look::New), [0..10]);
+        log.iter_mut().for_each(|size| size.begins = false);
+        assert_eq!(leaves(&log, &[], Look::New), [0..10], "twice the leaf is enough");
+        log[0].is_linkable = false;
+        assert_eq!(leaves(&log, &[], Look::New), [1..11]);
+    }
+
+    #[test]
+    fn a_gap_is_filled_and_what_follows_goes_on() {
+        let mut log = sizes(&[2_500; 40]);
+        log.extend(sizes(&[1; TAIL]));
+        let all = leaves(&log, &[], Look::New);
+        assert_eq!(all, [0..8, 8..16, 16..24, 24..32, 32..40]);
+        let without = [all[0].clone(), all[3].clone()];
+        assert_eq!(leaves(&log, &without, Look::New), [32..40]);
+        assert_eq!(leaves(&log, &without, Look::All), [8..16, 16..24, 32..40]);
+    }
+
+    #[test]
+    fn four_of_a_depth_become_one() {
+        let root = |depth, start, end| Root { depth, events: start..end };
+        let flat: Vec<Root> = (0..9).map(|at| root(0, at * 8, at * 8 + 8)).collect();
+        assert_eq!(condense(&flat, Look::New), [0..4, 4..8]);
+        assert!(condense(&flat[..3], Look::New).is_empty());
+        assert_eq!(condense(&flat[..3], Look::Pressed), [0..3]);
+        assert!(condense(&flat[..1], Look::Pressed).is_empty());
+        // Over a gap nothing is condensed, nor are different depths.
+        let mut gap = flat[..5].to_vec();
+        gap.remove(2);
+        assert!(condense(&gap, Look::New).is_empty());
+        let mixed = [root(1, 0, 32), root(0, 32, 40), root(0, 40, 48), root(0, 48, 56), root(0, 56, 64)];
+        assert_eq!(condense(&mixed, Look::New), [1..5]);
+        let high: Vec<Root> = (0..4).map(|at| root(1, at * 32, at * 32 + 32)).collect();
+        assert_eq!(condense(&high, Look::New), [0..4]);
+    }
+}

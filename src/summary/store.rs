@@ -1,0 +1,323 @@
+//! The notes of summaries: found, read and written.
+//!
+//! The summaries of the log `logs/a/b/c.md` stand in the folder `summaries/a/b/c/`. Each call reads what it needs anew:
+//! the notes are the state. Writing goes through the editing engine, and what was written is read back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use jiff::Timestamp;
+
+use super::due::Due;
+use super::plan::Look;
+use super::proof::Problem;
+use super::window::{Note, Window};
+use crate::format::log::{self, LogBlock};
+use crate::format::summary::{self, Kind, Summary};
+use crate::turn::history;
+use crate::turn::told::Told;
+use crate::vault::{Actor, EditError, NotePath, Origin, PathError, Plan, VaultError, WalkOptions};
+use crate::workspace::Workspace;
+
+/// Summaries can't be read, found or written.
+#[derive(Debug, thiserror::Error)]
+pub enum SummaryError {
+    /// A path is none.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// A note can't be read.
+    #[error(transparent)]
+    Read(#[from] VaultError),
+    /// A note can't be written.
+    #[error(transparent)]
+    Write(#[from] EditError),
+    /// No summary has this id.
+    #[error("no summary has the id `{0}`")]
+    Unknown(String),
+    /// The pattern of a search is none.
+    #[error("`{0}` is no regular expression: {1}")]
+    Pattern(String, String),
+    /// What was written isn't what stands there.
+    #[error("`{0}` was changed while it was written; it is made again later")]
+    Changed(NotePath),
+}
+
+/// A log's path below the folder of logs, without `.md`: `discord-channel/7/20260130T142355Z_0001`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LogName(String);
+
+impl LogName {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for LogName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The text of a summary, and who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// What it says.
+    pub text: String,
+    /// The brain, or `extract`.
+    pub brain: String,
+    /// `<producer>/<version>`, or `process:<name>`.
+    pub by: String,
+}
+
+impl Text {
+    /// An extract for what is due, made without any brain.
+    pub fn extract(due: &Due) -> Self {
+        let text = super::extract::extract(&due.said, super::plan::target(due.depth));
+        Self { text, brain: summary::EXTRACT.to_owned(), by: "process:vault-agent".to_owned() }
+    }
+}
+
+/// The summaries of a vault.
+#[derive(Debug)]
+pub struct Summaries<'w> {
+    pub(super) workspace: &'w Workspace,
+    pub(super) logs: String,
+    folder: String,
+}
+
+/// Notes of one log as they were read, and those that are none.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    pub(super) notes: Vec<Note>,
+    pub(super) strays: Vec<Problem>,
+}
+
+impl<'w> Summaries<'w> {
+    /// Those of this vault; reads nothing.
+    pub fn of(workspace: &'w Workspace) -> Self {
+        let paths = &workspace.settings.paths;
+        let folder = |path: &str| path.trim_end_matches('/').to_owned();
+        Self { workspace, logs: folder(&paths.logs), folder: folder(&paths.summaries) }
+    }
+
+    /// The log at this path, or the one whose summary stands there; none for other notes.
+    pub fn log_of(&self, path: &NotePath) -> Option<LogName> {
+        let below = |folder: &str| path.as_str().strip_prefix(folder)?.strip_prefix('/');
+        if let Some(name) = below(&self.logs) {
+            return Some(LogName(name.strip_suffix(".md")?.to_owned()));
+        }
+        Some(LogName(below(&self.folder)?.rsplit_once('/')?.0.to_owned()))
+    }
+
+    /// The path of a log.
+    ///
+    /// # Errors
+    /// The name is no path.
+    pub fn log_path(&self, name: &LogName) -> Result<NotePath, SummaryError> {
+        Ok(NotePath::new(&format!("{}/{name}.md", self.logs))?)
+    }
+
+    /// All logs with their sizes in bytes.
+    ///
+    /// # Errors
+    /// The folder can't be listed.
+    pub fn logs(&self) -> Result<Vec<(LogName, u64)>, SummaryError> {
+        let found = self.walk(&self.logs)?;
+        Ok(found.into_iter().filter_map(|(path, size)| Some((self.log_of(&path)?, size))).collect())
+    }
+
+    /// The logs that have summaries.
+    ///
+    /// # Errors
+    /// The folder can't be listed.
+    pub fn summarised(&self) -> Result<BTreeSet<LogName>, SummaryError> {
+        Ok(self.walk(&self.folder)?.iter().filter_map(|(path, _)| self.log_of(path)).collect())
+    }
+
+    pub(super) fn walk(&self, folder: &str) -> Result<Vec<(NotePath, u64)>, SummaryError> {
+        let under = NotePath::new(folder)?;
+        let walk =
+            match self.workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
+                Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
+                walk => walk?,
+            };
+        let mut found: Vec<_> = walk.entries.into_iter().map(|entry| (entry.path, entry.stat.size)).collect();
+        found.sort();
+        Ok(found)
+    }
+
+    /// A log with its summaries, as the notes stand now.
+    ///
+    /// # Errors
+    /// A note can't be read.
+    pub fn window(&self, name: &LogName) -> Result<Window, SummaryError> {
+        let shelf = self.shelf(name)?;
+        self.window_of(name, shelf.notes)
+    }
+
+    /// What a request tells of a log's summaries, from the log's events, which are given back.
+    pub fn told(
+        &self,
+        path: &str,
+        blocks: Vec<LogBlock>,
+    ) -> (Result<Vec<Told>, SummaryError>, Vec<LogBlock>) {
+        let name = NotePath::new(path).ok().and_then(|path| self.log_of(&path));
+        let Some(name) = name else { return (Ok(Vec::new()), blocks) };
+        match self.shelf(&name) {
+            Ok(shelf) if shelf.notes.is_empty() => (Ok(Vec::new()), blocks),
+            Ok(shelf) => {
+                let window = Window::new(name.as_str(), path, None, blocks, shelf.notes);
+                (Ok(window.told()), window.into_blocks())
+            }
+            Err(error) => (Err(error), blocks),
+        }
+    }
+
+    /// The summaries of a log with these ids, as `read` finds their notes: as they stand now or stood then. One that
+    /// isn't found there is left out.
+    ///
+    /// # Errors
+    /// The folder can't be listed.
+    pub fn told_by(
+        &self,
+        path: &str,
+        ids: &[String],
+        read: &dyn Fn(&str) -> Vec<u8>,
+    ) -> Result<Vec<Told>, SummaryError> {
+        let Some(name) = self.log_of(&NotePath::new(path)?) else { return Ok(Vec::new()) };
+        let notes = self.walk(&format!("{}/{name}", self.folder))?;
+        let read: Vec<Summary> =
+            notes.iter().filter_map(|(path, _)| summary::parse(&read(path.as_str())).0).collect();
+        let told = ids.iter().filter_map(|id| {
+            let summary = read.iter().find(|summary| summary.id == *id)?;
+            let (first, last) = summary.covers.clone()?;
+            Some(Told { id: id.clone(), text: summary.text.clone(), first, last, at: summary.at })
+        });
+        Ok(told.collect())
+    }
+
+    pub(super) fn window_of(&self, name: &LogName, notes: Vec<Note>) -> Result<Window, SummaryError> {
+        let bytes = match self.workspace.vault.read(&self.log_path(name)?) {
+            Err(error) if error.is_not_found() => None,
+            bytes => Some(bytes?),
+        };
+        let blocks = bytes.as_deref().map(events).unwrap_or_default();
+        Ok(Window::new(name.as_str(), &format!("{}/{name}", self.logs), bytes, blocks, notes))
+    }
+
+    fn shelf(&self, name: &LogName) -> Result<Shelf, SummaryError> {
+        let folder = format!("{}/{name}", self.folder);
+        let mut shelf = Shelf::default();
+        for (path, _) in self.walk(&folder)? {
+            if path.parent().is_some_and(|parent| parent.as_str() == folder) {
+                self.take(&path, &mut shelf)?;
+            }
+        }
+        Ok(shelf)
+    }
+
+    /// Reads one note; what is no summary is a stray.
+    fn take(&self, path: &NotePath, shelf: &mut Shelf) -> Result<(), SummaryError> {
+        let bytes = match self.workspace.vault.read(path) {
+            Err(error) if error.is_not_found() => return Ok(()),
+            bytes => bytes?,
+        };
+        let (read, findings) = summary::parse(&bytes);
+        match read {
+            Some(summary) => {
+                let head = crate::format::lines::frontmatter_end(&bytes).unwrap_or_default();
+                let blank = bytes[head..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                let line = 1 + memchr::memchr_iter(b'\n', &bytes[..head + blank]).count();
+                shelf.notes.push(Note { path: path.to_string(), line, summary });
+            }
+            None => {
+                let why = findings.first().map_or("it is no summary", |finding| finding.reason.as_str());
+                shelf.strays.push(Problem { id: path.to_string(), why: why.to_owned() });
+            }
+        }
+        Ok(())
+    }
+
+    /// All notes by their logs.
+    pub(super) fn shelves(&self) -> Result<BTreeMap<LogName, Shelf>, SummaryError> {
+        let mut shelves: BTreeMap<LogName, Shelf> = BTreeMap::new();
+        for (path, _) in self.walk(&self.folder)? {
+            if let Some(name) = self.log_of(&path) {
+                self.take(&path, shelves.entry(name).or_default())?;
+            }
+        }
+        Ok(shelves)
+    }
+
+    /// All summaries with their logs' names, in the order of their paths.
+    ///
+    /// # Errors
+    /// A note can't be read.
+    pub fn all(&self) -> Result<Vec<(LogName, Note)>, SummaryError> {
+        let shelves = self.shelves()?.into_iter();
+        Ok(shelves
+            .flat_map(|(name, shelf)| shelf.notes.into_iter().map(move |note| (name.clone(), note)))
+            .collect())
+    }
+
+    /// The summaries of a log that are to be made next; once they are put, there may be others.
+    ///
+    /// # Errors
+    /// A note can't be read.
+    pub fn due(&self, name: &LogName, look: Look) -> Result<Vec<Due>, SummaryError> {
+        Ok(self.window(name)?.due(look, self.workspace.zone.tz()))
+    }
+
+    /// Writes a summary that was due, with the log as it was at `read`, and reads it back.
+    ///
+    /// # Errors
+    /// The note can't be written.
+    pub fn put(&self, name: &LogName, due: &Due, text: &Text, read: Timestamp) -> Result<Note, SummaryError> {
+        let summary = Summary {
+            id: due.id.clone(),
+            kind: due.kind,
+            depth: due.depth,
+            covers: Some(due.covers.clone()),
+            sources: due.sources.clone(),
+            log: (due.kind == Kind::Leaf).then(|| format!("{}/{name}", self.logs)),
+            sha256: due.sha256.clone(),
+            tokens: history::estimate(text.text.trim()),
+            brain: text.brain.clone(),
+            by: text.by.clone(),
+            at: read,
+            text: text.text.trim().to_owned(),
+        };
+        let bytes = summary::render(&summary).into_bytes();
+        let origin = Origin::new(Actor::Assistant).client(text.brain.as_str());
+        let why = origin.why(format!("summarised: {name}")).trailer(summary::TRAILER, &due.id);
+        let path = match &due.replaces {
+            Some(path) => NotePath::new(path)?,
+            None => self.free_path(name, due)?,
+        };
+        if due.replaces.is_some() {
+            self.workspace.editor.edit_with(&path, &why, |_| Plan::Bytes(bytes.clone()))?;
+        } else {
+            self.workspace.editor.create(&path, &bytes, &why)?;
+        }
+        let mut shelf = Shelf::default();
+        self.take(&path, &mut shelf)?;
+        shelf.notes.pop().filter(|note| note.summary == summary).ok_or(SummaryError::Changed(path))
+    }
+
+    /// `d0-0001.md`: the place in its depth, or the first free one behind it.
+    fn free_path(&self, name: &LogName, due: &Due) -> Result<NotePath, SummaryError> {
+        let path =
+            |number: usize| NotePath::new(&format!("{}/{name}/d{}-{number:04}.md", self.folder, due.depth));
+        let mut number = due.before + 1;
+        while self.workspace.vault.exists(&path(number)?) {
+            number += 1;
+        }
+        Ok(path(number)?)
+    }
+}
+
+/// The events of a log, of whichever of its two forms.
+pub(super) fn events(bytes: &[u8]) -> Vec<LogBlock> {
+    log::parse_headings(bytes).unwrap_or_else(|| log::parse(bytes)).blocks
+}

@@ -1,0 +1,311 @@
+//! One log with its summaries: what each covers, what proves it, what is missing, out of date or due. Pure.
+//!
+//! The covered bytes of a summary are those of the log from the beginning of its first event to the end of its last,
+//! whatever stands between. Its id is a hash over the log's name, what it covers and what it is made from, so that a
+//! note that was deleted comes back with its id. A summary is *out of date* where somebody edited or deleted one of its
+//! messages since, or where the log's bytes are others; then it is made again, and until then it isn't told.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use super::plan::Size;
+use crate::format::log::{EventKind, LogBlock};
+use crate::format::summary::{Kind, Summary};
+use crate::turn::history;
+use crate::turn::told::Told;
+
+/// Characters of a tool's call that a summary is made from.
+pub(super) const TOOL_CHARS: usize = 600;
+
+/// A summary's note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Its vault-relative path.
+    pub path: String,
+    /// The line at which its text begins, from 1.
+    pub line: usize,
+    /// What it says.
+    pub summary: Summary,
+}
+
+/// One event of a log, as its bytes stand: those of the events of a summary, one behind another, are the covered bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block<'a> {
+    /// Its block id.
+    pub id: Option<&'a str>,
+    /// Its first line, from 1.
+    pub line: usize,
+    /// Its bytes, up to the next event of the summary.
+    pub bytes: &'a [u8],
+}
+
+/// A log with its summaries.
+#[derive(Debug)]
+pub struct Window {
+    name: String,
+    pub(super) link: String,
+    pub(super) bytes: Option<Vec<u8>>,
+    pub(super) blocks: Vec<LogBlock>,
+    pub(super) places: HashMap<String, usize>,
+    pub(super) notes: Vec<Placed>,
+    pub(super) doubled: Vec<String>,
+}
+
+/// A note, and the events that it covers; none where the log doesn't hold them.
+#[derive(Debug)]
+pub(super) struct Placed {
+    pub(super) note: Note,
+    pub(super) events: Option<Range<usize>>,
+}
+
+impl Window {
+    /// The log `name` at `path` (both without `.md`), with its bytes and events where there are any, and its summaries.
+    pub fn new(
+        name: &str,
+        path: &str,
+        bytes: Option<Vec<u8>>,
+        blocks: Vec<LogBlock>,
+        notes: Vec<Note>,
+    ) -> Self {
+        let mut places: HashMap<String, usize> = HashMap::with_capacity(blocks.len());
+        let mut twice = Vec::new();
+        for (at, block) in blocks.iter().enumerate() {
+            if let Some(id) = &block.event.id
+                && places.insert(id.clone(), at).is_some()
+            {
+                twice.push(id.clone());
+            }
+        }
+        for id in twice {
+            places.remove(&id);
+        }
+        let (name, link) = (name.to_owned(), path.to_owned());
+        let mut window = Self { name, link, bytes, blocks, places, notes: Vec::new(), doubled: Vec::new() };
+        window.place(notes);
+        window
+    }
+
+    /// Finds the events of the notes, those of the lowest depth first: others may take theirs from them.
+    fn place(&mut self, mut notes: Vec<Note>) {
+        notes.sort_by(|one, other| (one.summary.depth, &one.path).cmp(&(other.summary.depth, &other.path)));
+        let mut known: HashMap<String, Option<Range<usize>>> = HashMap::new();
+        for note in notes {
+            let summary = &note.summary;
+            if known.contains_key(&summary.id) {
+                self.doubled.push(summary.id.clone());
+                continue;
+            }
+            let events = match &summary.covers {
+                Some((first, last)) => self.between(first, last),
+                None => spanned(&summary.sources, &known),
+            };
+            known.insert(summary.id.clone(), events.clone());
+            self.notes.push(Placed { note, events });
+        }
+        let key = |placed: &Placed| {
+            let events = placed.events.clone().unwrap_or(usize::MAX..usize::MAX);
+            (events.start, u32::MAX - placed.note.summary.depth)
+        };
+        self.notes.sort_by_key(key);
+    }
+
+    pub(super) fn between(&self, first: &str, last: &str) -> Option<Range<usize>> {
+        let (first, last) = (*self.places.get(first)?, *self.places.get(last)?);
+        (first <= last).then_some(first..last + 1)
+    }
+
+    /// The log's name: its path below the folder of logs, without `.md`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The log's events.
+    pub fn blocks(&self) -> &[LogBlock] {
+        &self.blocks
+    }
+
+    /// The log's events, given back.
+    pub fn into_blocks(self) -> Vec<LogBlock> {
+        self.blocks
+    }
+
+    /// The notes, in the order of what they cover; those that cover more stand first.
+    pub fn notes(&self) -> impl Iterator<Item = &Note> {
+        self.notes.iter().map(|placed| &placed.note)
+    }
+
+    /// The note of this id.
+    pub fn note(&self, id: &str) -> Option<&Note> {
+        Some(&self.placed(id)?.note)
+    }
+
+    pub(super) fn placed(&self, id: &str) -> Option<&Placed> {
+        self.notes.iter().find(|placed| placed.note.summary.id == id)
+    }
+
+    /// The events that a summary covers, as numbers of [`Window::blocks`].
+    pub fn events(&self, id: &str) -> Option<Range<usize>> {
+        self.placed(id)?.events.clone()
+    }
+
+    /// The events that a summary covers, as their bytes stand in the log.
+    pub fn messages(&self, id: &str) -> Vec<Block<'_>> {
+        let (Some(events), Some(bytes)) = (self.events(id), &self.bytes) else { return Vec::new() };
+        let one = |at: usize| {
+            let block = &self.blocks[at];
+            let end = if at + 1 < events.end { self.blocks[at + 1].range.start } else { block.range.end };
+            Block { id: block.event.id.as_deref(), line: block.line, bytes: &bytes[block.range.start..end] }
+        };
+        events.clone().map(one).collect()
+    }
+
+    /// The summaries that a summary is made from, which are there, oldest first.
+    pub fn children(&self, id: &str) -> Vec<&Note> {
+        let sources = self.note(id).map_or(&[][..], |note| &note.summary.sources);
+        sources.iter().filter_map(|source| self.note(source)).collect()
+    }
+
+    /// The summaries below a summary, down to so many levels: each behind what it is part of, oldest first.
+    pub fn descend(&self, id: &str, depth: u32) -> Vec<&Note> {
+        let mut found = Vec::new();
+        if depth > 0 {
+            for child in self.children(id) {
+                found.push(child);
+                // A note that somebody made a source of its own isn't gone around for ever.
+                if self.note(id).is_some_and(|note| child.summary.depth < note.summary.depth) {
+                    found.extend(self.descend(&child.summary.id, depth - 1));
+                }
+            }
+        }
+        found
+    }
+
+    /// The summaries that no other stands above, in order, no two about the same event.
+    pub(super) fn roots(&self) -> Vec<&Placed> {
+        let below = self.named_sources();
+        let mut end = 0;
+        let roots = self.notes.iter().filter(|placed| {
+            let Some(events) = &placed.events else { return false };
+            let is_root = !below.contains(placed.note.summary.id.as_str()) && events.start >= end;
+            end = if is_root { events.end } else { end };
+            is_root
+        });
+        roots.collect()
+    }
+
+    pub(super) fn named_sources(&self) -> HashSet<&str> {
+        let usable = self.notes.iter().filter(|placed| placed.events.is_some());
+        usable.flat_map(|placed| placed.note.summary.sources.iter().map(String::as_str)).collect()
+    }
+
+    /// What a request tells: the roots that are up to date, oldest first.
+    pub fn told(&self) -> Vec<Told> {
+        let changed = self.changed();
+        let current = self.roots().into_iter().filter(|placed| !self.is_outdated(placed, &changed));
+        let told = current.filter_map(|placed| {
+            let (events, summary) = (placed.events.clone()?, &placed.note.summary);
+            let id = |at: usize| self.blocks[at].event.id.clone();
+            Some(Told {
+                id: summary.id.clone(),
+                text: summary.text.clone(),
+                first: id(events.start)?,
+                last: id(events.end - 1)?,
+                at: summary.at,
+            })
+        });
+        told.collect()
+    }
+
+    /// When each event was edited or deleted last, by its number.
+    pub(super) fn changed(&self) -> HashMap<usize, Timestamp> {
+        let mut changed: HashMap<usize, Timestamp> = HashMap::new();
+        for block in self.blocks.iter().filter(|block| block.event.kind == EventKind::System) {
+            let at = history::changed(&block.event).and_then(|id| self.places.get(id));
+            if let Some(at) = at {
+                let when = changed.entry(*at).or_insert(block.event.at);
+                *when = block.event.at.max(*when);
+            }
+        }
+        changed
+    }
+
+    /// Whether something of what a summary covers was edited or deleted, or summarised again, after it was made.
+    pub(super) fn is_outdated(&self, placed: &Placed, changed: &HashMap<usize, Timestamp>) -> bool {
+        let Some(events) = &placed.events else { return true };
+        let made = placed.note.summary.at;
+        changed.iter().any(|(at, when)| events.contains(at) && *when > made)
+            || self.children(&placed.note.summary.id).iter().any(|child| child.summary.at > made)
+    }
+
+    /// The hash of the bytes of these events.
+    pub(super) fn hash(&self, events: &Range<usize>) -> String {
+        let bytes = self.bytes.as_deref().unwrap_or_default();
+        let covered = &bytes[self.blocks[events.start].range.start..self.blocks[events.end - 1].range.end];
+        data_encoding::HEXLOWER.encode(&Sha256::digest(covered))
+    }
+
+    /// Whether a summary's bytes are the ones that it was made from.
+    pub(super) fn holds(&self, placed: &Placed) -> bool {
+        placed.events.as_ref().is_some_and(|events| self.hash(events) == placed.note.summary.sha256)
+    }
+
+    pub(super) fn id_of(&self, kind: Kind, covers: &(String, String), sources: &[String]) -> String {
+        let text = format!("{kind}\n{}\n^{}\n^{}\n{}", self.name, covers.0, covers.1, sources.join("\n"));
+        let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(text.as_bytes()));
+        format!("sum_{}", &digest[..16])
+    }
+
+    pub(super) fn covers(&self, events: &Range<usize>) -> Option<(String, String)> {
+        let id = |at: usize| self.blocks.get(at)?.event.id.clone();
+        Some((id(events.start)?, id(events.end.checked_sub(1)?)?))
+    }
+
+    /// What planning knows of the events.
+    pub fn sizes(&self) -> Vec<Size> {
+        self.blocks.iter().map(|block| self.size(block)).collect()
+    }
+
+    pub(super) fn size(&self, block: &LogBlock) -> Size {
+        let is_linkable = block.event.id.as_ref().is_some_and(|id| self.places.contains_key(id));
+        Size { is_linkable, ..size(block) }
+    }
+
+    /// The tokens of the events that no summary covers.
+    pub fn uncovered(&self) -> u64 {
+        let covered =
+            self.roots().last().and_then(|root| root.events.as_ref()).map_or(0, |events| events.end);
+        self.blocks[covered..].iter().map(|block| size(block).tokens).sum()
+    }
+
+    /// The tokens of what a request tells beside its fixed parts: of roots, and of what none covers.
+    pub fn told_tokens(&self) -> u64 {
+        self.uncovered() + self.roots().iter().map(|root| root.note.summary.tokens).sum::<u64>()
+    }
+
+    /// The ids that summaries name and that no note bears.
+    pub(super) fn missing(&self) -> HashSet<&str> {
+        let known: HashSet<&str> = self.notes.iter().map(|placed| placed.note.summary.id.as_str()).collect();
+        self.named_sources().into_iter().filter(|id| !known.contains(id)).collect()
+    }
+}
+
+/// From the first to the last event of these summaries.
+fn spanned(sources: &[String], known: &HashMap<String, Option<Range<usize>>>) -> Option<Range<usize>> {
+    let of = |id: &String| known.get(id).cloned().flatten();
+    let (first, last) = (of(sources.first()?)?, of(sources.last()?)?);
+    (first.start < last.end).then_some(first.start..last.end)
+}
+
+/// What planning knows of an event, but for whether its id is its own.
+pub fn size(block: &LogBlock) -> Size {
+    let event = &block.event;
+    let tokens = match event.kind {
+        EventKind::User | EventKind::Agent => history::estimate(event.said()),
+        EventKind::Tool => history::estimate(&event.content).min(TOOL_CHARS as u64),
+        EventKind::System | EventKind::Recall => 0,
+    };
+    Size { tokens, is_linkable: event.id.is_some(), begins: event.kind == EventKind::User }
+}

@@ -1,0 +1,238 @@
+//! Properties of logs with their summaries: nothing is lost, whatever a log holds and whatever is deleted.
+
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+
+use super::plan::{LEAF_EVENTS, TAIL};
+use super::{Look, Note, Window};
+use crate::format::log::{self, Event, EventKind};
+use crate::format::summary::{self, Kind, Summary};
+
+/// A log as it is put together for a test.
+#[derive(Debug, Clone)]
+struct Log {
+    bytes: Vec<u8>,
+    notes: Vec<Note>,
+}
+
+impl Log {
+    fn window(&self) -> Window {
+        let blocks = log::parse(&self.bytes).blocks;
+        Window::new("s/c/w", "logs/s/c/w", Some(self.bytes.clone()), blocks, self.notes.clone())
+    }
+
+    /// Makes what is due until nothing is, without any brain; how many were made.
+    fn settle(&mut self, look: Look, at: &str) -> usize {
+        let (mut made, at) = (0, at.parse().unwrap());
+        loop {
+            let window = self.window();
+            let due = window.due(look, &TimeZone::UTC);
+            if due.is_empty() {
+                return made;
+            }
+            assert!(made < 10_000, "it never ends");
+            for due in due {
+                made += 1;
+                let text = format!("about {}", due.said.len());
+                let summary = Summary {
+                    id: due.id,
+                    kind: due.kind,
+                    depth: due.depth,
+                    covers: Some(due.covers),
+                    sources: due.sources,
+                    log: (due.kind == Kind::Leaf).then(|| "logs/s/c/w".into()),
+                    sha256: due.sha256,
+                    tokens: 2,
+                    brain: summary::EXTRACT.into(),
+                    by: "process:vault-agent".into(),
+                    at,
+                    text,
+                };
+                let (read, findings) = summary::parse(summary::render(&summary).as_bytes());
+                assert_eq!((read.as_ref(), findings.len()), (Some(&summary), 0));
+                self.notes.retain(|note| Some(&note.path) != due.replaces.as_ref());
+                let path = due.replaces.unwrap_or_else(|| format!("d{}-{}", summary.depth, summary.id));
+                self.notes.push(Note { path, line: 1, summary });
+            }
+        }
+    }
+
+    /// Every leaf's covered bytes stand in the log, the leaves are side by side from the first event on, and what they
+    /// cover are whole events outside the tail.
+    fn assert_lossless(&self) {
+        let window = self.window();
+        assert_eq!(window.verify(), []);
+        let mut end = 0;
+        for note in window.notes() {
+            let id = &note.summary.id;
+            let events = window.events(id).unwrap();
+            let given: Vec<u8> = window.messages(id).iter().flat_map(|block| block.bytes).copied().collect();
+            let blocks = &window.blocks()[events.clone()];
+            let covered = &self.bytes[blocks[0].range.start..blocks[blocks.len() - 1].range.end];
+            assert_eq!(given, covered, "byte for byte, in order");
+            for (block, given) in blocks.iter().zip(window.messages(id)) {
+                assert!(
+                    given.bytes.starts_with(&self.bytes[block.range.clone()]) && given.line == block.line
+                );
+            }
+            if note.summary.kind == Kind::Leaf {
+                assert_eq!(events.start, end, "no event is in two leaves or in none");
+                assert!(events.len() >= LEAF_EVENTS && events.end <= window.blocks().len() - TAIL);
+                end = events.end;
+            }
+        }
+    }
+}
+
+const IDS: &str = "ABCDEFGHJKMNPQRSTVWXYZ";
+
+fn id(at: usize) -> String {
+    let letter = |at: usize| char::from(IDS.as_bytes()[at % IDS.len()]);
+    format!("01{}{}{}{at:05}", letter(at / 7), letter(at / 3), letter(at))
+}
+
+/// An event of a log, by a draw: who speaks, how long, and about which earlier message.
+fn event(at: usize, (kind, text, length, about): &(u8, String, usize, usize)) -> Event {
+    let long = "twelve metres of mast, ".repeat(*length);
+    let (kind, content) = match kind {
+        0..=3 => (EventKind::User, format!("{text}{long}")),
+        4..=6 => (EventKind::Agent, format!("{long}{text}\n%% brain=b in=1 cached=0 out=1 ms=1 %%")),
+        7 => (EventKind::Tool, format!("{{}}\n\n{text}{long}")),
+        8 => (EventKind::Recall, text.clone()),
+        9 => (EventKind::System, format!("edited [[logs/s/c/w#^{}]]:\n{text}", id(about % (at + 1)))),
+        10 => (EventKind::System, format!("deleted [[logs/s/c/w#^{}]]", id(about % (at + 1)))),
+        _ => (EventKind::System, "This window ended here: `/new`.".into()),
+    };
+    let at_time = jiff::Timestamp::from_second(1_790_000_000 + i64::try_from(at).unwrap()).unwrap();
+    Event { kind, at: at_time, author: "Ann ❦".into(), content, id: Some(id(at)) }
+}
+
+fn render(draws: &[(u8, String, usize, usize)], crlf: bool) -> Vec<u8> {
+    let mut text = String::from("---\nsurface: s\ncontext_id: c\n---\n");
+    for (at, draw) in draws.iter().enumerate() {
+        text.push_str(&log::render_event(&event(at, draw)));
+    }
+    if crlf { text.replace('\n', "\r\n").into_bytes() } else { text.into_bytes() }
+}
+
+fn draws(most: usize) -> impl Strategy<Value = Vec<(u8, String, usize, usize)>> {
+    let text = prop_oneof!["[a-z \n]{0,20}", "(?s)[^\r]{0,12}", "(> |```|---|\\^01A|%%|\n){0,6}"];
+    proptest::collection::vec((0u8..12, text, 0usize..220, any::<usize>()), TAIL..most)
+}
+
+const LATE: &str = "2027-01-01T00:00:00Z";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn whatever_a_log_holds_its_summaries_give_every_byte_back(
+        draws in draws(260), crlf in any::<bool>(), pressed in any::<bool>(),
+    ) {
+        let mut log = Log { bytes: render(&draws, crlf), notes: vec![] };
+        log.settle(if pressed { Look::Pressed } else { Look::New }, LATE);
+        log.assert_lossless();
+        prop_assert_eq!(log.settle(Look::All, LATE), 0, "nothing is due twice");
+    }
+
+    #[test]
+    fn a_log_that_grows_has_the_leaves_that_it_would_have_had_at_once(
+        draws in draws(260), cut in TAIL..260usize,
+    ) {
+        let whole = render(&draws, false);
+        let mut grown = Log { bytes: render(&draws[..cut.min(draws.len())], false), notes: vec![] };
+        grown.settle(Look::New, LATE);
+        grown.bytes.clone_from(&whole);
+        grown.settle(Look::New, LATE);
+        let mut once = Log { bytes: whole, notes: vec![] };
+        once.settle(Look::New, LATE);
+        grown.assert_lossless();
+        let ids = |log: &Log| log.notes.iter().map(|note| note.summary.id.clone()).collect::<std::collections::BTreeSet<_>>();
+        prop_assert_eq!(ids(&grown), ids(&once));
+    }
+
+    #[test]
+    fn whatever_is_deleted_comes_back_with_its_id_or_is_shown_as_missing(
+        draws in draws(330), gone in proptest::collection::vec(any::<prop::sample::Index>(), 1..4), pressed in any::<bool>(),
+    ) {
+        let mut log = Log { bytes: render(&draws, false), notes: vec![] };
+        log.settle(if pressed { Look::Pressed } else { Look::New }, LATE);
+        let all: Vec<String> = log.notes.iter().map(|note| note.summary.id.clone()).collect();
+        prop_assume!(all.len() > 2);
+        let last = log.window().notes().filter(|note| note.summary.kind == Kind::Leaf).last().unwrap().summary.id.clone();
+        for at in gone {
+            let at = at.index(log.notes.len());
+            // A last leaf leaves no trace: there, other events may be grouped otherwise.
+            if log.notes.len() > 1 && log.notes[at].summary.id != last {
+                log.notes.remove(at);
+            }
+        }
+        let lost: Vec<&String> = all.iter().filter(|id| log.window().note(id).is_none()).collect();
+        let shown = log.window().verify();
+        for id in &lost {
+            let is_named = log.notes.iter().any(|note| note.summary.sources.contains(id));
+            prop_assert!(!is_named || shown.iter().any(|bad| bad.id == **id), "{} in {:?}", id, shown);
+        }
+        log.settle(Look::All, LATE);
+        log.assert_lossless();
+        let named = |id: &&&String| log.notes.iter().any(|note| note.summary.sources.contains(**id));
+        for id in lost.iter().filter(named) {
+            prop_assert!(log.window().note(id).is_some(), "{} came back", id);
+        }
+    }
+
+    #[test]
+    fn what_somebody_edits_by_hand_is_seen_and_made_again(draws in draws(260), place in any::<prop::sample::Index>()) {
+        let mut log = Log { bytes: render(&draws, false), notes: vec![] };
+        log.settle(Look::Pressed, LATE);
+        prop_assume!(!log.notes.is_empty());
+        let covered = log.window().messages(&log.notes[0].summary.id).iter().map(|block| block.bytes.len()).sum::<usize>();
+        let first = log.window().blocks()[0].range.start;
+        let at = first + place.index(covered);
+        log.bytes[at] = if log.bytes[at] == b'#' { b'+' } else { b'#' };
+        prop_assert!(!log.window().verify().is_empty());
+        log.settle(Look::All, "2027-02-01T00:00:00Z");
+        // What was proved before and what is proved now hold; a note whose first or last event is gone stays a finding.
+        let window = log.window();
+        for bad in window.verify() {
+            // One that is made of what is gone waits for a person.
+            let is_leaf = window.note(&bad.id).is_some_and(|note| note.summary.kind == Kind::Leaf);
+            prop_assert!(!is_leaf || bad.why.contains("doesn't hold"), "{:?}", bad);
+        }
+    }
+}
+
+#[test]
+fn a_message_that_is_deleted_later_is_told_no_more() {
+    let draw = |text: &str| (0u8, text.to_owned(), 200, 0);
+    let mut draws: Vec<_> = (0..90).map(|at| draw(&format!("m{at} "))).collect();
+    let mut log = Log { bytes: render(&draws, false), notes: vec![] };
+    log.settle(Look::New, "2026-11-01T00:00:00Z");
+    let leaf = log.notes[0].summary.id.clone();
+    assert_eq!(log.window().told().len(), 1);
+    // The event of the deletion is younger than the summary.
+    draws.push((10, String::new(), 0, 3));
+    let at = draws.len() - 1;
+    let deletion = Event { at: "2026-11-02T00:00:00Z".parse().unwrap(), ..event(at, &draws[at]) };
+    log.bytes.extend(log::render_event(&deletion).into_bytes());
+    assert_eq!(log.window().told(), [], "until it is made again");
+    assert_eq!(log.window().verify(), [], "its bytes are as they were");
+    let due = log.window().due(Look::New, &TimeZone::UTC);
+    assert!(
+        due.len() == 1 && due[0].id == leaf && !due[0].said.iter().any(|said| said.text.starts_with("m3 "))
+    );
+    log.settle(Look::New, "2026-11-03T00:00:00Z");
+    assert_eq!(log.window().told()[0].id, leaf);
+}
+
+#[test]
+fn a_deleted_log_is_reported() {
+    let draws: Vec<_> = (0..90).map(|_| (0u8, String::new(), 200, 0)).collect();
+    let mut log = Log { bytes: render(&draws, false), notes: vec![] };
+    log.settle(Look::New, LATE);
+    let window = Window::new("s/c/w", "logs/s/c/w", None, vec![], log.notes);
+    let bad = window.verify();
+    assert_eq!(bad.len(), 1);
+    assert!(bad[0].why.starts_with("its log `logs/s/c/w.md` is gone"), "{bad:?}");
+    assert_eq!(window.due(Look::All, &TimeZone::UTC), []);
+}

@@ -1,0 +1,25 @@
+//! Words as conversations are compared by them: those that recall counts, where it is built in, else lower-case words of
+//! some length.
+
+/// The terms of a text, in order, with repetition.
+#[cfg(feature = "index")]
+pub fn terms(text: &str) -> Vec<String> {
+    use std::cell::RefCell;
+
+    use crate::recall::text::Terms;
+
+    // Making a stemmer costs more than a line's words.
+    thread_local! {
+        static TERMS: RefCell<Terms> = RefCell::default();
+    }
+    let mut found = Vec::new();
+    TERMS.with_borrow_mut(|terms| terms.each(text, |term| found.push(term.to_owned())));
+    found
+}
+
+/// The terms of a text, in order, with repetition.
+#[cfg(not(feature = "index"))]
+pub fn terms(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);
+    words.map(str::to_lowercase).collect()
+}

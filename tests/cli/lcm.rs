@@ -1,0 +1,136 @@
+//! `lcm`: a long conversation summarised without any brain, found again, expanded to its bytes, proved, mended.
+#![cfg(feature = "assistant")]
+
+use std::fmt::Write as _;
+
+use crate::support::TestVault;
+
+const LOG: &str = "logs/discord-channel/7/20261101T090000Z_0001.md";
+const FOLDER: &str = "summaries/discord-channel/7/20261101T090000Z_0001";
+
+/// A log of so many messages of about 250 tokens each; one of them is about the mast.
+fn log(messages: usize) -> String {
+    let mut text = String::from("---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n");
+    for at in 0..messages {
+        let (kind, who) = if at % 2 == 0 { ("user", "Alice") } else { ("agent", "Vault") };
+        let said = match at {
+            10 => "We decided that the mast is painted blue on 3 May. ".to_owned(),
+            _ => format!("Message {at} is about nothing much. "),
+        };
+        let filler = "It goes on and on for a while, as talk does. ".repeat(22);
+        let minute = format!("2026-11-{:02}T{:02}:{:02}:00Z", 1 + at / 600, 9 + at / 60 % 10, at % 60);
+        let _ = write!(
+            text,
+            "\n> [!{kind}] {minute} {who}\n> {said}{filler}\n> ```\n> - [ ] no task ❦\n\n^M{at:05}\n"
+        );
+    }
+    text
+}
+
+fn vault(messages: usize) -> TestVault {
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    vault.write(LOG, log(messages));
+    vault
+}
+
+fn ids(vault: &TestVault, depth: u32) -> Vec<String> {
+    let notes = vault.tree();
+    let ids = notes.iter().filter(|(path, _)| path.contains(&format!("{FOLDER}/d{depth}-")));
+    ids.filter_map(|(_, text)| Some(text.lines().nth(1)?.strip_prefix("id: ")?.to_owned())).collect()
+}
+
+#[test]
+fn a_long_conversation_is_summarised_and_every_byte_comes_back() {
+    let vault = vault(520);
+    assert_eq!(vault.run(&["lcm", "verify"]).ok().stdout, "there are no summaries yet\n");
+    let made = vault.run(&["--json", "lcm", "update", "--extract"]).ok().json();
+    let (leaves, above) = (ids(&vault, 0), ids(&vault, 1));
+    assert!(leaves.len() >= 4 && !above.is_empty(), "{made}");
+    assert_eq!(made["written"].as_array().unwrap().len(), leaves.len() + above.len());
+    let verified = vault.run(&["--json", "lcm", "verify"]).ok().json();
+    assert_eq!(verified, serde_json::json!({"summaries": leaves.len() + above.len(), "bad": []}));
+    let text = vault.read(LOG);
+    let mut at = text.find("\n> [!user]").unwrap() + 1;
+    for id in &leaves {
+        let bytes = vault.run(&["lcm", "expand", id]).ok().stdout;
+        assert!(text[at..].starts_with(&bytes), "the leaves stand one behind another");
+        at += bytes.len() + 1;
+        let blocks = vault.run(&["--json", "lcm", "expand", id]).ok().json();
+        let blocks = blocks["blocks"].as_array().unwrap().clone();
+        let joined: String = blocks.iter().map(|block| block["text"].as_str().unwrap()).collect();
+        assert_eq!(joined, bytes);
+        assert_eq!(blocks[0]["path"], LOG);
+    }
+    let described = vault.run(&["--json", "lcm", "describe", &above[0]]).ok().json();
+    assert_eq!((&described["kind"], &described["depth"]), (&"condensed".into(), &1.into()));
+    assert_eq!(described["sources"], serde_json::json!(leaves[..4]));
+    let below = vault.run(&["--json", "lcm", "expand", &above[0], "--summaries"]).ok().json();
+    assert_eq!(below["blocks"].as_array().unwrap().len(), 4);
+    let cut = vault.run(&["--json", "lcm", "expand", &above[0], "--max-tokens", "1000"]).ok().json();
+    assert_eq!((&cut["truncated"], cut["blocks"].as_array().unwrap().len()), (&true.into(), 3));
+    let found = vault.run(&["--json", "lcm", "grep", "mast", "blue", "--scope", "messages"]).ok().json();
+    assert_eq!(found["hits"][0]["ref"], "[msg#^M00010]", "{found}");
+    let found =
+        vault.run(&["--json", "lcm", "grep", "--regex", r"painted \w+ on", "--scope", "summaries"]).ok();
+    assert!(found.json()["hits"][0]["ref"].as_str().unwrap().starts_with("[sum_"), "{}", found.stdout);
+    assert_eq!(vault.run(&["lcm", "grep", "--regex", "("]).code, 2);
+    assert_eq!(
+        vault.run(&["--json", "lcm", "update", "--extract"]).ok().json()["written"],
+        serde_json::json!([])
+    );
+    let check = vault.run(&["check"]);
+    assert!(!check.stdout.contains("summaries/"), "{}", check.stdout);
+}
+
+#[test]
+fn what_is_lost_or_changed_is_shown_and_mended() {
+    let vault = vault(520);
+    vault.run(&["lcm", "update", "--extract"]).ok();
+    let (leaves, before) = (ids(&vault, 0), vault.tree());
+    let note = |at: usize| format!("{FOLDER}/d0-{:04}.md", at + 1);
+    // A deleted summary is missing, and comes back with its id.
+    std::fs::remove_file(vault.path(&note(1))).unwrap();
+    let run = vault.run(&["--json", "lcm", "verify"]);
+    assert_eq!((run.code, &run.json()["bad"][0]["id"]), (1, &leaves[1].clone().into()), "{}", run.stdout);
+    vault.run(&["lcm", "update", "--extract"]).ok();
+    assert_eq!(ids(&vault, 0), leaves);
+    vault.run(&["lcm", "verify"]).ok();
+    let text = |tree: &std::collections::BTreeMap<String, String>| {
+        tree[&note(1)].split_once("\n---\n").unwrap().1.to_owned()
+    };
+    assert_eq!(text(&vault.tree()), text(&before), "an extract says the same again");
+    // The cache says nothing of it.
+    let _ = std::fs::remove_dir_all(vault.cache());
+    vault.run(&["lcm", "verify"]).ok();
+    // A log that somebody changed is told apart, and a gone one too; its summaries stay.
+    let log = vault.read(LOG);
+    vault.write(LOG, log.replace("Message 3 is", "Message 3 was"));
+    let run = vault.run(&["--json", "lcm", "verify"]);
+    assert!(run.json()["bad"][0]["why"].as_str().unwrap().contains("says something else"), "{}", run.stdout);
+    assert!(vault.run(&["check"]).stdout.contains(&format!("{}:1:1: `{LOG}` says something else", note(0))));
+    std::fs::remove_file(vault.path(LOG)).unwrap();
+    let run = vault.run(&["--json", "lcm", "verify"]);
+    let bad = run.json()["bad"].as_array().unwrap().clone();
+    assert_eq!((run.code, bad.len()), (1, before.keys().filter(|path| path.starts_with(FOLDER)).count()));
+    assert!(bad[0]["why"].as_str().unwrap().contains("is gone"));
+    vault.write(LOG, log);
+    vault.run(&["lcm", "verify"]).ok();
+    // A note whose head somebody broke is a finding of `check`.
+    vault.write(&note(0), vault.read(&note(0)).replace("sha256: ", "sha256: x"));
+    let run = vault.run(&["check"]);
+    assert!(run.code == 1 && run.stdout.contains(&format!("{}:7:9: ", note(0))), "{}", run.stdout);
+}
+
+#[test]
+fn undo_means_no_summary() {
+    let vault = vault(400);
+    vault.run(&["memory", "save", "Anna likes oolong"]).ok();
+    vault.run(&["lcm", "update", "--extract"]).ok();
+    let summaries = ids(&vault, 0);
+    assert!(!summaries.is_empty());
+    if cfg!(feature = "history") {
+        vault.run(&["undo"]).ok();
+        assert!(!vault.read("MEMORY.md").contains("oolong"));
+    }
+    assert_eq!(ids(&vault, 0), summaries);
+}

@@ -1,0 +1,91 @@
+//! A long conversation: the daemon summarises it in the background, a question is told of it, and the request is made
+//! again from the notes.
+
+use std::fmt::Write as _;
+
+use vault_agent::turn::TurnJournal;
+
+use super::models::{ModelServer, Reply};
+use super::rig::*;
+use super::turns::settings;
+use super::turns_killed::Daemon;
+use super::turns_remade::remade;
+
+/// A log of the last hours with 130 messages of some 250 tokens; one says what colour the mast gets.
+fn log() -> String {
+    let mut text = format!("---\nsurface: discord-channel\ncontext_id: \"{CHANNEL}\"\n---\n");
+    let begin = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(12);
+    for at in 0..130 {
+        let (kind, who) = if at % 2 == 0 { ("user", "Alice") } else { ("agent", "Vault") };
+        let said = if at == 10 { "The mast is painted turquoise on Friday." } else { "This is small talk." };
+        let filler = "It goes on and on for a while, as talk does. ".repeat(22);
+        let when = begin + jiff::SignedDuration::from_mins(at);
+        let id = ulid::Ulid::from_parts(u64::try_from(when.as_millisecond()).unwrap(), 77);
+        let _ = write!(text, "\n> [!{kind}] {when} {who}\n> {said} {filler}\n\n^{id}\n");
+    }
+    text
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_about_what_was_summarised_is_told_of_it_and_made_again() {
+    let server = ModelServer::start().await;
+    let rig = Rig::new().await;
+    let text = format!(
+        "{}[notify]\nkind = \"discord\"\n[discord]\nchannel_id = {CHANNEL}\nguild_id = 1000\nowner_ids = [{ALICE}]\n\
+         api_base = \"{}\"\n",
+        settings(&server, &[("one", "messages")]),
+        rig.fake.api_base()
+    );
+    std::fs::write(rig.vault().join("vault-agent.toml"), text).unwrap();
+    let name = format!("discord-channel/{CHANNEL}/20260101T000000Z_0001");
+    let path = rig.vault().join(format!("logs/{name}.md"));
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, log()).unwrap();
+    server.respond(|asked| {
+        if asked.system().starts_with("You summarise a piece") {
+            return Reply::text("They agreed on a colour.\n\nExpand for details about: the mast.");
+        }
+        Reply::text("Turquoise.")
+    });
+    let daemon = Daemon::start(&rig);
+    rig.fake.connected().await;
+    let note = rig.vault().join(format!("summaries/{name}/d0-0001.md"));
+    rig.wait("a summary", || note.exists()).await;
+    let summary = std::fs::read_to_string(&note).unwrap();
+    assert!(summary.contains("\nbrain: one\n") && summary.contains("They agreed on a colour."), "{summary}");
+    let state = TurnJournal::open(&rig.state()).unwrap();
+    let id = rig.fake.say(CHANNEL, ALICE, "<@500> Which colour is the mast painted?");
+    rig.wait("its answer", || state.turn(id).unwrap().is_some_and(|turn| turn.state.is_final())).await;
+    drop(daemon);
+    let requests = server.requests();
+    let asked = requests.iter().rev().find(|asked| asked.last_user().contains("Which colour")).unwrap();
+    let messages: Vec<String> = asked.messages().iter().map(ToString::to_string).collect();
+    assert!(
+        messages[0].contains("[Summary sum_") && messages[0].contains("They agreed on a colour"),
+        "{}",
+        messages[0]
+    );
+    let last = messages.last().unwrap();
+    assert!(
+        last.contains("Said earlier in this conversation") && last.contains("painted turquoise"),
+        "{last}"
+    );
+    assert!(!messages[1].contains("small talk") || messages.len() > 64, "the tail is told whole");
+    let told = asked.messages().len();
+    assert!((66..131).contains(&told), "{told} messages: what is summarised isn't told whole");
+    // The request is made again: with state, without, and from history once the summary says something else.
+    let cache = rig.temp.path().join("cache");
+    let (fresh, empty) = (rig.temp.path().join("fresh"), rig.temp.path().join("empty"));
+    let block = state.turn(id).unwrap().unwrap().name();
+    assert_eq!(remade(&rig, &block, &rig.state(), &cache)["equal"], true);
+    assert_eq!(remade(&rig, &block, &fresh, &empty)["equal"], true);
+    std::fs::write(&note, summary.replace("a colour", "nothing")).unwrap();
+    assert_eq!(remade(&rig, &block, &fresh, &empty)["equal"], false);
+    assert_eq!(remade(&rig, &block, &rig.state(), &cache)["equal"], true, "from history");
+    // What it took is counted, and nobody is asked twice.
+    let spent = rig.vault().join("logs/summaries/summaries");
+    assert!(std::fs::read_dir(spent).unwrap().count() == 1);
+    let summarised =
+        server.requests().iter().filter(|asked| asked.system().starts_with("You summarise")).count();
+    assert_eq!(summarised, 1);
+}
