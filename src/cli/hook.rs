@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{CommandError, CommandResult, Context, Status};
+use crate::hooks::archive::{ArchiveError, Report, Request, archive, sweep};
 use crate::hooks::install::{self, Caller, SettingsError};
 use crate::hooks::settings_file::SettingsFile;
 use crate::hooks::{self, Event, Place};
@@ -31,6 +32,27 @@ enum Action {
     PreCompact,
     /// Writes the session into the day's note.
     SessionEnd,
+    /// Brings the logs of sessions up to date with the host's transcripts: those named, else all that are known.
+    ///
+    /// A transcript that is named is kept whole, also one from before `[hooks] archive = true`. What a log holds
+    /// already isn't added again.
+    Archive {
+        /// Transcripts of the host: `~/.claude/projects/*/*.jsonl`.
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// The session's id, where the file isn't named by it.
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        /// Where a session worked that doesn't say so.
+        #[arg(long, value_name = "DIR", hide = true)]
+        cwd: Option<PathBuf>,
+        /// The folder of a new log.
+        #[arg(long, value_name = "NAME", hide = true)]
+        project: Option<String>,
+        /// Nothing more will come.
+        #[arg(long, hide = true)]
+        ended: bool,
+    },
     /// Writes the hooks into the host's settings and shows the change.
     Install {
         #[command(flatten)]
@@ -74,7 +96,7 @@ impl Args {
             Action::Stop => Some(Event::Stop),
             Action::PreCompact => Some(Event::PreCompact),
             Action::SessionEnd => Some(Event::SessionEnd),
-            Action::Install { .. } | Action::Uninstall { .. } => None,
+            Action::Archive { .. } | Action::Install { .. } | Action::Uninstall { .. } => None,
         }
     }
 }
@@ -91,6 +113,16 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             change(context, at, |file| install::install(file.text(), &caller).map(Some))
         }
         Action::Uninstall { at } => change(context, at, without),
+        Action::Archive { files, session, cwd, project, ended } => {
+            let like = Request {
+                session: session.clone().unwrap_or_default(),
+                cwd: cwd.clone(),
+                project: project.clone(),
+                ended: *ended,
+                ..Request::default()
+            };
+            keep(context, files, &like)
+        }
         _ => {
             if let Some(event) = args.event() {
                 answer(context, event);
@@ -110,6 +142,42 @@ fn answer(context: &Context, event: Event) {
         // A host that doesn't listen any more needs no answer.
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());
     }
+}
+
+/// Keeps sessions, and says what was added.
+fn keep(context: &Context, files: &[PathBuf], like: &Request) -> CommandResult {
+    if !like.session.is_empty() && files.len() != 1 {
+        return Err(CommandError::usage("`--session` goes with one transcript"));
+    }
+    let workspace = context.workspace()?;
+    let mut report = Report::default();
+    let mut failed = 0;
+    for file in files {
+        let file = std::path::absolute(file)?;
+        let own = Request::of(&file);
+        let session = if like.session.is_empty() { own.session } else { like.session.clone() };
+        let request = Request { session, transcript: file, ..like.clone() };
+        let is_there = request.transcript.is_file();
+        let done = if is_there { archive(&workspace, &request, None) } else { Err(ArchiveError::NotThere) };
+        match done {
+            Ok(done) => report.logs.extend(done.logs),
+            Err(error) => {
+                failed += 1;
+                context.ui.note(format!("{}: {error}", request.transcript.display()));
+            }
+        }
+    }
+    report.logs.extend(sweep(&workspace, files.last().map(PathBuf::as_path), None).logs);
+    for (log, events) in &report.logs {
+        context.ui.line(format!("{log}: {events} {}", if *events == 1 { "event" } else { "events" }));
+    }
+    if report.logs.is_empty() && failed == 0 {
+        context.ui.line("every session is kept as far as it goes");
+    }
+    context.ui.json(&serde_json::json!({ "logs": report.logs.iter().map(|(path, events)| {
+        serde_json::json!({ "path": path, "events": events })
+    }).collect::<Vec<_>>() }));
+    Ok(if failed == 0 { Status::Fine } else { Status::Problem })
 }
 
 /// The settings without our entries; none where there was no file before they came.

@@ -11,6 +11,7 @@ mod assistant;
 mod dirs;
 mod edit;
 mod error;
+mod hooks;
 mod ids;
 mod mcp;
 pub mod mcp_hosts;
@@ -26,11 +27,12 @@ pub use assistant::{
 pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use edit::with_allowed;
 pub use error::ConfigError;
+pub use hooks::Hooks;
 pub use mcp::McpServer;
 pub use paths::Paths;
 pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, secret};
 pub use settings::{
-    Discord, Edit, EditStrategyName, Embed, History, Hooks, Index, KeepAttachments, Memory, Notify,
+    Discord, Edit, EditStrategyName, Embed, History, Index, KeepAttachments, Memory, Notify,
     NotifyKind, Recall, Schedule, Settings,
 };
 pub use summary::Summary;

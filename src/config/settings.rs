@@ -10,7 +10,7 @@ use super::assistant::{self, Assistant, Brain, Route, SkillSettings};
 use super::mcp::{self, McpServer};
 use super::paths::Paths;
 use super::summary::Summary;
-use super::{ConfigError, FILE_NAME, ids};
+use super::{ConfigError, FILE_NAME, Hooks, ids};
 
 /// All settings of a vault; `Settings::default()` is a vault without a settings file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -319,20 +319,6 @@ impl Default for Memory {
     }
 }
 
-/// What hooks of assistants inject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Hooks {
-    /// The most characters that one hook adds to a conversation, up to 10,000.
-    pub max_chars: usize,
-}
-
-impl Default for Hooks {
-    fn default() -> Self {
-        Self { max_chars: 8000 }
-    }
-}
-
 impl Settings {
     /// The settings of the vault at `root`; without a settings file, the defaults.
     ///
@@ -413,7 +399,7 @@ impl Settings {
         }
         within("memory.working_memory_ttl_days", memory.working_memory_ttl_days as usize, 1, 365)?;
         within("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
-        within("hooks.max_chars", self.hooks.max_chars, 200, 10_000)?;
+        self.hooks.validate()?;
         within("recall.budget_tokens", self.recall.budget_tokens, 50, 100_000)?;
         within("recall.memory_tokens", self.recall.memory_tokens, 10, self.recall.budget_tokens)?;
         let turn = &self.assistant;
@@ -431,7 +417,7 @@ impl Settings {
     }
 }
 
-fn within(key: &str, value: usize, low: usize, high: usize) -> Result<(), (String, ConfigError)> {
+pub(super) fn within(key: &str, value: usize, low: usize, high: usize) -> Result<(), (String, ConfigError)> {
     if (low..=high).contains(&value) {
         return Ok(());
     }

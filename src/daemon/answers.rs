@@ -1,7 +1,8 @@
 //! The daemon's door for questions: a Unix socket that only the owner can reach, a line in, a line out.
 //!
 //! The protocol is [`crate::recall::ask`]'s. A question is answered on a thread of its own, so a long one holds up
-//! nobody, and at most [`AT_ONCE`] at a time, so a flood costs the askers alone: they answer themselves.
+//! nobody, and at most [`AT_ONCE`] at a time, so a flood costs the askers alone: they answer themselves. Hooks hand over
+//! here, too, which session of a coding agent has gone on ([`crate::hooks::archive::hand`]).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
+use crate::hooks::archive::hand::{self, Handed};
 use crate::recall::Recall;
 use crate::recall::ask::{self, LONGEST_LINE, Who};
 use crate::workspace::Workspace;
@@ -102,6 +104,16 @@ async fn converse(stream: UnixStream, workspace: Arc<Workspace>, recall: Arc<Rec
             _ => return Ok(()),
         }
         let (workspace, recall) = (Arc::clone(&workspace), Arc::clone(&recall));
+        if let Ok(Handed { archive }) = serde_json::from_str(&line) {
+            // Taken is enough for a hook; its thread goes on after the answer.
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = hand::keep(&workspace, &archive) {
+                    tracing::warn!("a coding agent's session is not kept: {error}");
+                }
+            });
+            write.write_all(format!("{}\n", hand::TAKEN).as_bytes()).await?;
+            continue;
+        }
         let answered = tokio::task::spawn_blocking(move || {
             let me = Who::new(&workspace.settings, &*workspace.clock);
             ask::answer(&recall, &me, &line)

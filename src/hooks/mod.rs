@@ -5,10 +5,14 @@
 //! says nothing. **Whatever goes wrong, the host goes on**: the cause is a line in a log ([`log`]), the exit
 //! code is 0.
 //!
+//! With `[hooks] archive = true` what was said and done goes into a log, too ([`archive`]), after the answer and with
+//! what is left of the patience.
+//!
 //! The decisions are pure: whether a prompt needs memory ([`mod@gate`]), what an answer claims ([`claims`]), what
 //! looks worth saving ([`offers`]), how the host's settings are edited ([`install`]). What comes from memory
 //! is untrusted context and says so; what a hook gives is never logged as conversation and never indexed.
 
+pub mod archive;
 #[cfg(feature = "index")]
 pub(crate) mod behind;
 mod claim_words;
@@ -41,12 +45,13 @@ mod words;
 
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use fail::fail_point;
 
 use crate::clock::Clock;
-use crate::config::{ConfigError, Dirs};
+use crate::config::{ConfigError, Dirs, Settings};
 use crate::memory::{Origin, Scope, derive};
 #[cfg(feature = "index")]
 use crate::memory::{accessible, derived_before};
@@ -59,7 +64,9 @@ use input::{Input, InputError};
 use output::Answer;
 use patience::{NoAnswer, within};
 
-/// The host, as scopes and history name it.
+/// So long the keeping of a session has, however long the answer took.
+const AT_LEAST: Duration = Duration::from_millis(20);
+/// The host, as scopes, logs and history name it.
 const CLIENT: &str = "claude-code";
 
 /// Where a hook works.
@@ -89,6 +96,9 @@ pub enum HookError {
     /// The transcript.
     #[error("the transcript can't be read: {0}")]
     Transcript(#[from] std::io::Error),
+    /// The session's log.
+    #[error("the session is not kept: {0}")]
+    Archive(#[from] archive::ArchiveError),
     /// Recall.
     #[cfg(feature = "index")]
     #[error(transparent)]
@@ -103,32 +113,62 @@ pub enum HookError {
 }
 
 /// The line that answers the host's message on `stdin`, empty where there is nothing to say; never an error,
-/// and never later
-/// than the patience.
+/// and hardly later than the patience.
 pub fn respond(event: Event, place: Place, stdin: impl Read + Send + 'static) -> String {
-    let (vault, clock) = (place.vault.clone(), Arc::clone(&place.clock));
-    let answered = within(patience::from_env(), move || {
+    let (begun, patience) = (Instant::now(), patience::from_env());
+    let heard: Arc<OnceLock<Input>> = Arc::default();
+    let (hears, at) = (Arc::clone(&heard), place.clone());
+    let answered = within(patience, move || {
         fail_point!("hooks::work", |_| Err(HookError::NoVault("a failpoint".to_owned())));
-        answer(event, &place, stdin)
+        let input = Input::read(stdin)?;
+        answer(event, &at, hears.get_or_init(|| input))
     });
-    match answered.map_err(HookError::from).and_then(|answer| answer) {
+    let line = match answered.map_err(HookError::from).and_then(|answer| answer) {
         Ok(answer) => answer.to_line(event),
         Err(error) => {
-            if let Some(dir) = log_dir(vault.as_deref().ok()) {
-                log::note(&dir, clock.now(), event, &error.to_string());
-            }
+            note(event, &place, &error);
             #[cfg(feature = "index")]
-            if let (HookError::NoAnswer(NoAnswer::Late(_)), Ok(vault)) = (&error, &vault) {
+            if let (HookError::NoAnswer(NoAnswer::Late(_)), Ok(vault)) = (&error, &place.vault) {
                 behind::bring_up(vault);
             }
             String::new()
         }
+    };
+    if let Some(input) = heard.get() {
+        keep(event, &place, input, patience.saturating_sub(begun.elapsed()).max(AT_LEAST));
+    }
+    line
+}
+
+/// Keeps the session, where the settings want that. What isn't done in time is done by a process beside this one.
+fn keep(event: Event, place: &Place, input: &Input, time: Duration) {
+    // Settings that can't be read are the answer's to report, where it needs any.
+    let Ok(vault) = &place.vault else { return };
+    if !Settings::load(vault).is_ok_and(|settings| settings.hooks.archive) {
+        return;
+    }
+    let (at, said) = (place.clone(), input.clone());
+    let kept = within(time, move || archive::hand::see_to(event, &at, &said, time));
+    match kept.map_err(HookError::from).and_then(|kept| kept) {
+        Ok(()) => {}
+        Err(HookError::NoAnswer(NoAnswer::Late(_))) => {
+            if let Some(request) = archive::hand::request(event, input) {
+                archive::hand::beside(vault, &request);
+            }
+        }
+        Err(error) => note(event, place, &error),
+    }
+}
+
+/// A line in the log.
+fn note(event: Event, place: &Place, error: &HookError) {
+    if let Some(dir) = log_dir(place.vault.as_deref().ok()) {
+        log::note(&dir, place.clock.now(), event, &error.to_string());
     }
 }
 
 /// Answers one message.
-fn answer(event: Event, place: &Place, stdin: impl Read) -> Result<Answer, HookError> {
-    let input = Input::read(stdin)?;
+fn answer(event: Event, place: &Place, input: &Input) -> Result<Answer, HookError> {
     // Small talk is most of what comes: nothing is opened for it.
     if event == Event::UserPromptSubmit && gate(input.prompt.as_deref().unwrap_or_default()) != Gate::Open
         || event == Event::Stop && input.stop_hook_active == Some(true)
@@ -140,14 +180,14 @@ fn answer(event: Event, place: &Place, stdin: impl Read) -> Result<Answer, HookE
     workspace.editor.count_as_settled(true);
     match event {
         #[cfg(feature = "index")]
-        Event::SessionStart => start::run(&workspace, &input),
+        Event::SessionStart => start::run(&workspace, input),
         #[cfg(feature = "index")]
-        Event::UserPromptSubmit => prompt::run(&workspace, &input),
+        Event::UserPromptSubmit => prompt::run(&workspace, input),
         #[cfg(not(feature = "index"))]
         Event::SessionStart | Event::UserPromptSubmit => Ok(Answer::nothing()),
-        Event::Stop => stop::run(&workspace, &input),
-        Event::PreCompact => compact::run(&workspace, &input),
-        Event::SessionEnd => end::run(&workspace, &input),
+        Event::Stop => stop::run(&workspace, input),
+        Event::PreCompact => compact::run(&workspace, input),
+        Event::SessionEnd => end::run(&workspace, input),
     }
 }
 

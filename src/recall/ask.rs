@@ -261,9 +261,12 @@ pub fn socket(state: &Path) -> PathBuf {
     state.join(SOCKET)
 }
 
-/// One line to the socket, and one back.
+/// One line to the socket, and one back, each within `patience`.
+///
+/// # Errors
+/// Nobody listens, or not in time.
 #[cfg(unix)]
-fn exchange(socket: &Path, line: &str, patience: Duration) -> std::io::Result<String> {
+pub fn exchange(socket: &Path, line: &str, patience: Duration) -> std::io::Result<String> {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::os::unix::net::UnixStream;
 
@@ -278,7 +281,11 @@ fn exchange(socket: &Path, line: &str, patience: Duration) -> std::io::Result<St
     Ok(reply)
 }
 
+/// There is no such socket here.
+///
+/// # Errors
+/// Always.
 #[cfg(not(unix))]
-fn exchange(_: &Path, _: &str, _: Duration) -> std::io::Result<String> {
+pub fn exchange(_: &Path, _: &str, _: Duration) -> std::io::Result<String> {
     Err(std::io::ErrorKind::Unsupported.into())
 }

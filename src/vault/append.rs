@@ -27,6 +27,25 @@ impl Editor {
     /// # Errors
     /// The note can't be written, or is replaced all the time; it then holds no part of `bytes` from this call.
     pub fn append(&self, path: &NotePath, header: &[u8], bytes: &[u8]) -> Result<(), EditError> {
+        self.add(path, header, bytes, true)
+    }
+
+    /// Adds `bytes` right behind the last byte of a note: the rest of what a killed process began to write there.
+    ///
+    /// # Errors
+    /// As [`Editor::append`]; a note that doesn't exist is one.
+    pub fn go_on(&self, path: &NotePath, bytes: &[u8]) -> Result<(), EditError> {
+        self.vault().stat(path)?.ok_or_else(|| VaultError::NotFound(path.clone()))?;
+        self.add(path, &[], bytes, false)
+    }
+
+    fn add(
+        &self,
+        path: &NotePath,
+        header: &[u8],
+        bytes: &[u8],
+        on_own_line: bool,
+    ) -> Result<(), EditError> {
         for _ in 0..TRIES {
             let (file, stat) = match self.vault().open_file(path, OFlags::RDWR | OFlags::APPEND) {
                 Ok(opened) => opened,
@@ -42,7 +61,8 @@ impl Editor {
                 return Ok(());
             }
             let wrong = |step, source| EditError::Write { path: path.clone(), step, source };
-            let broken = ends_within_a_line(&file, stat.size).map_err(|error| VaultError::io(path, error))?;
+            let within = || ends_within_a_line(&file, stat.size).map_err(|error| VaultError::io(path, error));
+            let broken = on_own_line && within()?;
             let added = if broken { [b"\n", bytes].concat() } else { bytes.to_vec() };
             if let Err(error) = (&file).write_all(&added) {
                 // Only bytes of this call stand behind the old end, unless someone else appended too.
@@ -120,6 +140,15 @@ mod tests {
         editor.append(&path, b"", b"torn").unwrap();
         editor.append(&path, b"", b"two\n").unwrap();
         assert_eq!(editor.vault().read(&path).unwrap(), b"torn\ntwo\n");
+    }
+
+    #[test]
+    fn a_torn_write_is_gone_on_with() {
+        let (_temp, editor, path) = set_up();
+        assert!(editor.go_on(&path, b"n\n").is_err());
+        editor.append(&path, b"", b"tor").unwrap();
+        editor.go_on(&path, b"n\n").unwrap();
+        assert_eq!(editor.vault().read(&path).unwrap(), b"torn\n");
     }
 
     #[test]

@@ -160,6 +160,14 @@ impl Vault {
         there.unwrap_or(path)
     }
 
+    /// A note, opened to be read in pieces where it may be long.
+    ///
+    /// # Errors
+    /// There is none, or it can't be opened.
+    pub fn open_note(&self, path: &NotePath) -> Result<File, VaultError> {
+        Ok(self.open_file(path, OFlags::RDONLY)?.0)
+    }
+
     /// Opens a regular file; anything else is an error that names what it is. Never blocks on a
     /// pipe; waits where another process holds a lease on the file.
     pub(super) fn open_file(&self, path: &NotePath, flags: OFlags) -> Result<(File, Stat), VaultError> {

@@ -110,7 +110,11 @@ impl Event {
     pub fn is_recall(&self) -> bool {
         match self.kind {
             EventKind::Recall => true,
-            EventKind::Tool => self.author.starts_with("memory_"),
+            // A coding agent calls it `mcp__SERVER__memory_search`.
+            EventKind::Tool => {
+                let tool = self.author.rsplit("__").next().unwrap_or_default();
+                tool.starts_with("memory_") || tool.starts_with("lcm_")
+            }
             EventKind::Agent => facts::is_made_of_recall(&self.content),
             EventKind::User | EventKind::System => false,
         }
@@ -125,9 +129,9 @@ impl Event {
 /// A log's frontmatter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LogHeader {
-    /// `discord-channel` or `discord-thread`.
+    /// `discord-channel`, `discord-thread`, or a coding agent's name.
     pub surface: String,
-    /// The channel's or thread's id.
+    /// The channel's or thread's id, or the project.
     pub context_id: String,
     /// When the window began.
     pub started: Option<Timestamp>,
@@ -187,11 +191,24 @@ pub fn tool_content(arguments: &str, result: &str) -> String {
     format!("arguments:\n{}\nresult:\n{}", fenced(arguments), fenced(result))
 }
 
-/// The arguments and the result of a content that [`tool_content`] made.
+/// The same with what there is to say about it, a line each: where the whole result is, that the call failed.
+pub fn tool_content_with(arguments: &str, result: &str, notes: &[String]) -> String {
+    let mut content = tool_content(arguments, result);
+    for note in notes {
+        content.push_str(NOTE);
+        content.push_str(note);
+    }
+    content
+}
+
+/// What stands before each line about a tool's call.
+const NOTE: &str = "\nnote: ";
+
+/// The arguments and the result of a content that [`tool_content`] or [`tool_content_with`] made.
 pub fn tool_parts(content: &str) -> Option<(&str, &str)> {
     let (arguments, rest) = unfence(content.strip_prefix("arguments:\n")?)?;
     let (result, rest) = unfence(rest.strip_prefix("\nresult:\n")?)?;
-    rest.is_empty().then_some((arguments, result))
+    (rest.is_empty() || rest.starts_with(NOTE)).then_some((arguments, result))
 }
 
 /// The text in the fence that `text` begins with, and what comes after it.
@@ -335,6 +352,8 @@ mod tests {
         #[test]
         fn any_tool_call_comes_back(arguments in "(?s)[`a\\n{}]{0,40}", result in "(?s)[`b\\n]{0,40}") {
             let content = tool_content(&arguments, &result);
+            prop_assert_eq!(tool_parts(&content), Some((arguments.as_str(), result.as_str())));
+            let content = tool_content_with(&arguments, &result, &["it failed".to_owned(), result.replace('\n', " ")]);
             prop_assert_eq!(tool_parts(&content), Some((arguments.as_str(), result.as_str())));
         }
 

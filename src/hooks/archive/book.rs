@@ -1,0 +1,246 @@
+//! One log that is being written: what it holds already, and what is added.
+//!
+//! An event's block id holds its piece's name ([`super::entry`]), so the log alone says what is there, and nothing is
+//! added twice, whatever is killed and whatever is read again. A process that is killed within a write leaves the
+//! beginning of an event behind; the next one finds that what it has to write begins so, and writes the rest.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader};
+
+use jiff::Timestamp;
+use ulid::Ulid;
+
+use super::shelf::Shelf;
+use super::ArchiveError;
+use crate::format::log::{self, Event, EventKind, LogHeader};
+use crate::vault::{Editor, NotePath, Vault};
+
+/// How the event begins that says which log a session goes on from.
+const GOES_ON: &str = "Goes on from [[";
+/// The bits of a name.
+const NAME: u128 = (1 << 80) - 1;
+/// A longer beginning of an event is none: a person has written it. In bytes.
+const MOST_TORN: usize = 32 << 20;
+
+/// A log being written.
+#[derive(Debug)]
+pub struct Book {
+    path: NotePath,
+    project: String,
+    /// The names of what it holds, and of what the logs hold that it goes on from.
+    known: HashSet<u128>,
+    /// What stands behind its last whole event.
+    torn: Vec<u8>,
+    /// Whether it is new, or goes on from another.
+    may_go_on: bool,
+    header: LogHeader,
+    text: String,
+    added: usize,
+}
+
+impl Book {
+    /// Opens the log called `name`; where there is none, one that will stand in the folder of `project`.
+    ///
+    /// # Errors
+    /// The log can't be read.
+    pub fn open(shelf: &Shelf, project: &str, name: &str) -> Result<Self, ArchiveError> {
+        let found = shelf.find(name);
+        let is_there = found.is_some();
+        let (project, path) = match found {
+            Some(found) => found,
+            None => (project.to_owned(), shelf.log(project, name)?),
+        };
+        let header = LogHeader {
+            surface: super::super::CLIENT.to_owned(),
+            context_id: project.clone(),
+            ..LogHeader::default()
+        };
+        let mut book = Self {
+            path,
+            project,
+            known: HashSet::new(),
+            torn: Vec::new(),
+            may_go_on: !is_there,
+            header,
+            text: String::new(),
+            added: 0,
+        };
+        if is_there {
+            let held = Held::of(shelf.vault(), &book.path)?;
+            (book.known, book.torn, book.may_go_on) = (held.names, held.torn, !held.from.is_empty());
+            for target in held.from {
+                if let Some(path) = shelf.linked(&target) {
+                    book.learn(shelf, &path)?;
+                }
+            }
+        }
+        Ok(book)
+    }
+
+    /// The folder that it stands in.
+    pub fn project(&self) -> &str {
+        &self.project
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &NotePath {
+        &self.path
+    }
+
+    /// How many events were added.
+    pub fn added(&self) -> usize {
+        self.added
+    }
+
+    /// Whether it may turn out that it goes on from another log.
+    pub fn may_go_on(&self) -> bool {
+        self.may_go_on
+    }
+
+    /// Whether it holds a piece.
+    pub fn knows(&self, name: u128) -> bool {
+        self.known.contains(&name)
+    }
+
+    /// Bytes that wait to be written.
+    pub fn waiting(&self) -> usize {
+        self.text.len()
+    }
+
+    /// What is called after the first thing that is said in it.
+    pub fn call(&mut self, title: impl FnOnce() -> String) {
+        if self.header.title.is_none() {
+            self.header.title = Some(title()).filter(|title| !title.is_empty());
+        }
+    }
+
+    /// Adds an event.
+    pub fn add(&mut self, name: u128, kind: EventKind, at: Timestamp, author: &str, content: String) {
+        let ms = u128::try_from(at.as_millisecond().max(0)).unwrap_or(0) & ((1 << 48) - 1);
+        let second = Timestamp::from_second(at.as_second()).unwrap_or(at);
+        self.header.started.get_or_insert(second);
+        let id = Some(Ulid((ms << 80) | name).to_string());
+        let event = Event { kind, at: second, author: author.to_owned(), content, id };
+        self.text.push_str(&log::render_event(&event));
+        self.known.insert(name);
+        self.added += 1;
+    }
+
+    /// Says that it goes on from another log: what that holds comes here no more.
+    ///
+    /// # Errors
+    /// That log can't be read.
+    pub fn go_on_from(&mut self, shelf: &Shelf, other: &NotePath, at: Timestamp) -> Result<(), ArchiveError> {
+        self.learn(shelf, other)?;
+        let target = other.as_str().trim_end_matches(".md");
+        let mut bytes = [0; 16];
+        bytes[6..].copy_from_slice(&blake3::hash(format!("{} {target}", self.path).as_bytes()).as_bytes()[..10]);
+        let name = u128::from_be_bytes(bytes);
+        if !self.knows(name) {
+            self.add(name, EventKind::System, at, "", format!("{GOES_ON}{target}]]."));
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, shelf: &Shelf, other: &NotePath) -> Result<(), ArchiveError> {
+        if *other != self.path && shelf.vault().exists(other) {
+            self.known.extend(Held::of(shelf.vault(), other)?.names);
+        }
+        Ok(())
+    }
+
+    /// Writes what waits; on return it is on disk.
+    ///
+    /// # Errors
+    /// The log can't be written.
+    pub fn flush(&mut self, editor: &Editor) -> Result<(), ArchiveError> {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        let bytes = self.text.as_bytes();
+        fail::fail_point!("archive::flush");
+        match bytes.strip_prefix(&self.torn[..]) {
+            Some(rest) if !self.torn.is_empty() => editor.go_on(&self.path, rest)?,
+            _ => editor.append(&self.path, log::render_header(&self.header).as_bytes(), bytes)?,
+        }
+        fail::fail_point!("archive::flushed");
+        self.torn = Vec::new();
+        self.text.clear();
+        self.text.shrink_to(1 << 20);
+        Ok(())
+    }
+}
+
+/// What a log holds.
+#[derive(Debug, Default)]
+struct Held {
+    names: HashSet<u128>,
+    torn: Vec<u8>,
+    /// The targets of the links to logs that it goes on from.
+    from: Vec<String>,
+}
+
+impl Held {
+    fn of(vault: &Vault, path: &NotePath) -> Result<Self, ArchiveError> {
+        let mut held = Self::default();
+        let mut is_person = false;
+        each_line(vault, path, |line| {
+            if let Some(name) = name_in(line) {
+                held.names.insert(name);
+                held.torn.clear();
+                is_person = false;
+                return true;
+            }
+            if let Some(target) = goes_on_from(line) {
+                held.from.push(target);
+            }
+            is_person |= held.torn.len() + line.len() > MOST_TORN;
+            if is_person {
+                held.torn = Vec::new();
+            } else {
+                held.torn.extend_from_slice(line);
+            }
+            true
+        })?;
+        Ok(held)
+    }
+}
+
+/// The name of the first piece that was said in a log, which may go on from another.
+pub fn first(vault: &Vault, path: &NotePath) -> Option<u128> {
+    let (mut found, mut is_link) = (None, false);
+    let read = each_line(vault, path, |line| {
+        is_link |= goes_on_from(line).is_some();
+        if let Some(name) = name_in(line) {
+            found = Some(name).filter(|_| !std::mem::take(&mut is_link));
+        }
+        found.is_none()
+    });
+    read.ok().and(found)
+}
+
+/// The name in the line of a block's id, which is whole.
+fn name_in(line: &[u8]) -> Option<u128> {
+    let id = line.strip_prefix(b"^")?.strip_suffix(b"\n")?;
+    let id = std::str::from_utf8(id).ok()?.trim_end();
+    Some(Ulid::from_string(id).ok()?.0 & NAME)
+}
+
+fn goes_on_from(line: &[u8]) -> Option<String> {
+    let rest = line.strip_prefix(b"> ")?.strip_prefix(GOES_ON.as_bytes())?;
+    let rest = std::str::from_utf8(rest).ok()?;
+    Some(rest.split_once("]]")?.0.to_owned())
+}
+
+/// Hands over the lines of a note, with their line breaks, until `take` wants no more.
+fn each_line(vault: &Vault, path: &NotePath, mut take: impl FnMut(&[u8]) -> bool) -> Result<(), ArchiveError> {
+    let mut file = BufReader::with_capacity(256 << 10, vault.open_note(path)?);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = file.read_until(b'\n', &mut line).map_err(ArchiveError::Log)?;
+        if read == 0 || !take(&line) {
+            return Ok(());
+        }
+    }
+}

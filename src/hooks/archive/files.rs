@@ -1,0 +1,89 @@
+//! What is too large for a log, or no text: files beside it, named by their SHA-256.
+
+use sha2::{Digest, Sha256};
+
+use super::ArchiveError;
+use super::shelf::Shelf;
+use crate::vault::Editor;
+
+/// A longer text has a file of its own, in bytes.
+pub const MOST_INLINE: usize = 16 << 10;
+/// So much of its beginning stands in the log all the same, and half of it of its end.
+const SHOWN: usize = 2048;
+
+/// A file to be kept.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Kept {
+    bytes: Vec<u8>,
+    extension: &'static str,
+}
+
+impl Kept {
+    /// A text.
+    pub fn text(text: String) -> Self {
+        Self { bytes: text.into_bytes(), extension: "txt" }
+    }
+
+    /// A picture or a document from its base64; as it came where that is none.
+    pub fn decode(media: &str, base64: &str) -> Self {
+        let plain: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let Ok(bytes) = data_encoding::BASE64.decode(&plain) else { return Self::text(base64.to_owned()) };
+        let extension = match media {
+            "image/png" => "png",
+            "image/jpeg" => "jpg",
+            "image/gif" => "gif",
+            "image/webp" => "webp",
+            "application/pdf" => "pdf",
+            "text/plain" => "txt",
+            _ => "bin",
+        };
+        Self { bytes, extension }
+    }
+}
+
+/// Keeps a file, once; the link to it, with its size and hash.
+///
+/// # Errors
+/// It can't be written.
+pub fn keep(editor: &Editor, shelf: &Shelf, project: &str, file: &Kept) -> Result<String, ArchiveError> {
+    let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(&file.bytes));
+    let path = shelf.file(project, &format!("{hash}.{}", file.extension))?;
+    // One write makes it, whole or not at all; one that is there already is the same.
+    editor.append(&path, &file.bytes, &[])?;
+    let shown = if matches!(file.extension, "txt" | "bin") { "" } else { "!" };
+    Ok(format!("{shown}[[{path}]] ({} bytes, sha256 {hash})", file.bytes.len()))
+}
+
+/// The beginning and the end of a text that is too long for a log.
+pub fn shortened(text: &str) -> Option<String> {
+    if text.len() <= MOST_INLINE {
+        return None;
+    }
+    let (mut head, mut tail) = (SHOWN, text.len() - SHOWN / 2);
+    while !text.is_char_boundary(head) {
+        head -= 1;
+    }
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    Some(format!("{}\n[… {} bytes …]\n{}", &text[..head], tail - head, &text[tail..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_long_texts_are_shortened() {
+        assert_eq!(shortened(&"x".repeat(MOST_INLINE)), None);
+        let text = format!("begin {} end", "é".repeat(MOST_INLINE));
+        let short = shortened(&text).unwrap();
+        assert!(short.starts_with("begin é") && short.ends_with("é end") && short.len() < 2 * SHOWN, "{short}");
+    }
+
+    #[test]
+    fn base64_is_decoded() {
+        assert_eq!(Kept::decode("image/png", "aGk=\n"), Kept { bytes: b"hi".to_vec(), extension: "png" });
+        assert_eq!(Kept::decode("image/png", "%%"), Kept::text("%%".to_owned()));
+    }
+}

@@ -1,0 +1,120 @@
+//! Who keeps a session when a hook is called: the daemon where there is one; else the hook itself, as far as its time
+//! goes; and for what is left, a process beside it that nobody waits for.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::super::input::Input;
+use super::super::{Event, HookError, Place, home};
+use super::{ArchiveError, Report, Request, archive, sweep};
+use crate::memory::{PROJECT_VARIABLE, SCOPE_VARIABLE};
+use crate::workspace::Workspace;
+
+/// A request as it goes over the daemon's socket.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Handed {
+    /// What is to be kept.
+    pub archive: Request,
+}
+
+/// What the daemon answers to one.
+pub const TAKEN: &str = "{\"taken\":true}";
+
+/// What a host's message asks for, if it names a transcript.
+pub fn request(event: Event, input: &Input) -> Option<Request> {
+    let transcript = input.transcript(home().as_deref())?;
+    let named = [SCOPE_VARIABLE, PROJECT_VARIABLE].iter().any(|name| std::env::var_os(name).is_some());
+    Some(Request {
+        session: match input.session() {
+            "" => Request::of(&transcript).session,
+            session => session.to_owned(),
+        },
+        project: input.cwd.as_deref().filter(|_| named).map(super::shelf::project_of),
+        cwd: input.cwd.clone(),
+        ended: event == Event::SessionEnd,
+        transcript,
+    })
+}
+
+/// Sees to it that a session is kept, within `time`.
+///
+/// # Errors
+/// The vault or the transcript can't be used. Being late is none.
+pub fn see_to(event: Event, place: &Place, input: &Input, time: Duration) -> Result<(), HookError> {
+    let until = Instant::now() + time;
+    let Some(request) = request(event, input) else { return Ok(()) };
+    let dir = place.vault.clone().map_err(HookError::NoVault)?;
+    let workspace = Workspace::open(&dir, Arc::clone(&place.clock))?;
+    if !workspace.settings.hooks.archive || hand_over(&workspace, &request, time) {
+        return Ok(());
+    }
+    // A thread that is late is ended with the process, wherever it is; so it stops a little before.
+    let until = until.checked_sub(time / 10).unwrap_or(until);
+    let done = match archive(&workspace, &request, Some(until)) {
+        Ok(report) if !report.is_left && event == Event::SessionStart => {
+            Ok(Report { is_left: sweep(&workspace, Some(&request.transcript), Some(until)).is_left, ..report })
+        }
+        done => done,
+    };
+    match done {
+        Ok(report) if !report.is_left => Ok(()),
+        Ok(_) | Err(ArchiveError::Busy) => {
+            beside(&dir, &request);
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Keeps a session and looks after the others, however long it takes: the daemon's side, and that of the process
+/// beside a hook.
+///
+/// # Errors
+/// As [`archive`].
+pub fn keep(workspace: &Workspace, request: &Request) -> Result<Report, ArchiveError> {
+    let mut report = archive(workspace, request, None)?;
+    report.logs.extend(sweep(workspace, Some(&request.transcript), None).logs);
+    Ok(report)
+}
+
+/// Asks the daemon; whether it has taken it.
+#[cfg(all(unix, feature = "index"))]
+fn hand_over(workspace: &Workspace, request: &Request, time: Duration) -> bool {
+    use crate::recall::ask;
+
+    let socket = ask::socket(&workspace.dirs.state);
+    let Ok(line) = serde_json::to_string(&Handed { archive: request.clone() }) else { return false };
+    ask::exchange(&socket, &line, time / 3).is_ok_and(|reply| reply.trim_end() == TAKEN)
+}
+
+#[cfg(not(all(unix, feature = "index")))]
+fn hand_over(_: &Workspace, _: &Request, _: Duration) -> bool {
+    false
+}
+
+/// Starts a process of its own for what is left. Nobody waits for it.
+pub fn beside(vault: &Path, request: &Request) {
+    let Ok(program) = std::env::current_exe() else { return };
+    let mut command = Command::new(program);
+    command.arg("--vault").arg(vault).args(["hook", "archive", "--session", &request.session]);
+    for (name, value) in [("--cwd", request.cwd.as_ref().map(|cwd| cwd.as_os_str())), ("--project", request.project.as_ref().map(AsRef::as_ref))] {
+        if let Some(value) = value {
+            command.arg(name).arg(value);
+        }
+    }
+    if request.ended {
+        command.arg("--ended");
+    }
+    command.arg("--").arg(&request.transcript);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // What ends the host's hook must not end this.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    if let Err(error) = command.spawn() {
+        tracing::debug!(%error, "a session is left to the next event");
+    }
+}

@@ -1,0 +1,126 @@
+//! The lines of a growing file, from a byte on, one at a time: what is held is one line.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// A longer line is passed over; it is no message. In bytes.
+const MOST: u64 = 64 << 20;
+
+/// A file being read.
+#[derive(Debug)]
+pub struct Lines {
+    file: BufReader<File>,
+    at: u64,
+    line: Vec<u8>,
+}
+
+/// One line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Its bytes without the line break; none of a line that is too long.
+    pub bytes: &'a [u8],
+    /// Where it begins.
+    pub start: u64,
+    /// Where the next one begins.
+    pub end: u64,
+    /// Whether it ends with a line break: the last one may still grow.
+    pub is_ended: bool,
+}
+
+impl Lines {
+    /// The lines of the file at `path` from byte `from` on; from its beginning where it is shorter.
+    ///
+    /// # Errors
+    /// It can't be read, or is no file.
+    pub fn open(path: &Path, from: u64) -> io::Result<Self> {
+        let meta = std::fs::metadata(path)?;
+        // A pipe or a device in a transcript's place would keep us waiting.
+        if !meta.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the transcript is not a file"));
+        }
+        let mut file = File::open(path)?;
+        let at = if from <= meta.len() { from } else { 0 };
+        file.seek(SeekFrom::Start(at))?;
+        Ok(Self { file: BufReader::with_capacity(256 << 10, file), at, line: Vec::new() })
+    }
+
+    /// The next line, if there is one.
+    ///
+    /// # Errors
+    /// Reading fails.
+    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        // What one long line took is given back.
+        self.line.shrink_to(1 << 20);
+        let start = self.at;
+        let mut read = (&mut self.file).take(MOST).read_until(b'\n', &mut self.line)? as u64;
+        let mut is_ended = self.line.last() == Some(&b'\n');
+        if !is_ended && read == MOST {
+            self.line = Vec::new();
+            let (more, ended) = self.skip()?;
+            (read, is_ended) = (read + more, ended);
+        } else if is_ended {
+            self.line.pop();
+        }
+        self.at += read;
+        Ok((read > 0).then_some(Line { bytes: &self.line, start, end: self.at, is_ended }))
+    }
+
+    /// Passes over the rest of a line; how long that is, and whether it ended.
+    fn skip(&mut self) -> io::Result<(u64, bool)> {
+        let mut skipped = 0;
+        loop {
+            let buffer = self.file.fill_buf()?;
+            let (length, is_end) = match memchr::memchr(b'\n', buffer) {
+                Some(at) => (at + 1, true),
+                None => (buffer.len(), buffer.is_empty()),
+            };
+            let ended = is_end && length > 0;
+            self.file.consume(length);
+            skipped += length as u64;
+            if is_end {
+                return Ok((skipped, ended));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_know_where_they_stand() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("t");
+        std::fs::write(&path, "one\n\nthree").unwrap();
+        let from = |from| {
+            let mut lines = Lines::open(&path, from).unwrap();
+            let mut out = Vec::new();
+            while let Some(line) = lines.next().unwrap() {
+                out.push((String::from_utf8_lossy(line.bytes).into_owned(), line.start, line.end, line.is_ended));
+            }
+            out
+        };
+        let all = [("one".to_owned(), 0, 4, true), (String::new(), 4, 5, true), ("three".to_owned(), 5, 10, false)];
+        assert_eq!(from(0), all);
+        assert_eq!(from(5), all[2..]);
+        assert_eq!(from(11), all, "a file that was begun anew");
+        assert!(from(10).is_empty());
+        assert!(Lines::open(temp.path(), 0).is_err());
+    }
+
+    #[test]
+    fn a_line_without_end_is_passed_over() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("t");
+        let long = vec![b'x'; usize::try_from(MOST).unwrap() + 7];
+        std::fs::write(&path, [b"a\n", &long[..], b"\nb\n"].concat()).unwrap();
+        let mut lines = Lines::open(&path, 2).unwrap();
+        let line = lines.next().unwrap().unwrap();
+        assert_eq!((line.bytes.len(), line.start, line.end, line.is_ended), (0, 2, MOST + 10, true));
+        assert_eq!(lines.next().unwrap().unwrap().bytes, b"b");
+        assert_eq!(lines.next().unwrap(), None);
+    }
+}

@@ -1,0 +1,268 @@
+//! Coding agents' sessions as logs: what was said and done in them, whole, so that nothing is lost when the host
+//! compacts a conversation or forgets it.
+//!
+//! The host writes a transcript; a hook says that there is more of it, and a [`pass`] reads on from where the last one
+//! left off and appends what is new to `logs/claude-code/PROJECT/SESSION.md` ([`book`], [`shelf`]). Results over 16 KB
+//! stand in [`files`] beside the log, keys are [masked](mask). One line of the transcript is held at a time.
+//!
+//! The logs themselves say what they hold, so everything may be killed at any time, done twice, or at once by two.
+//! What a killed hook has left undone, the next event does: of the same session, or of another ([`sweep`]).
+
+mod book;
+pub mod entry;
+mod files;
+pub mod hand;
+mod lines;
+pub mod mask;
+mod pass;
+pub mod shelf;
+mod state;
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use crate::vault::{EditError, PathError, VaultError};
+use crate::workspace::Workspace;
+use pass::Pass;
+use shelf::{Shelf, log_name};
+use state::States;
+
+/// How often a lock that another hook holds is tried.
+const AGAIN: Duration = Duration::from_millis(3);
+/// A session whose transcript hasn't grown for so long has ended, whether or not its host could say so.
+const ASLEEP: Duration = Duration::from_secs(3600);
+/// A transcript that hasn't grown for so long isn't remembered any more.
+const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// A transcript that has grown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// The session's id, which is its log's name.
+    pub session: String,
+    /// The host's transcript.
+    pub transcript: PathBuf,
+    /// Where the assistant works, for a transcript that doesn't say so.
+    #[serde(default)]
+    pub cwd: Option<PathBuf>,
+    /// The folder of a new log, for whoever was told of it by the environment.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// Whether nothing more will come: calls without a result are logged.
+    #[serde(default)]
+    pub ended: bool,
+}
+
+/// What was done.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Logs that were added to, and how many events each got.
+    pub logs: Vec<(String, usize)>,
+    /// Whether there is more to be read: the time was up.
+    pub is_left: bool,
+}
+
+/// A session can't be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// The transcript.
+    #[error("the transcript can't be read: {0}")]
+    Transcript(io::Error),
+    /// There is none.
+    #[error("there is no such transcript")]
+    NotThere,
+    /// The log.
+    #[error("the session's log can't be read: {0}")]
+    Log(io::Error),
+    /// The lock.
+    #[error("the session can't be locked: {0}")]
+    Lock(io::Error),
+    /// Another process is at the same session.
+    #[error("another process is at this session")]
+    Busy,
+    /// The vault's folder of logs.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// Reading in the vault.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// Writing in the vault.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+}
+
+impl Request {
+    /// For a transcript whose session is named by its file.
+    pub fn of(transcript: &Path) -> Self {
+        let session = transcript.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Self { session, transcript: transcript.to_owned(), ..Self::default() }
+    }
+}
+
+/// Brings the logs of a session and of its sub-agents up to date with the host's transcripts, until `until`. A
+/// transcript that isn't there has nothing to say.
+///
+/// # Errors
+/// Something can't be read or written; another process is at the session all the time.
+pub fn archive(workspace: &Workspace, request: &Request, until: Option<Instant>) -> Result<Report, ArchiveError> {
+    let states = States::new(&workspace.dirs.state);
+    let _lock = lock(&workspace.dirs.state, &request.session, until)?;
+    let mut report = Report::default();
+    read_on(workspace, request, &request.transcript, None, until, &mut report)?;
+    for (agent, transcript) in sub_agents(request, &states) {
+        read_on(workspace, request, &transcript, Some(agent), until, &mut report)?;
+    }
+    Ok(report)
+}
+
+/// Looks after sessions that nobody else does: those that were read before and have grown, and those beside
+/// `transcript` that are kept. One that fails is left to the next time.
+pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Instant>) -> Report {
+    let states = States::new(&workspace.dirs.state);
+    let (since, now) = (states.since(), SystemTime::now());
+    let mut known = std::collections::HashSet::new();
+    let mut grown = Vec::new();
+    let age = |path: &Path| {
+        let meta = std::fs::metadata(path).ok()?;
+        Some((now.duration_since(meta.modified().ok()?).unwrap_or_default(), meta))
+    };
+    for state in states.all() {
+        known.insert(state.transcript.clone());
+        match age(&state.transcript) {
+            None => states.forget(&state.transcript),
+            Some((age, meta)) if meta.len() == state.length => {
+                if age > FORGOTTEN {
+                    states.forget(&state.transcript);
+                }
+            }
+            Some((age, _)) if !is_sub_agent(&state.transcript) => {
+                let session = state.session;
+                grown.push(Request { session, ended: age > ASLEEP, ..Request::of(&state.transcript) });
+            }
+            Some(_) => {}
+        }
+    }
+    let shelf = Shelf::of(workspace);
+    for path in transcript.and_then(Path::parent).map(transcripts).unwrap_or_default() {
+        let Some((age, meta)) = age(&path) else { continue };
+        if known.contains(&path) || is_sub_agent(&path) || age > FORGOTTEN {
+            continue;
+        }
+        let request = Request { ended: age > ASLEEP, ..Request::of(&path) };
+        let written = meta.modified().ok();
+        let log = shelf.find(&log_name(&request.session, None)).map(|(_, log)| shelf.vault().absolute(&log));
+        let after = match log {
+            Some(log) => std::fs::metadata(log).and_then(|meta| meta.modified()).ok(),
+            None => since,
+        };
+        if written > after {
+            grown.push(request);
+        }
+    }
+    let mut report = Report::default();
+    for request in grown {
+        if until.is_some_and(|until| Instant::now() >= until) {
+            report.is_left = true;
+            break;
+        }
+        match archive(workspace, &request, until) {
+            Ok(done) => {
+                report.logs.extend(done.logs);
+                report.is_left |= done.is_left;
+            }
+            Err(error) => tracing::debug!(%error, "a session is left to the next time"),
+        }
+    }
+    report
+}
+
+/// Reads one transcript on from where it was read to.
+fn read_on(
+    workspace: &Workspace,
+    request: &Request,
+    transcript: &Path,
+    agent: Option<String>,
+    until: Option<Instant>,
+    report: &mut Report,
+) -> Result<(), ArchiveError> {
+    let states = States::new(&workspace.dirs.state);
+    let Ok(meta) = std::fs::metadata(transcript) else { return Ok(()) };
+    let known = states.load(transcript);
+    if known.length == meta.len() && known.offset > 0 && (!request.ended || known.offset == meta.len()) {
+        return Ok(());
+    }
+    let mut pass = Pass::new(workspace, request, agent);
+    let go_on = || until.is_none_or(|until| Instant::now() < until);
+    let mut save = |offset: u64| {
+        if let Err(error) = states.save(transcript, &request.session, offset) {
+            tracing::debug!(%error, "how far a transcript was read is not kept");
+        }
+    };
+    let reached = pass.run(transcript, known.offset, &go_on, &mut save)?;
+    save(reached.offset);
+    report.is_left |= !reached.is_all;
+    report.logs.extend(pass.added().map(|(path, count)| (path.to_string(), count)));
+    Ok(())
+}
+
+/// The transcripts of a session's sub-agents, with their names: in the session's own folder, or beside it.
+fn sub_agents(request: &Request, states: &States) -> Vec<(String, PathBuf)> {
+    let folder = request.transcript.with_extension("").join("subagents");
+    let mut found = transcripts(&folder);
+    let since = states.since();
+    let beside = request.transcript.parent().map(transcripts).unwrap_or_default();
+    found.extend(beside.into_iter().filter(|path| {
+        // Whose one beside it is, its first line says.
+        let is_young = || std::fs::metadata(path).and_then(|meta| meta.modified()).ok() > since;
+        is_sub_agent(path) && (states.load(path).session == request.session || is_young() && is_of(path, &request.session))
+    }));
+    let name = |path: &Path| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        stem.strip_prefix("agent-").map(str::to_owned).unwrap_or(stem)
+    };
+    found.into_iter().map(|path| (name(&path), path)).collect()
+}
+
+fn is_sub_agent(path: &Path) -> bool {
+    let below = path.parent().and_then(Path::file_name).is_some_and(|name| name == "subagents");
+    below || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("agent-"))
+}
+
+fn is_of(transcript: &Path, session: &str) -> bool {
+    let Ok(mut lines) = lines::Lines::open(transcript, 0) else { return false };
+    let Ok(Some(line)) = lines.next() else { return false };
+    entry::read(line.bytes).is_some_and(|entry| entry.session.as_deref() == Some(session))
+}
+
+/// The transcripts in a folder, by name.
+fn transcripts(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_one = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_one).collect();
+    found.sort();
+    found
+}
+
+/// The right to write a session's logs, for as long as the file is open.
+fn lock(state: &Path, session: &str, until: Option<Instant>) -> Result<File, ArchiveError> {
+    let dir = state.join("sessions");
+    std::fs::create_dir_all(&dir).map_err(ArchiveError::Lock)?;
+    // A few names for all sessions: the files stay few, and two sessions seldom wait for each other.
+    let name = format!("{}.lock", &blake3::hash(session.as_bytes()).to_hex()[..2]);
+    let file = File::options().create(true).append(true).open(dir.join(name)).map_err(ArchiveError::Lock)?;
+    let Some(until) = until else {
+        file.lock().map_err(ArchiveError::Lock)?;
+        return Ok(file);
+    };
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(ArchiveError::Lock(error)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => return Err(ArchiveError::Busy),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(AGAIN),
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! One reading of a transcript: from its lines to the logs of the session and of its sub-agents.
+//!
+//! A tool's call waits for its result, and the two are one event. Reading goes on at the first call that has none yet,
+//! so nothing is forgotten between two readings; a call that never gets one is logged when the next prompt comes, or
+//! the session ends. What was read before and is read again is known by its name.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use super::book::Book;
+use super::entry::{self, Entry, Part, Piece, What};
+use super::files::{Kept, keep};
+use super::lines::Lines;
+use super::mask::Mask;
+use super::shelf::{Shelf, log_name, project_of};
+use super::{ArchiveError, Request};
+use crate::format::log::{EventKind, tool_content_with};
+use crate::vault::NotePath;
+use crate::workspace::Workspace;
+
+/// So much is written at once, in bytes.
+const BATCH: usize = 512 << 10;
+/// How many lines are read before the time is looked at.
+const LINES: usize = 128;
+/// A title is not longer than this, in characters.
+const TITLE: usize = 80;
+
+/// A reading.
+pub struct Pass<'w> {
+    workspace: &'w Workspace,
+    request: &'w Request,
+    shelf: Shelf,
+    mask: Mask,
+    /// The sub-agent that the transcript is of.
+    agent: Option<String>,
+    project: Option<String>,
+    books: BTreeMap<Option<String>, Book>,
+    /// Calls without a result, in their order, by their ids.
+    open: Vec<Open>,
+    heads: Option<std::collections::HashMap<u128, NotePath>>,
+    last: Timestamp,
+}
+
+/// A call that waits for its result.
+struct Open {
+    line: u64,
+    agent: Option<String>,
+    at: Timestamp,
+    name: u128,
+    id: String,
+    tool: String,
+    arguments: serde_json::Value,
+}
+
+/// How far a reading came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reached {
+    /// Where the next one goes on, in bytes.
+    pub offset: u64,
+    /// Whether this is all that there is.
+    pub is_all: bool,
+}
+
+impl<'w> Pass<'w> {
+    /// A reading for `request`, of the transcript of the sub-agent `agent` or of the session itself.
+    pub fn new(workspace: &'w Workspace, request: &'w Request, agent: Option<String>) -> Self {
+        Self {
+            workspace,
+            request,
+            shelf: Shelf::of(workspace),
+            mask: Mask::new(&workspace.settings.hooks),
+            agent,
+            project: request.project.clone(),
+            books: BTreeMap::new(),
+            open: Vec::new(),
+            heads: None,
+            last: workspace.clock.now(),
+        }
+    }
+
+    /// Reads on from byte `from`, as long as `go_on` says so; `saved` is told how far everything is on disk.
+    ///
+    /// # Errors
+    /// The transcript can't be read, or a log can't be written.
+    pub fn run(
+        &mut self,
+        transcript: &Path,
+        from: u64,
+        go_on: &dyn Fn() -> bool,
+        saved: &mut dyn FnMut(u64),
+    ) -> Result<Reached, ArchiveError> {
+        let mut lines = Lines::open(transcript, from).map_err(ArchiveError::Transcript)?;
+        let (mut at, mut count) = (from, 0);
+        while let Some(line) = lines.next().map_err(ArchiveError::Transcript)? {
+            count += 1;
+            let (start, end, is_ended) = (line.start, line.end, line.is_ended);
+            match entry::read(line.bytes) {
+                Some(entry) => self.take(entry, start)?,
+                // The host is still writing it.
+                None if !is_ended => break,
+                None => {}
+            }
+            at = if is_ended { end } else { start };
+            let is_full = self.books.values().map(Book::waiting).sum::<usize>() >= BATCH;
+            if is_full {
+                self.flush()?;
+                saved(self.resume(at));
+            }
+            if (is_full || count % LINES == 0) && !go_on() {
+                self.flush()?;
+                return Ok(Reached { offset: self.resume(at), is_all: false });
+            }
+        }
+        if self.request.ended {
+            self.close_calls(None, true)?;
+        }
+        self.flush()?;
+        Ok(Reached { offset: self.resume(at), is_all: true })
+    }
+
+    /// The logs that were added to, and how many events each got.
+    pub fn added(&self) -> impl Iterator<Item = (&NotePath, usize)> {
+        self.books.values().filter(|book| book.added() > 0).map(|book| (book.path(), book.added()))
+    }
+
+    fn resume(&self, at: u64) -> u64 {
+        self.open.iter().map(|call| call.line).min().map_or(at, |first| first.min(at))
+    }
+
+    fn flush(&mut self) -> Result<(), ArchiveError> {
+        self.books.values_mut().try_for_each(|book| book.flush(&self.workspace.editor))
+    }
+
+    fn take(&mut self, entry: Entry, line: u64) -> Result<(), ArchiveError> {
+        if self.project.is_none() && let Some(cwd) = entry.cwd.as_ref() {
+            self.project = Some(project_of(cwd));
+        }
+        let at = entry.at.unwrap_or(self.last);
+        self.last = at;
+        let agent = if self.agent.is_some() { self.agent.clone() } else { entry.agent };
+        if entry.is_prompt {
+            self.close_calls(Some(&agent), false)?;
+        }
+        for Piece { name, what } in entry.pieces {
+            match what {
+                What::Said { kind, author, parts } => self.say(&agent, Said { name, at, kind, author }, &parts)?,
+                What::Call { id, tool, arguments } => {
+                    if !self.open.iter().any(|call| call.name == name) {
+                        self.open.push(Open { line, agent: agent.clone(), at, name, id, tool, arguments });
+                    }
+                }
+                What::Result { call, parts, failed } => {
+                    let open = self.open.iter().position(|open| open.id == call && open.agent == agent);
+                    let open = open.map(|place| self.open.remove(place));
+                    self.answer(&agent, name, at, open, &parts, failed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, agent: &Option<String>, said: Said, parts: &[Part]) -> Result<(), ArchiveError> {
+        if self.is_known(agent, said.name, said.at)? {
+            return Ok(());
+        }
+        let mut lines = Vec::new();
+        for part in parts {
+            lines.push(match part {
+                Part::Text(text) => self.mask.apply(text).into_owned(),
+                Part::Data { media, base64 } => self.keep(agent, &Kept::decode(media, base64))?,
+            });
+        }
+        let content = lines.join("\n");
+        let book = self.book(agent)?;
+        if said.kind == EventKind::User {
+            book.call(|| super::super::sentences::one_line(&content, TITLE));
+        }
+        book.add(said.name, said.kind, said.at, &said.author, content);
+        Ok(())
+    }
+
+    fn answer(
+        &mut self,
+        agent: &Option<String>,
+        name: u128,
+        at: Timestamp,
+        call: Option<Open>,
+        parts: &[Part],
+        failed: bool,
+    ) -> Result<(), ArchiveError> {
+        if self.is_known(agent, name, at)? {
+            return Ok(());
+        }
+        let (mut texts, mut notes) = (Vec::new(), Vec::new());
+        if failed {
+            notes.push("the call failed".to_owned());
+        }
+        for part in parts {
+            match part {
+                Part::Text(text) => texts.push(self.mask.apply(text)),
+                Part::Data { media, base64 } => {
+                    let link = self.keep(agent, &Kept::decode(media, base64))?;
+                    notes.push(format!("a part of the result is {link}"));
+                }
+            }
+        }
+        let texts = texts.join("\n");
+        let result = self.shortened(agent, texts, "result", &mut notes)?;
+        let (tool, arguments, at) = match call {
+            Some(mut call) => {
+                self.mask.apply_to(&mut call.arguments);
+                (call.tool, call.arguments.to_string(), call.at)
+            }
+            None => {
+                notes.push("the call was not found in the transcript".to_owned());
+                ("tool".to_owned(), String::new(), at)
+            }
+        };
+        let arguments = self.shortened(agent, arguments, "arguments", &mut notes)?;
+        let content = tool_content_with(&arguments, &result, &notes);
+        self.book(agent)?.add(name, EventKind::Tool, at, &tool, content);
+        Ok(())
+    }
+
+    /// Logs the calls that get no result any more: those of an agent, or all.
+    fn close_calls(&mut self, agent: Option<&Option<String>>, is_end: bool) -> Result<(), ArchiveError> {
+        let (lost, open): (Vec<Open>, Vec<Open>) =
+            std::mem::take(&mut self.open).into_iter().partition(|call| is_end || agent == Some(&call.agent));
+        self.open = open;
+        for mut call in lost {
+            if self.is_known(&call.agent, call.name, call.at)? {
+                continue;
+            }
+            self.mask.apply_to(&mut call.arguments);
+            let mut notes = vec!["no result came".to_owned()];
+            let arguments = self.shortened(&call.agent, call.arguments.to_string(), "arguments", &mut notes)?;
+            let content = tool_content_with(&arguments, "", &notes);
+            self.book(&call.agent)?.add(call.name, EventKind::Tool, call.at, &call.tool, content);
+        }
+        Ok(())
+    }
+
+    /// A text that may stand in the log; of a long one the beginning and the end, with the whole in a file.
+    fn shortened(
+        &mut self,
+        agent: &Option<String>,
+        text: String,
+        what: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<String, ArchiveError> {
+        let Some(short) = super::files::shortened(&text) else { return Ok(text) };
+        let link = self.keep(agent, &Kept::text(text))?;
+        notes.push(format!("the whole {what}: {link}"));
+        Ok(short)
+    }
+
+    fn keep(&mut self, agent: &Option<String>, file: &Kept) -> Result<String, ArchiveError> {
+        let project = self.book(agent)?.project().to_owned();
+        keep(&self.workspace.editor, &self.shelf, &project, file)
+    }
+
+    fn book(&mut self, agent: &Option<String>) -> Result<&mut Book, ArchiveError> {
+        if !self.books.contains_key(agent) {
+            let name = log_name(&self.request.session, agent.as_deref());
+            let project = self.project.get_or_insert_with(|| match &self.request.cwd {
+                Some(cwd) => project_of(cwd),
+                None => "unknown".to_owned(),
+            });
+            let book = Book::open(&self.shelf, project, &name)?;
+            self.books.insert(agent.clone(), book);
+        }
+        Ok(self.books.get_mut(agent).expect("it was put there just now"))
+    }
+
+    /// Whether a piece is in the log, or in one that the session goes on from.
+    fn is_known(&mut self, agent: &Option<String>, name: u128, at: Timestamp) -> Result<bool, ArchiveError> {
+        let book = self.book(agent)?;
+        if book.knows(name) {
+            return Ok(true);
+        }
+        if !book.may_go_on() {
+            return Ok(false);
+        }
+        let project = book.project().to_owned();
+        let heads = self.heads.get_or_insert_with(|| self.shelf.heads(&project));
+        let Some(other) = heads.remove(&name) else { return Ok(false) };
+        let shelf = self.shelf.clone();
+        let book = self.book(agent)?;
+        if other == *book.path() {
+            return Ok(false);
+        }
+        book.go_on_from(&shelf, &other, at)?;
+        Ok(book.knows(name))
+    }
+}
+
+/// What is said, without its words.
+struct Said {
+    name: u128,
+    at: Timestamp,
+    kind: EventKind,
+    author: String,
+}

@@ -1,0 +1,140 @@
+//! How far each transcript was read: one small file each, in the state directory.
+//!
+//! Worth nothing: without it a transcript is read from its beginning, and the logs say what they hold already. It
+//! also tells which transcripts there are, so that a session whose own hooks were killed is looked after by the next
+//! session's.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+/// A larger file is none of ours.
+const MOST_BYTES: u64 = 64 << 10;
+/// So many bytes before the place where reading left off tell that the file is still the same.
+const CHECKED: u64 = 256;
+
+/// What is known of a transcript.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Known {
+    /// The transcript.
+    pub transcript: PathBuf,
+    /// Whose it is.
+    pub session: String,
+    /// Where reading goes on, in bytes.
+    pub offset: u64,
+    /// Hash of what stands before that.
+    pub check: String,
+    /// How long it was when it was read.
+    pub length: u64,
+}
+
+/// Where it is kept.
+#[derive(Debug, Clone)]
+pub struct States {
+    dir: PathBuf,
+}
+
+impl States {
+    /// In the state directory `state`.
+    pub fn new(state: &Path) -> Self {
+        Self { dir: state.join("sessions") }
+    }
+
+    /// What is known of a transcript; nothing where it was replaced or its file is gone, torn or strange.
+    pub fn load(&self, transcript: &Path) -> Known {
+        let known = read(&self.path(transcript)).filter(|known| {
+            known.transcript == transcript && check(transcript, known.offset).is_ok_and(|check| check == known.check)
+        });
+        known.unwrap_or_else(|| Known { transcript: transcript.to_owned(), ..Known::default() })
+    }
+
+    /// Keeps that a transcript was read up to `offset`.
+    ///
+    /// # Errors
+    /// It can't be written.
+    pub fn save(&self, transcript: &Path, session: &str, offset: u64) -> io::Result<()> {
+        let known = Known {
+            transcript: transcript.to_owned(),
+            session: session.to_owned(),
+            offset,
+            check: check(transcript, offset)?,
+            length: std::fs::metadata(transcript)?.len(),
+        };
+        std::fs::create_dir_all(&self.dir)?;
+        let path = self.path(transcript);
+        let new = path.with_extension(format!("new-{}", std::process::id()));
+        std::fs::write(&new, serde_json::to_vec(&known)?)?;
+        std::fs::rename(new, path)
+    }
+
+    /// Forgets a transcript.
+    pub fn forget(&self, transcript: &Path) {
+        let _ = std::fs::remove_file(self.path(transcript));
+    }
+
+    /// All that is known.
+    pub fn all(&self) -> Vec<Known> {
+        let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let files = entries.filter(|entry| entry.path().extension().is_some_and(|name| name == "json"));
+        files.filter_map(|entry| read(&entry.path())).collect()
+    }
+
+    /// Since when sessions are kept: from the first call on.
+    pub fn since(&self) -> Option<SystemTime> {
+        let mark = self.dir.join("since");
+        if let Ok(meta) = std::fs::metadata(&mark) {
+            return meta.modified().ok();
+        }
+        std::fs::create_dir_all(&self.dir).and_then(|()| std::fs::write(&mark, "")).ok()?;
+        std::fs::metadata(&mark).and_then(|meta| meta.modified()).ok()
+    }
+
+    fn path(&self, transcript: &Path) -> PathBuf {
+        let name = blake3::hash(transcript.as_os_str().as_encoded_bytes()).to_hex();
+        self.dir.join(format!("{}.json", &name[..16]))
+    }
+}
+
+fn read(path: &Path) -> Option<Known> {
+    let mut text = Vec::new();
+    File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Hash of the bytes before `offset`.
+fn check(transcript: &Path, offset: u64) -> io::Result<String> {
+    let mut file = File::open(transcript)?;
+    let from = offset.saturating_sub(CHECKED);
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(offset - from).read_to_end(&mut bytes)?;
+    Ok(format!("{} {}", bytes.len(), &blake3::hash(&bytes).to_hex()[..16]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replaced_transcript_is_read_from_its_beginning() {
+        let temp = tempfile::tempdir().unwrap();
+        let (states, path) = (States::new(temp.path()), temp.path().join("t.jsonl"));
+        std::fs::write(&path, "one\ntwo\n").unwrap();
+        assert_eq!(states.load(&path).offset, 0);
+        states.save(&path, "s", 4).unwrap();
+        assert_eq!((states.load(&path).offset, states.all().len()), (4, 1));
+        std::fs::write(&path, "one\ntwo\nthree\n").unwrap();
+        assert_eq!(states.load(&path).offset, 4);
+        for other in ["two\none\n", "on", ""] {
+            std::fs::write(&path, other).unwrap();
+            assert_eq!(states.load(&path).offset, 0, "{other}");
+        }
+        std::fs::write(states.path(&path), "{\"offset\": ").unwrap();
+        assert_eq!((states.load(&path).offset, states.all().len()), (0, 0));
+        assert_eq!(states.since(), states.since());
+    }
+}
