@@ -32,8 +32,8 @@ pub use mcp::McpServer;
 pub use paths::Paths;
 pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, secret};
 pub use settings::{
-    Discord, Edit, EditStrategyName, Embed, History, Index, KeepAttachments, Memory, Notify,
-    NotifyKind, Recall, Schedule, Settings,
+    Discord, Edit, EditStrategyName, Embed, History, Index, KeepAttachments, Memory, Notify, NotifyKind,
+    Recall, Schedule, Settings,
 };
 pub use summary::Summary;
 

@@ -52,6 +52,11 @@ impl Default for Paths {
 }
 
 impl Paths {
+    /// The folder of coding agents' sessions, with `/` at its end.
+    pub fn sessions(&self) -> String {
+        format!("{}/{}/", self.logs.trim_end_matches('/'), crate::format::log::SESSIONS)
+    }
+
     /// Each with its key in the settings.
     pub(super) fn all(&self) -> [(&'static str, &str); 12] {
         [

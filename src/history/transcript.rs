@@ -1,6 +1,6 @@
-//! What the bot added to its logs, told from what people changed in them.
+//! What the bot and the hooks added to their logs, told from what people changed in them.
 //!
-//! The bot appends what is said without a word to history (a commit a message would cost more than the
+//! The bot (and, of coding agents' sessions, a hook) appends what is said without a word to history (a commit a message would cost more than the
 //! message), and the next snapshot finds it. The logs themselves say what it was: whole events, byte for
 //! byte as this program writes them, with ids that the last snapshot didn't have. So it doesn't matter
 //! which process takes the snapshot, whether the bot was killed before it, or what a person changed in
@@ -18,7 +18,7 @@ use super::snapshot::{At, History, Snapshot};
 use super::store::Store;
 use super::tree::TreeChange;
 use super::words::plural;
-use crate::format::log::{self, LogPath};
+use crate::format::log::{self, LogPath, SESSIONS, SessionPath};
 use crate::vault::{Actor, Why};
 
 /// A log with what the bot added, and nothing that a person did.
@@ -54,17 +54,26 @@ fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<Grown> {
     (events > 0 || old.is_none()).then_some(Grown { bytes, events })
 }
 
+/// A log that this program writes: by whom, and of which conversation.
+struct Own {
+    actor: Actor,
+    conversation: String,
+}
+
 /// Conversations that went on since the last snapshot.
-#[derive(Default)]
 struct Logged {
+    actor: Actor,
     changes: Vec<TreeChange>,
     events: usize,
     conversations: Vec<String>,
 }
 
 impl Logged {
-    fn add(&mut self, path: String, place: &LogPath, state: FileState, events: usize) {
-        let name = format!("{}/{}", place.surface, place.context_id);
+    fn by(actor: Actor) -> Self {
+        Self { actor, changes: Vec::new(), events: 0, conversations: Vec::new() }
+    }
+
+    fn add(&mut self, path: String, name: String, state: FileState, events: usize) {
         if !self.conversations.contains(&name) {
             self.conversations.push(name);
         }
@@ -75,11 +84,12 @@ impl Logged {
     fn message(&self) -> Message {
         let (events, conversations) = (self.events, self.conversations.len());
         let subject = match (events, conversations) {
+            (0, _) if self.actor == Actor::Hook => "kept what belongs to a session".to_owned(),
             (0, _) => format!("began {} {}", self.changes.len(), plural(self.changes.len(), "log")),
             (_, 1) => format!("logged {events} {} of a conversation", plural(events, "event")),
             _ => format!("logged {events} {} of {conversations} conversations", plural(events, "event")),
         };
-        let mut why = Why::new(Actor::Discord, subject).trailer(TRANSCRIPT, events.to_string());
+        let mut why = Why::new(self.actor, subject).trailer(TRANSCRIPT, events.to_string());
         for name in self.conversations.iter().take(NAMED) {
             why = why.trailer(CONVERSATION, name);
         }
@@ -97,7 +107,8 @@ impl History {
         changes: Vec<TreeChange>,
         snapshot: &mut Snapshot,
     ) -> Result<Vec<TreeChange>> {
-        if !changes.iter().any(|(path, state)| state.is_some() && self.bots_log(path).is_some()) {
+        let is_ours = |path: &str| self.own_log(path).is_some() || self.kept_file(path).is_some();
+        if !changes.iter().any(|(path, state)| state.is_some() && is_ours(path)) {
             return Ok(changes);
         }
         let mut gone = HashSet::new();
@@ -107,9 +118,16 @@ impl History {
         let mut sink = at.sink.take().map_or_else(|| store.sink(0), Ok)?;
         // What was just written can be read from a pack once the pack is whole.
         sink.finish()?;
-        let (mut logged, mut theirs) = (Logged::default(), Vec::new());
+        let (mut logged, mut theirs) = ([Logged::by(Actor::Discord), Logged::by(Actor::Hook)], Vec::new());
         for (path, state) in changes {
-            let Some((place, new, grown)) = self.grown(store, at.tree, &path, state, &gone)? else {
+            if let (Some(conversation), Some(new)) = (self.kept_file(&path), state)
+                && store.file(at.tree, &path)?.is_none()
+                && !gone.contains(&new.id)
+            {
+                logged[1].add(path, conversation, new, 0);
+                continue;
+            }
+            let Some((own, new, grown)) = self.grown(store, at.tree, &path, state, &gone)? else {
                 theirs.push((path, state));
                 continue;
             };
@@ -117,19 +135,36 @@ impl History {
             if without != new {
                 theirs.push((path.clone(), state));
             }
-            logged.add(path, &place, without, grown.events);
+            if let Some(logged) = logged.iter_mut().find(|logged| logged.actor == own.actor) {
+                logged.add(path, own.conversation, without, grown.events);
+            }
         }
         at.sink = Some(sink);
-        self.commit(store, lock, at, &logged.changes, &logged.message(), snapshot)?;
+        for logged in logged.iter().filter(|logged| !logged.changes.is_empty()) {
+            self.commit(store, lock, at, &logged.changes, &logged.message(), snapshot)?;
+        }
         Ok(theirs)
     }
 
-    /// The log of the bot's that stands at `path`, if one may.
-    fn bots_log(&self, path: &str) -> Option<LogPath> {
-        LogPath::parse(&self.logs, path).ok().filter(LogPath::is_discord)
+    /// The log of ours that stands at `path`, if one may.
+    fn own_log(&self, path: &str) -> Option<Own> {
+        if let Some(place) = LogPath::parse(&self.logs, path).ok().filter(LogPath::is_discord) {
+            let conversation = format!("{}/{}", place.surface, place.context_id);
+            return Some(Own { actor: Actor::Discord, conversation });
+        }
+        let place = SessionPath::parse(&self.logs, path)?;
+        Some(Own { actor: Actor::Hook, conversation: format!("{SESSIONS}/{}", place.project) })
     }
 
-    /// What the bot added to the file at `path`; a log that a person moved there counts as theirs.
+    /// The conversation that a file beside a session's log belongs to.
+    fn kept_file(&self, path: &str) -> Option<String> {
+        let rest =
+            path.strip_prefix(&self.logs)?.strip_prefix('/')?.strip_prefix(SESSIONS)?.strip_prefix('/')?;
+        let (project, name) = rest.split_once("/files/")?;
+        (!project.contains('/') && !name.contains('/')).then(|| format!("{SESSIONS}/{project}"))
+    }
+
+    /// What we added to the file at `path`; a log that a person moved there counts as theirs.
     fn grown(
         &self,
         store: &Store,
@@ -137,15 +172,15 @@ impl History {
         path: &str,
         state: Option<FileState>,
         gone: &HashSet<Oid>,
-    ) -> Result<Option<(LogPath, FileState, Grown)>> {
+    ) -> Result<Option<(Own, FileState, Grown)>> {
         let new = state.filter(|state| state.mode != Mode::Link);
-        let (Some(place), Some(new)) = (self.bots_log(path), new) else { return Ok(None) };
+        let (Some(own), Some(new)) = (self.own_log(path), new) else { return Ok(None) };
         let old = store.file(base, path)?.filter(|old| old.mode != Mode::Link);
         if old.is_none() && gone.contains(&new.id) {
             return Ok(None);
         }
         let old = old.map(|old| store.blob(old.id)).transpose()?;
-        Ok(grown(old.as_deref(), &store.blob(new.id)?).map(|grown| (place, new, grown)))
+        Ok(grown(old.as_deref(), &store.blob(new.id)?).map(|grown| (own, new, grown)))
     }
 }
 

@@ -67,7 +67,7 @@ use patience::{NoAnswer, within};
 /// So long the keeping of a session has, however long the answer took.
 const AT_LEAST: Duration = Duration::from_millis(20);
 /// The host, as scopes, logs and history name it.
-const CLIENT: &str = "claude-code";
+const CLIENT: &str = crate::format::log::SESSIONS;
 
 /// Where a hook works.
 #[derive(Debug, Clone)]

@@ -9,6 +9,7 @@ use super::patience::PATIENCE;
 use super::sentences::content;
 use super::session::Sessions;
 use super::{Event, HookError};
+use crate::config::Paths;
 use crate::index::{Hit, Index, IndexError, Query, catalog, live};
 use crate::memory::{Scope, is_visible};
 use crate::recall::choose::{MOST_MEMORIES, Memory};
@@ -61,12 +62,12 @@ fn find(workspace: &Arc<Workspace>, prompt: &str, scopes: &[Scope]) -> Result<Ve
         let recall = Recall::new(index, &workspace.settings, Arc::clone(&workspace.clock));
         return Ok(recall.recall(prompt, Some(&scopes), 0, false)?.hits);
     }
-    let hits = by_words(&index, prompt, &workspace.settings.paths.skills)?;
+    let hits = by_words(&index, prompt, &workspace.settings.paths)?;
     // A glance may have missed an edit of just these notes.
     let paths: Vec<String> = hits.iter().map(|hit| hit.path.clone()).collect();
     if index.is_behind(&paths)? {
         index.update(&paths)?;
-        return Ok(by_words(&index, prompt, &workspace.settings.paths.skills)?);
+        return Ok(by_words(&index, prompt, &workspace.settings.paths)?);
     }
     Ok(hits)
 }
@@ -81,7 +82,7 @@ fn is_in_time(index: &Index) -> Result<bool, IndexError> {
 }
 
 /// Blocks that have at least half of the words that carry the prompt's content, and two or more of them.
-fn by_words(index: &Index, prompt: &str, skills: &str) -> Result<Vec<Hit>, IndexError> {
+fn by_words(index: &Index, prompt: &str, paths: &Paths) -> Result<Vec<Hit>, IndexError> {
     let wanted = content(prompt);
     let mut words: Vec<&str> = wanted.iter().map(String::as_str).collect();
     words.sort_unstable();
@@ -89,9 +90,11 @@ fn by_words(index: &Index, prompt: &str, skills: &str) -> Result<Vec<Hit>, Index
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    let judge = Judge::new(prompt, skills);
+    let judge = Judge::new(prompt, &paths.skills);
     let worth = |hit: &Hit| judge.worth(&hit.path, hit.kind, hit.role, &hit.text);
     let mut hits = index.search(&Query::new(words.join(" ")).limit(POOL))?.hits;
+    let sessions = paths.sessions();
+    hits.retain(|hit| !hit.path.starts_with(&sessions));
     hits.retain(|hit| {
         let section = hit.section.as_deref().unwrap_or_default();
         let has = content(&format!("{section} {}", hit.text));

@@ -83,7 +83,7 @@ pub use update::Updated;
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 6, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 7, ", env!("CARGO_PKG_VERSION"));
 
 /// What is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]

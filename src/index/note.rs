@@ -108,9 +108,15 @@ impl Options {
         [&self.memory, &self.pinned, &self.agenda[0], &self.agenda[1]].into_iter().any(|own| own == path)
             || path.strip_suffix('/').unwrap_or(path) == self.daily
             || path.strip_suffix('/').unwrap_or(path) == self.logs
+            || path == self.sessions()
             || [format!("{}/discord-channel", self.logs), format!("{}/discord-thread", self.logs)]
                 .iter()
                 .any(|folder| is_below(folder))
+    }
+
+    /// The folder of coding agents' sessions, with `/` at its end.
+    pub fn sessions(&self) -> String {
+        format!("{}/{}/", self.logs, log::SESSIONS)
     }
 
     /// Whether the file is a transcript.
@@ -147,7 +153,7 @@ pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, Stri
         let log = log::parse(bytes);
         if !log.blocks.is_empty() || log.header.is_some() {
             let context = log.header.as_ref().map(|header| Arc::from(header.context_id.as_str()));
-            return Ok(turns(log, context.as_ref()));
+            return Ok(without_tools(turns(log, context.as_ref()), path, options));
         }
     }
     let (text, encoding) = decode::decode(bytes).ok_or("it is not text")?;
@@ -193,13 +199,23 @@ pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, Stri
     Ok(parsed)
 }
 
-/// Reads what was appended to a log since `resume`; `None` where that can't be told from the rest.
-pub fn parse_appended(bytes: &[u8], resume: &str) -> Option<Parsed> {
+/// Of a coding agent's session what was said is indexed, and not what its tools read and wrote: whole files, whose words
+/// are everybody's. `lcm grep` finds those.
+fn without_tools(mut parsed: Parsed, path: &str, options: &Options) -> Parsed {
+    if path.starts_with(&options.sessions()) {
+        parsed.note.blocks.retain(|block| block.role != Some(Role::Tool));
+    }
+    parsed
+}
+
+/// Reads what was appended to the log at `path` since `resume`; `None` where that can't be told from the rest.
+pub fn parse_appended(path: &str, bytes: &[u8], resume: &str, options: &Options) -> Option<Parsed> {
     let mut parts = resume.splitn(4, ' ');
     let mut number = || parts.next()?.parse::<usize>().ok();
     let (offset, line, crlf) = (number()?, number()?, number()? == 1);
     let context = parts.next().filter(|context| !context.is_empty()).map(Arc::from);
-    Some(turns(log::parse_from(bytes, Resume { offset, line, crlf }), context.as_ref()))
+    let parsed = turns(log::parse_from(bytes, Resume { offset, line, crlf }), context.as_ref());
+    Some(without_tools(parsed, path, options))
 }
 
 /// A log's turns. What was injected or is about the conversation itself is left out.
@@ -406,6 +422,25 @@ mod tests {
     }
 
     #[test]
+    fn a_session_gives_what_was_said_and_not_what_tools_did() {
+        let event = |kind: &str, said: &str, id: u8| {
+            format!("\n> [!{kind}] 2026-01-30T14:23:55Z x\n> {said}\n\n^01JGXYZ000000000000000000{id}\n")
+        };
+        let head = "---\nsurface: claude-code\ncontext_id: garden\n---\n".to_owned();
+        let text = head + &event("user", "fix it", 1) + &event("tool", "whole files", 2);
+        let words = |parsed: Parsed| parsed.note.blocks.into_iter().map(|b| b.text).collect::<Vec<_>>();
+        let read = |path: &str, text: &str| parse(path, text.as_bytes(), &Options::default()).unwrap();
+        let path = "logs/claude-code/garden/s.md";
+        let first = read(path, &text);
+        let resume = first.resume.clone().unwrap();
+        assert_eq!(words(first), ["fix it"]);
+        assert_eq!(words(read("logs/routines/a/s.md", &text)), ["fix it", "whole files"]);
+        let more = text + &event("tool", "more files", 3) + &event("agent", "done", 4);
+        let appended = parse_appended(path, more.as_bytes(), &resume, &Options::default()).unwrap();
+        assert_eq!(words(appended), ["done"]);
+    }
+
+    #[test]
     fn a_log_gives_its_turns_but_nothing_injected() {
         let text = "---\nsurface: discord-channel\ncontext_id: \"7\"\nstarted: 2026-01-30T14:23:55Z\n---\n\n\
 > [!user] 2026-01-30T14:23:55Z Alice\n> first\n> line\n\n^01JGXYZ0000000000000000001\n\n\
@@ -422,7 +457,7 @@ mod tests {
         let resume = parsed.resume.unwrap();
         let more =
             format!("{text}\n> [!user] 2026-01-30T14:25:00Z Alice\n> more\n\n^01JGXYZ0000000000000000004\n");
-        let appended = parse_appended(more.as_bytes(), &resume).unwrap();
+        let appended = parse_appended("logs/a.md", more.as_bytes(), &resume, &Options::default()).unwrap();
         let all = parse("logs/x/7/a.md", more.as_bytes(), &Options::default()).unwrap();
         assert_eq!(appended.note.blocks.len(), 1);
         assert_eq!(appended.note.blocks[0].line, all.note.blocks[2].line);

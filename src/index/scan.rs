@@ -276,7 +276,7 @@ fn look(vault: &Vault, options: &Options, suspect: Suspect, now: i64) -> Option<
         && options.is_log(&suspect.path)
         && bytes.len() as u64 > known.size
         && usize::try_from(known.size).is_ok_and(|old| *blake3::hash(&bytes[..old]).as_bytes() == known.hash)
-        && let Some(parsed) = note::parse_appended(&bytes, resume)
+        && let Some(parsed) = note::parse_appended(&suspect.path, &bytes, resume, options)
     {
         let file = FileRow { resume: parsed.resume, ..row };
         return Some(Change::Content { file, note: parsed.note, append: true, pins: Vec::new() });

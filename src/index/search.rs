@@ -156,6 +156,7 @@ fn scope_prefixes(scope: &str, options: &Options) -> Vec<String> {
         ("logs", "") => vec![format!("{logs}/")],
         ("memory", "") => vec![options.memory.clone(), options.pinned.clone(), format!("{}/", options.daily)],
         ("daily", "") => vec![format!("{}/", options.daily)],
+        ("sessions", "") => vec![options.sessions()],
         ("channel", id) if !id.is_empty() => vec![format!("{logs}/discord-channel/{id}/")],
         ("thread", id) if !id.is_empty() => vec![format!("{logs}/discord-thread/{id}/")],
         _ => vec![scope.trim_start_matches("./").trim_start_matches('/').to_owned()],
@@ -211,7 +212,7 @@ impl Snapshot<'_> {
         let mut folders: Vec<String> = paths.iter().filter_map(folder).collect();
         folders.dedup();
         folders.truncate(20);
-        let kinds = "all, logs, memory, daily, channel:ID, thread:ID, global, project:ID, agent:ID, user:ID, custom:NAME";
+        let kinds = "all, logs, sessions, memory, daily, channel:ID, thread:ID, global, project:ID, agent:ID, user:ID, custom:NAME";
         let there = match &folders[..] {
             [] => format!("{kinds}, and notes by their path"),
             folders => format!("{kinds}, notes by their path, and the folders {}", folders.join(", ")),

@@ -79,6 +79,8 @@ pub(super) struct State {
     pub unsaved: usize,
     /// All living blocks, as candidates, once they were asked for.
     pub all: OnceLock<Candidates>,
+    /// Those that may be given unasked, where that isn't all.
+    pub told: OnceLock<Candidates>,
     /// The vectors of the settings' model, by slot, where it isn't the built-in one.
     pub model: Option<(String, Matrix)>,
 }

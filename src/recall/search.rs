@@ -143,10 +143,19 @@ impl Recall {
         give(snapshot, &place.text, found, notes)
     }
 
-    /// Ranks the blocks of a place, given as prefixes of paths.
+    /// Ranks the blocks of a place, given as prefixes of paths; without a place, those that may be given unasked. What
+    /// was said in coding agents' sessions is none of that, and there may be so much of it that it would leave no room.
     pub(super) fn rank(&self, state: &State, text: &str, prefixes: &[String], most: usize) -> Ranking {
         let own = OnceCell::new();
-        self.ranked(state, candidates(state, prefixes, &own), text, None, most)
+        let sessions = self.settings.paths.sessions();
+        let is_one = |path: &str| path.starts_with(&sessions);
+        let has_any = || state.corpus.files().iter().any(|file| file.alive && is_one(&file.path));
+        let candidates = if prefixes.is_empty() && (state.told.get().is_some() || has_any()) {
+            state.told.get_or_init(|| Candidates::new(&state.corpus, |path| !is_one(path)))
+        } else {
+            candidates(state, prefixes, &own)
+        };
+        self.ranked(state, candidates, text, None, most)
     }
 
     /// The `most` best blocks; of notes without turns, where these are given, those alone.

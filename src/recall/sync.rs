@@ -248,6 +248,7 @@ impl Recall {
             state.unsaved = 0;
             // A layer that was filled up numbers its blocks anew.
             state.all = OnceLock::new();
+            state.told = OnceLock::new();
         }
         if !self.is_builtin() {
             drop(state);
@@ -289,6 +290,7 @@ impl State {
     fn take(&mut self, changes: Changes) {
         if changes.anew.is_some() || !changes.gone.is_empty() || !changes.notes.is_empty() {
             self.all = OnceLock::new();
+            self.told = OnceLock::new();
         }
         if let Some(corpus) = changes.anew {
             self.corpus = corpus;

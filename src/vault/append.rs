@@ -39,13 +39,7 @@ impl Editor {
         self.add(path, &[], bytes, false)
     }
 
-    fn add(
-        &self,
-        path: &NotePath,
-        header: &[u8],
-        bytes: &[u8],
-        on_own_line: bool,
-    ) -> Result<(), EditError> {
+    fn add(&self, path: &NotePath, header: &[u8], bytes: &[u8], on_own_line: bool) -> Result<(), EditError> {
         for _ in 0..TRIES {
             let (file, stat) = match self.vault().open_file(path, OFlags::RDWR | OFlags::APPEND) {
                 Ok(opened) => opened,

@@ -234,7 +234,8 @@ fn logs() {
         |sentence| {
             let file = log::parse(sentence.text.as_bytes());
             let header = file.header.unwrap_or_else(|| panic!("{}", sentence.text));
-            assert_eq!(Some(header.surface.as_str()), sentence.first("surface"));
+            let surface = sentence.first("surface").or_else(|| sentence.first("agent-surface"));
+            assert_eq!(Some(header.surface.as_str()), surface);
             assert_eq!(header.title.is_some(), sentence.text.contains("\ntitle: "));
             let authors: Vec<_> = file.blocks.iter().map(|block| block.event.author.as_str()).collect();
             let written = sentence.within("event", "author");
@@ -269,6 +270,15 @@ fn logs() {
         let path = log::LogPath::parse("logs", &format!("logs/{}", sentence.text)).unwrap();
         assert_eq!(path.to_string(), sentence.text);
     });
+    sentences(
+        "session-path",
+        50,
+        |_| true,
+        |sentence| {
+            let path = log::SessionPath::parse("logs", &format!("logs/{}", sentence.text)).unwrap();
+            assert_eq!(path.to_string(), sentence.text);
+        },
+    );
 }
 
 #[test]

@@ -4,6 +4,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod archive;
+mod archive_kills;
 mod claims;
 mod fail_open;
 mod host;

@@ -1,8 +1,38 @@
-//! Where a log stands: `logs/<surface>/<context_id>/<window_start_utc>_<seq>.md`.
+//! Where a log stands: `logs/<surface>/<context_id>/<window_start_utc>_<seq>.md`, and a coding agent's session
+//! `logs/claude-code/<project>/<session>.md`.
 
 use std::fmt;
 
 use jiff::{Timestamp, civil, tz::TimeZone};
+
+/// The surface of coding agents' sessions: the folder below the folder of logs.
+pub const SESSIONS: &str = "claude-code";
+
+/// The place of a coding agent's session below the folder of logs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionPath {
+    /// The project that it is about, as a folder's name.
+    pub project: String,
+    /// The session's id; a sub-agent's with its own behind it.
+    pub session: String,
+}
+
+impl SessionPath {
+    /// The session whose log stands at a vault-relative path, where `logs` is the vault's folder of logs.
+    pub fn parse(logs: &str, path: &str) -> Option<Self> {
+        let mut parts = path.strip_prefix(logs)?.strip_prefix('/')?.split('/');
+        let surface = parts.next()?;
+        let (project, session) = (parts.next()?, parts.next()?.strip_suffix(".md")?);
+        let is_one = surface == SESSIONS && parts.next().is_none() && is_word(project) && is_word(session);
+        is_one.then(|| Self { project: project.to_owned(), session: session.to_owned() })
+    }
+}
+
+impl fmt::Display for SessionPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{SESSIONS}/{}/{}.md", self.project, self.session)
+    }
+}
 
 /// The place of one context window below the folder of logs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,6 +110,21 @@ mod tests {
         let path = LogPath::parse("logs", text).unwrap();
         assert_eq!(path.in_folder("logs"), text);
         assert_eq!((path.started.to_string().as_str(), path.seq), ("2026-01-30T14:23:55Z", 1));
+    }
+
+    #[test]
+    fn a_sessions_path_comes_back() {
+        let text = "logs/claude-code/garden-3f9a2c/0b9c9e5e-6f5e_agent-a1.md";
+        let path = SessionPath::parse("logs", text).unwrap();
+        assert_eq!(format!("logs/{path}"), text);
+        for other in [
+            "logs/claude-code/x.md",
+            "logs/claude-code/x/files/y.md",
+            "logs/claude-code/x/y.txt",
+            "logs/discord-thread/x/y.md",
+        ] {
+            assert_eq!(SessionPath::parse("logs", other), None, "{other}");
+        }
     }
 
     #[test]

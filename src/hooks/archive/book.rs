@@ -10,8 +10,8 @@ use std::io::{BufRead, BufReader};
 use jiff::Timestamp;
 use ulid::Ulid;
 
-use super::shelf::Shelf;
 use super::ArchiveError;
+use super::shelf::Shelf;
 use crate::format::log::{self, Event, EventKind, LogHeader};
 use crate::vault::{Editor, NotePath, Vault};
 
@@ -134,7 +134,8 @@ impl Book {
         self.learn(shelf, other)?;
         let target = other.as_str().trim_end_matches(".md");
         let mut bytes = [0; 16];
-        bytes[6..].copy_from_slice(&blake3::hash(format!("{} {target}", self.path).as_bytes()).as_bytes()[..10]);
+        bytes[6..]
+            .copy_from_slice(&blake3::hash(format!("{} {target}", self.path).as_bytes()).as_bytes()[..10]);
         let name = u128::from_be_bytes(bytes);
         if !self.knows(name) {
             self.add(name, EventKind::System, at, "", format!("{GOES_ON}{target}]]."));
@@ -233,7 +234,11 @@ fn goes_on_from(line: &[u8]) -> Option<String> {
 }
 
 /// Hands over the lines of a note, with their line breaks, until `take` wants no more.
-fn each_line(vault: &Vault, path: &NotePath, mut take: impl FnMut(&[u8]) -> bool) -> Result<(), ArchiveError> {
+fn each_line(
+    vault: &Vault,
+    path: &NotePath,
+    mut take: impl FnMut(&[u8]) -> bool,
+) -> Result<(), ArchiveError> {
     let mut file = BufReader::with_capacity(256 << 10, vault.open_note(path)?);
     let mut line = Vec::new();
     loop {

@@ -145,7 +145,9 @@ impl Pieces {
                 part(kind.as_str());
                 parts.iter().for_each(|one| part(one.raw()));
             }
-            What::Call { id, tool, arguments } => [id, tool, &arguments.to_string()].iter().for_each(|one| part(one)),
+            What::Call { id, tool, arguments } => {
+                [id, tool, &arguments.to_string()].iter().for_each(|one| part(one))
+            }
             What::Result { call, parts, .. } => {
                 part(call);
                 parts.iter().for_each(|one| part(one.raw()));
@@ -291,7 +293,8 @@ fn system(entry: &Value, pieces: &mut Pieces) {
 /// A prompt that the user typed while the assistant was at work.
 fn queued(attachment: &Value, pieces: &mut Pieces) {
     if attachment["type"] == "queued_command" {
-        let (host, own): (Vec<Part>, Vec<Part>) = parts(&attachment["prompt"]).into_iter().partition(is_the_hosts);
+        let (host, own): (Vec<Part>, Vec<Part>) =
+            parts(&attachment["prompt"]).into_iter().partition(is_the_hosts);
         pieces.say(EventKind::System, "host", host);
         pieces.say(EventKind::User, "", own);
     }
@@ -328,11 +331,26 @@ mod tests {
                 r#"{"type":"assistant","message":{"model":"m-1","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Yes"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#,
                 vec!["agent m-1: Yes", r#"call t1 Bash {"command":"ls"}"#],
             ),
-            (r#"{"type":"user","isMeta":true,"message":{"content":"Stop hook feedback"}}"#, vec!["system host: Stop hook feedback"]),
-            (r#"{"type":"user","message":{"content":"<command-name>/model</command-name>"}}"#, vec!["system host: <command-name>/model</command-name>"]),
-            (r#"{"type":"user","isMeta":true,"message":{"content":"INJECTED_CONTEXT_RELEVANT_MEMORIES\n{}"}}"#, vec![]),
-            (r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"and tea"}}"#, vec!["user : and tea"]),
-            (r#"{"type":"attachment","attachment":{"type":"hook_additional_context","content":["x"]}}"#, vec![]),
+            (
+                r#"{"type":"user","isMeta":true,"message":{"content":"Stop hook feedback"}}"#,
+                vec!["system host: Stop hook feedback"],
+            ),
+            (
+                r#"{"type":"user","message":{"content":"<command-name>/model</command-name>"}}"#,
+                vec!["system host: <command-name>/model</command-name>"],
+            ),
+            (
+                r#"{"type":"user","isMeta":true,"message":{"content":"INJECTED_CONTEXT_RELEVANT_MEMORIES\n{}"}}"#,
+                vec![],
+            ),
+            (
+                r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"and tea"}}"#,
+                vec!["user : and tea"],
+            ),
+            (
+                r#"{"type":"attachment","attachment":{"type":"hook_additional_context","content":["x"]}}"#,
+                vec![],
+            ),
             (
                 r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":155000}}"#,
                 vec!["system host: The host compacted the conversation here (auto); it had 155000 tokens."],
@@ -348,7 +366,8 @@ mod tests {
 
     #[test]
     fn a_copy_has_the_same_names_and_another_entry_others() {
-        let names = |line: &str| read(line.as_bytes()).unwrap().pieces.iter().map(|p| p.name).collect::<Vec<_>>();
+        let names =
+            |line: &str| read(line.as_bytes()).unwrap().pieces.iter().map(|p| p.name).collect::<Vec<_>>();
         let line = r#"{"type":"user","uuid":"u1","sessionId":"s1","message":{"content":"yes"}}"#;
         for same in [
             r#"{"type":"user","uuid":"u1","sessionId":"s2","version":"2.2","parentUuid":"x","message":{"content":"yes"}}"#,

@@ -78,7 +78,10 @@ mod tests {
         assert_eq!(shortened(&"x".repeat(MOST_INLINE)), None);
         let text = format!("begin {} end", "é".repeat(MOST_INLINE));
         let short = shortened(&text).unwrap();
-        assert!(short.starts_with("begin é") && short.ends_with("é end") && short.len() < 2 * SHOWN, "{short}");
+        assert!(
+            short.starts_with("begin é") && short.ends_with("é end") && short.len() < 2 * SHOWN,
+            "{short}"
+        );
     }
 
     #[test]

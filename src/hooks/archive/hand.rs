@@ -55,9 +55,10 @@ pub fn see_to(event: Event, place: &Place, input: &Input, time: Duration) -> Res
     // A thread that is late is ended with the process, wherever it is; so it stops a little before.
     let until = until.checked_sub(time / 10).unwrap_or(until);
     let done = match archive(&workspace, &request, Some(until)) {
-        Ok(report) if !report.is_left && event == Event::SessionStart => {
-            Ok(Report { is_left: sweep(&workspace, Some(&request.transcript), Some(until)).is_left, ..report })
-        }
+        Ok(report) if !report.is_left && event == Event::SessionStart => Ok(Report {
+            is_left: sweep(&workspace, Some(&request.transcript), Some(until)).is_left,
+            ..report
+        }),
         done => done,
     };
     match done {
@@ -101,7 +102,10 @@ pub fn beside(vault: &Path, request: &Request) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
     command.arg("--vault").arg(vault).args(["hook", "archive", "--session", &request.session]);
-    for (name, value) in [("--cwd", request.cwd.as_ref().map(|cwd| cwd.as_os_str())), ("--project", request.project.as_ref().map(AsRef::as_ref))] {
+    for (name, value) in [
+        ("--cwd", request.cwd.as_ref().map(|cwd| cwd.as_os_str())),
+        ("--project", request.project.as_ref().map(AsRef::as_ref)),
+    ] {
         if let Some(value) = value {
             command.arg(name).arg(value);
         }

@@ -99,11 +99,17 @@ mod tests {
             let mut lines = Lines::open(&path, from).unwrap();
             let mut out = Vec::new();
             while let Some(line) = lines.next().unwrap() {
-                out.push((String::from_utf8_lossy(line.bytes).into_owned(), line.start, line.end, line.is_ended));
+                out.push((
+                    String::from_utf8_lossy(line.bytes).into_owned(),
+                    line.start,
+                    line.end,
+                    line.is_ended,
+                ));
             }
             out
         };
-        let all = [("one".to_owned(), 0, 4, true), (String::new(), 4, 5, true), ("three".to_owned(), 5, 10, false)];
+        let all =
+            [("one".to_owned(), 0, 4, true), (String::new(), 4, 5, true), ("three".to_owned(), 5, 10, false)];
         assert_eq!(from(0), all);
         assert_eq!(from(5), all[2..]);
         assert_eq!(from(11), all, "a file that was begun anew");

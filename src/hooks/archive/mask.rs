@@ -70,7 +70,8 @@ impl Mask {
 
     /// The text without secrets.
     pub fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut found: Vec<Range<usize>> = self.own.iter().flat_map(|own| own.find_iter(text)).map(|m| m.range()).collect();
+        let mut found: Vec<Range<usize>> =
+            self.own.iter().flat_map(|own| own.find_iter(text)).map(|m| m.range()).collect();
         if self.keys {
             shapes(text, &mut found);
             web_tokens(text, &mut found);
@@ -162,7 +163,8 @@ fn web_tokens(text: &str, found: &mut Vec<Range<usize>>) {
         if dot < until {
             continue;
         }
-        let before = text.as_bytes()[..dot].iter().rev().take(4096).take_while(|byte| is_dashed(**byte)).count();
+        let before =
+            text.as_bytes()[..dot].iter().rev().take(4096).take_while(|byte| is_dashed(**byte)).count();
         let middle = run(text, dot + 1, is_dashed);
         let second = dot + 1 + middle.len();
         if text.as_bytes().get(second) != Some(&b'.') {
@@ -196,7 +198,8 @@ fn private_keys(text: &str, found: &mut Vec<Range<usize>>) {
         let body = from + title.len() + 5;
         let end = text[body..].find("-----END ").map(|end| body + end);
         let of_a_block = |byte: u8| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\' | b' ' | b'"' | b',')
+            byte.is_ascii_alphanumeric()
+                || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\' | b' ' | b'"' | b',')
         };
         from = match end {
             Some(end) => text[end + 9..].find("-----").map_or(text.len(), |close| end + 9 + close + 5),
@@ -273,12 +276,15 @@ mod tests {
             ("xoxb-123456789012-abcdefGHIJ", "[masked]"),
             ("line\\nghp_0123456789abcdefghij", "line\\n[masked]"),
             ("jwt=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dBjftJeZ4CVP-mB92K", "jwt=[masked]"),
+            ("MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs-x1y2z3", "[masked]"),
             (
-                "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs-x1y2z3",
-                "[masked]",
+                "postgres://ann:hunter2@db/x and https://x.y/z",
+                "postgres://ann:[masked]@db/x and https://x.y/z",
             ),
-            ("postgres://ann:hunter2@db/x and https://x.y/z", "postgres://ann:[masked]@db/x and https://x.y/z"),
-            ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE12K", "aws_secret_access_key = [masked]"),
+            (
+                "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE12K",
+                "aws_secret_access_key = [masked]",
+            ),
             ("Authorization: Bearer 0123456789abcdef0123", "Authorization: Bearer [masked]"),
             ("{\"token\": \"abc0123456789def0\"}", "{\"token\": \"[masked]\"}"),
             (

@@ -107,7 +107,11 @@ impl Request {
 ///
 /// # Errors
 /// Something can't be read or written; another process is at the session all the time.
-pub fn archive(workspace: &Workspace, request: &Request, until: Option<Instant>) -> Result<Report, ArchiveError> {
+pub fn archive(
+    workspace: &Workspace,
+    request: &Request,
+    until: Option<Instant>,
+) -> Result<Report, ArchiveError> {
     let states = States::new(&workspace.dirs.state);
     let _lock = lock(&workspace.dirs.state, &request.session, until)?;
     let mut report = Report::default();
@@ -212,12 +216,14 @@ fn read_on(
 fn sub_agents(request: &Request, states: &States) -> Vec<(String, PathBuf)> {
     let folder = request.transcript.with_extension("").join("subagents");
     let mut found = transcripts(&folder);
-    let since = states.since();
+    // Files of sessions that were over before this one began are none of its.
+    let since = std::fs::metadata(&request.transcript).and_then(|meta| meta.created()).ok();
     let beside = request.transcript.parent().map(transcripts).unwrap_or_default();
     found.extend(beside.into_iter().filter(|path| {
         // Whose one beside it is, its first line says.
-        let is_young = || std::fs::metadata(path).and_then(|meta| meta.modified()).ok() > since;
-        is_sub_agent(path) && (states.load(path).session == request.session || is_young() && is_of(path, &request.session))
+        let is_young = || std::fs::metadata(path).and_then(|meta| meta.modified()).ok() >= since;
+        is_sub_agent(path)
+            && (states.load(path).session == request.session || is_young() && is_of(path, &request.session))
     }));
     let name = |path: &Path| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -134,7 +134,9 @@ impl<'w> Pass<'w> {
     }
 
     fn take(&mut self, entry: Entry, line: u64) -> Result<(), ArchiveError> {
-        if self.project.is_none() && let Some(cwd) = entry.cwd.as_ref() {
+        if self.project.is_none()
+            && let Some(cwd) = entry.cwd.as_ref()
+        {
             self.project = Some(project_of(cwd));
         }
         let at = entry.at.unwrap_or(self.last);
@@ -145,7 +147,9 @@ impl<'w> Pass<'w> {
         }
         for Piece { name, what } in entry.pieces {
             match what {
-                What::Said { kind, author, parts } => self.say(&agent, Said { name, at, kind, author }, &parts)?,
+                What::Said { kind, author, parts } => {
+                    self.say(&agent, Said { name, at, kind, author }, &parts)?
+                }
                 What::Call { id, tool, arguments } => {
                     if !self.open.iter().any(|call| call.name == name) {
                         self.open.push(Open { line, agent: agent.clone(), at, name, id, tool, arguments });
@@ -235,7 +239,8 @@ impl<'w> Pass<'w> {
             }
             self.mask.apply_to(&mut call.arguments);
             let mut notes = vec!["no result came".to_owned()];
-            let arguments = self.shortened(&call.agent, call.arguments.to_string(), "arguments", &mut notes)?;
+            let arguments =
+                self.shortened(&call.agent, call.arguments.to_string(), "arguments", &mut notes)?;
             let content = tool_content_with(&arguments, "", &notes);
             self.book(&call.agent)?.add(call.name, EventKind::Tool, call.at, &call.tool, content);
         }

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::book;
 use super::super::CLIENT;
+use super::book;
 use crate::memory::{Scope, derive};
 use crate::vault::{NotePath, PathError, Vault};
 use crate::workspace::Workspace;

@@ -47,7 +47,8 @@ impl States {
     /// What is known of a transcript; nothing where it was replaced or its file is gone, torn or strange.
     pub fn load(&self, transcript: &Path) -> Known {
         let known = read(&self.path(transcript)).filter(|known| {
-            known.transcript == transcript && check(transcript, known.offset).is_ok_and(|check| check == known.check)
+            known.transcript == transcript
+                && check(transcript, known.offset).is_ok_and(|check| check == known.check)
         });
         known.unwrap_or_else(|| Known { transcript: transcript.to_owned(), ..Known::default() })
     }

@@ -1,0 +1,566 @@
+//! Sessions as logs: what was said and done comes into the vault, each thing once, whatever is killed or done twice.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use vault_agent::format::log::{self, EventKind, LogBlock, tool_parts};
+
+use crate::host::{SESSION, hook, input, log as hooks_log, transcript_path};
+use crate::support::TestVault;
+
+const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
+
+/// A transcript in the host's words.
+#[derive(Default)]
+pub struct Tape {
+    pub lines: Vec<Value>,
+    pub session: String,
+    count: usize,
+}
+
+impl Tape {
+    pub fn new() -> Self {
+        Self { session: SESSION.to_owned(), ..Self::default() }
+    }
+
+    pub fn entry(&mut self, kind: &str, message: Value) -> &mut Value {
+        self.count += 1;
+        let uuid = format!("{}-{:04}", self.session, self.count);
+        let parent = (self.count > 1).then(|| format!("{}-{:04}", self.session, self.count - 1));
+        let (minutes, seconds) = (self.count / 60 % 60, self.count % 60);
+        self.lines.push(json!({
+            "parentUuid": parent, "isSidechain": false, "userType": "external", "cwd": "/work/garden",
+            "sessionId": self.session, "version": "2.1.300", "gitBranch": "main", "type": kind, "message": message,
+            "uuid": uuid, "timestamp": format!("2026-12-01T08:{minutes:02}:{seconds:02}.123Z"),
+        }));
+        self.lines.last_mut().unwrap()
+    }
+
+    pub fn user(&mut self, text: &str) -> &mut Value {
+        self.entry("user", json!({ "role": "user", "content": text }))
+    }
+
+    pub fn said(&mut self, text: &str) -> &mut Value {
+        let content = json!([{ "type": "text", "text": text }]);
+        self.entry("assistant", json!({ "role": "assistant", "model": "claude-opus-4", "content": content }))
+    }
+
+    pub fn call(&mut self, id: &str, tool: &str, arguments: Value) -> &mut Value {
+        let content = json!([{ "type": "tool_use", "id": id, "name": tool, "input": arguments }]);
+        self.entry("assistant", json!({ "role": "assistant", "model": "claude-opus-4", "content": content }))
+    }
+
+    pub fn result(&mut self, id: &str, text: &str) -> &mut Value {
+        let content = json!([{ "type": "tool_result", "tool_use_id": id, "content": text }]);
+        self.entry("user", json!({ "role": "user", "content": content }))
+    }
+
+    pub fn text(&self) -> String {
+        self.lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    pub fn write(&self, vault: &TestVault) -> PathBuf {
+        let path = transcript_path(vault).with_file_name(format!("{}.jsonl", self.session));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, self.text()).unwrap();
+        path
+    }
+}
+
+/// A turn with a tool.
+pub fn turn(tape: &mut Tape, number: usize) {
+    tape.user(&format!("Prompt {number} about the roses"));
+    tape.call(&format!("toolu_{number}"), "Bash", json!({ "command": format!("ls bed{number}") }));
+    tape.result(&format!("toolu_{number}"), &format!("rose{number}.txt"));
+    tape.said(&format!("Answer {number}: they are in bed {number}."));
+}
+
+pub fn logs(vault: &TestVault) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for project in std::fs::read_dir(vault.path("logs/claude-code")).into_iter().flatten().flatten() {
+        let files = std::fs::read_dir(project.path()).unwrap().flatten().map(|entry| entry.path());
+        found.extend(files.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
+    }
+    found.sort();
+    found
+}
+
+pub fn log_of(vault: &TestVault, session: &str) -> PathBuf {
+    let name = format!("{session}.md");
+    logs(vault)
+        .into_iter()
+        .find(|path| path.ends_with(&name))
+        .unwrap_or_else(|| panic!("no log of {session}"))
+}
+
+pub fn events(vault: &TestVault, session: &str) -> Vec<LogBlock> {
+    log::parse(&std::fs::read(log_of(vault, session)).unwrap()).blocks
+}
+
+/// Each event in a few words.
+pub fn shown(blocks: &[LogBlock]) -> Vec<String> {
+    let show = |block: &LogBlock| match tool_parts(&block.event.content) {
+        Some((arguments, result)) => format!("tool {} {arguments} -> {result}", block.event.author),
+        None => format!("{}: {}", block.event.kind, block.event.content),
+    };
+    blocks.iter().map(show).collect()
+}
+
+/// An event of the host, answered; nothing may have gone wrong.
+pub fn happens(vault: &TestVault, name: &str, more: Value) {
+    happens_in(vault, SESSION, name, more);
+}
+
+fn happens_in(vault: &TestVault, session: &str, name: &str, more: Value) {
+    let host_name = vault_agent::hooks::Event::from_name(name).unwrap().host_name();
+    let _ = hook(vault, name, &input(vault, host_name, more).replace(SESSION, session));
+    assert_eq!(hooks_log(vault), "");
+}
+
+#[test]
+fn a_session_is_kept_whole_and_once() {
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    turn(&mut tape, 1);
+    tape.write(&vault);
+    for event in ["stop", "user-prompt-submit", "stop", "pre-compact", "session-start"] {
+        happens(&vault, event, json!({ "prompt": "Where are the roses?", "source": "resume" }));
+    }
+    turn(&mut tape, 2);
+    tape.lines.insert(0, json!({ "type": "file-history-snapshot", "messageId": "m0", "snapshot": {} }));
+    tape.write(&vault);
+    happens(&vault, "session-end", json!({ "reason": "other" }));
+    let blocks = events(&vault, SESSION);
+    assert_eq!(
+        shown(&blocks),
+        [
+            "user: Prompt 1 about the roses",
+            "tool Bash {\"command\":\"ls bed1\"} -> rose1.txt",
+            "agent: Answer 1: they are in bed 1.",
+            "user: Prompt 2 about the roses",
+            "tool Bash {\"command\":\"ls bed2\"} -> rose2.txt",
+            "agent: Answer 2: they are in bed 2.",
+        ]
+    );
+    assert_eq!(blocks[2].event.author, "claude-opus-4");
+    assert!(blocks.iter().all(|block| block.event.ulid().is_some()));
+    let log = log_of(&vault, SESSION);
+    let project = log.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+    assert!(project.starts_with("garden-"), "{project}");
+    let text = std::fs::read_to_string(log).unwrap();
+    assert!(text.starts_with(&format!("---\nsurface: claude-code\ncontext_id: {project}\n")), "{text}");
+    assert!(text.contains("title: Prompt 1 about the roses\n"), "{text}");
+}
+
+#[test]
+fn nothing_is_kept_unless_the_settings_say_so() {
+    let vault = TestVault::new("");
+    let mut tape = Tape::new();
+    turn(&mut tape, 1);
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    assert!(!vault.path("logs/claude-code").exists() && !vault.state().join("sessions").exists());
+}
+
+#[test]
+fn the_state_is_worth_nothing() {
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    for number in 0..6 {
+        turn(&mut tape, number);
+        tape.write(&vault);
+        happens(&vault, "stop", json!({}));
+        if number % 2 == 0 {
+            std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
+        }
+    }
+    let all = std::fs::read(log_of(&vault, SESSION)).unwrap();
+    assert_eq!(events(&vault, SESSION).len(), 18);
+    std::fs::remove_dir_all(vault.state()).unwrap();
+    happens(&vault, "stop", json!({}));
+    assert_eq!(std::fs::read(log_of(&vault, SESSION)).unwrap(), all);
+}
+
+#[test]
+fn entries_that_the_host_writes_again_are_kept_once() {
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    turn(&mut tape, 1);
+    tape.user("yes");
+    tape.user("yes");
+    // After a compaction the host writes old entries again, with the same ids.
+    let mut again = tape.lines.clone();
+    again[0]["version"] = json!("2.1.301");
+    tape.entry("system", json!(null))["subtype"] = json!("compact_boundary");
+    tape.user("This session is being continued: roses.")["isCompactSummary"] = json!(true);
+    tape.lines.extend(again);
+    turn(&mut tape, 2);
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    assert_eq!(
+        shown(&events(&vault, SESSION))[2..7],
+        [
+            "agent: Answer 1: they are in bed 1.",
+            "user: yes",
+            "user: yes",
+            "system: The host compacted the conversation here.",
+            "system: The host's summary of what was said before:\nThis session is being continued: roses.",
+        ]
+    );
+    assert_eq!(events(&vault, SESSION).len(), 10);
+}
+
+#[test]
+fn a_forked_session_goes_on_from_the_first_ones_log() {
+    let vault = TestVault::new(ON);
+    let mut first = Tape::new();
+    turn(&mut first, 1);
+    turn(&mut first, 2);
+    first.write(&vault);
+    happens(&vault, "stop", json!({}));
+    let mut before = first.lines.clone();
+    for (session, with_new_ids) in [("aaaa-fork", false), ("bbbb-fork", true)] {
+        let mut fork = Tape { session: session.to_owned(), ..Tape::default() };
+        for line in &before {
+            let mut line = line.clone();
+            line["sessionId"] = json!(session);
+            if with_new_ids {
+                line["forkedFrom"] = json!({ "sessionId": SESSION, "messageUuid": line["uuid"] });
+                line["uuid"] = json!(format!("new-{}", line["uuid"].as_str().unwrap()));
+            }
+            fork.lines.push(line);
+        }
+        fork.user(&format!("Now the tulips of {session}"));
+        fork.said("They are in bed 9.");
+        fork.write(&vault);
+        happens_in(&vault, session, "stop", json!({}));
+        std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
+        happens_in(&vault, session, "session-end", json!({ "reason": "other" }));
+        let shown = shown(&events(&vault, session));
+        assert!(shown[0].starts_with("system: Goes on from [[logs/claude-code/garden-"), "{shown:?}");
+        assert!(shown[0].contains(SESSION), "{shown:?}");
+        let is_second = session.starts_with('b');
+        let own = shown.iter().filter(|event| !event.starts_with("system: Goes on from")).count();
+        assert_eq!((own, shown.len()), (2, if is_second { 4 } else { 3 }), "{shown:?}");
+        // The second goes on from the first fork.
+        if !is_second {
+            before.extend(fork.lines[before.len()..].iter().cloned());
+        }
+    }
+}
+
+#[test]
+fn sub_agents_have_logs_of_their_own() {
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    tape.user("Ask somebody");
+    tape.call("toolu_1", "Task", json!({ "prompt": "Count the roses" }));
+    // As older hosts write it, in the same file.
+    tape.user("Count the roses")["isSidechain"] = json!(true);
+    tape.said("There are seven.")["isSidechain"] = json!(true);
+    tape.result("toolu_1", "seven");
+    tape.said("Seven.");
+    let path = tape.write(&vault);
+    // As newer ones do: in the session's folder, or beside it.
+    for (file, id) in [
+        (path.with_extension("").join("subagents/agent-a1.jsonl"), "a1"),
+        (path.with_file_name("agent-b2.jsonl"), "b2"),
+        (path.with_file_name("agent-c3.jsonl"), "c3"),
+    ] {
+        let mut own = Tape::new();
+        if id == "c3" {
+            "another".clone_into(&mut own.session);
+        }
+        own.user(&format!("Prompt for {id}"));
+        own.said(&format!("Answer of {id}"));
+        for line in &mut own.lines {
+            (line["isSidechain"], line["agentId"]) = (json!(true), json!(id));
+        }
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, own.text()).unwrap();
+    }
+    happens(&vault, "stop", json!({}));
+    happens(&vault, "stop", json!({}));
+    assert_eq!(
+        shown(&events(&vault, SESSION)),
+        ["user: Ask somebody", "tool Task {\"prompt\":\"Count the roses\"} -> seven", "agent: Seven."]
+    );
+    for (name, expected) in [
+        (format!("{SESSION}_agents"), ["user: Count the roses", "agent: There are seven."]),
+        (format!("{SESSION}_agent-a1"), ["user: Prompt for a1", "agent: Answer of a1"]),
+        (format!("{SESSION}_agent-b2"), ["user: Prompt for b2", "agent: Answer of b2"]),
+    ] {
+        assert_eq!(shown(&events(&vault, &name)), expected, "{name}");
+    }
+    assert_eq!(logs(&vault).len(), 4);
+}
+
+#[test]
+fn long_results_and_pictures_stand_beside_the_log() {
+    use sha2::{Digest, Sha256};
+
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    let long = format!("begin {} end", "line of words\n".repeat(3000));
+    tape.user("Read it");
+    tape.call("toolu_1", "Read", json!({ "file_path": "/work/garden/plan.txt" }));
+    tape.result("toolu_1", &long);
+    tape.call("toolu_2", "Read", json!({ "file_path": "/work/garden/short.txt" }));
+    tape.result("toolu_2", &"x".repeat(16 << 10));
+    let picture = json!([{ "type": "text", "text": "Look" },
+        { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo=" } }]);
+    tape.entry("user", json!({ "role": "user", "content": picture }));
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    let blocks = events(&vault, SESSION);
+    let content = &blocks[1].event.content;
+    let (_, result) = tool_parts(content).unwrap();
+    assert!(result.len() < 4096 && result.starts_with("begin line") && result.ends_with(" end"), "{result}");
+    let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(long.as_bytes()));
+    let note = content.lines().last().unwrap();
+    assert!(note.starts_with("note: the whole result: [[logs/claude-code/garden-"), "{note}");
+    assert!(note.ends_with(&format!("/files/{hash}.txt]] ({} bytes, sha256 {hash})", long.len())), "{note}");
+    let path = note.split("[[").nth(1).unwrap().split("]]").next().unwrap();
+    assert_eq!(vault.read(path), long);
+    assert_eq!(tool_parts(&blocks[2].event.content).unwrap().1.len(), 16 << 10);
+    let prompt = &blocks[3].event.content;
+    let path = prompt.strip_prefix("Look\n![[").unwrap().split("]]").next().unwrap();
+    assert_eq!(std::fs::read(vault.path(path)).unwrap(), b"\x89PNG\r\n\x1a\n");
+}
+
+#[test]
+fn keys_never_reach_the_vault() {
+    let vault = TestVault::new(&ON.replace("archive = true", "archive = true\nmask = [\"acme_[a-z]{8,}\"]"));
+    let keys = [
+        "sk-ant-api03-AbCdEf0123456789AbCdEf",
+        "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+        "AKIAIOSFODNN7EXAMPLE",
+        "xoxb-123456789012-abcdefGHIJKL",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVPmB92K27uhbUJU1p1r",
+        "MIIEpAIBAAKCAQEA7bq98",
+        "acme_supersecret",
+    ];
+    let text = format!(
+        "keys: {} -----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY----- {} done",
+        keys[..5].join(" "),
+        keys[5],
+        keys[6]
+    );
+    let mut tape = Tape::new();
+    tape.user(&text);
+    tape.call("toolu_1", "Bash", json!({ "command": text, "env": { "deep": [text] } }));
+    tape.result("toolu_1", &format!("{text}{}{text}", "words and words\n".repeat(2000)));
+    tape.said(&text);
+    tape.call("toolu_2", "Bash", json!({ "command": text }));
+    tape.write(&vault);
+    happens(&vault, "session-end", json!({ "reason": "other" }));
+    let mut files = vec![log_of(&vault, SESSION)];
+    let beside = files[0].with_file_name("files");
+    files.extend(std::fs::read_dir(beside).unwrap().map(|entry| entry.unwrap().path()));
+    assert_eq!((files.len(), events(&vault, SESSION).len()), (2, 4));
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for key in keys {
+            assert!(!text.contains(key), "{key} in {}", file.display());
+        }
+        assert!(text.contains("[masked]") && text.contains("done"));
+    }
+}
+
+#[test]
+fn a_call_waits_for_its_result_and_no_longer_than_the_next_prompt() {
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    tape.user("Do it");
+    tape.call("toolu_1", "Bash", json!({ "command": "sleep" }));
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    assert_eq!(events(&vault, SESSION).len(), 1);
+    tape.said("Meanwhile.");
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    tape.result("toolu_1", "done");
+    tape.call("toolu_2", "Bash", json!({ "command": "lost" }));
+    tape.user("And now?");
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    assert_eq!(
+        shown(&events(&vault, SESSION)),
+        [
+            "user: Do it",
+            "agent: Meanwhile.",
+            "tool Bash {\"command\":\"sleep\"} -> done",
+            "tool Bash {\"command\":\"lost\"} -> ",
+            "user: And now?",
+        ]
+    );
+    let lost = &events(&vault, SESSION)[3];
+    assert!(lost.event.content.ends_with("note: no result came") && lost.event.kind == EventKind::Tool);
+}
+
+#[test]
+fn a_session_whose_hooks_were_killed_is_completed_by_the_next() {
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    turn(&mut tape, 1);
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    // Everything after this is said without us; and of one session nothing was ever heard.
+    turn(&mut tape, 2);
+    tape.write(&vault);
+    let mut unheard = Tape { session: "cccc-unheard".to_owned(), ..Tape::default() };
+    turn(&mut unheard, 3);
+    unheard.write(&vault);
+    for lost in [false, true] {
+        if lost {
+            std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
+        }
+        happens_in(&vault, "dddd-next", "session-start", json!({ "source": "startup" }));
+        assert_eq!((events(&vault, SESSION).len(), events(&vault, "cccc-unheard").len()), (6, 3), "{lost}");
+    }
+}
+
+#[test]
+fn a_torn_event_is_gone_on_with() {
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    turn(&mut tape, 1);
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    let before = std::fs::read(log_of(&vault, SESSION)).unwrap();
+    turn(&mut tape, 2);
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    let (path, whole) = (log_of(&vault, SESSION), std::fs::read(log_of(&vault, SESSION)).unwrap());
+    let mut cuts: Vec<usize> = (before.len() + 1..whole.len()).step_by(37).collect();
+    cuts.push(whole.len() - 1);
+    for cut in cuts {
+        std::fs::write(&path, &whole[..cut]).unwrap();
+        std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
+        happens(&vault, "stop", json!({}));
+        assert_eq!(std::fs::read(&path).unwrap(), whole, "cut at {cut}");
+    }
+    // A person's words behind the last event stay, and are no event's beginning.
+    let noted = [&before[..], b"\nmy note\n"].concat();
+    std::fs::write(&path, &noted).unwrap();
+    std::fs::remove_dir_all(vault.state().join("sessions")).unwrap();
+    happens(&vault, "stop", json!({}));
+    let now = std::fs::read(&path).unwrap();
+    assert!(now.starts_with(&noted) && events(&vault, SESSION).len() == 6);
+}
+
+#[test]
+fn a_deleted_log_stays_deleted() {
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    turn(&mut tape, 1);
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    std::fs::remove_file(log_of(&vault, SESSION)).unwrap();
+    happens(&vault, "stop", json!({}));
+    assert!(logs(&vault).is_empty());
+    turn(&mut tape, 2);
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    assert_eq!(events(&vault, SESSION).len(), 3);
+    // A log that was moved to another project is gone on with there.
+    let log = log_of(&vault, SESSION);
+    let moved = vault.path("logs/claude-code/elsewhere").join(log.file_name().unwrap());
+    std::fs::create_dir_all(moved.parent().unwrap()).unwrap();
+    std::fs::rename(log, &moved).unwrap();
+    turn(&mut tape, 3);
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    assert_eq!((log_of(&vault, SESSION), events(&vault, SESSION).len()), (moved, 6));
+}
+
+#[test]
+fn memory_that_was_injected_is_not_kept_as_said() {
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    tape.user("<system-reminder>\nINJECTED_CONTEXT_RELEVANT_MEMORIES\n{\"x\": 1}\n</system-reminder>");
+    tape.entry("attachment", json!(null))["attachment"] =
+        json!({ "type": "hook_additional_context", "content": ["INJECTED_CONTEXT_RELEVANT_MEMORIES"] });
+    tape.user("Real words");
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    assert_eq!(shown(&events(&vault, SESSION)), ["user: Real words"]);
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn sessions_are_found_when_asked_for_and_never_given() {
+    let vault = TestVault::new(&format!(
+        "{ON}//- MEMORY.md\n# Memory\n\n## Garden\n\n- The compost heap is behind the shed\n"
+    ));
+    let mut tape = Tape::new();
+    for number in 0..40 {
+        tape.user(&format!("The compost heap of plan {number} needs the zinnia thermometer behind the shed"));
+        tape.said(&format!("Zinnia thermometer {number} ordered for the compost heap."));
+        tape.call(&format!("t{number}"), "Read", json!({ "file_path": "quokka.txt" }));
+        tape.result(&format!("t{number}"), "quokka words");
+    }
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    let recall = |question: &str, more: &[&str]| {
+        let run = vault.run(&[&["recall", question, "--json"], more].concat());
+        run.json()["hits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| hit["path"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(recall("where is the zinnia thermometer?", &[]), [""; 0]);
+    assert_eq!(recall("where is the compost heap?", &[]), ["MEMORY.md"]);
+    assert!(!recall("where is the zinnia thermometer?", &["--scope", "sessions"]).is_empty());
+    let search =
+        |question: &str| vault.run(&["search", question, "--json"]).json()["hits"].as_array().unwrap().len();
+    assert!(search("zinnia thermometer") > 0);
+    assert_eq!(search("quokka"), 0);
+    let text = crate::host::prompt(&vault, "Do you remember where the zinnia thermometer is?");
+    assert!(!text.contains("innia"), "{text}");
+}
+
+#[test]
+fn transcripts_can_be_brought_in_by_a_command() {
+    let vault = TestVault::new("");
+    let mut tape = Tape::new();
+    turn(&mut tape, 1);
+    let path = tape.write(&vault);
+    let run = vault.run(&["hook", "archive", path.to_str().unwrap(), "--json"]);
+    assert_eq!((run.code, run.json()["logs"][0]["events"].clone()), (0, json!(3)), "{}", run.stderr);
+    let run = vault.run(&["hook", "archive", path.to_str().unwrap()]);
+    assert_eq!((run.code, run.stdout.trim()), (0, "every session is kept as far as it goes"));
+    let run = vault.run(&["hook", "archive", "/nowhere.jsonl"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("no such transcript"), "{}", run.stderr);
+}
+
+#[cfg(feature = "history")]
+#[test]
+fn history_knows_who_wrote() {
+    let vault = TestVault::new(ON);
+    let _ = vault.run(&["history"]);
+    let mut tape = Tape::new();
+    turn(&mut tape, 1);
+    tape.call("toolu_9", "Read", json!({}));
+    tape.result("toolu_9", &"words \n".repeat(9000));
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    let actors = |path: &str| {
+        let run = vault.run(&["history", path, "--json"]);
+        run.json()
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["actor"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(actors("logs"), ["hook"]);
+    turn(&mut tape, 2);
+    tape.write(&vault);
+    happens(&vault, "stop", json!({}));
+    assert_eq!(actors("logs"), ["hook", "hook"]);
+    assert_eq!(vault.run(&["audit"]).code, 0);
+}

@@ -1,0 +1,135 @@
+//! Sessions as logs, under `kill -9` at any instant, several processes at once, a daemon, and long transcripts.
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::archive::{Tape, events, happens, log_of, logs, turn};
+use crate::host::SESSION;
+use crate::support::TestVault;
+
+const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
+
+/// A session of some length: long lines, long results, many turns.
+fn long(turns: usize, words: usize) -> Tape {
+    let mut tape = Tape::new();
+    for number in 0..turns {
+        turn(&mut tape, number);
+        tape.call(&format!("long_{number}"), "Read", json!({ "file_path": "x" }));
+        tape.result(&format!("long_{number}"), &format!("{number} {}", "some words of it\n".repeat(words)));
+    }
+    tape
+}
+
+fn start(vault: &TestVault, transcript: &Path) -> Child {
+    let mut command = vault.command(&["hook", "archive", transcript.to_str().unwrap()]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn killed_at_any_instant_everything_comes_once() {
+    let tape = long(300, 700);
+    let whole = TestVault::new(ON);
+    let path = tape.write(&whole);
+    assert!(start(&whole, &path).wait().unwrap().success());
+    let expected = std::fs::read(log_of(&whole, SESSION)).unwrap();
+    assert_eq!(events(&whole, SESSION).len(), 1200);
+
+    let vault = TestVault::new(ON);
+    let path = tape.write(&vault);
+    let mut killed = 0;
+    for round in 0..24_u64 {
+        let mut child = start(&vault, &path);
+        std::thread::sleep(Duration::from_millis(20 + round * 17 % 150));
+        if child.try_wait().unwrap().is_none() {
+            killed += 1;
+            child.kill().unwrap();
+        }
+        child.wait().unwrap();
+        if round % 3 == 0 {
+            let _ = std::fs::remove_dir_all(vault.state().join("sessions"));
+        }
+        if let [log] = &logs(&vault)[..] {
+            let now = std::fs::read(log).unwrap();
+            assert!(expected.starts_with(&now), "after {round} kills the log is the whole one's beginning");
+        }
+    }
+    assert!(killed > 0, "no process was killed");
+    assert!(start(&vault, &path).wait().unwrap().success());
+    assert_eq!(std::fs::read(log_of(&vault, SESSION)).unwrap(), expected);
+}
+
+#[test]
+fn several_at_once_write_everything_once() {
+    let tape = long(60, 60);
+    let vault = TestVault::new(ON);
+    let path = tape.write(&vault);
+    let children: Vec<Child> = (0..4).map(|_| start(&vault, &path)).collect();
+    happens(&vault, "stop", json!({}));
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(events(&vault, SESSION).len(), 240);
+    let text = std::fs::read_to_string(log_of(&vault, SESSION)).unwrap();
+    assert!((0..60).all(|number| text.matches(&format!("> Prompt {number} about the roses\n")).count() == 1));
+}
+
+#[test]
+fn a_hook_out_of_time_leaves_the_rest_to_a_process_beside_it() {
+    let mut vault = TestVault::new(ON);
+    vault.env("VAULT_AGENT_HOOK_PATIENCE_MS", "");
+    let path = long(1500, 60).write(&vault);
+    happens(&vault, "stop", json!({}));
+    // Whoever is at it has the lock; this one waits for it, and finds nothing left or does it.
+    assert!(start(&vault, &path).wait().unwrap().success());
+    assert_eq!(events(&vault, SESSION).len(), 6000);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_transcript_takes_little_memory() {
+    let vault = TestVault::new(ON);
+    let path = long(1200, 700).write(&vault);
+    let size = std::fs::metadata(&path).unwrap().len();
+    assert!(size > 14_000_000, "{size}");
+    let mut child = start(&vault, &path);
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        most = peak
+            .and_then(|peak| peak.trim().strip_suffix(" kB")?.trim().parse().ok())
+            .unwrap_or(most)
+            .max(most);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(events(&vault, SESSION).len(), 4800);
+    eprintln!("{size} bytes of transcript: {most} kB at most");
+    assert!(most > 0 && most < 64_000, "{most} kB for {size} bytes");
+}
+
+#[cfg(all(unix, feature = "index"))]
+#[test]
+fn a_daemon_takes_it_over() {
+    let vault = TestVault::new(ON);
+    let mut daemon = vault.command(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let socket = vault.state().join("ask.sock");
+    let soon = |what: &dyn Fn() -> bool| {
+        (0..600).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            what()
+        })
+    };
+    assert!(soon(&|| socket.exists()), "the daemon listens");
+    let mut tape = Tape::new();
+    for number in 1..4 {
+        turn(&mut tape, number);
+        tape.write(&vault);
+        happens(&vault, "stop", json!({}));
+    }
+    assert!(soon(&|| !logs(&vault).is_empty() && events(&vault, SESSION).len() == 9), "the log is whole");
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+}
