@@ -136,7 +136,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 fn answer(context: &Context, event: Event) {
     let vault = context.vault_dir().map_err(|error| error.to_string());
     let place = Place { vault, clock: Arc::clone(&context.clock) };
-    let line = hooks::respond(event, place, io::stdin());
+    let line = hooks::respond(event, &place, io::stdin());
     if !line.is_empty() {
         let mut out = io::stdout().lock();
         // A host that doesn't listen any more needs no answer.
@@ -239,13 +239,17 @@ fn path(at: &At) -> Result<PathBuf, CommandError> {
         let name = if at.project { "settings.json" } else { "settings.local.json" };
         return Ok(std::env::current_dir()?.join(".claude").join(name));
     }
-    if let Some(dir) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
-        return Ok(PathBuf::from(dir).join("settings.json"));
-    }
-    let home = etcetera::home_dir().map_err(|_| {
+    user_settings().ok_or_else(|| {
         CommandError::problem("no home directory is known").hint("name the file with `--settings FILE`")
-    })?;
-    Ok(home.join(".claude/settings.json"))
+    })
+}
+
+/// The host's settings for all of the user's projects.
+pub fn user_settings() -> Option<PathBuf> {
+    if let Some(dir) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
+        return Some(PathBuf::from(dir).join("settings.json"));
+    }
+    Some(etcetera::home_dir().ok()?.join(".claude/settings.json"))
 }
 
 fn utf8(path: &Path) -> Result<String, CommandError> {

@@ -114,7 +114,7 @@ pub enum HookError {
 
 /// The line that answers the host's message on `stdin`, empty where there is nothing to say; never an error,
 /// and hardly later than the patience.
-pub fn respond(event: Event, place: Place, stdin: impl Read + Send + 'static) -> String {
+pub fn respond(event: Event, place: &Place, stdin: impl Read + Send + 'static) -> String {
     let (begun, patience) = (Instant::now(), patience::from_env());
     let heard: Arc<OnceLock<Input>> = Arc::default();
     let (hears, at) = (Arc::clone(&heard), place.clone());
@@ -126,7 +126,7 @@ pub fn respond(event: Event, place: Place, stdin: impl Read + Send + 'static) ->
     let line = match answered.map_err(HookError::from).and_then(|answer| answer) {
         Ok(answer) => answer.to_line(event),
         Err(error) => {
-            note(event, &place, &error);
+            note(event, place, &error);
             #[cfg(feature = "index")]
             if let (HookError::NoAnswer(NoAnswer::Late(_)), Ok(vault)) = (&error, &place.vault) {
                 behind::bring_up(vault);
@@ -135,7 +135,7 @@ pub fn respond(event: Event, place: Place, stdin: impl Read + Send + 'static) ->
         }
     };
     if let Some(input) = heard.get() {
-        keep(event, &place, input, patience.saturating_sub(begun.elapsed()).max(AT_LEAST));
+        keep(event, place, input, patience.saturating_sub(begun.elapsed()).max(AT_LEAST));
     }
     line
 }

@@ -564,3 +564,18 @@ fn history_knows_who_wrote() {
     assert_eq!(actors("logs"), ["hook", "hook"]);
     assert_eq!(vault.run(&["audit"]).code, 0);
 }
+
+#[test]
+fn doctor_says_whether_anything_keeps_them() {
+    let vault = TestVault::new(ON);
+    let status = || {
+        let report = vault.run(&["--json", "doctor"]).json();
+        let checks = report.as_array().unwrap().iter().find(|check| check["check"] == "sessions");
+        checks.map(|check| check["status"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(status().as_deref(), Some("warn"));
+    assert_eq!(vault.run(&["hook", "install"]).code, 0);
+    assert_eq!(status().as_deref(), Some("ok"));
+    vault.write("vault-agent.toml", "");
+    assert_eq!(status(), None);
+}

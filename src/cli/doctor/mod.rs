@@ -13,6 +13,7 @@ mod notes;
 mod rooms;
 #[cfg(feature = "assistant")]
 mod routines;
+mod sessions;
 
 use serde::Serialize;
 
@@ -82,6 +83,7 @@ fn examine(workspace: &Workspace) -> Vec<Check> {
     let mut checks = vec![Check::ok("settings", "vault-agent.toml is understood")];
     checks.extend(machine::checks(workspace));
     checks.extend(notes::checks(workspace));
+    checks.extend(sessions::checks(workspace));
     #[cfg(feature = "assistant")]
     checks.extend(brains::checks(workspace));
     #[cfg(feature = "assistant")]

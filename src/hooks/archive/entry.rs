@@ -146,7 +146,9 @@ impl Pieces {
                 parts.iter().for_each(|one| part(one.raw()));
             }
             What::Call { id, tool, arguments } => {
-                [id, tool, &arguments.to_string()].iter().for_each(|one| part(one))
+                for one in [id, tool, &arguments.to_string()] {
+                    part(one);
+                }
             }
             What::Result { call, parts, .. } => {
                 part(call);

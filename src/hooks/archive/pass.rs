@@ -148,7 +148,7 @@ impl<'w> Pass<'w> {
         for Piece { name, what } in entry.pieces {
             match what {
                 What::Said { kind, author, parts } => {
-                    self.say(&agent, Said { name, at, kind, author }, &parts)?
+                    self.say(&agent, &Said { name, at, kind, author }, &parts)?;
                 }
                 What::Call { id, tool, arguments } => {
                     if !self.open.iter().any(|call| call.name == name) {
@@ -165,7 +165,7 @@ impl<'w> Pass<'w> {
         Ok(())
     }
 
-    fn say(&mut self, agent: &Option<String>, said: Said, parts: &[Part]) -> Result<(), ArchiveError> {
+    fn say(&mut self, agent: &Option<String>, said: &Said, parts: &[Part]) -> Result<(), ArchiveError> {
         if self.is_known(agent, said.name, said.at)? {
             return Ok(());
         }

@@ -1,0 +1,22 @@
+//! Checks of coding agents' sessions: what keeps them has to be called.
+
+use super::Check;
+use crate::cli::hook::user_settings;
+use crate::hooks::install::installed;
+use crate::workspace::Workspace;
+
+/// Whether sessions that are to be kept are; nothing where that isn't wanted.
+pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
+    if !workspace.settings.hooks.archive {
+        return Vec::new();
+    }
+    let Some(settings) = user_settings() else { return Vec::new() };
+    let text = std::fs::read_to_string(&settings).unwrap_or_default();
+    if installed(&text).is_ok_and(|hooks| !hooks.is_empty()) {
+        let folder = workspace.settings.paths.sessions();
+        return vec![Check::ok("sessions", format!("coding agents' sessions are kept in {folder}"))];
+    }
+    let detail = format!("`[hooks] archive` is on, but `{}` calls no hook", settings.display());
+    let fix = "`vault-agent hook install` (or `--project` in each project); `vault-agent hook archive FILE…` brings in transcripts";
+    vec![Check::warn("sessions", detail, fix)]
+}
