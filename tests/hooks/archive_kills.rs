@@ -87,6 +87,26 @@ fn a_hook_out_of_time_leaves_the_rest_to_a_process_beside_it() {
     assert_eq!(events(&vault, SESSION).len(), 6000);
 }
 
+#[test]
+fn what_was_left_comes_though_the_transcript_has_not_grown() {
+    let vault = TestVault::new(ON);
+    let path = long(300, 700).write(&vault);
+    let mut child = start(&vault, &path);
+    // Some of it is on disk, and how far is kept.
+    let is_kept = || {
+        std::fs::read_dir(vault.state().join("sessions")).is_ok_and(|files| {
+            files.flatten().any(|file| file.path().extension().is_some_and(|extension| extension == "json"))
+        })
+    };
+    while child.try_wait().unwrap().is_none() && !is_kept() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    happens(&vault, "stop", json!({}));
+    assert_eq!(events(&vault, SESSION).len(), 1200);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_long_transcript_takes_little_memory() {

@@ -114,6 +114,8 @@ pub fn archive(
 ) -> Result<Report, ArchiveError> {
     let states = States::new(&workspace.dirs.state);
     let _lock = lock(&workspace.dirs.state, &request.session, until)?;
+    // From the first event on, sessions that nobody speaks for are looked after.
+    states.since();
     let mut report = Report::default();
     read_on(workspace, request, &request.transcript, None, until, &mut report)?;
     for (agent, transcript) in sub_agents(request, &states) {
@@ -200,13 +202,14 @@ fn read_on(
     }
     let mut pass = Pass::new(workspace, request, agent);
     let go_on = || until.is_none_or(|until| Instant::now() < until);
-    let mut save = |offset: u64| {
-        if let Err(error) = states.save(transcript, &request.session, offset) {
+    let save = |offset: u64, length: u64| {
+        if let Err(error) = states.save(transcript, &request.session, offset, length) {
             tracing::debug!(%error, "how far a transcript was read is not kept");
         }
     };
-    let reached = pass.run(transcript, known.offset, &go_on, &mut save)?;
-    save(reached.offset);
+    let reached = pass.run(transcript, known.offset, &go_on, &mut |offset| save(offset, 0))?;
+    // What the host wrote while it was read is for the next time.
+    save(reached.offset, if reached.is_all { meta.len() } else { 0 });
     report.is_left |= !reached.is_all;
     report.logs.extend(pass.added().map(|(path, count)| (path.to_string(), count)));
     Ok(())

@@ -28,7 +28,7 @@ pub struct Known {
     pub offset: u64,
     /// Hash of what stands before that.
     pub check: String,
-    /// How long it was when it was read.
+    /// How long it was when all of it was read; 0 where some is left.
     pub length: u64,
 }
 
@@ -53,17 +53,17 @@ impl States {
         known.unwrap_or_else(|| Known { transcript: transcript.to_owned(), ..Known::default() })
     }
 
-    /// Keeps that a transcript was read up to `offset`.
+    /// Keeps that a transcript was read up to `offset`, and all of it as long as it was `length` long.
     ///
     /// # Errors
     /// It can't be written.
-    pub fn save(&self, transcript: &Path, session: &str, offset: u64) -> io::Result<()> {
+    pub fn save(&self, transcript: &Path, session: &str, offset: u64, length: u64) -> io::Result<()> {
         let known = Known {
             transcript: transcript.to_owned(),
             session: session.to_owned(),
             offset,
             check: check(transcript, offset)?,
-            length: std::fs::metadata(transcript)?.len(),
+            length,
         };
         std::fs::create_dir_all(&self.dir)?;
         let path = self.path(transcript);
@@ -126,7 +126,7 @@ mod tests {
         let (states, path) = (States::new(temp.path()), temp.path().join("t.jsonl"));
         std::fs::write(&path, "one\ntwo\n").unwrap();
         assert_eq!(states.load(&path).offset, 0);
-        states.save(&path, "s", 4).unwrap();
+        states.save(&path, "s", 4, 8).unwrap();
         assert_eq!((states.load(&path).offset, states.all().len()), (4, 1));
         std::fs::write(&path, "one\ntwo\nthree\n").unwrap();
         assert_eq!(states.load(&path).offset, 4);
