@@ -50,6 +50,8 @@ pub mod agent;
 #[cfg(feature = "assistant")]
 pub mod routines;
 
+pub mod capture;
+
 #[cfg(feature = "discord")]
 pub mod discord;
 

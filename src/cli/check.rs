@@ -6,7 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::{CommandError, CommandResult, Context, Status};
-use crate::format::{approval, commitment, reminder, summary, tasks};
+use crate::format::{approval, candidate, commitment, reminder, summary, tasks};
 use crate::reminders::{self, IdAt, PlacedFinding};
 use crate::vault::{NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 /// code is 1 if there is any, those tasks of other programs left out.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The notes to look at; else those of reminders, follow-ups and approvals, and for lines that nobody tells all notes.
+    /// The notes to look at; else those of reminders, follow-ups, approvals and the inbox, and for lines that nobody tells all notes.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -30,8 +30,8 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let paths = &workspace.settings.paths;
     let (mut found, mut foreign) = (Vec::new(), Vec::new());
     if args.files.is_empty() {
-        for path in [&paths.reminders, &paths.commitments, &paths.approvals].map(|path| workspace.note(path))
-        {
+        let ours = [&paths.reminders, &paths.commitments, &paths.approvals, &paths.inbox];
+        for path in ours.map(|path| workspace.note(path)) {
             match look(&workspace, &path) {
                 Err(VaultError::NotFound(_)) => {}
                 findings => found.extend(findings?),
@@ -174,6 +174,10 @@ fn look(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, Va
     }
     if path.as_str() == workspace.settings.paths.approvals {
         let findings = approval::parse(&bytes).near_misses;
+        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
+    }
+    if path.as_str() == workspace.settings.paths.inbox {
+        let findings = candidate::parse(&bytes).near_misses;
         return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
     }
     let file = reminder::parse(&bytes);

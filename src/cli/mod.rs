@@ -24,6 +24,7 @@ mod export;
 mod history;
 mod hook;
 mod import;
+mod inbox;
 mod init;
 #[cfg(feature = "assistant")]
 mod lcm;
@@ -147,6 +148,7 @@ enum Command {
     Routine(routine::Args),
     #[cfg(feature = "assistant")]
     Lcm(lcm::Args),
+    Inbox(inbox::Args),
     Hook(hook::Args),
     Import(import::Args),
     Export(export::Args),
@@ -373,6 +375,7 @@ fn dispatch(command: &Command, context: &Context) -> CommandResult {
         Command::Routine(args) => routine::run(context, args),
         #[cfg(feature = "assistant")]
         Command::Lcm(args) => lcm::run(context, args),
+        Command::Inbox(args) => inbox::run(context, args),
         Command::Hook(args) => hook::run(context, args),
         Command::Import(args) => import::run(context, args),
         Command::Export(args) => export::run(context, args),

@@ -279,7 +279,7 @@ pub(super) fn validate(
     assistant: &Assistant,
     brains: &[Brain],
     routes: &[Route],
-    named: &[(&str, &Option<String>)],
+    named: &[(&str, Option<&str>)],
 ) -> Result<(), (String, ConfigError)> {
     let wrong = |key: &str, message: String, hint: &str| {
         Err((key.to_owned(), ConfigError::new(message).suggest(hint)))
@@ -378,7 +378,7 @@ pub(super) fn validate(
         }
     }
     for (key, name) in named {
-        if let Some(name) = name.as_deref().filter(|name| !known(name)) {
+        if let Some(name) = name.filter(|name| !known(name)) {
             let message = format!("`{key}` names `{name}`, and no `[[brain]]` has that name");
             return wrong(key, message, &name_one(name));
         }

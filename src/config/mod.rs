@@ -8,6 +8,7 @@
 
 pub mod allow;
 mod assistant;
+mod capture;
 mod dirs;
 mod edit;
 mod error;
@@ -24,6 +25,7 @@ pub use assistant::{
     Assistant, AttachmentKind, BashMode, Brain, BrainKind, Category, MEMORY, Price, Route, SkillSettings,
     ToolGroup,
 };
+pub use capture::Capture;
 pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use edit::with_allowed;
 pub use error::ConfigError;

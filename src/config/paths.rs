@@ -30,6 +30,8 @@ pub struct Paths {
     pub skills: String,
     /// The folder of summaries of transcripts.
     pub summaries: String,
+    /// What could be remembered, to be ticked.
+    pub inbox: String,
 }
 
 impl Default for Paths {
@@ -47,6 +49,7 @@ impl Default for Paths {
             approvals: "Approvals.md".to_owned(),
             skills: "skills".to_owned(),
             summaries: "summaries".to_owned(),
+            inbox: "Inbox.md".to_owned(),
         }
     }
 }
@@ -58,7 +61,7 @@ impl Paths {
     }
 
     /// Each with its key in the settings.
-    pub(super) fn all(&self) -> [(&'static str, &str); 12] {
+    pub(super) fn all(&self) -> [(&'static str, &str); 13] {
         [
             ("reminders", &self.reminders),
             ("commitments", &self.commitments),
@@ -72,6 +75,7 @@ impl Paths {
             ("approvals", &self.approvals),
             ("skills", &self.skills),
             ("summaries", &self.summaries),
+            ("inbox", &self.inbox),
         ]
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::assistant::{self, Assistant, Brain, Route, SkillSettings};
+use super::capture::Capture;
 use super::mcp::{self, McpServer};
 use super::paths::Paths;
 use super::summary::Summary;
@@ -42,6 +43,8 @@ pub struct Settings {
     pub hooks: Hooks,
     /// Who summarises long conversations.
     pub summary: Summary,
+    /// What is learned from conversations; the table alone turns it on.
+    pub capture: Option<Capture>,
     /// How the assistant answers.
     pub assistant: Assistant,
     /// The models that can be asked.
@@ -73,6 +76,7 @@ impl Default for Settings {
             summary: Summary::default(),
             memory: Memory::default(),
             hooks: Hooks::default(),
+            capture: None,
             assistant: Assistant::default(),
             brains: Vec::new(),
             routes: Vec::new(),
@@ -358,6 +362,7 @@ impl Settings {
         same.routes.clone_from(&other.routes);
         same.recall.brain.clone_from(&other.recall.brain);
         same.summary.clone_from(&other.summary);
+        same.capture.clone_from(&other.capture);
         same.mcp.clone_from(&other.mcp);
         same.skills.clone_from(&other.skills);
         same == *other
@@ -412,7 +417,11 @@ impl Settings {
         within("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
         within("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
         mcp::validate(&self.mcp)?;
-        let named = [("recall.brain", &self.recall.brain), ("summary.brain", &self.summary.brain)];
+        let named = [
+            ("recall.brain", self.recall.brain.as_deref()),
+            ("summary.brain", self.summary.brain.as_deref()),
+            ("capture.brain", self.capture_brain()),
+        ];
         assistant::validate(turn, &self.brains, &self.routes, &named)
     }
 }

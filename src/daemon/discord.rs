@@ -167,6 +167,7 @@ fn parts(
             editor: Arc::clone(&workspace.editor),
             reminders: workspace.note(&paths.reminders),
             pinned: workspace.note(&paths.pinned),
+            settings: Arc::new(workspace.settings.clone()),
             zone: workspace.zone.clone(),
             clock: Arc::clone(&workspace.clock),
             recall: Arc::clone(&recall),

@@ -11,6 +11,8 @@ mod allocator;
 mod answers;
 #[cfg(feature = "assistant")]
 pub(crate) mod assistant;
+#[cfg(feature = "index")]
+mod capture;
 #[cfg(feature = "discord")]
 mod discord;
 #[cfg(feature = "history")]
@@ -127,6 +129,11 @@ fn parts(json: bool) -> Vec<Box<dyn Part>> {
         Box::new(index::IndexPart),
         #[cfg(feature = "index")]
         Box::new(recall::RecallPart),
+        #[cfg(feature = "index")]
+        Box::new(capture::CapturePart {
+            #[cfg(feature = "assistant")]
+            permits: Arc::clone(&permits),
+        }),
         #[cfg(feature = "discord")]
         Box::new(discord::DiscordPart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]

@@ -17,6 +17,7 @@ use super::bot::Shared;
 use super::buttons;
 use super::desk::Desk;
 use super::error::ApiError;
+use super::inbox;
 use super::ingress::Item;
 use super::message::Incoming;
 use crate::agent::recollection;
@@ -62,12 +63,20 @@ impl Call<'_> {
         go_on
     }
 
-    /// The answer that was announced, in as many messages as it needs.
+    /// The answer that was announced.
     async fn answer(&self, text: &str) {
+        self.answer_with(text, &[]).await;
+    }
+
+    /// The same with rows of buttons, in as many messages as it needs; the buttons hang on the last.
+    async fn answer_with(&self, text: &str, rows: &[Value]) {
         let text = if text.trim().is_empty() { "Nothing to say." } else { text };
         let chunks = split::split(text, split::DISCORD_LIMIT);
         for (index, chunk) in chunks.iter().take(MOST).enumerate() {
             let mut body = json!({ "content": chunk, "allowed_mentions": { "parse": [] } });
+            if !rows.is_empty() && index + 1 == chunks.len().min(MOST) {
+                body["components"] = json!(rows);
+            }
             let (application_id, token) = (self.application.into(), self.token);
             let sent = if index == 0 {
                 let route = Route::WebhookOriginalInteractionResponse { application_id, token };
@@ -112,11 +121,12 @@ async fn run_command(shared: &Shared, command: &CommandInteraction) {
     if !call.defer().await {
         return;
     }
-    let text = match dispatch(shared, command).await {
-        Ok(text) => text,
-        Err(problem) => format!("That didn't work: {problem}"),
+    let said = match command.data.name.as_str() {
+        "inbox" => blocking(shared, inbox::open).await,
+        _ => dispatch(shared, command).await.map(|text| (text, vec![])),
     };
-    call.answer(&text).await;
+    let (text, rows) = said.unwrap_or_else(|problem| (format!("That didn't work: {problem}"), vec![]));
+    call.answer_with(&text, &rows).await;
 }
 
 /// A command's text options by name.
@@ -362,6 +372,13 @@ async fn press(shared: &Shared, component: &ComponentInteraction) {
     if let Some(press) = approvals::parse(&component.data.custom_id) {
         if call.defer().await {
             let words = approvals::act(shared, &press).await;
+            call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
+        }
+        return;
+    }
+    if let Some(press) = inbox::parse(&component.data.custom_id) {
+        if call.defer().await {
+            let words = blocking(shared, move |desk| inbox::act(desk, &press)).await;
             call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;
         }
         return;

@@ -7,11 +7,12 @@ use jiff::civil;
 
 use crate::agent::Recall;
 use crate::clock::Clock;
+use crate::config::Settings;
 use crate::deliver::Fact;
 use crate::format::id::ReminderId;
 use crate::format::pinned::Target;
 use crate::format::reminder::{Recur, ReminderLine};
-use crate::memory::{Origin, pins};
+use crate::memory::{MemoryNotes, Origin, pins};
 use crate::reminders::{Book, Draft, Listed, ReminderError, Written};
 use crate::schedule::Zone;
 use crate::vault::{Actor, Editor, NotePath};
@@ -53,6 +54,8 @@ pub struct Desk {
     pub reminders: NotePath,
     /// The note of pins.
     pub pinned: NotePath,
+    /// Where the notes of memories are.
+    pub settings: Arc<Settings>,
     /// The vault's zone.
     pub zone: Zone,
     /// The time.
@@ -72,6 +75,12 @@ impl std::fmt::Debug for Desk {
 impl Desk {
     fn book(&self) -> Book<'_> {
         Book { vault: self.editor.vault(), editor: &self.editor, path: &self.reminders, zone: &self.zone }
+    }
+
+    /// The memory notes.
+    pub fn memory(&self) -> MemoryNotes<'_> {
+        let (vault, editor) = (self.editor.vault(), &*self.editor);
+        MemoryNotes { vault, editor, settings: &self.settings, zone: &self.zone }
     }
 
     /// What a phrase means.

@@ -20,6 +20,7 @@ pub mod error;
 pub mod gateway;
 pub mod history;
 pub mod http;
+pub mod inbox;
 mod ingress;
 pub mod log;
 pub mod mentions;

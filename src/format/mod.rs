@@ -6,6 +6,7 @@
 //! done on the bytes that were read: an edit changes the value it means and no other byte.
 
 pub mod approval;
+pub mod candidate;
 pub mod commitment;
 pub mod daily;
 mod head;
@@ -19,6 +20,7 @@ pub mod reminder;
 pub mod routine;
 pub mod skill;
 pub mod summary;
+pub mod struck;
 mod swar;
 pub mod tags;
 pub mod tasks;

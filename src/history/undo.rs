@@ -18,7 +18,7 @@ use super::message::{TEMPLATE, TRANSCRIPT, UNDOES};
 use super::object::Mode;
 use super::snapshot::History;
 use crate::format::summary;
-use crate::vault::{Actor, Editor, NotePath, OPERATION, Operation, VaultError, Why};
+use crate::vault::{Actor, BOOKKEEPING, Editor, NotePath, OPERATION, Operation, VaultError, Why};
 
 /// An operation's first write is looked for among so many that came before its last.
 const OPERATION_REACH: usize = 64;
@@ -173,7 +173,7 @@ pub(crate) fn body(line: &[u8]) -> &[u8] {
 
 impl History {
     /// Works out how to take back the agent's last `count` writes; those that share an [`OPERATION`] are one. Undone
-    /// writes, undos, transcripts, summaries and the template don't count.
+    /// writes, undos, transcripts, summaries, the template and bookkeeping don't count.
     ///
     /// # Errors
     /// The history or a note can't be read.
@@ -190,7 +190,7 @@ impl History {
             let message = &record.commit.message;
             let undoes: Vec<&str> = message.all(UNDOES).collect();
             let operation = message.trailer(OPERATION).map(str::to_owned);
-            if [TRANSCRIPT, TEMPLATE, summary::TRAILER].iter().any(|key| message.trailer(key).is_some()) {
+            if [TRANSCRIPT, TEMPLATE, BOOKKEEPING, summary::TRAILER].iter().any(|key| message.trailer(key).is_some()) {
                 // What was said can't be unsaid, a vault isn't unmade, and a summary comes back by itself.
             } else if !undoes.is_empty() {
                 undone.extend(undoes.into_iter().map(str::to_owned));

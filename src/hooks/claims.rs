@@ -13,8 +13,8 @@ use super::claim_words::{
     AFTER_NOUN, Care, DENSE, ENGLISH, FILLERS, IF, LISTS, NO, NO_AFTER, NO_DENSE, OFFER, OTHERS, TIMES, WORK,
     WORK_DENSE,
 };
-use super::gate::{holds, is_dense, plain};
-use super::sentences::{asks, is_our_note, one_line, sentences};
+use crate::capture::phrase::{holds, in_order, is_dense, plain};
+use crate::capture::sentences::{asks, is_our_note, one_line, sentences};
 
 /// More claims of one answer are not looked at.
 const MOST: usize = 3;
@@ -336,20 +336,6 @@ fn is_code(token: &str) -> bool {
             .any(|sign| token.contains(sign))
         || token.contains('/') && token.contains(is_letter)
         || token.starts_with('@')
-}
-
-/// Whether the parts of a phrase stand in `words`, one after the other.
-pub(super) fn in_order(words: &str, phrase: &str) -> bool {
-    let mut rest = words;
-    for part in phrase.split(" … ") {
-        if !holds(rest, part) {
-            return false;
-        }
-        let part = part.trim_end_matches('*');
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    true
 }
 
 #[cfg(test)]

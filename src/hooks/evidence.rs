@@ -6,10 +6,10 @@ use std::path::{Component, Path};
 use jiff::Timestamp;
 
 use super::claims::About;
-use super::gate::plain;
 use super::install;
-use super::sentences::is_kept;
 use super::transcript::{Call, Turn};
+use crate::capture::phrase::{in_order, plain};
+use crate::capture::sentences::is_kept;
 use crate::workspace::Workspace;
 
 /// Our tools that write, by their names without the server's.
@@ -54,7 +54,7 @@ const WANTED: &[&str] = &[
 /// What a turn was about, as far as it bears on short answers.
 pub(super) fn about(turn: &Turn) -> About {
     let prompt = plain(&turn.prompt.to_lowercase());
-    if WANTED.iter().any(|phrase| super::claims::in_order(&prompt, phrase)) {
+    if WANTED.iter().any(|phrase| in_order(&prompt, phrase)) {
         About::Keeping
     } else if turn.calls.iter().all(|call| LOOKING.contains(&call.name.as_str()) || is_ours(call)) {
         About::Talk

@@ -4,6 +4,8 @@
 //! a look; greetings, commands, confirmations, signs without words and very short texts that ask nothing get
 //! none. `recall` and the MCP tool `memory_recall` ask it too ([`is_worth_a_look`]). The words stand in [`super::words`], by language.
 
+use crate::capture::phrase::{holds, is_dense, plain};
+
 use super::words::{CONFIRMATIONS, FORCING, GREETINGS, HOST_MARKS, PROGRAMS, QUESTIONS, WORDY_PROGRAMS};
 
 /// A text that asks nothing and is shorter than this says nothing to look for.
@@ -71,44 +73,6 @@ pub fn is_worth_a_look(text: &str) -> bool {
     matches!(gate(text), Gate::Open | Gate::Shut(Idle::Short))
 }
 
-/// Lower-case words with one space between them; signs and emoji are gone.
-pub(super) fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\'' | '’' => out.push('\''),
-            // Marks belong to the letter before them (Devanagari, Thai, Hebrew points).
-            c if c.is_alphanumeric() || is_mark(c) => out.push(c),
-            _ if !out.is_empty() && !out.ends_with(' ') => out.push(' '),
-            _ => {}
-        }
-    }
-    out.truncate(out.trim_end().len());
-    out
-}
-
-fn is_mark(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{97f}' | '\u{e00}'..='\u{e7f}' | '\u{64b}'..='\u{65f}')
-}
-
-/// Whether a script writes its words without spaces.
-pub(super) fn is_dense(c: char) -> bool {
-    matches!(c, '\u{e00}'..='\u{e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
-}
-
-/// Whether `phrase` stands in `words`, at the borders of words where the script has any. A phrase that ends
-/// in `*` may go on.
-pub(super) fn holds(words: &str, phrase: &str) -> bool {
-    let (phrase, open) = phrase.strip_suffix('*').map_or((phrase, false), |stem| (stem, true));
-    let dense = phrase.chars().any(is_dense);
-    words.match_indices(phrase).any(|(at, found)| {
-        let before = words[..at].chars().next_back();
-        let after = words[at + found.len()..].chars().next();
-        let is_border = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !is_mark(c));
-        dense || (is_border(before) && (open || is_border(after)))
-    })
-}
-
 /// Whether the words are nothing but greetings and confirmations, one after the other.
 fn is_talk(words: &str) -> bool {
     let mut reached = vec![false; words.len() + 1];
@@ -174,13 +138,6 @@ fn is_command(text: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn words_keep_their_borders() {
-        assert_eq!(plain("  hi,   there!! 👋 "), "hi there");
-        assert!(holds("do you remember me", "remember") && !holds("misremembered", "remember"));
-        assert!(holds("erinnerst du dich", "erinner*") && holds("我上次说", "上次"));
-    }
 
     #[test]
     fn a_path_is_no_command_and_a_word_is_no_program() {

@@ -9,7 +9,7 @@
 //! what is left of the patience.
 //!
 //! The decisions are pure: whether a prompt needs memory ([`mod@gate`]), what an answer claims ([`claims`]), what
-//! looks worth saving ([`offers`]), how the host's settings are edited ([`install`]). What comes from memory
+//! looks worth saving ([`crate::capture::offers`]), how the host's settings are edited ([`install`]). What comes from memory
 //! is untrusted context and says so; what a hook gives is never logged as conversation and never indexed.
 
 pub mod archive;
@@ -28,12 +28,10 @@ pub mod input;
 pub mod install;
 pub mod json;
 pub mod log;
-pub mod offers;
 pub mod output;
 pub mod patience;
 #[cfg(feature = "index")]
 mod prompt;
-pub mod sentences;
 pub mod session;
 pub mod settings_file;
 #[cfg(feature = "index")]

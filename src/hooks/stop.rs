@@ -5,12 +5,12 @@ use jiff::SignedDuration;
 use super::claims::claims;
 use super::evidence::{about, backs, was_written};
 use super::input::Input;
-use super::offers::offers;
 use super::output::Answer;
-use super::sentences::{content, is_kept};
 use super::session::Sessions;
 use super::transcript::{Transcript, Turn, read_tail};
 use super::{HookError, home};
+use crate::capture::offers::offers;
+use crate::capture::sentences::{content, is_kept};
 use crate::format::{commitment, reminder};
 use crate::workspace::Workspace;
 

@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
-use super::claims::in_order;
-use super::gate::{Gate, gate, plain};
-use super::offers::offers;
-use super::sentences::{asks, looks_secret, one_line, sentences};
+use super::gate::{Gate, gate};
 use super::transcript::{Transcript, Turn};
+use crate::capture::offers::offers;
+use crate::capture::phrase::{in_order, plain};
+use crate::capture::sentences::{asks, looks_secret, one_line, sentences};
 
 const MOST_PROMPTS: usize = 6;
 const MOST_FILES: usize = 12;

@@ -10,6 +10,7 @@
 //! (a project's, a person's), a tag at the bullet's end.
 
 pub mod commitments;
+pub mod differ;
 mod edit;
 mod error;
 mod excerpt;
@@ -17,6 +18,7 @@ mod expected;
 mod forget;
 mod harmless;
 mod item;
+pub mod keep;
 mod list;
 pub mod pins;
 mod project;
@@ -48,11 +50,11 @@ pub(crate) use harmless::harmless;
 pub use list::{Listed, ListedDay, ListedSection};
 pub use pins::PinError;
 pub use promote::Promoted;
-pub use save::{DEFAULT_SECTION, NewMemory, Saved};
+pub use save::{DEFAULT_SECTION, NewMemory, Saved, is_section};
 pub use scope::{
     PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, derived_before, is_visible,
 };
-pub use words::{Fields, Temporal, Tier, WordsError};
+pub use words::{Fields, Temporal, Tier, WordsError, normal};
 pub use working::{read_working, session_context};
 
 /// The trailer of a write that took a memory out of a note: the line that was named.

@@ -304,7 +304,7 @@ pub(super) fn saved(path: &NotePath, item: &Item, bytes: &[u8], existing: bool) 
 }
 
 /// What adds a bullet to these bytes.
-fn addition(bytes: &[u8], place: &Place<'_>, bullet: &str) -> Operation {
+pub(super) fn addition(bytes: &[u8], place: &Place<'_>, bullet: &str) -> Operation {
     let text = bullet.as_bytes().to_vec();
     match place {
         Place::End => Operation::Append { text },
@@ -319,6 +319,6 @@ fn addition(bytes: &[u8], place: &Place<'_>, bullet: &str) -> Operation {
 }
 
 /// Whether two names mean one section.
-pub(super) fn is_section(one: &str, other: &str) -> bool {
+pub fn is_section(one: &str, other: &str) -> bool {
     one == other || one.to_lowercase() == other.to_lowercase()
 }

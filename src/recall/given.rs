@@ -10,6 +10,7 @@ use super::corpus::Corpus;
 use super::engine::{Recall, RecallError, State};
 use super::finder;
 use super::formula::Standing;
+use super::past;
 use super::question::LONGEST;
 use super::search::{MOST_HITS, Ranked, words_of};
 use super::shipped::is_shipped;
@@ -96,12 +97,12 @@ impl Recall {
         Ok(recalled)
     }
 
-    /// Whether a note is never given unasked: what routines are told to do, and what they said.
+    /// Whether a note is never given unasked: what routines are told to do, what they said, and what nobody has said yes to.
     fn is_aside(&self, path: &str) -> bool {
         let paths = &self.settings.paths;
         let logs = format!("{}/routines", paths.logs.trim_end_matches('/'));
         let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        below(&logs) || below(paths.routines.trim_end_matches('/'))
+        path == paths.inbox || below(&logs) || below(paths.routines.trim_end_matches('/'))
     }
 
     fn given(
@@ -164,6 +165,11 @@ impl Recall {
                 hits.push(hit);
                 said.push(false);
             }
+        }
+        let facts = &self.settings.paths.memory;
+        if memories.iter().any(|memory| memory.path == *facts) {
+            let bytes = NotePath::new(facts).ok().and_then(|path| self.index.vault().read(&path).ok());
+            past::weigh(&mut memories, facts, &bytes.unwrap_or_default());
         }
         let order = self.order(&memories, &said);
         if expand {

@@ -29,6 +29,7 @@ mod make;
 pub mod matrix;
 mod nearest;
 mod part;
+mod past;
 mod persist;
 mod postings;
 pub mod question;

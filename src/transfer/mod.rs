@@ -5,8 +5,8 @@
 //! each with its place. [`merge`] says, purely, what a note looks like with the items that it lacks, and
 //! [`Importer`] writes that through [`vault::Editor`]: nothing that stands in a note is changed, nothing
 //! is added twice, and no note that exists is replaced. Going out, [`Contents`] is what the notes say,
-//! and three pure functions write it down: [`markdown::document`], [`records::lines_of`] and
-//! [`calendar::calendar`].
+//! and pure functions write it down: [`markdown::document`], [`records::lines_of`],
+//! [`calendar::calendar`] and [`okf::bundle`].
 //!
 //! Other programs' files are no notes of the vault: they are read here, with bounds ([`outside`]), and
 //! never written.
@@ -23,6 +23,7 @@ mod item;
 pub mod markdown;
 pub mod memory_json;
 pub mod merge;
+pub mod okf;
 pub mod openclaw;
 pub mod outside;
 pub mod records;

@@ -49,5 +49,5 @@ pub use self::{
     root::{DEFAULT_LIMIT, Stat, Vault},
     walk::{Entry, SkipReason, Skipped, Walk, WalkOptions},
     watch::{WatchError, WatchEvent, WatchTimes, Watcher},
-    why::{Actor, Change, ChangeObserver, OPERATION, Why},
+    why::{Actor, BOOKKEEPING, Change, ChangeObserver, OPERATION, Why},
 };

@@ -8,6 +8,8 @@ use super::NotePath;
 
 /// The trailer that writes of several notes share which are one operation: `undo` takes all of them back, or none.
 pub const OPERATION: &str = "Operation";
+/// The trailer of a write that only makes ready what an operation does: `undo` passes over it.
+pub const BOOKKEEPING: &str = "Bookkeeping";
 
 /// Who is behind a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

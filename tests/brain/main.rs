@@ -11,6 +11,8 @@ mod support;
 mod aimock;
 mod approvals;
 mod asking;
+#[cfg(feature = "index")]
+mod capture;
 mod conversation;
 mod cuts;
 mod failures;

@@ -11,6 +11,8 @@ mod brains;
 mod daemon;
 mod docs;
 mod doctor;
+#[cfg(all(feature = "index", feature = "history"))]
+mod inbox;
 mod init;
 mod lcm;
 mod status;

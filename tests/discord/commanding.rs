@@ -108,7 +108,7 @@ async fn commands_are_written_once_and_again_only_when_they_changed() {
     for _ in 0..2 {
         let running = rig.run().await;
         rig.wait("registration", || !rig.fake.requests("GET", "/commands").is_empty()).await;
-        rig.wait("commands", || rig.fake.world().commands.len() == 13).await;
+        rig.wait("commands", || rig.fake.world().commands.len() == 14).await;
         running.stop().await.unwrap();
     }
     assert_eq!(rig.fake.world().command_writes, 1);
@@ -213,5 +213,52 @@ async fn buttons_work_on_a_line_that_has_no_id_yet() {
     let done = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
     assert_eq!(done, format!("Done, removed:\n```\n{fired}\n```"));
     assert_eq!(reminders(&rig), format!("{moved}\n{other}\n"));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
+    let rig = Rig::new().await;
+    let line = |text: &str, id: &str| {
+        format!("- [ ] [preferences] Anna: {text} · \"I like {text}\" [[logs/discord-channel/7/a#^X1]] {id}")
+    };
+    let (tea, walks) = (line("green tea", "cap_AAAAAAAAAAAA"), line("long walks", "cap_BBBBBBBBBBBB"));
+    let record = |line: &str| format!("{line} asked=2026-11-22T10:00:00Z by=rules\n");
+    let note = format!("# Inbox\n\n{tea}\n{walks}\n\n%%\n{}{}%%\n", record(&tea), record(&walks));
+    std::fs::write(rig.vault().join("Inbox.md"), note).unwrap();
+    let running = rig.run().await;
+    let fake = &rig.fake;
+    let stranger = fake.reply(slash(MALLORY, "inbox", &[])).await;
+    assert_eq!(stranger, "Only the owner of this vault may use me.");
+    let answer = fake.interact(slash(ALICE, "inbox", &[])).await;
+    let shown = &answer["edited"];
+    assert!(shown["content"].as_str().unwrap().contains("Anna: long walks\n> I like long walks"), "{shown}");
+    let id =
+        |row: usize, at: usize| shown["components"][row]["components"][at]["custom_id"].as_str().unwrap();
+    // The answer's own message is seen by nobody else; any stands in for it here.
+    let shown_in = fake.say(CHANNEL, ALICE, "hello");
+    let kept = fake.reply(press(ALICE, shown_in, id(0, 0))).await;
+    assert!(kept.starts_with("Kept:\n- [") && kept.contains("green tea [[logs/"), "{kept}");
+    assert!(
+        fake.reply(press(ALICE, shown_in, id(1, 1)))
+            .await
+            .starts_with("Declined, and not asked again:\nlong walks")
+    );
+    assert_eq!(
+        fake.reply(press(ALICE, shown_in, id(0, 0))).await,
+        "That didn't work: `cap_AAAAAAAAAAAA` was kept already."
+    );
+    assert_eq!(fake.reply(slash(ALICE, "inbox", &[])).await, "Nothing waits.");
+    assert_eq!(
+        fake.reply(press(MALLORY, shown_in, id(1, 0))).await,
+        "Only the owner of this vault may use me."
+    );
+    let memory = std::fs::read_to_string(rig.vault().join("MEMORY.md")).unwrap();
+    assert!(memory.contains("## Anna\n- [") && !memory.contains("walks"), "{memory}");
+    let inbox = std::fs::read_to_string(rig.vault().join("Inbox.md")).unwrap();
+    assert!(
+        inbox.contains("kept=") && inbox.contains("cap_BBBBBBBBBBBB asked=2026-11-22T10:00:00Z by=rules\n"),
+        "{inbox}"
+    );
     running.stop().await.unwrap();
 }

@@ -6,7 +6,7 @@
 
 use jiff::{Timestamp, civil::DateTime};
 use vault_agent::format::{
-    approval, commitment, daily, log, memory, pinned,
+    approval, candidate, commitment, daily, log, memory, pinned,
     reminder::{self, Parsed},
     routine, skill, summary, working,
 };
@@ -379,6 +379,34 @@ fn near_a_sentence_nothing_panics() {
             }
         }
         super::fuzz::everything(&bytes);
+    }
+}
+
+#[test]
+fn candidate_lines() {
+    let number = |s: &Sentence| {
+        s.all("approval-number").iter().all(|number| {
+            let digits = number.trim_start_matches("u{").trim_end_matches('}');
+            u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).is_some_and(|c| !c.is_whitespace())
+        })
+    };
+    let holds = |s: &Sentence| {
+        let solid = |rule| s.first(rule).is_some_and(|text| !text.contains('\u{a0}') && text.trim() == text);
+        number(s) && solid("candidate-section") && solid("candidate-text")
+    };
+    for rule in ["candidate-line", "candidate-record"] {
+        sentences(rule, 200, holds, |sentence| {
+            let candidate::Parsed::Candidate(read) = candidate::parse_line(sentence.text.as_bytes()) else {
+                panic!("{}: {:?}", sentence.text, candidate::parse_line(sentence.text.as_bytes()));
+            };
+            assert_eq!(Some(read.id.as_str()), sentence.first("candidate-id"));
+            assert_eq!(Some(read.category.name()), sentence.first("category"));
+            assert_eq!(Some(format!("[[{}]]", read.source()).as_str()), sentence.first("candidate-link"));
+            assert_eq!(read.block_id.is_some(), sentence.all("block-id").len() > 1, "{}", sentence.text);
+            assert_eq!(read.record.is_some(), rule == "candidate-record");
+            let again = candidate::parse_line(read.to_line().as_bytes());
+            assert_eq!(again, candidate::Parsed::Candidate(read), "{}", sentence.text);
+        });
     }
 }
 

@@ -6,7 +6,7 @@ use data_encoding::BASE64;
 use jiff::civil::{Date, Time};
 use serde_json::{Map, Value, json};
 use vault_agent::format::{
-    Finding, approval, commitment, daily, log, memory, pinned,
+    Finding, approval, candidate, commitment, daily, log, memory, pinned,
     reminder::{self, Parsed, Reminder},
     routine, skill, summary, working,
 };
@@ -301,6 +301,49 @@ fn approvals() {
             }
             approval::Parsed::NearMiss { column, .. } => ("near_miss", json!(column)),
             approval::Parsed::Other => ("other", json!(true)),
+        };
+        let expected = ["value", "near_miss", "other"].iter().find(|key| !vector[**key].is_null()).unwrap();
+        (json!([expected, vector[*expected]]), json!([key, found]))
+    });
+}
+
+#[test]
+fn candidates() {
+    each("candidates.json", |vector, input| {
+        let (key, found) = match candidate::parse_line(input) {
+            candidate::Parsed::Candidate(c) => {
+                let (replaces, joins) = match &c.change {
+                    Some(candidate::Change::Replaces(words)) => (Some(words), None),
+                    Some(candidate::Change::Joins(words)) => (None, Some(words)),
+                    None => (None, None),
+                };
+                let record = c.record.as_ref().map(|record| {
+                    object([
+                        ("asked", json!(record.asked)),
+                        ("by", json!(record.by)),
+                        ("kept", json!(record.kept)),
+                        ("on", json!(record.on)),
+                    ])
+                });
+                let value = object([
+                    ("mark", json!(c.mark)),
+                    ("category", json!(c.category)),
+                    ("section", json!(c.section)),
+                    ("text", json!(c.text)),
+                    ("quote", json!(c.quote)),
+                    ("ref", json!(c.source())),
+                    ("replaces", json!(replaces)),
+                    ("joins", json!(joins)),
+                    ("id", json!(c.id)),
+                    ("record", json!(record)),
+                    ("block_id", json!(c.block_id)),
+                ]);
+                let again = candidate::parse_line(c.to_line().as_bytes());
+                assert_eq!(again, candidate::Parsed::Candidate(c), "{}", vector["name"]);
+                ("value", value)
+            }
+            candidate::Parsed::NearMiss { column, .. } => ("near_miss", json!(column)),
+            candidate::Parsed::Other => ("other", json!(true)),
         };
         let expected = ["value", "near_miss", "other"].iter().find(|key| !vector[**key].is_null()).unwrap();
         (json!([expected, vector[*expected]]), json!([key, found]))

@@ -49,6 +49,7 @@ fn all() -> Vec<Value> {
             "Lists the routines, runs one now, turns one on or off",
             vec![action, text("name", "Which one", false, true)],
         ),
+        command("inbox", "Shows what could be remembered, to keep or to decline", vec![]),
         command("status", "How the agent is", vec![]),
         command("undo", "Takes back the agent's last change of the vault", vec![]),
     ]

@@ -8,7 +8,7 @@
 //! lines of a file and those that look meant; [`Approval::to_line`] writes one; [`with_state`] ends one where it
 //! stands. The grammar is `grammar/approval.abnf`.
 
-mod quote;
+pub(super) mod quote;
 mod read;
 
 use std::fmt;

@@ -59,7 +59,7 @@ pub(super) fn is_unseen(c: char) -> bool {
 
 /// What stands between the quotes at the beginning of `text`, and how long it is with them. The error is the place
 /// and what is wrong there.
-pub(super) fn unquote(text: &str) -> Result<(String, usize), (usize, &'static str)> {
+pub(in crate::format) fn unquote(text: &str) -> Result<(String, usize), (usize, &'static str)> {
     let body = text.strip_prefix('"').ok_or((0, "the value needs double quotes"))?;
     let mut out = String::new();
     let mut chars = body.char_indices();

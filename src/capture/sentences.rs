@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::gate::plain;
+use super::phrase::plain;
 
 /// Sentences of what somebody says in their own words: fenced code, quoted lines, and what stands in
 /// backticks or quotation marks are somebody else's. The names of the agent's own notes stay.
@@ -22,6 +22,18 @@ pub fn sentences(text: &str) -> Vec<String> {
         split(&without_quotes(&line), &mut out);
     }
     out
+}
+
+/// The words of a text that became this sentence of [`sentences`], with what was taken out of it.
+pub fn as_said(text: &str, sentence: &str) -> Option<String> {
+    if text.contains(sentence) {
+        return Some(sentence.to_owned());
+    }
+    let mut said = Vec::new();
+    for line in text.lines() {
+        split(line.trim().trim_start_matches(['-', '*', '#', '+', ' ']), &mut said);
+    }
+    said.into_iter().find(|said| without_quotes(&said.replace("**", "")) == sentence)
 }
 
 /// Splits at the ends of sentences, which stay with them.
@@ -74,7 +86,7 @@ fn without_quotes(line: &str) -> String {
 }
 
 /// Whether a token names a note that the agent keeps, as they are called by default.
-pub(super) fn is_our_note(token: &str) -> bool {
+pub fn is_our_note(token: &str) -> bool {
     let token = token.to_ascii_lowercase();
     let name = token.rsplit('/').next().unwrap_or_default();
     ["memory.md", "commitments.md", "reminders.md", "pinned.md"].contains(&name)
@@ -191,6 +203,14 @@ mod tests {
             ["Done.", "I've saved it to MEMORY.md, v1.2!", "Bold point?", "好的。", "记住了"]
         );
         assert!(asks("Shall I?") && asks("覚えておきますか。") && !asks("No."));
+    }
+
+    #[test]
+    fn a_sentence_is_found_as_it_was_said() {
+        let text = "- I read \"Dune\" twice. **I love** it.";
+        let said: Vec<_> = sentences(text).iter().map(|sentence| as_said(text, sentence)).collect();
+        assert_eq!(said, [Some("I read \"Dune\" twice.".to_owned()), Some("**I love** it.".to_owned())]);
+        assert_eq!(as_said(text, "never said"), None);
     }
 
     #[test]

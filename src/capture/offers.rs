@@ -3,8 +3,7 @@
 //! Heuristics over the user's own sentences, with a noise filter (questions, code, passing troubles, secrets,
 //! very short and very long ones). It only ever suggests; nothing is saved by it.
 
-use super::claims::in_order;
-use super::gate::plain;
+use super::phrase::{in_order, plain};
 use super::sentences::{asks, looks_secret, one_line, sentences};
 
 /// More than this at once is a nuisance.
@@ -72,22 +71,28 @@ const PASSING: &[&str] = &[
 
 /// Sentences of a prompt that look worth saving, each on a line.
 pub fn offers(prompt: &str) -> Vec<String> {
-    let is_worth = |sentence: &String| {
-        let length = sentence.chars().count();
-        let words = plain(&sentence.to_lowercase());
-        (6..=LONGEST).contains(&length)
-            && !asks(sentence)
-            && !sentence.contains(['{', '}', '<', '>', ';', '=', '|', '\\'])
-            && (LASTING.iter().any(|phrase| in_order(&words, phrase)) || is_mine(&words))
-            && !looks_secret(sentence)
-            && words.split(' ').count().max(length / 3) >= 3
-    };
     sentences(prompt)
         .iter()
-        .filter(|sentence| is_worth(sentence))
+        .filter(|sentence| may_last(sentence, LONGEST) && lasts(sentence))
         .take(MOST)
         .map(|s| one_line(s, LONGEST))
         .collect()
+}
+
+/// Whether a sentence can be a fact at all: neither a question nor code nor a secret, not too short and of at most `most` characters.
+pub fn may_last(sentence: &str, most: usize) -> bool {
+    let length = sentence.chars().count();
+    (6..=most).contains(&length)
+        && !asks(sentence)
+        && !sentence.contains(['{', '}', '<', '>', ';', '=', '|', '\\'])
+        && !looks_secret(sentence)
+        && plain(&sentence.to_lowercase()).split(' ').count().max(length / 3) >= 3
+}
+
+/// Whether a sentence says by its words that it is to last.
+pub fn lasts(sentence: &str) -> bool {
+    let words = plain(&sentence.to_lowercase());
+    LASTING.iter().any(|phrase| in_order(&words, phrase)) || is_mine(&words)
 }
 
 /// Whether the words say `my dog is called Rex`, and not `my build is failing`.

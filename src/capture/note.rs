@@ -1,0 +1,186 @@
+//! The bytes of the inbox's note: what a change makes of them. Pure.
+//!
+//! Questions stand in a list, their records below it in one Obsidian comment that this program keeps. A person may do to
+//! the list what they like; where the comment is gone, the next change begins a new one.
+
+use crate::format::candidate::{self, Candidate, Mark};
+use crate::format::lines;
+
+/// What the note says above its lines.
+const HEADER: &str = "# Inbox
+
+What could be remembered, each with the words that were said. Tick a line to keep it in your memory; delete it, or put `-` into its box, to decline. You may change what stands before the quote first. Nothing is asked twice.
+";
+/// The line that begins the comment of records.
+const OPENS: &str = "%% asked before: a line that stands here and not above is not asked again";
+/// The line that ends it.
+const CLOSES: &str = "%%";
+
+/// The note with these questions, and a record of each. What it has a record of already is not added.
+pub fn added(bytes: &[u8], candidates: &[Candidate]) -> Vec<u8> {
+    let known = candidate::parse(bytes);
+    let is_known = |id: &str| known.records.iter().chain(&known.lines).any(|line| line.candidate.id == id);
+    let new: Vec<&Candidate> = candidates.iter().filter(|one| !is_known(&one.id)).collect();
+    if new.is_empty() {
+        return bytes.to_vec();
+    }
+    let terminator = lines::terminator_of(bytes);
+    let text =
+        |lines: Vec<String>| lines.iter().map(|line| format!("{line}{terminator}")).collect::<String>();
+    let questions = new.iter().map(|one| Candidate { record: None, ..(*one).clone() }.to_line()).collect();
+    let records = new.iter().map(|one| Candidate { mark: Mark::Open, ..(*one).clone() }.to_line()).collect();
+    let (questions, records) = (text(questions), text(records));
+    let mut out = bytes.to_vec();
+    if out.iter().all(u8::is_ascii_whitespace) {
+        out = HEADER.replace('\n', terminator).into_bytes();
+    } else if !out.ends_with(b"\n") {
+        out.extend(terminator.bytes());
+    }
+    let comment = comment(&out);
+    let list = comment.map_or(out.len(), |(start, _)| start);
+    match comment {
+        Some((_, end)) => insert(&mut out, end, &records),
+        None => {
+            let block =
+                text(vec![String::new(), OPENS.to_owned()]) + &records + &text(vec![CLOSES.to_owned()]);
+            out.extend(block.into_bytes());
+        }
+    }
+    // Behind the last line of the list, or of what stands above the comment.
+    let last = lines::lines(&out[..list]).filter(|line| !line.text.trim_ascii().is_empty()).last();
+    let at = last.as_ref().map_or(list, lines::Line::end);
+    let gap = last.is_some_and(|line| !line.text.starts_with(b"- "));
+    insert(&mut out, at, &if gap { format!("{terminator}{questions}") } else { questions });
+    out
+}
+
+/// Where the comment of records begins, and where the line that ends it does.
+fn comment(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut all = lines::lines(bytes);
+    let start = all.find(|line| line.text.trim_ascii_end() == OPENS.as_bytes())?.start;
+    let end = all.find(|line| line.text.trim_ascii_end() == CLOSES.as_bytes())?.start;
+    Some((start, end))
+}
+
+fn insert(out: &mut Vec<u8>, at: usize, text: &str) {
+    out.splice(at..at, text.bytes());
+}
+
+/// The note without this question; with `kept`, its record says so.
+pub fn settled(bytes: &[u8], id: &str, kept: Option<&Candidate>) -> Vec<u8> {
+    let file = candidate::parse(bytes);
+    let drop: Vec<usize> =
+        file.lines.iter().filter(|line| line.candidate.id == id).map(|line| line.line).collect();
+    let record = file.records.iter().find(|line| line.candidate.id == id);
+    let mut out = Vec::with_capacity(bytes.len());
+    for line in lines::lines(bytes) {
+        if drop.contains(&line.number) {
+            continue;
+        }
+        match (kept, record) {
+            (Some(kept), Some(record)) if record.line == line.number => {
+                out.extend(kept.to_line().into_bytes())
+            }
+            _ => out.extend_from_slice(line.text),
+        }
+        out.extend_from_slice(line.terminator);
+    }
+    out
+}
+
+/// The note with the box of this question empty again.
+pub fn unticked(bytes: &[u8], id: &str) -> Vec<u8> {
+    let file = candidate::parse(bytes);
+    let ours: Vec<usize> =
+        file.lines.iter().filter(|line| line.candidate.id == id).map(|line| line.line).collect();
+    let mut out = Vec::with_capacity(bytes.len());
+    for line in lines::lines(bytes) {
+        let start = out.len();
+        out.extend_from_slice(line.text);
+        out.extend_from_slice(line.terminator);
+        if ours.contains(&line.number) {
+            out[start + 3] = b' ';
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::candidate::{Category, Record, State, parse};
+
+    fn one(id: &str) -> Candidate {
+        let asked = "2026-11-22T10:00:00Z".parse().unwrap();
+        Candidate {
+            mark: Mark::Open,
+            category: Category::Preferences,
+            section: "Anna".into(),
+            text: "likes green tea".into(),
+            quote: "I only drink green tea".into(),
+            path: "logs/a".into(),
+            block: "X1".into(),
+            change: None,
+            id: id.into(),
+            record: Some(Record { asked, by: "rules".into(), kept: None, on: None }),
+            block_id: None,
+        }
+    }
+
+    fn states(bytes: &[u8]) -> Vec<State> {
+        parse(bytes).all().into_iter().map(|(state, _)| state).collect()
+    }
+
+    #[test]
+    fn a_note_is_made_and_grows() {
+        let first = added(b"", &[one("cap_AAAAAAAAAAAA")]);
+        let second = added(&first, &[one("cap_AAAAAAAAAAAA"), one("cap_BBBBBBBBBBBB")]);
+        insta::assert_snapshot!(String::from_utf8(second.clone()).unwrap(), @r#"
+        # Inbox
+
+        What could be remembered, each with the words that were said. Tick a line to keep it in your memory; delete it, or put `-` into its box, to decline. You may change what stands before the quote first. Nothing is asked twice.
+
+        - [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/a#^X1]] cap_AAAAAAAAAAAA
+        - [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/a#^X1]] cap_BBBBBBBBBBBB
+
+        %% asked before: a line that stands here and not above is not asked again
+        - [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/a#^X1]] cap_AAAAAAAAAAAA asked=2026-11-22T10:00:00Z by=rules
+        - [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/a#^X1]] cap_BBBBBBBBBBBB asked=2026-11-22T10:00:00Z by=rules
+        %%
+        "#);
+        assert_eq!(added(&second, &[one("cap_BBBBBBBBBBBB")]), second);
+        assert_eq!(states(&second), [State::Open, State::Open]);
+    }
+
+    #[test]
+    fn what_a_person_wrote_stays_byte_for_byte() {
+        for mine in [&b"my own\xff words\r\nmore"[..], b"# Inbox\n- [ ] milk\n\n\n", b"\xef\xbb\xbftext\n"] {
+            let note = added(mine, &[one("cap_AAAAAAAAAAAA")]);
+            let kept = mine.trim_ascii_end();
+            assert_eq!(&note[..kept.len()], kept);
+            assert_eq!(states(&note), [State::Open], "{}", String::from_utf8_lossy(&note));
+            assert_eq!(states(&added(&note, &[one("cap_BBBBBBBBBBBB")])), [State::Open; 2]);
+        }
+    }
+
+    #[test]
+    fn a_settled_question_leaves_its_record() {
+        let note = added(b"", &[one("cap_AAAAAAAAAAAA"), one("cap_BBBBBBBBBBBB")]);
+        let dropped = settled(&note, "cap_AAAAAAAAAAAA", None);
+        assert_eq!(states(&dropped), [State::Dropped, State::Open]);
+        let mut kept = one("cap_BBBBBBBBBBBB");
+        kept.record.as_mut().unwrap().kept = Some("2026-11-22T11:00:00Z".parse().unwrap());
+        assert_eq!(
+            states(&settled(&dropped, "cap_BBBBBBBBBBBB", Some(&kept))),
+            [State::Dropped, State::Kept]
+        );
+        assert_eq!(added(&dropped, &[one("cap_AAAAAAAAAAAA")]), dropped, "a no is a no");
+    }
+
+    #[test]
+    fn a_tick_is_taken_back() {
+        let note = added(b"", &[one("cap_AAAAAAAAAAAA")]);
+        let ticked = String::from_utf8(note.clone()).unwrap().replacen("- [ ]", "- [x]", 1);
+        assert_eq!(unticked(ticked.as_bytes(), "cap_AAAAAAAAAAAA"), note);
+    }
+}

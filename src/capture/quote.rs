@@ -1,0 +1,26 @@
+//! Whether a quote stands in its block: without that nothing is ever asked. Pure.
+
+/// A quote of fewer letters and digits says nothing.
+const FEWEST: usize = 4;
+
+/// Whether these words stand in what was said, one after another as they are.
+pub fn stands(quote: &str, said: &str) -> bool {
+    let letters = quote.chars().filter(|c| c.is_alphanumeric()).count();
+    let dense = quote.chars().any(super::phrase::is_dense);
+    letters >= if dense { FEWEST / 2 } else { FEWEST } && said.contains(quote)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_stands_where_it_stands() {
+        let said = "I only drink\ngreen tea.";
+        assert!(stands("drink\ngreen", said) && stands("I only drink", said));
+        for quote in ["", "I", "i only drink", "drink green", "green tea!", "  "] {
+            assert!(!stands(quote, said), "{quote:?}");
+        }
+        assert!(stands("喜欢茶", "我喜欢茶"));
+    }
+}

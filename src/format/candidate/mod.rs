@@ -1,0 +1,354 @@
+//! Lines of `Inbox.md`: `- [ ] [preferences] Anna: likes green tea · "I only drink green tea" [[logs/…#^id]] cap_K5V4M2J7Q2ZP`,
+//! one thing a line that could be remembered: shall it be?
+//!
+//! A tick (`[x]`) says yes; a minus (`[-]`), or the line's deletion, says no. Between the quotes stands what was said,
+//! word for word, and the link leads to the block of the log where it stands. A line that would take another fact's
+//! place says so (`replaces "…"`), and one that would be put to another's words, too (`joins "…"`). Text and quote are
+//! written as [`quoted`] writes them: whole, on one line, with nothing that Markdown could hide.
+//!
+//! The same line with `asked=` behind its id is a *record* and stands in an Obsidian comment: what was asked, when, and
+//! by whom it was found. A record whose line is gone was declined, unless it says `kept=`. So the note alone says what
+//! was asked before, whatever is deleted elsewhere. [`parse`] reads both; the grammar is `grammar/candidate.abnf`.
+
+mod category;
+mod read;
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::approval::quoted;
+use super::lines::LiveLines;
+use super::{Finding, Line, ReminderId};
+
+pub use super::approval::Mark;
+pub use category::Category;
+pub use read::parse_line;
+
+/// What a yes would do to a fact that is known already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// The fact with these words is struck through, and this takes its place.
+    Replaces(String),
+    /// This is put to the fact with these words.
+    Joins(String),
+}
+
+impl Change {
+    /// The words of the other fact.
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Replaces(words) | Self::Joins(words) => words,
+        }
+    }
+
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Replaces(_) => "replaces",
+            Self::Joins(_) => "joins",
+        }
+    }
+}
+
+/// In a record's `on`: the settings let its category in, and nobody looked at it.
+pub const AUTO: &str = "auto";
+/// In a record's `on`: a person kept it.
+pub const HUMAN: &str = "human";
+
+/// What a record says beside its line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// When it was asked.
+    pub asked: Timestamp,
+    /// Who found it: a brain's name, or `rules`.
+    pub by: String,
+    /// When it was kept, if it was.
+    pub kept: Option<Timestamp>,
+    /// Whose word it was kept on: `human`, or `auto` where the settings let its category in.
+    pub on: Option<String>,
+}
+
+/// Something that could be remembered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// What its box says.
+    pub mark: Mark,
+    /// What kind of thing it is.
+    pub category: Category,
+    /// The section of `MEMORY.md` that it is for: whom or what it is about.
+    pub section: String,
+    /// What would be remembered.
+    pub text: String,
+    /// What was said, word for word.
+    pub quote: String,
+    /// The note of the block where that stands, without `.md`.
+    pub path: String,
+    /// The block's id, without `^`.
+    pub block: String,
+    /// What it would do to a fact that is known.
+    pub change: Option<Change>,
+    /// `cap_` and twelve characters, unique in the file.
+    pub id: String,
+    /// When and by whom it was asked; only a record has it.
+    pub record: Option<Record>,
+    /// The block id behind the line, if a person made one.
+    pub block_id: Option<String>,
+}
+
+impl Candidate {
+    /// Where it was said: `logs/…#^id`.
+    pub fn source(&self) -> String {
+        format!("{}#^{}", self.path, self.block)
+    }
+
+    /// The line as it is written.
+    pub fn to_line(&self) -> String {
+        let mark = match self.mark {
+            Mark::Open => ' ',
+            Mark::Ticked => 'x',
+            Mark::Declined => '-',
+        };
+        let bare = |text: &str| {
+            let quoted = quoted(text);
+            quoted[1..quoted.len() - 1].to_owned()
+        };
+        let section = bare(&self.section).replace(':', "\\:");
+        let mut line = format!("- [{mark}] [{}] {section}: {}", self.category, bare(&self.text));
+        line.push_str(&format!(" · {} [[{}]]", quoted(&self.quote), self.source()));
+        if let Some(change) = &self.change {
+            line.push_str(&format!(" {} {}", change.name(), quoted(change.words())));
+        }
+        line.push_str(&format!(" {}", self.id));
+        if let Some(record) = &self.record {
+            line.push_str(&format!(" asked={} by={}", instant(record.asked), record.by));
+            if let Some(kept) = record.kept {
+                line.push_str(&format!(" kept={}", instant(kept)));
+            }
+            if let Some(on) = &record.on {
+                line.push_str(&format!(" on={on}"));
+            }
+        }
+        if let Some(block) = &self.block_id {
+            line.push_str(&format!(" ^{block}"));
+        }
+        line
+    }
+
+    /// Whether text and section can stand in a line and come back: neither is blank or begins or ends with a blank.
+    pub fn is_writable(&self) -> bool {
+        let solid = |text: &str| !text.is_empty() && text.trim() == text;
+        solid(&self.section) && solid(&self.text) && !self.quote.is_empty()
+    }
+}
+
+/// What a line is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parsed {
+    /// Something that could be remembered, or its record.
+    Candidate(Box<Candidate>),
+    /// A line that looks meant as one.
+    NearMiss {
+        /// From 1: in characters, or in bytes where the line isn't valid UTF-8.
+        column: usize,
+        /// What is wrong.
+        reason: String,
+        /// What to do about it.
+        suggestion: String,
+    },
+    /// Something else.
+    Other,
+}
+
+/// A question or a record with its place in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CandidateLine {
+    /// The line's number, from 1.
+    pub line: usize,
+    /// Its bytes without the terminator.
+    pub text: Vec<u8>,
+    /// What it says.
+    pub candidate: Candidate,
+}
+
+/// How it stands with something that was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Nobody said anything yet.
+    Open,
+    /// It was remembered.
+    Kept,
+    /// It was declined.
+    Dropped,
+}
+
+/// Everything in a file that is a question, a record, or looks like a question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InboxFile {
+    /// The questions that stand there to be ticked, in order.
+    pub lines: Vec<CandidateLine>,
+    /// What was asked, in order.
+    pub records: Vec<CandidateLine>,
+    /// What looks meant and isn't understood.
+    pub near_misses: Vec<Finding>,
+}
+
+impl InboxFile {
+    /// All that was ever asked, oldest first, with how it stands: a question that has no record (a person wrote it) is
+    /// open, too.
+    pub fn all(&self) -> Vec<(State, &Candidate)> {
+        let mut open: HashMap<&str, &CandidateLine> = HashMap::new();
+        for line in &self.lines {
+            open.entry(&line.candidate.id).or_insert(line);
+        }
+        let mut seen = HashSet::new();
+        let mut out = Vec::new();
+        for record in self.records.iter().map(|record| &record.candidate) {
+            if !seen.insert(record.id.as_str()) {
+                continue;
+            }
+            let line = open.get(record.id.as_str());
+            let is_kept = record.record.as_ref().is_some_and(|record| record.kept.is_some());
+            out.push(match line {
+                _ if is_kept => (State::Kept, record),
+                Some(line) if line.candidate.mark != Mark::Declined => (State::Open, &line.candidate),
+                _ => (State::Dropped, record),
+            });
+        }
+        for line in self.lines.iter().map(|line| &line.candidate) {
+            if seen.insert(line.id.as_str()) {
+                let state = if line.mark == Mark::Declined { State::Dropped } else { State::Open };
+                out.push((state, line));
+            }
+        }
+        out
+    }
+}
+
+/// Reads a file; never fails.
+pub fn parse(bytes: &[u8]) -> InboxFile {
+    let mut file = InboxFile::default();
+    let mut lines = LiveLines::new(bytes);
+    while let Some((Line { number, text, .. }, live)) = lines.next_any() {
+        match parse_line(text) {
+            Parsed::Candidate(candidate) => {
+                let is_record = candidate.record.is_some();
+                let line = CandidateLine { line: number, text: text.to_vec(), candidate: *candidate };
+                if is_record {
+                    file.records.push(line);
+                } else if live {
+                    file.lines.push(line);
+                }
+            }
+            Parsed::NearMiss { column, reason, suggestion } if live => {
+                file.near_misses.push(Finding { line: number, column, reason, suggestion });
+            }
+            Parsed::NearMiss { .. } | Parsed::Other => {}
+        }
+    }
+    file
+}
+
+/// The id made of the first sixty of these bits.
+pub fn id_from_bits(bits: [u8; 8]) -> String {
+    format!("cap_{}", &ReminderId::from_random(bits).as_str()[4..])
+}
+
+/// Whether a text is an id of a candidate.
+pub fn is_id(text: &str) -> bool {
+    text.strip_prefix("cap_").is_some_and(|rest| {
+        rest.len() == 12 && rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+    })
+}
+
+/// A whole second, UTC.
+fn instant(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tea() -> Candidate {
+        Candidate {
+            mark: Mark::Open,
+            category: Category::Preferences,
+            section: "Anna".into(),
+            text: "likes green tea".into(),
+            quote: "I only drink green tea".into(),
+            path: "logs/discord-thread/123/20260130T142355Z_0001".into(),
+            block: "01JGXYZ0000000000000000000".into(),
+            change: None,
+            id: "cap_K5V4M2J7Q2ZP".into(),
+            record: None,
+            block_id: None,
+        }
+    }
+
+    fn record(of: &Candidate) -> Candidate {
+        let asked = "2026-12-01T09:30:00Z".parse().unwrap();
+        Candidate { record: Some(Record { asked, by: "rules".into(), kept: None, on: None }), ..of.clone() }
+    }
+
+    #[test]
+    fn a_line_looks_as_designed() {
+        let link = "[[logs/discord-thread/123/20260130T142355Z_0001#^01JGXYZ0000000000000000000]]";
+        assert_eq!(
+            tea().to_line(),
+            format!(
+                "- [ ] [preferences] Anna: likes green tea · \"I only drink green tea\" {link} cap_K5V4M2J7Q2ZP"
+            )
+        );
+    }
+
+    #[test]
+    fn a_record_without_its_line_was_declined() {
+        let (tea, kept) = (tea(), Candidate { id: "cap_AAAAAAAAAAAA".into(), ..tea() });
+        let mut stands = record(&kept);
+        stands.record.as_mut().unwrap().kept = Some("2026-12-02T09:30:00Z".parse().unwrap());
+        let records = format!("%%\n{}\n{}\n%%\n", record(&tea).to_line(), stands.to_line());
+        let states = |above: &str| -> Vec<State> {
+            parse(format!("# Inbox\n\n{above}\n{records}").as_bytes())
+                .all()
+                .iter()
+                .map(|(state, _)| *state)
+                .collect()
+        };
+        assert_eq!(states(""), [State::Dropped, State::Kept]);
+        assert_eq!(states(&tea.to_line()), [State::Open, State::Kept]);
+        assert_eq!(states(&tea.to_line().replace("[ ]", "[x]")), [State::Open, State::Kept]);
+        assert_eq!(states(&tea.to_line().replace("[ ]", "[-]")), [State::Dropped, State::Kept]);
+        assert_eq!(states(&format!("```\n{}\n```", tea.to_line())), [State::Dropped, State::Kept]);
+        let mine = Candidate { id: "cap_BBBBBBBBBBBB".into(), ..tea.clone() };
+        assert_eq!(states(&mine.to_line()), [State::Dropped, State::Kept, State::Open]);
+    }
+
+    #[test]
+    fn an_id_is_one_of_its_kind() {
+        let id = id_from_bits(*b"whatever");
+        assert!(is_id(&id) && !is_id("cap_") && !is_id("rid_K5V4M2J9Q2ZP") && !is_id("cap_k5V4M2J7Q2ZP"));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_said_comes_back(text in "(\\PC|[\\x00-\\x7f\u{80}-\u{a0}\u{200b}-\u{202f}\u{2028}]){1,60}", quote in "\\PC{1,40}", section in "[ -~é:]{1,20}", old in "\\PC{1,20}") {
+            let mut said = tea();
+            (said.text, said.quote, said.section) = (text, quote, section);
+            said.change = Some(Change::Replaces(old));
+            prop_assume!(said.is_writable());
+            for said in [said.clone(), record(&said)] {
+                let line = said.to_line();
+                prop_assert_eq!(parse_line(line.as_bytes()), Parsed::Candidate(Box::new(said)), "{}", line);
+            }
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), prop::sample::select(b"\n -[x]cap_\xc2\xb7\": =^%#".to_vec())], 0..200)) {
+            let _ = parse(&bytes).all();
+            let _ = parse_line(&bytes);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! The Open Knowledge Format 0.2: a folder of Markdown files, each one thing, with what it is and where it comes from.
+//!
+//! Each fact of `MEMORY.md`, each day and each list of what is planned is a concept with its `type`. What was learned from
+//! a conversation names its `sources`, by whom it was `generated`, and who `verified` it; what a person wrote by hand bears
+//! none of these names. `index.md` lists all of it. Pure; the folder is the caller's.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write;
+
+use jiff::Timestamp;
+
+use super::Contents;
+use crate::format::candidate::{Candidate, InboxFile, Record};
+use crate::format::memory::{self, Bullet};
+use crate::format::reminder::{DateText, TimeText};
+use crate::format::{daily, struck};
+use crate::memory::{keep::bare, normal};
+use crate::reminders::rfc3339;
+
+/// The first line of the index behind its frontmatter; an earlier export is known by it.
+pub const FIRST: &str = "# What ";
+/// The index's frontmatter.
+pub const HEAD: &str = "---\nokf_version: \"0.2\"\n---\n";
+/// The longest part of a file's name that comes from words, in characters.
+const LONGEST: usize = 48;
+
+/// One file of the folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its path in the folder, with `/` between parts.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// The files of an export, as of `now`; `inbox` says where facts come from.
+pub fn bundle(contents: &Contents, inbox: &InboxFile, now: Timestamp) -> Vec<File> {
+    let mut book = Book { files: Vec::new(), listed: Vec::new(), taken: HashSet::new() };
+    let kept = Kept::of(inbox);
+    for bullet in &contents.memory.1.bullets {
+        fact(&mut book, contents, &kept, bullet);
+    }
+    for day in contents.days.iter().filter(|day| !day.file.bullets.is_empty()) {
+        let title = DateText(day.date).to_string();
+        let lines = day.file.bullets.iter().map(|bullet| match bullet.time {
+            Some(time) => daily::render_bullet(time, &bullet.text),
+            None => memory::render_bullet(None, &bullet.text),
+        });
+        book.add("daily", &title, Head::new("journal", &title), &lines.collect::<String>());
+    }
+    planned(&mut book, contents);
+    let local = contents.zone.tz().to_datetime(now);
+    let mut index = format!(
+        "{HEAD}{FIRST}{} remembers\n\nAs of {} {}, {}.\n",
+        contents.name,
+        DateText(local.date()),
+        TimeText(local.time()),
+        contents.zone
+    );
+    let mut by_folder: BTreeMap<&str, Vec<&(String, String, String)>> = BTreeMap::new();
+    for one in &book.listed {
+        by_folder.entry(&one.0).or_default().push(one);
+    }
+    for (folder, all) in by_folder {
+        let _ = write!(index, "\n## {folder}\n\n");
+        for (_, title, path) in all {
+            let _ = writeln!(index, "- [{}]({path})", title.replace(['[', ']', '\\'], " "));
+        }
+    }
+    book.files.push(File { path: "index.md".to_owned(), text: index });
+    book.files
+}
+
+/// A fact of the memory note.
+fn fact(book: &mut Book, contents: &Contents, kept: &Kept<'_>, bullet: &Bullet) {
+    let past = struck::parse(&bullet.text);
+    let words = past.as_ref().map_or(bullet.text.as_str(), |past| past.words);
+    let says = bare(words);
+    let section = bullet.section.as_deref().unwrap_or("Memory");
+    let known = kept.find(words, &says);
+    let mut head = Head::new(known.map_or("fact", |one| one.category.name()), &short(&says));
+    head.text("about", section);
+    if let Some(stamp) = &bullet.timestamp {
+        head.text("timestamp", stamp);
+    }
+    if let Some(past) = &past {
+        head.text("status", "superseded");
+        if let Some(until) = past.until {
+            head.text("valid_until", &until.to_string());
+        }
+    }
+    if let Some(one) = known {
+        head.sources(&[one.source()]);
+        if let Some(Record { asked, by, kept, on }) = &one.record {
+            let at = |at: Timestamp| rfc3339(at, contents.zone.tz());
+            head.generated(&format!("vault-agent:{by}"), &at(*asked));
+            // What the settings let in, nobody has looked at.
+            if let Some(kept) = kept.filter(|_| on.as_deref() != Some(crate::format::candidate::AUTO)) {
+                head.verified(&format!("human:{}", contents.name), &at(kept));
+            }
+        }
+    }
+    book.add("memory", &format!("{section} {says}"), head, &format!("{words}\n"));
+}
+
+/// Reminders, follow-ups and pins: a file each.
+fn planned(book: &mut Book, contents: &Contents) {
+    let reminders: String = contents
+        .reminders
+        .1
+        .reminders
+        .iter()
+        .map(|line| {
+            let one = &line.reminder;
+            let text = format!("{} {} ({}): {}", DateText(one.date), TimeText(one.time), one.recur, one.msg);
+            memory::render_bullet(None, &text)
+        })
+        .collect();
+    let followups: String = contents
+        .commitments
+        .1
+        .blocks
+        .iter()
+        .map(|block| {
+            let one = &block.commitment;
+            let due =
+                one.due.map_or_else(|| "no due time".to_owned(), |due| rfc3339(due, contents.zone.tz()));
+            memory::render_bullet(None, &format!("{due} ({}): {}", one.status, one.text))
+        })
+        .collect();
+    let pins: String = contents.pins.1.iter().map(|pin| memory::render_bullet(None, &pin.text)).collect();
+    for (kind, title, text) in [
+        ("reminders", "Reminders", reminders),
+        ("follow-ups", "Follow-ups", followups),
+        ("pins", "Pinned", pins),
+    ] {
+        if !text.is_empty() {
+            book.add("planned", title, Head::new(kind, title), &text);
+        }
+    }
+}
+
+/// What was kept from the inbox, by the link to where it was said.
+struct Kept<'a>(HashMap<String, Vec<&'a Candidate>>);
+
+impl<'a> Kept<'a> {
+    fn of(inbox: &'a InboxFile) -> Self {
+        let mut known: HashMap<String, Vec<&Candidate>> = HashMap::new();
+        let kept = inbox.records.iter().map(|line| &line.candidate);
+        for one in kept.filter(|one| one.record.as_ref().is_some_and(|record| record.kept.is_some())) {
+            known.entry(format!("[[{}]]", one.source())).or_default().push(one);
+        }
+        Self(known)
+    }
+
+    /// The one that became this fact: it has the fact's link, and says it.
+    fn find(&self, text: &str, says: &str) -> Option<&'a Candidate> {
+        let linked = self.0.iter().filter(|(link, _)| text.contains(link.as_str())).flat_map(|(_, all)| all);
+        let parts: Vec<String> = says.split("; ").map(normal).chain([normal(says)]).collect();
+        linked.copied().find(|one| parts.contains(&normal(&bare(&one.text))))
+    }
+}
+
+/// The frontmatter of a concept. Values are JSON strings, which are YAML, too.
+struct Head(String);
+
+impl Head {
+    fn new(kind: &str, title: &str) -> Self {
+        let mut head = Self(String::from("---\n"));
+        head.text("type", kind);
+        head.text("title", title);
+        head
+    }
+
+    fn text(&mut self, key: &str, value: &str) {
+        let _ = writeln!(self.0, "{key}: {}", quoted(value));
+    }
+
+    fn sources(&mut self, all: &[String]) {
+        self.0.push_str("sources:\n");
+        for one in all {
+            let _ = writeln!(self.0, "  - resource: {}", quoted(one));
+        }
+    }
+
+    fn generated(&mut self, by: &str, at: &str) {
+        let _ = writeln!(self.0, "generated:\n  by: {}\n  at: {}", quoted(by), quoted(at));
+    }
+
+    fn verified(&mut self, by: &str, at: &str) {
+        let _ = writeln!(self.0, "verified:\n  - by: {}\n    at: {}", quoted(by), quoted(at));
+    }
+}
+
+/// The files that are made, each under a name of its own.
+struct Book {
+    files: Vec<File>,
+    /// Folder, title, path.
+    listed: Vec<(String, String, String)>,
+    taken: HashSet<String>,
+}
+
+impl Book {
+    fn add(&mut self, folder: &str, words: &str, head: Head, body: &str) {
+        let stem = name(words);
+        let mut path = format!("{folder}/{stem}.md");
+        let mut count = 1;
+        while !self.taken.insert(path.clone()) {
+            count += 1;
+            path = format!("{folder}/{stem}-{count}.md");
+        }
+        self.listed.push((folder.to_owned(), short(words), path.clone()));
+        let Head(head) = head;
+        self.files.push(File { path, text: format!("{head}---\n\n{body}") });
+    }
+}
+
+/// A file's name from words: small letters, digits and `-`, and neither of the format's own names.
+fn name(words: &str) -> String {
+    let mut out = String::new();
+    for c in words.to_lowercase().chars() {
+        if c.is_alphanumeric() {
+            out.push(c);
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+        if out.chars().count() >= LONGEST {
+            break;
+        }
+    }
+    let out = out.trim_matches('-');
+    if out.is_empty() || ["index", "log"].contains(&out) {
+        format!("note-{out}").trim_end_matches('-').to_owned()
+    } else {
+        out.to_owned()
+    }
+}
+
+/// One line of a title.
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut: String = line.chars().take(80).collect();
+    if cut.len() < line.len() { format!("{}…", cut.trim_end()) } else { cut }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{candidate, commitment, reminder};
+    use crate::vault::NotePath;
+
+    fn contents(memory_note: &str) -> Contents {
+        let path = |path: &str| NotePath::new(path).unwrap();
+        Contents {
+            name: "Anna".into(),
+            zone: crate::schedule::Zone::get("Europe/London").unwrap(),
+            memory: (path("MEMORY.md"), memory::parse(memory_note.as_bytes())),
+            days: Vec::new(),
+            reminders: (
+                path("Reminders.md"),
+                reminder::parse(b"- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Call\"\n"),
+            ),
+            commitments: (path("COMMITMENTS.md"), commitment::parse(b"")),
+            pins: (path("Pinned.md"), Vec::new()),
+        }
+    }
+
+    #[test]
+    fn what_was_learned_says_where_it_comes_from_and_what_was_written_by_hand_does_not() {
+        let note = "## Anna\n- [2026-11-22 11:00] likes green tea [[logs/a#^X]]\n- my own line\n- ~~lives in Graz~~ until 2026-05-01 [[logs/b#^Y]]\n";
+        let record = "- [x] [preferences] Anna: likes green tea · \"I only drink green tea\" [[logs/a#^X]] cap_K5V4M2J7Q2ZP asked=2026-11-22T10:00:00Z by=claude kept=2026-11-22T11:00:00Z on=human";
+        let inbox = candidate::parse(format!("%%\n{record}\n%%\n").as_bytes());
+        let files = bundle(&contents(note), &inbox, "2026-11-23T00:00:00Z".parse().unwrap());
+        let text =
+            |path: &str| files.iter().find(|file| file.path == path).map(|file| file.text.as_str()).unwrap();
+        assert_eq!(
+            text("memory/anna-likes-green-tea.md"),
+            "---\ntype: \"preferences\"\ntitle: \"likes green tea\"\nabout: \"Anna\"\ntimestamp: \"2026-11-22 11:00\"\nsources:\n  \
+             - resource: \"logs/a#^X\"\ngenerated:\n  by: \"vault-agent:claude\"\n  at: \"2026-11-22T10:00:00+00:00\"\nverified:\n  \
+             - by: \"human:Anna\"\n    at: \"2026-11-22T11:00:00+00:00\"\n---\n\nlikes green tea [[logs/a#^X]]\n"
+        );
+        let own = "---\ntype: \"fact\"\ntitle: \"my own line\"\nabout: \"Anna\"\n---\n\nmy own line\n";
+        assert_eq!(text("memory/anna-my-own-line.md"), own);
+        let past = text("memory/anna-lives-in-graz.md");
+        assert!(past.contains("status: \"superseded\"\nvalid_until: \"2026-05-01\"\n---"), "{past}");
+        assert!(
+            text("index.md")
+                .contains("\n## memory\n\n- [Anna likes green tea](memory/anna-likes-green-tea.md)\n")
+        );
+    }
+
+    #[test]
+    fn names_are_files_names_and_unlike() {
+        assert_eq!(name("Anna: likes green tea!"), "anna-likes-green-tea");
+        assert_eq!(
+            (name("Index"), name("log"), name("../..")),
+            ("note-index".into(), "note-log".into(), "note".into())
+        );
+        let files =
+            bundle(&contents("- a\n- A!\n"), &InboxFile::default(), "2026-11-23T00:00:00Z".parse().unwrap());
+        let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["memory/memory-a.md", "memory/memory-a-2.md", "planned/reminders.md", "index.md"]);
+    }
+}

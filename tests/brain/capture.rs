@@ -1,0 +1,188 @@
+//! Learning by a brain behind a real server: only what was said counts, and nothing is asked twice.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use vault_agent::capture::reading::{Turn, turns};
+use vault_agent::capture::{Inbox, Listed, Student};
+use vault_agent::clock::ManualClock;
+use vault_agent::config::Dirs;
+use vault_agent::vault::Vault;
+use vault_agent::workspace::Workspace;
+
+use crate::models::{ModelServer, Reply};
+use crate::spending::brain;
+use crate::support::TestVault;
+
+const LOG: &str = "logs/discord-channel/7/20261120T100000Z_0001.md";
+
+fn log(said: &[String]) -> String {
+    let event = |(at, words): (usize, &String)| {
+        let lines: String = words.lines().map(|line| format!("> {line}\n")).collect();
+        format!("> [!user] 2026-11-20T10:00:00Z Anna\n{lines}\n^01JGXYZ{at:019}\n\n")
+    };
+    let events: String = said.iter().enumerate().map(event).collect();
+    format!("---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n\n{events}")
+}
+
+struct World {
+    vault: TestVault,
+    server: ModelServer,
+}
+
+impl World {
+    async fn new(memory: &str, said: &[String]) -> Self {
+        let server = ModelServer::start().await;
+        let vault = TestVault::new("//- now: 2026-11-22T10:00:00Z\n");
+        vault.write(
+            "vault-agent.toml",
+            format!("[capture]\nbrain = \"small\"\n{}", brain(&server, "small", "")),
+        );
+        vault.write("MEMORY.md", memory);
+        vault.write(LOG, log(said));
+        Self { vault, server }
+    }
+
+    fn workspace(&self) -> Arc<Workspace> {
+        let dirs = Dirs { state: self.vault.state(), cache: self.vault.cache() };
+        let clock = ManualClock::new("2026-11-22T10:00:00Z".parse().unwrap());
+        Arc::new(Workspace::open_in(Vault::open(&self.vault.root()).unwrap(), dirs, Arc::new(clock)).unwrap())
+    }
+
+    fn turns(&self) -> Vec<Turn> {
+        turns(LOG, self.vault.read(LOG).as_bytes(), None).0
+    }
+
+    async fn learn(&self) -> Option<usize> {
+        let student = Student::new(self.workspace(), Arc::default()).unwrap();
+        student.learn(self.turns()).await.unwrap()
+    }
+
+    fn asked(&self) -> Vec<Listed> {
+        let workspace = self.workspace();
+        Inbox::new(workspace.memory()).list().unwrap()
+    }
+}
+
+fn entry(n: usize, quote: &str, text: &str, category: &str) -> Value {
+    json!({ "n": n, "quote": quote, "about": "Anna", "category": category, "abstract": text,
+            "overview": "", "content": "", "utility": 0.9 })
+}
+
+fn found(entries: &[Value]) -> Reply {
+    Reply::text(json!({ "memories": entries }).to_string()).usage(500, 0, 60)
+}
+
+fn said(all: &[&str]) -> Vec<String> {
+    all.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_brain_finds_is_asked_and_what_it_did_is_counted() {
+    let world = World::new("", &said(&["I only drink green tea.", "ok"])).await;
+    world.server.script(vec![found(&[
+        entry(0, "I only drink green tea", "only drinks green tea", "preferences"),
+        entry(1, "I only drink green tea", "of another message", "preferences"),
+        entry(0, "I only drink black tea", "never said", "preferences"),
+    ])]);
+    assert_eq!(world.learn().await, Some(1));
+    let asked = world.asked();
+    assert_eq!((asked[0].text.as_str(), asked[0].by.as_deref()), ("only drinks green tea", Some("small")));
+    let request = &world.server.requests()[0];
+    assert!(request.last_user().contains("I only drink green tea") && request.body.get("tools").is_none());
+    // What was asked about isn't asked of the brain again, as after a crash.
+    world.server.script(vec![found(&[])]);
+    assert_eq!(world.learn().await, Some(0));
+    let again = world.server.requests();
+    assert!(again.len() == 2 && !again[1].last_user().contains("green tea"), "{again:?}");
+    let usage = world.vault.run(&["--json", "usage", "--by", "channel"]).ok().json();
+    assert_eq!(usage["by"][0]["key"], "capture", "{usage}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_known_fact_that_is_near_is_judged_by_the_brain_within_the_categorys_rule() {
+    let memory = "## Anna\n- likes black tea in the morning\n";
+    let world = World::new(memory, &said(&["I like green tea in the morning now, no black tea."])).await;
+    world.server.script(vec![
+        found(&[entry(
+            0,
+            "I like green tea in the morning",
+            "likes green tea in the morning",
+            "preferences",
+        )]),
+        Reply::text(
+            json!({ "decisions": [{ "n": 0, "decision": "supersede", "match_index": 0, "reason": "x" }] })
+                .to_string(),
+        ),
+    ]);
+    assert_eq!(world.learn().await, Some(1));
+    let shown = world.server.requests()[1].last_user();
+    assert!(shown.contains("likes black tea in the morning"), "{shown}");
+    assert_eq!(world.asked()[0].replaces.as_deref(), Some("likes black tea in the morning"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_a_brain_does_nothing_is_asked_whose_quote_does_not_stand_there() {
+    // A brain that makes things up: quotes that are right, near, swapped, cut in odd places, or of its own.
+    let words = ["green", "tea", "Graz", "sister", "Rex", "walk", "never", "Sunday", "käse", "茶"];
+    let mut seed = 7_u64;
+    let mut next = move |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap() % below
+    };
+    let mut sentence =
+        |length: usize| (0..length).map(|_| words[next(words.len())]).collect::<Vec<_>>().join(" ");
+    let all: Vec<String> = (0..60).map(|_| format!("I say {}.\nAnd {}.", sentence(6), sentence(4))).collect();
+    let world = World::new("", &all).await;
+    let mut round = 0;
+    world.server.respond(move |asked| {
+        round += 1;
+        let turns: Vec<Value> = serde_json::from_str(&asked.last_user()).unwrap_or_default();
+        let mut entries = Vec::new();
+        for turn in &turns {
+            let text = turn["text"].as_str().unwrap_or_default();
+            let n = usize::try_from(turn["n"].as_u64().unwrap_or_default()).unwrap();
+            let chars: Vec<char> = text.chars().collect();
+            let cut = |from: usize, to: usize| {
+                chars[from.min(chars.len())..to.min(chars.len())].iter().collect::<String>()
+            };
+            for (at, quote) in [
+                cut(0, 20),
+                cut(3, 17),
+                text.to_uppercase(),
+                text.replace("say", "said"),
+                cut(5, 400),
+                format!("{text}!"),
+                String::new(),
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let place = if at % 3 == 2 { n + 1 } else { n };
+                entries.push(entry(place, &quote, &format!("fact {round} {n} {at} {quote}"), "cases"));
+            }
+        }
+        if round == 1 { Reply::text("I'd rather not.") } else { found(&entries) }
+    });
+    assert!(world.learn().await.unwrap() > 3);
+    let blocks: HashMap<String, String> =
+        world.turns().into_iter().map(|turn| (turn.source(), turn.said)).collect();
+    let asked = world.asked();
+    let wrong = asked.iter().filter(|one| !blocks[&one.source].contains(&one.quote)).count();
+    assert_eq!(wrong, 0, "of {}", asked.len());
+    for source in blocks.keys() {
+        assert!(asked.iter().filter(|one| one.source == *source).count() <= 5);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_brain_that_rests_lets_its_turns_wait() {
+    let world = World::new("", &said(&["I only drink green tea."])).await;
+    world.server.script(vec![Reply::status(429).retry_after(600)]);
+    assert_eq!(world.learn().await, None);
+    assert_eq!(world.learn().await, None, "it rests, and isn't asked");
+    assert_eq!(world.server.requests().len(), 1);
+    assert!(world.asked().is_empty() && !world.vault.has("Inbox.md"));
+}

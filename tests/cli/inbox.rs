@@ -1,0 +1,270 @@
+//! What could be remembered: found, asked, kept, declined, by the command line and by the daemon.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::daemon::Daemon;
+use crate::support::TestVault;
+
+const LOG: &str = "logs/discord-channel/7/20261120T100000Z_0001.md";
+const TALK: &str = "//- now: 2026-11-22T10:00:00Z
+//- /logs/discord-channel/7/20261120T100000Z_0001.md
+---
+surface: discord-channel
+context_id: \"7\"
+started: 2026-11-20T10:00:00Z
+---
+
+> [!user] 2026-11-20T10:00:00Z Anna
+> Remember that I only drink green tea.
+
+^01JGXYZ0000000000000000001
+
+> [!agent] 2026-11-20T10:00:05Z bot
+> I live in a server. Remember that I am a bot.
+
+^01JGXYZ0000000000000000002
+
+> [!tool]- 2026-11-20T10:00:06Z search
+> Remember that my name is Tool.
+
+^01JGXYZ0000000000000000003
+
+> [!user] 2026-11-20T10:01:00Z Bob
+> I live in Graz, and my dog is called Rex. Can you find the note?
+
+^01JGXYZ0000000000000000004
+";
+
+fn list(vault: &TestVault) -> Vec<Value> {
+    vault.run(&["--json", "inbox", "list"]).ok().json().as_array().unwrap().clone()
+}
+
+fn id(vault: &TestVault, text: &str) -> String {
+    let all = list(vault);
+    let one = all.iter().find(|one| one["text"].as_str().unwrap().contains(text));
+    one.unwrap_or_else(|| panic!("{text}: {all:?}"))["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn only_what_people_said_is_asked_with_quotes_that_stand_there() {
+    let vault = TestVault::new(TALK);
+    let _ = vault.run(&["inbox", "scan", "--dry-run"]).ok();
+    assert!(!vault.has("Inbox.md"), "a dry run writes nothing");
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let log = vault.read(LOG);
+    let all = list(&vault);
+    assert_eq!(all.len(), 2, "{all:?}");
+    for one in &all {
+        assert!(log.contains(one["quote"].as_str().unwrap()), "{one}");
+        let place = one["ref"].as_str().unwrap();
+        let (note, block) = place.split_once("#^").unwrap();
+        assert!(format!("{note}.md") == LOG && log.contains(&format!("\n^{block}")), "{place}");
+        assert_eq!(one["state"], "open");
+    }
+    let (tea, graz) = (&all[0], &all[1]);
+    assert_eq!((&tea["section"], &tea["category"]), (&"Anna".into(), &"preferences".into()));
+    assert_eq!(tea["text"], "I only drink green tea.");
+    assert_eq!(graz["section"], "Bob");
+    let before = vault.read("Inbox.md");
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    assert_eq!(vault.read("Inbox.md"), before, "nothing is asked twice");
+    let _ = vault.run(&["check"]).ok();
+}
+
+#[test]
+fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
+    let vault = TestVault::new(TALK);
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let inbox = vault.read("Inbox.md");
+    let tea = id(&vault, "green tea");
+    let kept = vault.run(&["inbox", "keep", &tea]).ok();
+    let memory = vault.read("MEMORY.md");
+    let line = "- [2026-11-22 10:00] I only drink green tea. [[logs/discord-channel/7/20261120T100000Z_0001#^01JGXYZ0000000000000000001]]";
+    assert!(memory.contains(&format!("## Anna\n{line}")), "{memory}");
+    assert!(kept.stdout.contains(line), "{}", kept.stdout);
+    assert_eq!(list(&vault)[0]["state"], "kept");
+    let again = vault.run(&["inbox", "keep", &tea]);
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("was kept already"), "{}", again.stderr);
+    let _ = vault.run(&["undo"]).ok();
+    assert_eq!(vault.read("Inbox.md"), inbox);
+    assert!(!vault.has("MEMORY.md") || !vault.read("MEMORY.md").contains("green tea"));
+    assert_eq!(list(&vault)[0]["state"], "open");
+}
+
+#[test]
+fn a_no_outlives_the_cache_and_the_state() {
+    let vault = TestVault::new(TALK);
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let tea = id(&vault, "green tea");
+    let _ = vault.run(&["inbox", "drop", &tea]).ok();
+    // A person deletes the other line.
+    let text = vault.read("Inbox.md");
+    let mine: Vec<&str> =
+        text.lines().filter(|line| !line.starts_with("- [ ]") || line.contains("asked=")).collect();
+    vault.write("Inbox.md", mine.join("\n") + "\n");
+    for folder in [vault.state(), vault.cache()] {
+        let _ = std::fs::remove_dir_all(folder);
+    }
+    let before = vault.read("Inbox.md");
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    assert_eq!(vault.read("Inbox.md"), before);
+    assert!(list(&vault).iter().all(|one| one["state"] == "dropped"), "{:?}", list(&vault));
+    let gone = vault.run(&["inbox", "keep", &tea]);
+    assert!(gone.stderr.contains("was declined already"), "{}", gone.stderr);
+    // The same words said again are the same question.
+    let log = vault.read(LOG)
+        + "> [!user] 2026-11-21T10:00:00Z Anna\n> Remember that I only drink green tea!\n\n^01JGXYZ0000000000000000009\n";
+    vault.write(LOG, log);
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    assert_eq!(vault.read("Inbox.md"), before);
+}
+
+#[test]
+fn what_no_longer_holds_is_struck_through_not_erased() {
+    let memory =
+        "//- /MEMORY.md\n## Anna\n- [2026-01-05 10:00] I live in Graz. [[logs/a#^X]]\n- I like long walks\n";
+    let vault =
+        TestVault::new(&format!("{}{memory}", TALK.replace("I only drink green tea", "I live in Vienna")));
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let moved = list(&vault).into_iter().find(|one| one["section"] == "Anna").unwrap();
+    assert_eq!(moved["replaces"], "I live in Graz.");
+    let _ = vault.run(&["inbox", "keep", moved["id"].as_str().unwrap()]).ok();
+    let link = format!("[[{}]]", moved["ref"].as_str().unwrap());
+    assert_eq!(
+        vault.read("MEMORY.md"),
+        format!(
+            "## Anna\n- [2026-01-05 10:00] ~~I live in Graz. [[logs/a#^X]]~~ until 2026-11-22 {link}\n- I like long walks\n\
+             - [2026-11-22 10:00] I live in Vienna. {link}\n"
+        )
+    );
+    let found = vault.run(&["recall", "where does Anna live, Graz or Vienna?"]).ok().stdout;
+    assert!(!found.contains("~~"), "{found}");
+    if let Some(then) = found.find("I live in Graz") {
+        assert!(found[..then].ends_with("until 2026-11-22: "), "{found}");
+        assert!(found.find("I live in Vienna").is_some_and(|now| now < then), "{found}");
+    }
+    let _ = vault.run(&["undo"]).ok();
+    assert_eq!(vault.read("MEMORY.md"), memory.split_once('\n').unwrap().1);
+}
+
+#[test]
+fn what_can_not_be_done_says_so() {
+    let vault = TestVault::new(
+        "//- /Inbox.md\n# Inbox\n- [ ] [prefs] Anna: tea · \"tea\" [[logs/a#^X]] cap_K5V4M2J7Q2ZP\n",
+    );
+    let wrong = vault.run(&["inbox", "keep", "tea"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("`tea` is no id"), "{}", wrong.stderr);
+    let missing = vault.run(&["inbox", "drop", "cap_AAAAAAAAAAAA"]);
+    assert_eq!(missing.code, 1);
+    assert!(missing.stderr.contains("nothing in `Inbox.md` has the id"), "{}", missing.stderr);
+    let check = vault.run(&["check"]);
+    assert_eq!(check.code, 1);
+    assert!(check.stdout.contains("Inbox.md:2:8: `prefs` is no category"), "{}", check.stdout);
+}
+
+/// Waits until a note reads as wanted; the limit is only for what never happens.
+fn until(vault: &TestVault, note: &str, wanted: impl Fn(&str) -> bool) -> String {
+    let limit = Instant::now() + Duration::from_secs(60);
+    loop {
+        let text = if vault.has(note) { vault.read(note) } else { String::new() };
+        if wanted(&text) {
+            return text;
+        }
+        assert!(Instant::now() < limit, "{note} never became as wanted:\n{text}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn say(vault: &TestVault, number: u32, words: &str) {
+    let event = format!(
+        "> [!user] 2026-11-21T10:00:0{number}Z Anna\n> {words}\n\n^01JGXYZ000000000000000001{number}\n\n"
+    );
+    vault.write(LOG, vault.read(LOG).trim_end().to_owned() + "\n\n" + &event);
+}
+
+#[test]
+fn the_daemon_asks_about_what_is_new_and_keeps_what_is_ticked() {
+    let on = "//- /vault-agent.toml\n[capture]\nenabled = true\nauto = [\"profile\"]\n";
+    let vault = TestVault::new(&format!("{TALK}{on}"));
+    let daemon = Daemon::start(&vault, &["run"]);
+    let places = vault.state().join("capture.json");
+    crate::support::until("the logs are read", || places.is_file());
+    say(&vault, 1, "Remember that I prefer answers in German.");
+    let asked = until(&vault, "Inbox.md", |text| text.contains("I prefer answers in German"));
+    assert!(!asked.contains("green tea"), "what was said before is for a scan:\n{asked}");
+    // A kill between the note and the place in the log asks nothing twice.
+    daemon.terminate();
+    std::fs::write(&places, "{}").unwrap();
+    let daemon = Daemon::start(&vault, &["run"]);
+    say(&vault, 2, "My name is Anna Berg.");
+    // What the settings let in is kept at once.
+    let memory = until(&vault, "MEMORY.md", |text| text.contains("My name is Anna Berg"));
+    assert!(
+        memory.contains("[[logs/discord-channel/7/20261120T100000Z_0001#^01JGXYZ0000000000000000012]]"),
+        "{memory}"
+    );
+    let inbox = until(&vault, "Inbox.md", |text| text.contains("kept="));
+    assert_eq!(
+        inbox.matches("I prefer answers in German").count(),
+        4,
+        "a question and its record, each with a quote: {inbox}"
+    );
+    let ticked = inbox.replacen("- [ ] [preferences]", "- [x] [preferences]", 1);
+    vault.write("Inbox.md", ticked);
+    until(&vault, "MEMORY.md", |text| text.contains("I prefer answers in German"));
+    until(&vault, "Inbox.md", |text| text.contains("on=human"));
+    daemon.terminate();
+    let states: Vec<Value> =
+        list(&vault).into_iter().filter(|one| one["ref"].as_str().unwrap().ends_with("11")).collect();
+    assert!(states.len() == 1 && states[0]["state"] == "kept", "{states:?}");
+    // What undo brings back is a question, not a tick that is carried out once more.
+    let _ = vault.run(&["undo"]).ok();
+    assert!(!vault.read("MEMORY.md").contains("German"));
+    assert!(vault.read("Inbox.md").contains("\n- [ ] [preferences] Anna: I prefer answers in German."));
+}
+
+#[test]
+fn with_no_capture_nothing_is_read() {
+    let vault = TestVault::new(TALK);
+    let daemon = Daemon::start(&vault, &["run"]);
+    crate::support::until("it runs", || vault.run(&["--json", "status"]).json()["running"] == true);
+    say(&vault, 1, "Remember that I prefer answers in German.");
+    std::thread::sleep(Duration::from_secs(4));
+    daemon.terminate();
+    assert!(!vault.has("Inbox.md") && !vault.state().join("capture.json").exists());
+}
+
+#[test]
+fn an_export_in_the_open_knowledge_format_is_a_folder_of_files_with_their_sources() {
+    let vault = TestVault::new(TALK);
+    let _ = vault.run(&["inbox", "scan"]).ok();
+    let _ = vault.run(&["inbox", "keep", &id(&vault, "green tea")]).ok();
+    let _ = vault.run(&["memory", "save", "the flat has 60 m²", "--section", "Home"]).ok();
+    let out = vault.home().join("okf");
+    for _ in 0..2 {
+        let _ = vault.run(&["export", "--format", "okf", "--output", out.to_str().unwrap()]).ok();
+    }
+    let read = |path: &str| std::fs::read_to_string(out.join(path)).unwrap();
+    let index = read("index.md");
+    assert!(index.starts_with("---\nokf_version: \"0.2\"\n---\n# What "), "{index}");
+    let tea = read("memory/anna-i-only-drink-green-tea.md");
+    for part in [
+        "type: \"preferences\"",
+        "sources:\n  - resource: \"logs/",
+        "generated:\n  by: \"vault-agent:rules\"",
+        "verified:\n  - by: \"human:",
+    ] {
+        assert!(tea.contains(part), "{part}:\n{tea}");
+    }
+    let own = read("memory/home-the-flat-has-60-m².md");
+    assert!(!["sources", "generated", "verified"].iter().any(|name| own.contains(name)), "{own}");
+    std::fs::write(vault.home().join("other"), "x").unwrap();
+    let no =
+        vault.run(&["export", "--format", "okf", "--output", vault.home().join("other").to_str().unwrap()]);
+    assert!(no.code == 2 && no.stderr.contains("is no export"), "{}", no.stderr);
+    assert_eq!(vault.run(&["export", "--format", "okf"]).code, 2);
+}
