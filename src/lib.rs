@@ -33,6 +33,8 @@ pub mod deliver;
 
 pub mod workspace;
 
+pub mod setup;
+
 pub mod confine;
 
 #[cfg(feature = "assistant")]

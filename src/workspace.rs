@@ -240,8 +240,20 @@ impl Workspace {
 
     /// Who is told, by the settings; `json` makes the console's lines JSON objects.
     pub fn outlets(&self, json: bool) -> Outlets {
-        let console: Arc<dyn Notifier> = Arc::new(Console::stdout(json, self.zone.tz().clone()));
-        self.outlets_with(console)
+        let console = Console::stdout(json, self.zone.tz().clone());
+        let console = if deliver::takes_links() { console.with_links(self.links()) } else { console };
+        self.outlets_with(Arc::new(console))
+    }
+
+    /// The links that open the notes of this vault in Obsidian.
+    pub fn links(&self) -> deliver::Links {
+        let name = self.vault.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let paths = &self.settings.paths;
+        deliver::Links {
+            vault: name,
+            reminders: paths.reminders.clone(),
+            commitments: paths.commitments.clone(),
+        }
     }
 
     /// Who is told, by the settings, with this console.

@@ -87,6 +87,13 @@ impl Prepared {
         Self { settings: settings.clone(), url, link, price: settings.price, problem, keys }
     }
 
+    /// A brain that is only tried, with a key that is in no file yet.
+    #[must_use]
+    pub fn with_key(mut self, key: SecretString) -> Self {
+        (self.keys, self.problem) = (vec![key], None);
+        self
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.settings.name

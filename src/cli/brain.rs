@@ -9,6 +9,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::when::Shown;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::agent::budget::{self, Budget};
 use crate::agent::setup::{self, Prepared};
@@ -17,12 +18,11 @@ use crate::brain::health::{Health, Store};
 use crate::brain::wire::{Watch, http};
 use crate::brain::{Brain, BrainError, Class, Event, Message, Request};
 use crate::config::{AttachmentKind, Category};
-use crate::reminders::rfc3339;
 use crate::turn::{Question, UnknownBrain, route};
 use crate::workspace::Workspace;
 
 /// How long a test waits for a whole answer: a model that has to be loaded first may take its time.
-const TEST_LIMIT: Duration = Duration::from_secs(120);
+pub(super) const TEST_LIMIT: Duration = Duration::from_secs(120);
 /// Waiting events; nobody reads them here.
 const EVENTS: usize = 16;
 
@@ -91,15 +91,15 @@ pub(super) struct Listed {
     /// Whether it would be asked now.
     pub ok: bool,
     /// Until when it is left alone.
-    pub cooldown_until: Option<String>,
+    pub cooldown_until: Option<Shown>,
     /// Why it isn't asked.
     pub class: Option<Class>,
     /// Its own budget of the day, where it has one.
     pub budget: Option<Budget>,
     /// When it answered last.
-    pub last_ok: Option<String>,
+    pub last_ok: Option<Shown>,
     /// When it failed last.
-    pub last_failed: Option<String>,
+    pub last_failed: Option<Shown>,
     /// What it said when it failed last, or what is wrong with its key.
     pub last_error: Option<String>,
 }
@@ -159,7 +159,7 @@ pub(super) fn listed(workspace: &Workspace) -> Vec<Listed> {
     let (now, zone) = (workspace.clock.now(), workspace.zone.tz());
     let brains = setup::prepare(&workspace.settings, workspace.vault.root());
     let budgets = budget::of_vault(workspace);
-    let midnight = budget::midnight(workspace, 1).map(|at| rfc3339(at, zone));
+    let midnight = budget::midnight(workspace, 1).map(|at| Shown::new(at, zone));
     let one = |brain: &Prepared| {
         let mut listed = Listed::of(brain, &health, now, zone);
         let own = budgets.iter().find(|budget| budget.brain.as_deref() == Some(brain.name()));
@@ -188,30 +188,30 @@ impl Listed {
             model: brain.settings.model.clone(),
             url: brain.url.clone(),
             ok: class.is_none(),
-            cooldown_until: until.map(|until| rfc3339(until, zone)),
+            cooldown_until: until.map(|until| Shown::new(until, zone)),
             class,
             budget: None,
-            last_ok: seen.and_then(|seen| seen.last_ok).map(|at| rfc3339(at, zone)),
-            last_failed: seen.and_then(|seen| seen.failed).map(|at| rfc3339(at, zone)),
+            last_ok: seen.and_then(|seen| seen.last_ok).map(|at| Shown::new(at, zone)),
+            last_failed: seen.and_then(|seen| seen.failed).map(|at| Shown::new(at, zone)),
             last_error: brain.problem.clone().or_else(|| seen.and_then(|seen| seen.last_error.clone())),
         }
     }
 
-    /// How it is, in a few words.
-    pub(super) fn state(&self) -> String {
+    /// How it is now, in a few words.
+    pub(super) fn state(&self, now: Timestamp) -> String {
         let Some(class) = self.class else {
             if let (Some(budget), Some(until)) = (&self.budget, &self.cooldown_until) {
-                return format!("rests until {until}: {} is used up", budget.words());
+                return format!("rests until {}: {} is used up", until.told(now), budget.words());
             }
             let error = self.last_error.as_deref().unwrap_or("no reason was given");
             return match (&self.last_ok, &self.last_failed) {
-                (Some(at), _) => format!("well, last answer {at}"),
-                (None, Some(at)) => format!("no answer yet, failed {at}: {error}"),
+                (Some(at), _) => format!("well, last answer {}", at.told(now)),
+                (None, Some(at)) => format!("no answer yet, failed {}: {error}", at.told(now)),
                 (None, None) => "not asked yet".to_owned(),
             };
         };
         let until = match (&self.cooldown_until, class) {
-            (Some(until), _) => format!("rests until {until}"),
+            (Some(until), _) => format!("rests until {}", until.told(now)),
             (None, Class::UnknownModel) => "off until its settings change".to_owned(),
             (None, _) => "off until its key or its settings change".to_owned(),
         };
@@ -229,7 +229,7 @@ fn list(context: &Context, workspace: &Workspace) -> CommandResult {
     if brains.is_empty() {
         context.ui.line("no brain is set up; memory answers. `[[brain]]` in vault-agent.toml names one");
     }
-    table(context, brains.iter().map(|brain| (brain, brain.state())));
+    table(context, brains.iter().map(|brain| (brain, brain.state(workspace.clock.now()))));
     Ok(Status::Fine)
 }
 
@@ -365,7 +365,7 @@ impl Tested {
 }
 
 /// One short call. Whatever is answered is well, a refusal too.
-async fn hello(brain: &Arc<dyn Brain>) -> Result<(), BrainError> {
+pub(super) async fn hello(brain: &Arc<dyn Brain>) -> Result<(), BrainError> {
     let request = Request {
         system: "Answer with one word.".to_owned(),
         messages: vec![Message::user("Say OK.")],

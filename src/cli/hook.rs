@@ -4,9 +4,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::agent_memories::{self, Kept, Wish};
+use super::hook_server;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::hooks::archive::{ArchiveError, Report, Request, archive, sweep};
 use crate::hooks::install::{self, Caller, SettingsError};
+use crate::hooks::memories;
 use crate::hooks::settings_file::SettingsFile;
 use crate::hooks::{self, Event, Place};
 
@@ -57,6 +60,19 @@ enum Action {
     Install {
         #[command(flatten)]
         at: At,
+        /// Keeps what Claude Code remembers of the project in this folder as notes of the vault, in `memory/claude/`;
+        /// by default it is asked at a terminal.
+        #[arg(long, overrides_with = "no_memories")]
+        memories: bool,
+        /// Leaves Claude Code's own memories where they are.
+        #[arg(long)]
+        no_memories: bool,
+        /// Follows Codex's own memories into `memory/codex/`: `[follow] codex` in the vault's settings.
+        #[arg(long)]
+        codex_memories: bool,
+        /// Starts a process for each prompt also where Claude Code could call the MCP server that it has anyway.
+        #[arg(long)]
+        no_mcp: bool,
     },
     /// Takes the hooks out of the host's settings and shows the change; all else stays as it is.
     Uninstall {
@@ -104,15 +120,34 @@ impl Args {
 /// Runs `hook`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     match &args.action {
-        Action::Install { at } => {
+        Action::Install { at, memories: wanted, no_memories, codex_memories, no_mcp } => {
             let vault = context.vault_dir()?;
             let vault = vault.canonicalize().map_err(|error| {
                 CommandError::problem(format!("can't open the vault `{}`: {error}", vault.display()))
             })?;
-            let caller = Caller { program: utf8(&std::env::current_exe()?)?, vault: utf8(&vault)? };
-            change(context, at, |file| install::install(file.text(), &caller).map(Some))
+            let (program, vault_text) = (utf8(&std::env::current_exe()?)?, utf8(&vault)?);
+            let here = std::env::current_dir()?;
+            let project = (at.project || at.local).then(|| memories::project(&here));
+            let config = config_dir().unwrap_or_default();
+            let server =
+                hook_server::name(&vault_text, &config, project).filter(|_| !no_mcp && cfg!(feature = "mcp"));
+            let caller = Caller { program, vault: vault_text, server };
+            let wish = match (wanted, no_memories) {
+                (true, _) => Wish::Yes,
+                (_, true) => Wish::No,
+                _ => Wish::Ask,
+            };
+            if *codex_memories {
+                agent_memories::follow_codex(context, at.dry_run)?;
+            }
+            let kept = agent_memories::install(context, &vault, &config, wish, at.dry_run)?;
+            change(context, at, kept.as_ref(), |file| install::install(file.text(), &caller).map(Some))
         }
-        Action::Uninstall { at } => change(context, at, without),
+        Action::Uninstall { at } => {
+            let done = change(context, at, None, without)?;
+            agent_memories::uninstall(context, at.dry_run)?;
+            Ok(done)
+        }
         Action::Archive { files, session, cwd, project, ended } => {
             let like = Request {
                 session: session.clone().unwrap_or_default(),
@@ -193,6 +228,7 @@ fn without(file: &SettingsFile) -> Result<Option<String>, SettingsError> {
 fn change(
     context: &Context,
     at: &At,
+    kept: Option<&Kept>,
     edit: impl Fn(&SettingsFile) -> Result<Option<String>, SettingsError>,
 ) -> CommandResult {
     let path = path(at)?;
@@ -203,10 +239,7 @@ fn change(
     if after == file.text() {
         context.ui.line(format!("{} is as it should be", path.display()));
     } else {
-        let shown = path.to_string_lossy();
-        let diff = similar::TextDiff::from_lines(file.text(), after.as_str());
-        let diff = diff.unified_diff().context_radius(3).header(&shown, &shown).to_string();
-        context.ui.line(diff.trim_end());
+        show_change(context, &path, file.text(), &after);
         if !at.dry_run {
             if edited.is_some() {
                 file.write(&after)?;
@@ -224,11 +257,22 @@ fn change(
         "changed": after != file.text(),
         "written": after != file.text() && !at.dry_run,
         "hooks": events,
+        "memories": kept,
     }));
     Ok(Status::Fine)
 }
 
-const MEND: &str = "mend the file by hand first; nothing was written";
+/// Shows what changes in a settings file.
+pub(super) fn show_change(context: &Context, path: &Path, before: &str, after: &str) {
+    if before != after {
+        let shown = path.to_string_lossy();
+        let diff = similar::TextDiff::from_lines(before, after);
+        let diff = diff.unified_diff().context_radius(3).header(&shown, &shown).to_string();
+        context.ui.line(diff.trim_end());
+    }
+}
+
+pub(super) const MEND: &str = "mend the file by hand first; nothing was written";
 
 /// The settings file that is meant.
 fn path(at: &At) -> Result<PathBuf, CommandError> {
@@ -239,17 +283,23 @@ fn path(at: &At) -> Result<PathBuf, CommandError> {
         let name = if at.project { "settings.json" } else { "settings.local.json" };
         return Ok(std::env::current_dir()?.join(".claude").join(name));
     }
-    user_settings().ok_or_else(|| {
-        CommandError::problem("no home directory is known").hint("name the file with `--settings FILE`")
-    })
+    Ok(config_dir()?.join("settings.json"))
 }
 
 /// The host's settings for all of the user's projects.
 pub fn user_settings() -> Option<PathBuf> {
+    Some(config_dir().ok()?.join("settings.json"))
+}
+
+/// The host's own folder.
+fn config_dir() -> Result<PathBuf, CommandError> {
     if let Some(dir) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
-        return Some(PathBuf::from(dir).join("settings.json"));
+        return Ok(PathBuf::from(dir));
     }
-    Some(etcetera::home_dir().ok()?.join(".claude/settings.json"))
+    let home = etcetera::home_dir().map_err(|_| {
+        CommandError::problem("no home directory is known").hint("name the file with `--settings FILE`")
+    })?;
+    Ok(home.join(".claude"))
 }
 
 fn utf8(path: &Path) -> Result<String, CommandError> {

@@ -32,13 +32,22 @@ pub struct Written {
     pub kept: Vec<String>,
 }
 
+/// What a new vault begins with, where that isn't the usual.
+#[derive(Debug, Default)]
+pub struct Begin {
+    /// The zone of its times, instead of this machine's.
+    pub zone: Option<Zone>,
+    /// Its settings file, instead of the template's.
+    pub settings: Option<String>,
+}
+
 /// Runs `init`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let dir = match (&args.dir, context.named_vault()) {
         (Some(dir), _) | (None, Some(dir)) => dir.clone(),
         (None, None) => std::env::current_dir()?,
     };
-    let (_, written) = write_template(context, &dir)?;
+    let (_, written) = write_template(context, &dir, &Begin::default())?;
     context.ui.json(&written);
     for path in &written.created {
         context.ui.line(format!("created {path}"));
@@ -54,7 +63,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 ///
 /// # Errors
 /// The folder can't be made or written.
-pub fn write_template(context: &Context, dir: &Path) -> Result<(Workspace, Written), CommandError> {
+pub fn write_template(
+    context: &Context,
+    dir: &Path,
+    begin: &Begin,
+) -> Result<(Workspace, Written), CommandError> {
     std::fs::create_dir_all(dir).map_err(|error| {
         CommandError::problem(format!("can't make the folder `{}`: {error}", dir.display()))
     })?;
@@ -62,23 +75,58 @@ pub fn write_template(context: &Context, dir: &Path) -> Result<(Workspace, Writt
     // By this trailer an `undo` knows that it isn't meant: it would take the whole vault away.
     let why = Why::new(Actor::Cli, "init: wrote the template").trailer("Template", env!("CARGO_PKG_VERSION"));
     let is_new = !workspace.vault.exists(&workspace.note(FILE_NAME));
-    let zone = is_new.then(zone_here).flatten().unwrap_or_else(|| workspace.zone.clone());
-    let written = workspace.together(&why, || write_missing(&workspace, &zone, &why))?;
+    let zone = begin.zone.clone().filter(|_| is_new).or_else(|| is_new.then(zone_here).flatten());
+    let zone = zone.unwrap_or_else(|| workspace.zone.clone());
+    let written =
+        workspace.together(&why, || write_missing(&workspace, &zone, begin.settings.as_deref(), &why))?;
     let workspace = workspace.reload()?.unwrap_or(workspace);
     say_zone(context, &workspace, is_new);
     Ok((workspace, written))
 }
 
 /// This machine's zone (`TZ`, else `/etc/localtime`), where it has a name that we know.
-fn zone_here() -> Option<Zone> {
+pub(super) fn zone_here() -> Option<Zone> {
     Zone::get(jiff::tz::TimeZone::system().iana_name()?).ok()
 }
 
-fn write_missing(workspace: &Workspace, zone: &Zone, why: &Why) -> Result<Written, CommandError> {
+/// Writes the settings with this machine's zone where a vault has neither settings nor anything that a time stands in:
+/// then nothing was ever meant in another zone.
+///
+/// # Errors
+/// The settings file can't be written.
+pub(super) fn settle_zone(context: &Context, workspace: Workspace) -> Result<Workspace, CommandError> {
+    let paths = &workspace.settings.paths;
+    let timed = [FILE_NAME, &paths.reminders, &paths.commitments, &paths.daily, &paths.routines, &paths.logs];
+    if timed.iter().any(|path| workspace.vault.exists(&workspace.note(path))) {
+        say_zone(context, &workspace, false);
+        return Ok(workspace);
+    }
+    let Some(zone) = zone_here() else { return Ok(workspace) };
+    let note = workspace.note(FILE_NAME);
+    let text = TEMPLATE.iter().find(|(path, _)| *path == FILE_NAME).map_or("", |(_, text)| *text);
+    let why = Why::new(Actor::Cli, "run: settings with this machine's time zone");
+    let text = fill(text, &workspace, &zone);
+    workspace.editor.create(&note, text.as_bytes(), &why)?;
+    context.ui.note(format!("wrote {FILE_NAME}; `vault-agent init` adds notes to begin with"));
+    let workspace = workspace.reload()?.unwrap_or(workspace);
+    say_zone(context, &workspace, true);
+    Ok(workspace)
+}
+
+fn write_missing(
+    workspace: &Workspace,
+    zone: &Zone,
+    settings: Option<&str>,
+    why: &Why,
+) -> Result<Written, CommandError> {
     let mut written = Written::default();
     for (path, text) in TEMPLATE {
         let note = NotePath::new(path).map_err(CommandError::problem)?;
-        match workspace.editor.create(&note, fill(text, workspace, zone).as_bytes(), why) {
+        let text = match settings.filter(|_| *path == FILE_NAME) {
+            Some(settings) => settings.to_owned(),
+            None => fill(text, workspace, zone),
+        };
+        match workspace.editor.create(&note, text.as_bytes(), why) {
             Ok(_) => written.created.push((*path).to_owned()),
             Err(EditError::Exists(_)) => written.kept.push((*path).to_owned()),
             Err(error) => return Err(error.into()),
@@ -87,10 +135,10 @@ fn write_missing(workspace: &Workspace, zone: &Zone, why: &Why) -> Result<Writte
     Ok(written)
 }
 
-/// The text with the zone, and the sample reminder's time: the whole minute that is one to two minutes away.
+/// The text with the zone, and the sample reminder's time: the next whole minute.
 fn fill(text: &str, workspace: &Workspace, zone: &Zone) -> String {
     let now = workspace.clock.now();
-    let soon = now.saturating_add(SignedDuration::from_mins(2)).unwrap_or(now);
+    let soon = now.saturating_add(SignedDuration::from_mins(1)).unwrap_or(now);
     let local = soon.to_zoned(zone.tz().clone());
     let usual = format!("timezone = \"{}\"", crate::config::Settings::default().timezone);
     text.replace(&format!("#{usual}"), &format!("timezone = \"{}\"", zone.name()))
@@ -114,7 +162,7 @@ fn say_zone(context: &Context, workspace: &Workspace, is_new: bool) {
 }
 
 /// A path as it can be pasted into a shell.
-fn shell_word(path: &Path) -> String {
+pub(super) fn shell_word(path: &Path) -> String {
     let mut text = path.display().to_string();
     if text.starts_with('-') {
         // No option, but a folder of that name.

@@ -4,6 +4,7 @@
 //! returns a [`CommandResult`]. [`run`] parses, opens what the command needs and prints an error; it
 //! may be called more than once in one process.
 
+mod agent_memories;
 #[cfg(feature = "assistant")]
 mod ask;
 #[cfg(feature = "history")]
@@ -23,11 +24,14 @@ mod export;
 #[cfg(feature = "history")]
 mod history;
 mod hook;
+mod hook_server;
 mod import;
 mod inbox;
 mod init;
 #[cfg(feature = "assistant")]
 mod lcm;
+#[cfg(feature = "history")]
+mod losses;
 mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -50,6 +54,7 @@ mod run;
 #[cfg(feature = "index")]
 mod search;
 mod service;
+mod setup;
 #[cfg(feature = "assistant")]
 mod skill;
 #[cfg(feature = "history")]
@@ -67,6 +72,7 @@ mod ui;
 mod undo;
 #[cfg(feature = "assistant")]
 mod usage;
+mod when;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -109,6 +115,7 @@ struct GlobalArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Setup(setup::Args),
     Init(init::Args),
     Run(run::Args),
     Tick(tick::Args),
@@ -336,6 +343,7 @@ fn context(global: &GlobalArgs, ui: Ui) -> Result<Context, CommandError> {
 
 fn dispatch(command: &Command, context: &Context) -> CommandResult {
     match command {
+        Command::Setup(args) => setup::run(context, args),
         Command::Init(args) => init::run(context, args),
         Command::Run(args) => run::run(context, args),
         Command::Tick(args) => tick::run(context, args),
@@ -402,6 +410,7 @@ fn log_to_stderr(verbose: u8) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("VAULT_AGENT_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
     let colours = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours);
+    // What can't be logged has nowhere to be told: by default that is a panic where standard error is closed.
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).log_internal_errors(false);
     let _ = log.with_writer(std::io::stderr).try_init();
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::when::Shown;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
 use crate::daemon;
@@ -164,7 +165,7 @@ fn preview(context: &Context, workspace: &Workspace, name: Option<&str>, count: 
     #[derive(Serialize)]
     struct Coming {
         name: String,
-        at: Vec<String>,
+        at: Vec<Shown>,
     }
     let notes = match name {
         Some(name) => vec![routines::find(workspace, name)?],
@@ -176,7 +177,7 @@ fn preview(context: &Context, workspace: &Workspace, name: Option<&str>, count: 
         let wanted = |routine: &&Routine| name.is_some() || routine.enabled;
         let Some(routine) = note.routine.as_ref().filter(wanted) else { continue };
         let table = Timetable::new(&workspace.zone, &routine.schedule);
-        let at = table.after(now).take(count).map(|next| rfc3339(next.at, workspace.zone.tz()));
+        let at = table.after(now).take(count).map(|next| Shown::new(next.at, workspace.zone.tz()));
         all.push(Coming { name: note.name, at: at.collect() });
     }
     context.ui.json(&all);
@@ -185,7 +186,7 @@ fn preview(context: &Context, workspace: &Workspace, name: Option<&str>, count: 
     }
     for coming in &all {
         context.ui.line(&coming.name);
-        coming.at.iter().for_each(|at| context.ui.line(format!("  {at}")));
+        coming.at.iter().for_each(|at| context.ui.line(format!("  {}", at.told(now))));
     }
     Ok(Status::Fine)
 }

@@ -9,7 +9,9 @@ use crate::workspace::Workspace;
 
 /// Watches the vault and tells you what is due, until Ctrl-C; a missing or empty folder is made a vault.
 ///
-/// A folder of notes that is no vault yet is left alone: `vault-agent init` adds what is missing.
+/// In a vault of Obsidian's that has nothing of ours yet, its times are meant in this machine's zone: the settings
+/// file that says so is written. A folder of notes that is no vault is left alone: `vault-agent init` adds what is
+/// missing.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
@@ -29,16 +31,16 @@ pub fn run(context: &Context, _: &Args) -> CommandResult {
     served.map(|()| Status::Fine)
 }
 
-/// The vault, or a new one where the folder is missing or empty.
+/// The vault, or a new one where the folder is missing or holds nothing but an Obsidian configuration.
 fn open_or_make(context: &Context, dir: &Path) -> Result<Workspace, CommandError> {
     let empty = match std::fs::read_dir(dir) {
-        Ok(mut entries) => entries.next().is_none(),
+        Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".obsidian")),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     };
     if !empty {
-        return context.workspace();
+        return init::settle_zone(context, context.workspace()?);
     }
-    let (workspace, written) = init::write_template(context, dir)?;
+    let (workspace, written) = init::write_template(context, dir, &init::Begin::default())?;
     let root: PathBuf = workspace.vault.root().to_owned();
     context.ui.note(format!("made a new vault in {} ({} files)", root.display(), written.created.len()));
     Ok(workspace)

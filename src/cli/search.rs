@@ -1,12 +1,14 @@
 //! `search`: blocks of the vault that a query is about, best first.
 
 use std::io::BufRead;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::memory::with_here;
 use super::{CommandError, CommandResult, Context, Status};
+use crate::deliver::{link, takes_links};
 use crate::hooks::behind;
 use crate::index::{Answer, Hit, IndexError, Query};
 use crate::recall::Asker;
@@ -66,7 +68,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     for word in answer.notes.iter().chain(&answer.freshness.warnings) {
         context.ui.note(word);
     }
-    show(context, &answer);
+    show(context, &answer, asker.workspace().vault.root());
     if asker.is_making() {
         behind::bring_up(asker.workspace().vault.root());
     }
@@ -89,6 +91,9 @@ fn lines(context: &Context, args: &Args, asker: &Asker) -> CommandResult {
             status = Status::Problem;
         }
         context.ui.json_line(&reply);
+        if context.ui.is_closed() {
+            break;
+        }
     }
     Ok(status)
 }
@@ -109,8 +114,10 @@ fn reply(asker: &Asker, args: &Args, asked: Line) -> Reply {
     }
 }
 
-fn show(context: &Context, answer: &Answer) {
+/// The hits. On a terminal that takes links each place opens its note in Obsidian; the words are the same.
+fn show(context: &Context, answer: &Answer, root: &Path) {
     use anstyle::AnsiColor::{Cyan, Green};
+    let vault = root.file_name().map(|name| name.to_string_lossy()).filter(|_| takes_links());
     let (path, dim) = (Green.on_default(), anstyle::Style::new().dimmed());
     let head = Cyan.on_default();
     for hit in &answer.hits {
@@ -122,7 +129,16 @@ fn show(context: &Context, answer: &Answer) {
             .map(|at| format!("  {dim}{}{dim:#}", at.strftime("%Y-%m-%d %H:%M")))
             .unwrap_or_default();
         let pin = if hit.pinned { "  (pinned)" } else { "" };
-        context.ui.line(format!("{path}{}{path:#}:{}{section}{who}{when}{pin}", hit.path, hit.line));
+        let place = format!("{path}{}{path:#}:{}", hit.path, hit.line);
+        let place = match &vault {
+            Some(vault) => {
+                let block = hit.block_id.as_ref().map(|id| format!("^{id}"));
+                let at = block.as_deref().or(hit.section.as_deref());
+                link::on_terminal(&place, &link::obsidian_at(vault, &hit.path, at))
+            }
+            None => place,
+        };
+        context.ui.line(format!("{place}{section}{who}{when}{pin}"));
         context.ui.line(format!("    {}", hit.snippet));
     }
     if answer.hits.is_empty() && !context.ui.json {

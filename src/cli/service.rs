@@ -31,17 +31,21 @@ enum Action {
 
 /// Runs `service`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let dir = context.folder()?;
-    let vault = dir.canonicalize().map_err(|error| {
-        CommandError::problem(format!("can't open the vault `{}`: {error}", dir.display()))
-    })?;
-    let unit = Unit::for_vault(&vault)?;
+    let unit = Unit::for_folder(&context.folder()?)?;
     match args.action {
         Action::Install { print: true } => context.ui.line(unit.text.trim_end()),
         Action::Install { print: false } => install(context, &unit)?,
         Action::Uninstall => uninstall(context, &unit)?,
     }
     Ok(Status::Fine)
+}
+
+/// Installs and starts the service of the vault in this folder.
+///
+/// # Errors
+/// The unit can't be written.
+pub(super) fn install_for(context: &Context, dir: &Path) -> Result<(), CommandError> {
+    install(context, &Unit::for_folder(dir)?)
 }
 
 struct Unit {
@@ -51,6 +55,13 @@ struct Unit {
 }
 
 impl Unit {
+    fn for_folder(dir: &Path) -> Result<Self, CommandError> {
+        let vault = dir.canonicalize().map_err(|error| {
+            CommandError::problem(format!("can't open the vault `{}`: {error}", dir.display()))
+        })?;
+        Self::for_vault(&vault)
+    }
+
     fn for_vault(vault: &Path) -> Result<Self, CommandError> {
         let text = vault.to_str().ok_or_else(|| {
             CommandError::usage("the vault's path isn't UTF-8, which a service file can't name")

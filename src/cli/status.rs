@@ -1,13 +1,16 @@
 //! `status`: what the daemon is doing, what comes next, what waits.
 
+use std::io::IsTerminal;
+use std::time::Duration;
+
 use comfy_table::{Table, presets};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::when::{self, retold, told};
 use super::{CommandError, CommandResult, Context, Status};
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
 use crate::daemon::{DaemonLock, DaemonStatus, LockError};
-use crate::deliver::compose;
 use crate::deliver::journal::{OpenDelivery, Refusal};
 use crate::format::{approval, reminder};
 use crate::reminders::rfc3339;
@@ -21,7 +24,13 @@ pub struct Args {
     /// How many of the next reminders to show.
     #[arg(long, default_value_t = 5)]
     count: usize,
+    /// Shows it anew every second until Ctrl-C; with `--json`, or where it is no terminal, whenever it changed.
+    #[arg(long)]
+    watch: bool,
 }
+
+/// How often `--watch` looks.
+const EVERY: Duration = Duration::from_secs(1);
 
 /// The answer of `status --json`.
 #[derive(Debug, Serialize)]
@@ -57,6 +66,9 @@ struct Report {
     /// The files that no snapshot holds, with the reasons.
     #[cfg(feature = "history")]
     left_out: Vec<crate::history::LeftOut>,
+    /// What went at once from the folders in which coding agents keep their memories.
+    #[cfg(feature = "history")]
+    lost: Vec<super::losses::Loss>,
 }
 
 /// A question that waits for its answer.
@@ -121,17 +133,55 @@ fn servers(workspace: &Workspace) -> Vec<Server> {
 
 /// Runs `status`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
+    if args.watch {
+        return watch(context, args);
+    }
     let workspace = context.workspace()?;
     let report = report(&workspace, args.count)?;
     context.ui.json(&report);
-    if !context.ui.json {
-        show(context, &workspace, &report);
+    lines(&workspace, &report).iter().for_each(|line| context.ui.line(line));
+    if report.refused.iter().any(|refusal| refusal.place.starts_with("discord")) {
+        context.ui.note(format!("look at [discord] in vault-agent.toml and at `{DISCORD_TOKEN_VARIABLE}`"));
     }
-    let troubled = !report.waiting.is_empty()
-        || report.elsewhere.is_some()
-        || !report.refused.is_empty()
-        || report.running && report.daemon.as_ref().is_some_and(|daemon| daemon.last_error.is_some());
-    Ok(if troubled { Status::Problem } else { Status::Fine })
+    Ok(if report.is_troubled() { Status::Problem } else { Status::Fine })
+}
+
+/// Looks again and again, until Ctrl-C or until nobody reads on.
+fn watch(context: &Context, args: &Args) -> CommandResult {
+    let ui = context.ui;
+    let screen = !ui.json && std::io::stdout().is_terminal();
+    let mut before = None;
+    while !ui.is_closed() {
+        // Opened anew each time: the settings may change meanwhile.
+        let workspace = context.workspace()?;
+        let report = report(&workspace, args.count)?;
+        let seen = if ui.json {
+            vec![serde_json::to_string(&report).map_err(CommandError::problem)?]
+        } else {
+            lines(&workspace, &report)
+        };
+        if screen {
+            // Home, then each line over the old one, then nothing below: a screen that is cleared first flickers.
+            let text: String = seen.iter().map(|line| format!("{line}\x1b[K\r\n")).collect();
+            ui.document(format!("\x1b[H{text}\x1b[J").as_bytes());
+        } else if before.as_ref() != Some(&seen) {
+            let gap = before.is_some() && !ui.json;
+            ui.document(format!("{}{}\n", if gap { "\n" } else { "" }, seen.join("\n")).as_bytes());
+            before = Some(seen);
+        }
+        std::thread::sleep(context.clock.sleep(EVERY));
+    }
+    Ok(Status::Fine)
+}
+
+impl Report {
+    fn is_troubled(&self) -> bool {
+        let failed = self.daemon.as_ref().is_some_and(|daemon| daemon.last_error.is_some());
+        !self.waiting.is_empty()
+            || self.elsewhere.is_some()
+            || !self.refused.is_empty()
+            || self.running && failed
+    }
 }
 
 fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
@@ -156,6 +206,8 @@ fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
         elsewhere: DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()),
         #[cfg(feature = "history")]
         left_out: crate::history::left_out_in(&workspace.dirs.state),
+        #[cfg(feature = "history")]
+        lost: super::losses::recent(workspace),
     })
 }
 
@@ -209,66 +261,46 @@ pub(crate) fn coming(workspace: &Workspace, count: usize) -> Result<Vec<Coming>,
     Ok(coming)
 }
 
-fn show(context: &Context, workspace: &Workspace, report: &Report) {
-    let ui = context.ui;
+/// The report for people.
+fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
+    let mut out = Vec::new();
     let now = workspace.clock.now();
-    match (&report.daemon, report.running) {
-        (Some(daemon), true) => {
-            ui.line(format!("daemon    running, process {}, since {}", daemon.pid, ago(daemon.started, now)));
-            if let Some(last) = daemon.last_pass {
-                ui.line(format!("last pass {}, {} ms, {} fired since the start", ago(last, now), daemon.took_ms, daemon.fired));
-            }
-            if daemon.slow_passes > 0 {
-                ui.line(format!("slow      {} passes took longer than 2 s", daemon.slow_passes));
-            }
-            ui.line(format!("vault     {}", daemon.watcher));
-            for (part, words) in &daemon.parts {
-                ui.line(format!("{part:9} {words}"));
-            }
-            for wrong in daemon.settings_error.iter().chain(&daemon.last_error) {
-                ui.line(format!("problem   {wrong}"));
-            }
-        }
-        (_, true) => ui.line("daemon    starting"),
-        (_, false) if report.elsewhere.is_some() => {
-            let pid = report.elsewhere.unwrap_or_default();
-            ui.line(format!("daemon    {}: {}", LockError::Elsewhere(pid), super::run::ONE_STATE));
-        }
-        (_, false) => ui.line("daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`"),
-    }
+    daemon_lines(&mut out, workspace, report);
     if let Some(reason) = &report.read_only {
-        ui.line(format!("firing    no: {reason}"));
+        out.push(format!("firing    no: {reason}"));
     }
     #[cfg(feature = "assistant")]
     for brain in &report.brains {
-        ui.line(format!("brain     {}: {}", brain.name, brain.state()));
+        out.push(format!("brain     {}: {}", brain.name, brain.state(now)));
     }
     #[cfg(feature = "assistant")]
     for budget in &report.budgets {
-        ui.line(format!("budget    {}: {}", budget.brain.as_deref().unwrap_or("the day"), budget.state()));
+        out.push(format!("budget    {}: {}", budget.brain.as_deref().unwrap_or("the day"), budget.state()));
     }
     #[cfg(all(feature = "assistant", feature = "mcp", unix))]
     for server in &report.mcp {
-        ui.line(format!("mcp       {}: {}", server.name, server.state(now)));
+        out.push(format!("mcp       {}: {}", server.name, server.state(now)));
     }
     #[cfg(feature = "assistant")]
     for routine in &report.routines {
-        let today = workspace.zone.tz().to_datetime(now).date();
-        let next = routine.at.map(|at| compose::moment(workspace.zone.tz().to_datetime(at), today));
+        let next = routine.at.map(|at| told(at, now, workspace.zone.tz()));
         match (next, routine.problems.first()) {
-            (Some(next), _) => ui.line(format!("routine   {}: next {next}", routine.name)),
+            (Some(next), _) => out.push(format!("routine   {}: next {next}", routine.name)),
             (None, Some(problem)) => {
-                ui.line(format!("routine   {}: doesn't run: {}", routine.name, problem.reason));
+                out.push(format!("routine   {}: doesn't run: {}", routine.name, problem.reason));
             }
             (None, None) => {}
         }
     }
-    show_next(context, workspace, report);
+    next_lines(&mut out, workspace, report);
     for open in &report.waiting {
         let error = open.error.as_deref().unwrap_or("not attempted yet");
-        ui.line(format!(
-            "waiting   {} {:?}: {error} ({} attempts)",
-            open.fact.id, open.fact.msg, open.attempts
+        out.push(format!(
+            "waiting   {} {:?}, due {}: {error} ({} attempts)",
+            open.fact.id,
+            open.fact.msg,
+            told(open.fact.due, now, workspace.zone.tz()),
+            open.attempts
         ));
     }
     let note = &workspace.settings.paths.approvals;
@@ -278,11 +310,13 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
             MEMORY => format!("the assistant asks for {}", approval::quoted(&asked.run)),
             brain => format!("{brain} wants to run {}", approval::quoted(&asked.run)),
         };
-        ui.line(format!("asked     {note}:{}: {what}; tick it, or delete the line", asked.line));
+        out.push(format!("asked     {note}:{}: {what}; tick it, or delete the line", asked.line));
     }
     for refusal in &report.refused {
-        ui.line(format!("refused   by {}: {}", refusal.place, refusal.reason));
+        out.push(format!("refused   by {}: {}", refusal.place, refusal.reason));
     }
+    #[cfg(feature = "history")]
+    out.extend(report.lost.iter().map(|loss| format!("lost      {}", loss.words(workspace))));
     #[cfg(feature = "history")]
     if let Some(first) = report.left_out.first() {
         let more = report.left_out.len() - 1;
@@ -291,32 +325,62 @@ fn show(context: &Context, workspace: &Workspace, report: &Report) {
         } else {
             String::new()
         };
-        ui.line(format!("not kept  {} ({}){more}", first.path, first.reason));
+        out.push(format!("not kept  {} ({}){more}", first.path, first.reason));
     }
-    if report.refused.iter().any(|refusal| refusal.place.starts_with("discord")) {
-        ui.note(format!("look at [discord] in vault-agent.toml and at `{DISCORD_TOKEN_VARIABLE}`"));
+    out
+}
+
+/// How the daemon is.
+fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &Report) {
+    let now = workspace.clock.now();
+    match (&report.daemon, report.running) {
+        (Some(daemon), true) => {
+            out.push(format!("daemon    running, process {}, since {}", daemon.pid, told(daemon.started, now, workspace.zone.tz())));
+            if let Some(last) = daemon.last_pass {
+                out.push(format!("last pass {}, {} ms, {} fired since the start", ago(last, now), daemon.took_ms, daemon.fired));
+            }
+            if daemon.slow_passes > 0 {
+                out.push(format!("slow      {} passes took longer than 2 s", daemon.slow_passes));
+            }
+            out.push(format!("vault     {}", daemon.watcher));
+            for (part, words) in &daemon.parts {
+                out.push(format!("{part:9} {}", retold(words, now, workspace.zone.tz())));
+            }
+            for wrong in daemon.settings_error.iter().chain(&daemon.last_error) {
+                out.push(format!("problem   {wrong}"));
+            }
+        }
+        (_, true) => out.push("daemon    starting".to_owned()),
+        (_, false) if report.elsewhere.is_some() => {
+            let pid = report.elsewhere.unwrap_or_default();
+            out.push(format!("daemon    {}: {}", LockError::Elsewhere(pid), super::run::ONE_STATE));
+        }
+        (_, false) => out.push(
+            "daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`"
+                .to_owned(),
+        ),
     }
 }
 
-fn show_next(context: &Context, workspace: &Workspace, report: &Report) {
+/// What comes next.
+fn next_lines(out: &mut Vec<String>, workspace: &Workspace, report: &Report) {
     if report.next.is_empty() {
-        context.ui.line("next      nothing is scheduled");
+        out.push("next      nothing is scheduled".to_owned());
         return;
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let tz = workspace.zone.tz();
-    let today = tz.to_datetime(workspace.clock.now()).date();
+    let now = workspace.clock.now();
     for reminder in &report.next {
         table.add_row([
-            compose::moment(tz.to_datetime(reminder.instant), today).as_str(),
+            told(reminder.instant, now, workspace.zone.tz()).as_str(),
             reminder.id.as_deref().unwrap_or("no id yet"),
             &printable(&reminder.msg),
         ]);
     }
-    context.ui.line("next");
+    out.push("next".to_owned());
     for line in table.lines() {
-        context.ui.line(format!(" {}", line.trim_end()));
+        out.push(format!(" {}", line.trim_end()));
     }
 }
 
@@ -325,39 +389,7 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// `3 min ago`, in the largest whole unit.
+/// How long ago; a clock that went back is said.
 fn ago(then: Timestamp, now: Timestamp) -> String {
-    let seconds = then.duration_until(now).as_secs();
-    let (amount, unit) = match seconds {
-        ..0 => return "in the future: the clock went back".to_owned(),
-        0..60 => (seconds, "s"),
-        60..3600 => (seconds / 60, "min"),
-        3600..172_800 => (seconds / 3600, "h"),
-        _ => (seconds / 86_400, "days"),
-    };
-    format!("{amount} {unit} ago")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_said_in_the_largest_whole_unit() {
-        let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
-        let said: Vec<_> = [5, 65, 3700, 90_000, 180_000, -3]
-            .iter()
-            .map(|seconds| ago(now - jiff::SignedDuration::from_secs(*seconds), now))
-            .collect();
-        insta::assert_debug_snapshot!(said, @r#"
-        [
-            "5 s ago",
-            "1 min ago",
-            "1 h ago",
-            "25 h ago",
-            "2 days ago",
-            "in the future: the clock went back",
-        ]
-        "#);
-    }
+    if then > now { "in the future: the clock went back".to_owned() } else { when::distance(then, now) }
 }

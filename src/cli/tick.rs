@@ -34,6 +34,10 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         workspace = Workspace::open(&context.vault_dir()?, Arc::new(ManualClock::new(now)))?;
         workspace.editor.count_as_settled(true);
     }
+    if context.ui.is_closed() && !context.ui.json && workspace.outlets(false).primary.name() == "console" {
+        // Nobody reads what would be told: it stays due.
+        return Ok(Status::Fine);
+    }
     let mode = if args.dry_run { Mode::DryRun } else { Mode::Tick };
     let report = runtime()?.block_on(one_pass(context.ui, &workspace, mode))?;
     #[cfg(feature = "assistant")]

@@ -14,6 +14,8 @@ use super::CommandError;
 static HAS_JSON: AtomicBool = AtomicBool::new(false);
 /// Whether something of this run's results could not be written, as on a full disk.
 static HAS_LOST: AtomicBool = AtomicBool::new(false);
+/// Whether nobody reads this run's results any more.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Where a command's words go.
 #[derive(Debug, Clone, Copy)]
@@ -34,12 +36,18 @@ impl Ui {
     pub fn begin(json: bool) -> Self {
         HAS_JSON.store(false, Ordering::Relaxed);
         HAS_LOST.store(false, Ordering::Relaxed);
+        IS_CLOSED.store(false, Ordering::Relaxed);
         Self { json }
     }
 
     /// Whether some of the results could not be written.
     pub fn has_lost(self) -> bool {
         HAS_LOST.load(Ordering::Relaxed)
+    }
+
+    /// Whether nobody reads the results any more: what is endless ends then.
+    pub fn is_closed(self) -> bool {
+        IS_CLOSED.load(Ordering::Relaxed) || has_hung_up()
     }
 
     /// Why the command failed: words on standard error, and with `--json` the document that the command
@@ -108,14 +116,31 @@ impl Ui {
     }
 }
 
+/// Whether the reader of standard output went, though nothing was written since.
+#[cfg(unix)]
+fn has_hung_up() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let out = std::io::stdout();
+    let mut fds = [PollFd::new(&out, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().contains(PollFlags::ERR)
+}
+
+#[cfg(not(unix))]
+fn has_hung_up() -> bool {
+    false
+}
+
 fn result_line(text: &str) {
     heed(write_line(&mut anstream::stdout(), text));
 }
 
 /// Notes that a result was lost; that nobody reads on is no loss.
 pub(super) fn heed(written: std::io::Result<()>) {
-    if written.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
-        HAS_LOST.store(true, Ordering::Relaxed);
+    match written {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => IS_CLOSED.store(true, Ordering::Relaxed),
+        Err(_) => HAS_LOST.store(true, Ordering::Relaxed),
     }
 }
 

@@ -13,10 +13,12 @@ mod dirs;
 mod edit;
 mod error;
 mod hooks;
+mod follow;
 mod ids;
 mod mcp;
 pub mod mcp_hosts;
 mod paths;
+mod put;
 mod secret;
 mod settings;
 mod summary;
@@ -32,7 +34,8 @@ pub use error::ConfigError;
 pub use hooks::Hooks;
 pub use mcp::McpServer;
 pub use paths::Paths;
-pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, secret};
+pub use put::{with_brain, with_values};
+pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, make_private, secret};
 pub use settings::{
     Discord, Edit, EditStrategyName, Embed, History, Index, KeepAttachments, Memory, Notify, NotifyKind,
     Recall, Schedule, Settings,

@@ -83,6 +83,31 @@ fn readable_by_others(_: &Path) -> Option<&'static str> {
     None
 }
 
+/// Takes from all but its owner the right to read a secret file; says whether that was needed. A file of another
+/// user's, and one inside the vault, stays as it is.
+///
+/// # Errors
+/// The file isn't there, or its rights can't be changed.
+#[cfg(unix)]
+pub fn make_private(file: &str, root: &Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let path = expand(file, root).canonicalize()?;
+    let meta = std::fs::metadata(&path)?;
+    let is_ours = meta.uid() == rustix::process::geteuid().as_raw();
+    let in_vault = root.canonicalize().is_ok_and(|root| path.starts_with(root));
+    if !is_ours || in_vault || meta.mode() & 0o077 == 0 {
+        return Ok(false);
+    }
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(meta.mode() & 0o700))?;
+    Ok(true)
+}
+
+#[cfg(not(unix))]
+#[expect(missing_docs, reason = "as on Unix; there are no such rights here")]
+pub fn make_private(_: &str, _: &Path) -> std::io::Result<bool> {
+    Ok(false)
+}
+
 fn expand(file: &str, root: &Path) -> PathBuf {
     match file.strip_prefix("~/") {
         Some(rest) => etcetera::home_dir().unwrap_or_default().join(rest),

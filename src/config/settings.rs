@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::assistant::{self, Assistant, Brain, Route, SkillSettings};
 use super::capture::Capture;
+use super::follow;
 use super::mcp::{self, McpServer};
 use super::paths::Paths;
 use super::summary::Summary;
@@ -45,6 +46,8 @@ pub struct Settings {
     pub summary: Summary,
     /// What is learned from conversations; the table alone turns it on.
     pub capture: Option<Capture>,
+    /// Folders of other programs that are followed into `memory/NAME/`, by these names.
+    pub follow: BTreeMap<String, String>,
     /// How the assistant answers.
     pub assistant: Assistant,
     /// The models that can be asked.
@@ -77,6 +80,7 @@ impl Default for Settings {
             memory: Memory::default(),
             hooks: Hooks::default(),
             capture: None,
+            follow: BTreeMap::new(),
             assistant: Assistant::default(),
             brains: Vec::new(),
             routes: Vec::new(),
@@ -417,6 +421,7 @@ impl Settings {
         within("assistant.turn_minutes", turn.turn_minutes as usize, 1, 240)?;
         within("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
         mcp::validate(&self.mcp)?;
+        follow::validate(&self.follow)?;
         let named = [
             ("recall.brain", self.recall.brain.as_deref()),
             ("summary.brain", self.summary.brain.as_deref()),

@@ -15,6 +15,7 @@ pub(crate) mod assistant;
 mod capture;
 #[cfg(feature = "discord")]
 mod discord;
+mod follow;
 #[cfg(feature = "history")]
 mod history;
 #[cfg(feature = "index")]
@@ -23,6 +24,7 @@ mod lock;
 mod part;
 #[cfg(feature = "assistant")]
 mod phrasing;
+mod reader;
 #[cfg(feature = "index")]
 mod recall;
 #[cfg(feature = "assistant")]
@@ -134,6 +136,7 @@ fn parts(json: bool) -> Vec<Box<dyn Part>> {
             #[cfg(feature = "assistant")]
             permits: Arc::clone(&permits),
         }),
+        Box::new(follow::FollowPart),
         #[cfg(feature = "discord")]
         Box::new(discord::DiscordPart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]

@@ -13,6 +13,7 @@ use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::part::{Board, Event};
+use super::reader::Reader;
 use super::ticker::Ticker;
 use crate::cli::Ui;
 use crate::config::FILE_NAME as SETTINGS_FILE;
@@ -24,7 +25,7 @@ use crate::workspace::Workspace;
 /// Passes that changes ask for are at least this far apart: an editor may save with every keystroke.
 const BETWEEN_CHANGES: Duration = Duration::from_millis(250);
 
-/// Runs until `stop`.
+/// Runs until `stop`, or until nobody reads the console that alone is told.
 pub async fn run(
     workspace: Arc<Workspace>,
     ui: Ui,
@@ -34,12 +35,17 @@ pub async fn run(
     stop: CancellationToken,
 ) {
     let mut scheduler = Scheduler::new(workspace, ui, events, board);
+    let reader = Reader::of_stdout();
     loop {
         scheduler.pass_if_due(&stop).await;
         let sleep = scheduler.sleep();
         tokio::select! {
             biased;
             () = stop.cancelled() => break,
+            () = reader.gone(), if scheduler.tells_the_console() => {
+                stop.cancel();
+                break;
+            }
             event = watched.recv() => match event {
                 Some(event) => {
                     scheduler.hear(event);
@@ -99,6 +105,10 @@ impl Scheduler {
             #[cfg(feature = "assistant")]
             phrasing: super::phrasing::Phrasing::default(),
         }
+    }
+
+    fn tells_the_console(&self) -> bool {
+        self.outlets.primary.name() == "console"
     }
 
     fn now(&self) -> Timestamp {

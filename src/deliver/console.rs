@@ -4,14 +4,16 @@
 //! before a crash, so its promise is "at least once". Control characters of a note never reach the
 //! terminal.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
+use super::about::Links;
 use super::compose;
+use super::link;
 use super::notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, SendOutcome};
 use crate::reminders::rfc3339;
 
@@ -19,11 +21,22 @@ const TIME: Style = AnsiColor::Cyan.on_default();
 const TEXT: Style = Style::new().bold();
 const REMARK: Style = AnsiColor::Yellow.on_default();
 
+/// Whether standard output is a terminal that takes links: those that don't know them show the words alone, save a
+/// few old ones. `FORCE_HYPERLINK` decides otherwise.
+pub fn takes_links() -> bool {
+    if let Some(forced) = std::env::var_os("FORCE_HYPERLINK") {
+        return forced != "0" && !forced.is_empty();
+    }
+    let old = |term: &str| term.is_empty() || term == "dumb" || term == "linux" || term.starts_with("vt");
+    std::io::stdout().is_terminal() && std::env::var("TERM").is_ok_and(|term| !old(&term))
+}
+
 /// Writes notifications as lines.
 pub struct Console {
     out: Mutex<Box<dyn Write + Send>>,
     json: bool,
     tz: TimeZone,
+    links: Option<Links>,
 }
 
 impl std::fmt::Debug for Console {
@@ -45,7 +58,14 @@ impl Console {
 
     /// Lines into any writer, colour codes included.
     pub fn new(out: Box<dyn Write + Send>, json: bool, tz: TimeZone) -> Self {
-        Self { out: Mutex::new(out), json, tz }
+        Self { out: Mutex::new(out), json, tz, links: None }
+    }
+
+    /// With links that open the notes; for a terminal that takes them ([`takes_links`]).
+    #[must_use]
+    pub fn with_links(mut self, links: Links) -> Self {
+        self.links = Some(links);
+        self
     }
 
     fn lines(&self, message: &Outgoing) -> Vec<String> {
@@ -62,7 +82,11 @@ impl Console {
             .iter()
             .map(|fact| {
                 let phrase = compose::phrase_of(message.kind, &message.text);
-                if self.json { self.json_line(fact, phrase) } else { plain_line(fact, phrase) }
+                if self.json {
+                    return self.json_line(fact, phrase);
+                }
+                let url = self.links.as_ref().and_then(|links| links.of(message));
+                plain_line(fact, phrase, url.as_deref())
             })
             .collect()
     }
@@ -84,14 +108,19 @@ impl Console {
     }
 }
 
-/// `2026-12-01 09:30 Call "Mum" (due 09:30, 3 h late)`; with the words that a brain found, these.
-fn plain_line(fact: &Fact, phrase: Option<&str>) -> String {
+/// `2026-12-01 09:30 Call "Mum" (due 09:30, 3 h late)`; with the words that a brain found, these. They open `url`.
+fn plain_line(fact: &Fact, phrase: Option<&str>, url: Option<&str>) -> String {
     let when = fact.local.strftime("%Y-%m-%d %H:%M");
     let today = fact.local.saturating_add(SignedDuration::from_secs(fact.late_seconds)).date();
     let text = one_line(phrase.unwrap_or(&fact.msg));
     let mark = if fact.kind == MessageKind::Commitment && phrase.is_none() { "follow-up: " } else { "" };
     let remark = compose::remark(fact, today);
-    let line = format!("{TIME}{when}{TIME:#} {TEXT}{mark}{text}{TEXT:#}");
+    let words = format!("{TEXT}{mark}{text}{TEXT:#}");
+    let words = match url {
+        Some(url) => link::on_terminal(&words, url),
+        None => words,
+    };
+    let line = format!("{TIME}{when}{TIME:#} {words}");
     if remark.is_empty() { line } else { format!("{line} {REMARK}({remark}){REMARK:#}") }
 }
 
@@ -186,7 +215,7 @@ mod tests {
     fn words_that_a_brain_found_stand_in_the_place_of_the_message() {
         let mut one = fact("Call Mum", 0);
         (one.recurring, one.next) = (false, None);
-        let plain = plain_line(&one, compose::phrase_of(MessageKind::Reminder, "Time to call Mum!"));
+        let plain = plain_line(&one, compose::phrase_of(MessageKind::Reminder, "Time to call Mum!"), None);
         assert_eq!(anstream::adapter::strip_str(&plain).to_string(), "2026-12-01 09:30 Time to call Mum!");
         assert_eq!(compose::phrase_of(MessageKind::Reminder, "Reminder: Call Mum"), None);
         assert_eq!(compose::phrase_of(MessageKind::Digest, "5 were missed:"), None);

@@ -12,6 +12,7 @@
 //! - [`mod@pass`]: one pass of the scheduler;
 //! - [`send_answer`], [`send_run`]: what the assistant answers and what routines say, over the same steps.
 
+mod about;
 mod answer;
 pub mod compose;
 mod confirm;
@@ -19,6 +20,7 @@ mod console;
 #[cfg(feature = "desktop")]
 mod desktop;
 pub mod journal;
+pub mod link;
 pub mod notifier;
 mod outlets;
 pub mod pass;
@@ -26,9 +28,10 @@ pub mod phrase;
 mod restored;
 pub mod split;
 
+pub use about::Links;
 pub use answer::{Answers, Progress, send_answer, send_run};
 pub use confirm::{confirm, notice, notice_once};
-pub use console::Console;
+pub use console::{Console, takes_links};
 #[cfg(feature = "desktop")]
 pub use desktop::Desktop;
 pub use journal::{Journal, JournalError};

@@ -25,6 +25,7 @@ mod ingress;
 pub mod log;
 pub mod mentions;
 pub mod message;
+pub mod newcomer;
 pub mod notifier;
 pub mod permissions;
 mod progress;

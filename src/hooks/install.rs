@@ -2,7 +2,7 @@
 //!
 //! Pure: text in, text out. Only the bytes of our own entries (and of lists that they alone were in) are
 //! ever added or removed; whatever else stands in the file, and how it is laid out, stays byte for byte.
-//! An entry is ours if its command runs `vault-agent … hook EVENT`.
+//! An entry is ours if its command runs `vault-agent … hook EVENT`, or if it calls our tool ([`tool`]).
 
 use std::ops::Range;
 
@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 use super::Event;
 use super::json::{self, JsonError, Kind, Node};
+use super::layout::Style;
+use super::tool;
 
 /// The host ends a hook that takes longer, in seconds; ours give up long before.
 const TIMEOUT: u32 = 5;
@@ -41,12 +43,29 @@ pub struct Caller {
     pub program: String,
     /// The vault's absolute path.
     pub vault: String,
+    /// The name that the host has for our MCP server, where it can call a tool of it instead of starting a process.
+    pub server: Option<String>,
 }
 
 impl Caller {
     /// The command line of an event, for a POSIX shell.
     pub fn command(&self, event: Event) -> String {
         format!("{} --vault {} hook {}", quoted(&self.program), quoted(&self.vault), event.as_str())
+    }
+
+    /// The server whose tool an event calls; none where it is a command.
+    fn server_for(&self, event: Event) -> Option<&str> {
+        self.server.as_deref().filter(|_| tool::can_be(event))
+    }
+
+    /// The entry of an event.
+    fn hook(&self, event: Event) -> Value {
+        match self.server_for(event) {
+            Some(server) => json!({
+                "type": "mcp_tool", "server": server, "tool": tool::TOOL, "input": tool::arguments(event), "timeout": TIMEOUT,
+            }),
+            None => json!({ "type": "command", "command": self.command(event), "timeout": TIMEOUT }),
+        }
     }
 }
 
@@ -124,20 +143,32 @@ pub fn installed(text: &str) -> Result<Vec<(Event, String)>, SettingsError> {
         return Ok(Vec::new());
     }
     let root = shaped(body)?;
-    Ok(entries(&root).into_iter().map(|entry| (entry.event, entry.command)).collect())
+    Ok(entries(&root).into_iter().map(|entry| (entry.event, entry.does.words())).collect())
 }
 
 /// The program and vault of the first of our entries.
 fn caller(text: &str) -> Result<Option<Caller>, SettingsError> {
-    let first = installed(text)?.into_iter().next();
-    Ok(first.and_then(|(_, command)| {
-        let words = words(&command)?;
+    let body = split_bom(text).1;
+    if body.trim().is_empty() {
+        return Ok(None);
+    }
+    let all = entries(&shaped(body)?);
+    let server = all.iter().find_map(|entry| match &entry.does {
+        Does::Call(server) => Some(server.clone()),
+        Does::Run(..) => None,
+    });
+    let command = all.iter().find_map(|entry| match &entry.does {
+        Does::Run(command, _) => Some(command),
+        Does::Call(_) => None,
+    });
+    Ok(command.and_then(|command| {
+        let words = words(command)?;
         let vault = words.iter().position(|word| word == "--vault")?;
-        Some(Caller { program: words.first()?.clone(), vault: words.get(vault + 1)?.clone() })
+        Some(Caller { program: words.first()?.clone(), vault: words.get(vault + 1)?.clone(), server })
     }))
 }
 
-fn split_bom(text: &str) -> (&str, &str) {
+pub(super) fn split_bom(text: &str) -> (&str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
 }
 
@@ -147,12 +178,29 @@ struct Entry {
     list: usize,
     group: usize,
     place: usize,
-    command: String,
-    command_span: Range<usize>,
+    span: Range<usize>,
+    does: Does,
+}
+
+/// What an entry of ours does.
+enum Does {
+    /// Runs this command, which stands there.
+    Run(String, Range<usize>),
+    /// Calls our tool of this server.
+    Call(String),
+}
+
+impl Does {
+    fn words(self) -> String {
+        match self {
+            Self::Run(command, _) => command,
+            Self::Call(server) => format!("{server}/{}", tool::TOOL),
+        }
+    }
 }
 
 /// The text as a tree of the host's shape, as far as our entries are concerned.
-fn shaped(text: &str) -> Result<Node, SettingsError> {
+pub(super) fn shaped(text: &str) -> Result<Node, SettingsError> {
     let root = json::parse(text)?;
     let wrong = |node: &Node, what: &str, wanted| {
         let before = &text[..node.span.start];
@@ -187,22 +235,25 @@ fn entries(root: &Node) -> Vec<Entry> {
     for (list, member) in hooks.members().iter().enumerate() {
         for (group, node) in member.value.items().iter().enumerate() {
             for (place, hook) in node.get("hooks").map(Node::items).unwrap_or_default().iter().enumerate() {
-                let Some(command) = hook.get("command") else { continue };
-                let Some(text) = command.text() else { continue };
-                if let Some(event) = ours(text) {
-                    found.push(Entry {
-                        event,
-                        list,
-                        group,
-                        place,
-                        command: text.to_owned(),
-                        command_span: command.span.clone(),
-                    });
+                if let Some((event, does)) = does(hook) {
+                    found.push(Entry { event, list, group, place, span: hook.span.clone(), does });
                 }
             }
         }
     }
     found
+}
+
+/// What a hook does, if it is ours.
+fn does(hook: &Node) -> Option<(Event, Does)> {
+    let text = |name: &str| hook.get(name).and_then(Node::text);
+    if text("tool") == Some(tool::TOOL) {
+        let event = hook.get("input")?.get("event").and_then(Node::text)?;
+        return Some((Event::from_name(event)?, Does::Call(text("server")?.to_owned())));
+    }
+    let command = hook.get("command")?;
+    let line = command.text()?;
+    Some((ours(line)?, Does::Run(line.to_owned(), command.span.clone())))
 }
 
 /// The event that a command of ours is for.
@@ -259,7 +310,6 @@ fn next_update(
     kept: &mut bool,
 ) -> Result<Option<(Range<usize>, String)>, SettingsError> {
     let root = shaped(body)?;
-    let wanted = caller.command(event);
     let hooks = root.get("hooks");
     let in_own_list = |entry: &&Entry| {
         hooks.and_then(|hooks| hooks.members().get(entry.list)).is_some_and(|m| m.key == event.host_name())
@@ -268,8 +318,13 @@ fn next_update(
     let own: Vec<&Entry> = all.iter().filter(|entry| entry.event == event).filter(in_own_list).collect();
     *kept = !own.is_empty();
     let Some(first) = own.first() else { return Ok(None) };
-    if first.command != wanted {
-        return Ok(Some((first.command_span.clone(), Value::from(wanted).to_string())));
+    match (&first.does, caller.server_for(event)) {
+        (Does::Run(command, span), None) if *command != caller.command(event) => {
+            return Ok(Some((span.clone(), Value::from(caller.command(event)).to_string())));
+        }
+        (Does::Run(..), None) => {}
+        (Does::Call(server), Some(wanted)) if server == wanted => {}
+        _ => return Ok(Some((first.span.clone(), Style::of(body).render(&caller.hook(event), 5)))),
     }
     Ok(own.get(1).map(|second| (removal(&root, second), String::new())))
 }
@@ -282,8 +337,7 @@ fn addition(
     style: &Style,
 ) -> Result<(Range<usize>, String), SettingsError> {
     let root = shaped(body)?;
-    let hook = json!({ "type": "command", "command": caller.command(event), "timeout": TIMEOUT });
-    let group = json!({ "hooks": [hook] });
+    let group = json!({ "hooks": [caller.hook(event)] });
     let name = event.host_name();
     Ok(match root.get("hooks") {
         None => {
@@ -325,77 +379,11 @@ fn removal(root: &Node, entry: &Entry) -> Range<usize> {
 }
 
 /// The bytes of one of several neighbours, with the comma beside it; none where it stands alone.
-fn cut(spans: &[Range<usize>], at: usize) -> Option<Range<usize>> {
+pub(super) fn cut(spans: &[Range<usize>], at: usize) -> Option<Range<usize>> {
     match at {
         _ if spans.len() < 2 => None,
         0 => Some(spans[0].start..spans[1].start),
         _ => Some(spans[at - 1].end..spans[at].end),
-    }
-}
-
-/// How a file is laid out.
-struct Style {
-    newline: &'static str,
-    /// One level's indentation; none where the file is all on one line.
-    indent: Option<String>,
-}
-
-impl Style {
-    fn of(text: &str) -> Self {
-        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let first = text
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .find(|line| line.starts_with([' ', '\t']))
-            .map(|line| line[..line.len() - line.trim_start().len()].to_owned());
-        let is_one_line = text.trim().len() > 2 && !text.trim().contains('\n');
-        Self {
-            newline,
-            indent: if is_one_line { None } else { Some(first.unwrap_or_else(|| "  ".to_owned())) },
-        }
-    }
-
-    /// A line break and `level` indentations; a space where the file has no lines.
-    fn line(&self, level: usize) -> String {
-        match &self.indent {
-            Some(indent) => format!("{}{}", self.newline, indent.repeat(level)),
-            None => " ".to_owned(),
-        }
-    }
-
-    /// A value whose first line stands at `level`.
-    fn render(&self, value: &Value, level: usize) -> String {
-        match (value, &self.indent) {
-            (Value::Array(items), Some(_)) => {
-                let items: Vec<String> = items
-                    .iter()
-                    .map(|item| format!("{}{}", self.line(level + 1), self.render(item, level + 1)))
-                    .collect();
-                format!("[{}{}]", items.join(","), self.line(level))
-            }
-            (Value::Object(members), Some(_)) => {
-                let members: Vec<String> = members
-                    .iter()
-                    .map(|(key, member)| {
-                        let key = Value::from(key.as_str());
-                        format!("{}{key}: {}", self.line(level + 1), self.render(member, level + 1))
-                    })
-                    .collect();
-                format!("{{{}{}}}", members.join(","), self.line(level))
-            }
-            _ => value.to_string(),
-        }
-    }
-
-    /// The edit that puts `new` last into a container at `level`, after what ends at `last`.
-    fn insert(&self, into: &Node, last: Option<usize>, level: usize, new: &str) -> (Range<usize>, String) {
-        let line = self.line(level + 1);
-        if let Some(end) = last {
-            return (end..end, format!(",{line}{new}"));
-        }
-        let inside = into.span.start + 1..into.span.end - 1;
-        let (open, close) = if self.indent.is_some() { (line, self.line(level)) } else { Default::default() };
-        (inside, format!("{open}{new}{close}"))
     }
 }
 
@@ -404,7 +392,7 @@ mod tests {
     use super::*;
 
     fn caller() -> Caller {
-        Caller { program: "/opt/it's/vault-agent".into(), vault: "/home/a b/Vault".into() }
+        Caller { program: "/opt/it's/vault-agent".into(), vault: "/home/a b/Vault".into(), server: None }
     }
 
     #[test]
@@ -423,7 +411,9 @@ mod tests {
 
     #[test]
     fn an_empty_file_gets_every_event() {
-        let text = install("", &Caller { program: "/bin/vault-agent".into(), vault: "/v".into() }).unwrap();
+        let text =
+            install("", &Caller { program: "/bin/vault-agent".into(), vault: "/v".into(), server: None })
+                .unwrap();
         let stop = text.find("    \"UserPromptSubmit\"").unwrap();
         insta::assert_snapshot!(&text[..stop], @r#"
         {
@@ -458,6 +448,32 @@ mod tests {
         assert_eq!(after, touched.replace(r"'/opt/it'\\''s/vault-agent'", "'/new/vault-agent'"));
         assert_eq!(install(&after, &new).unwrap(), after);
         assert_eq!(uninstall(&after, None).unwrap(), "{\n\t\"model\": \"x\"\n}");
+    }
+
+    #[test]
+    fn prompts_and_stops_call_our_server_s_tool_where_there_is_one() {
+        let with = Caller { server: Some("vault".into()), ..caller() };
+        for before in ["{\n\t\"model\": \"x\"\n}", "{}", "{\"a\":1}"] {
+            let after = install(before, &with).unwrap();
+            let value: Value = serde_json::from_str(&after).unwrap();
+            let prompt = &value["hooks"]["UserPromptSubmit"][0]["hooks"][0];
+            assert_eq!(
+                (&prompt["type"], &prompt["server"]),
+                (&"mcp_tool".into(), &"vault".into()),
+                "{after}"
+            );
+            assert_eq!(prompt["input"]["prompt"], "${prompt}");
+            assert_eq!(value["hooks"]["SessionStart"][0]["hooks"][0]["type"], "command");
+            assert_eq!(installed(&after).unwrap().len(), Event::ALL.len());
+            assert_eq!(install(&after, &with).unwrap(), after, "once");
+            assert_eq!(uninstall(&after, Some(before)).unwrap(), before);
+            assert_eq!(uninstall(&after, None).unwrap(), before);
+            // To and fro: a server that came or went changes two entries where they stand.
+            let to = install(&install(before, &caller()).unwrap(), &with).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&to).unwrap(), value);
+            let fro = install(&to, &caller()).unwrap();
+            assert_eq!(fro, install(before, &caller()).unwrap());
+        }
     }
 
     #[test]

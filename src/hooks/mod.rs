@@ -27,7 +27,9 @@ pub mod given;
 pub mod input;
 pub mod install;
 pub mod json;
+mod layout;
 pub mod log;
+pub mod memories;
 pub mod output;
 pub mod patience;
 #[cfg(feature = "index")]
@@ -38,6 +40,7 @@ pub mod settings_file;
 mod start;
 mod stop;
 pub mod summary;
+pub mod tool;
 pub mod transcript;
 mod words;
 

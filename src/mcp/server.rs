@@ -19,6 +19,7 @@ use super::failure::Failure;
 use super::subscriptions::{Hub, Listener, Session};
 use super::tools::{Answer, Call};
 use super::{arguments, completion, progress, prompts, resources, untrusted};
+use crate::hooks;
 use crate::vault::{Actor, Origin};
 
 /// Where clients say in `_meta` which conversation a call belongs to.
@@ -44,6 +45,24 @@ impl Server {
     /// A new session.
     pub fn new(desk: Arc<Desk>, hub: Arc<Hub>) -> Self {
         Self { desk, session: Arc::new(Session::new(hub)) }
+    }
+
+    /// Answers a hook of the host, which calls it without starting a process; as the command, it never fails.
+    async fn hook(&self, given: JsonObject) -> Result<CallToolResponse, ErrorData> {
+        let answer = self
+            .blocking(move |desk| {
+                let Some((event, message)) = hooks::tool::message(&given) else { return Ok(String::new()) };
+                let workspace = desk.workspace();
+                let place = hooks::Place {
+                    vault: Ok(workspace.vault.root().to_owned()),
+                    clock: Arc::clone(&workspace.clock),
+                };
+                Ok(hooks::respond(event, &place, std::io::Cursor::new(message)))
+            })
+            .await?;
+        // An empty text would be told to the model as it is by some hosts.
+        let answer = if answer.is_empty() { "{}".to_owned() } else { answer };
+        Ok(CallToolResult::success(vec![ContentBlock::text(answer)]).into())
     }
 
     /// Runs `act` where waiting for a disk holds nobody up.
@@ -133,6 +152,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if request.name == hooks::tool::TOOL {
+            return self.hook(request.arguments.unwrap_or_default()).await;
+        }
         let Some(tool) = self.desk.tools().get(&request.name) else {
             return Err(refused(&request.name, &self.desk));
         };

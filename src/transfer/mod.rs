@@ -18,6 +18,7 @@ pub mod calendar;
 mod chunks;
 mod contents;
 mod error;
+pub mod follow;
 mod import;
 mod item;
 pub mod markdown;

@@ -304,7 +304,7 @@ async fn list_status_usage_and_ask_show_what_is_left() {
     assert_eq!(list[0]["cooldown_until"], "2026-12-02T00:00:00+00:00");
     assert_eq!((&list[0]["budget"]["tokens"], &list[1]["budget"]), (&json!(300), &Value::Null));
     let words = tokio::task::block_in_place(|| vault.run(&["brain", "list"])).ok().stdout;
-    let rests = "rests until 2026-12-02T00:00:00+00:00: today's budget of 300 tokens for one is used up";
+    let rests = "rests until Wed 2 Dec 00:00 (in 14 h): today's budget of 300 tokens for one is used up";
     assert!(words.contains(rests), "{words}");
     let status = tokio::task::block_in_place(|| vault.run(&["status"])).stdout;
     assert!(status.contains("budget    the day: 400 of 1000 tokens (40 %)"), "{status}");

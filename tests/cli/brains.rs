@@ -40,7 +40,7 @@ fn vault(url: &str) -> TestVault {
 }
 
 /// A server on this machine that gives each caller the same answer, until the test ends.
-fn server(status: &'static str, body: &'static str) -> String {
+pub fn server(status: &'static str, body: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -249,7 +249,7 @@ fn a_brain_that_only_failed_says_so_and_when() {
     let vault = vault(&server("500 Internal Server Error", "{}"));
     assert_eq!(vault.run(&["brain", "test", "local"]).code, 1);
     let words = vault.run(&["brain", "list"]).ok().stdout;
-    assert!(words.contains("no answer yet, failed 2026-"), "{words}");
+    assert!(words.contains("no answer yet, failed 09:30 ("), "{words}");
     let list = vault.run(&["--json", "brain", "list"]).ok().json();
     assert!(list[1]["last_failed"].is_string() && list[1]["last_ok"].is_null(), "{list}");
 }

@@ -72,3 +72,33 @@ fn the_box_for_commands_is_described_rule_by_rule() {
         rows.iter().all(|row| row["status"] == "ok" || (row["status"] == "warn" && row["fix"].is_string()))
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn what_needs_no_decision_is_mended_and_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n//- /note.md\nhello\n");
+    vault.env("TZ", "Asia/Tokyo");
+    // A vault of Obsidian's without settings: nothing is mended unless it is asked for.
+    let _ = vault.run(&["doctor"]);
+    assert!(!vault.has("vault-agent.toml"));
+    let run = vault.run(&["doctor", "--fix"]).ok();
+    assert!(run.stdout.contains("fixed: wrote vault-agent.toml with the time zone Asia/Tokyo"), "{run:?}");
+    assert!(!vault.run(&["doctor", "--fix"]).ok().stdout.contains("fixed:"), "once");
+    let key = vault.home().join("key");
+    std::fs::write(&key, "secret\n").unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let settings = vault
+        .read("vault-agent.toml")
+        .replace("#token_file", "token_file")
+        .replace("~/.config/vault-agent/discord-token", "~/key");
+    vault.write("vault-agent.toml", settings);
+    let run = vault.run(&["doctor", "--fix", "--json"]);
+    let report = run.json();
+    assert_eq!(
+        check(&report, "secrets")["detail"],
+        "fixed: `~/key` is yours alone now (mode 600)",
+        "{report}"
+    );
+    assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}

@@ -3,7 +3,7 @@
 use crate::support::TestVault;
 
 #[test]
-fn a_new_vault_has_its_sample_two_minutes_ahead() {
+fn a_new_vault_has_its_sample_on_the_next_minute() {
     let vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
     let dir = vault.home().join("New Vault");
     let run = vault.run(&["init", dir.to_str().unwrap()]).ok();
@@ -11,7 +11,7 @@ fn a_new_vault_has_its_sample_two_minutes_ahead() {
     assert!(run.stderr.contains("vault-agent run --vault '[HOME]/New Vault'"), "{}", run.stderr);
     let reminders = std::fs::read_to_string(dir.join("Reminders.md")).unwrap();
     let line = reminders.lines().find(|line| line.starts_with("- [ ]")).unwrap();
-    assert!(line.starts_with("- [ ] date=2026-07-01 time=09:30 recur=none msg="), "{line}");
+    assert!(line.starts_with("- [ ] date=2026-07-01 time=09:29 recur=none msg="), "{line}");
     assert!(dir.join(".obsidian/snippets/vault-agent-logs.css").is_file());
 }
 
@@ -25,7 +25,7 @@ fn a_new_vault_takes_the_zone_of_the_machine() {
     assert!(run.stderr.contains(said), "{}", run.stderr);
     let read = |note: &str| std::fs::read_to_string(dir.join(note)).unwrap();
     assert!(read("vault-agent.toml").contains("\ntimezone = \"Asia/Tokyo\"\n"));
-    assert!(read("Reminders.md").contains("- [ ] date=2026-07-01 time=18:30 recur=none msg="));
+    assert!(read("Reminders.md").contains("- [ ] date=2026-07-01 time=18:29 recur=none msg="));
     // Somebody's settings are not ours to change.
     let own = vault.home().join("own");
     std::fs::create_dir(&own).unwrap();

@@ -1,6 +1,9 @@
 //! The command line as a person meets it: the real binary over a hermetic vault.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+#[cfg(unix)]
+#[path = "../support/pty.rs"]
+mod pty;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -15,6 +18,9 @@ mod doctor;
 mod inbox;
 mod init;
 mod lcm;
+mod pipes;
+#[cfg(unix)]
+mod setting_up;
 mod status;
 #[cfg(feature = "history")]
 mod story;

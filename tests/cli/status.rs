@@ -19,9 +19,9 @@ fn the_next_reminders_are_in_their_order() {
     --- stdout
     daemon    not running: start it with `vault-agent run`, or install it with `vault-agent service install`
     next
-      10:00            rid_[ID]  Stretch
-      Wed 2 Dec 08:00  no id yet         no id yet
-      Thu 3 Dec 08:00  rid_[ID]  Bins
+      10:00 (in 30 min)          rid_[ID]  Stretch
+      Wed 2 Dec 08:00 (in 22 h)  no id yet         no id yet
+      Thu 3 Dec 08:00 (in 46 h)  rid_[ID]  Bins
     ");
 }
 
@@ -77,4 +77,21 @@ fn open_questions_of_the_assistant_are_shown_and_near_misses_checked() {
         "{}",
         wrong.stdout
     );
+}
+
+#[cfg(feature = "history")]
+#[test]
+fn people_read_local_times_and_no_nanoseconds() {
+    let mut vault =
+        TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- zone: Asia/Tokyo\n//- /Reminders.md\nhello\n");
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00.123456789Z@20");
+    let daemon = super::daemon::Daemon::start(&vault, &["run"]);
+    let said = || vault.run(&["status"]).stdout;
+    crate::support::until("a snapshot", || said().contains("last snapshot"));
+    let said = said();
+    assert!(said.contains("since 18:30 (") && said.contains("last snapshot 18:3"), "{said}");
+    let has_instant =
+        |line: &str| line.split_whitespace().any(|word| word.parse::<jiff::Timestamp>().is_ok());
+    assert!(!said.lines().any(has_instant) && !said.contains(".123"), "{said}");
+    drop(daemon.terminate());
 }

@@ -7,6 +7,9 @@ mod fake;
 mod house;
 #[path = "../support/models/mod.rs"]
 mod models;
+#[cfg(unix)]
+#[path = "../support/pty.rs"]
+mod pty;
 mod rig;
 #[cfg(all(unix, feature = "mcp"))]
 #[path = "../harness/stand_in.rs"]
@@ -18,6 +21,8 @@ mod commanding;
 mod conversation;
 mod daemon;
 mod missed;
+#[cfg(unix)]
+mod newcomer;
 mod notifying;
 mod once;
 mod permits;

@@ -8,7 +8,7 @@ use vault_agent::hooks::install::{Caller, install, installed, uninstall};
 use crate::support::TestVault;
 
 fn caller() -> Caller {
-    Caller { program: "/opt/bin/vault-agent".into(), vault: "/home/ann/My \"Vault\"".into() }
+    Caller { program: "/opt/bin/vault-agent".into(), vault: "/home/ann/My \"Vault\"".into(), server: None }
 }
 
 /// JSON of any kind, in any layout, with hooks of others in it.

@@ -8,6 +8,7 @@ use crate::workspace::Workspace;
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     let prepared = setup::prepare(&workspace.settings, workspace.vault.root());
+    let now = workspace.clock.now();
     let mut checks = Vec::new();
     if workspace.settings.assistant.tools.contains(&ToolGroup::Bash) {
         let enforced = crate::confine::enforcement();
@@ -52,17 +53,17 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
         } else if !listed.ok && listed.class.is_none() {
             let fix =
                 "it is asked again after midnight; raise its `day_tokens` or `day_usd` if that is too late";
-            checks.push(Check::warn("brain", format!("{name}: {}", listed.state()), fix));
+            checks.push(Check::warn("brain", format!("{name}: {}", listed.state(now)), fix));
         } else if !listed.ok {
             let fix = format!(
                 "ask it with `vault-agent brain test {name}`; `vault-agent brain reset {name}` forgets the failure"
             );
-            checks.push(Check::warn("brain", format!("{name}: {}", listed.state()), fix));
+            checks.push(Check::warn("brain", format!("{name}: {}", listed.state(now)), fix));
         } else if is_open(&listed.url) {
             let detail = format!("{name}: questions and the key go to {} in the clear", listed.url);
             checks.push(Check::warn("brain", detail, "use `https://`"));
         } else {
-            let detail = format!("{name}: {} at {}, {}", listed.model, listed.url, listed.state());
+            let detail = format!("{name}: {} at {}, {}", listed.model, listed.url, listed.state(now));
             checks.push(Check::ok("brain", detail));
         }
         let in_usd = workspace.settings.assistant.day_usd.or(brain.settings.day_usd).is_some();

@@ -5,6 +5,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Check;
+use crate::cli::when::told;
 use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE, secret};
 use crate::daemon::{DaemonLock, DaemonStatus, LockError};
 use crate::schedule::{self, second_opinion};
@@ -91,7 +92,7 @@ fn daemon(workspace: &Workspace) -> Check {
     match status.last_pass {
         Some(last) if is_stuck(last, now) => Check::fail(
             "daemon",
-            format!("process {pid} made its last pass at {last}"),
+            format!("process {pid} made its last pass {}", told(last, now, workspace.zone.tz())),
             "look at its log, and restart it",
         ),
         _ => match &status.last_error {
@@ -190,7 +191,10 @@ fn time_zone(workspace: &Workspace) -> Check {
         None => Check::ok("time zone", versions),
         Some(first) => Check::warn(
             "time zone",
-            format!("{versions}: the two differ from {}; the first one counts", first.from),
+            format!(
+                "{versions}: the two differ from {}; the first one counts",
+                told(first.from, workspace.clock.now(), workspace.zone.tz())
+            ),
             "if other programs on this machine show another hour then, their rules are old",
         ),
     }

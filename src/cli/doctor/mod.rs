@@ -1,7 +1,7 @@
 //! `doctor`: what is wrong, and how to mend it.
 //!
 //! Each check looks at one thing and says so even where all is well, so that a person sees what was
-//! looked at. A check never changes anything and never ends the others.
+//! looked at. A check never changes anything and never ends the others; what `--fix` mends is mended before ([`mend`]).
 
 #[cfg(feature = "assistant")]
 mod brains;
@@ -9,6 +9,7 @@ mod confine;
 #[cfg(feature = "discord")]
 mod discord;
 mod machine;
+mod mend;
 mod notes;
 mod rooms;
 #[cfg(feature = "assistant")]
@@ -23,7 +24,12 @@ use crate::workspace::Workspace;
 
 /// Looks at the vault, the machine and the daemon, and says what is wrong and how to mend it.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Mends first what needs no decision, and says what it did: rights of secret files, edits that a crash cut short,
+    /// a damaged index, a missing time zone.
+    #[arg(long)]
+    fix: bool,
+}
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -68,11 +74,13 @@ impl Check {
 }
 
 /// Runs `doctor`: exit code 1 where a check failed.
-pub fn run(context: &Context, _: &Args) -> CommandResult {
-    let checks = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let mended = if args.fix { mend::mend(context)? } else { Vec::new() };
+    let found = match crate::workspace::Workspace::open(&context.vault_dir()?, context.clock.clone()) {
         Ok(workspace) => examine(&workspace),
         Err(error) => vec![settings_failure(&error)],
     };
+    let checks: Vec<Check> = mended.into_iter().chain(found).collect();
     context.ui.json(&checks);
     checks.iter().for_each(|check| show(context, check));
     let failed = checks.iter().any(|check| check.status == Outcome::Fail);

@@ -56,6 +56,14 @@ pub fn answer(world: &mut World, request: &Request<'_>) -> (Answer, Option<&'sta
             me["locale"] = json!("en-GB");
             (ok(me), Some("/users/@me"))
         }
+        ("GET", ["users", "@me", "guilds"]) => {
+            let server = json!({
+                "id": world.guild.to_string(), "name": "Home", "icon": null, "banner": null, "owner": false,
+                "permissions": "0", "features": [],
+            });
+            let servers = if world.invited { vec![server] } else { Vec::new() };
+            (ok(json!(servers)), Some("/users/@me/guilds"))
+        }
         ("POST", ["users", "@me", "channels"]) => (create_dm(world, request), Some("/users/@me/channels")),
         ("GET", ["oauth2", "applications", "@me"]) => {
             (ok(application(world)), Some("/oauth2/applications/@me"))
@@ -97,6 +105,12 @@ pub fn answer(world: &mut World, request: &Request<'_>) -> (Answer, Option<&'sta
         (_, ["guilds", ..]) if id(1) != world.guild => (error(404, 10004, "Unknown Guild"), None),
         (_, ["applications", _, "guilds", ..]) if id(3) != world.guild => {
             (error(403, 50001, "Missing Access"), None)
+        }
+        ("GET", ["guilds", _, "channels"]) => {
+            let seen = |c: &&super::world::Channel| c.kind == Kind::Text && reach(world, c.id).is_ok();
+            let channels: Vec<u64> = world.channels.values().filter(seen).map(|c| c.id).collect();
+            let channels: Vec<Value> = channels.into_iter().map(|id| world.channel_json(id)).collect();
+            (ok(json!(channels)), Some("/guilds/{guild_id}/channels"))
         }
         ("GET", ["guilds", _, "threads", "active"]) => {
             let threads: Vec<u64> = world

@@ -112,6 +112,8 @@ pub struct World {
     pub refuse_gateway: bool,
     pub reject_identify: Option<u16>,
     pub message_content_enabled: bool,
+    /// Whether the bot is in the server.
+    pub invited: bool,
     pub intents: u64,
     pub identifies: usize,
     pub resumes: usize,
@@ -153,6 +155,7 @@ impl World {
             refuse_gateway: false,
             reject_identify: None,
             message_content_enabled: true,
+            invited: true,
             intents: 0,
             identifies: 0,
             resumes: 0,

@@ -1,0 +1,79 @@
+//! What `doctor --fix` mends: only what needs no decision of a person and can't lose a thing.
+
+use super::Check;
+use crate::cli::{CommandError, Context, init};
+use crate::config;
+use crate::daemon::DaemonLock;
+use crate::workspace::Workspace;
+
+/// Mends what can be mended, and says what was done; what couldn't be is a warning.
+pub(super) fn mend(context: &Context) -> Result<Vec<Check>, CommandError> {
+    // Settings that can't be read are a finding of the checks.
+    let Ok(workspace) = Workspace::open(&context.vault_dir()?, context.clock.clone()) else {
+        return Ok(Vec::new());
+    };
+    let mut done = secrets(&workspace);
+    // A running daemon does this itself, and may be in the middle of an edit.
+    if DaemonLock::holder(&workspace.dirs.state).is_none() {
+        done.extend(edits(&workspace));
+    }
+    let had_settings = workspace.vault.exists(&workspace.note(config::FILE_NAME));
+    let workspace = init::settle_zone(context, workspace)?;
+    if !had_settings && workspace.vault.exists(&workspace.note(config::FILE_NAME)) {
+        done.push(fixed(
+            "settings",
+            &format!("wrote {} with the time zone {}", config::FILE_NAME, workspace.zone.name()),
+        ));
+    }
+    #[cfg(feature = "index")]
+    done.extend(index(&workspace));
+    Ok(done)
+}
+
+fn fixed(check: &'static str, what: &str) -> Check {
+    Check::ok(check, format!("fixed: {what}"))
+}
+
+/// Takes away what others than the owner may do with secret files.
+fn secrets(workspace: &Workspace) -> Vec<Check> {
+    let settings = &workspace.settings;
+    let files = [&settings.discord.token_file, &settings.discord.webhook_url_file, &settings.embed.key_file]
+        .into_iter()
+        .flatten()
+        .chain(settings.brains.iter().filter_map(|brain| brain.key_file.as_ref()))
+        .chain(settings.mcp.iter().filter_map(|server| server.key_file.as_ref()))
+        .chain(settings.skills.values().flat_map(|skill| skill.key_files.values()));
+    files
+        .filter_map(|file| match config::make_private(file, workspace.vault.root()) {
+            Ok(true) => Some(fixed("secrets", &format!("`{file}` is yours alone now (mode 600)"))),
+            // A file that isn't there is a finding of the checks.
+            Ok(false) | Err(_) => None,
+        })
+        .collect()
+}
+
+/// Finishes or takes back what a crash cut short.
+fn edits(workspace: &Workspace) -> Vec<Check> {
+    match workspace.editor.recover() {
+        Ok(settled) => settled
+            .into_iter()
+            .map(|edit| fixed("notes", &format!("an interrupted edit of {} was settled", edit.path)))
+            .collect(),
+        Err(error) => vec![Check::warn("notes", error.to_string(), "an interrupted edit waits; try again")],
+    }
+}
+
+/// Makes a damaged index anew.
+#[cfg(feature = "index")]
+fn index(workspace: &Workspace) -> Option<Check> {
+    use crate::index::Severity;
+    let index = workspace.index().ok()?;
+    if !index.health().iter().any(|finding| finding.status == Severity::Fail) {
+        return None;
+    }
+    let never = std::sync::atomic::AtomicBool::new(false);
+    Some(match index.reindex(&|_| {}, &never) {
+        Ok(made) => fixed("index", &format!("made anew from {} files", made.files)),
+        Err(error) => Check::fail("index", error.to_string(), "run `vault-agent reindex`"),
+    })
+}

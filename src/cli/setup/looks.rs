@@ -1,0 +1,226 @@
+//! The looking: folders, secrets, Discord, a brain. Each look says what was found, or what is wrong in a sentence.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::Context;
+use crate::config::{self, FILE_NAME, Settings};
+use crate::setup::{Folder, Found, Kept, Look};
+
+#[cfg(any(feature = "discord", feature = "desktop"))]
+use crate::deliver::{MessageKind, Notifier, Outgoing, SendOutcome, notifier};
+
+/// Notes are counted up to so many.
+const COUNTED: usize = 100;
+/// At most so many folders are opened to count them.
+const OPENED: usize = 200;
+
+/// Looks; `no_tests` sends and asks nothing that anybody would see.
+pub(super) fn look(context: &Context, look: &Look, no_tests: bool) -> Result<Found, String> {
+    match look {
+        Look::Folder(path) => folder(path).map(|folder| Found::Folder(Box::new(folder))),
+        Look::Secret(kept, root) => secret(kept, root),
+        Look::Desktop | Look::BotMessage(..) | Look::WebhookMessage(..) | Look::Brain(_) if no_tests => {
+            Ok(Found::Well("not tested".to_owned()))
+        }
+        #[cfg(feature = "assistant")]
+        Look::Brain(trial) => brain(context, trial),
+        #[cfg(feature = "desktop")]
+        Look::Desktop => wait(async { sent(&crate::deliver::Desktop, "a notification was shown").await }),
+        #[cfg(feature = "discord")]
+        Look::Bot(..) | Look::Channels(..) | Look::BotMessage(..) | Look::WebhookMessage(..) => {
+            wait(on_discord(look))
+        }
+        #[cfg(not(all(feature = "discord", feature = "desktop", feature = "assistant")))]
+        _ => {
+            let _ = context;
+            Err("this build of vault-agent can't do that".to_owned())
+        }
+    }
+}
+
+fn folder(path: &Path) -> Result<Folder, String> {
+    let shown = path.display();
+    let exists = match std::fs::metadata(path) {
+        Ok(there) if !there.is_dir() => return Err(format!("`{shown}` is a file")),
+        Ok(_) => true,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+        Err(error) => return Err(format!("`{shown}` can't be used: {error}")),
+    };
+    let root = if exists { path.canonicalize().map_err(|error| error.to_string())? } else { path.to_owned() };
+    let near = root.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    #[cfg(unix)]
+    if !near.is_dir() || rustix::fs::access(near, rustix::fs::Access::WRITE_OK).is_err() {
+        return Err(format!("`{}` can't be written in", near.display()));
+    }
+    let settings = Settings::load(&root).map_err(|error| format!("its settings are wrong: {error}"))?;
+    let text = std::fs::read_to_string(root.join(FILE_NAME)).ok();
+    Ok(Folder { notes: if exists { notes(&root) } else { 0 }, root, exists, text, settings })
+}
+
+/// How many notes there are, up to a hundred.
+fn notes(root: &Path) -> usize {
+    let (mut open, mut opened, mut notes) = (vec![root.to_owned()], 0, 0);
+    while let Some(folder) = open.pop() {
+        opened += 1;
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let hidden = entry.file_name().to_string_lossy().starts_with('.');
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !hidden => open.push(path),
+                Ok(kind) if kind.is_file() && path.extension().is_some_and(|it| it == "md") => notes += 1,
+                _ => {}
+            }
+        }
+        if notes >= COUNTED || opened >= OPENED {
+            return notes.min(COUNTED);
+        }
+    }
+    notes
+}
+
+fn secret(kept: &Kept, root: &Path) -> Result<Found, String> {
+    let (variable, file) = match kept {
+        Kept::Variable(name) => (*name, None),
+        Kept::File(file) => ("", Some(file.as_str())),
+    };
+    match config::secret(variable, file, root) {
+        Ok(Some(secret)) => Ok(Found::Secret(secret)),
+        Ok(None) => Err(format!("`{variable}` is not set")),
+        Err(error) => {
+            let hint = error.suggestion.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+            Err(format!("{error}{hint}"))
+        }
+    }
+}
+
+#[cfg(any(feature = "discord", feature = "desktop", feature = "assistant"))]
+fn wait<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| error.to_string())?.block_on(work)
+}
+
+#[cfg(any(feature = "discord", feature = "desktop"))]
+async fn sent(notifier: &dyn Notifier, well: &str) -> Result<Found, String> {
+    let key = format!("setup:{}", ulid::Ulid::generate());
+    let message = Outgoing {
+        nonce: notifier::nonce(MessageKind::Notice, &key, 0, 0),
+        key,
+        chunk: 0,
+        chunks: 1,
+        kind: MessageKind::Notice,
+        text: "This is vault-agent: from now on you are told here what is due.".to_owned(),
+        scope: None,
+        facts: Vec::new(),
+        reply_to: None,
+    };
+    match notifier.send(&message).await {
+        SendOutcome::Sent { .. } => Ok(Found::Well(well.to_owned())),
+        SendOutcome::Unknown { reason }
+        | SendOutcome::Retry { reason, .. }
+        | SendOutcome::Refused { reason } => Err(reason),
+    }
+}
+
+#[cfg(feature = "discord")]
+async fn on_discord(look: &Look) -> Result<Found, String> {
+    use crate::discord::access::Owners;
+    use crate::discord::notifier::BotNotifier;
+    use crate::discord::webhook::WebhookNotifier;
+    use crate::discord::{Api, newcomer, setup};
+
+    let words = |error: crate::discord::DiscordError| error.to_string();
+    let api = |token, base: &Option<String>| Api::new(Some(token), base.as_deref()).map_err(words);
+    match look {
+        Look::Bot(token, base) => Ok(Found::Bot(newcomer::bot(&api(token, base)?).await.map_err(words)?)),
+        Look::Channels(token, base) => {
+            Ok(Found::Channels(newcomer::channels(&api(token, base)?).await.map_err(words)?))
+        }
+        Look::BotMessage(token, settings) => {
+            let api = api(token, &settings.api_base)?;
+            if let Some(problem) = setup::examine(&api, settings).await.into_iter().find_map(Result::err) {
+                return Err(problem.to_string());
+            }
+            let bot = BotNotifier::new(api, settings.channel_id, Owners::new(&settings.owner_ids));
+            sent(&bot, "a test message is in the channel").await
+        }
+        Look::WebhookMessage(address, base) => {
+            let webhook = WebhookNotifier::new(address, base.as_deref(), Owners::default()).map_err(words)?;
+            sent(&webhook, "a test message is in the channel").await
+        }
+        _ => Err("Discord isn't meant".to_owned()),
+    }
+}
+
+#[cfg(feature = "assistant")]
+fn brain(context: &Context, trial: &crate::setup::Trial) -> Result<Found, String> {
+    use crate::agent::setup::{Around, Prepared};
+    use crate::brain::wire::{Watch, http};
+    use crate::cli::brain::{TEST_LIMIT, hello};
+
+    // A program that is a brain gets a folder of its own, which goes with the test.
+    let scratch = std::env::temp_dir().join(format!("vault-agent-setup-{}", std::process::id()));
+    let watch = Watch { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
+    let around = Around { watch, state: scratch.clone(), server: None };
+    let prepared = Prepared::of(&trial.brain, &scratch);
+    let prepared = match &trial.key {
+        Some(key) => prepared.with_key(key.clone()),
+        None => prepared,
+    };
+    let client = http::client().map_err(|error| error.message)?;
+    context.ui.note(format!("asking {} ({}) ...", trial.brain.name, trial.brain.model));
+    let began = std::time::Instant::now();
+    let asked = prepared.alone(&around, &client, &context.clock).into_iter().next();
+    let asked = asked.ok_or_else(|| "it can't be asked".to_owned());
+    let answered = asked.and_then(|brain| wait(async { hello(&brain).await.map_err(|error| error.message) }));
+    let _ = std::fs::remove_dir_all(&scratch);
+    answered.map(|()| Found::Well(format!("it answered in {} ms", began.elapsed().as_millis())))
+}
+
+/// Whether there is a desktop session to show something on.
+pub(super) fn has_desktop() -> bool {
+    if cfg!(target_os = "macos") {
+        return true;
+    }
+    let named = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    (named("DISPLAY") || named("WAYLAND_DISPLAY"))
+        && (named("DBUS_SESSION_BUS_ADDRESS") || named("XDG_RUNTIME_DIR"))
+}
+
+/// Whether services of this user can be started from here.
+pub(super) fn has_services() -> bool {
+    if cfg!(target_os = "macos") {
+        return true;
+    }
+    let bus = std::env::var_os("XDG_RUNTIME_DIR").map(|dir| PathBuf::from(dir).join("systemd/private"));
+    bus.is_some_and(|socket| socket.exists()) && is_installed("systemctl")
+}
+
+/// Whether a program is found by its name.
+pub(super) fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// The models of an Ollama that runs here; none where none does.
+#[cfg(feature = "assistant")]
+pub(super) fn local_models() -> Vec<String> {
+    let host = std::env::var("OLLAMA_HOST").ok().filter(|host| host.starts_with("http://127.0.0.1:"));
+    let base = host.unwrap_or_else(|| "http://127.0.0.1:11434".to_owned());
+    let listed = wait(async {
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .timeout(std::time::Duration::from_millis(500))
+            .build()
+            .map_err(|error| error.to_string())?;
+        let answer =
+            client.get(format!("{base}/api/tags")).send().await.map_err(|error| error.to_string())?;
+        answer.json::<serde_json::Value>().await.map_err(|error| error.to_string())
+    });
+    let models = listed.ok().and_then(|listed| listed["models"].as_array().cloned()).unwrap_or_default();
+    models.iter().filter_map(|model| model["name"].as_str().map(str::to_owned)).collect()
+}
+
+#[cfg(not(feature = "assistant"))]
+pub(super) fn local_models() -> Vec<String> {
+    Vec::new()
+}

@@ -1,0 +1,173 @@
+//! `setup`: a short dialogue from nothing to a vault that tells you what is due.
+//!
+//! The questions and what they come to are [`crate::setup`]; here stand the terminal ([`ask`]), the looking
+//! ([`looks`]) and the writing ([`write`]). Nothing is written before it was shown.
+
+mod ask;
+mod looks;
+mod write;
+
+use std::path::PathBuf;
+
+use super::{CommandError, CommandResult, Context, Status};
+use crate::config::{self, DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
+use crate::setup::{Answers, Dialogue, Found, Machine, Next, Plan, Question};
+
+use ask::Terminal;
+
+/// Sets a vault up, question by question: folder, time zone, who tells you, a brain, a service.
+///
+/// Each answer is checked on the spot: with a test message, a test question. Enter takes what stands in brackets,
+/// `skip` leaves a thing out, Ctrl-C ends it; nothing is written before it is shown. Run it again to change something.
+/// A machine answers from a file: `vault = "~/MyVault"`, `timezone`, `notify`, `[discord] token_file, channel_id,
+/// owner_id`, `[brain] kind, model, url, key_file`, `service = true`; what it leaves out is as if you pressed Enter,
+/// and there is no brain and no service unless it names them.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The answers, as TOML; asks nothing.
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+    /// Shows what would be written, and writes nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Sends no test message and asks no test question.
+    #[arg(long)]
+    no_tests: bool,
+}
+
+/// Runs `setup`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let mut driver = Driver::new(context, args)?;
+    let machine = machine(context)?;
+    let mut dialogue = Dialogue::new(machine, args.answers.is_some());
+    let plan = loop {
+        match dialogue.next() {
+            Next::Ask(question) => {
+                let answer = driver.answer(&question)?;
+                dialogue.answer(question.step, &answer);
+            }
+            Next::Look(look) => {
+                let found = looks::look(context, &look, args.no_tests);
+                driver.say(&found);
+                dialogue.found(found);
+            }
+            Next::Done(plan) => break plan,
+        }
+    };
+    show(context, &plan);
+    if let Err(why) = &plan.settings {
+        return Err(CommandError::problem(why));
+    }
+    if args.dry_run || !driver.may_write()? {
+        context.ui.json(&serde_json::json!({ "vault": plan.root, "plan": plan.lines, "written": false }));
+        context.ui.note("nothing was written");
+        return Ok(Status::Fine);
+    }
+    let well = write::write(context, &plan)?;
+    context.ui.json(&serde_json::json!({ "vault": plan.root, "plan": plan.lines, "written": true }));
+    Ok(well)
+}
+
+fn show(context: &Context, plan: &Plan) {
+    context.ui.line("This is what will be written:");
+    plan.lines.iter().for_each(|line| context.ui.line(format!("  {line}")));
+}
+
+/// Who answers: a person at a terminal, or a file.
+enum Driver {
+    Terminal(Terminal),
+    File(Answers, PathBuf),
+}
+
+impl Driver {
+    fn new(context: &Context, args: &Args) -> Result<Self, CommandError> {
+        if let Some(file) = &args.answers {
+            let shown = file.display();
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| CommandError::usage(format!("can't read the answers `{shown}`: {error}")))?;
+            let answers =
+                Answers::parse(&text).map_err(|why| CommandError::usage(format!("`{shown}`: {why}")))?;
+            return Ok(Self::File(answers, file.clone()));
+        }
+        if !context.ui.can_ask() {
+            return Err(CommandError::usage("there is no terminal here to ask at")
+                .hint("give the answers in a file: `vault-agent setup --answers FILE`")
+                .hint("or make a vault with `vault-agent init DIR`"));
+        }
+        Ok(Self::Terminal(Terminal::begin(context.ui)))
+    }
+
+    fn answer(&mut self, question: &Question) -> Result<String, CommandError> {
+        match self {
+            Self::Terminal(terminal) => terminal.ask(question),
+            Self::File(answers, file) => {
+                let key = question.step.key();
+                if let Some(problem) = &question.problem {
+                    let error = CommandError::usage(format!("`{}`: `{key}`: {problem}", file.display()));
+                    return Err(error.hint("nothing was written"));
+                }
+                Ok(answers.of(question.step).unwrap_or_else(|| unanswered(question)).to_owned())
+            }
+        }
+    }
+
+    fn say(&self, found: &Result<Found, String>) {
+        let Self::Terminal(terminal) = self else { return };
+        match found {
+            Ok(Found::Well(words)) => terminal.well(words),
+            Ok(Found::Bot(bot)) => terminal.well(&format!("Discord knows the bot as `{}`", bot.name)),
+            _ => {}
+        }
+    }
+
+    fn may_write(&self) -> Result<bool, CommandError> {
+        match self {
+            Self::Terminal(terminal) => terminal.confirm("Write this?"),
+            Self::File(..) => Ok(true),
+        }
+    }
+}
+
+/// What a file means that doesn't answer: what costs money or runs for ever is only done where it is asked for.
+fn unanswered(question: &Question) -> &'static str {
+    use crate::setup::Step::{Brain, Notify, Service};
+    match question.step {
+        Brain => "none",
+        Service => "no",
+        // A desktop of whoever runs the installer is nobody's choice.
+        Notify if question.default.as_deref() == Some("desktop") => "console",
+        _ => "",
+    }
+}
+
+/// What is known of this machine.
+fn machine(context: &Context) -> Result<Machine, CommandError> {
+    let home = etcetera::home_dir().ok().filter(|home| home.is_absolute());
+    let home = home.ok_or_else(|| CommandError::problem("no home directory is known").hint("set `HOME`"))?;
+    let here = std::env::current_dir()?;
+    let named = context.named_vault().map(|vault| here.join(vault));
+    let variables = [
+        DISCORD_TOKEN_VARIABLE,
+        WEBHOOK_VARIABLE,
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "OPENROUTER_API_KEY",
+    ];
+    let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
+    let listed = std::fs::read_dir(home.join(".config/vault-agent"));
+    let names =
+        listed.map(|entries| entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()));
+    Ok(Machine {
+        vault: named.or_else(|| config::find_vault(&here)),
+        zone: super::init::zone_here(),
+        now: context.clock.now(),
+        has_desktop: looks::has_desktop(),
+        has_services: looks::has_services(),
+        variables: variables.into_iter().filter(is_set).collect(),
+        programs: ["claude", "codex"].into_iter().filter(|program| looks::is_installed(program)).collect(),
+        local_models: looks::local_models(),
+        taken: names.map(Iterator::collect).unwrap_or_default(),
+        home,
+        here,
+    })
+}

@@ -1,0 +1,88 @@
+//! The writing, in the order in which a stop half-way hurts least: secrets, the vault, its settings, the service.
+
+use std::io::Write;
+use std::path::Path;
+
+use secrecy::ExposeSecret;
+
+use crate::cli::init::{self, Begin};
+use crate::cli::{CommandError, CommandResult, Context, Status, service};
+use crate::config::FILE_NAME;
+use crate::setup::{Plan, SecretFile};
+use crate::vault::{Actor, EditError, NotePath, Operation, Why};
+use crate::workspace::Workspace;
+
+/// Writes what was shown, and says what to do next.
+pub(super) fn write(context: &Context, plan: &Plan) -> CommandResult {
+    let settings = plan.settings.clone().map_err(CommandError::problem)?;
+    for secret in &plan.secrets {
+        keep(secret).map_err(|error| {
+            CommandError::problem(format!("can't write `{}`: {error}", secret.path.display()))
+        })?;
+    }
+    let begin = Begin { zone: Some(plan.zone.clone()), settings: Some(settings.clone()) };
+    let (workspace, written) = init::write_template(context, &plan.root, &begin)?;
+    if let Some(before) = plan.before.as_ref().filter(|before| **before != settings) {
+        change(&workspace, before, &settings)?;
+    }
+    context.ui.note(format!("made {} files in {}", written.created.len(), plan.root.display()));
+    if plan.service {
+        service::install_for(context, &plan.root)?;
+    }
+    next(context, plan);
+    Ok(Status::Fine)
+}
+
+/// A file that nobody but its owner ever could read, whole or not at all.
+fn keep(secret: &SecretFile) -> std::io::Result<()> {
+    let folder = secret.path.parent().unwrap_or(Path::new("/"));
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    let mut name = std::ffi::OsString::from(".");
+    name.push(secret.path.file_name().unwrap_or_default());
+    name.push(format!(".{}", std::process::id()));
+    let new = folder.join(name);
+    let mut options = std::fs::File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&new).and_then(|mut file| {
+        writeln!(file, "{}", secret.value.expose_secret())?;
+        file.sync_all()?;
+        std::fs::rename(&new, &secret.path)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    written
+}
+
+/// Puts the planned settings in the place of those that were shown.
+fn change(workspace: &Workspace, before: &str, after: &str) -> Result<(), CommandError> {
+    let path = NotePath::new(FILE_NAME).map_err(CommandError::problem)?;
+    let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
+    workspace.editor.count_as_settled(true);
+    let report = workspace.editor.edit(&path, &[with], &Why::new(Actor::Cli, "setup: changed the settings"));
+    match report {
+        Ok(report) if report.all_done() => Ok(()),
+        Ok(_) | Err(EditError::Vault(_)) => Err(CommandError::problem(format!(
+            "`{FILE_NAME}` was changed by someone just now; nothing of it was touched"
+        ))
+        .hint("run `vault-agent setup` again")),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn next(context: &Context, plan: &Plan) {
+    let ui = context.ui;
+    let dir = init::shell_word(&plan.root);
+    if plan.service {
+        ui.line("It runs. A sample reminder comes within a minute; `vault-agent status` tells the rest.");
+    } else {
+        ui.line(format!("Start it: vault-agent run --vault {dir}"));
+    }
+    ui.line(format!("Open {} in Obsidian, and look at Reminders.md.", plan.root.display()));
+}

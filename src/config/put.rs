@@ -1,0 +1,216 @@
+//! Values put into the text of a settings file. Pure.
+//!
+//! Comments and layout stay: a value that stands is replaced where it stands, one that the template has commented out
+//! takes that line's place, any other comes under its table's header. Whether it came out right is checked: the new
+//! text has to mean the old one with these values, and nothing else.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
+
+use super::{FILE_NAME, Settings};
+
+/// The text of a settings file with other values: `timezone`, `notify.kind`, `discord.channel_id`, …
+///
+/// # Errors
+/// A sentence on why the text can't be changed; the person changes it by hand then.
+pub fn with_values(text: &str, values: &[(&str, Value)]) -> Result<String, String> {
+    let (bom, body) = split(text);
+    let mut expected = read(body)?;
+    let mut after = body.to_owned();
+    for (path, value) in values {
+        let (table, key) = path.split_once('.').map_or((None, *path), |(table, key)| (Some(table), key));
+        after = put(&after, table, key, &value.to_string());
+        let inner = match table {
+            Some(table) => expected.entry(table).or_insert_with(|| Value::Table(Table::new())).as_table_mut(),
+            None => Some(&mut expected),
+        };
+        inner.ok_or_else(|| cannot(path))?.insert(key.to_owned(), value.clone());
+    }
+    finished(bom, &after, &expected, values.iter().map(|(path, _)| *path))
+}
+
+/// The text of a settings file with one more `[[brain]]` at its end.
+///
+/// # Errors
+/// As [`with_values`].
+pub fn with_brain(text: &str, brain: &Table) -> Result<String, String> {
+    let (bom, body) = split(text);
+    let mut expected = read(body)?;
+    let known = expected.entry("brain").or_insert_with(|| Value::Array(Vec::new()));
+    known.as_array_mut().ok_or_else(|| cannot("brain"))?.push(Value::Table(brain.clone()));
+    let end = line_end(body);
+    let gap = if body.is_empty() || body.ends_with("\n\n") { "" } else { end };
+    let open = if body.is_empty() || body.ends_with('\n') { "" } else { end };
+    let lines: String = brain.iter().map(|(key, value)| format!("{key} = {value}{end}")).collect();
+    let after = format!("{body}{open}{gap}[[brain]]{end}{lines}");
+    finished(bom, &after, &expected, ["brain"].into_iter())
+}
+
+fn finished<'a>(
+    bom: &str,
+    after: &str,
+    expected: &Table,
+    paths: impl Iterator<Item = &'a str>,
+) -> Result<String, String> {
+    if read(after).as_ref() != Ok(expected) {
+        return Err(cannot(&paths.collect::<Vec<_>>().join("`, `")));
+    }
+    Settings::parse(after).map_err(|error| error.to_string())?;
+    Ok(format!("{bom}{after}"))
+}
+
+fn cannot(paths: &str) -> String {
+    format!("`{FILE_NAME}` is written in a way that can't be added to: set `{paths}` there yourself")
+}
+
+fn split(text: &str) -> (&str, &str) {
+    text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body))
+}
+
+fn read(text: &str) -> Result<Table, String> {
+    text.parse().map_err(|error| format!("`{FILE_NAME}` can't be read: {error}"))
+}
+
+fn line_end(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+fn put(text: &str, table: Option<&str>, key: &str, value: &str) -> String {
+    let end = line_end(text);
+    if let Some(span) = standing(text, table, key) {
+        return format!("{}{value}{}", &text[..span.start], &text[span.end..]);
+    }
+    let Some(section) = section(text, table) else {
+        let table = table.unwrap_or_default();
+        let open = if text.is_empty() || text.ends_with('\n') { "" } else { end };
+        let gap = if text.is_empty() { "" } else { end };
+        return format!("{text}{open}{gap}[{table}]{end}{key} = {value}{end}");
+    };
+    if let Some(line) = commented(text, section.clone(), key) {
+        return format!("{}{key} = {value}{}", &text[..line.start], &text[line.end..]);
+    }
+    let at = section.start;
+    let open = if at == 0 || text[..at].ends_with('\n') { "" } else { end };
+    format!("{}{open}{key} = {value}{end}{}", &text[..at], &text[at..])
+}
+
+/// Where the value of a key stands.
+fn standing(text: &str, table: Option<&str>, key: &str) -> Option<Range<usize>> {
+    let root = DeTable::parse(text).ok()?;
+    let find = |at: &DeTable<'_>, name: &str| {
+        at.iter().find(|(known, _)| known.get_ref() == name).map(|(_, value)| value.span())
+    };
+    let Some(table) = table else { return find(root.get_ref(), key) };
+    let (_, inner) = root.get_ref().iter().find(|(known, _)| known.get_ref() == table)?;
+    match inner.get_ref() {
+        DeValue::Table(inner) => find(inner, key),
+        _ => None,
+    }
+}
+
+/// The bytes of a table, from after its header; without a name, what stands before the first header.
+fn section(text: &str, table: Option<&str>) -> Option<Range<usize>> {
+    let mut start = table.is_none().then_some(0);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let bare = line.split('#').next().unwrap_or_default().trim();
+        // What the template has commented out is a table of its own too.
+        if line.starts_with('[') || line.starts_with("#[") {
+            if let Some(start) = start {
+                return Some(start..at);
+            }
+            let name = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+            if name.is_some() && name.map(str::trim) == table {
+                start = Some(at + line.len());
+            }
+        }
+        at += line.len();
+    }
+    start.map(|start| start..text.len())
+}
+
+/// The line of a key that is commented out, without its end.
+fn commented(text: &str, section: Range<usize>, key: &str) -> Option<Range<usize>> {
+    let mut at = section.start;
+    for line in text[section].split_inclusive('\n') {
+        let bare = line.trim_end_matches(['\n', '\r']);
+        let named = bare.strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix(key));
+        if named.is_some_and(|rest| rest.trim_start().starts_with('=')) {
+            return Some(at..at + bare.len());
+        }
+        at += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(text: &str, path: &str, value: impl Into<Value>) -> String {
+        with_values(text, &[(path, value.into())]).unwrap()
+    }
+
+    #[test]
+    fn a_value_comes_where_it_belongs_and_all_else_stays() {
+        for (text, expected) in [
+            ("", "\n[notify]\nkind = \"desktop\"\n"),
+            ("[notify] # who\n#kind = \"console\"\nx", "[notify] # who\nkind = \"desktop\"\nx"),
+            ("[notify]\nkind = 'console' # me\n", "[notify]\nkind = \"desktop\" # me\n"),
+            ("[notify]\r\n\r\n[edit]\r\n", "[notify]\r\nkind = \"desktop\"\r\n\r\n[edit]\r\n"),
+            ("notify.kind = \"console\"\n", "notify.kind = \"desktop\"\n"),
+            ("notify = { kind = \"console\" }\n", "notify = { kind = \"desktop\" }\n"),
+        ] {
+            let (text, expected) = (text.replace("\nx", "\n[edit]\n"), expected.replace("\nx", "\n[edit]\n"));
+            assert_eq!(put(&text, "notify.kind", "desktop"), expected.trim_start_matches('\n'), "{text}");
+        }
+        assert_eq!(put("# a\n[edit]\n", "timezone", "UTC"), "timezone = \"UTC\"\n# a\n[edit]\n");
+    }
+
+    #[test]
+    fn the_template_keeps_its_layout() {
+        let template = include_str!("../../vault-template/vault-agent.toml");
+        let ids = Value::Array(vec![Value::Integer(7)]);
+        let after = with_values(
+            template,
+            &[
+                ("timezone", "Asia/Tokyo".into()),
+                ("notify.kind", "discord".into()),
+                ("discord.owner_ids", ids),
+                ("discord.channel_id", Value::Integer(5)),
+            ],
+        )
+        .unwrap();
+        let changed: Vec<_> =
+            after.lines().zip(template.lines()).filter(|(a, b)| a != b).map(|(a, _)| a).collect();
+        assert_eq!(after.lines().count(), template.lines().count());
+        assert_eq!(
+            changed,
+            ["timezone = \"Asia/Tokyo\"", "kind = \"discord\"", "channel_id = 5", "owner_ids = [7]"]
+        );
+        assert_eq!(Settings::parse(&after).unwrap().discord.channel_id, Some(5));
+    }
+
+    #[test]
+    fn a_brain_comes_at_the_end() {
+        let brain: Table =
+            "name = \"a\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"http://127.0.0.1:1\"\n".parse().unwrap();
+        let template = include_str!("../../vault-template/vault-agent.toml");
+        let once = with_brain(template, &brain).unwrap();
+        assert!(once.starts_with(template) && once.ends_with("url = \"http://127.0.0.1:1\"\n"), "{once}");
+        assert!(with_brain(&once, &brain).is_err(), "two of one name");
+        assert_eq!(Settings::parse(&once).unwrap().brains.len(), 1);
+    }
+
+    #[test]
+    fn what_can_not_be_put_is_said() {
+        for (text, path) in
+            [("notify = 3", "notify.kind"), ("timezon = 3\n", "notify.kind"), ("", "notify.kin")]
+        {
+            assert!(with_values(text, &[(path, "console".into())]).is_err(), "{text}");
+        }
+        assert!(with_values("", &[("timezone", Value::Integer(3))]).is_err());
+    }
+}

@@ -1,0 +1,142 @@
+//! What Claude Code remembers by itself: where it keeps that, and how its settings move it into the vault.
+//!
+//! The host has one folder of Markdown a project, and a setting that names another ([`KEY`]). It is believed in the
+//! person's own settings of the project (`.claude/settings.local.json`), not in those that are shared; it has to be an
+//! absolute path. Pure: texts and paths in, texts and paths out.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::install::{SettingsError, cut, shaped, split_bom};
+use super::layout::Style;
+use crate::memory::Scope;
+
+/// The host's setting.
+pub const KEY: &str = "autoMemoryDirectory";
+/// The folder of the vault that holds a folder a project.
+pub const FOLDER: &str = "memory/claude";
+/// The host cuts the names of longer project paths.
+const LONGEST: usize = 200;
+
+/// The folder that the settings name.
+///
+/// # Errors
+/// The text is no JSON, or not of the host's shape.
+pub fn set_in(text: &str) -> Result<Option<String>, SettingsError> {
+    let body = split_bom(text).1;
+    if body.trim().is_empty() {
+        return Ok(None);
+    }
+    let root = shaped(body)?;
+    Ok(root.get(KEY).and_then(|node| node.text()).map(str::to_owned))
+}
+
+/// The settings with this folder; all else stays byte for byte.
+///
+/// # Errors
+/// As [`set_in`].
+pub fn with(text: &str, folder: &str) -> Result<String, SettingsError> {
+    let (bom, body) = split_bom(text);
+    let style = Style::of(body);
+    let mut body = if body.trim().is_empty() { format!("{{}}{}", style.newline) } else { body.to_owned() };
+    let root = shaped(&body)?;
+    let value = Value::from(folder).to_string();
+    let (range, new) = match root.get(KEY) {
+        Some(node) => (node.span.clone(), value),
+        None => {
+            let last = root.members().last().map(|member| member.span.end);
+            style.insert(&root, last, 0, &format!("\"{KEY}\": {value}"))
+        }
+    };
+    body.replace_range(range, &new);
+    Ok(format!("{bom}{body}"))
+}
+
+/// The settings without the folder.
+///
+/// # Errors
+/// As [`set_in`].
+pub fn without(text: &str) -> Result<String, SettingsError> {
+    let (bom, body) = split_bom(text);
+    if body.trim().is_empty() {
+        return Ok(text.to_owned());
+    }
+    let mut body = body.to_owned();
+    let root = shaped(&body)?;
+    if let Some(at) = root.members().iter().position(|member| member.key == KEY) {
+        let spans: Vec<_> = root.members().iter().map(|member| member.span.clone()).collect();
+        body.replace_range(cut(&spans, at).unwrap_or(root.span.start + 1..root.span.end - 1), "");
+    }
+    Ok(format!("{bom}{body}"))
+}
+
+/// The project around a folder: where its repository begins, else the folder itself.
+pub fn project(here: &Path) -> &Path {
+    here.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(here)
+}
+
+/// The name of a project's folder in the vault: that of its scope, as a file name.
+pub fn name(scope: &Scope, project: &Path) -> String {
+    let tag = scope.tag().unwrap_or_default();
+    let id = tag.split_once('/').map_or("", |(_, id)| id);
+    let last = project.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let source = if id.is_empty() { last.as_str() } else { id };
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let name: String = source.chars().map(plain).take(80).collect();
+    match name.trim_matches(['-', '.']) {
+        "" => "project".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Where the host keeps a project's memories by itself; none where it hashes the name.
+pub fn usual(config: &Path, project: &Path) -> Option<PathBuf> {
+    let text = project.to_str()?;
+    let name: String = text
+        .chars()
+        .flat_map(|c| {
+            // The host counts in UTF-16 units.
+            let count = if c.is_ascii_alphanumeric() { 1 } else { c.len_utf16() };
+            std::iter::repeat_n(if c.is_ascii_alphanumeric() { c } else { '-' }, count)
+        })
+        .collect();
+    (name.len() <= LONGEST).then(|| config.join("projects").join(name).join("memory"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_put_changed_and_taken_out_and_all_else_stays() {
+        for before in
+            ["{\n  \"model\": \"x\"\n}\n", "{\"a\":1,\"b\":[ ]}", "\u{feff}{\r\n\t\"a\": 1\r\n}", "{}"]
+        {
+            let once = with(before, "/v/memory/claude/app").unwrap();
+            assert_eq!(set_in(&once).unwrap().as_deref(), Some("/v/memory/claude/app"), "{once}");
+            let moved = with(&once, "/w \"x\"").unwrap();
+            assert_eq!(moved, once.replace("/v/memory/claude/app", "/w \\\"x\\\""));
+            assert_eq!(without(&moved).unwrap(), before);
+        }
+        assert_eq!(with("", "/v").unwrap(), "{\n  \"autoMemoryDirectory\": \"/v\"\n}\n");
+        assert_eq!(set_in("").unwrap(), None);
+        assert!(with("[1]", "/v").is_err() && with("{,}", "/v").is_err());
+    }
+
+    #[test]
+    fn the_host_names_its_folders_after_the_path() {
+        let dir = usual(Path::new("/h/.claude"), Path::new("/home/me/my_app.rs/ü")).unwrap();
+        assert_eq!(dir, Path::new("/h/.claude/projects/-home-me-my-app-rs--/memory"));
+        assert_eq!(usual(Path::new("/h"), Path::new(&format!("/{}", "a".repeat(200)))), None);
+    }
+
+    #[test]
+    fn a_project_s_folder_is_a_plain_name() {
+        let here = Path::new("/home/me/Ärger & Co");
+        let named = |id: &str| name(&Scope::of_tag(id).unwrap_or(Scope::Global), here);
+        assert_eq!(named("#project/me/app"), "me-app");
+        assert_eq!(named("#nothing"), "Ärger---Co");
+        assert_eq!(name(&Scope::Global, Path::new("/")), "project");
+    }
+}

@@ -1,0 +1,96 @@
+//! A file of answers, for machines: TOML with the questions' keys, checked before anything is asked.
+//!
+//! What it doesn't answer keeps what an empty line would mean. A secret never stands in it: it names a file.
+
+use std::collections::BTreeMap;
+
+use toml::{Table, Value};
+
+use super::question::Step;
+
+/// The answers of a file, by their questions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answers(BTreeMap<Step, String>);
+
+impl Answers {
+    /// The answers of a TOML text.
+    ///
+    /// # Errors
+    /// A sentence that names the place: no TOML, a key that is no question, a value that is no answer.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let table: Table =
+            text.parse().map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())?;
+        let mut found = BTreeMap::new();
+        for (key, value) in &table {
+            match value {
+                Value::Table(inner) => {
+                    for (name, value) in inner {
+                        take(&mut found, &format!("{key}.{name}"), value)?;
+                    }
+                }
+                value => take(&mut found, key, value)?,
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// The answer to a question, if the file has one.
+    pub fn of(&self, step: Step) -> Option<&str> {
+        self.0.get(&step).map(String::as_str)
+    }
+}
+
+fn take(found: &mut BTreeMap<Step, String>, key: &str, value: &Value) -> Result<(), String> {
+    let Some(step) = Step::ALL.into_iter().find(|step| step.key() == key) else {
+        let near = Step::ALL
+            .into_iter()
+            .map(|step| (strsim::jaro_winkler(step.key(), key), step.key()))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .filter(|(score, _)| *score > 0.8);
+        let hint = near.map_or(String::new(), |(_, name)| format!("; did you mean `{name}`?"));
+        return Err(format!("`{key}` is no question{hint}"));
+    };
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Integer(number) => number.to_string(),
+        Value::Boolean(true) => "yes".to_owned(),
+        Value::Boolean(false) => "no".to_owned(),
+        Value::Array(all) if all.iter().all(Value::is_str) => {
+            all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+        }
+        _ => return Err(format!("`{key}` is {}, which is no answer", value.type_str())),
+    };
+    if text.contains(['\n', '\r', '\0']) {
+        return Err(format!("`{key}` has a line break, which no answer has"));
+    }
+    found.insert(step, text);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_found_by_their_questions() {
+        let answers = Answers::parse(
+            "vault = \"~/V\"\nservice = false\nnotify = [\"discord\"]\n[discord]\nchannel_id = 100000000000000003\n",
+        )
+        .unwrap();
+        assert_eq!(answers.of(Step::Vault), Some("~/V"));
+        assert_eq!(answers.of(Step::Service), Some("no"));
+        assert_eq!(answers.of(Step::Notify), Some("discord"));
+        assert_eq!(answers.of(Step::DiscordChannel), Some("100000000000000003"));
+        assert_eq!(answers.of(Step::Brain), None);
+    }
+
+    #[test]
+    fn what_is_no_answer_is_pointed_at() {
+        let wrong = |text: &str| Answers::parse(text).unwrap_err();
+        assert_eq!(wrong("timezon = \"UTC\""), "`timezon` is no question; did you mean `timezone`?");
+        assert!(wrong("[discord]\ntoken = \"abc\"").contains("did you mean `discord.token_file`?"));
+        assert_eq!(wrong("vault = 1.5"), "`vault` is float, which is no answer");
+        assert_eq!(wrong("vault = \"a\\nb\""), "`vault` has a line break, which no answer has");
+        assert!(wrong("vault = ").contains("line 1, column 9"));
+    }
+}

@@ -1,0 +1,163 @@
+//! The words of each question.
+
+use super::brains;
+use super::dialogue::Dialogue;
+use super::discord;
+use super::place;
+use super::plan::{name, told};
+use super::question::{Question, Step};
+use crate::config::NotifyKind;
+
+impl Dialogue {
+    pub(super) fn question(&self, step: Step) -> Question {
+        let (lines, ask, default) = match step {
+            Step::Vault => self.ask_vault(),
+            Step::Timezone => {
+                let likely = place::likely_zone(&self.machine, self.folder.as_ref());
+                let mut lines: Vec<String> =
+                    self.folder.iter().map(|folder| place::words(folder, &self.machine.home)).collect();
+                lines.extend(place::zone_lines(&self.machine, likely.as_ref()));
+                (
+                    lines,
+                    "Which time zone are its dates and times meant in?",
+                    likely.map(|zone| zone.name().to_owned()),
+                )
+            }
+            Step::Notify => self.ask_notify(),
+            Step::DiscordWay => {
+                let lines = vec![
+                    "A bot has buttons, commands and answers; a webhook only posts, and takes a minute less."
+                        .to_owned(),
+                ];
+                (lines, "As a bot, or through a webhook?", Some("bot".to_owned()))
+            }
+            Step::DiscordToken => {
+                let file = self.folder.as_ref().and_then(|folder| folder.settings.discord.token_file.clone());
+                (
+                    discord::token_lines(&self.machine),
+                    "The bot's token (it isn't shown while you paste it)?",
+                    file,
+                )
+            }
+            Step::DiscordWebhook => {
+                let file =
+                    self.folder.as_ref().and_then(|folder| folder.settings.discord.webhook_url_file.clone());
+                (discord::webhook_lines(&self.machine), "The webhook's URL (it isn't shown)?", file)
+            }
+            Step::DiscordInvite => (
+                discord::invite_lines(self.bot.as_ref()),
+                "Press Enter once the bot is in your server.",
+                None,
+            ),
+            Step::DiscordChannel => {
+                let set = self.folder.as_ref().and_then(|folder| folder.settings.discord.channel_id);
+                let one = set
+                    .map(|id| id.to_string())
+                    .or_else(|| (self.channels.len() == 1).then(|| "1".to_owned()));
+                (discord::channel_lines(&self.channels), "Which channel is it told in?", one)
+            }
+            Step::DiscordOwner => self.ask_owner(),
+            Step::Brain => {
+                let default =
+                    self.chosen.offer.map_or_else(|| brains::best(&self.machine), |offer| offer.name);
+                (brains::lines(&self.machine), "Who answers?", Some(default.to_owned()))
+            }
+            Step::BrainUrl => (Vec::new(), "Its address?", self.chosen.url.clone()),
+            Step::BrainModel => (Vec::new(), "Which model?", self.likely_model()),
+            Step::BrainKey => self.ask_key(),
+            Step::Service => self.ask_service(),
+        };
+        let problem = self.problem.as_ref().filter(|problem| problem.step == step);
+        Question {
+            step,
+            lines,
+            ask: ask.to_owned(),
+            default,
+            problem: problem.map(|problem| problem.words.clone()),
+            may_keep: problem.is_some_and(|problem| problem.may_keep),
+        }
+    }
+
+    fn ask_vault(&self) -> Asked {
+        let lines = vec![
+            "The vault is a folder of Markdown notes. One that you have is fine: nothing in it is overwritten.".to_owned(),
+        ];
+        let likely = self.machine.vault.clone().unwrap_or_else(|| self.machine.home.join("MyVault"));
+        (lines, "Which folder?", Some(place::shown(&likely, &self.machine.home)))
+    }
+
+    fn ask_notify(&self) -> Asked {
+        let has_text = self.folder.as_ref().is_some_and(|folder| folder.text.is_some());
+        let set = self.folder.as_ref().map(|folder| told(&folder.settings));
+        let default = match set.filter(|set| *set != NotifyKind::default()) {
+            Some(set) => name(set),
+            None if self.machine.has_desktop && !has_text => "desktop".to_owned(),
+            None => "console".to_owned(),
+        };
+        let words = |kind: &str| match kind {
+            "console" => "on the terminal that it runs in: nothing to set up",
+            "desktop" => "in the notification centre of this machine",
+            _ => "on your phone and everywhere: a bot of your own, in about five minutes",
+        };
+        let lines = self.kinds().into_iter().map(|kind| format!("  {kind:<8} {}", words(kind))).collect();
+        (lines, "Where are you told what is due?", Some(default))
+    }
+
+    fn ask_owner(&self) -> Asked {
+        let known = self.bot.as_ref().and_then(|bot| bot.owner.as_ref());
+        let set = self.folder.as_ref().and_then(|folder| folder.settings.discord.owner_ids.first().copied());
+        let mut lines = vec!["Only these people command the bot and are answered.".to_owned()];
+        match known {
+            Some((name, id)) => lines.push(format!("The bot was made by {name} ({id}).")),
+            None => lines.push(
+                "Your id: in Discord switch on `Settings`, `Advanced`, `Developer Mode`, click your name, `Copy User ID`."
+                    .to_owned(),
+            ),
+        }
+        let default = set.or(known.map(|(_, id)| *id)).map(|id| id.to_string());
+        (lines, "Your id at Discord?", default)
+    }
+
+    fn likely_model(&self) -> Option<String> {
+        if !self.chosen.model.is_empty() {
+            return Some(self.chosen.model.clone());
+        }
+        let offer = self.chosen.offer?;
+        let here = self.machine.local_models.first().filter(|_| offer.name == "ollama");
+        here.cloned().or_else(|| (!offer.model.is_empty()).then(|| offer.model.to_owned()))
+    }
+
+    fn ask_key(&self) -> Asked {
+        let Some((offer, variable)) = self.chosen.offer.and_then(|offer| Some((offer, offer.key?))) else {
+            return (Vec::new(), "Its key, if it wants one (it isn't shown)?", None);
+        };
+        let mut lines = vec![format!("A key is made at {}.", offer.keys_at)];
+        if self.chosen.key.is_some() {
+            lines.push("Enter keeps the one from before.".to_owned());
+        } else if self.machine.variables.contains(&variable) {
+            lines.push(format!("Enter takes the one in `{variable}`, and leaves it there."));
+        }
+        (lines, "The key, or a file that holds it (it isn't shown)?", None)
+    }
+
+    fn ask_service(&self) -> Asked {
+        let mut lines = vec![
+            "As a service it runs now and after every login; without one, you start it yourself.".to_owned(),
+        ];
+        if !self.machine.has_services {
+            lines.push("No service of yours can be started from here.".to_owned());
+        }
+        let variables = self.variables_used();
+        if !variables.is_empty() {
+            lines.push(format!(
+                "A service doesn't see what is set in your shell: {} would be missing; put it into a file first.",
+                variables.join(", ")
+            ));
+        }
+        let default = self.machine.has_services && variables.is_empty();
+        (lines, "Install it as a service?", Some(if default { "yes" } else { "no" }.to_owned()))
+    }
+}
+
+/// What to know first, the question, what an empty answer means.
+type Asked = (Vec<String>, &'static str, Option<String>);

@@ -1,0 +1,231 @@
+//! The brains that can be chosen, and what stands in the settings for each.
+
+use secrecy::SecretString;
+use toml::{Table, Value};
+
+use super::dialogue::Held;
+use super::{Kept, Machine};
+use crate::config::{self, BrainKind, Settings};
+
+/// A brain to be tried: as it will stand in the settings, with a key that is in no file yet.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// Its block.
+    pub brain: config::Brain,
+    /// The key that was typed, if one was.
+    pub key: Option<SecretString>,
+}
+
+/// One that can be chosen.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Offer {
+    /// The word that chooses it, and its name in the settings.
+    pub name: &'static str,
+    pub kind: BrainKind,
+    /// What it is.
+    pub words: &'static str,
+    /// Its server, where that isn't the kind's own.
+    pub url: Option<&'static str>,
+    /// A model of it; empty where the person has to say.
+    pub model: &'static str,
+    /// The variable that holds its key by custom; none where it needs no key.
+    pub key: Option<&'static str>,
+    /// Where a key is to be had.
+    pub keys_at: &'static str,
+    context: i64,
+}
+
+/// All that can be chosen.
+pub(super) const OFFERS: [Offer; 7] = [
+    Offer {
+        name: "claude",
+        kind: BrainKind::Messages,
+        words: "Anthropic's models, with a key",
+        url: None,
+        model: "claude-sonnet-4-6",
+        key: Some("ANTHROPIC_API_KEY"),
+        keys_at: "https://console.anthropic.com/settings/keys",
+        context: 200_000,
+    },
+    Offer {
+        name: "openai",
+        kind: BrainKind::Responses,
+        words: "OpenAI's models, with a key",
+        url: None,
+        model: "gpt-5.5",
+        key: Some("OPENAI_API_KEY"),
+        keys_at: "https://platform.openai.com/api-keys",
+        context: 200_000,
+    },
+    Offer {
+        name: "openrouter",
+        kind: BrainKind::Chat,
+        words: "many providers behind one key",
+        url: Some("https://openrouter.ai/api"),
+        model: "",
+        key: Some("OPENROUTER_API_KEY"),
+        keys_at: "https://openrouter.ai/keys",
+        context: 32_000,
+    },
+    Offer {
+        name: "ollama",
+        kind: BrainKind::Chat,
+        words: "a model on this machine (https://ollama.com/download, then `ollama pull qwen3:8b`)",
+        url: Some("http://127.0.0.1:11434"),
+        model: "qwen3:8b",
+        key: None,
+        keys_at: "",
+        context: 16_000,
+    },
+    Offer {
+        name: "server",
+        kind: BrainKind::Chat,
+        words: "another server that speaks Chat Completions: llama.cpp, vLLM, LM Studio",
+        url: Some("http://127.0.0.1:8080"),
+        model: "",
+        key: None,
+        keys_at: "",
+        context: 16_000,
+    },
+    Offer {
+        name: "claude-code",
+        kind: BrainKind::ClaudeCode,
+        words: "Claude Code, with its own login",
+        url: None,
+        model: "claude-sonnet-4-6",
+        key: None,
+        keys_at: "",
+        context: 200_000,
+    },
+    Offer {
+        name: "codex",
+        kind: BrainKind::Codex,
+        words: "Codex, with its own login",
+        url: None,
+        model: "gpt-5.5",
+        key: None,
+        keys_at: "",
+        context: 200_000,
+    },
+];
+
+/// The word for no brain.
+pub(super) const NONE: &str = "none";
+
+/// What the answers about a brain came to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Chosen {
+    pub offer: Option<&'static Offer>,
+    pub url: Option<String>,
+    pub model: String,
+    /// The variable or the file that holds its key.
+    pub key_env: Option<String>,
+    pub key_file: Option<String>,
+    /// The key itself, where it was typed or read.
+    pub key: Option<SecretString>,
+}
+
+impl Chosen {
+    /// Takes its key, and where that is kept.
+    pub(super) fn hold(&mut self, held: Held) {
+        (self.key_env, self.key_file) = match held.kept {
+            Some(Kept::Variable(name)) => (Some(name.to_owned()), None),
+            Some(Kept::File(file)) => (None, Some(file)),
+            None => (None, None),
+        };
+        self.key = held.value;
+    }
+
+    /// Its block in the settings, under a name that is still free.
+    pub(super) fn table(&self, settings: &Settings) -> Option<Table> {
+        let offer = self.offer?;
+        let free = |name: &String| settings.brains.iter().all(|brain| brain.name != *name);
+        let names =
+            std::iter::once(offer.name.to_owned()).chain((2..).map(|n| format!("{}-{n}", offer.name)));
+        let name = names.into_iter().find(free)?;
+        let mut table = Table::new();
+        let mut set = |key: &str, value: Value| drop(table.insert(key.to_owned(), value));
+        set("name", name.into());
+        set("kind", offer.kind.as_str().into());
+        set("model", self.model.clone().into());
+        if let Some(url) = &self.url {
+            set("url", url.clone().into());
+        }
+        if let Some(variable) = &self.key_env {
+            set("key_env", variable.clone().into());
+        }
+        if let Some(file) = &self.key_file {
+            set("key_file", file.clone().into());
+        }
+        set("context_tokens", Value::Integer(offer.context));
+        Some(table)
+    }
+
+    /// The brain as it would be asked.
+    pub(super) fn trial(&self, settings: &Settings) -> Result<Trial, String> {
+        let table = self.table(settings).ok_or("no brain is chosen")?;
+        let text =
+            Table::from_iter([("brain".to_owned(), Value::Array(vec![Value::Table(table)]))]).to_string();
+        let mut parsed = Settings::parse(&text).map_err(|error| error.message)?;
+        Ok(Trial { brain: parsed.brains.remove(0), key: self.key.clone() })
+    }
+}
+
+/// What can be chosen here, and what is best.
+pub(super) fn lines(machine: &Machine) -> Vec<String> {
+    let mut lines =
+        vec!["With a brain you can talk to it. Reminders, memory and search work without one.".to_owned()];
+    for offer in &OFFERS {
+        let here = match offer.kind {
+            BrainKind::ClaudeCode | BrainKind::Codex => {
+                let program = offer.kind.program().unwrap_or_default();
+                if !machine.programs.contains(&program) {
+                    continue;
+                }
+                "; it is installed here".to_owned()
+            }
+            _ if offer.name == "ollama" && !machine.local_models.is_empty() => {
+                format!("; here: {}", machine.local_models.join(", "))
+            }
+            _ => match offer.key {
+                Some(key) if machine.variables.contains(&key) => format!("; `{key}` is set"),
+                _ => String::new(),
+            },
+        };
+        lines.push(format!("  {:<12} {}{here}", offer.name, offer.words));
+    }
+    lines.push(format!("  {NONE:<12} none for now"));
+    lines
+}
+
+/// The one to begin with: what is there already and costs nothing to try.
+pub(super) fn best(machine: &Machine) -> &'static str {
+    let with_key = OFFERS.iter().find(|offer| offer.key.is_some_and(|key| machine.variables.contains(&key)));
+    match with_key {
+        _ if !machine.local_models.is_empty() => "ollama",
+        Some(offer) => offer.name,
+        None => NONE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_offer_makes_a_block_that_the_settings_take() {
+        for offer in &OFFERS {
+            let chosen = Chosen {
+                offer: Some(offer),
+                url: offer.url.map(str::to_owned),
+                model: "some/model:1".to_owned(),
+                key_env: offer.key.map(str::to_owned),
+                ..Chosen::default()
+            };
+            let trial = chosen.trial(&Settings::default()).unwrap();
+            assert_eq!((trial.brain.name.as_str(), trial.brain.kind), (offer.name, offer.kind));
+            let with = Settings { brains: vec![trial.brain], ..Settings::default() };
+            assert_eq!(chosen.trial(&with).unwrap().brain.name, format!("{}-2", offer.name));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `setup`, the pure half: questions, what an answer means, and the plan that comes of them.
+//!
+//! A [`Dialogue`] is a state machine. It names the next [`Question`], takes a text for an answer, and may want
+//! something looked at ([`Look`]) before it believes it: whether Discord knows the token, whether the model answers.
+//! Whoever drives it (a terminal, a file) does the looking and says what was [`Found`]. At the end stands a [`Plan`]:
+//! what will be written, all of it, to be shown first. Nothing here reads a file, a clock or a socket.
+
+mod answers;
+mod asking;
+mod brains;
+mod dialogue;
+mod discord;
+mod place;
+mod plan;
+mod question;
+mod secrets;
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use secrecy::SecretString;
+
+use crate::config::{self, Settings};
+use crate::schedule::Zone;
+
+pub use answers::Answers;
+pub use brains::Trial;
+pub use dialogue::{Dialogue, Next};
+pub use discord::{Bot, Channel};
+pub use place::folder_path;
+pub use plan::{Plan, SecretFile};
+pub use question::{Question, Step};
+
+/// What is known of the machine before anything is asked.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// The person's home.
+    pub home: PathBuf,
+    /// The folder that relative paths count from.
+    pub here: PathBuf,
+    /// The vault that is probably meant.
+    pub vault: Option<PathBuf>,
+    /// The machine's time zone, where it has a name that is known.
+    pub zone: Option<Zone>,
+    /// The time.
+    pub now: Timestamp,
+    /// Whether there is a desktop session to show notifications on.
+    pub has_desktop: bool,
+    /// Whether a service of the user's can be started here.
+    pub has_services: bool,
+    /// The environment variables with secrets that are set.
+    pub variables: Vec<&'static str>,
+    /// The coding agents that are installed.
+    pub programs: Vec<&'static str>,
+    /// The models of an Ollama on this machine.
+    pub local_models: Vec<String>,
+    /// The names in `~/.config/vault-agent`, where secrets are kept.
+    pub taken: Vec<String>,
+}
+
+/// A folder that may become the vault, as it is now.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    /// Its absolute path.
+    pub root: PathBuf,
+    /// Whether it is there.
+    pub exists: bool,
+    /// How many Markdown notes lie in it; a hundred means a hundred or more.
+    pub notes: usize,
+    /// The settings file, if there is one.
+    pub text: Option<String>,
+    /// Its settings, else the defaults.
+    pub settings: Settings,
+}
+
+/// Something to look at before an answer is believed.
+#[derive(Debug, Clone)]
+pub enum Look {
+    /// Can this folder be the vault?
+    Folder(PathBuf),
+    /// Show a test notification on the desktop.
+    Desktop,
+    /// Does Discord know this token?
+    Bot(SecretString, Base),
+    /// Which channels can the bot write in?
+    Channels(SecretString, Base),
+    /// Post a test message as the bot.
+    BotMessage(SecretString, config::Discord),
+    /// Post a test message through the webhook.
+    WebhookMessage(SecretString, Base),
+    /// Ask a test question.
+    Brain(Box<Trial>),
+    /// Read a secret that is there already, for the vault in this folder; what is to be done with it comes next.
+    Secret(Kept, PathBuf),
+}
+
+/// `[discord] api_base`: a test server in Discord's place.
+pub type Base = Option<String>;
+
+/// Where a secret is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kept {
+    /// In this environment variable, which is set.
+    Variable(&'static str),
+    /// In this file, as the settings name it.
+    File(String),
+}
+
+/// What was seen.
+#[derive(Debug, Clone)]
+pub enum Found {
+    /// The folder can be the vault.
+    Folder(Box<Folder>),
+    /// The bot that the token belongs to.
+    Bot(Bot),
+    /// The channels; none where the bot is in no server yet.
+    Channels(Vec<Channel>),
+    /// The secret.
+    Secret(SecretString),
+    /// It is well, in words.
+    Well(String),
+}

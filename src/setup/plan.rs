@@ -1,0 +1,196 @@
+//! What will be written, all of it, to be shown before it is.
+
+use std::path::PathBuf;
+
+use secrecy::SecretString;
+use toml::Value;
+
+use super::dialogue::{Dialogue, Held};
+use super::{Kept, place};
+use crate::config::{self, FILE_NAME, NotifyKind, Settings};
+use crate::schedule::Zone;
+use crate::template::TEMPLATE;
+
+/// Where secrets are kept, seen from home.
+const SECRETS: &str = ".config/vault-agent";
+
+/// What will be written.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The vault's folder.
+    pub root: PathBuf,
+    /// The zone of its times.
+    pub zone: Zone,
+    /// The settings file as it is, if it is there.
+    pub before: Option<String>,
+    /// The settings file as it will be, or why it can't be changed.
+    pub settings: Result<String, String>,
+    /// Files with secrets, outside the vault.
+    pub secrets: Vec<SecretFile>,
+    /// Whether a service is installed.
+    pub service: bool,
+    /// What it comes to, a line each.
+    pub lines: Vec<String>,
+}
+
+/// A file that only its owner can read.
+#[derive(Debug, Clone)]
+pub struct SecretFile {
+    /// Where.
+    pub path: PathBuf,
+    /// What stands in its first line.
+    pub value: SecretString,
+}
+
+impl Dialogue {
+    pub(super) fn plan(&self) -> Plan {
+        let folder = self.folder.clone();
+        let root = folder.as_ref().map(|folder| folder.root.clone()).unwrap_or_default();
+        let before = folder.as_ref().and_then(|folder| folder.text.clone());
+        let set = folder.as_ref().map(|folder| folder.settings.clone()).unwrap_or_default();
+        let zone = self.zone.clone().or_else(|| Zone::get(&set.timezone).ok());
+        let zone = zone.unwrap_or_else(|| Zone::get("UTC").expect("the database has UTC"));
+        let mut secrets = Vec::new();
+        let mut values: Vec<(&str, Value)> = Vec::new();
+        if before.is_none() || zone.name() != set.timezone {
+            values.push(("timezone", zone.name().into()));
+        }
+        if self.notify != told(&set) {
+            values.push(("notify.kind", name(self.notify).into()));
+        }
+        if self.notify == NotifyKind::Discord {
+            self.discord_values(&set.discord, &mut values, &mut secrets);
+        }
+        let base = before.clone().unwrap_or_else(|| {
+            TEMPLATE.iter().find(|(path, _)| *path == FILE_NAME).map_or("", |(_, text)| *text).to_owned()
+        });
+        let mut chosen = self.chosen.clone();
+        if let (Some(key), None, None) = (&chosen.key, &chosen.key_env, &chosen.key_file) {
+            let of = chosen.offer.map_or("brain", |offer| offer.name);
+            chosen.key_file = Some(self.secret_file(&format!("{of}-key"), None, key.clone(), &mut secrets));
+        }
+        let settings = config::with_values(&base, &values).and_then(|text| match chosen.table(&set) {
+            Some(brain) => config::with_brain(&text, &brain),
+            None => Ok(text),
+        });
+        let mut plan =
+            Plan { root, zone, before, settings, secrets, service: self.service, lines: Vec::new() };
+        plan.lines = self.lines(&plan, &values, chosen.table(&set).as_ref());
+        plan
+    }
+
+    fn discord_values(
+        &self,
+        set: &config::Discord,
+        values: &mut Vec<(&'static str, Value)>,
+        secrets: &mut Vec<SecretFile>,
+    ) {
+        let mut keep = |held: &Option<Held>, key: &'static str, name: &str, set: Option<&String>| {
+            let Some(held) = held else { return };
+            let file = match (&held.kept, &held.value) {
+                (Some(Kept::File(file)), _) => file.clone(),
+                (None, Some(value)) => self.secret_file(name, set, value.clone(), secrets),
+                _ => return,
+            };
+            if set != Some(&file) {
+                values.push((key, file.into()));
+            }
+        };
+        if self.by_webhook {
+            return keep(
+                &self.webhook,
+                "discord.webhook_url_file",
+                "discord-webhook",
+                set.webhook_url_file.as_ref(),
+            );
+        }
+        keep(&self.token, "discord.token_file", "discord-token", set.token_file.as_ref());
+        let number =
+            |id: u64| i64::try_from(id).map(Value::Integer).unwrap_or_else(|_| id.to_string().into());
+        if let Some(channel) = self.channel.filter(|channel| set.channel_id != Some(*channel)) {
+            values.push(("discord.channel_id", number(channel)));
+        }
+        if let Some(owner) = self.owner.filter(|owner| !set.owner_ids.contains(owner)) {
+            let all = set.owner_ids.iter().copied().chain([owner]).map(number).collect();
+            values.push(("discord.owner_ids", Value::Array(all)));
+        }
+    }
+
+    /// Plans a file for a secret, and gives its name for the settings: the one that they name, else a new one.
+    fn secret_file(
+        &self,
+        name: &str,
+        set: Option<&String>,
+        value: SecretString,
+        secrets: &mut Vec<SecretFile>,
+    ) -> String {
+        let home = &self.machine.home;
+        if let Some(set) = set
+            && let Ok(path) = place::folder_path(set, home, home)
+            && (set.starts_with('/') || set.starts_with("~/"))
+        {
+            secrets.push(SecretFile { path, value });
+            return set.clone();
+        }
+        let names = std::iter::once(name.to_owned()).chain((2..).map(|n| format!("{name}-{n}")));
+        let free = |name: &String| !self.machine.taken.contains(name);
+        let name = names.into_iter().find(free).unwrap_or_else(|| name.to_owned());
+        secrets.push(SecretFile { path: home.join(SECRETS).join(&name), value });
+        format!("~/{SECRETS}/{name}")
+    }
+
+    /// The variables of the shell that what was answered needs.
+    pub(super) fn variables_used(&self) -> Vec<String> {
+        let held = [&self.token, &self.webhook].into_iter().flatten();
+        let named = held.filter_map(|held| match &held.kept {
+            Some(Kept::Variable(name)) if self.notify == NotifyKind::Discord => Some((*name).to_owned()),
+            _ => None,
+        });
+        named.chain(self.chosen.key_env.clone()).map(|name| format!("`{name}`")).collect()
+    }
+
+    fn lines(&self, plan: &Plan, values: &[(&str, Value)], brain: Option<&toml::Table>) -> Vec<String> {
+        let shown = |path: &std::path::Path| place::shown(path, &self.machine.home);
+        let mut lines = Vec::new();
+        let exists = self.folder.as_ref().is_some_and(|folder| folder.exists);
+        lines.push(match exists {
+            true => format!("{}: the notes to begin with that aren't there yet", shown(&plan.root)),
+            false => format!("{}: a new vault ({} files)", shown(&plan.root), TEMPLATE.len()),
+        });
+        let settings = shown(&plan.root.join(FILE_NAME));
+        match &plan.settings {
+            Err(why) => lines.push(format!("{settings}: not changed: {why}")),
+            Ok(_) => {
+                for (key, value) in values {
+                    lines.push(format!("{settings}: {key} = {value}"));
+                }
+                if let Some(brain) = brain {
+                    let of = |key: &str| brain.get(key).and_then(Value::as_str).unwrap_or_default();
+                    lines.push(format!(
+                        "{settings}: [[brain]] {} ({}, {})",
+                        of("name"),
+                        of("kind"),
+                        of("model")
+                    ));
+                }
+            }
+        }
+        for secret in &plan.secrets {
+            lines.push(format!("{}: a secret, for you alone (mode 600)", shown(&secret.path)));
+        }
+        if plan.service {
+            lines.push("a service of yours that runs it now and after every login".to_owned());
+        }
+        lines
+    }
+}
+
+/// Who is told by these settings.
+pub(super) fn told(settings: &Settings) -> NotifyKind {
+    settings.notify.kind
+}
+
+/// The name of a kind, as the settings write it.
+pub(super) fn name(kind: NotifyKind) -> String {
+    format!("{kind:?}").to_lowercase()
+}

@@ -1,0 +1,217 @@
+//! A folder in which another program keeps notes of its own, followed into the vault: `memory/NAME/`.
+//!
+//! Only one way: what changed there changes here, what went there goes here, and what a person changed here stays as
+//! the person has it. Which bytes were copied last is remembered by their hashes in the state directory; without that
+//! file a note that differs counts as the person's. A folder that isn't there takes nothing away.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::item::Batch;
+use super::outside;
+use super::{Problem, TransferError};
+use crate::vault::{Actor, EditError, NotePath, Operation, VaultError, Why};
+use crate::workspace::Workspace;
+
+/// The folder of the vault that holds a folder a program.
+pub const FOLDER: &str = "memory";
+/// The file in the state directory.
+const FILE_NAME: &str = "followed.json";
+
+/// The hash of each note as it was copied last, by its path in the vault.
+type Copied = BTreeMap<String, String>;
+
+/// What one look came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// Notes that are as they are there now.
+    pub copied: usize,
+    /// Notes that went, as they did there.
+    pub removed: usize,
+    /// Notes that a person changed here, which stay.
+    pub kept: Vec<String>,
+    /// What can't be copied, and why.
+    pub skipped: Vec<String>,
+}
+
+/// What is to be done with one note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// It is as it should be.
+    Nothing,
+    /// It comes, or changes.
+    Copy,
+    /// It goes.
+    Remove,
+    /// A person has changed it here.
+    Keep,
+}
+
+/// What to do with a note that was copied as `last`, stands here as `here` and there as `there`.
+fn step(last: Option<&str>, here: Option<&str>, there: Option<&str>) -> Step {
+    match (last, here, there) {
+        (_, here, there) if here == there => Step::Nothing,
+        // It hasn't changed there: what was done here was meant.
+        (Some(last), _, Some(there)) if last == there => Step::Nothing,
+        (_, None, Some(_)) => Step::Copy,
+        (Some(last), Some(here), Some(_)) if last == here => Step::Copy,
+        (Some(last), Some(here), None) if last == here => Step::Remove,
+        (Some(_), _, None) => Step::Nothing,
+        _ => Step::Keep,
+    }
+}
+
+/// The folders of the settings with their names, as paths.
+pub fn folders(workspace: &Workspace) -> Vec<(String, PathBuf)> {
+    let home = etcetera::home_dir().unwrap_or_default();
+    let path = |folder: &String| match folder.strip_prefix("~/") {
+        Some(rest) => home.join(rest),
+        None => workspace.vault.root().join(folder),
+    };
+    workspace.settings.follow.iter().map(|(name, folder)| (name.clone(), path(folder))).collect()
+}
+
+/// What a folder outside the vault holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outside {
+    /// Its Markdown, by the names in it.
+    pub notes: Vec<(String, Vec<u8>)>,
+    /// What can't be used, and why.
+    pub skipped: Vec<String>,
+}
+
+/// The Markdown of a folder and its folders with its names, and what can't be used with the reasons.
+///
+/// # Errors
+/// It is no folder, or has too much in it.
+pub fn notes(from: &Path) -> Result<Outside, TransferError> {
+    let mut batch = Batch::default();
+    let names = outside::notes(from, &mut batch)?;
+    let mut found = Vec::new();
+    for name in names {
+        if let Some(text) = outside::read_note(from, &name, &mut batch) {
+            found.push((name, text.into_bytes()));
+        }
+    }
+    let skipped = batch.skipped.into_iter().map(|Problem { place, reason }| format!("{place}: {reason}"));
+    Ok(Outside { notes: found, skipped: skipped.collect() })
+}
+
+/// Brings `memory/NAME/` up to what the folder holds now.
+///
+/// # Errors
+/// The folder can't be read, or the vault can't be written.
+pub fn follow(workspace: &Workspace, name: &str, from: &Path) -> Result<Followed, FollowError> {
+    let prefix = format!("{FOLDER}/{name}/");
+    let Outside { notes, skipped } = notes(from)?;
+    let there: BTreeMap<String, Vec<u8>> =
+        notes.into_iter().map(|(name, bytes)| (format!("{prefix}{name}"), bytes)).collect();
+    let state = workspace.dirs.state.join(FILE_NAME);
+    let mut copied: Copied =
+        std::fs::read(&state).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let before = copied.clone();
+    let mut done = Followed { skipped, ..Followed::default() };
+    let ours: Vec<String> = copied.keys().filter(|path| path.starts_with(&prefix)).cloned().collect();
+    let paths: std::collections::BTreeSet<String> = there.keys().cloned().chain(ours).collect();
+    let why = Why::new(Actor::Hook, format!("followed {name}: its notes are those of its folder"));
+    workspace.together(&why, || -> Result<(), FollowError> {
+        for path in paths {
+            one(workspace, &path, there.get(&path), &mut copied, &mut done, &why)?;
+        }
+        Ok(())
+    })?;
+    if copied != before {
+        let temporary = state.with_extension("tmp");
+        std::fs::write(&temporary, serde_json::to_vec(&copied).unwrap_or_default())?;
+        std::fs::rename(temporary, state)?;
+    }
+    Ok(done)
+}
+
+fn one(
+    workspace: &Workspace,
+    path: &str,
+    there: Option<&Vec<u8>>,
+    copied: &mut Copied,
+    done: &mut Followed,
+    why: &Why,
+) -> Result<(), FollowError> {
+    let Ok(note) = NotePath::new(path) else {
+        done.skipped.push(format!("{path}: a vault can't have a note of that name"));
+        return Ok(());
+    };
+    let here = match workspace.vault.read(&note) {
+        Ok(bytes) => Some(bytes),
+        Err(VaultError::NotFound(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let hash = |bytes: &Vec<u8>| blake3::hash(bytes).to_hex().to_string();
+    let (now_here, now_there) = (here.as_ref().map(hash), there.map(hash));
+    let what = step(copied.get(path).map(String::as_str), now_here.as_deref(), now_there.as_deref());
+    match (what, here, there) {
+        (Step::Copy, None, Some(bytes)) => {
+            workspace.editor.create(&note, bytes, why)?;
+            done.copied += 1;
+        }
+        (Step::Copy, Some(here), Some(bytes)) => {
+            let with = Operation::ReplaceAll { expect: Some(here), with: bytes.clone() };
+            done.copied += usize::from(workspace.editor.edit(&note, &[with], why)?.all_done());
+        }
+        (Step::Remove, Some(expect), _) => {
+            done.removed += usize::from(
+                workspace.editor.edit(&note, &[Operation::RemoveFile { expect }], why)?.all_done(),
+            );
+        }
+        (Step::Keep, ..) => done.kept.push(path.to_owned()),
+        _ => {}
+    }
+    match now_there {
+        Some(hash) => drop(copied.insert(path.to_owned(), hash)),
+        None => drop(copied.remove(path)),
+    }
+    Ok(())
+}
+
+/// Why a folder can't be followed.
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// The folder can't be read.
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
+    /// A note can't be read.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// A note can't be written.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// The state directory can't be written.
+    #[error("what was copied can't be remembered: {0}")]
+    State(#[from] std::io::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_there_changes_here_and_a_person_s_change_stays() {
+        let (a, b, mine) = (Some("a"), Some("b"), Some("mine"));
+        for (last, here, there, what) in [
+            (None, None, a, Step::Copy),
+            (a, a, b, Step::Copy),
+            (a, a, a, Step::Nothing),
+            (a, a, None, Step::Remove),
+            // A person changed or deleted it here.
+            (a, mine, a, Step::Nothing),
+            (a, mine, b, Step::Keep),
+            (a, mine, None, Step::Nothing),
+            (a, None, a, Step::Nothing),
+            (a, None, b, Step::Copy),
+            // What was copied is not known any more.
+            (None, mine, a, Step::Keep),
+            (None, a, a, Step::Nothing),
+        ] {
+            assert_eq!(step(last, here, there), what, "{last:?} {here:?} {there:?}");
+        }
+    }
+}

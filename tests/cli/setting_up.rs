@@ -1,0 +1,253 @@
+//! `setup`: the dialogue in a real terminal, and from a file.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::pty::Pty;
+use crate::support::TestVault;
+
+/// A machine in Tokyo with nothing set up.
+fn machine() -> TestVault {
+    let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
+    vault.env("TZ", "Asia/Tokyo");
+    vault.env("OLLAMA_HOST", "http://127.0.0.1:1");
+    vault
+}
+
+fn start(vault: &TestVault, args: &[&str]) -> Pty {
+    let mut command = vault.command(args);
+    command.current_dir(vault.home());
+    Pty::start(&command)
+}
+
+#[test]
+fn a_newcomer_presses_enter_and_has_a_vault() {
+    let vault = machine();
+    let mut at = start(&vault, &["setup"]);
+    at.answer("Which folder? [~/MyVault]", "");
+    let said = at.answer("Which time zone are its dates and times meant in? [Asia/Tokyo]", "");
+    assert!(said.contains("~/MyVault is made."), "{said}");
+    assert!(said.contains("This machine is in Asia/Tokyo, where it is 18:28 now."), "{said}");
+    at.answer("Where are you told what is due? [console]", "");
+    if cfg!(feature = "assistant") {
+        at.answer("Who answers? [none]", "");
+    }
+    at.answer("Install it as a service? [no]", "");
+    let said = at.see("Write this? [yes]");
+    assert!(
+        said.contains("~/MyVault: a new vault (") && said.contains("timezone = \"Asia/Tokyo\""),
+        "{said}"
+    );
+    assert!(!vault.home().join("MyVault").exists(), "nothing is written before it is shown");
+    at.line("");
+    at.see("Start it: vault-agent run --vault ");
+    assert_eq!(at.wait().0, Some(0));
+    let read = |note: &str| std::fs::read_to_string(vault.home().join("MyVault").join(note)).unwrap();
+    assert!(read("vault-agent.toml").contains("\ntimezone = \"Asia/Tokyo\"\n"));
+    assert!(read("Reminders.md").contains("- [ ] date=2026-07-01 time=18:29 recur=none msg="));
+    // Again: all is kept, and stands in brackets.
+    let before = read("vault-agent.toml");
+    let dir = vault.home().join("MyVault");
+    let mut at = start(&vault, &["setup", "--vault", dir.to_str().unwrap()]);
+    at.answer("Which folder? [~/MyVault]", "");
+    assert!(at.answer("Which time zone", "").contains("is a vault with settings and"));
+    at.answer("Where are you told", "skip");
+    if cfg!(feature = "assistant") {
+        at.answer("Who answers?", "skip");
+    }
+    at.answer("Install it as a service?", "skip");
+    at.answer("Write this?", "y");
+    assert_eq!(at.wait().0, Some(0));
+    assert_eq!(read("vault-agent.toml"), before);
+}
+
+#[test]
+fn wrong_answers_are_said_and_asked_again() {
+    let vault = machine();
+    std::fs::write(vault.home().join("file"), "").unwrap();
+    let mut at = start(&vault, &["setup"]);
+    at.answer("Which folder?", "file");
+    assert!(at.answer("Which folder?", "~").contains("file` is a file"));
+    assert!(at.answer("Which folder?", "skip").contains("is no folder for a vault"));
+    assert!(at.answer("Which folder?", "'My Notes'").contains("without a folder there is no vault"));
+    at.answer("Which time zone", "Asia/Tokio");
+    assert!(at.answer("Which time zone", "europe/berlin").contains("did you mean `Asia/Tokyo`?"));
+    at.answer("Where are you told", "pigeon");
+    let said = at.see("Where are you told");
+    assert!(said.contains("`pigeon` is none of them: type console"), "{said}");
+    if cfg!(all(feature = "desktop", target_os = "linux")) {
+        at.line("desktop");
+        let said = at.see("Where are you told");
+        assert!(
+            said.contains("there is no desktop session here") && said.contains("`anyway` keeps it"),
+            "{said}"
+        );
+    }
+    at.line("console");
+    if cfg!(feature = "assistant") {
+        at.answer("Who answers?", "hal9000");
+        assert!(at.answer("Who answers?", "skip").contains("`hal9000` is none of the names above"));
+    }
+    at.answer("Install it as a service?", "perhaps");
+    assert!(at.answer("Install it as a service?", "no").contains("type `yes` or `no`"));
+    let said = at.answer("Write this?", "no");
+    assert!(said.contains("~/My Notes: a new vault") && said.contains("Europe/Berlin"), "{said}");
+    at.see("nothing was written");
+    assert_eq!(at.wait().0, Some(0));
+    assert!(!vault.home().join("My Notes").exists());
+}
+
+#[test]
+fn it_ends_where_the_terminal_does() {
+    let vault = machine();
+    let mut at = start(&vault, &["setup"]);
+    at.answer("Which folder?", "v");
+    at.see("Which time zone");
+    at.end();
+    at.see("nothing was written");
+    assert_eq!(at.wait().0, Some(1));
+    assert!(!vault.home().join("v").exists() && std::fs::read_dir(vault.state()).unwrap().next().is_none());
+    // Without a terminal and without answers it says what to do.
+    let run = vault.run(&["setup"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("--answers FILE"), "{}", run.stderr);
+}
+
+#[cfg(feature = "assistant")]
+#[test]
+fn a_brain_is_asked_before_it_is_kept_and_its_key_is_never_shown() {
+    const ANSWER: &str = r#"data: {"choices":[{"delta":{"content":"OK"},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+"#;
+    let vault = machine();
+    let url = super::brains::server("200 OK\r\nContent-Type: text/event-stream", ANSWER);
+    let mut at = start(&vault, &["setup"]);
+    at.answer("Which folder?", "v");
+    at.answer("Which time zone", "");
+    at.answer("Where are you told", "console");
+    at.answer("Who answers?", "server");
+    at.answer("Its address? [http://127.0.0.1:8080]", "localhost:1");
+    assert!(at.answer("Its address?", "http://127.0.0.1:1").contains("is no web address"));
+    at.answer("Which model?", "");
+    assert!(at.answer("Which model?", "tiny").contains("type the name"));
+    at.answer("Its key, if it wants one (it isn't shown)?", "");
+    // Nobody is there: the whole question comes again.
+    let said = at.answer("Who answers? [server]", "");
+    assert!(said.contains("asking server (tiny)") && said.contains("`anyway` keeps it"), "{said}");
+    at.answer("Its address? [http://127.0.0.1:1]", &url);
+    at.answer("Which model? [tiny]", "");
+    at.answer("Its key, if it wants one (it isn't shown)?", "sk-very-secret");
+    at.see("ok it answered in");
+    at.answer("Install it as a service?", "no");
+    let said = at.answer("Write this?", "yes");
+    assert!(said.contains("~/.config/vault-agent/server-key: a secret"), "{said}");
+    at.see("Start it:");
+    let (code, screen) = at.wait();
+    assert_eq!(code, Some(0));
+    assert!(!screen.contains("very-secret"), "{screen}");
+    let file = vault.home().join(".config/vault-agent/server-key");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "sk-very-secret\n");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let settings = std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap();
+    assert!(settings.contains("key_file = \"~/.config/vault-agent/server-key\""), "{settings}");
+    let dir = vault.home().join("v");
+    let tested = vault.run(&["--vault", dir.to_str().unwrap(), "--json", "brain", "test"]).ok().json();
+    assert_eq!((&tested[0]["name"], &tested[0]["ok"]), (&"server".into(), &true.into()), "{tested}");
+}
+
+#[test]
+fn a_machine_answers_from_a_file() {
+    let vault = machine();
+    let answers = vault.home().join("answers.toml");
+    let run = |text: &str, more: &[&str]| {
+        std::fs::write(&answers, text).unwrap();
+        let args = [&["--json", "setup", "--answers", answers.to_str().unwrap()][..], more].concat();
+        let mut command = vault.command(&args);
+        let output = command.current_dir(vault.home()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code().unwrap(), json, said)
+    };
+    for (text, why) in [
+        ("vaul = \"x\"", "`vaul` is no question; did you mean `vault`?"),
+        ("vault = \"v\"\ntimezone = \"Mars\"", "`timezone`: unknown time zone `Mars`"),
+        ("vault = \"v\"\nnotify = \"pigeon\"", "`notify`: `pigeon` is none of them"),
+        ("vault = \"answers.toml\"", "is a file"),
+        #[cfg(feature = "discord")]
+        ("vault = \"v\"\nnotify = \"discord\"", "`discord.token_file`: there is none yet"),
+        #[cfg(feature = "discord")]
+        (
+            "vault = \"v\"\nnotify = \"discord\"\n[discord]\ntoken_file = \"abc\"",
+            "a secret never stands in answers",
+        ),
+    ] {
+        let (code, json, said) = run(text, &[]);
+        assert_eq!(code, 2, "{text}: {said}");
+        assert!(said.contains(why) && json["error"].as_str().unwrap().contains(why), "{text}: {said}");
+        assert!(!vault.home().join("v").exists(), "{text}");
+    }
+    let text = "vault = \"~/v\"\ntimezone = \"Europe/Paris\"\nservice = false\n";
+    let (code, json, _) = run(text, &["--dry-run"]);
+    assert_eq!((code, &json["written"]), (0, &false.into()));
+    assert!(!vault.home().join("v").exists());
+    let (code, json, said) = run(text, &[]);
+    assert_eq!((code, &json["written"]), (0, &true.into()), "{said}");
+    let settings = std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap();
+    assert!(settings.contains("timezone = \"Europe/Paris\""));
+    // The first reminder is due within a minute.
+    let due = vault.home().join("v");
+    let tick = vault.run(&["--vault", due.to_str().unwrap(), "tick", "--now", "2026-07-01T09:29:00Z"]).ok();
+    assert!(tick.stdout.contains("Your vault is alive"), "{}", tick.stdout);
+}
+
+#[test]
+fn settings_that_are_there_are_added_to_and_nothing_else_changes() {
+    let vault = machine();
+    let own = "# mine\n[notify] # who\nkind = \"desktop\"\n";
+    vault.write("vault-agent.toml", own);
+    vault.write("Reminders.md", "my own\n");
+    let answers = vault.home().join("a.toml");
+    let text = format!("vault = \"{}\"\nnotify = \"console\"\n", vault.root().display());
+    std::fs::write(&answers, text).unwrap();
+    let _ = vault.run(&["setup", "--answers", answers.to_str().unwrap()]).ok();
+    let after = vault.read("vault-agent.toml");
+    assert_eq!(after, "timezone = \"Asia/Tokyo\"\n# mine\n[notify] # who\nkind = \"console\"\n");
+    assert_eq!(vault.read("Reminders.md"), "my own\n");
+    assert!(vault.has("MEMORY.md"));
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn hits_on_a_terminal_open_their_notes() {
+    let vault = TestVault::new(
+        "//- /Zeit & Ort/ü.md\n# Plants\n\nWater the ferns on Sunday ^water\n\n## Cacti\n\nferns like no cacti\n",
+    );
+    let dir = vault.root();
+    let name = dir.file_name().unwrap().to_str().unwrap();
+    let (raw, text) = Pty::raw(&vault.command(&["search", "ferns"]));
+    let block =
+        format!("\u{1b}]8;;obsidian://open?vault={name}&file=Zeit%20%26%20Ort%2F%C3%BC%23%5Ewater\u{1b}\\");
+    assert!(raw.contains(&block), "{raw:?}");
+    assert!(raw.contains("%23Plants%23Cacti\u{1b}\\"), "{raw:?}");
+    // The words are those that a program reads, where there is no terminal: without links.
+    let piped = vault.run(&["search", "ferns"]).ok().stdout;
+    assert!(!piped.contains('\u{1b}') && piped.contains("Zeit & Ort/ü.md:3"), "{piped:?}");
+    assert_eq!(text.trim(), piped.trim());
+    let mut dumb = vault.command(&["search", "ferns"]);
+    assert!(!Pty::raw(dumb.env("FORCE_HYPERLINK", "0")).0.contains("obsidian://"));
+}
+
+#[test]
+fn a_notification_on_a_terminal_opens_its_note() {
+    let due = "- [ ] date=2026-12-01 time=09:30 recur=none msg=\"Pay the rent\" id=rid_AAAAAAAAAAAA\n";
+    let stage = || TestVault::new(&format!("//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\n{due}"));
+    let vault = stage();
+    let (raw, text) = Pty::raw(&vault.command(&["tick"]));
+    let name = vault.root().file_name().unwrap().to_str().unwrap().to_owned();
+    assert!(
+        raw.contains(&format!("\u{1b}]8;;obsidian://open?vault={name}&file=Reminders\u{1b}\\")),
+        "{raw:?}"
+    );
+    assert_eq!(text.trim(), stage().run(&["tick"]).ok().stdout.trim());
+}

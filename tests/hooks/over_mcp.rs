@@ -1,0 +1,102 @@
+//! Hooks without a process: the host calls a tool of the MCP server that it has anyway.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::TestVault;
+
+#[test]
+fn a_prompt_asked_over_the_server_gets_what_the_command_gives() {
+    let vault = TestVault::new(
+        "//- now: 2026-12-01T09:30:00Z\n//- /MEMORY.md\n## Tea\n- The walrus of the north garden likes oolong tea\n",
+    );
+    let prompt = "Which tea does the walrus of the north garden like?";
+    let mut child = vault
+        .command(&["mcp"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut ask = |id: u32, method: &str, params: Value| -> Value {
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        writeln!(input, "{request}").unwrap();
+        let of = |line: &String| serde_json::from_str::<Value>(line).is_ok_and(|answer| answer["id"] == id);
+        let answer: Value = serde_json::from_str(&lines.find(of).unwrap()).unwrap();
+        if method == "initialize" {
+            writeln!(input, "{}", json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+                .unwrap();
+        }
+        answer
+    };
+    let client = json!({ "name": "claude-code", "version": "2.1.197" });
+    ask(
+        1,
+        "initialize",
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client }),
+    );
+    let listed = ask(2, "tools/list", json!({})).to_string();
+    assert!(
+        listed.contains("memory_search") && !listed.contains("vault_agent_hook"),
+        "the host's, not the model's"
+    );
+    let mut hook = |id: u32, event: &str, prompt: &str| {
+        let arguments = json!({
+            "event": event, "session_id": "s", "transcript_path": "", "cwd": vault.home(), "prompt": prompt,
+        });
+        let answer = ask(id, "tools/call", json!({ "name": "vault_agent_hook", "arguments": arguments }));
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+        (answer["result"]["isError"].clone(), serde_json::from_str::<Value>(&text).unwrap())
+    };
+    let (error, given) = hook(3, "user-prompt-submit", prompt);
+    assert_ne!(error, true);
+    assert!(given["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("oolong"), "{given}");
+    // Small talk, and what is no event of a tool's, gets nothing; never an error.
+    assert_eq!(hook(4, "user-prompt-submit", "thanks").1, json!({}));
+    assert_eq!(hook(5, "session-start", "x").1, json!({}));
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    // The command says the same to another conversation.
+    let message = json!({ "session_id": "t", "cwd": vault.home(), "prompt": prompt }).to_string();
+    let printed = vault.run_with(&["hook", "user-prompt-submit"], &message).ok().stdout;
+    assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), given);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_tool_is_used_where_the_host_has_the_server_and_is_new_enough() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut vault = TestVault::new("");
+    let bin = vault.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let claude = |version: &str| {
+        std::fs::write(bin.join("claude"), format!("#!/bin/sh\necho '{version} (Claude Code)'\n")).unwrap();
+        std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    vault.env("PATH", &path);
+    let root = vault.root().canonicalize().unwrap();
+    let server = json!({ "command": "/opt/vault-agent", "args": ["--vault", root, "mcp"] });
+    let settings = vault.home().join(".claude/settings.json");
+    let kind = |args: &[&str]| {
+        let _ = vault.run(&[&["hook", "install"][..], args].concat()).ok();
+        let all: Value = serde_json::from_slice(&std::fs::read(&settings).unwrap()).unwrap();
+        all["hooks"]["UserPromptSubmit"][0]["hooks"][0]["type"].as_str().unwrap().to_owned()
+    };
+    claude("2.1.197");
+    assert_eq!(kind(&[]), "command", "the host has no server of ours");
+    let known = json!({ "mcpServers": { "notes": server } }).to_string();
+    std::fs::write(vault.home().join(".claude.json"), known).unwrap();
+    assert_eq!(kind(&[]), "mcp_tool");
+    assert_eq!(kind(&["--no-mcp"]), "command");
+    claude("2.0.14");
+    assert_eq!(kind(&[]), "command", "it is too old");
+    claude("2.2.0");
+    assert_eq!(kind(&[]), "mcp_tool");
+    let _ = vault.run(&["hook", "uninstall"]).ok();
+    assert!(!settings.exists());
+}

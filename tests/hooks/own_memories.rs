@@ -1,0 +1,219 @@
+//! Claude Code's own memories as notes of the vault: put there, found, in history, brought back after `rm -r`.
+//!
+//! The host is played by writes to the folder that its settings name, as it writes them; `VAULT_AGENT_CLAUDE` names a
+//! real one, which then writes a memory itself, without an account, against a model server of ours.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{Run, TestVault, until};
+
+/// A vault, a project beside it, and what the host remembers of it already.
+fn stage() -> (TestVault, PathBuf) {
+    let mut vault =
+        TestVault::new("//- now: 2026-12-01T09:30:00Z\n//- /note.md\nMine.\n//- /other.md\nMine too.\n");
+    vault.env("VAULT_AGENT_NOW", "2026-12-01T09:30:00Z@20");
+    let project = vault.home().join("work/my app");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let own = usual(&vault, &project);
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("MEMORY.md"), "- [Builds](builds.md) how to build\n").unwrap();
+    std::fs::write(own.join("builds.md"), "Builds need the walrus flag.\n").unwrap();
+    (vault, project)
+}
+
+/// Where the host keeps a project's memories by itself.
+fn usual(vault: &TestVault, project: &Path) -> PathBuf {
+    let name: String =
+        project.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    vault.home().join(".claude/projects").join(name).join("memory")
+}
+
+fn run(vault: &TestVault, project: &Path, args: &[&str]) -> Run {
+    let mut command = vault.command(args);
+    let output = command.env("VAULT_AGENT_VAULT", vault.root()).current_dir(project).output().unwrap();
+    Run {
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        code: output.status.code().unwrap(),
+    }
+}
+
+fn settings(project: &Path) -> Value {
+    let text = std::fs::read(project.join(".claude/settings.local.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// The project's folder in the vault, by its path there.
+fn inside(vault: &TestVault, project: &Path) -> String {
+    let folder = PathBuf::from(settings(project)["autoMemoryDirectory"].as_str().unwrap());
+    let inside = folder.strip_prefix(vault.root().canonicalize().unwrap()).unwrap();
+    let inside = inside.to_str().unwrap().to_owned();
+    assert!(inside.starts_with("memory/claude/my-app"), "{inside}");
+    inside
+}
+
+/// A daemon that ends with the test.
+struct Daemon(Child);
+
+impl Daemon {
+    fn start(vault: &TestVault) -> Self {
+        Self(vault.command(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn what_the_host_remembers_moves_into_the_vault_and_out_again() {
+    let (vault, project) = stage();
+    // Nobody is there to be asked: nothing happens.
+    let _ = run(&vault, &project, &["hook", "install"]).ok();
+    assert!(!project.join(".claude").exists());
+    let dry = run(&vault, &project, &["hook", "install", "--memories", "--dry-run"]).ok();
+    assert!(dry.stdout.contains("+  \"autoMemoryDirectory\": "), "{}", dry.stdout);
+    assert!(!project.join(".claude").exists() && !vault.has("memory"));
+    let said = run(&vault, &project, &["--json", "hook", "install", "--memories"]).ok().json();
+    assert_eq!(said["memories"]["copied"], 2, "{said}");
+    let inside = inside(&vault, &project);
+    let builds = format!("{inside}/builds.md");
+    assert_eq!(vault.read(&builds), "Builds need the walrus flag.\n");
+    assert!(usual(&vault, &project).join("builds.md").is_file(), "what it had stays");
+    // Again nothing changes, and nothing of the vault is overwritten.
+    vault.write(&builds, "Changed.\n");
+    let again = run(&vault, &project, &["--json", "hook", "install", "--memories"]).ok().json();
+    assert_eq!((&again["memories"]["copied"], &again["memories"]["written"]), (&0.into(), &false.into()));
+    assert_eq!(vault.read(&builds), "Changed.\n");
+    let _ = run(&vault, &project, &["hook", "uninstall"]).ok();
+    assert!(!project.join(".claude/settings.local.json").exists());
+    assert!(vault.has(&builds), "the notes stay");
+}
+
+#[test]
+fn a_folder_of_the_person_s_own_choice_stays_unless_it_is_asked_for() {
+    let (vault, project) = stage();
+    let own = "{\n\t\"autoMemoryDirectory\": \"/elsewhere\",\n\t\"a\": 1\n}\n";
+    std::fs::create_dir(project.join(".claude")).unwrap();
+    std::fs::write(project.join(".claude/settings.local.json"), own).unwrap();
+    let _ = run(&vault, &project, &["hook", "install", "--no-memories"]).ok();
+    let _ = run(&vault, &project, &["hook", "uninstall"]).ok();
+    assert_eq!(std::fs::read_to_string(project.join(".claude/settings.local.json")).unwrap(), own);
+    let _ = run(&vault, &project, &["hook", "install", "--memories"]).ok();
+    assert!(inside(&vault, &project).starts_with("memory/"));
+    assert_eq!(settings(&project)["a"], 1);
+}
+
+#[cfg(all(feature = "index", feature = "history"))]
+#[test]
+fn a_memory_is_found_at_once_kept_and_comes_back_after_rm() {
+    let (vault, project) = stage();
+    let _ = run(&vault, &project, &["hook", "install", "--memories"]).ok();
+    let inside = inside(&vault, &project);
+    let folder = vault.path(&inside);
+    let _daemon = Daemon::start(&vault);
+    until("the daemon", || vault.run(&["--json", "status"]).json()["daemon"]["last_pass"].is_string());
+    let written = std::time::Instant::now();
+    match std::env::var_os("VAULT_AGENT_CLAUDE") {
+        #[cfg(feature = "assistant")]
+        Some(claude) => real(&claude, &vault, &project, &folder),
+        _ => {
+            let text = "Deploys of the aardvark are on Thursdays.\n";
+            std::fs::write(folder.join("deploys.md"), text).unwrap();
+        }
+    }
+    let found = || vault.run(&["--json", "search", "aardvark"]).json()["hits"][0]["path"].clone();
+    until("a hit", || found() == format!("{inside}/deploys.md"));
+    println!("found after {:?}, two processes of a debug build included", written.elapsed());
+    let kept = || vault.run(&["--json", "history", &inside]).json().to_string();
+    until("a snapshot", || kept().contains("deploys.md"));
+    let before = notes(&folder);
+    assert_eq!(before.len(), 3);
+    // A model tidies up.
+    std::fs::remove_dir_all(&folder).unwrap();
+    let lost = || vault.run(&["status"]).stdout;
+    until("the loss is shown", || lost().contains(&format!("lost      3 notes of {inside} went at ")));
+    assert!(lost().contains(&format!("`vault-agent restore {inside}` brings them back")));
+    let _ = vault.run(&["restore", &inside]).ok();
+    assert_eq!(notes(&folder), before);
+    assert!(!lost().contains("lost "), "{}", lost());
+}
+
+fn notes(folder: &Path) -> Vec<(String, String)> {
+    let mut all: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.display().to_string(), std::fs::read_to_string(&path).unwrap()))
+        .collect();
+    all.sort();
+    all
+}
+
+/// The real host writes the memory with its own tool, asking a model server that tells it to.
+#[cfg(all(feature = "index", feature = "history", feature = "assistant"))]
+fn real(claude: &std::ffi::OsStr, vault: &TestVault, project: &Path, folder: &Path) {
+    use crate::models::{ModelServer, Reply};
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let server = runtime.block_on(ModelServer::start());
+    let write = serde_json::json!({
+        "file_path": folder.join("deploys.md"), "content": "Deploys of the aardvark are on Thursdays.\n",
+    });
+    server.script(vec![Reply::tool("Write", write), Reply::text("I will remember that.")]);
+    let output = std::process::Command::new(claude)
+        .args(["-p", "Remember: deploys are on Thursdays", "--model", "claude-sonnet-4-6"])
+        .env_clear()
+        .env("HOME", vault.home())
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("ANTHROPIC_BASE_URL", server.url())
+        .env("ANTHROPIC_API_KEY", "sk-none")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .current_dir(project)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(folder.join("deploys.md").is_file(), "{output:?}");
+}
+
+#[cfg(all(feature = "index", feature = "history"))]
+#[test]
+fn codex_s_folder_is_followed_one_way_and_what_went_comes_back() {
+    let (vault, project) = stage();
+    let own = vault.home().join(".codex/memories");
+    std::fs::create_dir_all(own.join("rollout_summaries")).unwrap();
+    std::fs::write(own.join("MEMORY.md"), "# Handbook\n").unwrap();
+    std::fs::write(own.join("raw_memories.md"), "raw\n").unwrap();
+    let said = run(&vault, &project, &["hook", "install", "--codex-memories"]).ok();
+    assert!(said.stdout.contains("+codex = \"~/.codex/memories\""), "{}", said.stdout);
+    let _daemon = Daemon::start(&vault);
+    until("the first notes", || {
+        vault.has("memory/codex/MEMORY.md") && vault.has("memory/codex/raw_memories.md")
+    });
+    std::fs::write(own.join("rollout_summaries/one.md"), "The narwhal build takes long.\n").unwrap();
+    let found = || vault.run(&["--json", "search", "narwhal"]).json()["hits"][0]["path"].clone();
+    until("a hit", || found() == "memory/codex/rollout_summaries/one.md");
+    // A person's change stays, whatever happens there.
+    vault.write("memory/codex/raw_memories.md", "mine\n");
+    std::fs::write(own.join("raw_memories.md"), "raw again\n").unwrap();
+    std::fs::write(own.join("MEMORY.md"), "# Handbook 2\n").unwrap();
+    until("a change there", || vault.read("memory/codex/MEMORY.md") == "# Handbook 2\n");
+    assert_eq!(vault.read("memory/codex/raw_memories.md"), "mine\n");
+    for n in 0..3 {
+        std::fs::write(own.join(format!("{n}.md")), format!("note {n}\n")).unwrap();
+    }
+    until("three more", || (0..3).all(|n| vault.has(&format!("memory/codex/{n}.md"))));
+    for n in 0..3 {
+        std::fs::remove_file(own.join(format!("{n}.md"))).unwrap();
+    }
+    until("they go", || (0..3).all(|n| !vault.has(&format!("memory/codex/{n}.md"))));
+    until("the loss is shown", || vault.run(&["status"]).stdout.contains("3 notes of memory/codex went at "));
+    let _ = vault.run(&["restore", "memory/codex"]).ok();
+    assert_eq!(vault.read("memory/codex/1.md"), "note 1\n");
+    assert_eq!(vault.read("memory/codex/raw_memories.md"), "mine\n");
+}
