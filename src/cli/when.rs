@@ -2,17 +2,23 @@
 //!
 //! What programs read (`--json`) stays RFC 3339: a [`Shown`] is both.
 
+#[cfg(any(feature = "assistant", feature = "history"))]
+use jiff::Zoned;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, Zoned};
+use jiff::{SignedDuration, Timestamp};
+#[cfg(any(feature = "assistant", feature = "history"))]
 use serde::{Serialize, Serializer};
 
 use crate::deliver::compose;
+#[cfg(any(feature = "assistant", feature = "history"))]
 use crate::reminders::rfc3339;
 
 /// An instant in the vault's zone: RFC 3339 for programs, [`told`] for people.
+#[cfg(any(feature = "assistant", feature = "history"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shown(Zoned);
 
+#[cfg(any(feature = "assistant", feature = "history"))]
 impl Shown {
     /// The instant in a zone.
     pub(crate) fn new(at: Timestamp, tz: &TimeZone) -> Self {
@@ -25,6 +31,7 @@ impl Shown {
     }
 }
 
+#[cfg(any(feature = "assistant", feature = "history"))]
 impl Serialize for Shown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&rfc3339(self.0.timestamp(), self.0.time_zone()))
@@ -92,6 +99,7 @@ mod tests {
         assert_eq!(retold(words, now, &tz), said);
     }
 
+    #[cfg(any(feature = "assistant", feature = "history"))]
     #[test]
     fn an_instant_is_local_time_for_people_and_rfc_3339_for_programs() {
         let tz = TimeZone::get("Asia/Tokyo").unwrap();

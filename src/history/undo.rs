@@ -190,7 +190,10 @@ impl History {
             let message = &record.commit.message;
             let undoes: Vec<&str> = message.all(UNDOES).collect();
             let operation = message.trailer(OPERATION).map(str::to_owned);
-            if [TRANSCRIPT, TEMPLATE, BOOKKEEPING, summary::TRAILER].iter().any(|key| message.trailer(key).is_some()) {
+            if [TRANSCRIPT, TEMPLATE, BOOKKEEPING, summary::TRAILER]
+                .iter()
+                .any(|key| message.trailer(key).is_some())
+            {
                 // What was said can't be unsaid, a vault isn't unmade, and a summary comes back by itself.
             } else if !undoes.is_empty() {
                 undone.extend(undoes.into_iter().map(str::to_owned));
