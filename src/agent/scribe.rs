@@ -84,7 +84,8 @@ impl Scribe {
     pub async fn work(&self, name: &LogName, look: Look, stop: &CancellationToken) -> Result<Done, String> {
         let mut done = Done::default();
         loop {
-            let read = self.workspace.clock.now();
+            let now = self.workspace.clock.now();
+            let read = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
             let (due, is_recent) =
                 self.due(name, look, read, &mut done).map_err(|error| error.to_string())?;
             if due.is_empty() {

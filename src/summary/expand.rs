@@ -34,6 +34,13 @@ pub struct Piece {
     pub text: String,
 }
 
+impl Piece {
+    /// Its estimated tokens, its citation's among them.
+    pub fn tokens(&self) -> u64 {
+        history::estimate(&self.text) + history::estimate(&self.cite) + 1
+    }
+}
+
 /// What a summary stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Expanded {
@@ -71,7 +78,7 @@ pub fn expand(found: &Found, log: &str, options: Options) -> Expanded {
     let mut tokens = 0;
     let count = all.len();
     let fits = |piece: &Piece| {
-        tokens += history::estimate(&piece.text);
+        tokens += piece.tokens();
         options.most_tokens.is_none_or(|most| tokens <= most)
     };
     let blocks: Vec<Piece> = all.into_iter().take_while(fits).collect();

@@ -13,7 +13,7 @@ use crate::turn::terms::terms;
 const CHARS: usize = 4;
 /// The longest line of an extract, in characters.
 const MOST_LINE: usize = 240;
-/// Sentences of one event that are candidates.
+/// Sentences of one event that are candidates; of a summary all are.
 const SENTENCES: usize = 4;
 /// Topics of the last line.
 const TOPICS: usize = 8;
@@ -40,10 +40,11 @@ pub struct Said {
     pub text: String,
 }
 
-/// An extract of at most `target` tokens, with its last line. What has no words at all gives a line that says so.
-pub fn extract(said: &[Said], target: u64) -> String {
+/// An extract of at most `target` tokens, with its last line: of events at depth 0, above it of summaries, whose lines
+/// say themselves who and when. What has no words at all gives a line that says so.
+pub fn extract(said: &[Said], depth: u32, target: u64) -> String {
     let counts = counts(said);
-    let mut candidates = candidates(said, &counts);
+    let mut candidates = candidates(said, depth, &counts);
     let topics = topics(said, &counts);
     let room = usize::try_from(target).unwrap_or(usize::MAX).saturating_mul(CHARS);
     let room = room.saturating_sub(topics.chars().count() + 2);
@@ -76,12 +77,18 @@ fn counts(said: &[Said]) -> HashMap<String, usize> {
     counts
 }
 
-fn candidates(said: &[Said], counts: &HashMap<String, usize>) -> Vec<Candidate> {
-    let mut found = Vec::new();
+/// What may be kept; what was said twice counts once.
+fn candidates(said: &[Said], depth: u32, counts: &HashMap<String, usize>) -> Vec<Candidate> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
     for one in said {
-        for (at, sentence) in sentences(&one.text).into_iter().take(SENTENCES).enumerate() {
-            let score = score(&sentence, counts, said.len()) / (1.0 + 0.25 * small(at));
-            let head = one.head.clone();
+        let most = if depth == 0 { SENTENCES } else { usize::MAX };
+        for (at, sentence) in sentences(&one.text).into_iter().take(most).enumerate() {
+            if !seen.insert(sentence.to_lowercase()) {
+                continue;
+            }
+            let later = if depth == 0 { 1.0 + 0.25 * small(at) } else { 1.0 };
+            let score = score(&sentence, counts, said.len()) / later;
+            let head = if depth == 0 { one.head.clone() } else { String::new() };
             found.push(Candidate { at: found.len(), head, text: sentence, score });
         }
     }
@@ -193,7 +200,7 @@ mod tests {
         let mut texts = vec!["We decided to paint the mast on 3 May. Blue it is."];
         texts.extend(&filler);
         texts.push("Anna prefers oolong, never coffee.");
-        let text = extract(&said(&texts), 60);
+        let text = extract(&said(&texts), 0, 60);
         let (mast, tea) = (text.find("paint the mast").unwrap(), text.find("oolong").unwrap());
         assert!(mast < tea && text.contains("\n\nExpand for details about: "), "{text}");
         assert!(text.chars().count().div_ceil(4) <= 60, "{text}");
@@ -201,9 +208,9 @@ mod tests {
 
     #[test]
     fn silence_has_an_extract_too() {
-        let text = extract(&said(&["...", "👍", ""]), 100);
+        let text = extract(&said(&["...", "👍", ""]), 0, 100);
         assert_eq!(text, "(Nothing was said in words.)\n\nExpand for details about: what was said.");
-        assert_eq!(extract(&[], 0), text);
+        assert_eq!(extract(&[], 1, 0), text);
     }
 
     proptest! {
@@ -213,7 +220,7 @@ mod tests {
             target in 40u64..400,
         ) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let text = extract(&said(&texts), target);
+            let text = extract(&said(&texts), 0, target);
             prop_assert!(!text.trim().is_empty());
             prop_assert!(text.lines().last().unwrap().starts_with(EXPAND));
             let allowed = target.max(u64::try_from(TOPICS * 40).unwrap());

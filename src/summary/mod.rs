@@ -15,7 +15,6 @@ pub mod expand;
 pub mod extract;
 pub mod grep;
 #[cfg(test)]
-#[allow(clippy::print_stdout, reason = "figures are printed")]
 mod measures;
 pub mod plan;
 mod proof;

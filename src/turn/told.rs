@@ -167,3 +167,106 @@ fn candidates(
 fn real(count: usize) -> f64 {
     count as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brain::Request;
+    use crate::format::log;
+    use crate::turn::assemble::{Material, Question, assemble};
+    use crate::turn::skills::Shown;
+
+    fn blocks(turns: usize) -> Vec<LogBlock> {
+        let mut text = String::from("---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n");
+        for turn in 0..turns {
+            let said =
+                if turn == 3 { "The mast is turquoise.".to_owned() } else { format!("question {turn}") };
+            text.push_str(&format!(
+                "\n> [!user] 2026-11-22T09:00:00Z Alice\n> {said}\n\n^Q{turn}\n\
+                 \n> [!agent] 2026-11-22T09:00:01Z Vault\n> answer {turn}\n\n^A{turn}\n"
+            ));
+        }
+        log::parse(text.as_bytes()).blocks
+    }
+
+    fn told(first: usize, last: usize) -> Told {
+        Told {
+            id: format!("sum_{first:016x}"),
+            text: format!("About {first} to {last}."),
+            first: format!("Q{first}"),
+            last: format!("A{last}"),
+            at: "2026-11-22T10:00:00Z".parse().unwrap(),
+        }
+    }
+
+    fn request(turns: usize, told: &[Told], text: &str, budget: u64) -> Request {
+        let now = "2026-11-22T09:30:00+00:00[Europe/London]".parse().unwrap();
+        let question = Question { id: "now".into(), text: text.into(), files: vec![] };
+        assemble(Material {
+            persona: "",
+            pinned: "",
+            skills: &Shown::default(),
+            tools: vec![],
+            blocks: &blocks(turns),
+            summaries: told,
+            questions: std::slice::from_ref(&question),
+            injection: "MEMORIES",
+            now: &now,
+            budget,
+            max_output_tokens: None,
+            schema: None,
+        })
+    }
+
+    fn words(message: &Message) -> String {
+        serde_json::to_string(message).unwrap()
+    }
+
+    #[test]
+    fn summaries_stand_before_what_none_covers() {
+        let told = [told(0, 9), told(10, 19)];
+        let request = request(100, &told, "Hello", 100_000);
+        let texts: Vec<String> = request.messages.iter().map(words).collect();
+        assert!(
+            texts[0].contains("sum_0000000000000000") && texts[0].contains("About 0 to 9."),
+            "{}",
+            texts[0]
+        );
+        assert!(texts[1].contains("About 10 to 19.") && texts[2].contains("question 20"));
+        assert_eq!(texts.len(), 2 + 160 + 1);
+        assert_eq!(request.cache_after, Some(161));
+        assert!(!texts[162].contains("Said earlier"), "none of its words was said");
+    }
+
+    #[test]
+    fn over_budget_the_oldest_summary_goes_first() {
+        let told = [told(0, 9), told(10, 19)];
+        let whole = request(52, &told, "Hello", 100_000);
+        let size: u64 =
+            whole.messages.iter().map(history::tokens).sum::<u64>() + history::estimate(&whole.system);
+        let less = request(52, &told, "Hello", size - 1);
+        assert_eq!(less.messages, whole.messages[1..]);
+        // The events are told before any summary is.
+        let least = request(52, &told, "Hello", 100);
+        assert!(words(&least.messages[0]).contains("5"), "{}", words(&least.messages[0]));
+        assert!(!least.messages.iter().any(|message| words(message).contains("Summary sum_")));
+    }
+
+    #[test]
+    fn what_a_question_hits_stands_behind_the_cache_point() {
+        let told = [told(0, 49)];
+        let request = request(100, &told, "Which colour has the MAST?", 100_000);
+        let last = words(request.messages.last().unwrap());
+        assert!(last.contains("Said earlier") && last.contains("The mast is turquoise. [msg#^Q3]"), "{last}");
+        assert!(!last.contains("question 4"), "{last}");
+        let past = &request.messages[..=request.cache_after.unwrap()];
+        assert!(!past.iter().any(|message| words(message).contains("turquoise")));
+    }
+
+    #[test]
+    fn a_summary_whose_events_the_log_has_lost_is_not_told() {
+        let lost = Told { first: "gone".into(), ..told(0, 9) };
+        let request = request(20, &[lost], "Hello", 100_000);
+        assert_eq!(request.messages.len(), 41);
+    }
+}

@@ -85,23 +85,23 @@ fn a_long_conversation_is_summarised_and_every_byte_comes_back() {
 #[test]
 fn what_is_lost_or_changed_is_shown_and_mended() {
     let vault = vault(520);
-    vault.run(&["lcm", "update", "--extract"]).ok();
+    let _ = vault.run(&["lcm", "update", "--extract"]).ok();
     let (leaves, before) = (ids(&vault, 0), vault.tree());
     let note = |at: usize| format!("{FOLDER}/d0-{:04}.md", at + 1);
     // A deleted summary is missing, and comes back with its id.
     std::fs::remove_file(vault.path(&note(1))).unwrap();
     let run = vault.run(&["--json", "lcm", "verify"]);
     assert_eq!((run.code, &run.json()["bad"][0]["id"]), (1, &leaves[1].clone().into()), "{}", run.stdout);
-    vault.run(&["lcm", "update", "--extract"]).ok();
+    let _ = vault.run(&["lcm", "update", "--extract"]).ok();
     assert_eq!(ids(&vault, 0), leaves);
-    vault.run(&["lcm", "verify"]).ok();
+    let _ = vault.run(&["lcm", "verify"]).ok();
     let text = |tree: &std::collections::BTreeMap<String, String>| {
         tree[&note(1)].split_once("\n---\n").unwrap().1.to_owned()
     };
     assert_eq!(text(&vault.tree()), text(&before), "an extract says the same again");
     // The cache says nothing of it.
     let _ = std::fs::remove_dir_all(vault.cache());
-    vault.run(&["lcm", "verify"]).ok();
+    let _ = vault.run(&["lcm", "verify"]).ok();
     // A log that somebody changed is told apart, and a gone one too; its summaries stay.
     let log = vault.read(LOG);
     vault.write(LOG, log.replace("Message 3 is", "Message 3 was"));
@@ -114,7 +114,7 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
     assert_eq!((run.code, bad.len()), (1, before.keys().filter(|path| path.starts_with(FOLDER)).count()));
     assert!(bad[0]["why"].as_str().unwrap().contains("is gone"));
     vault.write(LOG, log);
-    vault.run(&["lcm", "verify"]).ok();
+    let _ = vault.run(&["lcm", "verify"]).ok();
     // A note whose head somebody broke is a finding of `check`.
     vault.write(&note(0), vault.read(&note(0)).replace("sha256: ", "sha256: x"));
     let run = vault.run(&["check"]);
@@ -124,12 +124,12 @@ fn what_is_lost_or_changed_is_shown_and_mended() {
 #[test]
 fn undo_means_no_summary() {
     let vault = vault(400);
-    vault.run(&["memory", "save", "Anna likes oolong"]).ok();
-    vault.run(&["lcm", "update", "--extract"]).ok();
+    let _ = vault.run(&["memory", "save", "Anna likes oolong"]).ok();
+    let _ = vault.run(&["lcm", "update", "--extract"]).ok();
     let summaries = ids(&vault, 0);
     assert!(!summaries.is_empty());
     if cfg!(feature = "history") {
-        vault.run(&["undo"]).ok();
+        let _ = vault.run(&["undo"]).ok();
         assert!(!vault.read("MEMORY.md").contains("oolong"));
     }
     assert_eq!(ids(&vault, 0), summaries);

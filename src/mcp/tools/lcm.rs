@@ -5,10 +5,12 @@ use jiff::Timestamp;
 use super::super::failure::Failure;
 use super::super::outputs::{Described, Expansion, Grepped, Piece};
 use super::{Answer, Call, Outcome};
-use crate::summary::expand::{DEPTH, Options};
+use crate::summary::expand::{self, DEPTH, Options};
 use crate::summary::grep::{LIMIT, MOST_TOKENS, Query, Scope};
 use crate::summary::{Summaries, SummaryError};
-use crate::turn::history;
+
+/// Tokens of the words around what is given.
+const AROUND: u64 = 100;
 
 impl From<SummaryError> for Failure {
     fn from(error: SummaryError) -> Self {
@@ -86,7 +88,8 @@ pub fn expand(call: &Call<'_>) -> Outcome {
     let arguments = &call.arguments;
     let number = |name: &str| arguments.whole(name).and_then(|number| u64::try_from(number).ok());
     let depth = number("max_depth").and_then(|depth| depth.try_into().ok()).unwrap_or(DEPTH);
-    let mut left = number("token_cap").unwrap_or(MOST_TOKENS).min(MOST_TOKENS);
+    // What stands around the blocks counts too.
+    let mut left = number("token_cap").unwrap_or(MOST_TOKENS).min(MOST_TOKENS - AROUND);
     let mut expansion = Expansion { blocks: Vec::new(), truncated: false, untrusted: true };
     let summaries = Summaries::of(&call.workspace);
     let ids = arguments.text("ids").unwrap_or_default();
@@ -95,7 +98,7 @@ pub fn expand(call: &Call<'_>) -> Outcome {
             Options { messages: arguments.flag("include_messages"), depth, most_tokens: Some(left) };
         let expanded = summaries.expand(id, options)?;
         expansion.truncated |= expanded.truncated;
-        let used: u64 = expanded.blocks.iter().map(|block| history::estimate(&block.text)).sum();
+        let used: u64 = expanded.blocks.iter().map(expand::Piece::tokens).sum();
         left = left.saturating_sub(used);
         expansion.blocks.extend(expanded.blocks.into_iter().map(Piece::from));
     }
