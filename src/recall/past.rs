@@ -24,7 +24,7 @@ fn told(fact: &Bullet) -> Option<String> {
 /// text without its markup.
 pub fn weigh(memories: &mut [Memory], note: &str, bytes: &[u8]) {
     let facts = memory::parse(bytes).bullets;
-    let fact = |one: &Memory| facts.iter().find(|fact| one.path == note && fact.line == one.line);
+    let fact = |one: &Memory| facts.iter().find(|fact| one.path == note && fact.line == one.line as usize);
     let known: Vec<Option<&Bullet>> = memories.iter().map(fact).collect();
     let says: Vec<Vec<String>> =
         known.iter().map(|fact| fact.map(|fact| words(&bare(&fact.text))).unwrap_or_default()).collect();
@@ -63,7 +63,7 @@ mod tests {
 - lives in ~~Graz~~ Wels
 ";
 
-    fn fact(line: usize, time: i64) -> Memory {
+    fn fact(line: u32, time: i64) -> Memory {
         Memory {
             path: "MEMORY.md".into(),
             line,
