@@ -18,7 +18,7 @@ fn surest(conversation: &Conversation, candidates: &Candidates, text: &str) -> (
     let question = Question::new(text, jiff::civil::date(2024, 6, 1));
     let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len());
     let (question, zone) = (&question, &TimeZone::UTC);
-    let prompt = Prompt { corpus, candidates, question, vectors, zone, notes: None };
+    let prompt = Prompt { corpus, candidates, question, vectors, zone };
     score::signals(prompt, &mut Work::default(), &mut scores);
     let best = scores.best(corpus, candidates, 24);
     let surest = best.into_iter().max_by(|a, b| scores.sureness(*a).total_cmp(&scores.sureness(*b)));

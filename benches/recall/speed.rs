@@ -70,7 +70,6 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
             question: &question,
             vectors: Some(vectors),
             zone: &TimeZone::UTC,
-            notes: None,
         };
         score::signals(prompt, &mut Work::default(), &mut scores);
         std::hint::black_box(scores.best(&corpus, &candidates, 24));

@@ -6,6 +6,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A map with [`FastHasher`].
 pub type FastMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<FastHasher>>;
 
+/// A set with [`FastHasher`].
+pub type FastSet<K> = std::collections::HashSet<K, BuildHasherDefault<FastHasher>>;
+
 /// Multiplies and turns, eight bytes at a time.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct FastHasher(u64);
@@ -27,6 +30,10 @@ impl Hasher for FastHasher {
 
     fn write_u8(&mut self, byte: u8) {
         self.mix(u64::from(byte));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.mix(u64::from(number));
     }
 
     fn finish(&self) -> u64 {

@@ -107,6 +107,23 @@ impl Table {
         })
     }
 
+    /// The share of the words of `text` that the table knows as whole words, but for those that `skips`: how much of it
+    /// the model can understand. 0 where there are none.
+    pub fn known(&self, text: &str, skips: impl Fn(&str) -> bool) -> f32 {
+        let (mut all, mut known) = (0_u16, 0_u16);
+        wordpiece::words(text, |word| {
+            let is_word = word.chars().all(char::is_alphanumeric);
+            if !is_word || skips(word) || all == u16::MAX {
+                return;
+            }
+            all += 1;
+            // Characters of scripts that the model never learned are tokens, too.
+            let is_spaced = word.chars().all(|c| u32::from(c) < 0x2E80);
+            known += u16::from(is_spaced && self.piece(word, false).is_some());
+        });
+        f32::from(known) / f32::from(all.max(1))
+    }
+
     fn is_inner(&self, token: u32) -> bool {
         read_u32(self.ends, token as usize) & INNER != 0
     }

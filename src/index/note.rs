@@ -119,6 +119,12 @@ impl Options {
         format!("{}/{}/", self.logs, log::SESSIONS)
     }
 
+    /// Whether the blocks of a file are facts of their own: memories, pins, reminders, what a day brought.
+    pub fn is_list(&self, path: &str) -> bool {
+        [&self.memory, &self.pinned, &self.agenda[0], &self.agenda[1]].into_iter().any(|own| own == path)
+            || path.strip_prefix(self.daily.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    }
+
     /// Whether the file is a transcript.
     pub fn is_log(&self, path: &str) -> bool {
         path.strip_prefix(self.logs.as_str()).is_some_and(|rest| rest.starts_with('/'))

@@ -284,6 +284,14 @@ impl Corpus {
         }
     }
 
+    /// Calls `each` with each term of one layer, those of dead blocks among them.
+    pub(super) fn each_term(&self, at: usize, mut each: impl FnMut(&[u8])) {
+        match self.layers.get(at) {
+            Some(frozen) => frozen.layer.each_term(each),
+            None => self.tail.postings.terms().for_each(|term| each(term.as_bytes())),
+        }
+    }
+
     /// The different authors' names, by number.
     pub fn authors(&self) -> &[String] {
         self.authors.names()

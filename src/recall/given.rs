@@ -81,14 +81,13 @@ impl Recall {
         expand: bool,
     ) -> Result<Recalled, RecallError> {
         let within = Within::of(scope);
-        let alone = |_: &Snapshot<'_>| Ok(None);
         let nothing = |snapshot: &Snapshot<'_>| {
             let injection = Injection::new(std::iter::empty(), self.settings.recall.budget_tokens, 0);
             let freshness = snapshot.freshness.clone();
             // Words alone don't tell what is worth giving unasked.
             Ok((Recalled { digest: None, hits: Vec::new(), injection, freshness, notes: Vec::new() }, None))
         };
-        let (mut recalled, freshness) = self.in_step(alone, nothing, |snapshot, state| {
+        let (mut recalled, freshness) = self.in_step(nothing, |snapshot, state| {
             let recalled = self.given(snapshot, state, text, &within, most_chars, expand)?;
             // That nothing helps is no reason to doubt the watcher.
             Ok((recalled, None))

@@ -225,6 +225,11 @@ impl Layer {
         }
     }
 
+    /// Calls `each` with each term, in order.
+    pub fn each_term(&self, mut each: impl FnMut(&[u8])) {
+        (0..self.terms()).for_each(|at| each(self.term(at)));
+    }
+
     fn postings(&self, at: usize) -> &[u8] {
         stretch(self.part(POSTING_ENDS), at).and_then(|range| self.part(POSTINGS).get(range)).unwrap_or(&[])
     }

@@ -13,21 +13,25 @@
 //!
 //! Memory is untrusted text: it is quoted, marked and bounded here, and never an instruction.
 
+mod alike;
 mod around;
 pub mod ask;
 mod authors;
 mod candidates;
 pub mod choose;
 pub mod corpus;
+mod dressed;
 mod engine;
 mod finder;
 pub mod formula;
+mod function_words;
 mod given;
 pub mod layer;
 mod lexical;
 mod make;
 pub mod matrix;
 mod nearest;
+mod notes;
 mod part;
 mod past;
 mod persist;
@@ -39,6 +43,7 @@ mod search;
 mod semantic;
 mod shipped;
 pub mod signal;
+mod sought;
 mod sync;
 mod tail;
 mod tally;

@@ -35,14 +35,13 @@ pub(super) struct Nearest {
     pub sample: Vec<f32>,
 }
 
-/// Those nearest among the blocks that are looked at.
+/// Those nearest.
 pub(super) fn nearest(scope: Scope<'_>, vectors: Vectors<'_>) -> Nearest {
     if vectors.matrix.is_some() {
         // Another model's vectors have no signs beside them: each is compared.
         let Scope { corpus, candidates, .. } = scope;
         let mut all = vectors.cosines(corpus, candidates.slots());
         let sample = all.iter().map(|(_, cosine)| *cosine).collect();
-        all.retain(|(slot, _)| scope.looks_at(corpus.meta(*slot).file));
         all.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
         return Nearest { slots: all.into_iter().take(NEAREST).map(|(slot, _)| slot).collect(), sample };
     }
@@ -60,7 +59,7 @@ fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
     let parts = by_layer(scope);
     let count = parts.iter().flatten().map(ExactSizeIterator::len).sum();
     let mut tallies = [0; WORD];
-    for judge in judges.iter().filter(|judge| scope.looks_at(judge.note)) {
+    for judge in judges {
         tallies[usize::from(wide::difference(&[judge.signs], &signs[..1]))] += 1;
     }
     let left = if count <= enough { WORD - 1 } else { reach(&tallies, enough >> judged) };
@@ -78,10 +77,10 @@ fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
     Nearest { slots, sample }
 }
 
-/// The slots that are looked at by layer, the tail's last.
+/// The slots by layer, the tail's last.
 fn by_layer(scope: Scope<'_>) -> Vec<Vec<Range<u32>>> {
     let mut parts = vec![Vec::new(); scope.corpus.parts()];
-    for NoteSlots { slots, .. } in scope.candidates.notes.iter().filter(|own| scope.looks_at(own.note)) {
+    for NoteSlots { slots, .. } in &scope.candidates.notes {
         let part: &mut Vec<Range<u32>> = &mut parts[(slots.start >> BITS) as usize];
         match part.last_mut() {
             Some(last) if last.end == slots.start => last.end = slots.end,
@@ -105,7 +104,6 @@ fn reach(tallies: &[usize], enough: usize) -> usize {
 #[derive(Debug)]
 pub(super) struct Judge {
     slot: u32,
-    note: u32,
     /// The first word of its vector's signs.
     signs: u64,
 }
@@ -118,14 +116,14 @@ fn rarity(candidates: &Candidates) -> u32 {
 /// The candidates that their own signs choose, one in two to the power of `rarity`.
 fn judges(scope: Scope<'_>, rarity: u32) -> Vec<Judge> {
     let corpus = scope.corpus;
-    let parts = by_layer(Scope { notes: None, ..scope });
+    let parts = by_layer(scope);
     let chosen = share(threads(scope.candidates.count), parts.len(), |at| {
         let mut chosen = Vec::new();
         for slots in &parts[at] {
             for slot in slots.clone() {
                 let signs = corpus.first_signs(slot);
                 if signs != 0 && is_chosen(signs, rarity) {
-                    chosen.push(Judge { slot, note: corpus.meta(slot).file, signs });
+                    chosen.push(Judge { slot, signs });
                 }
             }
         }
@@ -249,13 +247,13 @@ mod tests {
         let probe = Probe::new(&Table::builtin().embed("Who adopted a young cat?")).unwrap();
         let vectors = Vectors { matrix: None, probe: &probe };
         let candidates = Candidates::new(&fresh, |_| true);
-        let near = by_signs(Scope { corpus: &fresh, candidates: &candidates, notes: None }, vectors, 3000);
+        let near = by_signs(Scope { corpus: &fresh, candidates: &candidates }, vectors, 3000);
         assert!(near.slots.len() < candidates.count / 2 && !near.sample.is_empty());
         let mut cosines = near.sample;
         cosines.sort_unstable_by(f32::total_cmp);
         for corpus in [&frozen, &grown] {
             let candidates = Candidates::new(corpus, |_| true);
-            let other = by_signs(Scope { corpus, candidates: &candidates, notes: None }, vectors, 3000);
+            let other = by_signs(Scope { corpus, candidates: &candidates }, vectors, 3000);
             assert_eq!(places(&fresh, &near.slots), places(corpus, &other.slots));
             let mut sample = other.sample;
             sample.sort_unstable_by(f32::total_cmp);

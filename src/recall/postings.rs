@@ -41,6 +41,11 @@ impl Postings {
         }
     }
 
+    /// All terms, in no order.
+    pub fn terms(&self) -> impl Iterator<Item = &str> {
+        self.ids.keys().map(|term| &**term)
+    }
+
     /// All terms in order, with their slots and counts.
     pub fn sorted(&self) -> Vec<(&str, &[u32], &[u8])> {
         let of = |id: &u32| &self.added[*id as usize];

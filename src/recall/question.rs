@@ -4,6 +4,7 @@
 
 use jiff::civil::Date;
 
+use super::dressed::undressed;
 use super::text::{Terms, words};
 use crate::embed::{Table, cut};
 
@@ -56,7 +57,7 @@ pub struct Wants {
 /// A question, taken apart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Question {
-    /// Its text, cut to [`LONGEST`].
+    /// Its text, cut to [`LONGEST`], without what it is dressed in ([`super::dressed`]).
     pub text: String,
     /// All its words, lower case.
     pub words: Vec<String>,
@@ -77,6 +78,8 @@ impl Question {
         if text.len() < whole.len() {
             text = text.rsplit_once(char::is_whitespace).map_or(text, |(before, _)| before);
         }
+        let bare = undressed(text);
+        let text = bare.as_str();
         let mut all = Vec::new();
         words(text, |word| all.push(word.to_owned()));
         let (mut terms, table) = (Terms::new(), Table::builtin());

@@ -37,22 +37,14 @@ pub struct Prompt<'a> {
     pub vectors: Option<Vectors<'a>>,
     /// Whose days the question names.
     pub zone: &'a TimeZone,
-    /// Of many notes without turns, those alone, by number, that are looked at for words and meaning: others can't be
-    /// answers. None means all.
-    pub notes: Option<&'a [u32]>,
 }
 
 /// Computes all signals into `sink`; `work` is any question's.
 pub fn signals(prompt: Prompt<'_>, work: &mut Work, sink: &mut impl Sink) {
-    let Prompt { corpus, candidates, question, vectors, zone, notes } = prompt;
+    let Prompt { corpus, candidates, question, vectors, zone } = prompt;
     let speakers = speakers(corpus, candidates, question);
     let is_short = sink.is_short(candidates);
-    let notes = notes.filter(|_| is_short).map(|notes| {
-        let mut looked_at: Vec<bool> = corpus.files().iter().map(|file| file.has_turns).collect();
-        notes.iter().for_each(|note| looked_at[*note as usize] = true);
-        looked_at
-    });
-    let scope = Scope { corpus, candidates, notes: notes.as_deref() };
+    let scope = Scope { corpus, candidates };
     let mut words = || {
         let before = lexical(scope, question, &speakers, work, sink);
         for (slot, value) in before {

@@ -1,15 +1,17 @@
-//! What is asked for ([`Recall::search`]): the ranking's finds and the index's, in one order.
+//! What is asked for ([`Recall::search`]): turns and notes in one order.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
 
-use super::engine::{Recall, RecallError, State};
+use super::engine::{Asked, Recall, RecallError, State};
 use super::finder::{self, Find};
+use super::notes::{Answering, Notes};
 use super::question::Question;
 use super::score::{self, Candidates, Near, Scores, Vectors};
 use super::signal::{NEAR, NEAR_SPREADS, weights};
+use super::term::Scope;
 use super::within::Within;
 use crate::index::syntax::{self, Item, Syntax};
+use crate::index::view::DocRef;
 use crate::index::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot};
 
 /// Nobody needs more hits in one answer.
@@ -17,8 +19,6 @@ pub(super) const MOST_HITS: usize = 10_000;
 /// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by [`Recall::keeping_room`]
 /// alone.
 const MOST_KEPT: usize = 1 << 20;
-/// So many finds by words stand against the ranking's at least.
-const LEAST_BY_WORDS: usize = 50;
 
 /// A block and how it ranks.
 #[derive(Debug, Clone, Copy)]
@@ -47,8 +47,9 @@ pub fn search(recall: &Recall, query: &Query) -> Result<Answer, RecallError> {
 
 impl Recall {
     /// Answers a query by words and meaning, in a place of the vault and in scopes of memories (`global`,
-    /// `project:ID`, …). A query with operators (phrases, filters, exclusions) is the index's alone: who writes one
-    /// wants exactly that. A question (it ends with `?`) has none.
+    /// `project:ID`, …). Filters and exclusions narrow what may answer, whatever the query's form, and change nothing in
+    /// how it is ranked. A query with phrases or prefixes is the index's alone: who writes one wants exactly
+    /// that. In a question (it ends with `?`) these are words like the others.
     ///
     /// # Errors
     /// The index's; a model that fails is a note in the answer.
@@ -56,31 +57,19 @@ impl Recall {
         let within = Within::of(query.scope.as_deref());
         let place = Query { scope: within.place.clone(), ..query.clone() };
         let text = crate::embed::cut(&query.text, super::question::LONGEST);
-        // A question in words may quote a title; its filters hold all the same, and it is ranked.
-        let is_question = syntax::is_question(text);
-        let syntax = if is_question { syntax::question(text) } else { syntax::parse(text) };
-        let is_filtered = syntax.is_filtered();
+        let syntax = if syntax::is_question(text) { syntax::question(text) } else { syntax::parse(text) };
         let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
-        let is_exact =
-            syntax.items.is_empty() || query.limit == 0 || !is_question && (is_filtered || !is_words);
         let limit = query.limit.min(MOST_HITS);
-        let ((hits, notes), freshness) = if is_exact {
-            self.index.answer(|snapshot| {
-                let (found, notes) = finder::by_words(snapshot, &place, &within, limit, within.most(limit))?;
-                give(snapshot, &query.text, found, notes)
-            })?
+        let by_words = |snapshot: &Snapshot<'_>| {
+            let (found, notes) = finder::by_words(snapshot, &place, &within, limit, within.most(limit))?;
+            give(snapshot, &query.text, found, notes)
+        };
+        let ((hits, notes), freshness) = if syntax.items.is_empty() || !is_words || query.limit == 0 {
+            self.index.answer(by_words)?
         } else {
-            self.in_step(
-                |snapshot| by_words(snapshot, &place, &within, limit, &syntax.notes),
-                |snapshot| {
-                    let (found, notes) =
-                        finder::by_words(snapshot, &place, &within, limit, within.most(limit))?;
-                    give(snapshot, &query.text, found, notes)
-                },
-                |snapshot, state| {
-                    self.best(snapshot, state, Wanted { place: &place, syntax: &syntax }, &within, limit)
-                },
-            )?
+            self.in_step(by_words, |snapshot, state| {
+                self.best(snapshot, state, Wanted { place: &place, syntax: &syntax }, &within, limit)
+            })?
         };
         Ok(Answer { query: query.text.clone(), hits, notes, freshness })
     }
@@ -94,53 +83,65 @@ impl Recall {
         within: &Within,
         limit: usize,
     ) -> Result<Given, IndexError> {
-        let (corpus, own, mut notes) = (&state.corpus, OnceCell::new(), syntax.notes.clone());
+        let own = OnceCell::new();
         let is_filtered = syntax.is_filtered();
         let filters = if is_filtered { Some(snapshot.filters(syntax)?) } else { None };
         let prefixes = snapshot.scope(place.scope.as_deref())?;
         let candidates = candidates(state, &prefixes, &own);
-        // What stands in notes is the index's to rank by words; meaning adds what it did not find.
-        let by_words = if candidates.has_notes || is_filtered || !within.scopes.is_empty() {
-            // Where turns or other scopes' memories are found, too, some more leave enough.
-            let is_all = !candidates.has_turns && within.scopes.is_empty();
-            let most = if is_all { limit } else { limit.max(LEAST_BY_WORDS) };
-            let (mut found, _) = finder::by_words(snapshot, place, within, most, within.most(limit))?;
-            found.retain(|found| is_filtered || found.block.kind != Kind::Turn);
-            Some(found)
+        let text = if is_filtered { words_of(syntax, &place.text) } else { place.text.clone() };
+        let question = self.question(&text);
+        if question.words.is_empty() || limit == 0 || candidates.count == 0 {
+            return give(snapshot, &place.text, Vec::new(), syntax.notes.clone());
+        }
+        let asked = self.ask(&question.text, state, candidates);
+        let most = if is_filtered { usize::MAX } else { within.most(limit) };
+        let notes = if candidates.has_notes {
+            self.notes(state, candidates, &question, &asked, most)
         } else {
-            None
+            Vec::new()
         };
-        let enough = by_words.as_ref().filter(|found| found.len() >= limit && !is_filtered);
-        let ids = enough.map(|found| found.iter().filter_map(|found| corpus.id(&found.file.path)));
-        let notes_by_words: Option<Vec<u32>> = ids.map(Iterator::collect);
-        let found = match by_words {
-            // Nothing can come before these: they are the answer, in the index's order.
-            Some(mut found) if notes_by_words.is_some() && !candidates.has_turns => {
-                found.truncate(limit);
-                found
-            }
-            by_words => {
-                let most = if is_filtered { MOST_HITS } else { within.most(limit) };
-                let text = if is_filtered { words_of(syntax, &place.text) } else { place.text.clone() };
-                let ranking = self.ranked(state, candidates, &text, notes_by_words.as_deref(), most);
-                notes.extend(ranking.notes);
-                let passes =
-                    |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
-                let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
-                let found = finder::of_slots(snapshot, state, ranking.best, limit, takes)?;
-                match by_words {
-                    Some(mut by_words) => {
-                        // Turns that the ranking didn't look at closely; the others keep its order.
-                        let ranked: HashSet<_> = found.iter().map(|find| find.found.at).collect();
-                        by_words
-                            .retain(|found| found.block.kind != Kind::Turn || !ranked.contains(&found.at));
-                        merge(found, by_words, limit)
-                    }
-                    None => found.into_iter().map(|find| find.found).collect(),
-                }
-            }
+        let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
+        let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
+        let mut in_notes = spread(snapshot, state, notes, limit, takes)?;
+        let found = if candidates.has_turns {
+            let most = most.min(MOST_HITS);
+            let ranking = self.ranked(
+                state,
+                candidates,
+                &question,
+                &asked,
+                most,
+                in_notes.iter_mut().map(|(slot, found)| (*slot, &mut found.score)),
+            );
+            let is_turn = |at, block: &Block| Ok(block.kind == Kind::Turn && takes(at, block)?);
+            let turns = finder::of_slots(snapshot, state, ranking, limit, is_turn)?;
+            merge(turns, in_notes, limit)
+        } else {
+            in_notes.into_iter().map(|(_, found)| found).collect()
         };
-        give(snapshot, &place.text, found, notes)
+        let warnings = syntax.notes.iter().cloned().chain(asked.warning).collect();
+        give(snapshot, &place.text, found, warnings)
+    }
+
+    /// A question of now.
+    fn question(&self, text: &str) -> Question {
+        Question::new(text, self.clock.now().to_zoned(self.zone.clone()).date())
+    }
+
+    /// The notes that answer, best first.
+    fn notes(
+        &self,
+        state: &State,
+        candidates: &Candidates,
+        question: &Question,
+        asked: &Asked,
+        most: usize,
+    ) -> Vec<Answering> {
+        let corpus = &state.corpus;
+        let options = self.index.options();
+        let lists: Vec<bool> = corpus.files().iter().map(|file| options.is_list(&file.path)).collect();
+        let scope = Scope { corpus, candidates };
+        Notes { scope, question, vectors: vectors(state, asked), lists: &lists, most }.rank()
     }
 
     /// Ranks the blocks of a place, given as prefixes of paths; without a place, those that may be given unasked. What
@@ -155,39 +156,40 @@ impl Recall {
         } else {
             candidates(state, prefixes, &own)
         };
-        self.ranked(state, candidates, text, None, most)
-    }
-
-    /// The `most` best blocks; of notes without turns, where these are given, those alone.
-    fn ranked(
-        &self,
-        state: &State,
-        candidates: &Candidates,
-        text: &str,
-        notes: Option<&[u32]>,
-        most: usize,
-    ) -> Ranking {
-        let corpus = &state.corpus;
-        let today = self.clock.now().to_zoned(self.zone.clone()).date();
-        let question = &Question::new(text, today);
+        let question = self.question(text);
         if question.words.is_empty() || most == 0 || candidates.count == 0 {
             return Ranking::default();
         }
         let asked = self.ask(&question.text, state, candidates);
-        let matrix = state.model.as_ref().filter(|_| !asked.is_builtin).map(|(_, matrix)| matrix);
-        let vectors = asked.probe.as_ref().map(|probe| Vectors { matrix, probe });
+        let best = self.ranked(state, candidates, &question, &asked, most, std::iter::empty());
+        Ranking { best, notes: asked.warning.into_iter().collect() }
+    }
+
+    /// The `most` best blocks, and the scores of `others`.
+    fn ranked<'o>(
+        &self,
+        state: &State,
+        candidates: &Candidates,
+        question: &Question,
+        asked: &Asked,
+        most: usize,
+        others: impl Iterator<Item = (u32, &'o mut f64)>,
+    ) -> Vec<Ranked> {
+        let corpus = &state.corpus;
+        let vectors = vectors(state, asked);
         let near = if asked.is_builtin { Near::Cosine(NEAR) } else { Near::Spreads(NEAR_SPREADS) };
         let mut work = self.work().take().unwrap_or_default();
         let mut scores = Scores::with(weights(question), near, corpus.len(), &mut work);
-        let prompt = score::Prompt { corpus, candidates, question, vectors, zone: &self.zone, notes };
+        let prompt = score::Prompt { corpus, candidates, question, vectors, zone: &self.zone };
         score::signals(prompt, &mut work, &mut scores);
         let best = scores.best(corpus, candidates, most);
         let ranked =
             |slot: u32| Ranked { slot, score: f64::from(scores.of(slot)), sure: scores.sureness(slot) };
         let best = best.into_iter().map(ranked).collect();
+        others.for_each(|(slot, score)| *score = f64::from(scores.of(slot)));
         scores.into(&mut work);
         *self.work() = Some(work).filter(|_| self.keeps_room || corpus.len() <= MOST_KEPT);
-        Ranking { best, notes: asked.warning.into_iter().collect() }
+        best
     }
 }
 
@@ -196,6 +198,72 @@ impl Recall {
 struct Wanted<'a> {
     place: &'a Query,
     syntax: &'a Syntax,
+}
+
+/// The question's vector and those that go with it.
+fn vectors<'a>(state: &'a State, asked: &'a Asked) -> Option<Vectors<'a>> {
+    let matrix = state.model.as_ref().filter(|_| !asked.is_builtin).map(|(_, matrix)| matrix);
+    asked.probe.as_ref().map(|probe| Vectors { matrix, probe })
+}
+
+/// What a comment counts beside other text.
+const COMMENT: f64 = 0.25;
+
+/// The blocks of notes that `takes`, at most `limit`, each with its slot: the best one of each note, in the order of the
+/// notes, and behind them further ones, the best first. Comments are never a note's best block.
+fn spread(
+    snapshot: &Snapshot<'_>,
+    state: &State,
+    notes: Vec<Answering>,
+    limit: usize,
+    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
+) -> Result<Vec<(u32, Found)>, IndexError> {
+    let find = |slot: u32, score: f64| {
+        let found = finder::of_slots(snapshot, state, vec![Ranked { slot, score, sure: 0.0 }], 1, &takes)?;
+        Ok::<_, IndexError>(found.into_iter().next().map(|find| (slot, find.found)))
+    };
+    let (mut first, mut further, mut comments) = (Vec::new(), Vec::new(), Vec::new());
+    for note in notes {
+        if first.len() >= limit {
+            break;
+        }
+        let mut blocks = note.blocks.into_iter();
+        for (slot, own) in blocks.by_ref() {
+            match find(slot, f64::from(note.score))? {
+                Some((_, found)) if found.block.kind == Kind::Comment => {
+                    comments.push((slot, Found { score: f64::from(own) * COMMENT, ..found }));
+                }
+                Some(best) => {
+                    first.push(best);
+                    break;
+                }
+                None => {}
+            }
+        }
+        further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
+    }
+    further.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (slot, score) in further {
+        if first.len() + comments.len() >= limit {
+            break;
+        }
+        match find(slot, score)? {
+            Some((_, found)) if found.block.kind == Kind::Comment => {
+                comments.push((slot, Found { score: score * COMMENT, ..found }));
+            }
+            found => first.extend(found),
+        }
+    }
+    comments.sort_by(|a, b| b.1.score.total_cmp(&a.1.score));
+    first.extend(comments);
+    first.truncate(limit);
+    // Nothing scores more than what comes before it.
+    let mut least = f64::MAX;
+    for (_, found) in &mut first {
+        least = least.min(found.score);
+        found.score = least;
+    }
+    Ok(first)
 }
 
 /// The words of `text` without its filters, which `syntax` has.
@@ -217,22 +285,6 @@ fn candidates<'s>(state: &'s State, prefixes: &[String], own: &'s OnceCell<Candi
 /// Hits with notes for a person, and the files that they rest on.
 type Given = ((Vec<Hit>, Vec<String>), Option<Vec<crate::index::Basis>>);
 
-/// The answer by words alone where there is none better: a vault without turns has so many blocks with the words, and
-/// what only meaning finds comes after them.
-fn by_words(
-    snapshot: &Snapshot<'_>,
-    query: &Query,
-    within: &Within,
-    limit: usize,
-    notes: &[String],
-) -> Result<Option<Given>, IndexError> {
-    if query.scope.is_some() || !within.scopes.is_empty() || snapshot.has(Kind::Turn)? {
-        return Ok(None);
-    }
-    let (found, _) = finder::by_words(snapshot, query, within, limit, within.most(limit))?;
-    if found.len() < limit { Ok(None) } else { give(snapshot, &query.text, found, notes.to_vec()).map(Some) }
-}
-
 fn give(
     snapshot: &Snapshot<'_>,
     text: &str,
@@ -243,49 +295,26 @@ fn give(
     Ok(((hits, notes), Some(bases)))
 }
 
-/// Merges what the ranking found with what the index found by words. Turns keep the ranking's order, other
-/// blocks the index's; where both go on, the better score by the ranking's measure is next.
-fn merge(ranked: Vec<Find>, by_words: Vec<Found>, limit: usize) -> Vec<Found> {
-    let place = |found: &Found| (found.file.path.clone(), found.block.line);
-    let known: HashMap<(String, u32), f64> =
-        ranked.iter().map(|find| (place(&find.found), find.ranked.score)).collect();
-    let lowest = ranked.iter().map(|find| find.ranked.score).reduce(f64::min).unwrap_or(0.0);
-    let mut words: Vec<(Found, f64)> = by_words
-        .into_iter()
-        .map(|found| {
-            let score = known.get(&place(&found)).copied().unwrap_or(lowest);
-            (found, score)
-        })
-        .collect();
-    // The index's order stands: nothing scores less than what comes after it.
+/// Merges turns and blocks of notes. Each keep their order; where both go on, the better score by the ranking's measure is
+/// next.
+fn merge(turns: Vec<Find>, mut notes: Vec<(u32, Found)>, limit: usize) -> Vec<Found> {
+    // The notes' order stands: nothing scores less than what comes after it.
     let mut most = f64::MIN;
-    for (_, score) in words.iter_mut().rev() {
-        most = most.max(*score);
-        *score = most;
+    for (_, found) in notes.iter_mut().rev() {
+        most = most.max(found.score);
+        found.score = most;
     }
-    let found: HashSet<(String, u32)> = words.iter().map(|(found, _)| place(found)).collect();
-    let mut turns: Vec<(Found, f64)> = Vec::new();
-    let mut meant: Vec<(Found, f64)> = Vec::new();
-    for find in ranked {
-        if find.found.block.kind == Kind::Turn && !found.contains(&place(&find.found)) {
-            turns.push((find.found, find.ranked.score));
-        } else if !found.contains(&place(&find.found)) {
-            meant.push((find.found, find.ranked.score));
-        }
-    }
-    // What only meaning found comes after what words found, among the notes.
-    let floor = words.last().map_or(f64::MAX, |(_, score)| *score);
-    words.extend(meant.into_iter().map(|(found, score)| (found, score.min(floor))));
-    let (mut turns, mut words) = (turns.into_iter().peekable(), words.into_iter().peekable());
-    let mut out = Vec::with_capacity(limit);
+    let mut turns = turns.into_iter().map(|find| find.found).peekable();
+    let mut notes = notes.into_iter().map(|(_, found)| found).peekable();
+    let mut out = Vec::with_capacity(limit.min(64));
     while out.len() < limit {
-        let next = match (turns.peek(), words.peek()) {
-            (Some((_, a)), Some((_, b))) if a >= b => turns.next(),
+        let next = match (turns.peek(), notes.peek()) {
+            (Some(turn), Some(note)) if turn.score >= note.score => turns.next(),
             (Some(_), None) => turns.next(),
-            (_, Some(_)) => words.next(),
+            (_, Some(_)) => notes.next(),
             (None, None) => break,
         };
-        out.extend(next.map(|(found, score)| Found { score, ..found }));
+        out.extend(next);
     }
     out
 }

@@ -75,8 +75,8 @@ impl Recall {
         }
     }
 
-    /// What `alone` makes of the index, or else `work` of the index and a corpus in the same state, from one look at the
-    /// vault unless the corpus is to be made anew. Where that takes long and whoever asks is not to wait, it is made behind
+    /// What `work` makes of the index and a corpus in the same state, from one look at the vault unless the corpus is to be
+    /// made anew. Where that takes long and whoever asks is not to wait, it is made behind
     /// them, and `meanwhile` answers. All say which files their answer rests on, as for
     /// [`crate::index::Index::answer`].
     ///
@@ -84,16 +84,12 @@ impl Recall {
     /// The index's.
     pub(super) fn in_step<T>(
         &self,
-        alone: impl Fn(&Snapshot<'_>) -> Result<Option<(T, Option<Vec<Basis>>)>, IndexError>,
         meanwhile: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<Basis>>), IndexError>,
         work: impl Fn(&Snapshot<'_>, &State) -> Result<(T, Option<Vec<Basis>>), IndexError>,
     ) -> Result<(T, Freshness), RecallError> {
         let (mut is_last, mut mended, by_words) = (false, None, std::cell::Cell::new(false));
         loop {
             let (answer, freshness) = self.index.answer(|snapshot| {
-                if let Some((answer, bases)) = alone(snapshot)? {
-                    return Ok((Some(answer), bases));
-                }
                 self.load()?;
                 loop {
                     let newer = changes(snapshot, &self.read(), None)?;

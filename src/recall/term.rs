@@ -25,35 +25,28 @@ pub(super) fn count(of: usize) -> f32 {
 pub(super) struct Scope<'a> {
     pub corpus: &'a Corpus,
     pub candidates: &'a Candidates,
-    /// Which notes are looked at, by number, all that have turns among them; none means all. How rare a term is
-    /// follows from all candidates.
-    pub notes: Option<&'a [bool]>,
 }
 
 impl Scope<'_> {
     /// Whether a term in so many blocks is in more than one of `most` of many.
-    fn is_common(self, blocks: usize, most: usize) -> bool {
+    pub fn is_common(self, blocks: usize, most: usize) -> bool {
         self.candidates.count > MANY && blocks * most > self.candidates.count
     }
 
-    pub fn looks_at(self, note: u32) -> bool {
-        self.notes.is_none_or(|notes| notes[note as usize])
-    }
-
-    /// Calls `each` with where a term stands in a layer and is looked at: the slot, its count there, and the note.
-    fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u8, &NoteSlots)) -> Counts {
+    /// Calls `each` with where a term stands in a layer: the slot, its count there, and the note.
+    pub fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u8, &NoteSlots)) -> Counts {
         let Candidates { notes, .. } = self.candidates;
         let mut counts = Counts::default();
         let mut place = self.candidates.reaching(u32::try_from(at << BITS).unwrap_or(u32::MAX), 0);
         // The slots of the note at this place, the first that doesn't end before where the postings have come to.
         let (mut start, mut end) = (0, 0);
-        let (mut is_looked_at, mut is_counted) = (false, false);
+        let (mut is_inside, mut is_counted) = (false, false);
         self.corpus.each_in(at, term, |slot, tf| {
             if slot >= end {
                 place = self.candidates.reaching(slot, place);
                 let own = notes.get(place);
                 (start, end) = own.map_or((u32::MAX, u32::MAX), |own| (own.slots.start, own.slots.end));
-                is_looked_at = own.is_some_and(|own| self.looks_at(own.note));
+                is_inside = own.is_some();
                 is_counted = false;
             }
             if slot < start {
@@ -61,7 +54,7 @@ impl Scope<'_> {
             }
             counts.blocks += 1;
             counts.notes += usize::from(!std::mem::replace(&mut is_counted, true));
-            if is_looked_at {
+            if is_inside {
                 each(slot, tf, &notes[place]);
             }
         });
@@ -71,7 +64,7 @@ impl Scope<'_> {
 
 /// In how many candidates a term stands, and in how many notes.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+pub(super) struct Counts {
     blocks: usize,
     notes: usize,
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use frostem::{Algorithm, Stemmer};
 
 /// Function words and the question words and auxiliaries: they say what is asked, not what about.
-const STOP: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
+pub(super) const STOP: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
     there these they this to was will with what when where which who whom whose why how did do does done has \
     have had having were been being would could should may might can i me my you your we our us he him his she \
     her its them from about any some than so s t d m ll re ve don didn";

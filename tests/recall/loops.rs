@@ -114,7 +114,9 @@ fn the_template_is_nobody_s_memory() {
         "NONE"
     );
     let found = vault.run(&["--json", "search", "a ticked reminder is asleep"]).json();
-    assert_eq!(found["hits"][0]["path"], "Help/Welcome again.md", "{found}");
+    for hit in found["hits"].as_array().unwrap().iter().take(2) {
+        assert!(hit["snippet"].as_str().unwrap().contains("ticked reminder is asleep"), "{found}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod giving;
 mod grown;
 mod local;
 mod loops;
+mod notes;
 mod scale;
 #[cfg(feature = "http")]
 mod shapes;

@@ -3,7 +3,6 @@
 
 use jiff::tz::TimeZone;
 use vault_agent::embed::Table;
-use vault_agent::index::Role;
 use vault_agent::recall::corpus::{Corpus, Passage};
 use vault_agent::recall::matrix::Probe;
 use vault_agent::recall::question::Question;
@@ -43,10 +42,6 @@ fn put(corpus: &mut Corpus, n: usize) {
 }
 
 fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
-    best_of(corpus, text, None, 10)
-}
-
-fn best_of(corpus: &Corpus, text: &str, notes: Option<&[u32]>, most: usize) -> Vec<(String, u32, i64)> {
     let question = Question::new(text, jiff::civil::date(2026, 1, 1));
     let candidates = Candidates::new(corpus, |_| true);
     let probe = Probe::new(&Table::builtin().embed(text)).unwrap();
@@ -58,11 +53,10 @@ fn best_of(corpus: &Corpus, text: &str, notes: Option<&[u32]>, most: usize) -> V
         question: &question,
         vectors: Some(vectors),
         zone: &TimeZone::UTC,
-        notes,
     };
     score::signals(prompt, &mut Work::default(), &mut scores);
     let place = |slot: u32| (corpus.file_at(slot).path.clone(), corpus.meta(slot).line);
-    let hits = scores.best(corpus, &candidates, most).into_iter();
+    let hits = scores.best(corpus, &candidates, 10).into_iter();
     hits.map(|slot| (place(slot).0, place(slot).1, (scores.of(slot) * 1e3) as i64)).collect()
 }
 
@@ -78,38 +72,4 @@ fn a_corpus_that_grew_in_another_way_ranks_the_same() {
         assert!(question.starts_with("a garden") || found[0].0 == "notes/077.md", "{question}: {found:?}");
     }
     assert_eq!(best(&fresh, "zugzwang"), [], "nothing speaks for any block");
-}
-
-#[test]
-fn of_many_notes_without_turns_those_that_are_named_alone_are_looked_at() {
-    let mut corpus = Corpus::new();
-    (0..300).for_each(|n| put(&mut corpus, n));
-    // A log in which a tool alone has said something.
-    let tool = Passage {
-        line: 1,
-        is_turn: false,
-        role: Some(Role::Tool),
-        author: None,
-        time: None,
-        head: "",
-        text: "zeppelin",
-    };
-    corpus.put("logs/tool.md", 0, [tool].into_iter());
-    assert_eq!(best_of(&corpus, "zeppelin", Some(&[]), 10)[0].0, "logs/tool.md");
-    let id = |path: &str| corpus.files().iter().position(|file| file.path == path).unwrap() as u32;
-    // Notes with an even number are turns, and are always looked at.
-    let has_turns = |path: &str| path.as_bytes()["notes/00".len()].is_multiple_of(2);
-    let notes = |found: &[(String, u32, i64)]| {
-        found.iter().filter(|(path, ..)| !has_turns(path)).map(|(path, ..)| path.clone()).collect::<Vec<_>>()
-    };
-    for question in ["Who adopted a young cat?", "a garden kettle by the window"] {
-        let best = |looked_at: Option<&[u32]>| best_of(&corpus, question, looked_at, 500);
-        let all = best(None);
-        let first = notes(&all)[0].clone();
-        assert!(notes(&best(Some(&[]))).is_empty(), "{question}");
-        let found = notes(&best(Some(&[id(&first)])));
-        assert!(!found.is_empty() && found.iter().all(|path| *path == first), "{question}: {found:?}");
-        let every: Vec<u32> = (0..=300).collect();
-        assert_eq!(best(Some(&every)), all, "{question}");
-    }
 }

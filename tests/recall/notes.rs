@@ -1,0 +1,80 @@
+//! Search over notes: a note is a document, found by what it says as a whole, by words that look like those of the
+//! question, and by characters.
+
+use crate::support::TestVault;
+
+const NOTES: &str = "\
+//- vault-agent.toml
+//- energie/laden.md
+# Laden
+
+Das Ladekabel liegt im Keller.
+
+Die Hausbatterie bleibt voll.
+//- energie/wetter.md
+# Wetter
+
+Morgen regnet es im ganzen Land.
+//- rezepte/suppe.md
+# 银耳莲子粥
+
+银耳泡发后去蒂。
+//- rezepte/salat.md
+# 凉拌黄瓜
+
+黄瓜拍碎，加盐。
+//- long.md
+# Garden
+
+The tomatoes grow by the wall.
+
+Water the tomatoes at dawn.
+
+Tomatoes need sun.
+//- short.md
+# Kitchen
+
+Buy tomatoes and salt.
+";
+
+fn paths(vault: &TestVault, query: &str) -> Vec<String> {
+    let found = vault.run(&["--json", "search", "--", query]).json();
+    let hits = found["hits"].as_array().unwrap().clone();
+    hits.iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn parts_of_compounds_misspelt_words_and_characters_find_their_note() {
+    let vault = TestVault::new(NOTES);
+    for (query, path) in [
+        ("wo ist das Kabel", "energie/laden.md"),
+        ("Hausbaterie", "energie/laden.md"),
+        ("tomatose", "long.md"),
+        ("银儿连子粥", "rezepte/suppe.md"),
+    ] {
+        assert_eq!(paths(&vault, query).first().map(String::as_str), Some(path), "{query}");
+    }
+    assert_eq!(paths(&vault, "zugzwang"), [""; 0]);
+}
+
+#[test]
+fn each_note_comes_once_before_any_comes_again() {
+    let vault = TestVault::new(NOTES);
+    let found = paths(&vault, "tomatoes");
+    assert!(found.len() > 2, "{found:?}");
+    let first: std::collections::BTreeSet<_> = found[..2].iter().collect();
+    assert_eq!(first.len(), 2, "{found:?}");
+}
+
+#[test]
+fn a_filter_narrows_and_leaves_the_order() {
+    let vault = TestVault::new(NOTES);
+    for query in
+        ["path:long tomatoes sun", "path:long which tomatoes need sun?", "tomatoes sun -kitchen path:l"]
+    {
+        let found = vault.run(&["--json", "search", "--", query]).json();
+        let hits = found["hits"].as_array().unwrap();
+        assert!(hits[0]["snippet"].as_str().unwrap().contains("need sun"), "{query}: {found}");
+        assert!(hits.iter().all(|hit| hit["path"] == "long.md"), "{query}: {found}");
+    }
+}
