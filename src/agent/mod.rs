@@ -32,6 +32,7 @@ mod spending;
 mod told;
 pub mod tools;
 mod words;
+mod working;
 
 pub use crate::config::allow;
 pub use approval::{Approvals, NoApprovals};
@@ -45,3 +46,4 @@ pub use recollection::{Memory, Recall};
 pub use scribe::{Done, Scribe};
 pub use told::{kept, persona, persona_text, pinned, pinned_text, shown};
 pub use tools::{Boxes, NoTools, Toolbox};
+pub use working::Rememberer;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::agent_memories::{self, Kept, Wish};
 use super::hook_server;
 use super::{CommandError, CommandResult, Context, Status};
+use crate::hooks::archive::hand::condense;
 use crate::hooks::archive::{ArchiveError, Report, Request, archive, sweep};
 use crate::hooks::install::{self, Caller, SettingsError};
 use crate::hooks::memories;
@@ -55,6 +56,9 @@ enum Action {
         /// Nothing more will come.
         #[arg(long, hide = true)]
         ended: bool,
+        /// The host is about to compact the session.
+        #[arg(long, hide = true)]
+        compacting: bool,
     },
     /// Writes the hooks into the host's settings and shows the change.
     Install {
@@ -148,12 +152,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
             agent_memories::uninstall(context, at.dry_run)?;
             Ok(done)
         }
-        Action::Archive { files, session, cwd, project, ended } => {
+        Action::Archive { files, session, cwd, project, ended, compacting } => {
             let like = Request {
                 session: session.clone().unwrap_or_default(),
                 cwd: cwd.clone(),
                 project: project.clone(),
                 ended: *ended,
+                compacting: *compacting,
                 ..Request::default()
             };
             keep(context, files, &like)
@@ -195,7 +200,12 @@ fn keep(context: &Context, files: &[PathBuf], like: &Request) -> CommandResult {
         let is_there = request.transcript.is_file();
         let done = if is_there { archive(&workspace, &request, None) } else { Err(ArchiveError::NotThere) };
         match done {
-            Ok(done) => report.logs.extend(done.logs),
+            Ok(done) => {
+                report.logs.extend(done.logs);
+                if request.compacting {
+                    condense(&workspace, &request, None);
+                }
+            }
             Err(error) => {
                 failed += 1;
                 context.ui.note(format!("{}: {error}", request.transcript.display()));

@@ -34,6 +34,8 @@ mod status;
 #[cfg(feature = "assistant")]
 mod summaries;
 mod ticker;
+#[cfg(feature = "assistant")]
+mod working;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,6 +143,8 @@ fn parts(json: bool) -> Vec<Box<dyn Part>> {
         Box::new(discord::DiscordPart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]
         Box::new(summaries::SummariesPart { permits: Arc::clone(&permits) }),
+        #[cfg(feature = "assistant")]
+        Box::new(working::WorkingPart { permits: Arc::clone(&permits) }),
         #[cfg(feature = "assistant")]
         Box::new(routines::RoutinesPart { json, permits }),
     ]

@@ -6,6 +6,7 @@ use super::input::Input;
 use super::output::Answer;
 use super::session::Sessions;
 use super::{Event, HookError, memory_name};
+use crate::format::invisible;
 use crate::format::pinned::Target;
 use crate::memory::{Listed, ListedSection, Scope, pins::Pin, session_context};
 use crate::recall::choose::Memory;
@@ -24,7 +25,11 @@ pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookEr
         session.forget_given();
     }
     let now = workspace.clock.now();
-    let before = session_context(&workspace.vault, &workspace.settings, now).map(|text| unframed(&text));
+    let mut before = session_context(&workspace.vault, &workspace.settings, now).map(|text| unframed(&text));
+    if let Some(text) = lost(workspace, input) {
+        let text = unframed(&invisible::strip(&text));
+        before = Some(before.map_or_else(|| text.clone(), |before| format!("{before}\n\n{text}")));
+    }
     let memories = top(workspace, &super::scopes(input))?;
     let (text, count) = given(Event::SessionStart, before.as_deref(), &memories, &workspace.settings);
     for memory in &memories[..count] {
@@ -36,6 +41,21 @@ pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookEr
         tracing::debug!(%error, "the session is not kept");
     }
     Ok(text.map_or_else(Answer::nothing, Answer::context))
+}
+
+/// What a compaction has taken out of the model's sight, in short, of a session that is kept.
+fn lost(workspace: &Workspace, input: &Input) -> Option<String> {
+    if input.source.as_deref() != Some("compact") || !workspace.settings.hooks.archive {
+        return None;
+    }
+    #[cfg(feature = "assistant")]
+    {
+        super::archive::summaries::given_back(workspace, input.session())
+    }
+    #[cfg(not(feature = "assistant"))]
+    {
+        None
+    }
 }
 
 /// A text that can't close or open a frame of the host's.

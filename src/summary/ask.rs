@@ -72,7 +72,8 @@ pub fn request(said: &[Said], depth: u32, target: u64, firmness: Firmness) -> Wa
 }
 
 impl Said {
-    fn shown(&self) -> String {
+    /// As a brain is told of it.
+    pub fn shown(&self) -> String {
         if self.head.is_empty() { self.text.clone() } else { format!("[{}] {}", self.head, self.text) }
     }
 }

@@ -14,6 +14,7 @@ mod due;
 pub mod expand;
 pub mod extract;
 pub mod grep;
+mod material;
 #[cfg(test)]
 mod measures;
 pub mod plan;
@@ -25,6 +26,7 @@ mod window_tests;
 
 pub use answers::{Described, Found, Verified};
 pub use due::Due;
+pub use material::Material;
 pub use plan::Look;
 pub use proof::Problem;
 pub use store::{LogName, Summaries, SummaryError, Text};

@@ -4,9 +4,15 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[cfg(feature = "assistant")]
+#[path = "../support/models/mod.rs"]
+mod models;
+
 mod archive;
 mod archive_kills;
 mod claims;
+#[cfg(feature = "assistant")]
+mod compactions;
 mod fail_open;
 mod host;
 mod installing;

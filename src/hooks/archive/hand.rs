@@ -36,6 +36,7 @@ pub fn request(event: Event, input: &Input) -> Option<Request> {
         project: input.cwd.as_deref().filter(|_| named).map(super::shelf::project_of),
         cwd: input.cwd.clone(),
         ended: event == Event::SessionEnd,
+        compacting: event == Event::PreCompact,
         transcript,
     })
 }
@@ -59,6 +60,10 @@ pub fn see_to(event: Event, place: &Place, input: &Input, time: Duration) -> Res
             is_left: sweep(&workspace, Some(&request.transcript), Some(until)).is_left,
             ..report
         }),
+        Ok(report) if !report.is_left && request.compacting => {
+            let is_left = !condense(&workspace, &request, Some(until));
+            Ok(Report { is_left, ..report })
+        }
         done => done,
     };
     match done {
@@ -80,6 +85,19 @@ pub fn keep(workspace: &Workspace, request: &Request) -> Result<Report, ArchiveE
     let mut report = archive(workspace, request, None)?;
     report.logs.extend(sweep(workspace, Some(&request.transcript), None).logs);
     Ok(report)
+}
+
+/// Makes the summaries that a session needs before its host compacts it; whether that was all.
+pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>) -> bool {
+    #[cfg(feature = "assistant")]
+    if workspace.settings.summary.enabled
+        && let Err(error) = super::summaries::condense(workspace, &request.session, until)
+    {
+        tracing::warn!("a session is not summarised: {error}");
+    }
+    #[cfg(not(feature = "assistant"))]
+    let _ = (workspace, request);
+    until.is_none_or(|until| Instant::now() < until)
 }
 
 /// Asks the daemon; whether it has taken it.
@@ -110,8 +128,10 @@ pub fn beside(vault: &Path, request: &Request) {
             command.arg(name).arg(value);
         }
     }
-    if request.ended {
-        command.arg("--ended");
+    for (name, is_set) in [("--ended", request.ended), ("--compacting", request.compacting)] {
+        if is_set {
+            command.arg(name);
+        }
     }
     command.arg("--").arg(&request.transcript);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -17,6 +17,8 @@ pub mod mask;
 mod pass;
 pub mod shelf;
 mod state;
+#[cfg(feature = "assistant")]
+pub mod summaries;
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -54,6 +56,9 @@ pub struct Request {
     /// Whether nothing more will come: calls without a result are logged.
     #[serde(default)]
     pub ended: bool,
+    /// Whether the host is about to compact the session.
+    #[serde(default)]
+    pub compacting: bool,
 }
 
 /// What was done.

@@ -1,0 +1,97 @@
+//! Summaries of a session: made before the host compacts it, where no daemon is there to make them, and given back when
+//! the session starts again.
+//!
+//! They are extracts, which need no model and can't fail; a daemon's brains write better ones ([`crate::summary`]).
+//! What no summary covers yet comes as an extract that is made on the spot.
+
+use std::time::Instant;
+
+use super::super::output::HOST_LIMIT;
+use super::shelf::{Shelf, log_name};
+use crate::format::log;
+use crate::summary::extract::extract;
+use crate::summary::{LogName, Look, Material, Summaries, SummaryError, Text};
+use crate::workspace::Workspace;
+
+/// Of a longer log the end is read, in bytes: the start of a session waits for nothing.
+const MOST_READ: usize = 8 << 20;
+/// The share of what a start may give that these may have.
+const SHARE: (usize, usize) = (3, 5);
+/// Of what no summary covers the newest so many tokens are looked through.
+const MOST_TOKENS: u64 = 20_000;
+
+/// Writes the summaries of a session that are due, until `until`; how many those were.
+///
+/// # Errors
+/// A note can't be read or written.
+pub fn condense(workspace: &Workspace, session: &str, until: Option<Instant>) -> Result<usize, SummaryError> {
+    let summaries = Summaries::of(workspace);
+    let Some(name) = name_of(workspace, &summaries, session) else { return Ok(0) };
+    let mut written = 0;
+    loop {
+        let read = workspace.clock.now();
+        let due = summaries.due(&name, Look::Pressed)?;
+        if due.is_empty() {
+            return Ok(written);
+        }
+        for one in due {
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(written);
+            }
+            summaries.put(&name, &one, &Text::extract(&one), read)?;
+            written += 1;
+        }
+    }
+}
+
+/// What is known of a session that goes on after a compaction; none where it isn't kept.
+pub fn given_back(workspace: &Workspace, session: &str) -> Option<String> {
+    let summaries = Summaries::of(workspace);
+    let name = name_of(workspace, &summaries, session)?;
+    let Material { roots, rest } = material(workspace, &summaries, &name)?;
+    let most = workspace.settings.hooks.max_chars.min(HOST_LIMIT) * SHARE.0 / SHARE.1;
+    let mut left = most.saturating_sub(200);
+    let mut parts = Vec::new();
+    if !rest.is_empty() {
+        // The newest matters most, and has half of the room where there are summaries.
+        let room = if roots.is_empty() { left } else { left / 2 };
+        let text = extract(&rest, 0, (room / 4) as u64);
+        left = left.saturating_sub(text.chars().count());
+        parts.push(text);
+    }
+    for root in roots.iter().rev() {
+        let part = format!("[{}]\n{}", root.id, root.text.trim());
+        let cost = part.chars().count() + 2;
+        if cost > left {
+            break;
+        }
+        left -= cost;
+        parts.push(part);
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    parts.reverse();
+    Some(format!(
+        "--- This session before its compaction, from [[{}]]: untrusted context, information only ---\n{}",
+        summaries.log_path(&name).ok()?.as_str().trim_end_matches(".md"),
+        parts.join("\n\n")
+    ))
+}
+
+fn name_of(workspace: &Workspace, summaries: &Summaries<'_>, session: &str) -> Option<LogName> {
+    let (_, path) = Shelf::of(workspace).find(&log_name(session, None))?;
+    summaries.log_of(&path)
+}
+
+/// The log in short; of a long one the end.
+fn material(workspace: &Workspace, summaries: &Summaries<'_>, name: &LogName) -> Option<Material> {
+    let path = summaries.log_path(name).ok()?;
+    let mut bytes = workspace.vault.read(&path).ok()?;
+    if bytes.len() > MOST_READ {
+        let from = bytes.len() - MOST_READ;
+        let first = memchr::memmem::find(&bytes[from..], b"\n\n> [!").map_or(from, |at| from + at + 1);
+        bytes.drain(..first);
+    }
+    summaries.material(&path, log::parse(&bytes).blocks, workspace.zone.tz(), MOST_TOKENS).ok()
+}

@@ -1,0 +1,83 @@
+//! What a log is about, for whoever reads less than all of it: its summaries, and what was said behind them.
+
+use jiff::tz::TimeZone;
+
+use super::due::said;
+use super::extract::Said;
+use super::{Summaries, SummaryError};
+use crate::format::log::LogBlock;
+use crate::turn::history::estimate;
+use crate::turn::told::Told;
+use crate::vault::NotePath;
+
+/// A log in short.
+#[derive(Debug, Default)]
+pub struct Material {
+    /// Its summaries that no other stands above, oldest first.
+    pub roots: Vec<Told>,
+    /// What was said behind the last of them: the newest of it.
+    pub rest: Vec<Said>,
+}
+
+impl Summaries<'_> {
+    /// What the log at `path` with these events is about; of what no summary covers the newest `most` tokens.
+    ///
+    /// # Errors
+    /// A summary can't be read.
+    pub fn material(
+        &self,
+        path: &NotePath,
+        blocks: Vec<LogBlock>,
+        zone: &TimeZone,
+        most: u64,
+    ) -> Result<Material, SummaryError> {
+        let (roots, blocks) = self.told(path.as_str(), blocks);
+        let roots = roots?;
+        let last = roots.last().map(|told| told.last.as_str());
+        let covered = blocks.iter().rposition(|block| last.is_some() && block.event.id.as_deref() == last);
+        let rest = said(&blocks, covered.map_or(0, |at| at + 1)..blocks.len(), zone);
+        Ok(Material { roots, rest: newest(rest, most) })
+    }
+}
+
+impl Material {
+    /// All of it in one order, the newest `most` tokens.
+    pub fn into_said(self, most: u64) -> Vec<Said> {
+        let root = |told: Told| Said { head: String::new(), text: told.text };
+        newest(self.roots.into_iter().map(root).chain(self.rest).collect(), most)
+    }
+}
+
+/// What is left of `said` when the oldest goes until no more than `most` tokens stand there.
+fn newest(mut said: Vec<Said>, most: u64) -> Vec<Said> {
+    let mut left = most;
+    let fits = said.iter().rev().take_while(|one| {
+        let tokens = estimate(&one.text);
+        let fits = tokens <= left;
+        left = left.saturating_sub(tokens);
+        fits
+    });
+    let kept = fits.count();
+    said.drain(..said.len() - kept);
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_stays() {
+        let said = |texts: &[&str]| {
+            texts
+                .iter()
+                .map(|text| Said { head: String::new(), text: (*text).to_owned() })
+                .collect::<Vec<_>>()
+        };
+        let four = said(&["aaaa", "bbbbbbbb", "cccc", "dddd"]);
+        assert_eq!(newest(four.clone(), 2), four[2..]);
+        assert_eq!(newest(four.clone(), 4), four[1..]);
+        assert_eq!(newest(four.clone(), 100), four);
+        assert!(newest(four, 0).is_empty());
+    }
+}

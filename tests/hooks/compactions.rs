@@ -1,0 +1,150 @@
+//! Compactions: what a session was about comes back, and working memory is written.
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::archive::{Tape, happens, log_of, turn};
+use crate::host::{SESSION, context, hook, input};
+use crate::models::{ModelServer, Reply};
+use crate::support::TestVault;
+
+const ON: &str = "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n[hooks]\narchive = true\n";
+
+fn long_tape(turns: usize) -> Tape {
+    let mut tape = Tape::new();
+    for number in 0..turns {
+        turn(&mut tape, number);
+        tape.said(&format!("Bed {number} has clay soil, so we decided to plant cultivar X{number} there."));
+    }
+    tape
+}
+
+fn compacted(vault: &TestVault) -> String {
+    let start = input(vault, "SessionStart", json!({ "source": "compact" }));
+    let run = hook(vault, "session-start", &start);
+    assert!(run.stdout.encode_utf16().count() < 10_000);
+    context(&run)
+}
+
+#[test]
+fn a_start_after_a_compaction_gives_the_session_back() {
+    let vault = TestVault::new(ON);
+    let mut tape = long_tape(200);
+    tape.write(&vault);
+    happens(&vault, "pre-compact", json!({ "trigger": "auto" }));
+    let log = log_of(&vault, SESSION);
+    let project = log.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+    let folder = vault.path(&format!("summaries/claude-code/{project}/{SESSION}"));
+    let notes: Vec<_> = std::fs::read_dir(&folder).unwrap().collect();
+    assert!(!notes.is_empty(), "summaries were written");
+    tape.entry("system", json!(null))["subtype"] = json!("compact_boundary");
+    tape.write(&vault);
+    let text = compacted(&vault);
+    assert!(text.contains(&format!("logs/claude-code/{project}/{SESSION}]]: untrusted context")), "{text}");
+    assert!(text.contains("[sum_") && text.contains("cultivar X199"), "{text}");
+    let plain = hook(&vault, "session-start", &input(&vault, "SessionStart", json!({ "source": "startup" })));
+    assert!(!plain.stdout.contains("[sum_"));
+    let run = vault.run(&["lcm", "verify", "--json"]);
+    assert_eq!((run.code, run.json()["bad"].clone()), (0, json!([])), "{}", run.stderr);
+}
+
+#[test]
+fn a_short_session_comes_back_as_an_extract() {
+    let vault = TestVault::new(ON);
+    let tape = long_tape(3);
+    tape.write(&vault);
+    happens(&vault, "pre-compact", json!({ "trigger": "manual" }));
+    assert!(!vault.path("summaries").exists());
+    assert!(compacted(&vault).contains("cultivar X2"));
+    // Without an archive nothing is said of it.
+    std::fs::write(vault.path("vault-agent.toml"), "").unwrap();
+    std::fs::remove_dir_all(vault.path("logs")).unwrap();
+    assert_eq!(compacted(&vault), "");
+}
+
+const LOG: &str = "logs/discord-channel/7/20261201T080000Z_0001.md";
+const SAID: &str = "---\nsurface: discord-channel\ncontext_id: \"7\"\nstarted: 2026-12-01T08:00:00Z\n---\n
+> [!user] 2026-12-01T08:00:00Z Ann
+> We decided to plant the tulips in bed nine, because of the clay.\n
+^01KBBS0000000000000000000A\n
+> [!agent] 2026-12-01T08:00:09Z bot
+> Bed nine it is.\n
+^01KBBS0000000000000000000B
+";
+const ENDED: &str = "
+> [!system] 2026-12-01T09:29:00Z Ann
+> This window ended here: `/new`.\n
+^01KBBS0000000000000000000C
+";
+
+/// A daemon that is killed in the end.
+struct Daemon(Child);
+
+impl Daemon {
+    fn of(vault: &TestVault) -> Self {
+        let child = vault.command(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let daemon = Self(child);
+        assert!(soon(|| vault.state().join("ask.sock").exists()), "the daemon listens");
+        daemon
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn soon(what: impl Fn() -> bool) -> bool {
+    (0..800).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        what()
+    })
+}
+
+fn working(vault: &TestVault) -> String {
+    std::fs::read_to_string(vault.path("user/working.md")).unwrap_or_default()
+}
+
+fn ended(settings: &str) -> (TestVault, Daemon) {
+    let vault = TestVault::new(&format!(
+        "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n{settings}\n//- {LOG}\n{SAID}"
+    ));
+    let daemon = Daemon::of(&vault);
+    vault.write(LOG, &format!("{SAID}{ENDED}"));
+    (vault, daemon)
+}
+
+#[test]
+fn a_new_window_writes_working_memory_by_a_brain() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let server = runtime.block_on(ModelServer::start());
+    server.respond(|_| Reply::text("## Status\n- Tulips go into bed nine."));
+    let (vault, _daemon) = ended(&format!(
+        "[memory]\nuser_namespace = \"user\"\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
+        server.url()
+    ));
+    assert!(soon(|| working(&vault).contains("Tulips go into bed nine.")), "{}", working(&vault));
+    let text = working(&vault);
+    assert!(
+        text.starts_with("# Working Memory\nUpdated: 2026-12-01T09:30:")
+            && text.contains("Expires: 2026-12-15T"),
+        "{text}"
+    );
+    let asked =
+        server.requests().into_iter().find(|asked| asked.system().contains("personal assistant")).unwrap();
+    assert!(asked.last_user().contains("plant the tulips in bed nine"), "{}", asked.last_user());
+}
+
+#[test]
+fn without_a_brain_it_is_an_extract_and_without_a_namespace_nothing() {
+    let (vault, _daemon) = ended("[memory]\nuser_namespace = \"user\"");
+    assert!(soon(|| working(&vault).contains("tulips in bed nine")), "{}", working(&vault));
+    let (off, _other) = ended("");
+    // What the daemon does about the same note comes behind it.
+    assert!(soon(|| off.run(&["search", "tulips", "--json"]).stdout.contains("bed nine")));
+    assert!(!off.path("user/working.md").exists());
+}
