@@ -23,6 +23,7 @@ pub mod struck;
 pub mod summary;
 mod swar;
 pub mod tags;
+pub mod task;
 pub mod tasks;
 pub mod working;
 pub(crate) mod yaml;

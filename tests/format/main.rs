@@ -10,4 +10,5 @@ mod generator;
 mod grammar;
 mod reminder;
 mod speed;
+mod tasks;
 mod vectors;

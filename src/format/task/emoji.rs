@@ -1,0 +1,100 @@
+//! Tasks' fields as emoji: `Pay rent 🔁 every month 📅 2026-12-01`, and `⏰ 2026-12-01 09:30` of Reminder among them.
+//!
+//! Fields stand behind the words, in any order, with tags between them: what stands before other words is text. Reminder
+//! takes a time behind any date; so does this. A date that isn't there (`📅 2026-02-30`) is text, and so is all before it.
+
+use std::ops::Range;
+
+use super::field::{Field, Key, when};
+use super::item::Item;
+use super::{Format, When};
+
+const fn key(symbol: char) -> Option<Key> {
+    Some(match symbol {
+        '📅' | '📆' | '🗓' => Key::Due,
+        '⏳' | '⌛' => Key::Scheduled,
+        '🛫' => Key::Start,
+        '➕' => Key::Created,
+        '✅' => Key::Done,
+        '❌' => Key::Cancelled,
+        '⏰' => Key::Reminder,
+        '🔁' => Key::Repeat,
+        '🏁' => Key::OnCompletion,
+        '⛔' => Key::DependsOn,
+        '🆔' => Key::Id,
+        '🔺' | '⏫' | '🔼' | '🔽' | '⏬' => Key::Priority,
+        _ => return None,
+    })
+}
+
+/// The fields behind the words.
+pub(super) fn fields(item: &Item<'_>) -> Vec<Field> {
+    let body = item.body();
+    // All symbols are far from ASCII; most task lines have none.
+    if body.is_ascii() {
+        return Vec::new();
+    }
+    let mut found: Vec<Field> = Vec::new();
+    for (at, symbol) in body.char_indices() {
+        let Some(key) = key(symbol) else { continue };
+        if let Some((value, end, when)) = value(body, at + symbol.len_utf8(), key) {
+            let start = item.body;
+            found.push(Field {
+                format: Format::Tasks,
+                key,
+                at: start + at..start + end,
+                value: start + value.start..start + value.end,
+                when,
+            });
+        }
+    }
+    // From the end: fields with nothing but blanks and tags behind them.
+    let mut end = item.end;
+    let kept = found.iter().rev().take_while(|field| {
+        let only = only_tags(&item.text[field.at.end.min(end)..end]);
+        end = field.at.start;
+        only
+    });
+    let kept = kept.count();
+    found.split_off(found.len() - kept)
+}
+
+/// The value behind a symbol: its place, where the field ends, and its date.
+fn value(body: &str, from: usize, key: Key) -> Option<(Range<usize>, usize, Option<When>)> {
+    let rest = body[from..].strip_prefix('\u{fe0f}').unwrap_or(&body[from..]);
+    let rest = rest.trim_start_matches(' ');
+    let at = body.len() - rest.len();
+    let run = |fits: fn(char) -> bool| {
+        let length = rest.find(|c| !fits(c)).unwrap_or(rest.len());
+        let length = rest[..length].trim_end().len();
+        (length > 0).then_some((at..at + length, at + length, None))
+    };
+    match key {
+        Key::Priority => {
+            let end =
+                from + body[from..].chars().next().filter(|c| *c == '\u{fe0f}').map_or(0, char::len_utf8);
+            Some((end..end, end, None))
+        }
+        Key::Repeat => run(|c| c.is_ascii_alphanumeric() || matches!(c, ',' | ' ' | '!')),
+        Key::OnCompletion => run(|c| c.is_ascii_alphabetic()),
+        Key::Id => run(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')),
+        Key::DependsOn => run(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ',' | ' ')),
+        Key::Created | Key::Done | Key::Cancelled => {
+            let (date, length) = super::field::date(rest)?;
+            Some((at..at + length, at + length, Some(When { date, time: None })))
+        }
+        _ => {
+            let (when, length) = when(rest)?;
+            Some((at..at + length, at + length, Some(when)))
+        }
+    }
+}
+
+/// Whether text is nothing but blanks and tags.
+fn only_tags(text: &str) -> bool {
+    text.split_whitespace().all(|word| {
+        word.strip_prefix('#').is_some_and(|tag| {
+            !tag.is_empty() && !tag.contains(|c: char| "!@#$%^&*(),.?\":{}|<>".contains(c))
+        })
+    })
+}

@@ -1,0 +1,172 @@
+//! A field of a task line, and the dates that fields hold.
+
+use std::ops::Range;
+
+use jiff::civil::{Date, DateTime, Time};
+
+use super::Format;
+
+/// What a field is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// When to tell.
+    Reminder,
+    /// When it is due.
+    Due,
+    /// When it is planned for.
+    Scheduled,
+    /// When it can begin.
+    Start,
+    /// When it was written.
+    Created,
+    /// When it was done.
+    Done,
+    /// When it was given up.
+    Cancelled,
+    /// How it comes again.
+    Repeat,
+    /// How long before its time it is told too.
+    Before,
+    /// The time of day, where it is a field of its own.
+    Time,
+    /// How much it matters.
+    Priority,
+    /// Its name for others that depend on it.
+    Id,
+    /// The names of those that it depends on.
+    DependsOn,
+    /// What becomes of it once it is done.
+    OnCompletion,
+}
+
+/// A date, perhaps with a time of day, both local.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct When {
+    /// The date.
+    pub date: Date,
+    /// The time of day; `None` where only a date is written.
+    pub time: Option<Time>,
+}
+
+impl When {
+    /// The local time, with `default_time` where none is written.
+    pub fn at(self, default_time: Time) -> DateTime {
+        self.date.to_datetime(self.time.unwrap_or(default_time))
+    }
+}
+
+/// A field where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// The form that it is of.
+    pub format: Format,
+    /// What it is about.
+    pub key: Key,
+    /// Its place in the line.
+    pub at: Range<usize>,
+    /// The place of its value in the line.
+    pub value: Range<usize>,
+    /// The date that it holds, for keys that hold one.
+    pub when: Option<When>,
+}
+
+/// A date at the start of `text`, `YYYY-MM-DD`, and its length.
+pub(super) fn date(text: &str) -> Option<(Date, usize)> {
+    let digits = text.get(..10)?;
+    let ok = digits
+        .bytes()
+        .enumerate()
+        .all(|(at, b)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
+    let date = ok.then(|| digits.parse::<Date>().ok()).flatten()?;
+    (date.year() > 0).then_some((date, 10))
+}
+
+/// A time of day at the start of `text`, and its length: `9:30`, `09:30`, `9:30 PM`, `9pm`. With `strict` two digits
+/// each, on 24 hours.
+pub(super) fn time(text: &str, strict: bool) -> Option<(Time, usize)> {
+    let digits = |text: &str| text.bytes().take(2).take_while(u8::is_ascii_digit).count();
+    let hours = digits(text);
+    let hour: i8 = text.get(..hours)?.parse().ok()?;
+    let mut at = hours;
+    let minute: Option<i8> = match text[at..].strip_prefix(':') {
+        Some(rest) if digits(rest) == 2 => {
+            at += 3;
+            Some(rest[..2].parse().ok()?)
+        }
+        Some(_) => return None,
+        None => None,
+    };
+    let half = text[at..].trim_start_matches(' ');
+    let half_at = text.len() - half.len();
+    let pm = half.get(..2).filter(|_| !strict).and_then(|half| match half.to_ascii_lowercase().as_str() {
+        "am" => Some(false),
+        "pm" => Some(true),
+        _ => None,
+    });
+    let end = if pm.is_some() { half_at + 2 } else { at };
+    if text[end..].starts_with(|c: char| c.is_alphanumeric() || c == ':') || strict && hours != 2 {
+        return None;
+    }
+    let hour = match pm {
+        Some(_) if !(1..=12).contains(&hour) => return None,
+        Some(true) => hour % 12 + 12,
+        Some(false) => hour % 12,
+        None => hour,
+    };
+    if pm.is_none() && minute.is_none() {
+        return None;
+    }
+    Some((Time::new(hour, minute.unwrap_or(0), 0, 0).ok()?, end))
+}
+
+/// A date, perhaps with a time behind blanks or a `T`, at the start of `text`, and its length.
+pub(super) fn when(text: &str) -> Option<(When, usize)> {
+    let (date, length) = date(text)?;
+    let rest = &text[length..];
+    let blanks = rest.len() - rest.trim_start_matches(' ').len();
+    let gap = if rest.starts_with('T') { 1 } else { blanks };
+    if gap > 0
+        && let Some((time, used)) = time(&rest[gap..], true)
+    {
+        return Some((When { date, time: Some(time) }, length + gap + used));
+    }
+    (!rest.starts_with(|c: char| c.is_alphanumeric() || c == '-'))
+        .then_some((When { date, time: None }, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_times() {
+        let read = |text| when(text).map(|(when, used)| (when.at(Time::midnight()).to_string(), used));
+        assert_eq!(read("2026-12-01 09:30 x"), Some(("2026-12-01T09:30:00".to_owned(), 16)));
+        assert_eq!(read("2026-12-01T09:30"), Some(("2026-12-01T09:30:00".to_owned(), 16)));
+        assert_eq!(read("2026-12-01 x"), Some(("2026-12-01T00:00:00".to_owned(), 10)));
+        assert_eq!(read("2026-12-01 9:30"), Some(("2026-12-01T00:00:00".to_owned(), 10)));
+        for wrong in [
+            "2026-02-30",
+            "2026-12-1",
+            "2026-12-011",
+            "2026-12-01x",
+            "0000-01-01",
+            "2026/12/01",
+            "é026-12-01",
+        ] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+        let clock = |text| time(text, false).map(|(time, used)| (time.to_string(), used));
+        for (text, said, used) in [
+            ("9:30", "09:30:00", 4),
+            ("9:30 PM x", "21:30:00", 7),
+            ("12am", "00:00:00", 4),
+            ("3 pm", "15:00:00", 4),
+        ] {
+            assert_eq!(clock(text), Some((said.to_owned(), used)), "{text}");
+        }
+        for wrong in ["9", "24:00", "9:3", "13pm", "9:30x", "9:60", ":30"] {
+            assert_eq!(clock(wrong), None, "{wrong}");
+        }
+    }
+}

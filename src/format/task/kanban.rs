@@ -1,0 +1,51 @@
+//! Kanban's marks: `Task @{2026-12-01} @@{20:26}`, `@[[2026-12-01]]`; triggers and formats are the plugin's settings.
+
+use super::field::{Field, Key};
+use super::item::Item;
+use super::{Format, KanbanRules, When, moment};
+
+/// The date, which holds the time too where there is one, and the time for itself.
+pub(super) fn fields(item: &Item<'_>, rules: &KanbanRules) -> Vec<Field> {
+    let (date_trigger, time_trigger) = (rules.date_trigger.as_str(), rules.time_trigger.as_str());
+    let time = marked(item, time_trigger, "{", "}", None);
+    let not = (time_trigger != date_trigger).then_some(time_trigger);
+    let date =
+        marked(item, date_trigger, "{", "}", not).or_else(|| marked(item, date_trigger, "[[", "]]", not));
+    let Some((at, value)) = date else { return Vec::new() };
+    let Some(read) = moment::read(&item.text[value.clone()], &rules.date_format) else { return Vec::new() };
+    let clock = time.and_then(|(at, value)| {
+        let time = moment::read_time(&item.text[value.clone()], &rules.time_format)?;
+        Some((at, value, time))
+    });
+    let when = When { date: read.date, time: clock.as_ref().map(|(_, _, time)| *time) };
+    let mut fields = vec![Field { format: Format::Kanban, key: Key::Due, at, value, when: Some(when) }];
+    if let Some((at, value, _)) = clock {
+        fields.push(Field { format: Format::Kanban, key: Key::Time, at, value, when: None });
+    }
+    fields
+}
+
+type Place = std::ops::Range<usize>;
+
+/// The first `trigger{…}` of the body: its place and that of its value. One that is the end of `not` isn't it.
+fn marked(
+    item: &Item<'_>,
+    trigger: &str,
+    open: &str,
+    close: &str,
+    not: Option<&str>,
+) -> Option<(Place, Place)> {
+    if trigger.is_empty() {
+        return None;
+    }
+    let opening = format!("{trigger}{open}");
+    let body = item.body();
+    let at = body.match_indices(&opening).map(|(at, _)| at).find(|at| {
+        // `(@[[…]]` is Reminder's.
+        !body[..*at].ends_with('(')
+            && !not.is_some_and(|not| not.ends_with(trigger) && body[..at + trigger.len()].ends_with(not))
+    })?;
+    let start = item.body + at + opening.len();
+    let length = item.text[start..item.end].find(close)?;
+    Some((item.body + at..start + length + close.len(), start..start + length))
+}

@@ -1,0 +1,164 @@
+//! Reminder's marks: `(@2026-12-01 09:30)`, `(@[[2026-12-01]] 09:30)`, with a recurrence behind a 🔁 inside; and Reminder
+//! Toast's: `@remind(2026-12-01 09:30)`, `@repeat(weekly on mon)`, `@before(1h, 15m)`.
+
+use super::field::{self, Field, Key, When};
+use super::item::Item;
+use super::{Format, Rules, moment};
+
+/// The fields of both.
+pub(super) fn fields(item: &Item<'_>, rules: &Rules) -> Vec<Field> {
+    let body = item.body();
+    if !body.contains('@') {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    if let Some(at) = body.find("(@") {
+        found.extend(round(item, item.body + at, rules));
+    }
+    for (word, key) in [("@remind(", Key::Reminder), ("@repeat(", Key::Repeat), ("@before(", Key::Before)] {
+        found.extend(call(item, word, key));
+    }
+    // Without a date nothing of it means anything.
+    if !found.iter().any(|field| field.key == Key::Reminder && field.when.is_some()) {
+        return Vec::new();
+    }
+    found
+}
+
+/// `(@…)`, with its recurrence as a field of its own inside it.
+fn round(item: &Item<'_>, at: usize, rules: &Rules) -> Vec<Field> {
+    let text = item.text;
+    let start = at + 2;
+    let Some(length) = text[start..item.end].find(')') else { return Vec::new() };
+    let whole = at..start + length + 1;
+    let inside = &text[start..start + length];
+    let (date, repeat) = match inside.split_once('🔁') {
+        Some((date, rule)) => (date, Some((start + date.len(), rule))),
+        None => (inside, None),
+    };
+    let Some(when) = read_when(date, rules) else { return Vec::new() };
+    let value = start + date.len() - date.trim_start().len()..start + date.trim_end().len();
+    let mut fields = vec![Field {
+        format: Format::Reminder,
+        key: Key::Reminder,
+        at: whole.clone(),
+        value,
+        when: Some(when),
+    }];
+    if let Some((at, rule)) = repeat {
+        let from = at + '🔁'.len_utf8() + rule.len() - rule.trim_start().len();
+        let value = from..from + rule.trim().len();
+        fields.push(Field {
+            format: Format::Reminder,
+            key: Key::Repeat,
+            at: at..whole.end - 1,
+            value,
+            when: None,
+        });
+    }
+    fields
+}
+
+/// A date as Reminder takes it: in its own formats, else as everybody writes it; perhaps linked.
+fn read_when(text: &str, rules: &Rules) -> Option<When> {
+    let plain = text.replace("[[", "").replace("]]", "");
+    let plain = plain.trim();
+    let own = moment::read(plain, &rules.reminder_date_time).filter(|when| when.time.is_some());
+    own.or_else(|| moment::read(plain, &rules.reminder_date)).or_else(|| {
+        let (date, used) = field::date(plain)?;
+        let rest = plain[used..].trim_start_matches(['T', ' ']);
+        if rest.is_empty() {
+            return Some(When { date, time: None });
+        }
+        let (time, used) = field::time(rest, false)?;
+        (used == rest.len()).then_some(When { date, time: Some(time) })
+    })
+}
+
+/// `@word(…)`, whatever its case.
+fn call(item: &Item<'_>, word: &str, key: Key) -> Option<Field> {
+    let body = item.body();
+    let at = body
+        .match_indices('@')
+        .map(|(at, _)| at)
+        .find(|at| body.get(*at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word)))?;
+    let (at, start) = (item.body + at, item.body + at + word.len());
+    let length = item.text[start..item.end].find(')')?;
+    let raw = &item.text[start..start + length];
+    let value = start + raw.len() - raw.trim_start().len()..start + raw.trim_end().len();
+    let when = if key == Key::Reminder { toast_when(raw.trim()) } else { None };
+    if key == Key::Reminder && when.is_none() {
+        return None;
+    }
+    Some(Field { format: Format::Reminder, key, at: at..start + length + 1, value, when })
+}
+
+/// A date as Reminder Toast takes it.
+fn toast_when(text: &str) -> Option<When> {
+    let (date, used) = field::date(text)?;
+    let rest = &text[used..];
+    if rest.is_empty() {
+        return Some(When { date, time: None });
+    }
+    let clock = rest.strip_prefix('T').unwrap_or_else(|| rest.trim_start());
+    let (time, used) = field::time(clock, false)?;
+    (clock.len() < rest.len() && used == clock.len()).then_some(When { date, time: Some(time) })
+}
+
+/// The most leads that a line may have.
+const MAX_LEADS: usize = 10;
+/// The longest lead, in minutes.
+const MAX_LEAD: u32 = 365 * 24 * 60;
+
+/// The minutes of `1h, 15m`, longest first; none if a part isn't understood.
+pub(super) fn leads(text: &str) -> Vec<u32> {
+    let parts = text.split([',', ';']).map(str::trim).filter(|part| !part.is_empty());
+    let Some(mut leads) = parts.map(lead).collect::<Option<Vec<u32>>>() else { return Vec::new() };
+    leads.sort_unstable_by(|a, b| b.cmp(a));
+    leads.dedup();
+    leads.truncate(MAX_LEADS);
+    leads
+}
+
+/// `30m`, `1h30m`, `2 hours`, `1d`, `45` (minutes).
+fn lead(text: &str) -> Option<u32> {
+    let text: String = text.to_ascii_lowercase().chars().filter(|c| *c != ' ').collect();
+    let mut rest = text.as_str();
+    let mut total: u32 = 0;
+    let mut last = 3;
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let number: u32 = rest[..digits].parse().ok()?;
+        rest = &rest[digits..];
+        let letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let (order, unit) = match &rest[..letters] {
+            "d" | "day" | "days" => (2, 24 * 60),
+            "h" | "hr" | "hrs" | "hour" | "hours" => (1, 60),
+            "m" | "min" | "mins" | "minute" | "minutes" => (0, 1),
+            "" if last == 3 && rest.is_empty() => (0, 1),
+            _ => return None,
+        };
+        if order >= last {
+            return None;
+        }
+        last = order;
+        total = total.checked_add(number.checked_mul(unit)?)?;
+        rest = &rest[letters..];
+    }
+    (1..=MAX_LEAD).contains(&total).then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leads_in_their_many_forms() {
+        assert_eq!(leads("1h, 15m"), [60, 15]);
+        assert_eq!(leads("5m;1d,3h"), [1440, 180, 5]);
+        assert_eq!(leads("1h30m, 90, 2 hours"), [120, 90]);
+        for wrong in ["soon", "1h, soon", "0", "1m1h", "", "366d", "1x", "5 5"] {
+            assert!(leads(wrong).is_empty() || wrong == "5 5" && leads(wrong) == [55], "{wrong}");
+        }
+    }
+}

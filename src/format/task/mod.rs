@@ -1,0 +1,232 @@
+//! Task lines that people already have, in the forms of other plugins: what they say, and when it is to be told.
+//!
+//! Five forms are read: Tasks (`📅 2026-12-01`), the same as Dataview fields (`[due:: 2026-12-01]`), Reminder
+//! (`(@2026-12-01 09:30)`, and `@remind(2026-12-01 09:30)` of Reminder Toast), Kanban (`@{2026-12-01} @@{09:30}`) and
+//! TaskNotes (a note a task, in its frontmatter; [`note`]). A line is read by all forms at once and told by those that
+//! are turned on ([`Rules::on`]). Where a plugin's own settings change its form, they are values of [`Rules`].
+//!
+//! - [`item`]: the list item with its box;
+//! - [`emoji`], [`inline`], [`marker`], [`kanban`]: the fields of each form, with their places in the line;
+//! - [`edit`]: what Done and Snooze change in a line, and no other byte of it;
+//! - [`repeat`]: recurrence in English, as these plugins write it;
+//! - [`note`]: TaskNotes.
+//!
+//! Nothing here knows today's date, and nothing here works out recurrences (that is `schedule`).
+
+pub mod edit;
+mod emoji;
+mod field;
+mod inline;
+pub mod item;
+mod kanban;
+mod marker;
+pub mod moment;
+pub mod note;
+pub mod repeat;
+mod rules;
+
+use jiff::civil::{DateTime, Time};
+use serde::{Deserialize, Serialize};
+
+use super::lines;
+pub use field::{Field, Key, When};
+use item::Item;
+pub use rules::{KanbanRules, NoteRules, Rules};
+
+/// The forms, in the order in which a line that has several is said to be one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Tasks, with emoji; with `⏰` of Reminder.
+    Tasks,
+    /// Tasks, with Dataview's fields.
+    Dataview,
+    /// Reminder, and Reminder Toast.
+    Reminder,
+    /// Kanban.
+    Kanban,
+    /// TaskNotes.
+    TaskNotes,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Format; 5] =
+        [Format::Tasks, Format::Dataview, Format::Reminder, Format::Kanban, Format::TaskNotes];
+
+    /// The name in the settings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Tasks => "tasks",
+            Format::Dataview => "dataview",
+            Format::Reminder => "reminder",
+            Format::Kanban => "kanban",
+            Format::TaskNotes => "tasknotes",
+        }
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One time at which a task is to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Telling {
+    /// The local time.
+    pub at: DateTime,
+    /// Whether the line says a time of day; else it is the default one.
+    pub timed: bool,
+    /// How many minutes before the task's own time this is (`@before`), 0 for its own time.
+    pub lead: u32,
+    /// Which form says so.
+    pub format: Format,
+}
+
+/// What a task says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its form: the first of [`Format::ALL`] that is turned on and tells something.
+    pub format: Format,
+    /// Its own words: the text without fields, box and block id, with single blanks.
+    pub words: String,
+    /// When it is to be told, in the order of time; never empty.
+    pub tellings: Vec<Telling>,
+    /// How it comes again, as it stands there.
+    pub repeat: Option<String>,
+}
+
+/// A task and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// Its line, from 1; 1 for a note that is a task.
+    pub line: usize,
+    /// The line's bytes without the terminator; empty for a note that is a task.
+    pub text: Vec<u8>,
+    /// What it says.
+    pub task: Task,
+}
+
+/// The open tasks of a note that are to be told some time by the forms that are on, in order.
+///
+/// `path` is the note's place in the vault, which gives a TaskNotes task its title.
+pub fn scan(path: &str, bytes: &[u8], rules: &Rules) -> Vec<Placed> {
+    let mut found: Vec<Placed> = Vec::new();
+    if rules.on.contains(&Format::TaskNotes)
+        && let Some(task) = note::read(path, bytes, rules)
+    {
+        found.push(Placed { line: 1, text: Vec::new(), task });
+    }
+    if rules.on.iter().all(|format| *format == Format::TaskNotes) || !may_hold_tasks(bytes) {
+        return found;
+    }
+    found.extend(lines::live_lines(bytes).filter_map(|line| {
+        let text = std::str::from_utf8(line.text).ok()?;
+        let task = read_line(text, rules)?;
+        Some(Placed { line: line.number, text: line.text.to_vec(), task })
+    }));
+    found
+}
+
+/// A box with one character in it: a look at the bytes that spares most notes a look at their lines.
+fn may_hold_tasks(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"] ").is_some()
+}
+
+/// The open task that a line without its terminator is, if a form that is on tells it some time.
+pub fn read_line(text: &str, rules: &Rules) -> Option<Task> {
+    let line = Line::read(text, rules)?;
+    line.is_open(rules).then(|| line.task(rules)).flatten()
+}
+
+/// A task line with its fields of all forms.
+#[derive(Debug, Clone)]
+pub struct Line<'a> {
+    /// The list item.
+    pub item: Item<'a>,
+    /// All fields, in the order in which they stand; those of different forms may lie within each other.
+    pub fields: Vec<Field>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads a line without its terminator; `None` if it is no task with a field of any form.
+    pub fn read(text: &'a str, rules: &Rules) -> Option<Self> {
+        let item = item::read(text)?;
+        let mut fields = emoji::fields(&item);
+        fields.extend(inline::fields(&item, rules));
+        fields.extend(marker::fields(&item, rules));
+        fields.extend(kanban::fields(&item, &rules.kanban));
+        fields.sort_by_key(|field| (field.at.start, field.at.end));
+        (!fields.is_empty()).then_some(Self { item, fields })
+    }
+
+    /// Whether its box says that it is still to be done.
+    pub fn is_open(&self, rules: &Rules) -> bool {
+        rules.open.contains(&self.item.status)
+    }
+
+    /// The first field of a form with a key.
+    pub fn field(&self, format: Format, key: Key) -> Option<&Field> {
+        self.fields.iter().find(|field| field.format == format && field.key == key)
+    }
+
+    /// A field's value as it stands.
+    pub fn value(&self, field: &Field) -> &'a str {
+        &self.item.text[field.value.clone()]
+    }
+
+    /// The words without fields and block id.
+    pub fn words(&self) -> String {
+        let mut words = String::new();
+        let mut at = self.item.body;
+        for field in &self.fields {
+            if field.at.start > at {
+                words.push_str(&self.item.text[at..field.at.start]);
+            }
+            words.push(' ');
+            at = at.max(field.at.end);
+        }
+        words.push_str(self.item.text.get(at..self.item.end).unwrap_or_default());
+        words.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The field whose date says when a form tells the line.
+    pub fn telling_field(&self, format: Format) -> Option<&Field> {
+        [Key::Reminder, Key::Due, Key::Scheduled, Key::Start].into_iter().find_map(|key| {
+            self.fields.iter().find(|f| f.format == format && f.key == key && f.when.is_some())
+        })
+    }
+
+    /// The form that the line is said to be one of.
+    pub fn format(&self, rules: &Rules) -> Option<Format> {
+        rules.on.iter().copied().find(|format| self.telling_field(*format).is_some())
+    }
+
+    /// What the line says, if a form that is on tells it some time.
+    pub fn task(&self, rules: &Rules) -> Option<Task> {
+        let mut tellings: Vec<Telling> = Vec::new();
+        for format in rules.on.iter().copied().filter(|format| rules.keeps(*format, &self.item)) {
+            let Some(when) = self.telling_field(format).and_then(|field| field.when) else { continue };
+            tellings.extend(self.tellings(format, when, rules.default_time));
+        }
+        tellings.sort_unstable_by_key(|telling| (telling.at, telling.lead, telling.format));
+        tellings.dedup_by_key(|telling| telling.at);
+        let format = rules.on.iter().copied().find(|format| tellings.iter().any(|t| t.format == *format))?;
+        let repeat = self.field(format, Key::Repeat).map(|field| self.value(field).trim().to_owned());
+        Some(Task { format, words: self.words(), tellings, repeat })
+    }
+
+    /// The time itself and what comes before it.
+    fn tellings(&self, format: Format, when: When, default_time: Time) -> Vec<Telling> {
+        let at = when.at(default_time);
+        let timed = when.time.is_some();
+        let leads = self.field(format, Key::Before).map(|field| marker::leads(self.value(field)));
+        let before = leads.into_iter().flatten().filter_map(|lead| {
+            let at = at.checked_sub(jiff::Span::new().minutes(i64::from(lead))).ok()?;
+            Some(Telling { at, timed, lead, format })
+        });
+        before.chain([Telling { at, timed, lead: 0, format }]).collect()
+    }
+}

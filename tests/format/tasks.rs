@@ -1,0 +1,176 @@
+//! Task lines of other plugins: every vector, and what Done and Snooze change in a line.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use vault_agent::format::task::{self, Format, Key, Line, Rules, Task, When, edit};
+
+fn vectors(file: &str) -> Vec<Value> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammar/vectors").join(file);
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// The rules of a vector: the plugins' own settings where it says nothing else.
+fn rules(vector: &Value) -> Rules {
+    let mut rules = Rules::default();
+    let put = |key: &str, place: &mut String| {
+        if let Some(text) = vector[key].as_str() {
+            text.clone_into(place);
+        }
+    };
+    put("filter", &mut rules.filter);
+    put("reminder_field", &mut rules.reminder_field);
+    put("reminder_date", &mut rules.reminder_date);
+    put("reminder_date_time", &mut rules.reminder_date_time);
+    if let Some(on) = vector["on"].as_array() {
+        rules.on = on.iter().map(|name| serde_json::from_value(name.clone()).unwrap()).collect();
+    }
+    if let Some(time) = vector["default_time"].as_str() {
+        rules.default_time = time.parse().unwrap();
+    }
+    if let Some(zone) = vector["zone"].as_str() {
+        rules.zone = TimeZone::get(zone).unwrap();
+    }
+    if let Some(kanban) = vector["kanban"].as_object() {
+        let text = |key: &str| kanban[key].as_str().unwrap().to_owned();
+        rules.kanban.date_trigger = text("date_trigger");
+        rules.kanban.time_trigger = text("time_trigger");
+        rules.kanban.date_format = text("date_format");
+        rules.kanban.time_format = text("time_format");
+    }
+    if let [property, value] = vector["property"].as_array().map_or(&[][..], Vec::as_slice) {
+        rules.notes.property = Some((property.as_str().unwrap().into(), value.as_str().unwrap().into()));
+    }
+    if let Some(names) = vector["names"].as_object() {
+        let text = |key: &str| names[key].as_str().unwrap().to_owned();
+        rules.notes.tag = text("tag");
+        rules.notes.due = text("due");
+        rules.notes.status = text("status");
+    }
+    rules
+}
+
+fn value(task: &Task) -> Value {
+    let at: Vec<String> = task.tellings.iter().map(|t| t.at.strftime("%Y-%m-%dT%H:%M").to_string()).collect();
+    let mut value = json!({"format": task.format.name(), "words": task.words, "at": at});
+    if let Some(repeat) = &task.repeat {
+        value["repeat"] = json!(repeat);
+    }
+    value
+}
+
+#[test]
+fn every_vector_of_lines_and_notes() {
+    for file in ["task-lines.json", "task-notes.json"] {
+        for vector in vectors(file) {
+            let input = vector["input"].as_str().unwrap();
+            let path = vector["path"].as_str().unwrap_or("Notes/Day.md");
+            let found: Vec<Value> = task::scan(path, input.as_bytes(), &rules(&vector))
+                .iter()
+                .map(|placed| value(&placed.task))
+                .collect();
+            let expected: Vec<Value> = vector.get("task").into_iter().cloned().collect();
+            assert_eq!(found, expected, "{}: {input}", vector["name"]);
+        }
+    }
+}
+
+#[test]
+fn what_is_hidden_is_no_task() {
+    let line = "- [ ] a 📅 2026-12-01";
+    let rules = Rules::default();
+    for text in [
+        format!("```\n{line}\n```\n"),
+        format!("%%\n{line}\n%%\n"),
+        format!("<!--\n{line}\n-->\n"),
+        format!("---\nx: |\n  {line}\n---\n"),
+    ] {
+        assert_eq!(task::scan("a.md", text.as_bytes(), &rules), [], "{text}");
+    }
+    let text = format!("# x\r\n\r\n{line}  \r\n\u{feff}\n- [ ] b (@2026-12-02)");
+    let found = task::scan("a.md", text.as_bytes(), &rules);
+    let places: Vec<(usize, &[u8])> =
+        found.iter().map(|placed| (placed.line, placed.text.as_slice())).collect();
+    let first = format!("{line}  ");
+    assert_eq!(places, [(3, first.as_bytes()), (5, "- [ ] b (@2026-12-02)".as_bytes())]);
+}
+
+fn at(text: &str) -> DateTime {
+    text.parse().unwrap()
+}
+
+#[test]
+fn snooze_writes_the_reminder_where_every_plugin_still_reads_the_rest() {
+    let rules = Rules::default();
+    for (line, snoozed) in [
+        (
+            "- [ ] Pay 🔁 every month 📅 2026-12-01 ^b",
+            "- [ ] Pay ⏰ 2026-12-01 10:30 🔁 every month 📅 2026-12-01 ^b",
+        ),
+        ("- [ ] Pay #x 📅2026-12-01 #y  ", "- [ ] Pay #x ⏰ 2026-12-01 10:30 📅2026-12-01 #y  "),
+        ("- [ ] Pay ⏰ 2026-12-01 09:30 📅 2026-12-02", "- [ ] Pay ⏰ 2026-12-01 10:30 📅 2026-12-02"),
+        ("- [ ] Pay [due:: 2026-12-01]", "- [ ] Pay [reminder:: 2026-12-01T10:30]  [due:: 2026-12-01]"),
+        (
+            "- [ ] Pay (reminder:: 2026-11-01) [due:: 2026-12-01]",
+            "- [ ] Pay (reminder:: 2026-12-01T10:30) [due:: 2026-12-01]",
+        ),
+        ("- [ ] Call (@2026-11-01) Bob", "- [ ] Call (@2026-12-01 10:30) Bob"),
+        ("- [ ] Call (@[[2026-11-01]] 09:00)", "- [ ] Call (@[[2026-12-01]] 10:30)"),
+        ("- [ ] Call (@2026-07-13 09:00 🔁every monday)", "- [ ] Call (@2026-12-01 10:30 🔁every monday)"),
+        ("- [ ] Call @remind(2026-11-01) @before(5m)", "- [ ] Call @remind(2026-12-01 10:30) @before(5m)"),
+        ("- [ ] Card @{2026-11-01} @@{20:26}", "- [ ] Card @{2026-12-01} @@{10:30}"),
+        ("- [ ] Card @{2026-11-01} x", "- [ ] Card @{2026-12-01} @@{10:30} x"),
+        ("- [ ] Card @[[2026-11-01]]", "- [ ] Card @[[2026-12-01]] @@{10:30}"),
+    ] {
+        let read = Line::read(line, &rules).unwrap();
+        let format = read.format(&rules).unwrap();
+        let written = edit::snoozed(&read, format, &rules, at("2026-12-01T10:30")).unwrap();
+        assert_eq!(written, snoozed);
+        let task = task::read_line(&written, &rules).unwrap();
+        assert!(task.tellings.iter().any(|telling| telling.at == at("2026-12-01T10:30")), "{written}");
+        assert_eq!(task.words, task::read_line(line, &rules).unwrap().words);
+    }
+}
+
+#[test]
+fn a_tick_and_the_next_line_change_what_they_mean_and_no_more() {
+    let rules = Rules::default();
+    let line = "  * [ ] Mow 🆔 a1 🔁 every 2 weeks ➕ 2021-01-01 ⏳ 2021-10-28 📅 2021-10-30 ^mow ";
+    let read = Line::read(line, &rules).unwrap();
+    let done: Date = "2021-10-29".parse().unwrap();
+    assert_eq!(
+        edit::ticked(&read, Format::Tasks, Some(done)),
+        "  * [x] Mow 🆔 a1 🔁 every 2 weeks ➕ 2021-01-01 ⏳ 2021-10-28 📅 2021-10-30 ✅ 2021-10-29 ^mow "
+    );
+    let when = |text: &str| Some(When { date: text.parse().unwrap(), time: None });
+    let dates = [(Key::Scheduled, when("2021-11-11")), (Key::Due, when("2021-11-13"))];
+    assert_eq!(
+        edit::next(&read, Format::Tasks, &dates, None),
+        "  * [ ] Mow 🔁 every 2 weeks ⏳ 2021-11-11 📅 2021-11-13"
+    );
+    assert_eq!(
+        edit::next(&read, Format::Tasks, &[(Key::Scheduled, None), dates[1]], Some(done)),
+        "  * [ ] Mow 🔁 every 2 weeks ➕ 2021-10-29 📅 2021-11-13"
+    );
+}
+
+proptest! {
+    /// Whatever stands in a line, nothing panics, and an edit leaves the line a line.
+    #[test]
+    fn any_line_can_be_read(text in "(- \\[ \\] |)(.{0,20}(📅|⏰|🔁|⏳|\\[due:: |\\(@|@\\{|@remind\\(|@@\\{|2026-12-01|\\)|\\]|\\}| |#a|\\^b|10:30)){0,8}") {
+        let rules = Rules::default();
+        if let Some(line) = Line::read(&text, &rules)
+            && let Some(format) = line.format(&rules)
+        {
+            let words = line.words();
+            let ticked = edit::ticked(&line, format, Some("2026-12-01".parse().unwrap()));
+            prop_assert!(task::read_line(&ticked, &rules).is_none());
+            if let Some(snoozed) = edit::snoozed(&line, format, &rules, at("2027-01-02T10:30")) {
+                let again = Line::read(&snoozed, &rules).unwrap();
+                prop_assert!(again.telling_field(format).is_some(), "{} -> {}", text, snoozed);
+                prop_assert_eq!(again.words(), words);
+            }
+        }
+    }
+}
