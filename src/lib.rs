@@ -12,6 +12,7 @@ pub mod vault;
 pub mod when;
 
 pub mod reminders;
+pub mod tasks;
 
 pub mod memory;
 

@@ -11,8 +11,10 @@ use jiff::ToSpan;
 use crate::clock::Clock;
 use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, Settings};
 use crate::deliver::{self, Console, Journal, JournalError, Notifier, Outlets, PassSettings};
+use crate::format::task::Format;
 use crate::memory::MemoryNotes;
 use crate::schedule::{DigestRule, Zone};
+use crate::tasks::TaskSettings;
 use crate::vault::{EditOptions, EditStrategy, Editor, NotePath, Vault, Why};
 
 /// An opened vault.
@@ -228,6 +230,7 @@ impl Workspace {
             zone: self.zone.clone(),
             reminders: self.note(&self.settings.paths.reminders),
             commitments: self.note(&self.settings.paths.commitments),
+            tasks: self.task_settings(),
             digest: DigestRule {
                 over: schedule.digest_over,
                 after: jiff::SignedDuration::from_hours(i64::from(schedule.digest_after_hours)),
@@ -236,6 +239,29 @@ impl Workspace {
             notifiers: format!("{:?} {:?}", self.settings.notify, self.settings.discord),
             phrase: self.settings.assistant.phrase && !self.settings.brains.is_empty(),
         }
+    }
+
+    /// Which task lines of other plugins are told; none where the settings name no form.
+    pub fn task_settings(&self) -> Option<TaskSettings> {
+        let (reminders, paths) = (&self.settings.reminders, &self.settings.paths);
+        let is_on = |format: &Format| reminders.also.iter().any(|form| form.name() == format.name());
+        let on: Vec<Format> = Format::ALL.into_iter().filter(is_on).collect();
+        let own = [
+            &paths.reminders,
+            &paths.commitments,
+            &paths.approvals,
+            &paths.routines,
+            &paths.logs,
+            &paths.skills,
+        ];
+        let own = own.into_iter().filter_map(|path| NotePath::new(path).ok());
+        (!on.is_empty()).then(|| TaskSettings {
+            on,
+            default_time: reminders.time(),
+            zone: self.zone.tz().clone(),
+            from: reminders.from.clone(),
+            exclude: own.collect(),
+        })
     }
 
     /// Who is told, by the settings; `json` makes the console's lines JSON objects.

@@ -19,6 +19,7 @@ mod mcp;
 pub mod mcp_hosts;
 mod paths;
 mod put;
+mod reminders;
 mod secret;
 mod settings;
 mod summary;
@@ -35,6 +36,7 @@ pub use hooks::Hooks;
 pub use mcp::McpServer;
 pub use paths::Paths;
 pub use put::{with_brain, with_values};
+pub use reminders::{Reminders, TaskForm};
 pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, make_private, secret};
 pub use settings::{
     Discord, Edit, EditStrategyName, Embed, History, Index, KeepAttachments, Memory, Notify, NotifyKind,

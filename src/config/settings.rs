@@ -11,6 +11,7 @@ use super::capture::Capture;
 use super::follow;
 use super::mcp::{self, McpServer};
 use super::paths::Paths;
+use super::reminders::Reminders;
 use super::summary::Summary;
 use super::{ConfigError, FILE_NAME, Hooks, ids};
 
@@ -24,6 +25,8 @@ pub struct Settings {
     pub paths: Paths,
     /// Who is told.
     pub notify: Notify,
+    /// Which task lines of other plugins are told too.
+    pub reminders: Reminders,
     /// When and by whom reminders fire.
     pub schedule: Schedule,
     /// How notes are written.
@@ -69,6 +72,7 @@ impl Default for Settings {
             timezone: "Europe/London".to_owned(),
             paths: Paths::default(),
             notify: Notify::default(),
+            reminders: Reminders::default(),
             schedule: Schedule::default(),
             edit: Edit::default(),
             discord: Discord::default(),
@@ -422,6 +426,7 @@ impl Settings {
         within("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
         mcp::validate(&self.mcp)?;
         follow::validate(&self.follow)?;
+        self.reminders.validate()?;
         let named = [
             ("recall.brain", self.recall.brain.as_deref()),
             ("summary.brain", self.summary.brain.as_deref()),

@@ -20,30 +20,52 @@ pub fn single(fact: &Fact, today: civil::Date) -> String {
 /// The words that a brain found, where the text of one reminder or follow-up is such words: the plain one has an
 /// opening word.
 pub fn phrase_of(kind: MessageKind, text: &str) -> Option<&str> {
-    let one = matches!(kind, MessageKind::Reminder | MessageKind::Commitment);
+    let one = matches!(kind, MessageKind::Reminder | MessageKind::Commitment | MessageKind::Task);
     (one && !text.starts_with(open(kind))).then_some(text)
 }
 
 fn open(kind: MessageKind) -> &'static str {
     match kind {
         MessageKind::Commitment => "Follow-up: ",
+        MessageKind::Task => "Task: ",
         _ => "Reminder: ",
     }
 }
 
+/// The most lines of tasks in a message about several; the rest is counted.
+const MAX_TASKS: usize = 100;
+
 /// The text for several that were missed, in the order given (oldest first).
 pub fn digest(facts: &[Fact], today: civil::Date) -> String {
-    let mut text = match facts.len() {
+    let text = match facts.len() {
         1 => "1 was missed:".to_owned(),
         count => format!("{count} were missed:"),
     };
+    listed(text, facts, today)
+}
+
+/// The text for several tasks that are due in one minute.
+pub fn together(facts: &[Fact], today: civil::Date) -> String {
+    listed(format!("{} tasks are due:", facts.len()), facts, today)
+}
+
+fn listed(mut text: String, facts: &[Fact], today: civil::Date) -> String {
+    let mut tasks = 0;
     for fact in facts {
+        // Reminders are all named; of tasks there may be as many as there are notes.
+        tasks += usize::from(fact.kind == MessageKind::Task);
+        if fact.kind == MessageKind::Task && tasks > MAX_TASKS {
+            continue;
+        }
         let what = if fact.kind == MessageKind::Commitment { "follow-up: " } else { "" };
         let _ = write!(text, "\n- {what}{}", indented(&fact.msg));
         let remark = remark(fact, today);
         if !remark.is_empty() {
             let _ = write!(text, " ({remark})");
         }
+    }
+    if tasks > MAX_TASKS {
+        let _ = write!(text, "\n- and {} more tasks", tasks - MAX_TASKS);
     }
     text
 }

@@ -65,6 +65,8 @@ pub enum MessageKind {
     Reminder,
     /// One follow-up of `COMMITMENTS.md`.
     Commitment,
+    /// One task line of another plugin.
+    Task,
     /// Several that were missed, in one message.
     Digest,
     /// The exact line of a reminder that was just created or changed.
@@ -85,6 +87,7 @@ impl MessageKind {
         match self {
             Self::Reminder => "reminder",
             Self::Commitment => "commitment",
+            Self::Task => "task",
             Self::Digest => "digest",
             Self::Confirmation => "confirmation",
             Self::Notice => "notice",

@@ -17,4 +17,5 @@ mod passes;
 #[cfg(feature = "assistant")]
 mod phrases;
 mod simulation;
+mod tasks;
 mod world;

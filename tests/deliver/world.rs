@@ -147,6 +147,7 @@ impl World {
             zone: Zone::get("Europe/London").unwrap(),
             reminders: NotePath::new("Reminders.md").unwrap(),
             commitments: NotePath::new("COMMITMENTS.md").unwrap(),
+            tasks: None,
             digest: DigestRule::default(),
             read_only: None,
             notifiers: "settings 1".to_owned(),

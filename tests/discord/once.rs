@@ -56,6 +56,7 @@ async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
             zone: Zone::get("Europe/London").unwrap(),
             reminders: NotePath::new("Reminders.md").unwrap(),
             commitments: NotePath::new("COMMITMENTS.md").unwrap(),
+            tasks: None,
             digest: DigestRule { over: 3, after: SignedDuration::from_hours(24) },
             read_only: None,
             notifiers: String::new(),

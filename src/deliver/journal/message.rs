@@ -389,8 +389,8 @@ pub(super) fn read_messages(
 }
 
 fn kind_of(text: &str) -> Option<MessageKind> {
-    use MessageKind::{Answer, Approval, Commitment, Confirmation, Digest, Notice, Reminder, Routine};
-    [Reminder, Commitment, Digest, Confirmation, Notice, Answer, Approval, Routine]
+    use MessageKind::{Answer, Approval, Commitment, Confirmation, Digest, Notice, Reminder, Routine, Task};
+    [Reminder, Commitment, Task, Digest, Confirmation, Notice, Answer, Approval, Routine]
         .into_iter()
         .find(|kind| kind.as_str() == text)
 }

@@ -20,6 +20,7 @@ mod pauses;
 mod phrases;
 mod problems;
 mod runs;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -45,7 +46,7 @@ pub const RESTORED: &str = "restored";
 pub const FILE_NAME: &str = "deliveries.sqlite";
 
 /// The schema's version, in `PRAGMA user_version`.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// When this many rows are done, the older half goes: far more than a stale buffer can bring back.
 const KEEP_DONE: i64 = 100_000;
@@ -310,7 +311,7 @@ impl Journal {
             let span = "SELECT coalesce(max(number) - min(number), 0) FROM deliveries";
             if tx.query_row(span, [], |row| row.get::<_, i64>(0))? > 2 * KEEP_DONE {
                 tx.execute(
-                    "DELETE FROM deliveries WHERE state = 'done'
+                    "DELETE FROM deliveries WHERE state = 'done' AND subject NOT GLOB 'task_*'
                      AND number < (SELECT max(number) FROM deliveries) - ?1",
                     [KEEP_DONE],
                 )?;
@@ -395,8 +396,11 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
     if version(&tx)? < 3 {
         runs::create(&tx)?;
     }
-    if version(&tx)? < VERSION {
+    if version(&tx)? < 4 {
         phrases::create(&tx)?;
+    }
+    if version(&tx)? < VERSION {
+        tasks::create(&tx)?;
         tx.pragma_update(None, "user_version", VERSION)?;
     }
     let found = version(&tx)?;

@@ -9,6 +9,8 @@ use crate::vault::{NotePath, QuietTracker, SteadyLines};
 /// What one daemon remembers between passes.
 #[derive(Debug, Default)]
 pub struct Memory {
+    /// What the notes said of tasks when they were last read.
+    pub(super) tasks: crate::tasks::Scanner,
     notes: QuietTracker,
     lines: SteadyLines,
 }

@@ -21,6 +21,7 @@ pub(crate) use plan::{commitment_fact, meaning};
 mod report;
 mod send;
 mod settle;
+mod tasks;
 
 pub(crate) use send::Sender;
 
@@ -33,6 +34,7 @@ use super::outlets::Outlets;
 use crate::clock::Clock;
 use crate::reminders::{PlacedFinding, ReminderError};
 use crate::schedule::{DigestRule, Zone};
+use crate::tasks::TaskSettings;
 use crate::vault::{Editor, NotePath, Vault};
 
 pub use memory::Memory;
@@ -75,6 +77,8 @@ pub struct PassSettings {
     pub reminders: NotePath,
     /// The note of the follow-ups.
     pub commitments: NotePath,
+    /// Which task lines of other plugins are told too; `None` for none.
+    pub tasks: Option<TaskSettings>,
     /// When missed ones come together.
     pub digest: DigestRule,
     /// Why this machine fires nothing, where another one does (`[schedule] host`).
@@ -134,7 +138,8 @@ pub async fn pass(
     let mut report = PassReport::new(now, context.settings.zone.tz());
     report.dry_run = mode == Mode::DryRun;
     let lock = if mode == Mode::DryRun { None } else { Some(lock(context.journal).await?) };
-    let notes = Notes::read(context, now, &mut report)?;
+    let mut notes = Notes::read(context, now, &mut report)?;
+    notes.tasks = tasks::look(context, memory, mode, now, &mut report)?;
     let changed = if let Some(reason) = &context.settings.read_only {
         report.read_only = Some(reason.clone());
         if mode != Mode::DryRun {
@@ -143,11 +148,11 @@ pub async fn pass(
         }
         Vec::new()
     } else if mode == Mode::DryRun {
-        let plan = plan::plan(context, &notes, now, false)?;
+        let plan = plan::plan(context, &notes, mode, now, false)?;
         plan.fires.iter().for_each(|fire| report.fired(&fire.fact, now, context.settings.zone.tz()));
         plan.changed
     } else {
-        let plan = work(context, &notes, now, started, &mut report).await?;
+        let plan = work(context, &notes, mode, now, started, &mut report).await?;
         settle::settle(context, memory, mode, &notes, &plan, now, &mut report)?;
         note_clean(context, &notes, &plan)?;
         if context.settings.phrase && mode == Mode::Daemon {
@@ -165,6 +170,7 @@ pub async fn pass(
 async fn work(
     context: &PassContext<'_>,
     notes: &Notes,
+    mode: Mode,
     now: Timestamp,
     started: Instant,
     report: &mut PassReport,
@@ -172,7 +178,7 @@ async fn work(
     context.journal.dissolve_unsent()?;
     let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
     sender.resume(report).await?;
-    let mut plan = plan::plan(context, notes, now, true)?;
+    let mut plan = plan::plan(context, notes, mode, now, true)?;
     if !plan.fires.is_empty() {
         fail::fail_point!("deliver::before-claim");
         let phrases = plan::phrases(context, &plan.fires)?;
@@ -180,7 +186,7 @@ async fn work(
         let claimed = context.journal.claim(&messages, context.outlets.primary.limit())?;
         fail::fail_point!("deliver::after-claim");
         sender.deliver(claimed, report).await?;
-        plan = plan::plan(context, notes, now, true)?;
+        plan = plan::plan(context, notes, mode, now, true)?;
     }
     report.waiting = plan.waiting.len() + plan.fires.len();
     plan.waiting.iter().for_each(|at| report.again_at(*at));

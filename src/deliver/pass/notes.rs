@@ -116,6 +116,8 @@ pub(super) struct CommitmentNote {
 /// Both notes; `None` where one can't be read. A missing note is an empty one.
 #[derive(Debug)]
 pub(super) struct Notes {
+    /// The task lines of other plugins that are due; `None` where none are told, or it isn't known.
+    pub tasks: Option<super::tasks::Tasks>,
     pub reminders: Option<ReminderNote>,
     pub commitments: Option<CommitmentNote>,
 }
@@ -152,7 +154,7 @@ impl Notes {
         });
         let commitments = bytes(&settings.commitments)
             .map(|bytes| CommitmentNote { parsed: commitment::parse(&bytes), bytes });
-        Ok(Self { reminders, commitments })
+        Ok(Self { tasks: None, reminders, commitments })
     }
 
     /// All that is to be said about each note whose lines were read.

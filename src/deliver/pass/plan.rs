@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 
 use super::notes::{CommitmentNote, Notes, ReminderNote};
 use super::report::late_seconds;
-use super::{PassContext, PassError, PassSettings};
+use super::{Mode, PassContext, PassError, PassSettings};
 use crate::deliver::journal::{self, Journal, LineHash, NewMessage, Row, State};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
 use crate::deliver::{compose, phrase};
@@ -65,6 +65,7 @@ pub(super) enum Target {
 pub(super) fn plan(
     context: &PassContext<'_>,
     notes: &Notes,
+    mode: Mode,
     now: Timestamp,
     assign: bool,
 ) -> Result<Plan, PassError> {
@@ -75,6 +76,9 @@ pub(super) fn plan(
     }
     if let Some(note) = &notes.commitments {
         commitments(context, note, now, &mut plan)?;
+    }
+    if let Some(tasks) = &notes.tasks {
+        super::tasks::plan(context, tasks, mode, now, &mut plan)?;
     }
     Ok(plan)
 }
@@ -301,13 +305,13 @@ fn same_words(row: &Row, hash: LineHash, reminder: &Reminder) -> bool {
     }
 }
 
-enum Readiness {
+pub(super) enum Readiness {
     Fire,
     Wait(Option<Timestamp>),
     Sent(Box<Row>),
 }
 
-fn readiness(row: Option<Row>, now: Timestamp, notifiers: &str) -> Readiness {
+pub(super) fn readiness(row: Option<Row>, now: Timestamp, notifiers: &str) -> Readiness {
     let Some(row) = row else { return Readiness::Fire };
     match row.state {
         State::Sent | State::Done => Readiness::Sent(Box::new(row)),
@@ -410,7 +414,18 @@ pub(super) fn messages(
         match together.as_slice() {
             [] => {}
             [one] => out.push((one.fact.due, single(one, scope, today, phrases))),
-            [first, ..] => out.push((first.fact.due, digest(&together, scope, today))),
+            [first, ..] => out.push((first.fact.due, digest(&together, scope, today, compose::digest))),
+        }
+        // Dates without a time are all told in one minute.
+        let (tasks, alone): (Vec<&Fire>, Vec<&Fire>) =
+            alone.into_iter().partition(|fire| fire.fact.kind == MessageKind::Task);
+        for tasks in tasks.chunk_by(|a, b| a.fact.due == b.fact.due) {
+            if tasks.len() > settings.digest.over {
+                out.push((tasks[0].fact.due, digest(tasks, scope, today, compose::together)));
+            } else {
+                let one = |fire: &&Fire| (fire.fact.due, single(fire, scope, today, phrases));
+                out.extend(tasks.iter().map(one));
+            }
         }
         out.extend(alone.into_iter().map(|fire| (fire.fact.due, single(fire, scope, today, phrases))));
     }
@@ -452,7 +467,7 @@ pub(super) fn upcoming(
         let lasting = fact.kind == MessageKind::Commitment || named.contains(&fact.id);
         lasting && fact.due > now && !fact.recurring && fact.missed == 0 && phrase::fits(&fact.msg)
     };
-    let fires = plan(context, notes, ahead, false)?.fires;
+    let fires = plan(context, notes, Mode::DryRun, ahead, false)?.fires;
     let upcoming = |fire: Fire| Upcoming { key: fire.key, line: fire.line, fact: fire.fact };
     Ok(fires.into_iter().filter(may).map(upcoming).collect())
 }
@@ -496,7 +511,12 @@ fn single(
     }
 }
 
-fn digest(fires: &[&Fire], scope: Option<Scope>, today: civil::Date) -> NewMessage {
+fn digest(
+    fires: &[&Fire],
+    scope: Option<Scope>,
+    today: civil::Date,
+    words: fn(&[Fact], civil::Date) -> String,
+) -> NewMessage {
     let facts: Vec<Fact> = fires.iter().map(|fire| fire.fact.clone()).collect();
     let mut keys: Vec<&str> = fires.iter().map(|fire| fire.key.as_str()).collect();
     keys.sort_unstable();
@@ -505,7 +525,7 @@ fn digest(fires: &[&Fire], scope: Option<Scope>, today: civil::Date) -> NewMessa
         key: format!("digest:{}", data_encoding::BASE32_NOPAD.encode(&hash.as_bytes()[..15])),
         kind: MessageKind::Digest,
         scope,
-        body: compose::digest(&facts, today),
+        body: words(&facts, today),
         deliveries: fires.iter().map(|fire| (fire.key.clone(), fire.line, fire.fact.clone())).collect(),
     }
 }

@@ -48,7 +48,7 @@ pub struct PassReport {
 /// One delivered reminder or follow-up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fired {
-    /// `reminder` or `commitment`.
+    /// `reminder`, `commitment`, or `task` for a line of another plugin.
     pub kind: MessageKind,
     /// Its id.
     pub id: String,

@@ -56,6 +56,7 @@ fn forget_gone(context: &PassContext<'_>, notes: &Notes, plan: &Plan) -> Result<
     let unsettled = context.journal.unsettled()?;
     let was_read = |kind: MessageKind| match kind {
         MessageKind::Commitment => notes.commitments.is_some(),
+        MessageKind::Task => notes.tasks.is_some(),
         _ => notes.reminders.is_some(),
     };
     let gone = unsettled.iter().filter(|(key, row)| was_read(row.fact.kind) && !open.contains(key.as_str()));

@@ -1,0 +1,97 @@
+//! Task lines in the journal: since when each form is told, and tasks that stand in another note than when they were.
+
+use std::collections::HashMap;
+
+use jiff::{Timestamp, civil};
+use rusqlite::{Transaction, params};
+
+use super::{Journal, JournalError, local_text, parts};
+
+/// A task that was told, or may have been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// Its key.
+    pub key: String,
+    /// Whether it surely was.
+    pub sure: bool,
+}
+
+impl Journal {
+    /// Since when each scope (a form, with its filter and the pattern of its notes) is told, of those that are known.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn task_scopes(&self) -> Result<HashMap<String, Timestamp>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached("SELECT scope, since_ms FROM task_scopes")?
+                .query_map([], |row| {
+                    Ok((row.get(0)?, super::instant(row.get(1)?).unwrap_or(Timestamp::MIN)))
+                })?
+                .collect()
+        })
+    }
+
+    /// Notes that exactly these scopes are told: new ones since `now`; one that is turned on again begins anew.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn set_task_scopes(&self, scopes: &[String], now: Timestamp) -> Result<(), JournalError> {
+        let known = self.task_scopes()?;
+        self.write(|tx| {
+            for scope in known.keys().filter(|scope| !scopes.contains(scope)) {
+                tx.execute("DELETE FROM task_scopes WHERE scope = ?1", [scope])?;
+            }
+            for scope in scopes {
+                tx.execute(
+                    "INSERT INTO task_scopes (scope, since_ms) VALUES (?1, ?2) ON CONFLICT (scope) DO NOTHING",
+                    params![scope, now.as_millisecond()],
+                )?;
+            }
+            Ok(())
+        })
+    }
+
+    /// What was told, or is being told, of tasks with these words at a local time, in whichever note.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn tasks_told(&self, words: &str, local: civil::DateTime) -> Result<Vec<Told>, JournalError> {
+        self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT key, state FROM deliveries
+                 WHERE subject > ?1 || '_' AND subject < ?1 || '`' AND local = ?2
+                 AND state IN ('sending', 'sent', 'done') ORDER BY number",
+            )?
+            .query_map(params![format!("task_{words}"), local_text(local)], |row| {
+                Ok(Told { key: row.get(0)?, sure: row.get::<_, String>(1)? != "sending" })
+            })?
+            .collect()
+        })
+    }
+
+    /// A task that was told under one key stands elsewhere now, where its key is another.
+    ///
+    /// # Errors
+    /// The journal can't be written.
+    pub fn task_moved(&self, from: &str, to: &str) -> Result<(), JournalError> {
+        let (subject, _) = parts(to);
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE OR IGNORE deliveries SET key = ?2, subject = ?3 WHERE key = ?1",
+                params![from, to, subject],
+            )?;
+            Ok(())
+        })
+    }
+}
+
+/// Makes the table.
+pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute_batch(
+        "-- Which task lines are told, and since when: what was due before isn't.
+         CREATE TABLE task_scopes (
+             scope        TEXT PRIMARY KEY,
+             since_ms     INTEGER NOT NULL
+         ) STRICT;",
+    )
+}

@@ -1,0 +1,247 @@
+//! Task lines of other plugins in a pass: told once each, and never touched.
+//!
+//! A task is known by its words and its note, an occurrence by its local time besides. So an edit of date or time is a new
+//! occurrence, and neither a moved line nor a ticked neighbour is one. Where a note is renamed, or a line goes to another
+//! note, what was told of it goes along: a line that was told and stands nowhere any more is the one that stands elsewhere
+//! with the same words for the same time.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use jiff::{SignedDuration, Timestamp, civil};
+
+use super::plan::{Fire, Plan, Readiness, readiness};
+use super::report::late_seconds;
+use super::{Memory, Mode, PassContext, PassError, PassReport};
+use crate::deliver::journal::{self, LineHash};
+use crate::deliver::notice_once;
+use crate::deliver::notifier::{Fact, MessageKind};
+use crate::format::task::{Format, Telling};
+use crate::schedule::resolve;
+use crate::tasks::{TaskSettings, words_of};
+
+/// No zone's clock was ever put back by more.
+const HORIZON: SignedDuration = SignedDuration::from_hours(48);
+/// A line that was just written waits so long: somebody may be in the middle of its date.
+const STILL: SignedDuration = SignedDuration::from_secs(5);
+/// So many notes are named of those with overdue tasks.
+const NAMED: usize = 5;
+
+/// The occurrences that are due and that the forms' beginnings let through.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    due: Vec<DueTask>,
+}
+
+#[derive(Debug)]
+struct DueTask {
+    key: String,
+    id: String,
+    path: String,
+    words: String,
+    telling: Telling,
+    own: civil::DateTime,
+    at: Timestamp,
+    recurring: bool,
+    new: Option<Timestamp>,
+}
+
+/// Looks at the vault's tasks; `None` where none are told, or it can't be known what they are.
+pub(super) fn look(
+    context: &PassContext<'_>,
+    memory: &mut Memory,
+    mode: Mode,
+    now: Timestamp,
+    report: &mut PassReport,
+) -> Result<Option<Tasks>, PassError> {
+    let Some(settings) = &context.settings.tasks else { return Ok(None) };
+    let scanner = &mut memory.tasks;
+    match scanner.look(context.vault, settings, now) {
+        Ok(problems) => report.problems.extend(problems),
+        Err(problem) => {
+            report.problems.push(problem);
+            return Ok(None);
+        }
+    }
+    let scopes = Scopes::new(settings, scanner.filter());
+    let known = context.journal.task_scopes()?;
+    let new: Vec<&String> = scopes.names.iter().filter(|name| !known.contains_key(*name)).collect();
+    let zone = &context.settings.zone;
+    let horizon = zone.tz().to_datetime(now).saturating_add(HORIZON);
+    let mut tasks = Tasks::default();
+    let mut overdue: BTreeMap<&str, usize> = BTreeMap::new();
+    for (path, found) in scanner.tasks() {
+        let own = found.task.tellings.last().map_or(civil::DateTime::MIN, |telling| telling.at);
+        for telling in found.task.tellings.iter().filter(|telling| telling.at <= horizon) {
+            let at = resolve(zone, telling.at);
+            if at > now {
+                continue;
+            }
+            match scopes.since(telling.format, path, &known) {
+                Some(since) if at >= since => {}
+                Some(_) => continue,
+                None => {
+                    *overdue.entry(path).or_default() += 1;
+                    continue;
+                }
+            }
+            tasks.due.push(DueTask {
+                key: journal::key(&found.id, telling.at, None),
+                id: found.id.clone(),
+                path: path.to_owned(),
+                words: found.task.words.clone(),
+                telling: *telling,
+                own,
+                at,
+                recurring: found.task.repeat.is_some(),
+                new: found.new,
+            });
+        }
+    }
+    if mode != Mode::DryRun && context.settings.read_only.is_none() {
+        if !new.is_empty() {
+            let names = settings.on.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+            let mut about: Vec<&str> = new.iter().map(|name| name.as_str()).collect();
+            about.sort_unstable();
+            let name = format!("tasks-on:{}:{}", about.join(" "), now.as_second() / 86_400);
+            notice_once(context.journal, &name, &turned_on(&names, &overdue), now)?;
+        }
+        if !new.is_empty() || known.len() != scopes.names.len() {
+            context.journal.set_task_scopes(&scopes.names, now)?;
+        }
+    }
+    Ok(Some(tasks))
+}
+
+/// What is said once, when forms are turned on.
+fn turned_on(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
+    let all: usize = overdue.values().sum();
+    if all == 0 {
+        return format!("Tasks in your notes are told from now on ({forms}). None is overdue.");
+    }
+    let mut notes: Vec<(&&str, &usize)> = overdue.iter().collect();
+    notes.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let shown: Vec<String> =
+        notes.iter().take(NAMED).map(|(path, count)| format!("- {path} ({count})")).collect();
+    let more = match notes.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        1 => "\n- 1 more note".to_owned(),
+        rest => format!("\n- {rest} more notes"),
+    };
+    format!(
+        "Tasks in your notes are told from now on ({forms}). {all} overdue already and not told one by one:\n{}{more}",
+        shown.join("\n")
+    )
+}
+
+/// The scopes that the settings name: a form, its filter, a pattern of notes.
+struct Scopes {
+    names: Vec<String>,
+    patterns: Vec<(Option<globset::GlobMatcher>, Vec<(Format, String)>)>,
+}
+
+impl Scopes {
+    fn new(settings: &TaskSettings, filter: &str) -> Self {
+        let all = [String::new()];
+        let from = if settings.from.is_empty() { &all[..] } else { &settings.from };
+        let mut scopes = Self { names: Vec::new(), patterns: Vec::new() };
+        for pattern in from {
+            let glob = globset::Glob::new(pattern).ok().filter(|_| !pattern.is_empty());
+            let own: Vec<(Format, String)> = settings
+                .on
+                .iter()
+                .map(|format| {
+                    let filter = if matches!(format, Format::Tasks | Format::Dataview) { filter } else { "" };
+                    (*format, format!("{format}|{filter}|{pattern}"))
+                })
+                .collect();
+            scopes.names.extend(own.iter().map(|(_, name)| name.clone()));
+            scopes.patterns.push((glob.map(|glob| glob.compile_matcher()), own));
+        }
+        scopes
+    }
+
+    /// Since when a form is told in a note: by the oldest pattern that fits. `None` where it begins now.
+    fn since(&self, format: Format, path: &str, known: &HashMap<String, Timestamp>) -> Option<Timestamp> {
+        let fitting =
+            self.patterns.iter().filter(|(glob, _)| glob.as_ref().is_none_or(|glob| glob.is_match(path)));
+        let names = fitting.flat_map(|(_, own)| own).filter(|(own, _)| *own == format);
+        names.filter_map(|(_, name)| known.get(name).copied()).min()
+    }
+}
+
+/// What of it is to be told now.
+pub(super) fn plan(
+    context: &PassContext<'_>,
+    tasks: &Tasks,
+    mode: Mode,
+    now: Timestamp,
+    plan: &mut Plan,
+) -> Result<(), PassError> {
+    let standing: HashSet<&str> = tasks.due.iter().map(|due| due.key.as_str()).collect();
+    let mut taken: HashSet<String> = HashSet::new();
+    for due in &tasks.due {
+        let row = context.journal.row(&due.key)?;
+        let is_new = row.is_none();
+        match readiness(row, now, &context.settings.notifiers) {
+            // We tell, and touch nothing.
+            Readiness::Sent(_) => {}
+            Readiness::Wait(at) => {
+                plan.waiting.extend(at);
+                plan.open.insert(due.key.clone());
+            }
+            Readiness::Fire => {
+                if plan.open.contains(&due.key) || is_new && moved(context, due, &standing, &mut taken, mode)?
+                {
+                    continue;
+                }
+                let still = due.new.and_then(|new| new.checked_add(STILL).ok());
+                if let Some(at) = still.filter(|at| *at > now && mode == Mode::Daemon) {
+                    plan.waiting.push(at);
+                    continue;
+                }
+                plan.open.insert(due.key.clone());
+                plan.fires.push(Fire {
+                    key: due.key.clone(),
+                    line: LineHash::of(due.words.as_bytes()),
+                    fact: fact(due, now),
+                    scope: None,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is a task that was told, or is being told, where it stood before.
+fn moved(
+    context: &PassContext<'_>,
+    due: &DueTask,
+    standing: &HashSet<&str>,
+    taken: &mut HashSet<String>,
+    mode: Mode,
+) -> Result<bool, PassError> {
+    let Some(words) = words_of(&due.id) else { return Ok(false) };
+    let told = context.journal.tasks_told(words, due.telling.at)?;
+    let gone =
+        told.into_iter().find(|told| !standing.contains(told.key.as_str()) && !taken.contains(&told.key));
+    let Some(gone) = gone else { return Ok(false) };
+    if gone.sure && mode != Mode::DryRun {
+        context.journal.task_moved(&gone.key, &due.key)?;
+    }
+    taken.insert(gone.key);
+    Ok(true)
+}
+
+fn fact(due: &DueTask, now: Timestamp) -> Fact {
+    Fact {
+        kind: MessageKind::Task,
+        id: due.id.clone(),
+        local: due.telling.at,
+        due: due.at,
+        late_seconds: late_seconds(due.at, now),
+        missed: 0,
+        msg: format!("{} · {}", due.words, due.path),
+        recurring: due.recurring,
+        next: (due.telling.lead > 0).then_some(due.own),
+    }
+}

@@ -1,0 +1,109 @@
+//! What the plugins' own settings, in the vault's `.obsidian/plugins`, change about their task lines.
+
+use serde_json::Value;
+
+use super::TaskSettings;
+use crate::format::task::{Format, Rules};
+use crate::vault::{NotePath, Vault, VaultError};
+
+/// How task lines are read in this vault, now.
+///
+/// # Errors
+/// A plugin's settings are there and can't be read: what its lines mean isn't known until they can.
+pub fn rules(vault: &Vault, settings: &TaskSettings) -> Result<Rules, String> {
+    let mut rules = Rules {
+        on: settings.on.clone(),
+        default_time: settings.default_time,
+        zone: settings.zone.clone(),
+        ..Rules::default()
+    };
+    let on = |formats: &[Format]| formats.iter().any(|format| settings.on.contains(format));
+    if on(&[Format::Tasks, Format::Dataview])
+        && let Some(tasks) = read(vault, "obsidian-tasks-plugin")?
+    {
+        put(&tasks["globalFilter"], &mut rules.filter);
+        open_marks(&tasks["statusSettings"], &mut rules.open);
+    }
+    if on(&[Format::Reminder, Format::Dataview])
+        && let Some(reminder) = read(vault, "obsidian-reminder-plugin")?
+    {
+        let own = reminder.get("settings").unwrap_or(&reminder);
+        put(&own["dateFormat"], &mut rules.reminder_date);
+        put(&own["dateTimeFormat"], &mut rules.reminder_date_time);
+        put(&own["dataviewReminderFieldName"], &mut rules.reminder_field);
+    }
+    if on(&[Format::Kanban])
+        && let Some(kanban) = read(vault, "obsidian-kanban")?
+    {
+        put(&kanban["date-trigger"], &mut rules.kanban.date_trigger);
+        put(&kanban["time-trigger"], &mut rules.kanban.time_trigger);
+        put(&kanban["date-format"], &mut rules.kanban.date_format);
+        put(&kanban["time-format"], &mut rules.kanban.time_format);
+    }
+    if on(&[Format::TaskNotes])
+        && let Some(notes) = read(vault, "tasknotes")?
+    {
+        task_notes(&notes, &mut rules);
+    }
+    Ok(rules)
+}
+
+/// A plugin's settings; none where the plugin isn't there.
+fn read(vault: &Vault, plugin: &str) -> Result<Option<Value>, String> {
+    let path = format!(".obsidian/plugins/{plugin}/data.json");
+    let path = NotePath::new(&path).map_err(|error| error.to_string())?;
+    match vault.read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|error| format!("`{path}` can't be read, so its plugin's tasks aren't told: {error}")),
+        Err(VaultError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn put(value: &Value, place: &mut String) {
+    if let Some(text) = value.as_str() {
+        text.clone_into(place);
+    }
+}
+
+/// The marks that Tasks' own statuses call open.
+fn open_marks(statuses: &Value, open: &mut Vec<char>) {
+    let all = ["coreStatuses", "customStatuses"].iter().filter_map(|key| statuses[key].as_array()).flatten();
+    for status in all {
+        let Some(mark) = status["symbol"].as_str().and_then(|symbol| symbol.chars().next()) else { continue };
+        let is_open = matches!(status["type"].as_str(), Some("TODO" | "IN_PROGRESS" | "ON_HOLD"));
+        open.retain(|known| *known != mark);
+        if is_open {
+            open.push(mark);
+        }
+    }
+}
+
+fn task_notes(settings: &Value, rules: &mut Rules) {
+    let notes = &mut rules.notes;
+    put(&settings["taskTag"], &mut notes.tag);
+    if settings["taskIdentificationMethod"].as_str() == Some("property") {
+        let text = |key: &str| settings[key].as_str().unwrap_or_default().to_owned();
+        notes.property = Some((text("taskPropertyName"), text("taskPropertyValue")));
+    }
+    let names = &settings["fieldMapping"];
+    put(&names["title"], &mut notes.title);
+    put(&names["status"], &mut notes.status);
+    put(&names["due"], &mut notes.due);
+    put(&names["scheduled"], &mut notes.scheduled);
+    put(&names["completedDate"], &mut notes.completed);
+    put(&names["recurrence"], &mut notes.recurrence);
+    put(&names["completeInstances"], &mut notes.instances);
+    put(&names["skippedInstances"], &mut notes.skipped);
+    put(&names["reminders"], &mut notes.reminders);
+    put(&names["archiveTag"], &mut notes.archived);
+    if let Some(statuses) = settings["customStatuses"].as_array() {
+        let done = statuses.iter().filter(|status| status["isCompleted"] == true);
+        let done: Vec<String> =
+            done.filter_map(|status| Some(status["value"].as_str()?.to_owned())).collect();
+        if !done.is_empty() {
+            notes.done = done;
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The vault's tasks as its notes say them now, of which only changed notes are read again.
+
+use std::collections::{HashMap, HashSet};
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use jiff::Timestamp;
+
+use super::{TaskSettings, plugins, task_id};
+use crate::format::task::{self, Rules, Task};
+use crate::vault::{NotePath, Stat, Vault, WalkOptions};
+
+/// A task in a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its id: of its words and its note.
+    pub id: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// What it says.
+    pub task: Task,
+    /// When it was first seen, where that was after the note itself was: somebody may still be typing it.
+    pub new: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    stat: Stat,
+    tasks: Vec<Found>,
+}
+
+/// What is kept between two looks at the vault.
+#[derive(Debug, Default)]
+pub struct Scanner {
+    rules: Option<Rules>,
+    notes: HashMap<String, Seen>,
+    /// How many notes the last look read.
+    pub read: usize,
+}
+
+impl Scanner {
+    /// Looks at all notes, and reads those that are others than before. What can't be read is told; a note that can't
+    /// be read now keeps what it said.
+    ///
+    /// # Errors
+    /// The vault can't be listed, or what its plugins mean can't be found out: then nothing is known.
+    pub fn look(
+        &mut self,
+        vault: &Vault,
+        settings: &TaskSettings,
+        now: Timestamp,
+    ) -> Result<Vec<String>, String> {
+        let rules = plugins::rules(vault, settings)?;
+        if self.rules.as_ref() != Some(&rules) {
+            self.notes.clear();
+            self.rules = Some(rules.clone());
+        }
+        let from = patterns(&settings.from);
+        let options = WalkOptions { exclude: settings.exclude.clone(), wide: true, ..WalkOptions::default() };
+        let walk = vault.walk(&options).map_err(|error| error.to_string())?;
+        let (mut problems, mut there) = (Vec::new(), HashSet::new());
+        self.read = 0;
+        for entry in walk.entries {
+            let path = entry.path.as_str();
+            if from.as_ref().is_some_and(|from| !from.is_match(path))
+                || crate::vault::conflict::is_conflict_copy(entry.path.file_name())
+            {
+                continue;
+            }
+            there.insert(path.to_owned());
+            if self.notes.get(path).is_some_and(|seen| seen.stat == entry.stat) {
+                continue;
+            }
+            match vault.read(&entry.path) {
+                Ok(bytes) => {
+                    self.read += 1;
+                    self.take(&entry.path, entry.stat, &bytes, &rules, now);
+                }
+                Err(error) => problems.push(error.to_string()),
+            }
+        }
+        self.notes.retain(|path, _| there.contains(path));
+        Ok(problems)
+    }
+
+    fn take(&mut self, path: &NotePath, stat: Stat, bytes: &[u8], rules: &Rules, now: Timestamp) {
+        let before = self.notes.get(path.as_str());
+        let known = |id: &str, task: &Task| {
+            let same = |old: &&Found| old.id == id && old.task.tellings == task.tellings;
+            before.and_then(|seen| seen.tasks.iter().find(same))
+        };
+        let tasks = task::scan(path.as_str(), bytes, rules)
+            .into_iter()
+            .map(|placed| {
+                let id = task_id(path.as_str(), &placed.task.words);
+                let new = match known(&id, &placed.task) {
+                    Some(old) => old.new,
+                    None => before.map(|_| now),
+                };
+                Found { id, line: placed.line, task: placed.task, new }
+            })
+            .collect();
+        self.notes.insert(path.as_str().to_owned(), Seen { stat, tasks });
+    }
+
+    /// All tasks with their notes, by note and line.
+    pub fn tasks(&self) -> Vec<(&str, &Found)> {
+        let mut paths: Vec<&String> = self.notes.keys().collect();
+        paths.sort_unstable();
+        paths
+            .into_iter()
+            .flat_map(|path| self.notes[path].tasks.iter().map(|task| (path.as_str(), task)))
+            .collect()
+    }
+
+    /// Tasks' global filter as it was read; what it lets through is a scope of its own.
+    pub fn filter(&self) -> &str {
+        self.rules.as_ref().map_or("", |rules| &rules.filter)
+    }
+}
+
+/// The patterns as one; none where all notes are meant. They were validated with the settings.
+fn patterns(from: &[String]) -> Option<GlobSet> {
+    if from.is_empty() {
+        return None;
+    }
+    let mut set = GlobSetBuilder::new();
+    for pattern in from {
+        if let Ok(glob) = Glob::new(pattern) {
+            set.add(glob);
+        }
+    }
+    set.build().ok()
+}

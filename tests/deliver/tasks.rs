@@ -1,0 +1,202 @@
+//! Task lines of other plugins: told once each, and never touched.
+
+use std::time::Instant;
+
+use jiff::SignedDuration;
+use vault_agent::deliver::{Memory, Mode};
+use vault_agent::format::task::Format;
+use vault_agent::tasks::TaskSettings;
+
+use crate::world::World;
+
+const NOW: &str = "2026-12-01T08:00:00Z";
+
+/// A vault with these forms on, since [`NOW`].
+fn world(on: &[Format]) -> World {
+    let mut world = World::new(NOW, "");
+    world.settings.tasks = Some(TaskSettings {
+        on: on.to_vec(),
+        default_time: jiff::civil::Time::constant(9, 0, 0, 0),
+        zone: world.settings.zone.tz().clone(),
+        from: Vec::new(),
+        exclude: Vec::new(),
+    });
+    world
+}
+
+fn note(world: &World, path: &str, text: &str) {
+    let path = world.dir.path().join("vault").join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn text(world: &World, path: &str) -> String {
+    std::fs::read_to_string(world.dir.path().join("vault").join(path)).unwrap()
+}
+
+/// What arrived, without what is said once when forms are turned on.
+fn told(world: &World) -> Vec<String> {
+    world.place.texts().into_iter().filter(|text| !text.starts_with("Tasks in your notes")).collect()
+}
+
+#[test]
+fn each_form_is_told_once_and_its_line_stays() {
+    let mut world = world(&Format::ALL);
+    let lines = "- [ ] Pay rent 📅 2026-12-01\n- [ ] Call Bob (@2026-12-01 09:31)\n- [ ] Card @{2026-12-01} @@{09:32}\n- [ ] Mail [due:: 2026-12-01T09:33]\n- [ ] Meet @remind(2026-12-01 09:35) @before(1m)\n- [x] Done 📅 2026-12-01\n";
+    note(&world, "Home.md", lines);
+    note(&world, "Cake.md", "---\ntags: [task]\ndue: 2026-12-01T09:36\n---\n");
+    world.tick();
+    assert_eq!(told(&world), [] as [&str; 0]);
+    for _ in 0..100 {
+        world.later(SignedDuration::from_mins(1)).tick();
+        // Each pass is a process of its own here.
+        world.memory = Memory::default();
+    }
+    assert_eq!(
+        told(&world),
+        [
+            "Task: Pay rent · Home.md",
+            "Task: Call Bob · Home.md",
+            "Task: Card · Home.md",
+            "Task: Mail · Home.md",
+            "Task: Meet · Home.md (next 09:35)",
+            "Task: Meet · Home.md",
+            "Task: Cake · Cake.md",
+        ]
+    );
+    assert_eq!(text(&world, "Home.md"), lines);
+}
+
+#[test]
+fn turned_on_over_years_it_tells_nothing_that_was_due_before() {
+    let mut world = world(&[Format::Tasks]);
+    let old: String = (1..=28).map(|day| format!("- [ ] Old {day} 📅 2024-02-{day:02}\n")).collect();
+    note(&world, "Archive/Old.md", &old);
+    note(&world, "Home.md", "- [ ] Late 📅 2026-11-30\n- [ ] Today 📅 2026-12-01\n");
+    world.tick();
+    world.at("2026-12-01T09:00:00Z").tick();
+    world.at("2026-12-02T09:00:00Z").tick();
+    assert_eq!(
+        world.place.texts(),
+        [
+            "Tasks in your notes are told from now on (tasks). 29 overdue already and not told one by one:\n- Archive/Old.md (28)\n- Home.md (1)",
+            "Task: Today · Home.md"
+        ]
+    );
+    // Another form begins when it is turned on, and says so.
+    world.settings.tasks.as_mut().unwrap().on = vec![Format::Tasks, Format::Reminder];
+    note(&world, "Home.md", "- [ ] Call (@2026-12-01 10:00)\n- [ ] Call (@2026-12-03 10:00)\n");
+    world.tick();
+    world.at("2026-12-03T10:00:00Z").tick();
+    assert_eq!(told(&world)[1..], ["Task: Call · Home.md"]);
+}
+
+#[test]
+fn an_edit_of_the_time_is_a_new_occurrence_and_a_move_is_none() {
+    let mut world = world(&[Format::Tasks]);
+    note(&world, "Home.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
+    world.tick();
+    world.at("2026-12-01T08:30:00Z").tick();
+    assert_eq!(told(&world).len(), 1);
+    let moves = [
+        ("Home.md", "# New\n\n- [ ] Other\n\t- [/] Pay ⏫ 📅 2026-12-01 08:30 ^b\n"),
+        ("Work/Renamed.md", "- [ ] Pay 📅 2026-12-01 08:30\n"),
+        ("Elsewhere.md", "words\n- [ ] Pay 📅 2026-12-01 08:30\n"),
+    ];
+    let mut before = "Home.md";
+    for (path, words) in moves {
+        std::fs::remove_file(world.dir.path().join("vault").join(before)).unwrap();
+        note(&world, path, words);
+        before = path;
+        world.later(SignedDuration::from_mins(1)).tick();
+        assert_eq!(told(&world).len(), 1, "{path}");
+    }
+    // A copy is a task of its own.
+    note(&world, "Copy.md", "- [ ] Pay 📅 2026-12-01 08:30\n");
+    world.later(SignedDuration::from_mins(1)).tick();
+    assert_eq!(told(&world).len(), 2);
+    note(&world, "Elsewhere.md", "- [ ] Pay 📅 2026-12-01 09:15\n");
+    world.at("2026-12-01T09:15:00Z").tick();
+    world.later(SignedDuration::from_mins(1)).tick();
+    assert_eq!(told(&world)[2..], ["Task: Pay · Elsewhere.md"]);
+}
+
+#[test]
+fn the_global_filter_and_the_folders_are_kept_to() {
+    let mut world = world(&[Format::Tasks]);
+    world.settings.tasks.as_mut().unwrap().from = vec!["Work/**".to_owned()];
+    let plugin = ".obsidian/plugins/obsidian-tasks-plugin/data.json";
+    note(&world, plugin, r##"{"globalFilter": "#task"}"##);
+    note(&world, "Work/A.md", "- [ ] In #task 📅 2026-12-01\n- [ ] Out 📅 2026-12-01\n");
+    note(&world, "Home.md", "- [ ] Home #task 📅 2026-12-01\n");
+    world.tick();
+    world.at("2026-12-01T09:00:00Z").tick();
+    assert_eq!(told(&world), ["Task: In #task · Work/A.md"]);
+    // While a plugin's settings can't be read nobody knows what its lines mean.
+    note(&world, plugin, "{");
+    note(&world, "Work/A.md", "- [ ] Next #task 📅 2026-12-01 10:00\n");
+    let report = world.at("2026-12-01T10:00:00Z").tick();
+    assert_eq!(report.problems.len(), 1, "{report:?}");
+    note(&world, plugin, r##"{"globalFilter": "#task"}"##);
+    world.later(SignedDuration::from_mins(1)).tick();
+    assert_eq!(told(&world)[1..], ["Task: Next #task · Work/A.md"]);
+}
+
+#[test]
+fn what_was_missed_comes_together_and_a_thousand_in_one_minute_are_one_message() {
+    let mut world = world(&[Format::Tasks]);
+    let many: String = (0..1000).map(|n| format!("- [ ] Task {n} 📅 2026-12-01\n")).collect();
+    note(&world, "Many.md", &many);
+    world.tick();
+    let report = world.at("2026-12-01T09:00:00Z").tick();
+    assert_eq!(report.fired.len(), 1000);
+    let all = told(&world).join("");
+    assert!(all.starts_with("1000 tasks are due:\n- Task 0 · Many.md"), "{}", &all[..100]);
+    assert!(all.ends_with("- and 900 more tasks"));
+    let count = told(&world).len();
+    world.later(SignedDuration::from_mins(1)).tick();
+    assert_eq!(told(&world).len(), count);
+    assert_eq!(text(&world, "Many.md"), many);
+    // An absence.
+    note(&world, "Few.md", "- [ ] a 📅 2026-12-02 10:00\n- [ ] b 📅 2026-12-02 11:00\n");
+    world.at("2026-12-03T12:00:00Z").tick();
+    let last = told(&world)[count..].join("\n");
+    assert!(last.contains("2 were missed") && last.contains("a · Few.md"), "{last}");
+}
+
+#[test]
+fn a_line_that_is_being_typed_waits_until_it_is_still() {
+    let mut world = world(&[Format::Tasks]);
+    note(&world, "Home.md", "words\n");
+    world.pass(Mode::Daemon);
+    note(&world, "Home.md", "words\n- [ ] Pay 📅 2026-12-01 07:00\n");
+    world.at("2026-12-01T08:59:58Z");
+    world.settings.tasks.as_mut().unwrap().default_time = jiff::civil::Time::constant(8, 30, 0, 0);
+    world.pass(Mode::Daemon);
+    note(&world, "Home.md", "words\n- [ ] Pay 📅 2026-12-01\n");
+    world.later(SignedDuration::from_secs(1)).pass(Mode::Daemon);
+    assert_eq!(told(&world), [] as [&str; 0]);
+    note(&world, "Home.md", "words\n- [ ] Pay 📅 2026-12-01 15:00\n");
+    world.later(SignedDuration::from_mins(1)).pass(Mode::Daemon);
+    assert_eq!(told(&world), [] as [&str; 0]);
+    world.at("2026-12-01T15:00:00Z").pass(Mode::Daemon);
+    assert_eq!(told(&world), ["Task: Pay · Home.md"]);
+}
+
+/// Run with `--release -- --ignored --nocapture`: the bar is 2 s.
+#[test]
+#[ignore = "a measurement"]
+fn a_hundred_thousand_task_lines() {
+    let mut world = world(&[Format::Tasks]);
+    for n in 0..5_000 {
+        let lines: String =
+            (0..20).map(|k| format!("- [ ] Task {n} {k} 🔁 every week 📅 2026-12-{:02}\n", 2 + k)).collect();
+        note(&world, &format!("{}/{n}.md", n % 100), &lines);
+    }
+    for what in ["first", "again", "again, one note changed"] {
+        let started = Instant::now();
+        world.tick();
+        println!("{what}: {:?}", started.elapsed());
+        note(&world, "0/0.md", "- [ ] x 📅 2026-12-20\n");
+    }
+}
