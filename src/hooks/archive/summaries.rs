@@ -17,6 +17,8 @@ use crate::workspace::Workspace;
 const MOST_READ: usize = 8 << 20;
 /// The share of what a start may give that these may have.
 const SHARE: (usize, usize) = (3, 5);
+/// Less of a summary isn't worth its place, in characters.
+const LEAST: usize = 400;
 /// Of what no summary covers the newest so many tokens are looked through.
 const MOST_TOKENS: u64 = 20_000;
 
@@ -63,6 +65,8 @@ pub fn given_back(workspace: &Workspace, session: &str) -> Option<String> {
         let part = format!("[{}]\n{}", root.id, root.text.trim());
         let cost = part.chars().count() + 2;
         if cost > left {
+            // A part of one that doesn't fit is better than nothing; `lcm_expand` has the rest.
+            parts.extend(beginning(&part, left));
             break;
         }
         left -= cost;
@@ -77,6 +81,14 @@ pub fn given_back(workspace: &Workspace, session: &str) -> Option<String> {
         summaries.log_path(&name).ok()?.as_str().trim_end_matches(".md"),
         parts.join("\n\n")
     ))
+}
+
+/// The whole lines of a text's first `most` characters; none where that is next to nothing.
+fn beginning(text: &str, most: usize) -> Option<String> {
+    let most = most.checked_sub(4).filter(|most| *most >= LEAST)?;
+    let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+    let end = text[..end].rfind('\n').filter(|end| *end >= LEAST / 2)?;
+    Some(format!("{}\n…", &text[..end]))
 }
 
 fn name_of(workspace: &Workspace, summaries: &Summaries<'_>, session: &str) -> Option<LogName> {
@@ -94,4 +106,18 @@ fn material(workspace: &Workspace, summaries: &Summaries<'_>, name: &LogName) ->
         bytes.drain(..first);
     }
     summaries.material(&path, log::parse(&bytes).blocks, workspace.zone.tz(), MOST_TOKENS).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_cut_at_a_line() {
+        let text = format!("[sum_0]\n{}", "- a line of it\n".repeat(100));
+        let cut = beginning(&text, 600).unwrap();
+        assert!(cut.ends_with("- a line of it\n…") && cut.chars().count() <= 600, "{cut}");
+        assert_eq!(beginning(&text, 300), None);
+        assert_eq!(beginning(&"é".repeat(2000), 1000), None);
+    }
 }
