@@ -1,13 +1,15 @@
 //! `check`: every line that looks meant but isn't understood, or stands where nobody tells it.
 //!
-//! Tasks of other programs are told of, once a note, and are no fault: they are those programs' lines, and the exit code
-//! stays 0 for them.
+//! Tasks of other programs that nobody tells (their form is not in `[reminders] also`), and those that are told without a
+//! time of day, are named once a note and are no fault: they are those programs' lines, and the exit code stays 0 for them.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 
 use super::{CommandError, CommandResult, Context, Status};
 use crate::format::{approval, candidate, commitment, reminder, summary, tasks};
 use crate::reminders::{self, IdAt, PlacedFinding};
+use crate::tasks::Scanner;
 use crate::vault::{NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
 
@@ -29,6 +31,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
     let paths = &workspace.settings.paths;
     let (mut found, mut foreign) = (Vec::new(), Vec::new());
+    let told = told(&workspace, &mut found);
     if args.files.is_empty() {
         let ours = [&paths.reminders, &paths.commitments, &paths.approvals, &paths.inbox];
         for path in ours.map(|path| workspace.note(path)) {
@@ -37,7 +40,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
                 findings => found.extend(findings?),
             }
         }
-        look_elsewhere(&workspace, &mut found, &mut foreign)?;
+        look_elsewhere(&workspace, &told, &mut found, &mut foreign)?;
         #[cfg(feature = "assistant")]
         found.extend(
             crate::agent::skills::Skills::of(&workspace).list()?.into_iter().flat_map(|one| one.problems),
@@ -48,7 +51,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     for file in &args.files {
         let path = note_path(&workspace, file)?;
         found.extend(look(&workspace, &path)?);
-        foreign.extend(others(&workspace, &path, &workspace.vault.read(&path)?));
+        foreign.extend(others(&workspace, &path, &workspace.vault.read(&path)?, &told));
     }
     let all: Vec<&PlacedFinding> = found.iter().chain(&foreign).collect();
     context.ui.json(&all);
@@ -74,6 +77,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 /// Looks at all notes for what nobody tells: reminders that stand in another note, and dated tasks of other programs.
 fn look_elsewhere(
     workspace: &Workspace,
+    told: &Told,
     found: &mut Vec<PlacedFinding>,
     foreign: &mut Vec<PlacedFinding>,
 ) -> Result<(), VaultError> {
@@ -89,7 +93,7 @@ fn look_elsewhere(
             found.extend(summary::parse(&bytes).1.iter().map(|finding| PlacedFinding::new(note, finding)));
             continue;
         }
-        foreign.extend(others(workspace, note, &bytes));
+        foreign.extend(others(workspace, note, &bytes, told));
         if note.as_str() == paths.reminders || note.as_str() == paths.commitments {
             continue;
         }
@@ -127,25 +131,72 @@ fn look_at_summaries(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> R
     Ok(())
 }
 
-/// The dated tasks of other programs in a note, as one finding.
-fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8]) -> Option<PlacedFinding> {
-    let dated = tasks::dated(bytes);
-    let first = dated.first()?;
-    let reminders = &workspace.settings.paths.reminders;
-    let reason = match dated.len() {
-        1 => format!("a task with a date of another program (`{}`) is not told", first.mark),
-        count => format!(
-            "{count} tasks with dates of other programs are not told, from this line on (`{}`)",
-            first.mark
-        ),
-    };
-    Some(PlacedFinding {
+/// The lines of each note that are told as tasks of other programs, with whether they say a time of day.
+type Told = HashMap<String, BTreeMap<usize, bool>>;
+
+/// What the forms in `[reminders] also` tell; none where none is on.
+fn told(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Told {
+    let mut told = Told::new();
+    let Some(settings) = workspace.task_settings() else { return told };
+    let mut scanner = Scanner::default();
+    if let Err(reason) = scanner.look(&workspace.vault, &settings, workspace.clock.now()) {
+        found.push(PlacedFinding {
+            path: ".obsidian/plugins".to_owned(),
+            line: 1,
+            column: 1,
+            reason,
+            suggestion: "mend that file, or take the form out of `[reminders] also`".to_owned(),
+        });
+    }
+    for (path, task) in scanner.tasks() {
+        let timed = task.task.tellings.iter().all(|telling| telling.timed);
+        told.entry(path.to_owned()).or_default().insert(task.line, timed);
+    }
+    told
+}
+
+/// The dated tasks of other programs in a note: those that nobody tells, and those that are told without a time of day,
+/// one finding each.
+fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &Told) -> Vec<PlacedFinding> {
+    let none = BTreeMap::new();
+    let told = told.get(path.as_str()).unwrap_or(&none);
+    let mut dated = tasks::dated(bytes);
+    dated.retain(|task| !told.contains_key(&task.line));
+    let place = |line, column, reason, suggestion| PlacedFinding {
         path: path.to_string(),
-        line: first.line,
-        column: first.column,
+        line,
+        column,
         reason,
-        suggestion: format!("what you want to be told belongs in `{reminders}`: `vault-agent remind add`"),
-    })
+        suggestion,
+    };
+    let mut out = Vec::new();
+    if let Some(first) = dated.first() {
+        let reason = match dated.len() {
+            1 => format!("a task with a date of another program (`{}`) is not told", first.mark),
+            count => format!(
+                "{count} tasks with dates of other programs are not told, from this line on (`{}`)",
+                first.mark
+            ),
+        };
+        let reminders = &workspace.settings.paths.reminders;
+        let suggestion = format!(
+            "turn their form on with `[reminders] also`, or put what you want to be told into `{reminders}`: `vault-agent remind add`"
+        );
+        out.push(place(first.line, first.column, reason, suggestion));
+    }
+    let timeless: Vec<usize> = told.iter().filter(|(_, timed)| !**timed).map(|(line, _)| *line).collect();
+    if let Some(first) = timeless.first() {
+        let at = workspace.settings.reminders.time().strftime("%H:%M").to_string();
+        let reason = match timeless.len() {
+            1 => format!("a task that has a date and no time is told at {at}"),
+            count => {
+                format!("{count} tasks that have a date and no time are told at {at}, from this line on")
+            }
+        };
+        let suggestion = "write the time behind the date, or set `[reminders] default_time`".to_owned();
+        out.push(place(*first, 1, reason, suggestion));
+    }
+    out
 }
 
 /// `Reminders.md:3:17: the reason; the suggestion`.

@@ -360,11 +360,24 @@ fn dated_lines_that_nobody_tells_are_said() {
     insta::assert_snapshot!(vault.run(&["check"]).shown(), @"
     exit 0
     --- stdout
-    Tasks.md:3:16: 2 tasks with dates of other programs are not told, from this line on (`📅 2026-12-01`); what you want to be told belongs in `Reminders.md`: `vault-agent remind add`
+    Tasks.md:3:16: 2 tasks with dates of other programs are not told, from this line on (`📅 2026-12-01`); turn their form on with `[reminders] also`, or put what you want to be told into `Reminders.md`: `vault-agent remind add`
     --- stderr
     tasks of other programs are theirs to tell; that is no fault
     ");
     assert_eq!(vault.run(&["--json", "check"]).ok().json().as_array().unwrap().len(), 1);
+    vault.write(
+        "vault-agent.toml",
+        "timezone = \"Europe/London\"\n[reminders]\nalso = [\"tasks\", \"reminder\"]\n",
+    );
+    let run = vault.run(&["--json", "check"]).ok().json();
+    assert_eq!(run.as_array().unwrap().len(), 1, "what is told with a time is no finding: {run}");
+    assert_eq!(run[0]["reason"], json!("a task that has a date and no time is told at 09:00"));
+    vault.write("vault-agent.toml", "timezone = \"Europe/London\"\n[reminders]\nalso = [\"reminder\"]\n");
+    let run = vault.run(&["--json", "check"]).ok().json();
+    assert_eq!(
+        run[0]["reason"],
+        json!("a task with a date of another program (`📅 2026-12-01`) is not told")
+    );
     vault.write("Garden.md", format!("# Beds\n{line}\n```\n{line}\n```\n"));
     let run = vault.run(&["--json", "check"]);
     assert_eq!(run.code, 1);
