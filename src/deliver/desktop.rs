@@ -17,6 +17,7 @@ fn summary(message: &Outgoing) -> &'static str {
     match message.kind {
         MessageKind::Reminder => "Reminder",
         MessageKind::Commitment => "Follow-up",
+        MessageKind::Task => "Task",
         MessageKind::Digest => "While you were away",
         MessageKind::Confirmation => "Reminder changed",
         MessageKind::Notice | MessageKind::Answer | MessageKind::Approval | MessageKind::Routine => {
@@ -29,7 +30,8 @@ fn summary(message: &Outgoing) -> &'static str {
 /// may read markup in it.
 fn body(message: &Outgoing) -> String {
     let text = &message.text;
-    let text = text.strip_prefix("Reminder: ").or_else(|| text.strip_prefix("Follow-up: ")).unwrap_or(text);
+    let text = text.strip_prefix("Reminder: ").or_else(|| text.strip_prefix("Follow-up: "));
+    let text = text.or_else(|| message.text.strip_prefix("Task: ")).unwrap_or(&message.text);
     if cfg!(target_os = "macos") {
         return text.to_owned();
     }

@@ -142,7 +142,7 @@ struct Scopes {
 impl Scopes {
     fn new(settings: &TaskSettings, filter: &str) -> Self {
         let all = [String::new()];
-        let from = if settings.from.is_empty() { &all[..] } else { &settings.from };
+        let from = if settings.from.is_empty() { &all[..] } else { &settings.from[..] };
         let mut scopes = Self { names: Vec::new(), patterns: Vec::new() };
         for pattern in from {
             let glob = globset::Glob::new(pattern).ok().filter(|_| !pattern.is_empty());
