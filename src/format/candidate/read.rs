@@ -173,15 +173,14 @@ impl<'a> Reader<'a> {
     }
 
     fn change(&mut self) -> Result<Option<Change>, Wrong> {
-        let makes: [(&str, fn(String) -> Change); 2] =
-            [("replaces ", Change::Replaces), ("joins ", Change::Joins)];
-        let Some((word, make)) = makes.into_iter().find(|(word, _)| self.rest().starts_with(word)) else {
+        let replaces = self.rest().starts_with("replaces ");
+        if !replaces && !self.rest().starts_with("joins ") {
             return Ok(None);
-        };
-        self.at += word.len();
+        }
+        self.at += if replaces { "replaces ".len() } else { "joins ".len() };
         let words = self.quoted()?;
         self.spaces()?;
-        Ok(Some(make(words)))
+        Ok(Some(if replaces { Change::Replaces(words) } else { Change::Joins(words) }))
     }
 
     fn id(&mut self) -> Result<String, Wrong> {

@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn offsets() {
-        let read = |text| offset(text).map(SignedDuration::as_secs);
+        let read = |text: &str| offset(text).map(|length| length.as_secs());
         assert_eq!(read("-PT15M"), Some(-900));
         assert_eq!(read("P1DT2H"), Some(93_600));
         assert_eq!(read("-P2W"), Some(-14 * 86_400));

@@ -179,7 +179,7 @@ impl<'w> Pass<'w> {
         let content = lines.join("\n");
         let book = self.book(agent)?;
         if said.kind == EventKind::User {
-            book.call(|| super::super::sentences::one_line(&content, TITLE));
+            book.call(|| crate::capture::sentences::one_line(&content, TITLE));
         }
         book.add(said.name, said.kind, said.at, &said.author, content);
         Ok(())
