@@ -18,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use rig::{ALICE, CHANNEL, MALLORY, Rig, slash};
 use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
-use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings};
+use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings, Telling};
 use vault_agent::discord::log::{Surface, entries};
 use vault_agent::discord::message::Incoming;
 use vault_agent::discord::{BotNotifier, Logbook, Owners};
@@ -85,7 +85,9 @@ async fn wire() {
         commitments: NotePath::new("COMMITMENTS.md").unwrap(),
         digest: DigestRule { over: 3, after: SignedDuration::from_hours(24) },
         read_only: None,
+        tasks: None,
         notifiers: String::new(),
+        telling: Telling::default(),
         phrase: false,
     };
     let context = PassContext {

@@ -32,6 +32,7 @@ pub mod embed;
 
 pub mod deliver;
 
+mod notifiers;
 pub mod workspace;
 
 pub mod setup;

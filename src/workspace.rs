@@ -9,8 +9,8 @@ use std::sync::Arc;
 use jiff::ToSpan;
 
 use crate::clock::Clock;
-use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, NotifyKind, Settings};
-use crate::deliver::{self, Console, Journal, JournalError, Notifier, Outlets, PassSettings};
+use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, Settings};
+use crate::deliver::{self, Journal, JournalError, PassSettings};
 use crate::format::task::Format;
 use crate::memory::MemoryNotes;
 use crate::schedule::{DigestRule, Zone};
@@ -237,6 +237,7 @@ impl Workspace {
             },
             read_only: deliver::pass::read_only(schedule.host.as_deref(), &here),
             notifiers: format!("{:?} {:?}", self.settings.notify, self.settings.discord),
+            telling: self.telling(),
             phrase: self.settings.assistant.phrase && !self.settings.brains.is_empty(),
         }
     }
@@ -262,63 +263,6 @@ impl Workspace {
             from: reminders.from.clone(),
             exclude: own.collect(),
         })
-    }
-
-    /// Who is told, by the settings; `json` makes the console's lines JSON objects.
-    pub fn outlets(&self, json: bool) -> Outlets {
-        let console = Console::stdout(json, self.zone.tz().clone());
-        let console = if deliver::takes_links() { console.with_links(self.links()) } else { console };
-        self.outlets_with(Arc::new(console))
-    }
-
-    /// The links that open the notes of this vault in Obsidian.
-    pub fn links(&self) -> deliver::Links {
-        let name = self.vault.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let paths = &self.settings.paths;
-        deliver::Links {
-            vault: name,
-            reminders: paths.reminders.clone(),
-            commitments: paths.commitments.clone(),
-        }
-    }
-
-    /// Who is told, by the settings, with this console.
-    pub fn outlets_with(&self, console: Arc<dyn Notifier>) -> Outlets {
-        match self.settings.notify.kind {
-            NotifyKind::Console => Outlets::only(console),
-            #[cfg(feature = "desktop")]
-            NotifyKind::Desktop => Outlets { primary: Arc::new(deliver::Desktop), fallback: Some(console) },
-            #[cfg(not(feature = "desktop"))]
-            NotifyKind::Desktop => Outlets::only(console),
-            NotifyKind::Discord => self.discord_outlets(console),
-        }
-    }
-}
-
-impl Workspace {
-    /// The bot, for answers: they go where the question was asked, whoever is told of reminders; what is refused
-    /// there goes to the console.
-    #[cfg(feature = "discord")]
-    pub fn bot_outlets(&self) -> Outlets {
-        self.discord_outlets(Arc::new(Console::stdout(false, self.zone.tz().clone())))
-    }
-
-    /// The bot or webhook, with the console behind it; the console alone where neither can be used.
-    #[cfg(feature = "discord")]
-    fn discord_outlets(&self, console: Arc<dyn Notifier>) -> Outlets {
-        match crate::discord::setup::notifier(&self.settings.discord, self.vault.root()) {
-            Ok(primary) => Outlets { primary, fallback: Some(console) },
-            Err(error) => {
-                tracing::error!("{error}");
-                Outlets::only(console)
-            }
-        }
-    }
-
-    #[cfg(not(feature = "discord"))]
-    fn discord_outlets(&self, console: Arc<dyn Notifier>) -> Outlets {
-        tracing::error!("this build of vault-agent has no Discord; the console is told instead");
-        Outlets::only(console)
     }
 }
 

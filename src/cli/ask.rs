@@ -400,26 +400,51 @@ fn picture(path: &Path) -> Result<Part, CommandError> {
 /// The form that an answer has to have.
 struct Schema {
     value: serde_json::Value,
-    validator: jsonschema::Validator,
+    compiled: boon::Schemas,
+    whole: boon::SchemaIndex,
+}
+
+/// A schema stands for itself: what it refers to outside of it is neither read nor fetched.
+struct NothingElse;
+
+impl boon::UrlLoader for NothingElse {
+    fn load(&self, url: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+        Err(format!("it refers to `{url}`, which isn't read: put it into the schema").into())
+    }
 }
 
 impl Schema {
     fn read(path: &Path) -> Result<Self, CommandError> {
+        const NAME: &str = "schema:answer";
         let shown = path.display();
         let text = std::fs::read_to_string(path)
             .map_err(|error| CommandError::usage(format!("can't read the schema `{shown}`: {error}")))?;
         let value: serde_json::Value = serde_json::from_str(&text)
             .map_err(|error| CommandError::usage(format!("the schema `{shown}` is no JSON: {error}")))?;
-        let validator = jsonschema::validator_for(&value)
-            .map_err(|error| CommandError::usage(format!("`{shown}` is no JSON schema: {error}")))?;
-        Ok(Self { value, validator })
+        let (mut compiler, mut compiled) = (boon::Compiler::new(), boon::Schemas::new());
+        compiler.use_loader(Box::new(NothingElse));
+        let wrong =
+            |error: boon::CompileError| CommandError::usage(format!("`{shown}` is no JSON schema: {error}"));
+        compiler.add_resource(NAME, value.clone()).map_err(wrong)?;
+        let whole = compiler.compile(NAME, &mut compiled).map_err(wrong)?;
+        Ok(Self { value, compiled, whole })
     }
 
     fn check(&self, text: &str) -> Result<(), String> {
         let value: serde_json::Value =
             serde_json::from_str(bare_json(text)).map_err(|error| format!("it is no JSON ({error})"))?;
-        self.validator.validate(&value).map_err(|error| error.to_string())
+        self.compiled.validate(&value, self.whole).map_err(|error| first_cause(&error))
     }
+}
+
+/// The first thing that is wrong with an answer, and where.
+fn first_cause(error: &boon::ValidationError<'_, '_>) -> String {
+    let mut cause = error;
+    while let Some(first) = cause.causes.first() {
+        cause = first;
+    }
+    let place = cause.instance_location.to_string();
+    if place.is_empty() { cause.kind.to_string() } else { format!("at `{place}`: {}", cause.kind) }
 }
 
 /// The JSON of an answer that may stand in a code fence.

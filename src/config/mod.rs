@@ -17,6 +17,7 @@ mod hooks;
 mod ids;
 mod mcp;
 pub mod mcp_hosts;
+mod notify;
 mod paths;
 mod put;
 mod reminders;
@@ -34,13 +35,19 @@ pub use edit::with_allowed;
 pub use error::ConfigError;
 pub use hooks::Hooks;
 pub use mcp::McpServer;
+pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook};
 pub use paths::Paths;
 pub use put::{with_brain, with_values};
 pub use reminders::{Reminders, TaskForm};
-pub use secret::{DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE, make_private, secret};
+#[cfg(any(feature = "push", feature = "email"))]
+pub(crate) use secret::expand;
+pub use secret::{
+    DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
+    SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
+};
 pub use settings::{
-    Discord, Edit, EditStrategyName, Embed, History, Index, KeepAttachments, Memory, Notify, NotifyKind,
-    Recall, Schedule, Settings,
+    Discord, Edit, EditStrategyName, Embed, History, Index, KeepAttachments, Memory, Recall, Schedule,
+    Settings,
 };
 pub use summary::Summary;
 

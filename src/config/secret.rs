@@ -10,6 +10,14 @@ use super::ConfigError;
 pub const DISCORD_TOKEN_VARIABLE: &str = "DISCORD_TOKEN";
 /// Holds the URL of a Discord webhook.
 pub const WEBHOOK_VARIABLE: &str = "VAULT_AGENT_DISCORD_WEBHOOK";
+/// Holds the access token of an ntfy server.
+pub const NTFY_TOKEN_VARIABLE: &str = "VAULT_AGENT_NTFY_TOKEN";
+/// Holds the password for the mail server.
+pub const EMAIL_PASSWORD_VARIABLE: &str = "VAULT_AGENT_EMAIL_PASSWORD";
+/// Holds the address that signed JSON is sent to.
+pub const SIGNED_URL_VARIABLE: &str = "VAULT_AGENT_WEBHOOK_URL";
+/// Holds the secret that signs it.
+pub const SIGNED_SECRET_VARIABLE: &str = "VAULT_AGENT_WEBHOOK_SECRET";
 
 /// The secret in the environment variable `variable`, else the first line of `file`, else none. An empty name is no
 /// variable.
@@ -108,7 +116,8 @@ pub fn make_private(_: &str, _: &Path) -> std::io::Result<bool> {
     Ok(false)
 }
 
-fn expand(file: &str, root: &Path) -> PathBuf {
+/// The path that a setting means: `~/` is the home folder, and a relative one counts from the vault's `root`.
+pub(crate) fn expand(file: &str, root: &Path) -> PathBuf {
     match file.strip_prefix("~/") {
         Some(rest) => etcetera::home_dir().unwrap_or_default().join(rest),
         None => root.join(file),

@@ -10,6 +10,7 @@ use super::assistant::{self, Assistant, Brain, Route, SkillSettings};
 use super::capture::Capture;
 use super::follow;
 use super::mcp::{self, McpServer};
+use super::notify::{self, Notify};
 use super::paths::Paths;
 use super::reminders::Reminders;
 use super::summary::Summary;
@@ -92,27 +93,6 @@ impl Default for Settings {
             skills: BTreeMap::new(),
         }
     }
-}
-
-/// Who is told of what is due.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Notify {
-    /// The notifier.
-    pub kind: NotifyKind,
-}
-
-/// The kinds of notifiers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NotifyKind {
-    /// A line on standard output.
-    #[default]
-    Console,
-    /// The desktop's notification centre.
-    Desktop,
-    /// A Discord bot or webhook.
-    Discord,
 }
 
 /// When and by whom reminders fire.
@@ -426,6 +406,7 @@ impl Settings {
         within("assistant.turn_tokens", turn.turn_tokens as usize, 1000, 100_000_000)?;
         mcp::validate(&self.mcp)?;
         follow::validate(&self.follow)?;
+        notify::validate(&self.notify)?;
         self.reminders.validate()?;
         let named = [
             ("recall.brain", self.recall.brain.as_deref()),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, civil};
 
-use super::notifier::{Fact, MessageKind};
+use super::notifier::{Fact, MessageKind, Outgoing};
 use crate::schedule;
 
 /// The text for one reminder or follow-up. `today` is the local date at which it is sent.
@@ -34,6 +34,31 @@ fn open(kind: MessageKind) -> &'static str {
 
 /// The most lines of tasks in a message about several; the rest is counted.
 const MAX_TASKS: usize = 100;
+
+/// What a message is about, in a word or two, for places that show a title; with its number where it is one of several
+/// chunks.
+pub fn title(message: &Outgoing) -> String {
+    let title = match message.kind {
+        MessageKind::Reminder => "Reminder",
+        MessageKind::Commitment => "Follow-up",
+        MessageKind::Task => "Task",
+        MessageKind::Digest => "While you were away",
+        MessageKind::Confirmation => "Reminder changed",
+        MessageKind::Notice | MessageKind::Answer | MessageKind::Approval | MessageKind::Routine => {
+            "vault-agent"
+        }
+    };
+    match message.chunks {
+        0 | 1 => title.to_owned(),
+        chunks => format!("{title} ({}/{chunks})", message.chunk + 1),
+    }
+}
+
+/// A text without the opening word that a title says already.
+pub fn without_opening(text: &str) -> &str {
+    let opening = [MessageKind::Reminder, MessageKind::Commitment, MessageKind::Task].map(open);
+    opening.iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text)
+}
 
 /// The text for several that were missed, in the order given (oldest first).
 pub fn digest(facts: &[Fact], today: civil::Date) -> String {

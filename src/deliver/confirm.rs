@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::compose;
-use super::journal::{Journal, JournalError, NewMessage};
+use super::journal::{Journal, JournalError, NewMessage, Recipient};
 use super::notifier::MessageKind;
 
 /// Queues the confirmation of a reminder that was created or changed: `what` (`added`, `changed`,
@@ -37,10 +37,10 @@ pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) ->
 }
 
 fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> Result<(), JournalError> {
-    journal.claim(&[new(kind, body, now)], super::split::DISCORD_LIMIT).map(|_| ())
+    journal.claim(&[new(kind, body, now)], |_| super::split::DISCORD_LIMIT).map(|_| ())
 }
 
 fn new(kind: MessageKind, body: String, now: Timestamp) -> NewMessage {
     let key = format!("{kind}:{}:{}", now.as_millisecond(), ulid::Ulid::generate());
-    NewMessage { key, kind, scope: None, body, deliveries: Vec::new() }
+    NewMessage { key, kind, to: Recipient::Primary, scope: None, body, deliveries: Vec::new() }
 }

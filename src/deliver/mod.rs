@@ -5,7 +5,8 @@
 //! the message, the message before the rewrite. Only this room sends notifications.
 //!
 //! - [`notifier`]: the trait, and the values that cross it;
-//! - [`Console`], `Desktop`: the notifiers that need no network (Discord's is in `discord`);
+//! - [`Console`], [`Desktop`], `NtfyNotifier`, `Email`, `SignedWebhook`: the notifiers (Discord's is in `discord`);
+//! - [`telling`]: quiet hours and tags; pure;
 //! - [`compose`], [`split`]: the words, and cutting them to size; pure;
 //! - [`phrase`]: whether words that a brain found say the same as the plain ones; pure;
 //! - [`journal`]: what was sent, in SQLite;
@@ -17,25 +18,39 @@ mod answer;
 pub mod compose;
 mod confirm;
 mod console;
-#[cfg(feature = "desktop")]
 mod desktop;
+#[cfg(feature = "email")]
+mod email;
+#[cfg(feature = "push")]
+mod http;
 pub mod journal;
 pub mod link;
 pub mod notifier;
+#[cfg(feature = "push")]
+mod ntfy;
 mod outlets;
 pub mod pass;
 pub mod phrase;
 mod restored;
 pub mod split;
+pub mod telling;
+#[cfg(feature = "push")]
+mod webhook;
 
 pub use about::Links;
 pub use answer::{Answers, Progress, send_answer, send_run};
 pub use confirm::{confirm, notice, notice_once};
 pub use console::{Console, takes_links};
-#[cfg(feature = "desktop")]
 pub use desktop::Desktop;
+#[cfg(feature = "email")]
+pub use email::Email;
 pub use journal::{Journal, JournalError};
 pub use notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
+#[cfg(feature = "push")]
+pub use ntfy::NtfyNotifier;
 pub use outlets::Outlets;
 pub use pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, Upcoming, pass};
 pub use restored::{restored, restored_commitment};
+pub use telling::Telling;
+#[cfg(feature = "push")]
+pub use webhook::SignedWebhook;

@@ -8,7 +8,7 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use async_trait::async_trait;
-use jiff::{Timestamp, civil};
+use jiff::{SignedDuration, Timestamp, civil};
 use serde::{Deserialize, Serialize};
 
 /// The longest nonce that Discord takes, in characters; other notifiers take what Discord takes.
@@ -17,12 +17,18 @@ pub const MAX_NONCE: usize = 25;
 /// Something that can tell the user.
 #[async_trait]
 pub trait Notifier: Send + Sync {
-    /// The name that `status`, `doctor` and the journal show: `console`, `desktop`, `discord`.
+    /// The name that the settings, `status`, `doctor` and the journal have for it: `console`, `discord`, `ntfy`.
     fn name(&self) -> &'static str;
 
     /// The longest text that one message takes, in UTF-16 units; longer ones come in chunks.
     fn limit(&self) -> usize {
         super::split::DISCORD_LIMIT
+    }
+
+    /// How long the place itself drops a second message with the same nonce; afterwards it is asked
+    /// with [`Notifier::find`] before anything is sent again.
+    fn nonce_window(&self) -> SignedDuration {
+        SignedDuration::from_mins(2)
     }
 
     /// Sends one message, once. The caller retries, with the same nonce.

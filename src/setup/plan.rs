@@ -187,10 +187,10 @@ impl Dialogue {
 
 /// Who is told by these settings.
 pub(super) fn told(settings: &Settings) -> NotifyKind {
-    settings.notify.kind
+    settings.notify.by_default().first().copied().unwrap_or_default()
 }
 
 /// The name of a kind, as the settings write it.
 pub(super) fn name(kind: NotifyKind) -> String {
-    format!("{kind:?}").to_lowercase()
+    kind.as_str().to_owned()
 }

@@ -87,6 +87,7 @@ fn every_setting_is_explained_in_the_template() {
     assert_ne!(run.code, 2, "{}", run.stderr);
     // And each setting that the code knows must stand there.
     let code = file("src/config/settings.rs") + &file("src/config/assistant.rs") + &file("src/config/mcp.rs");
+    let code = code + &file("src/config/notify.rs");
     let fields = code.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
     let keys =
         fields.map(|(key, _)| key).filter(|key| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));

@@ -7,15 +7,25 @@
 mod support;
 
 mod commands;
+mod copies;
 mod crashes;
+#[cfg(target_os = "linux")]
+mod desktop;
 mod failures;
 mod kill;
+#[cfg(all(feature = "push", feature = "email"))]
+mod killed;
 #[cfg(feature = "assistant")]
 #[path = "../support/models/mod.rs"]
 mod models;
+#[cfg(all(feature = "push", feature = "email"))]
+mod notifiers;
 mod passes;
 #[cfg(feature = "assistant")]
 mod phrases;
+mod quiet;
+#[cfg(all(feature = "push", feature = "email"))]
+mod servers;
 mod simulation;
 mod tasks;
 mod world;

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use vault_agent::clock::{Clock, ManualClock};
 use vault_agent::deliver::{
     Journal, Lookup, Memory, Mode, Notifier, Outgoing, Outlets, PassContext, PassReport, PassSettings, Scope,
-    SendOutcome, pass,
+    SendOutcome, Telling, pass,
 };
 use vault_agent::schedule::{DigestRule, Zone};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
@@ -89,7 +89,12 @@ impl Place {
             });
             arrived.len() - 1
         });
-        format!("m{index}")
+        self.message_id(index)
+    }
+
+    /// Ids of two places are never the same.
+    fn message_id(&self, index: usize) -> String {
+        if self.name == "place" { format!("m{index}") } else { format!("{}-m{index}", self.name) }
     }
 }
 
@@ -120,7 +125,7 @@ impl Notifier for Place {
         let found = arrived.iter().position(|known| {
             known.at >= since && (known.nonce == message.nonce || known.text == message.text)
         });
-        found.map_or(Lookup::NotFound, |index| Lookup::Found { message_id: format!("m{index}") })
+        found.map_or(Lookup::NotFound, |index| Lookup::Found { message_id: self.message_id(index) })
     }
 }
 
@@ -130,6 +135,10 @@ pub struct World {
     pub clock: Arc<ManualClock>,
     pub place: Arc<Place>,
     pub fallback: Option<Arc<Place>>,
+    /// Further notifiers.
+    pub others: Vec<Arc<Place>>,
+    /// Tells in the stead of `place`.
+    pub notifier: Option<Arc<dyn Notifier>>,
     pub settings: PassSettings,
     pub memory: Memory,
     /// Another world's folder, to be worked on by two.
@@ -151,11 +160,21 @@ impl World {
             digest: DigestRule::default(),
             read_only: None,
             notifiers: "settings 1".to_owned(),
+            telling: Telling { urgent: "urgent".to_owned(), ..Telling::default() },
             phrase: false,
         };
         let place = Place::new("place", Arc::clone(&clock));
-        let world =
-            Self { dir, clock, place, fallback: None, settings, memory: Memory::default(), root: None };
+        let world = Self {
+            dir,
+            clock,
+            place,
+            fallback: None,
+            others: Vec::new(),
+            notifier: None,
+            settings,
+            memory: Memory::default(),
+            root: None,
+        };
         world.write(reminders);
         world
     }
@@ -206,8 +225,9 @@ impl World {
         editor.recover().unwrap();
         let journal = self.journal();
         let outlets = Outlets {
-            primary: Arc::clone(&self.place) as _,
+            primary: self.notifier.clone().unwrap_or_else(|| Arc::clone(&self.place) as _),
             fallback: self.fallback.as_ref().map(|place| Arc::clone(place) as _),
+            others: self.others.iter().map(|place| Arc::clone(place) as _).collect(),
         };
         let context = PassContext {
             vault: &vault,
@@ -238,6 +258,18 @@ pub fn id(letter: char) -> String {
 }
 
 impl World {
+    /// Tells a second place too, of everything.
+    pub fn with_other(mut self) -> Self {
+        self.others.push(Place::new("other", Arc::clone(&self.clock)));
+        self.settings.telling.kinds = vec!["place", "other"];
+        self
+    }
+
+    /// What the second place took.
+    pub fn other(&self) -> Vec<String> {
+        self.others[0].texts()
+    }
+
     pub fn clock_now(&self) -> Timestamp {
         self.clock.now()
     }

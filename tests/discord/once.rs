@@ -60,6 +60,7 @@ async fn one_pass(rig: &Rig, now: Timestamp) -> Result<(), String> {
             digest: DigestRule { over: 3, after: SignedDuration::from_hours(24) },
             read_only: None,
             notifiers: String::new(),
+            telling: Telling::default(),
             phrase: false,
         };
         let context = PassContext {

@@ -256,7 +256,7 @@ impl Rig {
             journal: workspace.journal().unwrap(),
             vault: workspace.vault.clone(),
             editor: Arc::clone(&workspace.editor),
-            outlets: Outlets { primary: Arc::new(notifier), fallback: None },
+            outlets: Outlets::only(Arc::new(notifier)),
             clock: self.clock.clone(),
             settings: workspace.pass_settings(),
         };

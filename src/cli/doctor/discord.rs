@@ -18,7 +18,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
         Ok(None) => return vec![],
         Err(SetUpError::Discord(problem)) => return vec![failed(&problem)],
         // Another check looks at the secrets where notifications need them.
-        Err(SetUpError::Secret(_)) if workspace.settings.notify.kind == NotifyKind::Discord => return vec![],
+        Err(SetUpError::Secret(_)) if workspace.settings.notify.tells(NotifyKind::Discord) => return vec![],
         Err(SetUpError::Secret(error)) => {
             let fix =
                 error.suggestion.clone().unwrap_or_else(|| "mend `[discord]` in vault-agent.toml".to_owned());

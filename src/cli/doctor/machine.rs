@@ -129,7 +129,8 @@ fn deliveries(workspace: &Workspace) -> Vec<Check> {
             "change the settings that it names; what was refused is then tried again",
         ));
     }
-    for open in journal.open_deliveries().unwrap_or_default() {
+    let copies = journal.open_copies().unwrap_or_default();
+    for open in journal.open_deliveries().unwrap_or_default().into_iter().chain(copies) {
         let error = open.error.as_deref().unwrap_or("not attempted yet");
         checks.push(Check::warn(
             "deliveries",
@@ -149,7 +150,7 @@ fn firing(workspace: &Workspace) -> Option<Check> {
 }
 
 fn secrets(workspace: &Workspace) -> Option<Check> {
-    if workspace.settings.notify.kind != NotifyKind::Discord {
+    if !workspace.settings.notify.tells(NotifyKind::Discord) {
         return None;
     }
     let discord = &workspace.settings.discord;

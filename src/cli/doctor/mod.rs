@@ -11,6 +11,7 @@ mod discord;
 mod machine;
 mod mend;
 mod notes;
+mod notify;
 mod rooms;
 #[cfg(feature = "assistant")]
 mod routines;
@@ -90,6 +91,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 fn examine(workspace: &Workspace) -> Vec<Check> {
     let mut checks = vec![Check::ok("settings", "vault-agent.toml is understood")];
     checks.extend(machine::checks(workspace));
+    checks.extend(notify::checks(workspace));
     checks.extend(notes::checks(workspace));
     checks.extend(sessions::checks(workspace));
     #[cfg(feature = "assistant")]

@@ -6,6 +6,7 @@
 
 use rusqlite::OptionalExtension;
 
+use super::copies::Recipient;
 use super::message::{self, ChunkState, Message, NewMessage};
 use super::{Journal, JournalError};
 use crate::deliver::notifier::{MessageKind, Scope};
@@ -80,9 +81,15 @@ impl Journal {
         text: &str,
         limit: usize,
     ) -> Result<Option<Message>, JournalError> {
-        let message =
-            NewMessage { key: key.to_owned(), kind, scope, body: text.to_owned(), deliveries: Vec::new() };
-        self.claim(&[message], limit)?;
+        let message = NewMessage {
+            key: key.to_owned(),
+            kind,
+            to: Recipient::Primary,
+            scope,
+            body: text.to_owned(),
+            deliveries: Vec::new(),
+        };
+        self.claim(&[message], |_| limit)?;
         self.answer(key)
     }
 

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, params};
 
+use super::copies::{self, Recipient};
 use super::{Journal, JournalError, LineHash, answers, instant, json, unreadable};
 use crate::deliver::notifier::{self, Fact, MessageKind, Outgoing, Scope};
 use crate::deliver::split;
@@ -14,6 +15,8 @@ pub struct NewMessage {
     pub key: String,
     /// What it is about.
     pub kind: MessageKind,
+    /// The notifier that it is for.
+    pub to: Recipient,
     /// Where it goes.
     pub scope: Option<Scope>,
     /// The whole text.
@@ -29,6 +32,8 @@ pub struct Message {
     pub key: String,
     /// What it is about.
     pub kind: MessageKind,
+    /// The notifier that it is for.
+    pub to: Recipient,
     /// Where it goes at route 0.
     pub scope: Option<Scope>,
     /// 0 for its own place, then each place that it falls back to.
@@ -91,15 +96,19 @@ impl Message {
 }
 
 impl Journal {
-    /// Claims messages with their deliveries in one transaction, each cut into chunks of at most
-    /// `limit` units, and returns those that were claimed, in order. One whose deliveries are not all
+    /// Claims messages with their deliveries in one transaction, each cut into chunks of at most as
+    /// many units as `limit` says for its notifier, and returns those that were claimed, in order. One whose deliveries are not all
     /// free (another process was quicker, they are sent) is left out.
-    pub fn claim(&self, messages: &[NewMessage], limit: usize) -> Result<Vec<Message>, JournalError> {
+    pub fn claim(
+        &self,
+        messages: &[NewMessage],
+        limit: impl Fn(&Recipient) -> usize,
+    ) -> Result<Vec<Message>, JournalError> {
         self.write(|tx| {
             let mut claimed = Vec::new();
             for message in messages {
                 tx.execute_batch("SAVEPOINT claim")?;
-                if claim_one(tx, message, limit)? {
+                if claim_one(tx, message, limit(&message.to))? {
                     claimed.extend(read_messages(tx, "WHERE key = ?1", &[&message.key])?);
                 } else {
                     tx.execute_batch("ROLLBACK TO claim")?;
@@ -155,6 +164,11 @@ impl Journal {
                 .prepare_cached("SELECT count(*) FROM chunks WHERE message = ?1 AND state <> 'sent'")?
                 .query_row([key], |row| row.get(0))?;
             if rest == 0 {
+                tx.prepare_cached(
+                    "UPDATE copies SET message = NULL, delivered =
+                     (SELECT message_id FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1) WHERE message = ?1",
+                )?
+                .execute([key])?;
                 tx.prepare_cached(
                     "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, delivered =
                      (SELECT coalesce(message_id, nonce) FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1)
@@ -244,19 +258,30 @@ pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize
     let facts: Vec<&Fact> = message.deliveries.iter().map(|(_, _, fact)| fact).collect();
     let inserted = tx
         .prepare_cached(
-            "INSERT INTO messages (key, kind, scope, facts, body) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
+            "INSERT INTO messages (key, kind, scope, facts, body, outlet, copy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT DO NOTHING",
         )?
         .execute(params![
             message.key,
             message.kind.as_str(),
             message.scope.map(|scope| scope.to_string()),
             to_json(&facts),
-            message.body
+            message.body,
+            message.to.name(),
+            message.to.is_copy()
         ])?;
     if inserted == 0 {
         return Ok(false);
     }
     insert_chunks(tx, message.kind, &message.key, 0, &message.body, limit)?;
+    if let Recipient::Copy(name) = &message.to {
+        return copies::claim(
+            tx,
+            &message.key,
+            name,
+            message.deliveries.iter().map(|(key, ..)| key.as_str()),
+        );
+    }
     let mut insert = tx.prepare_cached(
         "INSERT INTO deliveries (key, subject, local, state, line, fact) VALUES (?1, ?2, ?3, 'due', ?4, ?5)
          ON CONFLICT DO NOTHING",
@@ -342,7 +367,8 @@ pub(super) fn read_messages(
 ) -> rusqlite::Result<Vec<Message>> {
     let mut messages: Vec<Message> = tx
         .prepare_cached(&format!(
-            "SELECT key, kind, scope, route, facts, body, attempts, attempted_ms, retry_ms FROM messages {filter}
+            "SELECT key, kind, scope, route, facts, body, attempts, attempted_ms, retry_ms, outlet, copy
+             FROM messages {filter}
              ORDER BY rowid"
         ))?
         .query_map(values, |row| {
@@ -351,6 +377,7 @@ pub(super) fn read_messages(
             Ok(Message {
                 key: row.get(0)?,
                 kind: kind_of(&kind).ok_or_else(|| unreadable(1, "kind", &kind))?,
+                to: Recipient::read(row.get(9)?, row.get(10)?),
                 scope: scope.and_then(|scope| scope.parse().ok()),
                 route: row.get(3)?,
                 facts: json(row, 4)?,

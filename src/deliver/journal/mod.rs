@@ -14,6 +14,7 @@
 //! nothing of the vault; what was in flight may then come twice.
 
 mod answers;
+mod copies;
 mod message;
 mod names;
 mod pauses;
@@ -32,6 +33,7 @@ use jiff::{Timestamp, civil};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 pub use answers::{Posted, answer_key, approval_key, asked_in};
+pub use copies::Recipient;
 pub use message::{Chunk, ChunkState, Message, NewMessage};
 pub use problems::{OpenDelivery, Refusal};
 pub use runs::{Known, NewRun, Run, RunState, run_key};
@@ -46,7 +48,7 @@ pub const RESTORED: &str = "restored";
 pub const FILE_NAME: &str = "deliveries.sqlite";
 
 /// The schema's version, in `PRAGMA user_version`.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 
 /// When this many rows are done, the older half goes: far more than a stale buffer can bring back.
 const KEEP_DONE: i64 = 100_000;
@@ -315,6 +317,7 @@ impl Journal {
                      AND number < (SELECT max(number) FROM deliveries) - ?1",
                     [KEEP_DONE],
                 )?;
+                copies::prune(tx)?;
             }
             Ok(())
         })
@@ -339,7 +342,8 @@ impl Journal {
         self.read(|tx| {
             tx.prepare_cached(
                 "SELECT EXISTS (SELECT 1 FROM deliveries WHERE delivered = ?1)
-                 OR EXISTS (SELECT 1 FROM chunks WHERE message_id = ?1)",
+                 OR EXISTS (SELECT 1 FROM chunks WHERE message_id = ?1)
+                 OR EXISTS (SELECT 1 FROM copies WHERE delivered = ?1)",
             )?
             .query_row([message_id], |row| row.get(0))
         })
@@ -399,8 +403,11 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
     if version(&tx)? < 4 {
         phrases::create(&tx)?;
     }
-    if version(&tx)? < VERSION {
+    if version(&tx)? < 5 {
         tasks::create(&tx)?;
+    }
+    if version(&tx)? < VERSION {
+        copies::create(&tx)?;
         tx.pragma_update(None, "user_version", VERSION)?;
     }
     let found = version(&tx)?;

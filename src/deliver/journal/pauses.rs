@@ -6,21 +6,28 @@
 use jiff::Timestamp;
 use rusqlite::{Transaction, params};
 
+use super::copies::Recipient;
 use super::{Journal, JournalError};
 use crate::deliver::notifier::Scope;
 
 impl Journal {
-    /// Notes that the place of a scope asked at `now` for a pause until `until`.
+    /// Notes that a recipient, or a scope in it, asked at `now` for a pause until `until`.
     ///
     /// # Errors
     /// The journal can't be written.
-    pub fn pause(&self, scope: Option<Scope>, now: Timestamp, until: Timestamp) -> Result<(), JournalError> {
+    pub fn pause(
+        &self,
+        to: &Recipient,
+        scope: Option<Scope>,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<(), JournalError> {
         self.write(|tx| {
             tx.execute("DELETE FROM pauses WHERE until_ms <= ?1", [now.as_millisecond()])?;
             tx.execute(
                 "INSERT INTO pauses (scope, asked_ms, until_ms) VALUES (?1, ?2, ?3)
                  ON CONFLICT (scope) DO UPDATE SET asked_ms = ?2, until_ms = ?3",
-                params![text(scope), now.as_millisecond(), until.as_millisecond()],
+                params![text(to, scope), now.as_millisecond(), until.as_millisecond()],
             )?;
             Ok(())
         })
@@ -30,12 +37,13 @@ impl Journal {
     ///
     /// # Errors
     /// The journal can't be read.
-    pub fn pauses(&self, now: Timestamp) -> Result<Vec<(Option<Scope>, Timestamp)>, JournalError> {
+    pub fn pauses(&self, now: Timestamp) -> Result<Vec<(Recipient, Option<Scope>, Timestamp)>, JournalError> {
         self.read(|tx| {
             tx.prepare_cached("SELECT scope, until_ms FROM pauses WHERE asked_ms <= ?1 AND until_ms > ?1")?
                 .query_map([now.as_millisecond()], |row| {
                     let scope: String = row.get(0)?;
-                    Ok((scope.parse().ok(), super::instant(row.get(1)?).unwrap_or(now)))
+                    let (to, scope) = parts(&scope);
+                    Ok((to, scope, super::instant(row.get(1)?).unwrap_or(now)))
                 })?
                 .collect()
         })
@@ -46,13 +54,27 @@ impl Journal {
 pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch(
         "CREATE TABLE pauses (
-            scope    TEXT PRIMARY KEY,              -- 'channel:ID', …; empty: the notifier's own place
+            scope    TEXT PRIMARY KEY,              -- 'channel:ID', …; empty: the notifier's own place; others: 'ntfy ', 'copy ntfy channel:ID'
             asked_ms INTEGER NOT NULL,
             until_ms INTEGER NOT NULL
         ) STRICT;",
     )
 }
 
-fn text(scope: Option<Scope>) -> String {
-    scope.map_or_else(String::new, |scope| scope.to_string())
+/// How a recipient and a scope stand in the table; the primary notifier is its scope alone.
+fn text(to: &Recipient, scope: Option<Scope>) -> String {
+    let scope = scope.map_or_else(String::new, |scope| scope.to_string());
+    match to {
+        Recipient::Primary => scope,
+        Recipient::Named(name) => format!("{name} {scope}"),
+        Recipient::Copy(name) => format!("copy {name} {scope}"),
+    }
+}
+
+fn parts(text: &str) -> (Recipient, Option<Scope>) {
+    match text.split(' ').collect::<Vec<_>>().as_slice() {
+        ["copy", name, scope] => (Recipient::Copy((*name).to_owned()), scope.parse().ok()),
+        [name, scope] => (Recipient::Named((*name).to_owned()), scope.parse().ok()),
+        _ => (Recipient::Primary, text.parse().ok()),
+    }
 }

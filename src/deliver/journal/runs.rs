@@ -8,6 +8,7 @@
 use jiff::{Timestamp, civil};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
+use super::copies::Recipient;
 use super::message::{self, Message, NewMessage};
 use super::{Journal, JournalError, instant, local_text, unreadable};
 use crate::deliver::notifier::{MessageKind, Scope};
@@ -285,8 +286,14 @@ impl Journal {
             )?;
             if let Some((scope, body)) = message.filter(|_| fixed > 0) {
                 let key = message_key(key);
-                let message =
-                    NewMessage { key, kind: MessageKind::Routine, scope, body, deliveries: Vec::new() };
+                let message = NewMessage {
+                    key,
+                    kind: MessageKind::Routine,
+                    to: Recipient::Primary,
+                    scope,
+                    body,
+                    deliveries: Vec::new(),
+                };
                 message::claim_one(tx, &message, limit)?;
             }
             Ok(fixed > 0)

@@ -32,6 +32,7 @@ fn message(id: &str, day: i8, body: &str) -> NewMessage {
     NewMessage {
         key: key.clone(),
         kind: MessageKind::Reminder,
+        to: Recipient::Primary,
         scope: Some("thread:7".parse().unwrap()),
         body: body.to_owned(),
         deliveries: vec![(key, LineHash::of(id.as_bytes()), fact(id, day))],
@@ -52,7 +53,7 @@ fn state(journal: &Journal, id: &str, day: i8) -> Option<State> {
 fn a_delivery_goes_through_its_states() {
     let (_dir, journal) = journal();
     assert_eq!(state(&journal, "a", 1), None);
-    let claimed = journal.claim(&[message("a", 1, "hello")], LIMIT).unwrap();
+    let claimed = journal.claim(&[message("a", 1, "hello")], |_| LIMIT).unwrap();
     assert_eq!(claimed.len(), 1);
     assert_eq!(claimed[0].chunks[0].text, "hello");
     assert_eq!(claimed[0].scope, Some("thread:7".parse().unwrap()));
@@ -73,8 +74,8 @@ fn a_delivery_goes_through_its_states() {
 fn what_was_claimed_is_claimed_once() {
     let (dir, journal) = journal();
     let other = Journal::open(dir.path()).unwrap();
-    assert_eq!(journal.claim(&[message("a", 1, "x"), message("b", 1, "x")], LIMIT).unwrap().len(), 2);
-    let second = other.claim(&[message("b", 1, "x"), message("c", 1, "x")], LIMIT).unwrap();
+    assert_eq!(journal.claim(&[message("a", 1, "x"), message("b", 1, "x")], |_| LIMIT).unwrap().len(), 2);
+    let second = other.claim(&[message("b", 1, "x"), message("c", 1, "x")], |_| LIMIT).unwrap();
     assert_eq!(second.iter().map(|message| message.key.as_str()).collect::<Vec<_>>(), ["c@2026-12-01T09:30"]);
 }
 
@@ -92,7 +93,7 @@ fn one_pass_at_a_time() {
 #[test]
 fn a_sure_failure_frees_the_delivery_and_an_unknown_outcome_keeps_the_text() {
     let (_dir, journal) = journal();
-    let claimed = journal.claim(&[message("a", 1, "x"), message("b", 1, "y")], LIMIT).unwrap();
+    let claimed = journal.claim(&[message("a", 1, "x"), message("b", 1, "y")], |_| LIMIT).unwrap();
     let retry = at(60);
     journal.sending(&claimed[0].key, 0, at(0)).unwrap();
     journal.not_sent(&claimed[0].key, 0, retry, "unreachable").unwrap();
@@ -114,7 +115,7 @@ fn a_sure_failure_frees_the_delivery_and_an_unknown_outcome_keeps_the_text() {
 fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
     let (_dir, journal) = journal();
     let body = format!("{}\n\n{}", "a".repeat(1500), "b".repeat(1500));
-    let claimed = journal.claim(&[message("a", 1, &body)], LIMIT).unwrap();
+    let claimed = journal.claim(&[message("a", 1, &body)], |_| LIMIT).unwrap();
     let (key, nonces) =
         (&claimed[0].key, claimed[0].chunks.iter().map(|chunk| &chunk.nonce).collect::<Vec<_>>());
     assert_eq!(nonces.len(), 2);
@@ -134,7 +135,7 @@ fn chunks_are_sent_one_by_one_and_a_begun_message_is_kept() {
 #[test]
 fn a_refused_message_goes_elsewhere_with_other_nonces_or_fails_for_these_settings() {
     let (_dir, journal) = journal();
-    let claimed = journal.claim(&[message("a", 1, "x")], LIMIT).unwrap();
+    let claimed = journal.claim(&[message("a", 1, "x")], |_| LIMIT).unwrap();
     let rerouted = journal.reroute(&claimed[0].key, 1, LIMIT).unwrap().unwrap();
     assert_eq!(rerouted.route, 1);
     assert_ne!(rerouted.chunks[0].nonce, claimed[0].chunks[0].nonce);
@@ -142,7 +143,7 @@ fn a_refused_message_goes_elsewhere_with_other_nonces_or_fails_for_these_setting
     let row = journal.row(&claimed[0].key).unwrap().unwrap();
     assert_eq!((row.state, row.settings.as_deref()), (State::Failed, Some("settings 1")));
     assert_eq!(
-        journal.claim(&[message("a", 1, "x")], LIMIT).unwrap().len(),
+        journal.claim(&[message("a", 1, "x")], |_| LIMIT).unwrap().len(),
         1,
         "a failed one can be claimed again"
     );
@@ -157,7 +158,7 @@ fn a_refused_message_goes_elsewhere_with_other_nonces_or_fails_for_these_setting
 fn the_latest_sent_occurrence_is_found() {
     let (_dir, journal) = journal();
     for day in [1, 3, 5] {
-        let claimed = journal.claim(&[message("a", day, "x")], LIMIT).unwrap();
+        let claimed = journal.claim(&[message("a", day, "x")], |_| LIMIT).unwrap();
         if day < 5 {
             journal.sent(&claimed[0].key, 0, None, None, at(0)).unwrap();
         }
@@ -216,12 +217,12 @@ fn a_newer_journal_is_left_alone() {
 #[test]
 fn a_committed_row_survives_and_pruning_keeps_the_newest() {
     let (dir, journal) = journal();
-    let claimed = journal.claim(&[message("a", 1, "x")], LIMIT).unwrap();
+    let claimed = journal.claim(&[message("a", 1, "x")], |_| LIMIT).unwrap();
     journal.sent(&claimed[0].key, 0, None, None, at(0)).unwrap();
     drop(journal);
     let journal = Journal::open(dir.path()).unwrap();
     assert_eq!(state(&journal, "a", 1), Some(State::Sent));
-    let claimed = journal.claim(&[message("b", 1, "x")], LIMIT).unwrap();
+    let claimed = journal.claim(&[message("b", 1, "x")], |_| LIMIT).unwrap();
     journal.sent(&claimed[0].key, 0, None, None, at(0)).unwrap();
     journal.write(|tx| tx.execute("UPDATE deliveries SET number = -300000 WHERE subject = 'a'", [])).unwrap();
     journal.done([key("a", local(1), None).as_str()]).unwrap();

@@ -9,11 +9,13 @@
 //!    file;
 //! 3. each line whose key is sent is rewritten: deleted, moved on, marked delivered ([`settle`]);
 //!    a line that a stale buffer brought back is such a line too, and never fires again;
-//! 4. lines without an id get one.
+//! 4. lines without an id get one;
+//! 5. further notifiers get their copies, which were claimed in step 2.
 //!
 //! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite.
 
 mod memory;
+mod messages;
 mod notes;
 mod plan;
 pub use plan::Upcoming;
@@ -24,6 +26,7 @@ mod settle;
 mod tasks;
 
 pub(crate) use send::Sender;
+use send::Which;
 
 use std::time::{Duration, Instant};
 
@@ -31,6 +34,7 @@ use jiff::Timestamp;
 
 use super::journal::{Journal, JournalError};
 use super::outlets::Outlets;
+use super::telling::Telling;
 use crate::clock::Clock;
 use crate::reminders::{PlacedFinding, ReminderError};
 use crate::schedule::{DigestRule, Zone};
@@ -85,6 +89,8 @@ pub struct PassSettings {
     pub read_only: Option<String>,
     /// Changes whenever the settings of the notifiers do; what was refused is then tried again.
     pub notifiers: String,
+    /// Who is told of what, and when not.
+    pub telling: Telling,
     /// Whether words that a brain found are used, and what will be due is told so that they are looked for.
     pub phrase: bool,
 }
@@ -144,7 +150,7 @@ pub async fn pass(
         report.read_only = Some(reason.clone());
         if mode != Mode::DryRun {
             // Confirmations of changes that were made here.
-            send::Sender::new(context, now, started + SEND_BUDGET).resume(&mut report).await?;
+            send::Sender::new(context, now, started + SEND_BUDGET).resume(Which::All, &mut report).await?;
         }
         Vec::new()
     } else if mode == Mode::DryRun {
@@ -154,6 +160,7 @@ pub async fn pass(
     } else {
         let plan = work(context, &notes, mode, now, started, &mut report).await?;
         settle::settle(context, memory, mode, &notes, &plan, now, &mut report)?;
+        send::Sender::new(context, now, started + SEND_BUDGET).resume(Which::Copies, &mut report).await?;
         note_clean(context, &notes, &plan)?;
         if context.settings.phrase && mode == Mode::Daemon {
             report.upcoming = plan::upcoming(context, &notes, context.clock.now())?;
@@ -177,15 +184,18 @@ async fn work(
 ) -> Result<plan::Plan, PassError> {
     context.journal.dissolve_unsent()?;
     let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
-    sender.resume(report).await?;
+    sender.resume(Which::Counting, report).await?;
     let mut plan = plan::plan(context, notes, mode, now, true)?;
     if !plan.fires.is_empty() {
         fail::fail_point!("deliver::before-claim");
         let phrases = plan::phrases(context, &plan.fires)?;
-        let messages = plan::messages(context.settings, &plan.fires, &phrases, now);
-        let claimed = context.journal.claim(&messages, context.outlets.primary.limit())?;
+        let mut messages = messages::counting(context.settings, &plan.fires, &phrases, now);
+        messages.extend(messages::copies(context, &plan.fires, &phrases, now)?);
+        let claimed = context.journal.claim(&messages, |to| context.outlets.limit(to))?;
         fail::fail_point!("deliver::after-claim");
-        sender.deliver(claimed, report).await?;
+        // Copies are on disk too, and go out once the notes are written.
+        let counting = claimed.into_iter().filter(|message| !message.to.is_copy()).collect();
+        sender.deliver(counting, report).await?;
         plan = plan::plan(context, notes, mode, now, true)?;
     }
     report.waiting = plan.waiting.len() + plan.fires.len();
@@ -206,7 +216,7 @@ pub async fn flush(context: &PassContext<'_>) -> Result<PassReport, PassError> {
     let now = context.clock.now();
     let mut report = PassReport::new(now, context.settings.zone.tz());
     if let Some(_lock) = context.journal.lock()? {
-        send::Sender::new(context, now, started + SEND_BUDGET).resume(&mut report).await?;
+        send::Sender::new(context, now, started + SEND_BUDGET).resume(Which::All, &mut report).await?;
     }
     finish(started, &mut report);
     Ok(report)

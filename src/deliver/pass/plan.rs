@@ -1,21 +1,21 @@
 //! What is due, and what of it is to be sent, waited for or written down: the notes against the
 //! journal.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 
 use super::notes::{CommitmentNote, Notes, ReminderNote};
 use super::report::late_seconds;
-use super::{Mode, PassContext, PassError, PassSettings};
-use crate::deliver::journal::{self, Journal, LineHash, NewMessage, Row, State};
+use super::{Mode, PassContext, PassError};
+use crate::deliver::journal::{self, Journal, LineHash, Row, State};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
-use crate::deliver::{compose, phrase};
+use crate::deliver::phrase;
 use crate::format::commitment::{Commitment, Status};
 use crate::format::id::ReminderId;
 use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
 use crate::reminders::random_id;
-use crate::schedule::{self, Due, Moment, Next, Zone};
+use crate::schedule::{Due, Moment, Next, Zone};
 
 /// What a pass has to do.
 #[derive(Debug, Default)]
@@ -80,7 +80,17 @@ pub(super) fn plan(
     if let Some(tasks) = &notes.tasks {
         super::tasks::plan(context, tasks, mode, now, &mut plan)?;
     }
+    hold(context, &mut plan, now);
     Ok(plan)
+}
+
+/// In the quiet hours only what is urgent is told; the rest waits until they end.
+fn hold(context: &PassContext<'_>, plan: &mut Plan, now: Timestamp) {
+    let settings = context.settings;
+    let Some(until) = settings.telling.quiet_until(&settings.zone, now) else { return };
+    let all = plan.fires.len();
+    plan.fires.retain(|fire| settings.telling.has_urgent_tag(&fire.fact.msg));
+    plan.waiting.extend((plan.fires.len() < all).then_some(until));
 }
 
 /// What a reminder says, whatever the order of its fields and the white space between them.
@@ -386,53 +396,6 @@ pub(crate) fn commitment_fact(zone: &Zone, commitment: &Commitment, due: Timesta
     }
 }
 
-/// The messages for what is due: what was missed in one digest a place where the rule says so, oldest
-/// first; everything else alone, by its instant and then in the order of the notes.
-///
-/// `phrases` are words that a brain found, by key: they stand in the place of the plain ones where these would have been
-/// the message alone, on time, without a remark.
-pub(super) fn messages(
-    settings: &PassSettings,
-    fires: &[Fire],
-    phrases: &HashMap<String, String>,
-    now: Timestamp,
-) -> Vec<NewMessage> {
-    let today = settings.zone.tz().to_datetime(now).date();
-    let mut places: BTreeMap<Option<Scope>, Vec<&Fire>> = BTreeMap::new();
-    for fire in fires {
-        places.entry(fire.scope).or_default().push(fire);
-    }
-    let mut out: Vec<(Timestamp, NewMessage)> = Vec::new();
-    for (scope, mut fires) in places {
-        fires.sort_by_key(|fire| fire.fact.due);
-        let late: Vec<SignedDuration> = fires.iter().map(|fire| lateness(fire)).collect();
-        let (together, alone): (Vec<&Fire>, Vec<&Fire>) = if schedule::digest(&settings.digest, &late) {
-            fires.into_iter().partition(|fire| schedule::is_missed(lateness(fire)))
-        } else {
-            (Vec::new(), fires)
-        };
-        match together.as_slice() {
-            [] => {}
-            [one] => out.push((one.fact.due, single(one, scope, today, phrases))),
-            [first, ..] => out.push((first.fact.due, digest(&together, scope, today, compose::digest))),
-        }
-        // Dates without a time are all told in one minute.
-        let (tasks, alone): (Vec<&Fire>, Vec<&Fire>) =
-            alone.into_iter().partition(|fire| fire.fact.kind == MessageKind::Task);
-        for tasks in tasks.chunk_by(|a, b| a.fact.due == b.fact.due) {
-            if tasks.len() > settings.digest.over {
-                out.push((tasks[0].fact.due, digest(tasks, scope, today, compose::together)));
-            } else {
-                let one = |fire: &&Fire| (fire.fact.due, single(fire, scope, today, phrases));
-                out.extend(tasks.iter().map(one));
-            }
-        }
-        out.extend(alone.into_iter().map(|fire| (fire.fact.due, single(fire, scope, today, phrases))));
-    }
-    out.sort_by_key(|(due, _)| *due);
-    out.into_iter().map(|(_, message)| message).collect()
-}
-
 /// How far ahead words are looked for.
 const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
@@ -487,45 +450,4 @@ pub(super) fn phrases(
         }
     }
     Ok(found)
-}
-
-fn lateness(fire: &Fire) -> SignedDuration {
-    SignedDuration::from_secs(fire.fact.late_seconds)
-}
-
-fn single(
-    fire: &Fire,
-    scope: Option<Scope>,
-    today: civil::Date,
-    phrases: &HashMap<String, String>,
-) -> NewMessage {
-    let phrase = phrases.get(&fire.key).filter(|phrase| {
-        compose::remark(&fire.fact, today).is_empty() && phrase::keeps(&fire.fact.msg, phrase)
-    });
-    NewMessage {
-        key: fire.key.clone(),
-        kind: fire.fact.kind,
-        scope,
-        body: phrase.cloned().unwrap_or_else(|| compose::single(&fire.fact, today)),
-        deliveries: vec![(fire.key.clone(), fire.line, fire.fact.clone())],
-    }
-}
-
-fn digest(
-    fires: &[&Fire],
-    scope: Option<Scope>,
-    today: civil::Date,
-    words: fn(&[Fact], civil::Date) -> String,
-) -> NewMessage {
-    let facts: Vec<Fact> = fires.iter().map(|fire| fire.fact.clone()).collect();
-    let mut keys: Vec<&str> = fires.iter().map(|fire| fire.key.as_str()).collect();
-    keys.sort_unstable();
-    let hash = blake3::hash(keys.join("\n").as_bytes());
-    NewMessage {
-        key: format!("digest:{}", data_encoding::BASE32_NOPAD.encode(&hash.as_bytes()[..15])),
-        kind: MessageKind::Digest,
-        scope,
-        body: words(&facts, today),
-        deliveries: fires.iter().map(|fire| (fire.key.clone(), fire.line, fire.fact.clone())).collect(),
-    }
 }

@@ -6,13 +6,9 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{PassContext, PassError, PassReport};
-use crate::deliver::journal::{ChunkState, Message};
+use crate::deliver::journal::{ChunkState, Message, Recipient};
 use crate::deliver::notifier::{Lookup, MessageKind, Outgoing, Scope, SendOutcome};
 use crate::deliver::outlets::Place;
-
-/// Within this time of its first attempt a chunk is sent again with its nonce, which the place
-/// deduplicates; later the place is asked first. Discord's window is "a few minutes".
-const NONCE_WINDOW: SignedDuration = SignedDuration::from_mins(2);
 
 /// How far before the first attempt a lookup begins: clocks differ.
 const LOOKUP_SKEW: SignedDuration = SignedDuration::from_mins(10);
@@ -29,12 +25,30 @@ const ANSWER_PAUSE: Duration = Duration::from_secs(5 * 60);
 const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
 const BACKOFF_MOST: SignedDuration = SignedDuration::from_mins(10);
 
+/// What goes one way: messages to one notifier with one scope wait for each other.
+type Lane = (Recipient, Option<Scope>);
+
+fn lane(message: &Message) -> Lane {
+    (message.to.clone(), message.scope)
+}
+
+/// What [`Sender::resume`] takes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// What counts.
+    Counting,
+    /// Copies to further notifiers.
+    Copies,
+    /// Both, what counts first.
+    All,
+}
+
 /// Sends messages during one pass.
 pub(crate) struct Sender<'c> {
     context: &'c PassContext<'c>,
     now: Timestamp,
     deadline: Instant,
-    failures: HashMap<Option<Scope>, u32>,
+    failures: HashMap<Lane, u32>,
     /// The time for sending is used up; the rest comes in the next pass.
     pub out_of_time: bool,
 }
@@ -55,25 +69,38 @@ impl<'c> Sender<'c> {
 
     /// Leaves places alone that asked for a pause which still lasts: what they refused goes before all else.
     fn keep_pauses(&mut self, report: &mut PassReport) -> Result<(), PassError> {
-        for (scope, until) in self.context.journal.pauses(self.now)? {
-            self.failures.insert(scope, FAILURES);
+        for (to, scope, until) in self.context.journal.pauses(self.now)? {
+            self.failures.insert((to, scope), FAILURES);
             report.again_at(until);
         }
         Ok(())
     }
 
-    /// Finishes what was on its way when the last pass ended, and confirmations.
-    pub async fn resume(&mut self, report: &mut PassReport) -> Result<(), PassError> {
+    /// Finishes what was on its way when the last pass ended, and confirmations. What tells of something that isn't
+    /// urgent waits for the end of the quiet hours.
+    pub async fn resume(&mut self, which: Which, report: &mut PassReport) -> Result<(), PassError> {
         self.keep_pauses(report)?;
+        let settings = self.context.settings;
+        let quiet = settings.telling.quiet_until(&settings.zone, self.now);
         let mut ready = Vec::new();
         for message in self.context.journal.messages()? {
+            let is_due = match which {
+                Which::All => true,
+                Which::Counting => !message.to.is_copy(),
+                Which::Copies => message.to.is_copy(),
+            };
+            let held =
+                quiet.filter(|_| !message.facts.is_empty() && !settings.telling.is_urgent(&message.facts));
             match message.retry {
+                _ if !is_due => {}
+                _ if held.is_some() => held.into_iter().for_each(|until| report.again_at(until)),
                 Some(at) if at > self.now && message.attempted.is_none_or(|then| then <= self.now) => {
                     report.again_at(at);
                 }
                 _ => ready.push(message),
             }
         }
+        ready.sort_by_key(|message| message.to.is_copy());
         self.deliver(ready, report).await
     }
 
@@ -91,23 +118,24 @@ impl<'c> Sender<'c> {
                 report.again_at(self.now);
                 return Ok(());
             }
-            if !marked && self.failures.get(&message.scope).is_some_and(|count| *count >= FAILURES) {
+            if !marked && self.failures.get(&lane(&message)).is_some_and(|count| *count >= FAILURES) {
                 continue;
             }
             let next = messages.peek().filter(|next| {
                 Instant::now() < self.deadline
                     && next.chunks.first().is_some_and(|chunk| chunk.state == ChunkState::Due)
-                    && self.failures.get(&next.scope).is_none_or(|count| *count < FAILURES)
+                    && self.failures.get(&lane(next)).is_none_or(|count| *count < FAILURES)
             });
             let next = next.map(|next| next.key.clone());
-            let scope = message.scope;
+            let (lane, is_copy) = (lane(&message), message.to.is_copy());
             marked = match self.deliver_one(message, marked, next.as_deref(), report).await? {
                 Ended::Sent { next_marked } => {
-                    self.failures.remove(&scope);
+                    self.failures.remove(&lane);
                     next_marked
                 }
                 Ended::NotSent => {
-                    *self.failures.entry(scope).or_default() += 1;
+                    // One copy that waits for its answer is enough: nobody else is to wait for it.
+                    *self.failures.entry(lane).or_default() += if is_copy { FAILURES } else { 1 };
                     false
                 }
             };
@@ -129,7 +157,15 @@ impl<'c> Sender<'c> {
                 chunk += 1;
                 continue;
             }
-            let Some(place) = self.context.outlets.place(message.route, message.scope) else {
+            let Some(place) = self.context.outlets.place(&message.to, message.route, message.scope) else {
+                if message.to.is_copy() && message.route == 0 {
+                    tracing::info!(
+                        to = message.to.name(),
+                        "the settings name it no more: its copy is dropped"
+                    );
+                    journal.drop_message(&message.key)?;
+                    return Ok(Ended::Sent { next_marked: false });
+                }
                 return self.give_up(&message, "every place refused it", report);
             };
             let outgoing = message.outgoing(chunk, place.scope);
@@ -180,8 +216,8 @@ impl<'c> Sender<'c> {
                     }
                     if after.is_some() {
                         // The place asks for a pause: the others for it wait too, in the passes to come as well.
-                        self.failures.insert(message.scope, FAILURES);
-                        journal.pause(message.scope, self.now, retry)?;
+                        self.failures.insert(lane(&message), FAILURES);
+                        journal.pause(&message.to, message.scope, self.now, retry)?;
                     }
                     return Ok(self.not_sent(&message, retry, &reason, report));
                 }
@@ -201,7 +237,7 @@ impl<'c> Sender<'c> {
                         return Ok(self.not_sent(&message, retry, &reason, report));
                     }
                     let route = message.route + 1;
-                    let Some(other) = self.context.outlets.place(route, message.scope) else {
+                    let Some(other) = self.context.outlets.place(&message.to, route, message.scope) else {
                         return self.give_up(&message, &reason, report);
                     };
                     let Some(rerouted) = journal.reroute(&message.key, route, other.notifier.limit())? else {
@@ -211,7 +247,7 @@ impl<'c> Sender<'c> {
                 }
             }
         }
-        for fact in &message.facts {
+        for fact in message.facts.iter().filter(|_| !message.to.is_copy()) {
             report.fired(fact, self.now, self.context.settings.zone.tz());
         }
         Ok(Ended::Sent { next_marked: marked })
@@ -230,7 +266,7 @@ impl<'c> Sender<'c> {
         let state = &message.chunks[chunk];
         if let (ChunkState::Sending, Some(first)) = (state.state, state.first) {
             let age = first.duration_until(now);
-            if age.is_negative() || age >= NONCE_WINDOW {
+            if age.is_negative() || age >= place.notifier.nonce_window() {
                 let since = first.min(now).saturating_sub(LOOKUP_SKEW).unwrap_or(first);
                 match place.notifier.find(outgoing, since).await {
                     Lookup::Found { message_id } if !self.context.journal.is_counted(&message_id)? => {

@@ -1,0 +1,134 @@
+//! Copies: what further notifiers are told of a delivery, each with a state of its own.
+//!
+//! A delivery has one message that counts; its outcome decides what happens to the note. A copy is a message to another
+//! notifier that is claimed in the same transaction and from then on goes its own way: its row says for which delivery
+//! and notifier it was made, stays when the message is gone, and so no notifier is told twice because another one
+//! failed.
+
+use std::collections::HashSet;
+
+use rusqlite::{Transaction, params};
+
+use super::problems::OpenDelivery;
+use super::{Journal, JournalError, instant, json};
+use crate::deliver::notifier::Fact;
+
+/// Which notifier a message is for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Recipient {
+    /// The one that counts, by the settings of the day on which it is sent.
+    #[default]
+    Primary,
+    /// One that is named; the primary one, should the settings name it no more.
+    Named(String),
+    /// A further one, besides the one that counts; nobody, should the settings name it no more.
+    Copy(String),
+}
+
+impl Recipient {
+    /// The notifier's name, where one is named.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Primary => None,
+            Self::Named(name) | Self::Copy(name) => Some(name),
+        }
+    }
+
+    /// Whether somebody else counts.
+    pub fn is_copy(&self) -> bool {
+        matches!(self, Self::Copy(_))
+    }
+
+    pub(super) fn read(name: Option<String>, copy: bool) -> Self {
+        match name {
+            None => Self::Primary,
+            Some(name) if copy => Self::Copy(name),
+            Some(name) => Self::Named(name),
+        }
+    }
+}
+
+impl Journal {
+    /// Of these deliveries, those of which the notifier with this name was given a copy already.
+    pub fn copied<'k>(
+        &self,
+        keys: impl IntoIterator<Item = &'k str>,
+        name: &str,
+    ) -> Result<HashSet<String>, JournalError> {
+        self.read(|tx| {
+            let mut known =
+                tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM copies WHERE key = ?1 AND outlet = ?2)")?;
+            let mut found = HashSet::new();
+            for key in keys {
+                if known.query_row(params![key, name], |row| row.get(0))? {
+                    found.insert(key.to_owned());
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// The copies that are on their way: one entry for each thing that they tell of.
+    pub fn open_copies(&self) -> Result<Vec<OpenDelivery>, JournalError> {
+        let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<OpenDelivery>> {
+            let name: String = row.get(0)?;
+            let facts: Vec<Fact> = json(row, 1)?;
+            let (attempts, retry, error): (_, _, Option<String>) = (row.get(2)?, row.get(3)?, row.get(4)?);
+            let open = facts.into_iter().map(|fact| OpenDelivery {
+                key: format!("{} ({name})", fact.id),
+                state: "copy".to_owned(),
+                fact,
+                attempts,
+                retry: instant(retry),
+                error: error.clone(),
+            });
+            Ok(open.collect())
+        };
+        let rows: Vec<Vec<OpenDelivery>> = self.read(|tx| {
+            let sql =
+                "SELECT outlet, facts, attempts, retry_ms, error FROM messages WHERE copy = 1 ORDER BY rowid";
+            tx.prepare_cached(sql)?.query_map([], read)?.collect()
+        })?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+}
+
+/// Notes that copies of these deliveries are made; false where one was made before.
+pub(super) fn claim<'k>(
+    tx: &Transaction<'_>,
+    message: &str,
+    name: &str,
+    keys: impl IntoIterator<Item = &'k str>,
+) -> rusqlite::Result<bool> {
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO copies (key, outlet, message) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+    )?;
+    for key in keys {
+        if insert.execute(params![key, name, message])? == 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The table and columns, which journals up to version 4 don't have.
+pub(super) fn create(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute_batch(
+        "ALTER TABLE messages ADD COLUMN outlet TEXT;               -- the notifier's name; none: the primary one
+         ALTER TABLE messages ADD COLUMN copy INTEGER NOT NULL DEFAULT 0; -- 1: another notifier counts
+         CREATE TABLE copies (
+            key       TEXT NOT NULL,                -- the delivery's
+            outlet    TEXT NOT NULL,                -- the notifier's name
+            message   TEXT REFERENCES messages (key) ON DELETE SET NULL,
+            delivered TEXT,                         -- the message's id, where the place gives one
+            PRIMARY KEY (key, outlet)
+         ) STRICT;
+         CREATE INDEX copies_message ON copies (message) WHERE message IS NOT NULL;",
+    )
+}
+
+/// Forgets copies of deliveries that are known no more.
+pub(super) fn prune(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM copies WHERE message IS NULL AND key NOT IN (SELECT key FROM deliveries)";
+    tx.execute(sql, []).map(drop)
+}

@@ -1,0 +1,201 @@
+//! From the settings to the notifiers: who is told of what is due.
+//!
+//! The first of `[notify] kinds` is the one that counts; where it can't be used the console takes its place, and says
+//! why. A further one that can't be used is left out, and `doctor` says so.
+
+use std::sync::Arc;
+
+use crate::config::{ConfigError, NotifyKind};
+
+use crate::deliver::{Console, Desktop, Links, Notifier, Outlets, Telling, takes_links};
+use crate::workspace::Workspace;
+
+impl Workspace {
+    /// Who is told, by the settings; `json` makes the console's lines JSON objects.
+    pub fn outlets(&self, json: bool) -> Outlets {
+        let console = Console::stdout(json, self.zone.tz().clone());
+        let console = if takes_links() { console.with_links(self.links()) } else { console };
+        self.outlets_with(Arc::new(console))
+    }
+
+    /// Who is told, by the settings, with this console.
+    #[expect(clippy::needless_pass_by_value, reason = "whoever makes a console hands it over")]
+    pub fn outlets_with(&self, console: Arc<dyn Notifier>) -> Outlets {
+        let mut all = self.settings.notify.all().into_iter();
+        let first = all.next().unwrap_or_default();
+        let (primary, fallback) = match self.notifier(first, &console) {
+            Ok(primary) if first == NotifyKind::Console => (primary, None),
+            Ok(primary) => (primary, Some(Arc::clone(&console))),
+            Err(error) => {
+                tracing::error!("{error}");
+                (Arc::clone(&console), None)
+            }
+        };
+        let usable =
+            |kind| self.notifier(kind, &console).inspect_err(|error| tracing::error!("{error}")).ok();
+        Outlets { primary, fallback, others: all.filter_map(usable).collect() }
+    }
+
+    /// The notifier of one kind, by the settings.
+    ///
+    /// # Errors
+    /// What is set can't work: a secret that isn't there, an address that is none, a build without it.
+    pub fn notifier(
+        &self,
+        kind: NotifyKind,
+        console: &Arc<dyn Notifier>,
+    ) -> Result<Arc<dyn Notifier>, ConfigError> {
+        match kind {
+            NotifyKind::Console => Ok(Arc::clone(console)),
+            NotifyKind::Desktop => Ok(Arc::new(Desktop)),
+            NotifyKind::Discord => discord(self),
+            NotifyKind::Ntfy => ntfy(self),
+            NotifyKind::Email => email(self),
+            NotifyKind::Webhook => webhook(self),
+        }
+    }
+
+    /// Who is told of what, and when not, by the settings.
+    pub fn telling(&self) -> Telling {
+        let notify = &self.settings.notify;
+        let names = |kinds: &[NotifyKind]| kinds.iter().map(|kind| kind.as_str()).collect();
+        Telling {
+            kinds: names(&notify.by_default()),
+            quiet: notify.quiet.map(|quiet| (quiet.from, quiet.to)),
+            urgent: notify.urgent.clone(),
+            tags: notify.tags.iter().map(|(tag, kinds)| (tag.clone(), names(kinds))).collect(),
+        }
+    }
+
+    /// The links that open the notes of this vault in Obsidian.
+    pub fn links(&self) -> Links {
+        let name = self.vault.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let paths = &self.settings.paths;
+        Links { vault: name, reminders: paths.reminders.clone(), commitments: paths.commitments.clone() }
+    }
+
+    /// The bot, for answers: they go where the question was asked, whoever is told of reminders; what is refused
+    /// there goes to the console.
+    #[cfg(feature = "discord")]
+    pub fn bot_outlets(&self) -> Outlets {
+        let console: Arc<dyn Notifier> = Arc::new(Console::stdout(false, self.zone.tz().clone()));
+        match discord(self) {
+            Ok(primary) => Outlets::with_fallback(primary, console),
+            Err(error) => {
+                tracing::error!("{error}");
+                Outlets::only(console)
+            }
+        }
+    }
+}
+
+/// A certificate authority's certificates, from the file that the settings name.
+#[cfg(any(feature = "push", feature = "email"))]
+fn authority(workspace: &Workspace) -> Result<Option<Vec<u8>>, ConfigError> {
+    let Some(file) = &workspace.settings.notify.ca_file else { return Ok(None) };
+    let path = crate::config::expand(file, workspace.vault.root());
+    let read = std::fs::read(&path).map_err(|error| {
+        ConfigError::new(format!("can't read `[notify] ca_file`, `{}`: {error}", path.display()))
+            .suggest("name a file with certificates in PEM form")
+    });
+    read.map(Some)
+}
+
+#[cfg(feature = "discord")]
+fn discord(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
+    use crate::discord::setup::{SetUpError, notifier};
+    notifier(&workspace.settings.discord, workspace.vault.root()).map_err(|error| match error {
+        SetUpError::Secret(error) => error,
+        SetUpError::Discord(error) => ConfigError::new(error.to_string()),
+    })
+}
+
+#[cfg(not(feature = "discord"))]
+fn discord(_: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
+    Err(without("Discord"))
+}
+
+#[cfg(feature = "push")]
+fn ntfy(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
+    let settings = &workspace.settings.notify.ntfy;
+    let token = secret(crate::config::NTFY_TOKEN_VARIABLE, settings.token_file.as_deref(), workspace)?;
+    let authority = authority(workspace)?;
+    let telling = Arc::new(workspace.telling());
+    let ntfy =
+        crate::deliver::NtfyNotifier::new(settings, token, authority.as_deref(), workspace.links(), telling)?;
+    Ok(Arc::new(ntfy))
+}
+
+#[cfg(feature = "push")]
+fn webhook(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
+    use crate::config::{SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE};
+    let settings = &workspace.settings.notify.webhook;
+    let address = match &settings.url {
+        Some(url) => Some(secrecy::SecretString::from(url.as_str())),
+        None => secret(SIGNED_URL_VARIABLE, settings.url_file.as_deref(), workspace)?,
+    };
+    let address = address.ok_or_else(|| {
+        ConfigError::new("the webhook has no address")
+            .suggest(format!("set `url` in `[notify.webhook]`, or `{SIGNED_URL_VARIABLE}`"))
+    })?;
+    let key =
+        secret(SIGNED_SECRET_VARIABLE, settings.secret_file.as_deref(), workspace)?.ok_or_else(|| {
+            ConfigError::new("the webhook has no secret to sign with")
+                .suggest(format!("set `{SIGNED_SECRET_VARIABLE}`, or `secret_file` in `[notify.webhook]`"))
+        })?;
+    let webhook = crate::deliver::SignedWebhook::new(
+        address,
+        &key,
+        authority(workspace)?.as_deref(),
+        workspace.links(),
+        Arc::new(workspace.telling()),
+        Arc::clone(&workspace.clock),
+    )?;
+    Ok(Arc::new(webhook))
+}
+
+#[cfg(not(feature = "push"))]
+fn ntfy(_: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
+    Err(without("ntfy"))
+}
+
+#[cfg(not(feature = "push"))]
+fn webhook(_: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
+    Err(without("webhooks"))
+}
+
+#[cfg(feature = "email")]
+fn email(workspace: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
+    let settings = &workspace.settings.notify.email;
+    let password =
+        secret(crate::config::EMAIL_PASSWORD_VARIABLE, settings.password_file.as_deref(), workspace)?;
+    let email = crate::deliver::Email::new(
+        settings,
+        password,
+        authority(workspace)?.as_deref(),
+        workspace.links(),
+        Arc::new(workspace.telling()),
+        Arc::clone(&workspace.clock),
+    )?;
+    Ok(Arc::new(email))
+}
+
+#[cfg(not(feature = "email"))]
+fn email(_: &Workspace) -> Result<Arc<dyn Notifier>, ConfigError> {
+    Err(without("mail"))
+}
+
+#[cfg(any(feature = "push", feature = "email"))]
+fn secret(
+    variable: &str,
+    file: Option<&str>,
+    workspace: &Workspace,
+) -> Result<Option<secrecy::SecretString>, ConfigError> {
+    crate::config::secret(variable, file, workspace.vault.root())
+}
+
+#[cfg(not(all(feature = "discord", feature = "push", feature = "email")))]
+fn without(what: &str) -> ConfigError {
+    ConfigError::new(format!("this build of vault-agent has no {what}"))
+        .suggest("build it with its default features, or set another `[notify] kind`")
+}

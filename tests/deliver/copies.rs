@@ -1,0 +1,148 @@
+//! Several notifiers at once, each with a state of its own.
+
+use jiff::SignedDuration;
+
+use crate::crashes::{STEPS, tick_until};
+use crate::world::{Fault, World, id, line};
+
+const NOW: &str = "2026-12-01T09:30:00Z";
+
+fn secs(seconds: i64) -> SignedDuration {
+    SignedDuration::from_secs(seconds)
+}
+
+fn one() -> World {
+    World::new(NOW, &line("2026-12-01", "09:30", "none", "Call", &id('A'))).with_other()
+}
+
+#[test]
+fn each_is_told_once_and_the_line_goes() {
+    let mut world = one();
+    let report = world.tick();
+    assert_eq!(report.fired.len(), 1, "told of once, by whoever");
+    assert_eq!(
+        (world.place.texts(), world.other()),
+        (vec!["Reminder: Call".to_owned()], vec!["Reminder: Call".to_owned()])
+    );
+    assert_eq!(world.read(), "");
+    world.later(secs(60)).tick();
+    assert_eq!((world.place.texts().len(), world.other().len()), (1, 1));
+}
+
+#[test]
+fn one_that_fails_is_tried_alone_until_it_takes_it() {
+    let mut world = one();
+    for _ in 0..3 {
+        world.others[0].fault(Fault::Unreachable(None));
+    }
+    let report = world.tick();
+    assert_eq!((report.fired.len(), report.failed.len()), (1, 1));
+    assert_eq!(world.read(), "", "the one that counts took it");
+    assert_eq!(world.journal().open_copies().unwrap().len(), 1);
+    let mut again = report.again;
+    while let Some(at) = again.filter(|_| world.other().is_empty()) {
+        world.clock.set(at);
+        again = world.tick().again;
+    }
+    assert_eq!((world.place.texts().len(), world.other().len()), (1, 1));
+    assert_eq!(*world.place.attempts.lock().unwrap(), 1);
+    assert!(world.journal().open_copies().unwrap().is_empty());
+}
+
+#[test]
+fn while_the_one_that_counts_fails_the_other_is_told_once() {
+    let mut world = one();
+    for _ in 0..5 {
+        world.place.fault(Fault::Unreachable(None));
+        world.tick();
+        world.later(secs(3600));
+    }
+    assert_eq!((world.place.texts().len(), world.other().len()), (0, 1));
+    // By now others were missed too, and the one that counts tells of all in a digest.
+    let more: String =
+        "BCDE".chars().map(|c| line("2026-12-01", "09:31", "none", &c.to_string(), &id(c))).collect();
+    world.write(world.read() + &more);
+    world.tick();
+    let (place, other) = (world.place.texts(), world.other());
+    assert!(place.len() == 1 && place[0].starts_with("5 were missed"), "{place:?}");
+    assert_eq!(other.iter().filter(|text| text.contains("Call")).count(), 1, "{other:?}");
+    assert!(other[1].starts_with("4 were missed"), "{other:?}");
+    assert_eq!(world.read(), "");
+}
+
+#[test]
+fn a_refusal_by_one_is_told_and_nobody_is_told_twice() {
+    let mut world = one();
+    world.others[0].refuses.lock().unwrap().push(None);
+    assert_eq!(world.tick().fired.len(), 1);
+    let refusals = world.journal().refusals("settings 1").unwrap();
+    assert_eq!(refusals.iter().map(|refusal| refusal.place.as_str()).collect::<Vec<_>>(), ["other"]);
+    for _ in 0..3 {
+        world.later(secs(600)).tick();
+    }
+    assert_eq!((world.place.texts().len(), *world.others[0].attempts.lock().unwrap()), (1, 1));
+}
+
+#[test]
+fn what_waits_for_a_notifier_that_is_gone_from_the_settings_is_dropped() {
+    let mut world = one();
+    world.others[0].fault(Fault::Unreachable(None));
+    world.tick();
+    world.others.clear();
+    world.settings.telling.kinds.truncate(1);
+    let report = world.later(secs(600)).tick();
+    assert!(report.failed.is_empty(), "{:?}", report.failed);
+    assert!(world.journal().open_copies().unwrap().is_empty());
+    assert_eq!(world.later(secs(600)).tick().again, None);
+}
+
+#[test]
+fn a_tag_leads_elsewhere() {
+    let text = line("2026-12-01", "09:30", "none", "Call", &id('A'))
+        + &line("2026-12-01", "09:30", "none", "Plan #work/office", &id('B'));
+    let mut world = World::new(NOW, &text).with_other();
+    world.settings.telling.kinds.truncate(1);
+    world.settings.telling.tags.insert("work".to_owned(), vec!["other"]);
+    assert_eq!(world.tick().fired.len(), 2);
+    assert_eq!(world.place.texts(), ["Reminder: Call"]);
+    assert_eq!(world.other(), ["Reminder: Plan #work/office"]);
+    assert_eq!(world.read(), "");
+}
+
+#[test]
+fn a_slow_one_holds_nobody_else_up() {
+    let text: String =
+        "ABCD".chars().map(|c| line("2026-12-01", "09:30", "none", &c.to_string(), &id(c))).collect();
+    let mut world = World::new(NOW, &text).with_other();
+    for _ in 0..9 {
+        world.others[0].fault(Fault::Nothing);
+    }
+    assert_eq!(world.tick().fired.len(), 4);
+    assert_eq!(
+        *world.others[0].attempts.lock().unwrap(),
+        1,
+        "one question without an answer a pass is enough"
+    );
+}
+
+#[test]
+fn each_step_may_be_the_last_before_a_crash() {
+    let text = line("2026-12-01", "09:30", "none", "One", &id('A'))
+        + &line("2026-12-01", "09:30", "daily", "Two", &id('B'));
+    let mut crashes = 0;
+    for (step, name) in STEPS.iter().enumerate() {
+        for nth in 0..5 {
+            for wait in [30, 600] {
+                let mut world = World::new(NOW, &text).with_other();
+                crashes += usize::from(tick_until(&mut world, step, nth).is_none());
+                world.later(SignedDuration::from_secs(wait)).tick();
+                world.later(SignedDuration::from_secs(60)).tick();
+                let context = format!("{name}, {nth} times before, then {wait} s");
+                for texts in [world.place.texts(), world.other()] {
+                    assert_eq!(texts.len(), 2, "{context}: {texts:?}");
+                }
+            }
+        }
+    }
+    assert!(crashes >= 2 * STEPS.len(), "only {crashes} crashes");
+}

@@ -1,0 +1,353 @@
+//! ntfy, mail and signed webhooks against servers that speak their protocols and fail in every way.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use secrecy::SecretString;
+use vault_agent::config::{self, MailSecurity};
+
+use vault_agent::deliver::{
+    Email, Links, Lookup, MessageKind, Notifier, NtfyNotifier, Outgoing, SendOutcome, SignedWebhook, Telling,
+};
+
+use crate::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
+use crate::world::{World, id, line};
+
+const NOW: &str = "2026-12-01T09:30:00Z";
+
+fn links() -> Links {
+    Links { vault: "My Vault".into(), reminders: "Reminders.md".into(), commitments: "COMMITMENTS.md".into() }
+}
+
+fn telling() -> Arc<Telling> {
+    Arc::new(Telling { urgent: "urgent".to_owned(), ..Telling::default() })
+}
+
+fn ntfy(url: &str) -> Arc<NtfyNotifier> {
+    let settings =
+        config::Ntfy { url: url.to_owned(), topic: Some("t".to_owned()), ..config::Ntfy::default() };
+    let token = Some(SecretString::from("tk_secret"));
+    Arc::new(NtfyNotifier::new(&settings, token, None, links(), telling()).unwrap())
+}
+
+fn webhook(url: &str, world: &World) -> Arc<SignedWebhook> {
+    let key = SecretString::from("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    let clock = Arc::clone(&world.clock) as _;
+    Arc::new(SignedWebhook::new(SecretString::from(url), &key, None, links(), telling(), clock).unwrap())
+}
+
+fn email(port: u16, world: &World) -> Arc<Email> {
+    let settings = config::Email {
+        server: Some("127.0.0.1".to_owned()),
+        port: Some(port),
+        security: MailSecurity::None,
+        user: Some("me@example.org".to_owned()),
+        to: vec!["Me <me@example.org>".to_owned(), "you@example.org".to_owned()],
+        ..config::Email::default()
+    };
+    let (clock, password) = (Arc::clone(&world.clock) as _, Some(SecretString::from("passw0rd")));
+    Arc::new(Email::new(&settings, password, None, links(), telling(), clock).unwrap())
+}
+
+fn message(text: &str) -> Outgoing {
+    Outgoing {
+        key: "k".to_owned(),
+        nonce: "NONCE".to_owned(),
+        chunk: 0,
+        chunks: 1,
+        kind: MessageKind::Notice,
+        text: text.to_owned(),
+        scope: None,
+        facts: Vec::new(),
+        reply_to: None,
+    }
+}
+
+fn send(notifier: &dyn Notifier) -> SendOutcome {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(notifier.send(&message("hello")))
+}
+
+fn one(msg: &str) -> World {
+    World::new(NOW, &line("2026-12-01", "09:30", "none", msg, &id('A')))
+}
+
+/// A port at which nobody listens.
+fn closed() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// The kind of an outcome, and its words.
+fn shown(outcome: &SendOutcome) -> (&'static str, &str) {
+    match outcome {
+        SendOutcome::Sent { .. } => ("sent", ""),
+        SendOutcome::Unknown { reason } => ("unknown", reason),
+        SendOutcome::Retry { reason, .. } => ("retry", reason),
+        SendOutcome::Refused { reason } => ("refused", reason),
+    }
+}
+
+/// Sends; once the server has heard everything, lets the time go by in which it should have answered.
+fn send_to_the_silent(notifier: Arc<dyn Notifier>, has_heard: impl Fn() -> bool) -> SendOutcome {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async move {
+        let sending = tokio::spawn(async move { notifier.send(&message("hello")).await });
+        while !has_heard() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        tokio::time::pause();
+        tokio::time::advance(std::time::Duration::from_secs(40)).await;
+        sending.await.unwrap()
+    })
+}
+
+#[test]
+fn ntfy_gets_title_text_link_and_urgency() {
+    let server = NtfyServer::start(true, true);
+    let mut world = one("Call Zoë #urgent");
+    world.notifier = Some(ntfy(&server.web.url));
+    assert_eq!(world.tick().fired.len(), 1);
+    let asked = server.web.asked();
+    assert_eq!(asked[0].header("authorization"), Some("Bearer tk_secret"));
+    let sent = asked[0].json();
+    assert_eq!((&sent["topic"], &sent["title"]), (&"t".into(), &"Reminder".into()));
+    assert_eq!((&sent["message"], &sent["priority"]), (&"Call Zoë #urgent".into(), &5.into()));
+    assert_eq!(sent["click"], "obsidian://open?vault=My%20Vault&file=Reminders");
+    assert_eq!(world.read(), "");
+}
+
+#[test]
+fn an_answer_of_ntfy_that_is_lost_makes_no_second_message() {
+    for (knows_sequences, fault, sends) in [
+        (true, Fault::LostAnswer, 1),
+        (false, Fault::LostAnswer, 1),
+        (true, Fault::Cut, 2),
+        (false, Fault::Cut, 2),
+    ] {
+        let server = NtfyServer::start(knows_sequences, true);
+        server.web.fault(fault.clone());
+        let mut world = one("Call");
+        world.notifier = Some(ntfy(&server.web.url));
+        assert_eq!(world.tick().failed.len(), 1);
+        assert!(!world.read().is_empty());
+        world.later(SignedDuration::from_secs(20)).tick();
+        assert_eq!(server.texts(), ["Call"], "{fault:?}");
+        let posts = server.web.asked().iter().filter(|asked| asked.method == "POST").count();
+        assert_eq!((posts, world.read().as_str()), (sends, ""), "{fault:?}");
+    }
+}
+
+#[test]
+fn two_reminders_that_say_the_same_both_reach_ntfy() {
+    for knows_sequences in [true, false] {
+        let server = NtfyServer::start(knows_sequences, true);
+        let twins = line("2026-12-01", "09:30", "none", "Call", &id('A'))
+            + &line("2026-12-01", "09:30", "none", "Call", &id('B'));
+        let mut world = World::new(NOW, &twins);
+        world.notifier = Some(ntfy(&server.web.url));
+        server.web.fault(Fault::LostAnswer);
+        world.tick();
+        world.later(SignedDuration::from_secs(30)).tick();
+        world.later(SignedDuration::from_secs(60)).tick();
+        assert_eq!(server.texts(), ["Call", "Call"], "{knows_sequences}");
+    }
+}
+
+#[test]
+fn a_topic_that_may_only_be_written_is_told_at_least_once() {
+    let server = NtfyServer::start(true, false);
+    server.web.fault(Fault::LostAnswer);
+    let mut world = one("Call");
+    world.notifier = Some(ntfy(&server.web.url));
+    world.tick();
+    world.later(SignedDuration::from_secs(20)).tick();
+    assert_eq!(server.texts(), ["Call", "Call"]);
+    let kept = server.messages.lock().unwrap();
+    assert_eq!(kept[0]["sequence_id"], kept[1]["sequence_id"], "so that a phone shows one");
+}
+
+#[test]
+fn what_http_servers_answer_is_told_apart() {
+    let world = one("x");
+    let web = Web::start(|_| (200, "{}".to_owned()));
+    let hook = webhook(&format!("{}/secret-path", web.url), &world);
+    for (fault, kind) in [
+        (Fault::Status(401, ""), "refused"),
+        (Fault::Status(404, ""), "refused"),
+        (Fault::Status(302, "location: http://127.0.0.1:1/\r\n"), "refused"),
+        (Fault::Status(500, ""), "unknown"),
+        (Fault::Status(503, ""), "unknown"),
+        (Fault::Status(429, "retry-after: 77\r\n"), "retry"),
+        (Fault::Cut, "unknown"),
+        (Fault::LostAnswer, "unknown"),
+    ] {
+        web.fault(fault.clone());
+        let outcome = send(&*hook);
+        assert_eq!(shown(&outcome).0, kind, "{fault:?}: {outcome:?}");
+        assert!(!format!("{outcome:?}").contains("secret-path"), "an address may be a secret: {outcome:?}");
+        if let SendOutcome::Retry { after, .. } = outcome {
+            assert_eq!(after, Some(std::time::Duration::from_secs(77)));
+        }
+    }
+    assert_eq!(shown(&send(&*hook)).0, "sent");
+    let nobody = format!("http://127.0.0.1:{}", closed());
+    for outcome in [send(&*webhook(&nobody, &world)), send(&*ntfy(&nobody))] {
+        let (kind, words) = shown(&outcome);
+        assert!(kind == "retry" && words.contains("can't be reached"), "{outcome:?}");
+    }
+    // An answer that is none: ntfy says which message it made.
+    assert_eq!(shown(&send(&*ntfy(&web.url))).0, "unknown");
+}
+
+#[test]
+fn a_server_that_says_nothing_may_have_it() {
+    let world = one("x");
+    let web = Web::start(|_| (200, "{}".to_owned()));
+    for notifier in [webhook(&web.url, &world) as Arc<dyn Notifier>, ntfy(&web.url)] {
+        web.fault(Fault::Silent);
+        let before = web.asked().len();
+        let outcome = send_to_the_silent(notifier, || web.asked().len() > before);
+        assert_eq!(shown(&outcome).0, "unknown", "{outcome:?}");
+    }
+    let server = MailServer::start();
+    server.faults.lock().unwrap().push_back(MailFault::TakesAndKeepsSilent);
+    let outcome = send_to_the_silent(email(server.port, &world), || !server.mails().is_empty());
+    assert_eq!(shown(&outcome).0, "unknown", "{outcome:?}");
+}
+
+#[test]
+fn a_webhook_gets_signed_json_with_the_same_id_on_every_attempt() {
+    let web = Web::start(|_| (204, String::new()));
+    let mut world = one("Call");
+    world.notifier = Some(webhook(&web.url, &world));
+    web.fault(Fault::LostAnswer);
+    world.tick();
+    world.later(SignedDuration::from_secs(20)).tick();
+    assert_eq!(world.read(), "");
+    let asked = web.asked();
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[0].header("webhook-id"), asked[1].header("webhook-id"));
+    assert_ne!(asked[0].header("webhook-timestamp"), asked[1].header("webhook-timestamp"));
+    assert_ne!(asked[0].header("webhook-signature"), asked[1].header("webhook-signature"));
+    let body = asked[1].json();
+    assert_eq!((&body["type"], &body["text"]), (&"vault-agent.reminder".into(), &"Reminder: Call".into()));
+    assert_eq!((&body["facts"][0]["msg"], &body["urgent"]), (&"Call".into(), &false.into()));
+    assert_eq!(body["link"], "obsidian://open?vault=My%20Vault&file=Reminders");
+}
+
+#[test]
+fn a_mail_has_a_subject_a_link_and_the_same_id_on_every_attempt() {
+    let server = MailServer::start();
+    let mut world = one("Call Zoë #urgent");
+    world.notifier = Some(email(server.port, &world));
+    server.faults.lock().unwrap().push_back(MailFault::TakesAndCuts);
+    assert_eq!(world.tick().failed.len(), 1);
+    world.later(SignedDuration::from_secs(20)).tick();
+    assert_eq!(world.read(), "");
+    let mails = server.mails();
+    assert_eq!(mails.len(), 2, "a mail server can't be asked");
+    let header = |mail: &str, name: &str| {
+        mail.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
+    };
+    assert_eq!(header(&mails[0], "Message-ID:"), header(&mails[1], "Message-ID:"));
+    assert!(header(&mails[0], "Message-ID:").unwrap().ends_with("@example.org>"));
+    assert_eq!(header(&mails[0], "Auto-Submitted:").as_deref(), Some("auto-generated"));
+    assert_eq!(header(&mails[0], "Importance:").as_deref(), Some("high"));
+    assert!(header(&mails[0], "Date:").unwrap().starts_with("Tue, 01 Dec 2026 09:30:00"), "{}", mails[0]);
+    assert!(mails[0].contains("Subject:") && mails[0].contains("obsidian://open?vault"), "{}", mails[0]);
+    let said = server.said.lock().unwrap().join("\n");
+    assert!(
+        said.contains("RCPT TO:<me@example.org>") && said.contains("RCPT TO:<you@example.org>"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_a_mail_server_says_is_told_apart() {
+    let world = one("x");
+    let server = MailServer::start();
+    let notifier = email(server.port, &world);
+    for (fault, kind) in [
+        (MailFault::Says("GREETING", "421 too busy"), "retry"),
+        (MailFault::Says("AUTH", "535 5.7.8 wrong password"), "refused"),
+        (MailFault::Says("MAIL", "451 later"), "retry"),
+        (MailFault::Says("RCPT", "550 5.1.1 nobody here"), "refused"),
+        (MailFault::Says("RCPT", "450 4.2.0 greylisted"), "retry"),
+        (MailFault::CutsAt("EHLO"), "retry"),
+        (MailFault::CutsAt("AUTH"), "retry"),
+        (MailFault::CutsAt("RCPT"), "retry"),
+        (MailFault::CutsAt("DATA"), "retry"),
+        (MailFault::Says("TEXT", "554 5.7.1 looks like spam"), "refused"),
+        (MailFault::Says("TEXT", "452 4.3.1 full"), "retry"),
+        (MailFault::TakesAndCuts, "unknown"),
+    ] {
+        server.faults.lock().unwrap().push_back(fault.clone());
+        let outcome = send(&*notifier);
+        assert_eq!(shown(&outcome).0, kind, "{fault:?}: {outcome:?}");
+        assert!(!format!("{outcome:?}").contains("passw0rd"), "{outcome:?}");
+    }
+    assert_eq!(shown(&send(&*notifier)).0, "sent");
+    let outcome = send(&*email(closed(), &world));
+    assert_eq!(shown(&outcome).0, "retry", "{outcome:?}");
+}
+
+#[test]
+fn mail_never_travels_in_the_clear_to_another_machine() {
+    let world = one("x");
+    let settings = config::Email {
+        server: Some("mail.example.org".to_owned()),
+        security: MailSecurity::None,
+        from: Some("me@example.org".to_owned()),
+        ..config::Email::default()
+    };
+    let clock = Arc::clone(&world.clock) as _;
+    let error = Email::new(&settings, None, None, links(), telling(), clock).unwrap_err();
+    assert!(error.to_string().contains("in the clear"), "{error}");
+    // A server that offers no STARTTLS is told no password.
+    let server = MailServer::start();
+    let settings = config::Email {
+        server: Some("127.0.0.1".to_owned()),
+        port: Some(server.port),
+        user: Some("me@example.org".to_owned()),
+        ..config::Email::default()
+    };
+    let (clock, password) = (Arc::clone(&world.clock) as _, Some(SecretString::from("passw0rd")));
+    let outcome = send(&Email::new(&settings, password, None, links(), telling(), clock).unwrap());
+    let (kind, words) = shown(&outcome);
+    assert!(kind == "refused" && words.contains("STARTTLS"), "{outcome:?}");
+    assert!(!server.said.lock().unwrap().iter().any(|said| said.starts_with("AUTH")));
+}
+
+#[test]
+fn a_token_never_travels_in_the_clear_to_another_machine() {
+    let settings = |url: &str| config::Ntfy {
+        url: url.to_owned(),
+        topic: Some("t".to_owned()),
+        ..config::Ntfy::default()
+    };
+    let make = |url: &str, token: Option<&str>| {
+        NtfyNotifier::new(&settings(url), token.map(SecretString::from), None, links(), telling())
+    };
+    assert!(make("http://ntfy.example.org", Some("tk")).unwrap_err().to_string().contains("in the clear"));
+    for url in ["http://ntfy.example.org", "ftp://x", "nonsense"] {
+        assert_eq!(make(url, None).is_ok(), url.contains("example"), "{url}");
+    }
+    for url in ["https://ntfy.sh", "http://localhost:8080/", "http://192.168.1.4", "http://nas.local"] {
+        assert!(make(url, Some("tk")).is_ok(), "{url}");
+    }
+}
+
+#[test]
+fn a_topic_of_ntfy_is_asked_and_not_guessed() {
+    let server = NtfyServer::start(true, true);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let notifier = ntfy(&server.web.url);
+    let found =
+        |notifier: &NtfyNotifier| runtime.block_on(notifier.find(&message("hello"), NOW.parse().unwrap()));
+    assert_eq!(found(&notifier), Lookup::NotFound);
+    server.web.fault(Fault::Status(500, ""));
+    assert!(matches!(found(&notifier), Lookup::Later { .. }));
+    runtime.block_on(notifier.send(&message("hello")));
+    assert_eq!(found(&notifier), Lookup::Found { message_id: "m0".to_owned() });
+}

@@ -1,0 +1,68 @@
+//! Quiet hours: what is due in them waits, unless it is urgent.
+
+use jiff::SignedDuration;
+
+use crate::world::{Fault, World, id, line};
+
+const NIGHT: &str = "2026-12-01T22:30:00Z";
+
+fn quiet(text: &str) -> World {
+    let mut world = World::new(NIGHT, text);
+    let hour = |hour| jiff::civil::time(hour, 0, 0, 0);
+    world.settings.telling.quiet = Some((hour(22), hour(7)));
+    world
+}
+
+fn night(msg: &str, letter: char) -> String {
+    line("2026-12-01", "22:30", "none", msg, &id(letter))
+}
+
+#[test]
+fn what_is_due_waits_for_the_morning_and_says_so() {
+    let mut world = quiet(&(night("Call", 'A') + &night("Wake up #urgent", 'B')));
+    let report = world.tick();
+    assert_eq!(world.place.texts(), ["Reminder: Wake up #urgent"]);
+    assert_eq!((report.fired.len(), report.waiting, report.failed.len()), (1, 1, 0));
+    assert_eq!(report.again, Some("2026-12-02T07:00:00Z".parse().unwrap()));
+    assert!(world.read().contains("Call") && !world.read().contains("Wake up"));
+    world.at("2026-12-02T06:59:00Z").tick();
+    assert_eq!(world.place.texts().len(), 1);
+    world.at("2026-12-02T07:00:00Z").tick();
+    assert_eq!(world.place.texts()[1], "Reminder: Call (due Tue 1 Dec 22:30, 8 h late)");
+    assert_eq!(world.read(), "");
+}
+
+#[test]
+fn what_is_taken_out_at_night_never_comes() {
+    let mut world = quiet(&night("Call", 'A'));
+    world.tick();
+    world.write("");
+    world.at("2026-12-02T07:00:00Z").tick();
+    assert!(world.place.texts().is_empty());
+}
+
+#[test]
+fn many_that_waited_come_together() {
+    let all: String = "ABCDE".chars().map(|letter| night(&letter.to_string(), letter)).collect();
+    let mut world = quiet(&all);
+    world.tick();
+    world.at("2026-12-02T07:00:00Z").tick();
+    let texts = world.place.texts();
+    assert!(texts.len() == 1 && texts[0].starts_with("5 were missed:"), "{texts:?}");
+}
+
+#[test]
+fn an_attempt_that_failed_in_the_evening_is_not_repeated_at_night() {
+    let mut world = quiet(&line("2026-12-01", "21:59", "none", "Call", &id('A'))).with_other();
+    world.at("2026-12-01T21:59:00Z");
+    world.place.fault(Fault::Nothing);
+    world.others[0].fault(Fault::Unreachable(None));
+    world.tick();
+    for _ in 0..5 {
+        let report = world.later(SignedDuration::from_mins(20)).tick();
+        assert_eq!(report.again, Some("2026-12-02T07:00:00Z".parse().unwrap()));
+    }
+    assert_eq!((*world.place.attempts.lock().unwrap(), *world.others[0].attempts.lock().unwrap()), (1, 1));
+    world.at("2026-12-02T07:00:00Z").tick();
+    assert_eq!((world.place.texts().len(), world.other().len()), (1, 1));
+}

@@ -1,0 +1,284 @@
+//! Servers that speak the real protocols over real sockets, and fail where they are told to.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// A request over HTTP.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub method: String,
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Asked {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+/// What a server does with the next one, instead of what it should.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// Answers with this status and these headers, and does nothing.
+    Status(u16, &'static str),
+    /// Does it, and cuts the connection in the middle of its answer.
+    LostAnswer,
+    /// Cuts the connection before it does anything.
+    Cut,
+    /// Says nothing, and does nothing.
+    Silent,
+    /// Does it, says nothing, and keeps the connection.
+    DoneAndSilent,
+}
+
+type Handler = dyn Fn(&Asked) -> (u16, String) + Send + Sync;
+
+/// An HTTP server.
+pub struct Web {
+    pub url: String,
+    pub asked: Arc<Mutex<Vec<Asked>>>,
+    pub faults: Arc<Mutex<VecDeque<Fault>>>,
+}
+
+impl Web {
+    pub fn start(handler: impl Fn(&Asked) -> (u16, String) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let web = Self { url, asked: Arc::default(), faults: Arc::default() };
+        let (asked, faults) = (Arc::clone(&web.asked), Arc::clone(&web.faults));
+        let handler: Arc<Handler> = Arc::new(handler);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (asked, faults, handler) =
+                    (Arc::clone(&asked), Arc::clone(&faults), Arc::clone(&handler));
+                thread::spawn(move || serve(stream, &asked, &faults, &*handler));
+            }
+        });
+        web
+    }
+
+    pub fn fault(&self, fault: Fault) {
+        self.faults.lock().unwrap().push_back(fault);
+    }
+
+    pub fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn serve(stream: TcpStream, asked: &Mutex<Vec<Asked>>, faults: &Mutex<VecDeque<Fault>>, handler: &Handler) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut stream = stream;
+    while let Some(request) = read_request(&mut reader) {
+        let fault = faults.lock().unwrap().pop_front();
+        asked.lock().unwrap().push(request.clone());
+        let mut answer = |status: u16, more: &str, body: &str, keep: usize| {
+            let text = format!("HTTP/1.1 {status} X\r\n{more}content-length: {}\r\n\r\n{body}", body.len());
+            let _ = stream.write_all(&text.as_bytes()[..text.len().min(keep)]);
+        };
+        match fault {
+            None => {
+                let (status, body) = handler(&request);
+                answer(status, "content-type: application/json\r\n", &body, usize::MAX);
+            }
+            Some(Fault::Status(status, more)) => answer(status, more, "{\"error\":\"so it is\"}", usize::MAX),
+            Some(Fault::LostAnswer) => {
+                let (status, body) = handler(&request);
+                answer(status, "", &body, 20);
+                let _ = stream.shutdown(Shutdown::Both);
+                return;
+            }
+            Some(Fault::Cut) => {
+                let _ = stream.shutdown(Shutdown::Both);
+                return;
+            }
+            Some(Fault::Silent) => thread::sleep(Duration::from_secs(600)),
+            Some(Fault::DoneAndSilent) => {
+                handler(&request);
+                thread::sleep(Duration::from_secs(600));
+            }
+        }
+    }
+}
+
+fn read_request(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+    let mut words = line.split_whitespace();
+    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        match line.trim().split_once(':') {
+            Some((name, value)) => headers.push((name.to_owned(), value.trim().to_owned())),
+            None => break,
+        }
+    }
+    let mut asked = Asked { method, path, headers, body: Vec::new() };
+    let length = asked.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
+    asked.body = vec![0; length];
+    reader.read_exact(&mut asked.body).ok()?;
+    Some(asked)
+}
+
+/// An ntfy server with one topic, `t`.
+pub struct NtfyServer {
+    pub web: Web,
+    pub messages: Arc<Mutex<Vec<Value>>>,
+}
+
+impl NtfyServer {
+    /// `knows_sequences`: as ntfy does since 2.16. `readable`: whether the topic may be read.
+    pub fn start(knows_sequences: bool, readable: bool) -> Self {
+        let messages: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let kept = Arc::clone(&messages);
+        let web = Web::start(move |asked| match asked.method.as_str() {
+            "GET" if !readable => {
+                (403, json!({"code": 40301, "http": 403, "error": "forbidden"}).to_string())
+            }
+            "GET" => {
+                assert!(asked.path.starts_with("/t/json?poll=1&since="), "{}", asked.path);
+                let lines: Vec<String> = kept.lock().unwrap().iter().map(Value::to_string).collect();
+                (200, lines.join("\n") + "\n")
+            }
+            _ => {
+                let sent = asked.json();
+                let mut kept = kept.lock().unwrap();
+                let id = format!("m{}", kept.len());
+                let mut message = json!({"id": id, "time": 1_780_000_000, "event": "message", "topic": sent["topic"],
+                    "title": sent["title"], "message": sent["message"], "click": sent["click"]});
+                if knows_sequences {
+                    message["sequence_id"] = sent["sequence_id"].clone();
+                }
+                kept.push(message.clone());
+                (200, message.to_string())
+            }
+        });
+        Self { web, messages }
+    }
+
+    pub fn texts(&self) -> Vec<String> {
+        let kept = self.messages.lock().unwrap();
+        kept.iter().map(|message| message["message"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// A step of a conversation with a mail server: what the client says.
+pub type Step = &'static str;
+
+/// What the mail server does at a step, instead of what it should.
+#[derive(Debug, Clone)]
+pub enum MailFault {
+    /// Says this.
+    Says(Step, &'static str),
+    /// Cuts the connection.
+    CutsAt(Step),
+    /// Takes the mail and cuts the connection.
+    TakesAndCuts,
+    /// Takes the mail, and then says nothing.
+    TakesAndKeepsSilent,
+}
+
+/// A mail server in the clear, for this machine.
+pub struct MailServer {
+    pub port: u16,
+    pub mails: Arc<Mutex<Vec<String>>>,
+    pub said: Arc<Mutex<Vec<String>>>,
+    pub faults: Arc<Mutex<VecDeque<MailFault>>>,
+}
+
+impl MailServer {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = Self { port, mails: Arc::default(), said: Arc::default(), faults: Arc::default() };
+        let (mails, said, faults) =
+            (Arc::clone(&server.mails), Arc::clone(&server.said), Arc::clone(&server.faults));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let fault = faults.lock().unwrap().pop_front();
+                let (mails, said) = (Arc::clone(&mails), Arc::clone(&said));
+                thread::spawn(move || converse(stream, fault, &mails, &said));
+            }
+        });
+        server
+    }
+
+    pub fn mails(&self) -> Vec<String> {
+        self.mails.lock().unwrap().clone()
+    }
+}
+
+fn converse(
+    stream: TcpStream,
+    fault: Option<MailFault>,
+    mails: &Mutex<Vec<String>>,
+    said: &Mutex<Vec<String>>,
+) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut stream = stream;
+    let mut say = |text: &str| stream.write_all(format!("{text}\r\n").as_bytes());
+    let mut step = "GREETING".to_owned();
+    loop {
+        let wants = |name: &str| step.to_uppercase().starts_with(name);
+        match &fault {
+            Some(MailFault::CutsAt(at)) if wants(at) => return,
+            Some(MailFault::Says(at, text)) if wants(at) => {
+                let _ = say(text);
+            }
+            _ if wants("GREETING") => drop(say("220 mail.test ESMTP")),
+            _ if wants("EHLO") => drop(say("250-mail.test\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN")),
+            _ if wants("AUTH") => drop(say("235 2.7.0 welcome")),
+            _ if wants("DATA") => {
+                let _ = say("354 go on");
+                let mut mail = String::new();
+                loop {
+                    let mut line = String::new();
+                    if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                        return;
+                    }
+                    if line == ".\r\n" {
+                        break;
+                    }
+                    mail.push_str(&line);
+                }
+                if let Some(MailFault::Says("TEXT", text)) = &fault {
+                    let _ = say(text);
+                } else {
+                    mails.lock().unwrap().push(mail);
+                    match &fault {
+                        Some(MailFault::TakesAndCuts) => return,
+                        Some(MailFault::TakesAndKeepsSilent) => thread::sleep(Duration::from_secs(600)),
+                        _ => drop(say("250 2.0.0 taken")),
+                    }
+                }
+            }
+            _ if wants("QUIT") => {
+                let _ = say("221 bye");
+                return;
+            }
+            _ => drop(say("250 2.1.0 fine")),
+        }
+        step.clear();
+        if reader.read_line(&mut step).unwrap_or(0) == 0 {
+            return;
+        }
+        said.lock().unwrap().push(step.trim().to_owned());
+    }
+}
