@@ -100,7 +100,7 @@ mod tests {
             bare.to_owned(),
             format!("{bare} Please answer in one sentence."),
             format!("Hi there! {bare} Thanks!"),
-            format!("Hello, {}", bare),
+            format!("Hello, {bare}"),
             "Can you tell me what dog did Andrew adopt?".to_owned(),
             format!("Good morning.\n{bare}\nKeep it short, please."),
         ] {

@@ -87,7 +87,8 @@ fn every_setting_is_explained_in_the_template() {
     assert_ne!(run.code, 2, "{}", run.stderr);
     // And each setting that the code knows must stand there.
     let code = file("src/config/settings.rs") + &file("src/config/assistant.rs") + &file("src/config/mcp.rs");
-    let code = code + &file("src/config/notify.rs");
+    let others = ["notify", "paths", "reminders", "capture", "summary", "hooks"];
+    let code = others.iter().fold(code, |code, name| code + &file(&format!("src/config/{name}.rs")));
     let fields = code.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
     let keys =
         fields.map(|(key, _)| key).filter(|key| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
@@ -101,8 +102,13 @@ fn every_setting_is_explained_in_the_template() {
             "used_by" => "for",
             key => key,
         };
-        let forms =
-            [format!("\n{key} = "), format!("[{key}]"), format!("{{ {key} = "), format!(", {key} = ")];
+        let forms = [
+            format!("\n{key} = "),
+            format!("[{key}]"),
+            format!(".{key}]"),
+            format!("{{ {key} = "),
+            format!(", {key} = "),
+        ];
         let stands = forms.iter().any(|form| all.contains(form));
         assert!(stands || key == "api_base", "`{key}` is not explained in the template");
     }

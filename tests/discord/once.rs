@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
-use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings};
+use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings, Telling};
 use vault_agent::discord::{Api, BotNotifier, Owners};
 use vault_agent::schedule::{DigestRule, Zone};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};

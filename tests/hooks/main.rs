@@ -17,9 +17,6 @@ mod fail_open;
 mod host;
 mod installing;
 mod labelled;
-#[cfg(all(feature = "index", feature = "history", feature = "assistant"))]
-#[path = "../support/models/mod.rs"]
-mod models;
 #[cfg(feature = "mcp")]
 mod over_mcp;
 mod own_memories;

@@ -262,6 +262,11 @@ fn line_end(bytes: &[u8]) -> &'static str {
     if lines::lines(bytes).next().is_some_and(|line| line.terminator == b"\r\n") { "\r\n" } else { "\n" }
 }
 
+/// A value as TaskNotes writes it: a date stands plain, though YAML's own writers would quote it.
+fn scalar(value: &str) -> String {
+    if value.parse::<Date>().is_ok() { value.to_owned() } else { yaml::to_scalar(value) }
+}
+
 fn set(bytes: &[u8], key: &str, value: &str) -> Option<Vec<u8>> {
     let (start, close) = span(bytes)?;
     let in_head = lines::lines(bytes).filter(|line| line.start >= start && line.start < close);
@@ -269,15 +274,15 @@ fn set(bytes: &[u8], key: &str, value: &str) -> Option<Vec<u8>> {
         let Some(entry) = yaml::entry(line.text).filter(|entry| entry.key == key) else { continue };
         let place = line.start + entry.place.start..line.start + entry.place.end;
         let with = if entry.place.is_empty() && line.text.last() == Some(&b':') {
-            format!(" {}", yaml::to_scalar(value))
+            format!(" {}", scalar(value))
         } else if bytes.get(place.start.wrapping_sub(1)).is_some_and(|b| matches!(b, b'"' | b'\'')) {
             value.to_owned()
         } else {
-            yaml::to_scalar(value)
+            scalar(value)
         };
         return Some(splice(bytes, place, with.as_bytes()));
     }
-    let line = format!("{key}: {}{}", yaml::to_scalar(value), line_end(bytes));
+    let line = format!("{key}: {}{}", scalar(value), line_end(bytes));
     Some(splice(bytes, close..close, line.as_bytes()))
 }
 
