@@ -45,6 +45,8 @@ fn measure(lines: usize) {
         digest: DigestRule::default(),
         read_only: None,
         notifiers: String::new(),
+        tasks: None,
+        telling: vault_agent::deliver::Telling::default(),
         phrase: false,
     };
     let context = PassContext {

@@ -214,7 +214,7 @@ impl MailServer {
             for stream in listener.incoming().flatten() {
                 let fault = faults.lock().unwrap().pop_front();
                 let (mails, said) = (Arc::clone(&mails), Arc::clone(&said));
-                thread::spawn(move || converse(stream, fault, &mails, &said));
+                thread::spawn(move || converse(stream, fault.as_ref(), &mails, &said));
             }
         });
         server
@@ -227,7 +227,7 @@ impl MailServer {
 
 fn converse(
     stream: TcpStream,
-    fault: Option<MailFault>,
+    fault: Option<&MailFault>,
     mails: &Mutex<Vec<String>>,
     said: &Mutex<Vec<String>>,
 ) {
@@ -237,7 +237,7 @@ fn converse(
     let mut step = "GREETING".to_owned();
     loop {
         let wants = |name: &str| step.to_uppercase().starts_with(name);
-        match &fault {
+        match fault {
             Some(MailFault::CutsAt(at)) if wants(at) => return,
             Some(MailFault::Says(at, text)) if wants(at) => {
                 let _ = say(text);
@@ -258,11 +258,11 @@ fn converse(
                     }
                     mail.push_str(&line);
                 }
-                if let Some(MailFault::Says("TEXT", text)) = &fault {
+                if let Some(MailFault::Says("TEXT", text)) = fault {
                     let _ = say(text);
                 } else {
                     mails.lock().unwrap().push(mail);
-                    match &fault {
+                    match fault {
                         Some(MailFault::TakesAndCuts) => return,
                         Some(MailFault::TakesAndKeepsSilent) => thread::sleep(Duration::from_secs(600)),
                         _ => drop(say("250 2.0.0 taken")),
