@@ -17,7 +17,7 @@ class Handler:
 
 
 def login(server, session, envelope, mechanism, data):
-    return AuthResult(success=data.password == b"right")
+    return AuthResult(success=data.password == b"right", handled=False)
 
 
 async def main():
