@@ -81,6 +81,9 @@ pub fn memories(bytes: &[u8]) {
     }
     let _ = (daily::parse(bytes), pinned::parse(bytes), routine::parse(bytes));
     if let Some(read) = working::read(bytes) {
+        // It is written with line feeds, whatever ended its lines.
+        let text = read.text.replace("\r\n", "\n").replace('\r', "\n");
+        let read = working::Working { text, ..read };
         assert_eq!(working::read(working::render(&read).as_bytes()), Some(read));
     }
 }

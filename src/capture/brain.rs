@@ -68,7 +68,7 @@ pub fn find(turns: &[Turn]) -> Asked {
         "required": ["n", "quote", "about", "category", "abstract", "overview", "content", "utility"],
         "additionalProperties": false,
     });
-    Asked { system: FIND.to_owned(), text: Value::from(shown).to_string(), schema: list("memories", entry) }
+    Asked { system: FIND.to_owned(), text: Value::from(shown).to_string(), schema: list("memories", &entry) }
 }
 
 /// What becomes of the known facts that are near what was found, each with its own.
@@ -88,10 +88,14 @@ pub fn judge(found: &[(&Found, Vec<&str>)]) -> Asked {
         "required": ["n", "decision", "match_index", "reason"],
         "additionalProperties": false,
     });
-    Asked { system: JUDGE.to_owned(), text: Value::from(shown).to_string(), schema: list("decisions", entry) }
+    Asked {
+        system: JUDGE.to_owned(),
+        text: Value::from(shown).to_string(),
+        schema: list("decisions", &entry),
+    }
 }
 
-fn list(name: &str, entry: Value) -> Value {
+fn list(name: &str, entry: &Value) -> Value {
     json!({
         "type": "object",
         "properties": { name: { "type": "array", "items": entry } },

@@ -79,7 +79,7 @@ pub fn settled(bytes: &[u8], id: &str, kept: Option<&Candidate>) -> Vec<u8> {
         }
         match (kept, record) {
             (Some(kept), Some(record)) if record.line == line.number => {
-                out.extend(kept.to_line().into_bytes())
+                out.extend(kept.to_line().into_bytes());
             }
             _ => out.extend_from_slice(line.text),
         }

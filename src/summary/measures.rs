@@ -148,14 +148,14 @@ fn a_hundred_thousand_messages_are_read_from_notes() {
     println!("{} summaries over {log_bytes} bytes of log", notes.len());
     timed("the DAG from its notes", &|| assert_eq!(summaries.all().unwrap().len(), notes.len()));
     timed("the DAG and its log", &|| {
-        assert_eq!(summaries.window(&name).unwrap().notes().count(), notes.len())
+        assert_eq!(summaries.window(&name).unwrap().notes().count(), notes.len());
     });
     timed("proving all", &|| assert_eq!(summaries.verify().unwrap().bad, []));
     let window = summaries.window(&name).unwrap();
     timed("planning the whole window", &|| assert_eq!(window.due(Look::New, &TimeZone::UTC).len(), 0));
     let blocks = log::parse(text.as_bytes()).blocks;
     timed("what a request tells", &|| {
-        assert!(!summaries.told("logs/s/c/w.md", blocks.clone()).0.unwrap().is_empty())
+        assert!(!summaries.told("logs/s/c/w.md", blocks.clone()).0.unwrap().is_empty());
     });
     let short = log(1_000);
     let blocks = log::parse(short.as_bytes()).blocks;
@@ -167,7 +167,7 @@ fn a_hundred_thousand_messages_are_read_from_notes() {
         settled(&short, Look::New),
     );
     timed("planning a window of 1,000 messages", &|| {
-        assert_eq!(window.due(Look::New, &TimeZone::UTC).len(), 0)
+        assert_eq!(window.due(Look::New, &TimeZone::UTC).len(), 0);
     });
 }
 

@@ -150,6 +150,7 @@ fn run(roots: &[Root], from: usize, depth: u32) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::single_range_in_vec_init, reason = "lists of ranges are what is planned")]
     use super::*;
 
     fn sizes(tokens: &[u64]) -> Vec<Size> {

@@ -66,7 +66,7 @@ fn a_time_is_taken_as_people_say_it_and_one_with_two_meanings_is_refused_with_bo
     }
     assert_eq!(vault.read("Reminders.md"), before);
     let run = vault.run(&["memory", "save", "--to", "commitment", "Ask", "--due", "tonight"]).ok();
-    assert!(run.stderr.starts_with("Tue 1 Dec 19:00, in 9 h 30 min\n"), "{}", run.stderr);
+    assert!(run.stderr.starts_with("Tue 1 Dec 19:00, in 9 h "), "{}", run.stderr);
 }
 
 #[test]

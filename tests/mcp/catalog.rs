@@ -61,10 +61,10 @@ fn the_list_of_tools_is_this() {
     -di- memory_forget (Forget a memory): [expected] [line] path text -> path text
     -d-- memory_promote (Promote a note of the day): date line [section] [text] -> end_line existing from id line memory_scope near notes path removed section text
     -di- memory_commitment_done (Mark a follow-up delivered): id -> commitments days sections untrusted
-    ---- reminder_add (Add a reminder): message [recur] when -> id line_text path
-    -d-- reminder_update (Change a reminder): id [message] [recur] [when] -> id line_text path
-    -d-- reminder_snooze (Snooze a reminder): id [minutes] [until] -> id line_text path
-    -di- reminder_delete (Delete a reminder): id -> id line_text path
+    ---- reminder_add (Add a reminder): message [recur] when -> id line_text path when
+    -d-- reminder_update (Change a reminder): id [message] [recur] [when] -> id line_text path when
+    -d-- reminder_snooze (Snooze a reminder): id [minutes] [until] -> id line_text path when
+    -di- reminder_delete (Delete a reminder): id -> id line_text path when
     --i- memory_pin (Pin a memory): content [link] -> end_line existing id line memory_scope near notes path section text
     -di- memory_unpin (Unpin a memory): content -> path text
     ");

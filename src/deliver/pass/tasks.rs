@@ -133,10 +133,13 @@ fn turned_on(forms: &str, overdue: &BTreeMap<&str, usize>) -> String {
     )
 }
 
+/// A pattern of notes (`None` for all), and the forms that are told there, each with its scope's name.
+type Pattern = (Option<globset::GlobMatcher>, Vec<(Format, String)>);
+
 /// The scopes that the settings name: a form, its filter, a pattern of notes.
 struct Scopes {
     names: Vec<String>,
-    patterns: Vec<(Option<globset::GlobMatcher>, Vec<(Format, String)>)>,
+    patterns: Vec<Pattern>,
 }
 
 impl Scopes {

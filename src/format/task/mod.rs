@@ -5,11 +5,11 @@
 //! TaskNotes (a note a task, in its frontmatter; [`note`]). A line is read by all forms at once and told by those that
 //! are turned on ([`Rules::on`]). Where a plugin's own settings change its form, they are values of [`Rules`].
 //!
-//! - [`item`]: the list item with its box;
+//! - [`mod@item`]: the list item with its box;
 //! - [`emoji`], [`inline`], [`marker`], [`kanban`]: the fields of each form, with their places in the line;
-//! - [`edit`]: what Done and Snooze change in a line, and no other byte of it;
-//! - [`repeat`]: recurrence in English, as these plugins write it;
-//! - [`note`]: TaskNotes.
+//! - [`mod@edit`]: what Done and Snooze change in a line, and no other byte of it;
+//! - [`mod@repeat`]: recurrence in English, as these plugins write it;
+//! - [`mod@note`]: a note that is a task (TaskNotes).
 //!
 //! Nothing here knows today's date, and nothing here works out recurrences (that is `schedule`).
 

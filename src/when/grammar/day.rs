@@ -41,10 +41,10 @@ impl Grammar<'_> {
                 match term {
                     Term::DayPart(days, part) => out.push(((Day::Offset((*days).into()), *part), *end)),
                     Term::WeekdayPart(day, part) => {
-                        out.push(((Day::Weekday(*day, Which::Bare), *part), *end))
+                        out.push(((Day::Weekday(*day, Which::Bare), *part), *end));
                     }
                     Term::This => {
-                        out.extend(self.part(*end).map(|(part, end)| ((Day::Offset(0), part), end)))
+                        out.extend(self.part(*end).map(|(part, end)| ((Day::Offset(0), part), end)));
                     }
                     _ => {}
                 }
