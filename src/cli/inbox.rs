@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::capture::{HUMAN, Inbox, InboxError, Listed};
 use crate::format::candidate::{State, is_id};
+#[cfg(feature = "index")]
 use crate::workspace::Workspace;
 
 /// Shows what could be remembered from your conversations, and keeps or declines it.

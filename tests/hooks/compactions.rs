@@ -114,7 +114,7 @@ fn ended(settings: &str) -> (TestVault, Daemon) {
         "//- now: 2026-12-01T09:30:00Z\n//- vault-agent.toml\n{settings}\n//- {LOG}\n{SAID}"
     ));
     let daemon = Daemon::of(&vault);
-    vault.write(LOG, &format!("{SAID}{ENDED}"));
+    vault.write(LOG, format!("{SAID}{ENDED}"));
     (vault, daemon)
 }
 
