@@ -2,9 +2,9 @@
 //!
 //! The note is the whole state ([`crate::format::candidate`]). Keeping a line writes the fact into `MEMORY.md` with a link
 //! to where it was said and then takes the line out: two notes, one [`OPERATION`], which `undo` takes back together. A
-//! crash between the two leaves both; the next look finds the fact there and only takes the line out. A tick is put back
-//! to an empty box in between, passed over by `undo`, so that what `undo` brings back is a question, not a tick that
-//! would be carried out once more.
+//! crash between the two leaves both; the next look finds the fact there and only takes the line out, in the same
+//! operation, which bears the line's id. A tick is put back to an empty box in between, passed over by `undo`, so that
+//! what `undo` brings back is a question, not a tick that would be carried out once more.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -198,7 +198,8 @@ impl<'a> Inbox<'a> {
             Some(Change::Joins(words)) => Toward::Joins(words),
             None => Toward::None,
         };
-        let operation = format!("inbox-{:016x}", getrandom::u64().unwrap_or_default());
+        // The same for a look that ends what a killed one began: both are one thing to take back.
+        let operation = format!("inbox-{id}");
         let why = origin.why(format!("kept: {}", short(&line.text))).trailer("Candidate", id);
         let why = why.trailer(OPERATION, &operation);
         let fact = KeptFact { text: &line.text, section: &line.section, link: &link, toward };

@@ -94,16 +94,23 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The note can't be read.
     pub fn is_kept(&self, text: &str, link: &str) -> Result<bool, MemoryError> {
+        let bytes = self.bytes(&self.long_path())?;
+        // Of many lines that wait none is kept, as a rule: nothing is parsed for them.
+        if memchr::memmem::find(&bytes, link.as_bytes()).is_none() {
+            return Ok(false);
+        }
         let says = words::normal(&bare(text));
-        let items = item::parse(&self.bytes(&self.long_path())?, false);
+        let items = item::parse(&bytes, false);
         Ok(items.iter().any(|item| item.text.contains(link) && holds(item, &says)))
     }
 }
 
-/// Whether a fact says this, alone or among what was put together.
+/// Whether a fact says this, alone or among what was put together; what is said may hold a semicolon itself.
 fn holds(item: &Item, says: &str) -> bool {
     let own = bare(&item.text);
-    words::normal(&own) == says || own.split("; ").any(|part| words::normal(part) == says)
+    let parts: Vec<&str> = own.split("; ").collect();
+    let count = says.matches("; ").count() + 1;
+    words::normal(&own) == says || parts.windows(count).any(|run| words::normal(&run.join("; ")) == says)
 }
 
 /// The known fact that is meant, if it holds.
@@ -155,6 +162,15 @@ mod tests {
             "likes tea; with honey [[logs/a#^X]] [tier:: core] [[logs/b#^Y]] ^m"
         );
         assert_eq!(bare("likes tea [[logs/a#^X]] [tier:: core] ^m"), "likes tea");
+    }
+
+    #[test]
+    fn words_with_a_semicolon_are_found_among_what_was_put_together() {
+        let bytes = "## Anna\n- likes walks; likes tea; and Coffee; with honey [[logs/a#^X]]\n";
+        let items = item::parse(bytes.as_bytes(), false);
+        let says = |text: &str| holds(&items[0], &words::normal(&bare(text)));
+        assert!(says("likes tea; and coffee") && says("likes walks") && says("with honey."));
+        assert!(!says("likes walks; and coffee") && !says("tea"));
     }
 
     #[test]

@@ -95,6 +95,27 @@ fn a_kept_line_is_a_fact_with_its_source_and_one_undo() {
 }
 
 #[test]
+#[cfg(feature = "history")]
+fn what_a_killed_look_began_and_another_ended_is_one_undo() {
+    for step in ["capture::keep::between", "capture::keep::unticked"] {
+        let mut vault = TestVault::new(TALK);
+        let _ = vault.run(&["inbox", "scan"]).ok();
+        let (inbox, tea) = (vault.read("Inbox.md"), id(&vault, "green tea"));
+        vault.write("Inbox.md", inbox.replacen("- [ ] [preferences]", "- [x] [preferences]", 1));
+        vault.env("FAILPOINTS", &format!("{step}=panic"));
+        assert_ne!(vault.run(&["inbox", "keep", &tea]).code, 0, "{step}");
+        vault.env("FAILPOINTS", "");
+        assert!(vault.read("MEMORY.md").contains("green tea"), "{step}: the fact stands");
+        assert_eq!(list(&vault)[0]["state"], "open", "{step}: and the line");
+        let _ = vault.run(&["inbox", "keep", &tea]).ok();
+        assert_eq!(list(&vault)[0]["state"], "kept", "{step}");
+        let _ = vault.run(&["undo"]).ok();
+        assert!(!vault.has("MEMORY.md") || !vault.read("MEMORY.md").contains("green tea"), "{step}");
+        assert_eq!(vault.read("Inbox.md"), inbox, "{step}: a question once more");
+    }
+}
+
+#[test]
 fn a_no_outlives_the_cache_and_the_state() {
     let vault = TestVault::new(TALK);
     let _ = vault.run(&["inbox", "scan"]).ok();

@@ -11,8 +11,11 @@ mod support;
 
 mod crashes;
 mod hostile;
+mod learned;
 mod operations;
 mod rig;
 mod scopes;
 mod session;
+#[cfg(feature = "assistant")]
+mod summarised;
 mod writers;

@@ -1,0 +1,171 @@
+//! A line of the inbox that is kept, killed at every step: one fact, one state of the line, whoever goes on.
+//!
+//! A child of this binary keeps a line by its id, or carries out a tick, and aborts at a failpoint, in the first, second or
+//! third edit that passes it. Then the daemon's look ([`Inbox::settle`]) or the person's second try goes on.
+
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use vault_agent::capture::{HUMAN, Inbox, InboxError};
+use vault_agent::format::candidate::{self, State};
+
+use crate::rig::{Rig, now, origin};
+
+const ROLE: &str = "LEARNED_TEST_ROLE";
+const ROOT: &str = "LEARNED_TEST_ROOT";
+const POINT: &str = "LEARNED_TEST_POINT";
+const ROUND: &str = "LEARNED_TEST_ROUND";
+
+/// The steps of an edit, of a new note, and what lies between two edits.
+const POINTS: [&str; 16] = [
+    "vault::in-place::planned",
+    "vault::in-place::journalled",
+    "vault::in-place::before-sync",
+    "vault::in-place::written",
+    "vault::in-place::released",
+    "vault::in-place::told",
+    "vault::in-place::cleared",
+    "vault::create::journalled",
+    "vault::create::temp",
+    "vault::create::synced",
+    "vault::create::named",
+    "vault::create::told",
+    "memory::keep::written",
+    "capture::keep::between",
+    "capture::keep::unticked",
+    "none",
+];
+
+const ID: &str = "cap_K5V4M2J7Q2ZP";
+const OTHER: &str = "cap_AAAAAAAAAAAA";
+const LINK: &str = "[[logs/a#^X]]";
+const FACT: &str = "likes green tea; and coffee";
+
+/// The inbox with a line that is asked, and another that nobody answers.
+fn inbox(mark: char, change: &str) -> String {
+    let line = |id: &str, mark: char, text: &str, change: &str| {
+        format!("- [{mark}] [preferences] Anna: {text} · \"tea\" {LINK}{change} {id}")
+    };
+    let record = " asked=2026-11-30T09:00:00Z by=rules";
+    format!(
+        "# Inbox\n\n{}\n{}\n\n%% asked before: a line that stands here and not above is not asked again\n{}{record}\n{}{record}\n%%\n",
+        line(ID, mark, FACT, change),
+        line(OTHER, ' ', "likes bees", ""),
+        line(ID, ' ', FACT, change),
+        line(OTHER, ' ', "likes bees", ""),
+    )
+}
+
+/// What a child is: it arms the failpoint and does its work.
+#[test]
+fn child() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let told = |name: &str| std::env::var(name).unwrap();
+    let rig = Rig::at(std::path::Path::new(&told(ROOT)));
+    let (round, seen): (usize, _) = (told(ROUND).parse().unwrap(), AtomicUsize::new(0));
+    fail::cfg_callback(told(POINT), move || {
+        if seen.fetch_add(1, Ordering::Relaxed) + 1 == round {
+            std::process::abort();
+        }
+    })
+    .unwrap();
+    work(&rig, &role);
+}
+
+fn work(rig: &Rig, role: &str) {
+    let inbox = Inbox::new(rig.memory());
+    if role == "look" {
+        let settled = inbox.settle(now()).unwrap();
+        assert!(settled.failed.is_empty(), "{:?}", settled.failed);
+        return;
+    }
+    match inbox.keep(ID, HUMAN, now(), &origin()) {
+        Ok(_) | Err(InboxError::Over { kept: true, .. }) => {}
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Whether the child died on its way.
+fn is_killed(rig: &Rig, role: &str, point: &str, round: usize) -> bool {
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "learned::child", "--nocapture", "--test-threads=1"])
+        .env(ROLE, role)
+        .env(ROOT, rig.root())
+        .env(POINT, point)
+        .env(ROUND, round.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    !status.success()
+}
+
+/// How often the fact stands in memory, and how the line stands with it.
+fn found(rig: &Rig) -> (usize, Option<State>, usize) {
+    let file = candidate::parse(rig.read("Inbox.md").as_bytes());
+    let states: Vec<State> =
+        file.all().into_iter().filter(|(_, one)| one.id == ID).map(|(state, _)| state).collect();
+    assert!(states.len() <= 1, "one line: {}", rig.read("Inbox.md"));
+    let lines = file.lines.iter().filter(|line| line.candidate.id == ID).count();
+    (rig.read("MEMORY.md").matches(FACT).count(), states.first().copied(), lines)
+}
+
+/// Kills one way of keeping at every step, and lets the other and the same go on.
+fn is_once(memory: Option<&str>, mark: char, change: &str, role: &str, wanted: &str) {
+    let mut killed = 0;
+    for point in POINTS {
+        for round in 1..=3 {
+            let rig = Rig::new(&[("Inbox.md", &inbox(mark, change))]);
+            if let Some(memory) = memory {
+                rig.write("MEMORY.md", memory);
+            }
+            let died = is_killed(&rig, role, point, round);
+            killed += usize::from(died);
+            rig.editor.recover().unwrap();
+            let told =
+                || format!("{role} {point} {round}\n{}\n{}", rig.read("MEMORY.md"), rig.read("Inbox.md"));
+            let (facts, state, lines) = found(&rig);
+            assert!(facts <= 1, "doubled: {}", told());
+            assert_eq!(state == Some(State::Kept), lines == 0, "{}", told());
+            assert!(facts == 1 || lines == 1, "neither asked nor kept: {}", told());
+            // A tick that nobody carried out is carried out; an open line without its fact is still asked.
+            for again in ["look", role, "look"] {
+                work(&rig, again);
+            }
+            assert_eq!(found(&rig), (1, Some(State::Kept), 0), "{}", told());
+            assert_eq!(rig.read("MEMORY.md"), wanted, "{}", told());
+            assert!(rig.read("Inbox.md").matches(OTHER).count() == 2, "the other waits: {}", told());
+            if !died {
+                break;
+            }
+        }
+    }
+    assert!(killed > 10, "only {killed} were killed");
+}
+
+#[test]
+fn a_line_that_is_kept_is_one_fact_whatever_is_killed() {
+    let memory = "# Memory\n\n## Anna\n- old\n";
+    let wanted = format!("{memory}- [2026-12-01 09:30] {FACT} {LINK}\n");
+    is_once(Some(memory), ' ', "", "keep", &wanted);
+    is_once(Some(memory), 'x', "", "look", &wanted);
+}
+
+#[test]
+fn the_first_fact_of_a_vault_is_one_whatever_is_killed() {
+    let rig = Rig::new(&[("Inbox.md", &inbox('x', ""))]);
+    work(&rig, "look");
+    is_once(None, 'x', "", "look", &rig.read("MEMORY.md"));
+}
+
+#[test]
+fn what_takes_the_place_of_a_fact_does_so_once() {
+    let memory = "## Anna\n- likes walks [[logs/b#^Y]]\n";
+    let struck = format!(
+        "## Anna\n- ~~likes walks [[logs/b#^Y]]~~ until 2026-12-01 {LINK}\n- [2026-12-01 09:30] {FACT} {LINK}\n"
+    );
+    is_once(Some(memory), 'x', " replaces \"likes walks\"", "look", &struck);
+    let joined = format!("## Anna\n- likes walks; {FACT} [[logs/b#^Y]] {LINK}\n");
+    is_once(Some(memory), ' ', " joins \"likes walks\"", "keep", &joined);
+}

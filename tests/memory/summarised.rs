@@ -1,0 +1,174 @@
+//! Summaries of a log, killed at every step of their writing: each is there whole or not at all, once, and what goes on
+//! writes what an undisturbed run would have written.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use vault_agent::clock::ManualClock;
+use vault_agent::config::Dirs;
+use vault_agent::summary::{Look, Summaries, Text};
+use vault_agent::vault::Vault;
+use vault_agent::workspace::Workspace;
+
+const ROOT: &str = "SUMMARISED_TEST_ROOT";
+const POINT: &str = "SUMMARISED_TEST_POINT";
+const ROUND: &str = "SUMMARISED_TEST_ROUND";
+
+const LOG: &str = "logs/discord-channel/7/20261101T090000Z_0001.md";
+const FOLDER: &str = "summaries/discord-channel/7/20261101T090000Z_0001";
+
+const CREATE: [&str; 5] = [
+    "vault::create::journalled",
+    "vault::create::temp",
+    "vault::create::synced",
+    "vault::create::named",
+    "vault::create::told",
+];
+const IN_PLACE: [&str; 8] = [
+    "vault::in-place::planned",
+    "vault::in-place::journalled",
+    "vault::in-place::half-written",
+    "vault::in-place::before-cut",
+    "vault::in-place::before-sync",
+    "vault::in-place::written",
+    "vault::in-place::told",
+    "vault::in-place::cleared",
+];
+
+/// Enough for five leaves and one above four of them.
+fn log() -> String {
+    let mut text = String::from("---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n");
+    for at in 0..120 {
+        let kind = if at % 2 == 0 { "user" } else { "agent" };
+        let filler = "It goes on and on for a while, as talk does. ".repeat(if at < 54 { 180 } else { 1 });
+        let minute = format!("2026-11-01T{:02}:{:02}:00Z", 9 + at / 60, at % 60);
+        let _ = write!(text, "\n> [!{kind}] {minute} Ann\n> Message {at} says this. {filler}\n\n^M{at:05}\n");
+    }
+    text
+}
+
+fn workspace(root: &Path, now: &str) -> Workspace {
+    let vault = Vault::open(&root.join("vault")).unwrap();
+    let dirs = Dirs { state: root.join("state"), cache: root.join("cache") };
+    let workspace =
+        Workspace::open_in(vault, dirs, Arc::new(ManualClock::new(now.parse().unwrap()))).unwrap();
+    workspace.editor.recover().unwrap();
+    workspace
+}
+
+/// Writes all that is due.
+fn settle(workspace: &Workspace) {
+    let summaries = Summaries::of(workspace);
+    let name = summaries.logs().unwrap().pop().unwrap().0;
+    loop {
+        let due = summaries.due(&name, Look::All).unwrap();
+        if due.is_empty() {
+            return;
+        }
+        for one in due {
+            summaries.put(&name, &one, &Text::extract(&one), workspace.clock.now()).unwrap();
+        }
+    }
+}
+
+fn root() -> tempfile::TempDir {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("vault").join(LOG);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, log()).unwrap();
+    temp
+}
+
+/// Everything in the folder of summaries, whatever it is called.
+fn notes(root: &Path) -> BTreeMap<String, String> {
+    let entries = std::fs::read_dir(root.join("vault").join(FOLDER)).into_iter().flatten().flatten();
+    let read = |path: std::path::PathBuf| {
+        (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(path).unwrap())
+    };
+    entries.map(|entry| read(entry.path())).collect()
+}
+
+#[test]
+fn child() {
+    let Ok(root) = std::env::var(ROOT) else { return };
+    let told = |name: &str| std::env::var(name).unwrap();
+    let (round, seen): (usize, _) = (told(ROUND).parse().unwrap(), AtomicUsize::new(0));
+    let workspace = workspace(Path::new(&root), "2026-12-02T09:30:00Z");
+    fail::cfg_callback(told(POINT), move || {
+        if seen.fetch_add(1, Ordering::Relaxed) + 1 == round {
+            std::process::abort();
+        }
+    })
+    .unwrap();
+    settle(&workspace);
+}
+
+fn is_killed(root: &Path, point: &str, round: usize) -> bool {
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "summarised::child", "--nocapture", "--test-threads=1"])
+        .env(ROOT, root)
+        .env(POINT, point)
+        .env(ROUND, round.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    !status.success()
+}
+
+/// Kills the child at a step, and looks: what is there is whole and true, and the rest comes.
+fn is_whole(prepare: &dyn Fn() -> tempfile::TempDir, points: &[&str], rounds: &[usize]) -> usize {
+    let undisturbed = prepare();
+    settle(&workspace(undisturbed.path(), "2026-12-02T09:30:00Z"));
+    let wanted = notes(undisturbed.path());
+    let mut killed = 0;
+    for point in points {
+        for round in rounds {
+            let temp = prepare();
+            let before = notes(temp.path());
+            killed += usize::from(is_killed(temp.path(), point, *round));
+            let workspace = workspace(temp.path(), "2026-12-02T09:30:00Z");
+            let found = notes(temp.path());
+            for (name, text) in &found {
+                let is_one = wanted.get(name) == Some(text) || before.get(name) == Some(text);
+                assert!(
+                    is_one,
+                    "{point} {round}: `{name}` is neither as it was nor as it should be:\n{text}"
+                );
+            }
+            let verified = Summaries::of(&workspace).verify().unwrap();
+            assert_eq!((verified.bad, verified.summaries), (vec![], found.len()), "{point} {round}");
+            settle(&workspace);
+            assert_eq!(notes(temp.path()), wanted, "{point} {round}");
+        }
+    }
+    killed
+}
+
+#[test]
+fn a_killed_write_leaves_a_whole_summary_or_none() {
+    let killed = is_whole(&root, &CREATE, &[1, 3, 6]);
+    assert_eq!(killed, CREATE.len() * 3);
+}
+
+#[test]
+fn a_killed_rewrite_leaves_the_old_summary_or_the_new_one() {
+    // A message was taken back after its summary was made.
+    let outdated = || {
+        let temp = root();
+        settle(&workspace(temp.path(), "2026-11-20T09:30:00Z"));
+        let path = temp.path().join("vault").join(LOG);
+        let link = LOG.trim_end_matches(".md");
+        let gone = format!("\n> [!system] 2026-12-01T09:00:00Z\n> deleted [[{link}#^M00003]]\n\n^M99999\n");
+        std::fs::write(&path, log() + &gone).unwrap();
+        temp
+    };
+    let killed = is_whole(&outdated, &IN_PLACE, &[1, 2]);
+    // What fits into one write is never half written, nor cut.
+    assert!(killed >= (IN_PLACE.len() - 2) * 2, "{killed}");
+}
