@@ -85,6 +85,9 @@ impl From<SummaryError> for CommandError {
     fn from(error: SummaryError) -> Self {
         match error {
             SummaryError::Pattern(..) => Self::usage(error),
+            SummaryError::Empty => {
+                Self::usage(error).hint("give words that must all occur, or a pattern with `--regex`")
+            }
             SummaryError::Unknown(_) => {
                 Self::problem(error).hint("`vault-agent lcm grep WORDS --scope summaries` shows ids")
             }
@@ -164,8 +167,9 @@ fn describe(context: &Context, workspace: &Workspace, summaries: &Summaries<'_>,
 fn expand(context: &Context, summaries: &Summaries<'_>, id: &str, options: Options) -> CommandResult {
     if options.messages && options.most_tokens.is_none() && !context.ui.json {
         // Whatever the log holds, text or not.
-        context.ui.document(&summaries.covered(id)?);
-        return Ok(Status::Fine);
+        let (bytes, problem) = summaries.covered(id)?;
+        context.ui.document(&bytes);
+        return Ok(told(context, problem.as_ref()));
     }
     let expanded = summaries.expand(id, options)?;
     context.ui.json(&expanded);
@@ -176,7 +180,14 @@ fn expand(context: &Context, summaries: &Summaries<'_>, id: &str, options: Optio
     if expanded.truncated {
         context.ui.note("there is more than `--max-tokens` allows");
     }
-    Ok(Status::Fine)
+    Ok(told(context, expanded.problem.as_ref()))
+}
+
+/// Says that what was given back isn't what was summarised, where that is so.
+fn told(context: &Context, problem: Option<&String>) -> Status {
+    let Some(why) = problem else { return Status::Fine };
+    context.ui.note(format!("this is not what was summarised: {why}"));
+    Status::Problem
 }
 
 fn update(context: &Context, workspace: Workspace, extract: bool) -> CommandResult {

@@ -6,6 +6,7 @@
 //! everything. One log at a time; nobody waits for it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -159,11 +160,17 @@ impl Desk {
 
     /// Whether what was appended says that a message was edited or deleted.
     fn is_changed(&self, path: &NotePath, from: u64) -> bool {
-        let Ok(bytes) = self.vault().read(path) else { return false };
-        let new = &bytes[usize::try_from(from).unwrap_or(usize::MAX).min(bytes.len())..];
+        // A message into a log of years costs what the message is long.
+        let read = || {
+            let (mut file, mut new) = (self.vault().open_note(path).ok()?, Vec::new());
+            file.seek(SeekFrom::Start(from)).ok()?;
+            file.read_to_end(&mut new).ok()?;
+            Some(new)
+        };
+        let new = read().unwrap_or_default();
         [b"> edited [[".as_slice(), b"> deleted [["]
             .iter()
-            .any(|mark| memchr::memmem::find(new, mark).is_some())
+            .any(|mark| memchr::memmem::find(&new, mark).is_some())
     }
 
     /// Looks at the next log.

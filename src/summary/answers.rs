@@ -89,19 +89,27 @@ impl Summaries<'_> {
     /// What the summary of this id stands for.
     ///
     /// # Errors
-    /// None has it, or a note can't be read.
+    /// None has it, the log doesn't hold any more what is asked for, or a note can't be read.
     pub fn expand(&self, id: &str, options: Options) -> Result<Expanded, SummaryError> {
         let found = self.find(id)?;
+        if options.messages {
+            found.is_there()?;
+        }
         Ok(expand::expand(&found, &format!("{}/{}.md", self.logs, found.window.name()), options))
     }
 
-    /// The bytes of the log that the summary of this id covers.
+    /// The bytes of the log that the summary of this id covers, as they are now, and why they aren't the ones that were
+    /// summarised, if they aren't.
     ///
     /// # Errors
-    /// None has it, or a note can't be read.
-    pub fn covered(&self, id: &str) -> Result<Vec<u8>, SummaryError> {
-        let Found { window, note } = self.find(id)?;
-        Ok(window.messages(&note.summary.id).iter().flat_map(|block| block.bytes).copied().collect())
+    /// None has it, the log doesn't hold them any more, or a note can't be read.
+    pub fn covered(&self, id: &str) -> Result<(Vec<u8>, Option<String>), SummaryError> {
+        let found = self.find(id)?;
+        found.is_there()?;
+        let Found { window, note } = found;
+        let id = &note.summary.id;
+        let bytes = window.messages(id).iter().flat_map(|block| block.bytes).copied().collect();
+        Ok((bytes, window.problem(id)))
     }
 
     /// What of logs and summaries a search finds. A log that can't be read is passed over.
@@ -162,6 +170,15 @@ impl Summaries<'_> {
 }
 
 impl Found {
+    /// Whether the log holds the events.
+    fn is_there(&self) -> Result<(), SummaryError> {
+        let id = &self.note.summary.id;
+        if !self.window.messages(id).is_empty() {
+            return Ok(());
+        }
+        Err(SummaryError::Lost { id: id.clone(), why: self.window.problem(id).unwrap_or_default() })
+    }
+
     fn described(&self, logs: &str) -> Described {
         let Self { window, note } = self;
         let summary = &note.summary;

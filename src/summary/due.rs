@@ -67,7 +67,9 @@ impl Window {
         covered.sort_by_key(|events| events.start);
         due.extend(plan::leaves(&self.sizes(), &covered, look));
         due.sort_by_key(|events| events.start);
-        due.into_iter().filter_map(|events| self.leaf(events, zone, None)).collect()
+        let changes = Changes::of(&self.blocks);
+        let due = due.into_iter().filter_map(|events| self.leaf(events, &changes, zone, None));
+        in_their_order(due.collect())
     }
 
     /// The missing leaves whose ids those above them tell: the same events have the same id.
@@ -100,7 +102,13 @@ impl Window {
         self.notes.iter().filter(|placed| placed.note.summary.kind == Kind::Leaf && placed.events.is_some())
     }
 
-    fn leaf(&self, events: Range<usize>, zone: &TimeZone, replaces: Option<&Note>) -> Option<Due> {
+    fn leaf(
+        &self,
+        events: Range<usize>,
+        changes: &Changes<'_>,
+        zone: &TimeZone,
+        replaces: Option<&Note>,
+    ) -> Option<Due> {
         let covers = self.covers(&events)?;
         Some(Due {
             id: self.id_of(Kind::Leaf, &covers, &[]),
@@ -110,7 +118,7 @@ impl Window {
             sha256: self.hash(&events),
             replaces: replaces.map(|note| note.path.clone()),
             before: self.count_before(0, events.start),
-            said: said(&self.blocks, events, zone),
+            said: said_with(changes, &self.blocks[events], zone),
             covers,
         })
     }
@@ -125,7 +133,7 @@ impl Window {
 
     /// Those that are out of date, the lowest first; what was read from other bytes only where all are looked at.
     fn due_again(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
-        let changed = self.changed();
+        let (changed, changes) = (self.changed(), Changes::of(&self.blocks));
         let is_old = |placed: &&Placed| {
             placed.events.is_some()
                 && (self.is_outdated(placed, &changed) || (look == Look::All && !self.holds(placed)))
@@ -136,7 +144,7 @@ impl Window {
         let again = again.filter_map(|placed| {
             let events = placed.events.clone()?;
             match placed.note.summary.kind {
-                Kind::Leaf => self.leaf(events, zone, Some(&placed.note)),
+                Kind::Leaf => self.leaf(events, &changes, zone, Some(&placed.note)),
                 Kind::Condensed => {
                     let children = self.children(&placed.note.summary.id);
                     let is_whole = children.len() == placed.note.summary.sources.len();
@@ -163,7 +171,7 @@ impl Window {
             let notes: Vec<&Note> = roots[group].iter().map(|placed| &placed.note).collect();
             self.condensed(&notes, zone, None)
         });
-        due.collect()
+        in_their_order(due.collect())
     }
 
     /// The groups of roots whose condensed summary is missing, as one above it tells.
@@ -221,10 +229,22 @@ impl Window {
     }
 }
 
+/// Counts those of their depth that are made before each of them, too: many are made at once.
+fn in_their_order(mut due: Vec<Due>) -> Vec<Due> {
+    for (at, one) in due.iter_mut().enumerate() {
+        one.before += at;
+    }
+    due
+}
+
 /// What these events said, as it is now: edits applied, deletions left out, no memory that was injected.
 pub fn said(blocks: &[LogBlock], events: Range<usize>, zone: &TimeZone) -> Vec<Said> {
-    let changes = Changes::of(blocks);
-    let said = blocks[events].iter().filter_map(|block| {
+    said_with(&Changes::of(blocks), &blocks[events], zone)
+}
+
+/// What some events of a log said, with what became of all its messages.
+fn said_with<'b>(changes: &Changes<'b>, events: &'b [LogBlock], zone: &TimeZone) -> Vec<Said> {
+    let said = events.iter().filter_map(|block| {
         let event = &block.event;
         let text = changes.text(block)?;
         let text = match event.kind {

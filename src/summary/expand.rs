@@ -50,6 +50,9 @@ pub struct Expanded {
     pub blocks: Vec<Piece>,
     /// Whether there is more than the bound allows.
     pub truncated: bool,
+    /// Why this isn't what was summarised, where it isn't: somebody changed a note by hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// Expands a summary.
@@ -82,5 +85,5 @@ pub fn expand(found: &Found, log: &str, options: Options) -> Expanded {
         options.most_tokens.is_none_or(|most| tokens <= most)
     };
     let blocks: Vec<Piece> = all.into_iter().take_while(fits).collect();
-    Expanded { id: id.clone(), truncated: blocks.len() < count, blocks }
+    Expanded { id: id.clone(), truncated: blocks.len() < count, blocks, problem: window.problem(id) }
 }

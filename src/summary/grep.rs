@@ -94,7 +94,7 @@ impl Query {
         };
         let words = words(text);
         if text.trim().is_empty() || (!is_regex && words.is_empty()) {
-            return Err(wrong(&"it is empty"));
+            return Err(SummaryError::Empty);
         }
         let pattern = if is_regex {
             Pattern::Regex(compile(text, false)?)
@@ -238,7 +238,9 @@ mod tests {
         late.since = Some("2026-11-22T09:00:01Z".parse().unwrap());
         assert_eq!(found(&late), [""; 0]);
         assert!(Query::new("(", true).unwrap_err().to_string().contains("is no regular expression"));
-        assert!(Query::new(" \"\" ", false).is_err());
+        for empty in ["", " ", " \"\" "] {
+            assert_eq!(Query::new(empty, false).unwrap_err().to_string(), "there is nothing to search for");
+        }
     }
 
     #[test]

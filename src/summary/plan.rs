@@ -87,7 +87,9 @@ fn next(sizes: &[Size], from: usize, limit: usize, look: Look) -> Option<Range<u
         tokens += sizes[at].tokens;
         let is_full = tokens >= LEAF_TOKENS && at + 1 - from >= LEAF_EVENTS;
         // A question and its answer stay together, unless that makes twice the leaf.
-        let is_whole = sizes.get(at + 1).is_none_or(|next| next.begins) || tokens >= 2 * LEAF_TOKENS;
+        // So do events that no leaf can begin with, and what stands before them: else they'd be in none.
+        let is_whole =
+            sizes.get(at + 1).is_none_or(|next| next.begins && next.is_linkable) || tokens >= 2 * LEAF_TOKENS;
         if is_full && is_whole && sizes[at].is_linkable {
             return Some(from..at + 1);
         }
@@ -186,6 +188,16 @@ mod tests {
         assert_eq!(leaves(&log, &[], Look::New), [0..10], "twice the leaf is enough");
         log[0].is_linkable = false;
         assert_eq!(leaves(&log, &[], Look::New), [1..11]);
+    }
+
+    #[test]
+    fn events_without_an_id_are_within_a_leaf() {
+        let mut log = sizes(&[4_000; 24]);
+        log.extend(sizes(&[1; TAIL]));
+        log[8].is_linkable = false;
+        assert_eq!(leaves(&log, &[], Look::New), [0..10, 10..18], "no leaf could begin with the ninth");
+        log[0].is_linkable = false;
+        assert_eq!(leaves(&log, &[], Look::New)[0], 1..10, "none can begin with the first");
     }
 
     #[test]

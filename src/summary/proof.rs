@@ -19,7 +19,10 @@ impl Window {
         let mut bad: Vec<Problem> = self
             .doubled
             .iter()
-            .map(|id| problem(id, "two notes bear this id; delete one".to_owned()))
+            .map(|(id, path)| {
+                let first = self.note(id).map_or("another note", |note| note.path.as_str());
+                problem(id, format!("`{first}` and `{path}` bear this id; delete one"))
+            })
             .collect();
         for placed in &self.notes {
             if let Some(why) = self.wrong(placed) {
@@ -52,21 +55,24 @@ impl Window {
         bad
     }
 
+    /// What is wrong with the summary of this id; nothing where it holds, or is none of these.
+    pub fn problem(&self, id: &str) -> Option<String> {
+        self.wrong(self.placed(id)?)
+    }
+
     fn wrong(&self, placed: &Placed) -> Option<String> {
-        let summary = &placed.note.summary;
+        let (summary, log) = (&placed.note.summary, format!("`{}.md`", self.link));
         if self.bytes.is_none() {
-            return Some(format!("its log `{}.md` is gone; `vault-agent restore` brings it back", self.link));
-        }
-        if let Some((first, last)) = &summary.covers
-            && let Some(lost) = [first, last].into_iter().find(|id| !self.places.contains_key(*id))
-        {
-            return Some(format!("`{}.md` doesn't hold the event ^{lost}, or holds it twice", self.link));
+            return Some(format!("its log {log} is gone; `vault-agent restore` brings it back"));
         }
         let Some(events) = &placed.events else {
-            return Some("what it covers can't be found in its log".to_owned());
+            return Some(self.lost(placed));
         };
         if self.hash(events) != summary.sha256 {
-            return Some(format!("`{}.md` says something else than when it was summarised", self.link));
+            return Some(format!(
+                "{log} says something else than when it was summarised: `vault-agent history` knows what it said, \
+                 `vault-agent lcm update` summarises what it says now"
+            ));
         }
         if summary.kind == Kind::Condensed {
             let parts: Vec<_> =
@@ -83,5 +89,25 @@ impl Window {
         let covers = self.covers(events)?;
         (self.id_of(summary.kind, &covers, &summary.sources) != summary.id)
             .then(|| "its id is not the one of what it covers: somebody changed its head".to_owned())
+    }
+
+    /// Why the events of a summary can't be found, and what to do about it.
+    fn lost(&self, placed: &Placed) -> String {
+        let (log, path) = (format!("`{}.md`", self.link), &placed.note.path);
+        let advice =
+            format!("bring the log back as it was, or delete `{path}` and run `vault-agent lcm update`");
+        let Some((first, last)) = &placed.note.summary.covers else {
+            return format!("the summaries that it is made from can't be found in {log}; {advice}");
+        };
+        let Some(lost) = [first, last].into_iter().find(|id| !self.places.contains_key(*id)) else {
+            return format!("in {log} its first event ^{first} stands behind its last one ^{last}; {advice}");
+        };
+        let held = self.blocks.iter().filter(|block| block.event.id.as_ref() == Some(lost));
+        match held.map(|block| block.line).collect::<Vec<_>>()[..] {
+            [one, other, ..] => format!(
+                "{log} holds the event ^{lost} more than once, at lines {one} and {other}; delete the copies"
+            ),
+            _ => format!("{log} doesn't hold the event ^{lost} any more; {advice}"),
+        }
     }
 }

@@ -34,6 +34,17 @@ pub enum SummaryError {
     /// No summary has this id.
     #[error("no summary has the id `{0}`")]
     Unknown(String),
+    /// A search without words.
+    #[error("there is nothing to search for")]
+    Empty,
+    /// The log doesn't hold any more what a summary covers.
+    #[error("what `{id}` covers can't be given back: {why}")]
+    Lost {
+        /// The summary.
+        id: String,
+        /// Why, and what to do.
+        why: String,
+    },
     /// The pattern of a search is none.
     #[error("`{0}` is no regular expression: {1}")]
     Pattern(String, String),

@@ -51,7 +51,8 @@ pub struct Window {
     pub(super) blocks: Vec<LogBlock>,
     pub(super) places: HashMap<String, usize>,
     pub(super) notes: Vec<Placed>,
-    pub(super) doubled: Vec<String>,
+    /// Ids of notes whose id another note bears, with their paths.
+    pub(super) doubled: Vec<(String, String)>,
 }
 
 /// A note, and the events that it covers; none where the log doesn't hold them.
@@ -95,7 +96,7 @@ impl Window {
         for note in notes {
             let summary = &note.summary;
             if known.contains_key(&summary.id) {
-                self.doubled.push(summary.id.clone());
+                self.doubled.push((summary.id.clone(), note.path.clone()));
                 continue;
             }
             let events = match &summary.covers {

@@ -134,3 +134,76 @@ fn undo_means_no_summary() {
     }
     assert_eq!(ids(&vault, 0), summaries);
 }
+
+#[test]
+fn what_a_person_changed_in_a_log_is_told_as_it_is() {
+    let vault = vault(520);
+    let _ = vault.run(&["lcm", "update", "--extract"]).ok();
+    let (leaves, log) = (ids(&vault, 0), vault.read(LOG));
+    let first = vault.run(&["lcm", "expand", &leaves[0]]).ok().stdout;
+    let why = |text: &str| {
+        vault.write(LOG, text);
+        let run = vault.run(&["--json", "lcm", "verify"]);
+        let bad = run.json()["bad"].as_array().unwrap().clone();
+        let one = bad.iter().find(|bad| bad["id"] == leaves[0].as_str()).unwrap_or_else(|| panic!("{bad:?}"));
+        assert_eq!(run.code, 1);
+        one["why"].as_str().unwrap().to_owned()
+    };
+    // Other words: what stands there is given, with a word that it isn't what was summarised.
+    assert!(why(&log.replace("Message 3 is", "Message 3 was")).contains("says something else than when"));
+    let run = vault.run(&["lcm", "expand", &leaves[0]]);
+    assert_eq!((run.code, run.stdout), (1, first.replace("Message 3 is", "Message 3 was")));
+    assert!(run.stderr.contains("this is not what was summarised: "), "{}", run.stderr);
+    let run = vault.run(&["--json", "lcm", "expand", &leaves[0]]);
+    assert!(run.json()["problem"].as_str().unwrap().contains("says something else"), "{}", run.stdout);
+    // No first event: nothing is made up, and what to do stands there.
+    let gone = why(&log.replace("\n^M00000\n", "\n"));
+    assert!(
+        gone.contains("doesn't hold the event ^M00000 any more") && gone.contains("d0-0001.md"),
+        "{gone}"
+    );
+    let run = vault.run(&["lcm", "expand", &leaves[0]]);
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.contains("can't be given back: ") && run.stderr.contains("^M00000"), "{}", run.stderr);
+    // An event that was copied.
+    let twice = why(&log.replacen(
+        "\n^M00001\n",
+        "\n^M00001\n\n> [!user] 2026-11-01T09:00:00Z Alice\n> again\n\n^M00000\n",
+        1,
+    ));
+    assert!(twice.contains("holds the event ^M00000 more than once, at lines 6 and "), "{twice}");
+    // A note that was copied.
+    vault.write(LOG, &log);
+    vault.write(&format!("{FOLDER}/copy.md"), vault.read(&format!("{FOLDER}/d0-0001.md")));
+    let run = vault.run(&["lcm", "verify"]);
+    assert!(run.stdout.contains("copy.md`") && run.stdout.contains("d0-0001.md` "), "{}", run.stdout);
+    std::fs::remove_file(vault.path(&format!("{FOLDER}/copy.md"))).unwrap();
+    // Whoever does what is advised gets there.
+    let _ = why(&log.replace("\n^M00000\n", "\n"));
+    for _ in 0..3 {
+        for bad in vault.run(&["--json", "lcm", "verify"]).json()["bad"].as_array().unwrap() {
+            let why = bad["why"].as_str().unwrap();
+            if let Some((path, _)) = why.split_once("delete `").and_then(|(_, rest)| rest.split_once('`')) {
+                std::fs::remove_file(vault.path(path)).unwrap();
+            }
+        }
+        let _ = vault.run(&["lcm", "update", "--extract"]).ok();
+    }
+    let _ = vault.run(&["lcm", "verify"]).ok();
+}
+
+#[test]
+fn what_can_not_be_searched_or_found_says_so() {
+    let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
+    for (args, code, words) in [
+        (&["lcm", "grep"][..], 2, "there is nothing to search for"),
+        (&["lcm", "grep", "--regex", ""], 2, "there is nothing to search for"),
+        (&["lcm", "grep", "--regex", "("], 2, "is no regular expression"),
+        (&["lcm", "grep", "x", "--since", "whenever"], 2, "`whenever` is no time"),
+        (&["lcm", "expand", "../../etc/passwd"], 1, "no summary has the id"),
+        (&["lcm", "describe", "sum_0000000000000000"], 1, "no summary has the id"),
+    ] {
+        let run = vault.run(args);
+        assert!(run.code == code && run.stderr.contains(words), "{args:?}: {} {}", run.code, run.stderr);
+    }
+}

@@ -18,7 +18,10 @@ impl From<SummaryError> for Failure {
             SummaryError::Unknown(_) => Self::new("no_such_summary", error.to_string())
                 .of("id")
                 .hint("`lcm_grep` with `scope` `summaries` shows ids."),
-            SummaryError::Pattern(..) => Self::new("invalid_pattern", error.to_string()).of("pattern"),
+            SummaryError::Lost { .. } => Self::new("log_changed", error.to_string()),
+            SummaryError::Pattern(..) | SummaryError::Empty => {
+                Self::new("invalid_pattern", error.to_string()).of("pattern")
+            }
             _ => Self::new("unreadable", error.to_string()),
         }
     }
@@ -91,13 +94,16 @@ pub fn expand(call: &Call<'_>) -> Outcome {
     // What stands around the blocks counts too.
     let mut left = number("token_cap").unwrap_or(MOST_TOKENS).min(MOST_TOKENS - AROUND);
     let mut expansion = Expansion { blocks: Vec::new(), truncated: false, untrusted: true };
-    let summaries = Summaries::of(&call.workspace);
+    let (summaries, mut problems) = (Summaries::of(&call.workspace), String::new());
     let ids = arguments.text("ids").unwrap_or_default();
     for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()) {
         let options =
             Options { messages: arguments.flag("include_messages"), depth, most_tokens: Some(left) };
         let expanded = summaries.expand(id, options)?;
         expansion.truncated |= expanded.truncated;
+        problems.extend(
+            expanded.problem.map(|why| format!("[{}] isn't what was summarised: {why}\n", expanded.id)),
+        );
         let used: u64 = expanded.blocks.iter().map(expand::Piece::tokens).sum();
         left = left.saturating_sub(used);
         expansion.blocks.extend(expanded.blocks.into_iter().map(Piece::from));
@@ -105,6 +111,7 @@ pub fn expand(call: &Call<'_>) -> Outcome {
     let blocks =
         expansion.blocks.iter().map(|block| format!("{}\n{}\n\n", block.cite, block.text.trim_end()));
     let mut text: String = blocks.collect();
+    text.push_str(&problems);
     if expansion.truncated {
         text.push_str("There is more: expand the summaries below it one by one, or raise `token_cap`.");
     }
