@@ -1,6 +1,9 @@
 //! A session starts, goes on or was compacted: who the user is, what they were at, and what is known of the
 //! project.
 
+#[cfg(feature = "assistant")]
+use std::time::{Duration, Instant};
+
 use super::given::given;
 use super::input::Input;
 use super::output::Answer;
@@ -15,6 +18,10 @@ use crate::workspace::Workspace;
 
 /// So many memories of a project are enough to begin with; the others come when a prompt needs them.
 const MOST: usize = 16;
+
+/// So long a session's log is brought up to date before its end is given back.
+#[cfg(feature = "assistant")]
+const READ_ON: Duration = Duration::from_millis(100);
 
 /// Answers the start of a session.
 pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
@@ -50,6 +57,13 @@ fn lost(workspace: &Workspace, input: &Input) -> Option<String> {
     }
     #[cfg(feature = "assistant")]
     {
+        // What the hook before the compaction had no time for, or was killed at, is read first.
+        let until = Some(Instant::now() + READ_ON);
+        if let Some(request) = super::archive::hand::request(Event::SessionStart, input)
+            && let Err(error) = super::archive::archive(workspace, &request, until)
+        {
+            tracing::debug!(%error, "a session comes back as its log is");
+        }
         super::archive::summaries::given_back(workspace, input.session())
     }
     #[cfg(not(feature = "assistant"))]

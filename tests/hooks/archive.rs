@@ -579,3 +579,25 @@ fn doctor_says_whether_anything_keeps_them() {
     vault.write("vault-agent.toml", "");
     assert_eq!(status(), None);
 }
+
+#[test]
+fn a_line_that_is_too_long_to_be_kept_is_told_once() {
+    let vault = TestVault::new(ON);
+    let mut tape = Tape::new();
+    turn(&mut tape, 1);
+    let path = tape.write(&vault);
+    let mut long = json!({ "type": "user", "message": { "role": "user", "content": "" } });
+    long["message"]["content"] = "x".repeat(65 << 20).into();
+    std::fs::write(&path, format!("{}{long}\n", tape.text())).unwrap();
+    happens(&vault, "stop", json!({}));
+    crate::support::until("the transcript is read", || events(&vault, SESSION).len() == 4);
+    let told = shown(&events(&vault, SESSION)).pop().unwrap();
+    assert!(
+        told.starts_with("system: A line of 65 MB of the transcript is not kept here: at byte "),
+        "{told}"
+    );
+    std::fs::remove_dir_all(vault.state()).unwrap();
+    happens(&vault, "stop", json!({}));
+    let _ = vault.run(&["hook", "archive", path.to_str().unwrap()]).ok();
+    assert_eq!(events(&vault, SESSION).len(), 4, "told once");
+}

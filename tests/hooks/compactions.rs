@@ -148,3 +148,46 @@ fn without_a_brain_it_is_an_extract_and_without_a_namespace_nothing() {
     assert!(soon(|| off.run(&["search", "tulips", "--json"]).stdout.contains("bed nine")));
     assert!(!off.path("user/working.md").exists());
 }
+
+#[test]
+fn a_start_gives_back_what_the_hook_before_the_compaction_was_killed_at() {
+    let vault = TestVault::new(ON);
+    let mut tape = long_tape(3);
+    tape.write(&vault);
+    happens(&vault, "pre-compact", json!({ "trigger": "auto" }));
+    // What the host wrote since, no hook told us of.
+    tape.said("The last word: the shears are in the shed.");
+    tape.write(&vault);
+    assert!(compacted(&vault).contains("the shears are in the shed"));
+    // Nor does it need any earlier event.
+    let killed = TestVault::new(ON);
+    tape.write(&killed);
+    assert!(compacted(&killed).contains("the shears are in the shed"));
+}
+
+#[test]
+fn at_a_compaction_there_is_an_extract_at_once_and_a_brains_words_for_the_next_start() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let server = runtime.block_on(ModelServer::start());
+    server.respond(|asked| {
+        let is_memory = asked.system().contains("personal assistant");
+        Reply::text(if is_memory { "## Status\n- Bed 2 is planted." } else { "A summary of beds." })
+    });
+    let vault = TestVault::new(&format!(
+        "{ON}[memory]\nuser_namespace = \"user\"\n[[brain]]\nname = \"one\"\nkind = \"chat\"\nmodel = \"m\"\nurl = \"{}\"\n",
+        server.url()
+    ));
+    let _daemon = Daemon::of(&vault);
+    let mut tape = long_tape(3);
+    tape.write(&vault);
+    happens(&vault, "pre-compact", json!({ "trigger": "auto" }));
+    assert!(working(&vault).contains("## Worked on\n- Prompt 0"), "{}", working(&vault));
+    tape.said("The last word: the shears are in the shed.");
+    tape.entry("system", json!(null))["subtype"] = json!("compact_boundary");
+    tape.write(&vault);
+    let text = compacted(&vault);
+    assert!(text.contains("Prompt 2") && text.contains("the shears are in the shed"), "{text}");
+    assert!(soon(|| working(&vault).contains("Bed 2 is planted.")), "{}", working(&vault));
+    let text = compacted(&vault);
+    assert!(text.contains("Bed 2 is planted.") && text.contains("the shears are in the shed"), "{text}");
+}

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// A longer line is passed over; it is no message. In bytes.
+/// A longer line is passed over, and the log says so. In bytes.
 const MOST: u64 = 64 << 20;
 
 /// A file being read.
@@ -26,6 +26,8 @@ pub struct Line<'a> {
     pub end: u64,
     /// Whether it ends with a line break: the last one may still grow.
     pub is_ended: bool,
+    /// Whether it is too long to be held.
+    pub is_long: bool,
 }
 
 impl Lines {
@@ -56,7 +58,8 @@ impl Lines {
         let start = self.at;
         let mut read = (&mut self.file).take(MOST).read_until(b'\n', &mut self.line)? as u64;
         let mut is_ended = self.line.last() == Some(&b'\n');
-        if !is_ended && read == MOST {
+        let is_long = !is_ended && read == MOST;
+        if is_long {
             self.line = Vec::new();
             let (more, ended) = self.skip()?;
             (read, is_ended) = (read + more, ended);
@@ -64,7 +67,7 @@ impl Lines {
             self.line.pop();
         }
         self.at += read;
-        Ok((read > 0).then_some(Line { bytes: &self.line, start, end: self.at, is_ended }))
+        Ok((read > 0).then_some(Line { bytes: &self.line, start, end: self.at, is_ended, is_long }))
     }
 
     /// Passes over the rest of a line; how long that is, and whether it ended.
@@ -126,6 +129,7 @@ mod tests {
         let mut lines = Lines::open(&path, 2).unwrap();
         let line = lines.next().unwrap().unwrap();
         assert_eq!((line.bytes.len(), line.start, line.end, line.is_ended), (0, 2, MOST + 10, true));
+        assert!(line.is_long);
         assert_eq!(lines.next().unwrap().unwrap().bytes, b"b");
         assert_eq!(lines.next().unwrap(), None);
     }

@@ -97,6 +97,7 @@ impl<'w> Pass<'w> {
             count += 1;
             let (start, end, is_ended) = (line.start, line.end, line.is_ended);
             match entry::read(line.bytes) {
+                None if is_ended && line.is_long => self.pass_over(transcript, start, end)?,
                 Some(entry) => self.take(entry, start)?,
                 // The host is still writing it.
                 None if !is_ended => break,
@@ -127,6 +128,23 @@ impl<'w> Pass<'w> {
 
     fn resume(&self, at: u64) -> u64 {
         self.open.iter().map(|call| call.line).min().map_or(at, |first| first.min(at))
+    }
+
+    /// Says in the log that a line of the transcript was too long to be kept: an event of its own, named by its place.
+    fn pass_over(&mut self, transcript: &Path, start: u64, end: u64) -> Result<(), ArchiveError> {
+        let (agent, at, megabytes) = (self.agent.clone(), self.last, (end - start) >> 20);
+        let what = format!(
+            "A line of {megabytes} MB of the transcript is not kept here: at byte {start} of `{}`.",
+            transcript.display()
+        );
+        tracing::warn!("a session is not kept whole: {what}");
+        let mut name = [0; 16];
+        name[6..].copy_from_slice(&blake3::hash(what.as_bytes()).as_bytes()[..10]);
+        let name = u128::from_be_bytes(name);
+        if !self.is_known(&agent, name, at)? {
+            self.book(&agent)?.add(name, EventKind::System, at, "", what);
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), ArchiveError> {
