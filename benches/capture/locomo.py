@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What `inbox scan` captures of LoCoMo's conversations, against the data set's own observations.
 
-    locomo.py BENCH [BINARY]
+    locomo.py BENCH [BINARY [CAPTURED]]
 
 BENCH holds locomo-dev.json, locomo-dev-observations.json and locomo_to_vault.py (the data set is CC BY-NC 4.0: for
-measuring only, and no part of this repository). Prints, by conversation and for all: precision, recall and F1 by turn (a
+measuring only, and no part of this repository). CAPTURED is a file to write
+what was captured to (`src/capture/measures.rs` counts duplicates in it). Prints, by conversation and for all: precision, recall and F1 by turn (a
 turn counts as worth capturing where an observation names it), and recall@10 of the questions' evidence where all turns,
 only the captured turns, or only the captured words are indexed.
 """
@@ -12,6 +13,7 @@ import collections, json, os, subprocess, sys, tempfile
 from datetime import datetime, timedelta
 
 BENCH, BINARY = sys.argv[1], os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else "target/release/vault-agent")
+CAPTURED = open(sys.argv[3], "w") if len(sys.argv) > 3 else None
 sys.path.insert(0, BENCH)
 import locomo_to_vault as locomo
 
@@ -59,6 +61,8 @@ def capture(folder):
     for c in conversations:
         name = c["conv_id"]
         found = json.loads(run(folder, "inbox", "scan", "--dry-run", f"logs/discord-channel/{name}"))
+        if CAPTURED:
+            print(json.dumps(found), file=CAPTURED, flush=True)
         by_turn = collections.defaultdict(list)
         for one in found:
             by_turn[one["ref"].split("#^")[1].replace("-", ":")].append(one["text"])

@@ -14,6 +14,8 @@ pub mod dedup;
 mod inbox;
 #[cfg(feature = "index")]
 mod learn;
+#[cfg(all(test, feature = "index"))]
+mod measures;
 mod note;
 pub mod offers;
 pub mod phrase;
