@@ -1,5 +1,6 @@
 //! `lcm`: what was said in long conversations: found again, described, expanded to every byte, proved.
 
+use std::io::IsTerminal;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -160,27 +161,37 @@ fn describe(context: &Context, workspace: &Workspace, summaries: &Summaries<'_>,
         }
     }
     ui.line(format!("by {} at {}", found.brain, rfc3339(found.at, workspace.zone.tz())));
-    ui.line(format!("\n{}", found.text));
+    ui.line(format!("\n{}", harmless(&found.text)));
     Ok(Status::Fine)
 }
 
 fn expand(context: &Context, summaries: &Summaries<'_>, id: &str, options: Options) -> CommandResult {
     if options.messages && options.most_tokens.is_none() && !context.ui.json {
-        // Whatever the log holds, text or not.
+        // Whatever the log holds, text or not; but a terminal isn't given what others would do to it.
         let (bytes, problem) = summaries.covered(id)?;
-        context.ui.document(&bytes);
+        if std::io::stdout().is_terminal() {
+            context.ui.document(harmless(&String::from_utf8_lossy(&bytes)).as_bytes());
+        } else {
+            context.ui.document(&bytes);
+        }
         return Ok(told(context, problem.as_ref()));
     }
     let expanded = summaries.expand(id, options)?;
     context.ui.json(&expanded);
     for block in &expanded.blocks {
         context.ui.line(format!("{}:{}  {}", block.path, block.line, block.cite));
-        context.ui.line(&block.text);
+        context.ui.line(harmless(&block.text));
     }
     if expanded.truncated {
         context.ui.note("there is more than `--max-tokens` allows");
     }
     Ok(told(context, expanded.problem.as_ref()))
+}
+
+/// Other people's words as a terminal may have them: what would move its cursor or speak to it is shown as a mark.
+fn harmless(text: &str) -> String {
+    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
+    text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
 /// Says that what was given back isn't what was summarised, where that is so.

@@ -1,8 +1,10 @@
 //! What a command says: results on standard output, words for people on standard error.
 //!
 //! With `--json` standard output carries one JSON document (or JSON Lines) and nothing else. A reader
-//! that goes away (`| head`) ends the output quietly; output that is lost otherwise is a problem.
+//! that goes away (`| head`) ends the output quietly; output that is lost otherwise is a problem. What others wrote into
+//! notes is shown, but doesn't speak to the terminal.
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -72,14 +74,14 @@ impl Ui {
     /// One line of the result, for people; nothing with `--json`.
     pub fn line(self, text: impl AsRef<str>) {
         if !self.json {
-            result_line(text.as_ref());
+            result_line(&tamed(text.as_ref()));
         }
     }
 
     /// A word beside the result: progress, a warning, what happened. Always on standard error.
     pub fn note(self, text: impl AsRef<str>) {
         // There is nobody to tell of a lost word.
-        let _ = write_line(&mut anstream::stderr(), text.as_ref());
+        let _ = write_line(&mut anstream::stderr(), &tamed(text.as_ref()));
     }
 
     /// The result as one JSON document on one line; nothing without `--json`.
@@ -116,6 +118,39 @@ impl Ui {
     }
 }
 
+/// A text for people without what would do more to a terminal than colours and links do: other people's words could fill
+/// the clipboard, name the window, or overwrite what stands above them.
+fn tamed(text: &str) -> Cow<'_, str> {
+    let is_wild = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(is_wild) {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(c) = rest.chars().next() {
+        let length = if c == '\u{1b}' { ours(rest) } else { 0 };
+        let length = if length > 0 { length } else { c.len_utf8() };
+        let (taken, after) = rest.split_at(length);
+        match taken {
+            "\r" if after.starts_with('\n') => {}
+            _ if length == c.len_utf8() && is_wild(c) => out.push('\u{fffd}'),
+            _ => out.push_str(taken),
+        }
+        rest = after;
+    }
+    Cow::Owned(out)
+}
+
+/// The length of a colour or a link, with which a text begins; 0 where it begins otherwise.
+fn ours(text: &str) -> usize {
+    if let Some(colour) = text.strip_prefix("\u{1b}[") {
+        let end = colour.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(colour.len());
+        return if colour[end..].starts_with('m') { 2 + end + 1 } else { 0 };
+    }
+    let Some(link) = text.strip_prefix("\u{1b}]8;") else { return 0 };
+    let end = link.find(char::is_control).unwrap_or(link.len());
+    if link[end..].starts_with("\u{1b}\\") { 4 + end + 2 } else { 0 }
+}
+
 /// Whether the reader of standard output went, though nothing was written since.
 #[cfg(unix)]
 fn has_hung_up() -> bool {
@@ -146,4 +181,30 @@ pub(super) fn heed(written: std::io::Result<()>) {
 
 fn write_line(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     writeln!(out, "{text}").and_then(|()| out.flush())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_and_links_pass_and_nothing_else_does() {
+        for own in [
+            "plain\ttext\nmore ❦",
+            "\u{1b}[1;31merror:\u{1b}[0m x",
+            "\u{1b}]8;;obsidian://a\u{1b}\\a\u{1b}]8;;\u{1b}\\",
+        ] {
+            assert_eq!(tamed(own), own);
+        }
+        for (theirs, shown) in [
+            ("\u{1b}]52;c;aGk=\u{7}", "\u{fffd}]52;c;aGk=\u{fffd}"),
+            ("\u{1b}[2J\u{1b}[H", "\u{fffd}[2J\u{fffd}[H"),
+            ("\u{1b}]0;name\u{1b}\\", "\u{fffd}]0;name\u{fffd}\\"),
+            ("\u{1b}]8;;x\u{7}", "\u{fffd}]8;;x\u{fffd}"),
+            ("\u{9b}2J a\rb\u{8}\u{7f}", "\u{fffd}2J a\u{fffd}b\u{fffd}\u{fffd}"),
+            ("one\r\ntwo\u{1b}", "one\ntwo\u{fffd}"),
+        ] {
+            assert_eq!(tamed(theirs), shown);
+        }
+    }
 }

@@ -172,16 +172,26 @@ impl Window {
     /// The summaries below a summary, down to so many levels: each behind what it is part of, oldest first.
     pub fn descend(&self, id: &str, depth: u32) -> Vec<&Note> {
         let mut found = Vec::new();
-        if depth > 0 {
-            for child in self.children(id) {
+        let own = self.note(id).map(|note| note.summary.id.as_str());
+        self.descend_into(id, depth, &mut own.into_iter().collect(), &mut found);
+        found
+    }
+
+    /// Each summary once, whatever somebody wrote into the sources of a note.
+    fn descend_into<'w>(
+        &'w self,
+        id: &str,
+        depth: u32,
+        seen: &mut HashSet<&'w str>,
+        found: &mut Vec<&'w Note>,
+    ) {
+        let Some(deeper) = depth.checked_sub(1) else { return };
+        for child in self.children(id) {
+            if seen.insert(&child.summary.id) {
                 found.push(child);
-                // A note that somebody made a source of its own isn't gone around for ever.
-                if self.note(id).is_some_and(|note| child.summary.depth < note.summary.depth) {
-                    found.extend(self.descend(&child.summary.id, depth - 1));
-                }
+                self.descend_into(&child.summary.id, deeper, seen, found);
             }
         }
-        found
     }
 
     /// The summaries that no other stands above, in order, no two about the same event.

@@ -236,3 +236,30 @@ fn a_deleted_log_is_reported() {
     assert!(bad[0].why.starts_with("its log `logs/s/c/w.md` is gone"), "{bad:?}");
     assert_eq!(window.due(Look::All, &TimeZone::UTC), []);
 }
+
+#[test]
+fn sources_that_somebody_wrote_are_not_gone_around_in() {
+    let note = |id: char, sources: &[char]| {
+        let named = |id: &char| format!("sum_{}", id.to_string().repeat(16));
+        let summary = Summary {
+            id: named(&id),
+            kind: Kind::Condensed,
+            depth: 9,
+            covers: None,
+            sources: sources.iter().cycle().take(200).map(named).collect(),
+            log: None,
+            sha256: "0".repeat(64),
+            tokens: 1,
+            brain: summary::EXTRACT.into(),
+            by: "process:vault-agent".into(),
+            at: LATE.parse().unwrap(),
+            text: "x".into(),
+        };
+        Note { path: format!("d9-{id}"), line: 1, summary }
+    };
+    let notes = vec![note('a', &['b', 'c']), note('b', &['a', 'c']), note('c', &['a', 'b', 'c'])];
+    let window = Window::new("s/c/w", "logs/s/c/w", Some(vec![]), vec![], notes);
+    let below: Vec<&str> =
+        window.descend("sum_aaaaaaaaaaaaaaaa", u32::MAX).iter().map(|note| note.path.as_str()).collect();
+    assert_eq!(below, ["d9-b", "d9-c"]);
+}

@@ -193,6 +193,20 @@ fn what_a_person_changed_in_a_log_is_told_as_it_is() {
 }
 
 #[test]
+fn what_others_wrote_does_nothing_to_a_terminal() {
+    let vault = vault(520);
+    vault.write(LOG, vault.read(LOG).replace("Message 3 is", "\u{1b}]52;c;aGk=\u{7} Message 3 is"));
+    let _ = vault.run(&["lcm", "update", "--extract"]).ok();
+    let first = &ids(&vault, 0)[0];
+    let shown = vault.run(&["lcm", "expand", first, "--max-tokens", "5000"]).ok().stdout;
+    assert!(shown.contains("\u{fffd}]52;c;aGk=\u{fffd} Message 3") && !shown.contains('\u{1b}'), "{shown}");
+    assert!(vault.run(&["lcm", "expand", first]).ok().stdout.contains('\u{1b}'), "a file gets every byte");
+    for args in [&["lcm", "describe", first][..], &["lcm", "grep", "Message", "3"]] {
+        assert!(!vault.run(args).ok().stdout.contains(['\u{1b}', '\u{7}']), "{args:?}");
+    }
+}
+
+#[test]
 fn what_can_not_be_searched_or_found_says_so() {
     let vault = TestVault::new("//- now: 2026-12-01T09:30:00Z\n");
     for (args, code, words) in [
