@@ -62,7 +62,8 @@ async fn listen(listener: UnixListener, workspace: Arc<Workspace>, recall: Arc<R
         let next = listener.accept();
         let next = if is_resting { Ok(next.await) } else { tokio::time::timeout(QUIET, next).await };
         let Ok(next) = next else {
-            recall.rest();
+            let recall = Arc::clone(&recall);
+            tokio::task::spawn_blocking(move || recall.rest());
             is_resting = true;
             continue;
         };

@@ -34,7 +34,7 @@ impl Part for RecallPart {
         board: Board,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
-        let mut recall = Arc::new(Recall::of(&workspace)?.keeping_room().hasty(None));
+        let mut recall = Arc::new(Recall::of(&workspace)?.resident().hasty(None));
         let mut answers = open(&workspace, &recall, &board);
         let mut wait = SETTLE;
         loop {
@@ -44,7 +44,7 @@ impl Part for RecallPart {
                 event = events.recv() => match event {
                     Ok(Event::Settings(changed)) => {
                         if changed.settings != workspace.settings {
-                            recall = Arc::new(Recall::of(&changed)?.keeping_room().hasty(None));
+                            recall = Arc::new(Recall::of(&changed)?.resident().hasty(None));
                             // One door at a time: the old one's socket goes first.
                             drop(answers);
                             answers = open(&changed, &recall, &board);
@@ -63,6 +63,7 @@ impl Part for RecallPart {
                         pass = recall.reconcile() => pass,
                     };
                     board.say("vectors", words(&pass));
+                    recall.save();
                     wait = EVERY;
                 }
             }

@@ -18,8 +18,8 @@ use std::path::PathBuf;
 
 use super::authors::Authors;
 pub use super::authors::{names_of, without_names};
+use super::code::{Code, Sums};
 use super::layer::{self, Meta, NO_ROW};
-use super::matrix::Probe;
 pub(super) use super::part::Frozen;
 use super::tail::Tail;
 use super::text::Shape;
@@ -231,29 +231,21 @@ impl Corpus {
         }
     }
 
-    /// A block's built-in vector as signed bytes with their scale.
+    /// A block's built-in vector.
     #[inline]
-    pub fn row(&self, slot: u32) -> Option<(&[u8], f32)> {
-        let (at, row) = (Self::place(slot).0, self.row_of(slot));
-        if row == NO_ROW {
-            return None;
-        }
-        match self.layers.get(at) {
-            Some(frozen) => frozen.layer.vector(row),
-            None => Some(self.tail.vectors.row_parts(row as usize)),
-        }
+    pub fn code(&self, slot: u32) -> Option<Code> {
+        let (at, local) = Self::place(slot);
+        self.layers.get(at).map_or_else(|| self.tail.code(local), |frozen| frozen.layer.code(local))
     }
 
     /// A block's built-in vector; empty where it has none.
     pub fn vector(&self, slot: u32) -> Vec<f32> {
-        let Some((values, scale)) = self.row(slot) else { return Vec::new() };
-        values.iter().map(|x| f32::from(x.cast_signed()) * scale).collect()
+        self.code(slot).map_or_else(Vec::new, |code| code.vector())
     }
 
-    /// The cosine of the probe and a block's built-in vector; none where it has none.
-    #[inline(always)]
-    pub fn cosine(&self, probe: &Probe, slot: u32) -> Option<f32> {
-        self.row(slot).map(|(values, scale)| probe.cosine(values, scale))
+    /// The cosine of a question's vector and a block's built-in one; none where it has none.
+    pub fn cosine(&self, sums: &Sums, slot: u32) -> Option<f32> {
+        self.code(slot).map(|code| sums.cosine(&code))
     }
 
     /// The first word of the signs of a block's vector; zero where it has none.
@@ -381,7 +373,7 @@ impl Corpus {
         let row = if self.is_plain || passage.role == Some(Role::Tool) {
             NO_ROW
         } else {
-            self.tail.row(&hash, |vectors| vectors.push(&self.words.embedder.embed(&embedded)))
+            self.tail.row(&hash, || Code::of(&self.words.embedder.embed(&embedded)))
         };
         let meta = Meta {
             file,
@@ -400,23 +392,39 @@ impl Corpus {
 
     /// Makes the tail a layer: together with the last one where both fit into one.
     pub(super) fn freeze(&mut self) {
-        let mut tail = std::mem::take(&mut self.tail);
-        self.words = Words::default();
-        if tail.len() == 0 {
-            return;
+        if let Some(frozen) = self.frozen() {
+            self.adopt(frozen);
         }
+    }
+
+    /// The layer that the tail makes, for [`Corpus::adopt`]; none where it is empty.
+    pub(super) fn frozen(&self) -> Option<Frozen> {
+        if self.tail.len() == 0 {
+            return None;
+        }
+        let Some(last) = self.joined() else { return Frozen::new(&self.tail, self.folder.as_deref()) };
+        let mut whole = last.layer.thaw();
+        whole.append(&self.tail);
+        Frozen::new(&whole, self.folder.as_deref())
+    }
+
+    /// The layer that the tail becomes a part of.
+    fn joined(&self) -> Option<&Frozen> {
+        self.layers.last().filter(|last| last.layer.len() + self.tail.len() <= layer::MOST)
+    }
+
+    /// Puts the layer of [`Corpus::frozen`], made since the last change, into the tail's place.
+    pub(super) fn adopt(&mut self, frozen: Frozen) {
         let base = self.layers.len() * layer::MOST;
-        if let Some(last) = self.layers.pop_if(|last| last.layer.len() + tail.len() <= layer::MOST) {
-            let mut whole = last.layer.thaw();
+        if let Some(last) = self.joined() {
             let from = u32::try_from(base).unwrap_or(u32::MAX);
-            let to = u32::try_from(base - layer::MOST + whole.len()).unwrap_or(u32::MAX);
+            let to = u32::try_from(base - layer::MOST + last.layer.len()).unwrap_or(u32::MAX);
             for file in self.files.iter_mut().filter(|file| file.slots.start >= from) {
                 file.slots = file.slots.start - from + to..file.slots.end - from + to;
             }
-            whole.append(&tail);
-            tail = whole;
+            self.layers.pop();
         }
-        let frozen = Frozen::new(tail, self.folder.as_deref());
-        self.layers.extend(frozen);
+        (self.tail, self.words) = (Tail::default(), Words::default());
+        self.layers.push(frozen);
     }
 }

@@ -51,7 +51,8 @@ pub struct Recall {
     pub(super) state: RwLock<State>,
     /// The last question's room, for the next one.
     pub(super) work: Mutex<Option<Work>>,
-    pub(super) keeps_room: bool,
+    /// Whether it answers again and again, and is told when nobody waits ([`Recall::rest`], [`Recall::save`]).
+    pub(super) is_resident: bool,
     /// What was found damaged and made anew since the last answer.
     pub(super) mended: Mutex<Option<String>>,
     /// Whether words answer where all blocks would first have to be gone through, and for how many that is.
@@ -145,7 +146,7 @@ impl Recall {
             file,
             state,
             work: Mutex::default(),
-            keeps_room: false,
+            is_resident: false,
             mended: Mutex::default(),
             is_hasty: false,
             at_once: AT_ONCE,
@@ -163,10 +164,11 @@ impl Recall {
         self
     }
 
-    /// The same, keeping a question's room for the next one however large the vault is, until [`Recall::rest`].
+    /// The same for a process that answers again and again. It keeps a question's room for the next one however large the
+    /// vault is, until [`Recall::rest`], and saves what it learned in [`Recall::save`], not while somebody waits.
     #[must_use]
-    pub fn keeping_room(mut self) -> Self {
-        self.keeps_room = true;
+    pub fn resident(mut self) -> Self {
+        self.is_resident = true;
         self
     }
 
@@ -190,6 +192,7 @@ impl Recall {
     /// No question is expected soon: what the next one needs is made again then.
     pub fn rest(&self) {
         *self.work() = None;
+        self.save();
     }
 
     /// On a workspace's index, which is opened.

@@ -1,20 +1,19 @@
 //! A stretch of the corpus that no longer changes, as bytes: written once, mapped into memory, read where it
 //! lies.
 //!
-//! What is known of a block is a row of fixed size; vectors are int8 rows with one scale each and, beside them,
-//! their signs for the first passes, the first word of each block's in the order of the blocks; terms are sorted text
+//! What is known of a block is a row of fixed size; vectors are codes ([`super::code`]), the first word of each block's
+//! signs in the order of the blocks, the rest once for each different text; terms are sorted text
 //! with their postings as variable-length numbers. A value that can't be (a torn file) is passed over, never trusted.
 
 use std::path::Path;
 
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
-use super::matrix::Matrix;
+use super::code::{Code, Signs, WORDS};
 use super::postings;
 use super::tail::Tail;
 use super::text::Shape;
 use super::vectors::Hash;
-use crate::embed::table::DIMENSIONS;
 
 /// A layer numbers its blocks with so many bits.
 pub const BITS: u32 = 16;
@@ -22,16 +21,15 @@ pub const BITS: u32 = 16;
 pub const MOST: usize = 1 << BITS;
 /// The row of a block without a vector.
 pub const NO_ROW: u32 = u32::MAX;
-/// The signs of a vector, a bit a dimension.
-pub type Signs = [u64; DIMENSIONS / 64];
 /// The signs behind the first word.
-pub type Rest = [u64; DIMENSIONS / 64 - 1];
+pub type Rest = [u64; WORDS - 1];
 
-const MAGIC: &[u8; 8] = b"VARECL04";
+const MAGIC: &[u8; 8] = b"VARECL05";
 const HEAD: usize = 8 + 5 * 4;
 const META: usize = 28;
 const WORD: usize = 8;
 const REST: usize = size_of::<Rest>();
+const LARGE: usize = size_of::<Signs>();
 
 /// What is known of a block beside its words and its vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,19 +98,18 @@ pub struct Layer {
     at: [usize; PARTS + 1],
 }
 
-const PARTS: usize = 11;
+const PARTS: usize = 10;
 /// The parts in their order.
 const METAS: usize = 0;
 const HASHES: usize = 1;
 const ROWS: usize = 2;
 const FIRST_SIGNS: usize = 3;
 const OTHER_SIGNS: usize = 4;
-const SCALES: usize = 5;
-const VALUES: usize = 6;
-const TERM_ENDS: usize = 7;
-const POSTING_ENDS: usize = 8;
-const TEXT: usize = 9;
-const POSTINGS: usize = 10;
+const LARGE_ONES: usize = 5;
+const TERM_ENDS: usize = 6;
+const POSTING_ENDS: usize = 7;
+const TEXT: usize = 8;
+const POSTINGS: usize = 9;
 
 impl Layer {
     /// The layer in the file `name` of `dir`; none where that is none, or a torn one.
@@ -132,8 +129,7 @@ impl Layer {
             4 * len,
             WORD * len,
             REST * rows,
-            4 * rows,
-            DIMENSIONS * rows,
+            LARGE * rows,
             4 * terms,
             4 * terms,
             number(3),
@@ -206,12 +202,16 @@ impl Layer {
         Some(std::array::from_fn(|at| u64::from_le_bytes(words[at])))
     }
 
-    /// A vector's bytes and scale; none where there is no such row.
+    /// The vector of a block; none where it has none.
     #[inline]
-    pub fn vector(&self, row: u32) -> Option<(&[u8], f32)> {
-        let row = row as usize;
-        let values = (row < self.rows).then(|| &self.part(VALUES)[row * DIMENSIONS..][..DIMENSIONS])?;
-        Some((values, f32::from_bits(read_u32(self.part(SCALES), row))))
+    pub fn code(&self, slot: usize) -> Option<Code> {
+        let row = self.row_of(slot).filter(|row| *row != NO_ROW)?;
+        let first = self.first_signs(slot..slot + 1).next()?;
+        let [second, third, fourth] = self.other_signs(row)?;
+        let (rows, _) = self.part(LARGE_ONES).as_chunks::<LARGE>();
+        let (words, _) = rows.get(row as usize)?.as_chunks::<WORD>();
+        let large = std::array::from_fn(|at| u64::from_le_bytes(words[at]));
+        Some(Code { signs: [first, second, third, fourth], large })
     }
 
     /// Calls `each` with the blocks in which `term` stands, ascending, and its count in each.
@@ -257,21 +257,15 @@ impl Layer {
 
     /// All of it, to be added to.
     pub fn thaw(&self) -> Tail {
-        let mut vectors = Matrix::new(DIMENSIONS);
-        for row in 0..self.rows {
-            let row = u32::try_from(row).unwrap_or(NO_ROW);
-            if let Some((values, scale)) = self.vector(row) {
-                vectors.push_parts(values, scale);
-            }
-        }
         let mut tail = Tail {
             metas: (0..self.len).map(|slot| self.meta(slot)).collect(),
             hashes: (0..self.len).map(|slot| self.hash(slot)).collect(),
-            rows: (0..self.len).map(|slot| self.row_of(slot).unwrap_or(NO_ROW)).collect(),
-            signs: (0..self.rows).map(|row| vectors.signs(row)).collect(),
-            vectors,
             ..Tail::default()
         };
+        for slot in 0..self.len {
+            let row = tail.row(&self.hash(slot), || self.code(slot));
+            tail.rows.push(row);
+        }
         for at in 0..self.terms() {
             let Ok(term) = std::str::from_utf8(self.term(at)) else { continue };
             let id = tail.postings.id(term);
@@ -281,14 +275,12 @@ impl Layer {
                 }
             });
         }
-        tail.connect();
         tail
     }
 }
 
 /// A tail as the bytes of a layer.
 pub fn bytes(tail: &Tail) -> Vec<u8> {
-    let (values, scales) = tail.vectors.parts();
     let terms = tail.postings.sorted();
     let (mut text, mut ends, mut packed) = (Vec::new(), Vec::new(), Vec::new());
     let mut stretches = Vec::new();
@@ -300,25 +292,22 @@ pub fn bytes(tail: &Tail) -> Vec<u8> {
     }
     let mut out = Vec::with_capacity(
         HEAD + tail.len() * (META + size_of::<Hash>() + 4 + WORD)
-            + scales.len() * (REST + 4 + DIMENSIONS)
+            + tail.codes.len() * (REST + LARGE)
             + ends.len() * 2
             + text.len()
             + packed.len(),
     );
     out.extend_from_slice(MAGIC);
-    for count in [tail.len(), scales.len(), ends.len() / 4, text.len(), packed.len()] {
+    for count in [tail.len(), tail.codes.len(), ends.len() / 4, text.len(), packed.len()] {
         out.extend_from_slice(&number(count));
     }
     tail.metas.iter().for_each(|meta| out.extend_from_slice(&meta.to_bytes()));
     tail.hashes.iter().for_each(|hash| out.extend_from_slice(hash));
     tail.rows.iter().for_each(|row| out.extend_from_slice(&row.to_le_bytes()));
     (0..tail.len()).for_each(|slot| out.extend_from_slice(&tail.first_signs(slot).to_le_bytes()));
-    tail.signs
-        .iter()
-        .flat_map(|signs| &signs[1..])
-        .for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
-    scales.iter().for_each(|scale| out.extend_from_slice(&scale.to_le_bytes()));
-    out.extend_from_slice(values);
+    let rest = tail.codes.iter().flat_map(|code| &code.signs[1..]);
+    let large = tail.codes.iter().flat_map(|code| &code.large);
+    rest.chain(large).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     for part in [&ends, &stretches, &text, &packed] {
         out.extend_from_slice(part);
     }

@@ -2,8 +2,10 @@
 //!
 //! A unit vector keeps its direction in a byte a dimension with one scale a row; the cosine of two such
 //! rows differs from the exact one by less than 0.01. Every row is compared: for a person's vault that is
-//! both exact and faster than keeping a graph.
+//! both exact and faster than keeping a graph. So vectors of a model that costs something are kept; the built-in ones are
+//! codes ([`super::code`]).
 
+use super::code::Sums;
 use super::wide;
 use crate::embed::table::normalise;
 
@@ -16,27 +18,32 @@ pub struct Matrix {
     scales: Vec<f32>,
 }
 
-/// A vector to compare with a [`Matrix`].
+/// A vector to compare with a [`Matrix`], or with the built-in vectors' codes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
+    row: Row,
+    /// Where it has their dimension.
+    pub sums: Option<Sums>,
+}
+
+/// A unit vector in steps of its scale.
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
     wide: Vec<i16>,
     scale: f32,
 }
 
 impl Probe {
-    /// Quantises `vector`, brought to unit length; `None` for one without a direction.
+    /// `vector`, brought to unit length; `None` for one without a direction.
     pub fn new(vector: &[f32]) -> Option<Self> {
         let mut unit = vector.to_vec();
         normalise(&mut unit);
-        let scale = largest(&unit) / 127.0;
-        let inverse = 1.0 / scale;
-        (scale > 0.0 && scale.is_finite())
-            .then(|| Self { wide: unit.iter().map(|x| quantise(*x, inverse)).collect(), scale })
+        Some(Self { row: Row::new(&unit)?, sums: Sums::new(&unit) })
     }
 
     /// The dimension of what it can be compared with.
     pub fn dimensions(&self) -> usize {
-        self.wide.len()
+        self.row.wide.len()
     }
 
     /// The cosine with a row of signed bytes and its scale; 0 where the dimensions differ.
@@ -46,35 +53,34 @@ impl Probe {
             clippy::cast_precision_loss,
             reason = "a sum of byte products, below 2^24 for our dimensions"
         )]
-        let dot = |row| wide::dot(&self.wide, row) as f32;
-        if row.len() == self.wide.len() { dot(row) * scale * self.scale } else { 0.0 }
+        let dot = |row| wide::dot(&self.row.wide, row) as f32;
+        if row.len() == self.row.wide.len() { dot(row) * scale * self.row.scale } else { 0.0 }
     }
+}
 
-    /// The scale (little-endian f32) and the bytes, for storing.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = self.scale.to_le_bytes().to_vec();
-        bytes.extend(self.bytes());
-        bytes
+/// The scale (little-endian f32) and the bytes of `vector`, brought to unit length, for storing; `None` for one without a
+/// direction.
+pub fn to_bytes(vector: &[f32]) -> Option<Vec<u8>> {
+    let mut unit = vector.to_vec();
+    normalise(&mut unit);
+    let row = Row::new(&unit)?;
+    let mut bytes = row.scale.to_le_bytes().to_vec();
+    bytes.extend(row.bytes());
+    Some(bytes)
+}
+
+impl Row {
+    fn new(unit: &[f32]) -> Option<Self> {
+        let scale = largest(unit) / 127.0;
+        let inverse = 1.0 / scale;
+        (scale > 0.0 && scale.is_finite())
+            .then(|| Self { wide: unit.iter().map(|x| quantise(*x, inverse)).collect(), scale })
     }
 
     fn bytes(&self) -> impl Iterator<Item = u8> {
         // Quantised values are those of a signed byte.
         self.wide.iter().map(|x| x.to_le_bytes()[0])
     }
-
-    /// The signs, a bit a dimension, 64 a word.
-    pub fn signs(&self) -> impl Iterator<Item = u64> {
-        signs(self.wide.iter().map(|x| *x > 0))
-    }
-}
-
-fn signs(positive: impl ExactSizeIterator<Item = bool>) -> impl Iterator<Item = u64> {
-    let mut positive = positive;
-    std::iter::from_fn(move || {
-        (positive.len() > 0).then(|| {
-            (0..64).zip(positive.by_ref().take(64)).fold(0, |word, (bit, is)| word | u64::from(is) << bit)
-        })
-    })
 }
 
 impl Matrix {
@@ -98,58 +104,28 @@ impl Matrix {
         self.scales.is_empty()
     }
 
-    /// The bytes and scales, for storing.
-    pub fn parts(&self) -> (&[u8], &[f32]) {
-        (&self.rows, &self.scales)
-    }
-
     /// Appends a vector, brought to unit length; one of another dimension (or none) becomes a row that is
     /// like nothing.
     pub fn push(&mut self, vector: &[f32]) {
-        let probe = if vector.len() == self.dimensions { Probe::new(vector) } else { None };
-        if let Some(probe) = probe {
-            self.rows.extend(probe.bytes());
-            self.scales.push(probe.scale);
-        } else {
+        let bytes = if vector.len() == self.dimensions { to_bytes(vector) } else { None };
+        if !bytes.is_some_and(|bytes| self.push_bytes(&bytes)) {
             self.rows.resize(self.rows.len() + self.dimensions, 0);
             self.scales.push(0.0);
         }
     }
 
-    /// Appends a row as [`Probe::to_bytes`] stored it; says whether it was one of this dimension.
+    /// Appends a row as [`to_bytes`] made it; says whether it was one of this dimension.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> bool {
         let Some((scale, values)) = bytes.split_first_chunk::<4>() else { return false };
         if values.len() != self.dimensions {
             return false;
         }
-        self.push_parts(values, f32::from_le_bytes(*scale));
+        self.rows.extend_from_slice(values);
+        self.scales.push(f32::from_le_bytes(*scale));
         true
     }
 
-    /// Appends a row as [`Matrix::parts`] has it.
-    pub fn push_parts(&mut self, values: &[u8], scale: f32) {
-        self.rows.extend_from_slice(values);
-        self.rows.resize((self.scales.len() + 1) * self.dimensions, 0);
-        self.scales.push(scale);
-    }
-
-    /// Removes the last row.
-    pub fn pop(&mut self) {
-        self.scales.pop();
-        self.rows.truncate(self.scales.len() * self.dimensions);
-    }
-
-    /// The signs of a row, as [`Probe::signs`] has them, of as many dimensions as fit.
-    pub fn signs<const N: usize>(&self, row: usize) -> [u64; N] {
-        let values = &self.rows[row * self.dimensions..][..self.dimensions];
-        let mut out = [0; N];
-        for (to, word) in out.iter_mut().zip(signs(values.iter().map(|x| x.cast_signed() > 0))) {
-            *to = word;
-        }
-        out
-    }
-
-    /// A row as [`Matrix::parts`] has it.
+    /// The signed bytes of a row, and their scale.
     pub fn row_parts(&self, row: usize) -> (&[u8], f32) {
         (&self.rows[row * self.dimensions..][..self.dimensions], self.scales[row])
     }
@@ -232,17 +208,5 @@ mod tests {
         let mut out = Vec::new();
         matrix.cosines(&Probe::new(&[1.0, 0.0]).unwrap(), 0..1, &mut out);
         assert_eq!(out, [0.0]);
-        matrix.pop();
-        assert!(matrix.is_empty());
-    }
-
-    #[test]
-    fn signs_are_bits() {
-        let mut vector = vec![-1.0; 128];
-        (vector[0], vector[65]) = (1.0, 1.0);
-        let mut matrix = Matrix::new(128);
-        matrix.push(&vector);
-        assert_eq!(matrix.signs::<2>(0), [1, 2]);
-        assert_eq!(Probe::new(&vector).unwrap().signs().collect::<Vec<_>>(), [1, 2]);
     }
 }

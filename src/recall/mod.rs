@@ -19,6 +19,7 @@ pub mod ask;
 mod authors;
 mod candidates;
 pub mod choose;
+pub mod code;
 pub mod corpus;
 mod dressed;
 mod engine;

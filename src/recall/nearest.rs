@@ -9,8 +9,9 @@
 use std::ops::Range;
 
 use super::candidates::{Candidates, NoteSlots};
+use super::code::Signs;
 use super::corpus::Corpus;
-use super::layer::{BITS, Rest, Signs};
+use super::layer::{BITS, Rest};
 use super::semantic::Vectors;
 use super::term::Scope;
 use super::wide::{self, Work as _};
@@ -51,8 +52,7 @@ pub(super) fn nearest(scope: Scope<'_>, vectors: Vectors<'_>) -> Nearest {
 /// By the built-in vectors' signs, the first pass leaving about so many.
 fn by_signs(scope: Scope<'_>, vectors: Vectors<'_>, enough: usize) -> Nearest {
     let Scope { corpus, candidates, .. } = scope;
-    let mut signs = Signs::default();
-    signs.iter_mut().zip(vectors.probe.signs()).for_each(|(to, word)| *to = word);
+    let signs = vectors.probe.sums.as_ref().map_or_else(Signs::default, |sums| sums.signs);
     let rarity = rarity(candidates);
     let judged = rarity.min(JUDGED);
     let judges = candidates.judges.get_or_init(|| judges(scope, judged));

@@ -24,9 +24,8 @@ pub struct Frozen {
 
 impl Frozen {
     /// The layer of `tail`, in a file of `folder` where there is one that can be written to.
-    pub fn new(tail: Tail, folder: Option<&Path>) -> Option<Self> {
-        let bytes = layer::bytes(&tail);
-        drop(tail);
+    pub fn new(tail: &Tail, folder: Option<&Path>) -> Option<Self> {
+        let bytes = layer::bytes(tail);
         let on_disk = folder.and_then(|folder| {
             let name = persist::write_layer(folder, &bytes).ok()?;
             Some(Self { layer: Layer::map(folder, &name.0)?, name: Some(name) })
@@ -64,7 +63,7 @@ impl Corpus {
         for file in &mut self.files {
             file.authors.iter_mut().for_each(|author| *author = number(*author));
         }
-        let frozen = if self.tail.len() == 0 { None } else { Frozen::new(self.tail, folder) };
+        let frozen = if self.tail.len() == 0 { None } else { Frozen::new(&self.tail, folder) };
         (Part { files: self.files, frozen }, self.words)
     }
 

@@ -11,8 +11,11 @@ use super::engine::{BUILTIN, Recall, RecallError};
 use super::text::Shape;
 use super::vectors::{self, Counts, Hash, Pointer};
 use crate::embed::retry::{self, Backoff};
-use crate::embed::{EmbedError, Purpose};
+use crate::embed::{EmbedError, Embedder, Purpose};
 use crate::index::Role;
+
+/// So many built-in vectors are stored in one step.
+const AT_ONCE: usize = 512;
 
 /// What a pass did.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -174,21 +177,25 @@ impl Recall {
         self.note_all(BUILTIN)?;
         let store = self.index.store()?;
         let mut done = Reconciled::default();
-        if store.is_writable() {
-            let state = self.read();
-            let corpus = &state.corpus;
+        let mut embedder = Embedder::default();
+        while store.is_writable() {
+            let wanted = vectors::wanting(&*store.conn()?, BUILTIN, i64::MAX - 1, AT_ONCE)?;
+            if wanted.is_empty() {
+                break;
+            }
+            let texts = self.texts_of(&wanted)?;
             let mut conn = store.conn()?;
             let tx = conn.transaction()?;
-            for (hash, path, line) in vectors::wanting(&tx, BUILTIN, i64::MAX - 1, usize::MAX)? {
-                let slots = corpus.file(&path).map_or(0..0, |file| file.slots.clone());
-                let slot = slots
-                    .into_iter()
-                    .find(|slot| corpus.meta(*slot).line == line && corpus.hash(*slot) == hash);
-                if let Some((values, scale)) = slot.and_then(|slot| corpus.row(slot)) {
-                    vectors::store_row(&tx, BUILTIN, &hash, values, scale)?;
-                    done.embedded += 1;
-                }
+            for (hash, text) in &texts {
+                vectors::store(&tx, BUILTIN, hash, &embedder.embed(text))?;
             }
+            // What stands nowhere any more since it was noted.
+            let gone =
+                |hash: &Hash| wanted.iter().any(|(wanted, ..)| wanted == hash) && !texts.contains_key(hash);
+            if wanted.iter().any(|(hash, ..)| gone(hash)) {
+                vectors::forget(&tx, BUILTIN, |hash| !gone(hash))?;
+            }
+            done.embedded += texts.len();
             tx.commit()?;
         }
         done.counts = vectors::counts(&*store.conn()?, BUILTIN)?;

@@ -16,7 +16,7 @@ use crate::index::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot}
 
 /// Nobody needs more hits in one answer.
 pub(super) const MOST_HITS: usize = 10_000;
-/// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by [`Recall::keeping_room`]
+/// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by a [resident](Recall::resident) one
 /// alone.
 const MOST_KEPT: usize = 1 << 20;
 
@@ -188,7 +188,7 @@ impl Recall {
         let best = best.into_iter().map(ranked).collect();
         others.for_each(|(slot, score)| *score = f64::from(scores.of(slot)));
         scores.into(&mut work);
-        *self.work() = Some(work).filter(|_| self.keeps_room || corpus.len() <= MOST_KEPT);
+        *self.work() = Some(work).filter(|_| self.is_resident || corpus.len() <= MOST_KEPT);
         best
     }
 }

@@ -26,26 +26,17 @@ pub struct Vectors<'a> {
 }
 
 impl Vectors<'_> {
-    /// A block's vector; none where it has none.
-    fn row<'r>(self, corpus: &'r Corpus, slot: u32) -> Option<(&'r [u8], f32)>
-    where
-        Self: 'r,
-    {
-        match self.matrix {
-            Some(matrix) => matrix.has(slot as usize).then(|| matrix.row_parts(slot as usize)),
-            None => corpus.row(slot),
-        }
-    }
-
     /// The cosines of the question and those of `slots` that have a vector.
     pub(super) fn cosines(&self, corpus: &Corpus, slots: impl Iterator<Item = u32>) -> Vec<(u32, f32)> {
+        let Some(matrix) = self.matrix else {
+            return slots.filter_map(|slot| Some((slot, self.cosine(corpus, slot)?))).collect();
+        };
         // First where the vectors stand, so that the wide loop is nothing but arithmetic.
-        let rows =
-            slots.filter_map(|slot| self.row(corpus, slot).map(|(values, scale)| (slot, values, scale)));
-        let rows: Vec<(u32, &[u8], f32)> = rows.collect();
+        let rows = slots.filter(|slot| matrix.has(*slot as usize));
+        let rows: Vec<_> = rows.map(|slot| (slot, matrix.row_parts(slot as usize))).collect();
         let mut out: Vec<(u32, f32)> = rows.iter().map(|(slot, ..)| (*slot, 0.0)).collect();
         wide::wide(|| {
-            for ((_, values, scale), (_, cosine)) in rows.iter().zip(&mut out) {
+            for ((_, (values, scale)), (_, cosine)) in rows.iter().zip(&mut out) {
                 *cosine = self.probe.cosine(values, *scale);
             }
         });
@@ -54,7 +45,10 @@ impl Vectors<'_> {
 
     /// The cosine of the question and a block; none where that has no vector.
     fn cosine(&self, corpus: &Corpus, slot: u32) -> Option<f32> {
-        self.row(corpus, slot).map(|(values, scale)| self.probe.cosine(values, scale))
+        match self.matrix {
+            Some(matrix) => matrix.has(slot as usize).then(|| matrix.cosine(self.probe, slot as usize)),
+            None => corpus.cosine(self.probe.sums.as_ref()?, slot),
+        }
     }
 }
 

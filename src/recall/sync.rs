@@ -92,7 +92,7 @@ impl Recall {
             let (answer, freshness) = self.index.answer(|snapshot| {
                 self.load()?;
                 loop {
-                    let newer = changes(snapshot, &self.read(), None)?;
+                    let newer = changes(snapshot, &self.read(), self.making(None))?;
                     let is_in_step = match newer {
                         Some(changes) => self.take(changes)?,
                         // After a sync the index may have gone on already: what is new since then waits for the next
@@ -224,27 +224,21 @@ impl Recall {
     /// Brings the corpus up to date, and saves it where much of it is new. Not where another question has brought it
     /// elsewhere since the changes were worked out.
     fn take(&self, changes: Changes) -> Result<bool, IndexError> {
-        if self.read().is_of(changes.stamp) && changes.beyond.is_empty() {
+        if changes.anew.is_none() && self.read().is_of(changes.stamp) && changes.beyond.is_empty() {
             return Ok(true);
         }
         let mut state = self.write();
         if state.turn != changes.turn && changes.anew.is_none() {
             return Ok(false);
         }
-        let is_same_epoch = state.of.is_none_or(|of| of.epoch == changes.stamp.epoch);
+        let is_anew = changes.anew.is_some();
+        if state.of.is_some_and(|of| of.epoch != changes.stamp.epoch) {
+            state.unsaved = usize::MAX;
+        }
         state.take(changes);
-        let is_much = state.unsaved > 0 && state.unsaved * 50 > state.corpus.blocks().max(10_000);
-        if is_much || !is_same_epoch {
-            let State { corpus, of, beyond, .. } = &mut *state;
-            let of = of.filter(|_| beyond.is_empty());
-            // A cache that can't be written is made again next time.
-            if let Err(error) = persist::save(corpus, of, &self.fingerprint(), &self.file) {
-                tracing::debug!(%error, path = %self.file.display(), "the corpus is not saved");
-            }
-            state.unsaved = 0;
-            // A layer that was filled up numbers its blocks anew.
-            state.all = OnceLock::new();
-            state.told = OnceLock::new();
+        // Whoever answers again and again saves when nobody waits; the layers of a new corpus are on disk already.
+        if is_anew || !self.is_resident && state.has_much_unsaved() {
+            self.write_down(&mut state);
         }
         if !self.is_builtin() {
             drop(state);
@@ -253,11 +247,60 @@ impl Recall {
         Ok(true)
     }
 
+    /// Saves the corpus where much of it is new. Questions go on meanwhile: the layer that is the work is made beside
+    /// them, and taken if nothing has changed since.
+    pub fn save(&self) {
+        if self.read().corpus.is_worn() {
+            let anew = self.changes(true).and_then(|changes| {
+                changes.map(|changes| self.take(changes)).transpose().map_err(Into::into)
+            });
+            if let Err(error) = anew {
+                tracing::debug!(%error, "the corpus is not made anew");
+            }
+            return;
+        }
+        let (turn, frozen) = {
+            let state = self.read();
+            if !state.has_much_unsaved() {
+                return;
+            }
+            (state.turn, state.corpus.frozen())
+        };
+        let mut state = self.write();
+        if state.turn != turn {
+            return;
+        }
+        if let Some(frozen) = frozen {
+            state.corpus.adopt(frozen);
+        }
+        self.write_down(&mut state);
+    }
+
+    fn making<'a>(&self, anew_in: Option<Option<&'a Path>>) -> Making<'a> {
+        Making { anew_in, if_worn: !self.is_resident }
+    }
+
+    /// Saves the corpus as it is.
+    fn write_down(&self, state: &mut State) {
+        let State { corpus, of, beyond, .. } = &mut *state;
+        let of = of.filter(|_| beyond.is_empty());
+        // A cache that can't be written is made again next time.
+        if let Err(error) = persist::save(corpus, of, &self.fingerprint(), &self.file) {
+            tracing::debug!(%error, path = %self.file.display(), "the corpus is not saved");
+        }
+        state.unsaved = 0;
+        // A layer that was filled up numbers its blocks anew.
+        state.all = OnceLock::new();
+        state.told = OnceLock::new();
+    }
+
     /// What is newer than the corpus; none where all of it should be made anew, unless that is what is asked.
     fn changes(&self, anew: bool) -> Result<Option<Changes>, RecallError> {
         let folder = self.file.parent().map(std::path::Path::to_path_buf);
         let state = self.read();
-        Ok(self.index.snapshot(|snapshot| changes(snapshot, &state, anew.then_some(folder.as_deref())))?)
+        Ok(self
+            .index
+            .snapshot(|snapshot| changes(snapshot, &state, self.making(anew.then_some(folder.as_deref()))))?)
     }
 
     /// Loads the settings' model's vectors for the corpus as it is.
@@ -290,19 +333,24 @@ impl State {
         }
         if let Some(corpus) = changes.anew {
             self.corpus = corpus;
-            self.unsaved = usize::MAX / 50;
+            self.unsaved = usize::MAX;
         } else {
             for path in &changes.gone {
                 self.corpus.remove(path);
-                self.unsaved += 1;
+                self.unsaved = self.unsaved.saturating_add(1);
             }
             for note in &changes.notes {
                 put(&mut self.corpus, note);
-                self.unsaved += note.blocks.len() + 1;
+                self.unsaved = self.unsaved.saturating_add(note.blocks.len() + 1);
             }
         }
         (self.of, self.beyond) = (Some(changes.stamp), changes.beyond);
         self.turn += 1;
+    }
+
+    /// Whether so much is not in the saved file that whoever loads that has to make a good deal of it again.
+    fn has_much_unsaved(&self) -> bool {
+        self.unsaved > self.corpus.blocks().max(10_000) / 50
     }
 
     /// Whether it is exactly a state of the index as that was committed.
@@ -342,10 +390,19 @@ fn stamp(snapshot: &Snapshot<'_>) -> Result<Stamp, IndexError> {
     Ok(Stamp { epoch, generation: totals.generation, committed: totals.committed, docs: totals.docs })
 }
 
+/// When all is made anew.
+#[derive(Clone, Copy)]
+struct Making<'a> {
+    /// Now, with the layers in this folder.
+    anew_in: Option<Option<&'a Path>>,
+    /// Where many blocks are dead; whoever saves when nobody waits does it then.
+    if_worn: bool,
+}
+
 fn changes(
     snapshot: &Snapshot<'_>,
     state: &State,
-    anew_in: Option<Option<&Path>>,
+    Making { anew_in, if_worn }: Making<'_>,
 ) -> Result<Option<Changes>, IndexError> {
     let freshness = snapshot.freshness.clone();
     let stamp = stamp(snapshot)?;
@@ -359,7 +416,7 @@ fn changes(
     if state.is_of(stamp) && out.beyond.is_empty() {
         return Ok(Some(out));
     }
-    if state.corpus.is_empty() || state.corpus.is_worn() {
+    if state.corpus.is_empty() || if_worn && state.corpus.is_worn() {
         return Ok(None);
     }
     let since = state.of.filter(|of| of.epoch == stamp.epoch && of.generation <= stamp.generation);

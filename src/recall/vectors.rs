@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::matrix::{Matrix, Probe};
+use super::matrix::{self, Matrix};
 use crate::embed::retry::Backoff;
 
 /// The content hash of a text.
@@ -118,29 +118,13 @@ pub fn wanting(
 
 /// Stores an embedding.
 pub fn store(conn: &Connection, model: &str, hash: &Hash, vector: &[f32]) -> rusqlite::Result<()> {
-    let Some(probe) = Probe::new(vector) else {
+    let Some(bytes) = matrix::to_bytes(vector) else {
         return fail(conn, model, hash, "a vector without a direction", i64::MAX);
     };
     conn.prepare_cached(
         "UPDATE vectors SET status = 'ok', error = NULL, dimension = ?3, embedding = ?4 WHERE model = ?1 AND hash = ?2",
     )?
-    .execute(params![model, hash, i64::try_from(vector.len()).unwrap_or(0), probe.to_bytes()])?;
-    Ok(())
-}
-
-/// Stores signed bytes and their scale as the embedding.
-pub fn store_row(
-    conn: &Connection,
-    model: &str,
-    hash: &Hash,
-    values: &[u8],
-    scale: f32,
-) -> rusqlite::Result<()> {
-    let bytes = [&scale.to_le_bytes()[..], values].concat();
-    conn.prepare_cached(
-        "UPDATE vectors SET status = 'ok', error = NULL, dimension = ?3, embedding = ?4 WHERE model = ?1 AND hash = ?2",
-    )?
-    .execute(params![model, hash, i64::try_from(values.len()).unwrap_or(0), bytes])?;
+    .execute(params![model, hash, i64::try_from(vector.len()).unwrap_or(0), bytes])?;
     Ok(())
 }
 
