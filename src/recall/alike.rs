@@ -2,8 +2,8 @@
 //! part of, and what it was meant to be where it is misspelt.
 //!
 //! Likeness is the share of a word's pieces of four letters (its two ends count as letters) that another has, to the
-//! third power. It needs no dictionary, and it is the same for every vault. All terms of the corpus are gone through,
-//! some nanoseconds each. Scripts written without spaces have pairs of characters for terms; of them each
+//! third power. It needs no dictionary, and it is the same for every vault. All terms of the corpus are gone through by
+//! their signatures, a nanosecond each, and those that may be near by their letters. Scripts written without spaces have pairs of characters for terms; of them each
 //! character of the question is looked for by itself, too. Pure.
 
 use std::collections::HashMap;
@@ -17,9 +17,6 @@ const LEAST: f32 = 0.35;
 const MOST: usize = 12;
 /// What begins and what ends a word, as a letter.
 const ENDS: [u8; 2] = [2, 3];
-/// Bits of the filter that most pieces of other words fail.
-const FILTER: usize = 4096;
-
 /// A piece of a word: four bytes.
 type Piece = u32;
 
@@ -28,9 +25,10 @@ type Piece = u32;
 pub(super) struct Lookout {
     /// Which of the words have a piece, as bits.
     pieces: FastMap<Piece, u64>,
-    filter: Box<[u64; FILTER / 64]>,
     /// How many pieces each word has.
     counts: Vec<f32>,
+    /// The signature of each word, and how many of its bits a word that is near has.
+    signatures: Vec<(u64, u32)>,
     chars: Vec<char>,
     is_first: [bool; 256],
 }
@@ -43,8 +41,8 @@ impl Lookout {
     pub fn new<'t>(terms: impl Iterator<Item = &'t str>, chars: &[char]) -> Self {
         let mut this = Self {
             pieces: FastMap::default(),
-            filter: Box::new([0; FILTER / 64]),
             counts: Vec::new(),
+            signatures: Vec::new(),
             chars: chars.to_vec(),
             is_first: [false; 256],
         };
@@ -57,10 +55,13 @@ impl Lookout {
             own.sort_unstable();
             own.dedup();
             this.counts.push(own.len() as f32);
+            let bits = own.iter().fold(0, |bits, piece| bits | bit(*piece));
+            // Pieces that share a bit say less.
+            let shared = (own.len() as u32).saturating_sub(bits.count_ones());
+            let least = (own.len() as f32 * LEAST).ceil() as u32;
+            this.signatures.push((bits, least.saturating_sub(shared).max(1)));
             for piece in own {
                 *this.pieces.entry(piece).or_default() |= 1 << at;
-                let bit = place(piece);
-                this.filter[bit / 64] |= 1 << (bit % 64);
             }
         }
         for c in chars {
@@ -73,7 +74,11 @@ impl Lookout {
     pub fn look(&self, corpus: &Corpus, layer: usize) -> Alike {
         let mut found: Alike = vec![Vec::new(); self.counts.len() + self.chars.len()];
         let mut tallies = vec![0_u8; self.counts.len()];
-        corpus.each_term(layer, |term| {
+        let may = |own: u64| {
+            let near = |(bits, least): &(u64, u32)| (own & bits).count_ones() >= *least;
+            own == u64::MAX || self.signatures.iter().any(near)
+        };
+        corpus.each_term(layer, may, |term| {
             let Some(first) = term.first() else { return };
             if *first >= 0xE0 {
                 if self.is_first[usize::from(*first)] {
@@ -83,10 +88,6 @@ impl Lookout {
             }
             let mut is_touched = false;
             each_piece(term, |piece| {
-                let bit = place(piece);
-                if self.filter[bit / 64] & 1 << (bit % 64) == 0 {
-                    return;
-                }
                 let mut of = self.pieces.get(&piece).copied().unwrap_or(0);
                 while of != 0 {
                     tallies[of.trailing_zeros() as usize] += 1;
@@ -161,8 +162,18 @@ fn each_piece(word: &[u8], mut each: impl FnMut(Piece)) {
     }
 }
 
-fn place(piece: Piece) -> usize {
-    (piece.wrapping_mul(0x9E37_79B1) >> (32 - FILTER.ilog2())) as usize
+/// The bits of a word's pieces; of a word in a script without spaces, all.
+pub(super) fn signature(word: &[u8]) -> u64 {
+    if word.first().is_none_or(|first| *first >= 0xE0) {
+        return u64::MAX;
+    }
+    let mut bits = 0;
+    each_piece(word, |piece| bits |= bit(piece));
+    bits
+}
+
+fn bit(piece: Piece) -> u64 {
+    1 << (piece.wrapping_mul(0x9E37_79B1) >> 26)
 }
 
 #[cfg(test)]

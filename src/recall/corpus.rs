@@ -16,6 +16,7 @@ use std::hash::BuildHasher;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use super::alike::signature;
 use super::authors::Authors;
 pub use super::authors::{names_of, without_names};
 use super::code::{Code, Sums};
@@ -24,6 +25,7 @@ pub(super) use super::part::Frozen;
 use super::tail::Tail;
 use super::text::Shape;
 use super::vectors::{Hash, hash};
+use super::wide::wide;
 use super::words::Words;
 use crate::index::Role;
 
@@ -276,12 +278,15 @@ impl Corpus {
         }
     }
 
-    /// Calls `each` with each term of one layer, those of dead blocks among them.
-    pub(super) fn each_term(&self, at: usize, mut each: impl FnMut(&[u8])) {
-        match self.layers.get(at) {
-            Some(frozen) => frozen.layer.each_term(each),
-            None => self.tail.postings.terms().for_each(|term| each(term.as_bytes())),
-        }
+    /// Calls `each` with the terms of one layer whose signature `may` answer, those of dead blocks among them.
+    pub(super) fn each_term(&self, at: usize, may: impl Fn(u64) -> bool, mut each: impl FnMut(&[u8])) {
+        let Some(Frozen { layer, .. }) = self.layers.get(at) else {
+            let terms = self.tail.postings.terms().map(str::as_bytes);
+            return terms.filter(|term| may(signature(term))).for_each(each);
+        };
+        let mut found: Vec<usize> = Vec::new();
+        wide(|| found.extend((0..).zip(layer.signatures()).filter(|(_, own)| may(*own)).map(|(at, _)| at)));
+        found.into_iter().for_each(|at| each(layer.term(at)));
     }
 
     /// The different authors' names, by number.

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
+use super::alike::signature;
 use super::code::{Code, Signs, WORDS};
 use super::postings;
 use super::tail::Tail;
@@ -98,7 +99,7 @@ pub struct Layer {
     at: [usize; PARTS + 1],
 }
 
-const PARTS: usize = 10;
+const PARTS: usize = 11;
 /// The parts in their order.
 const METAS: usize = 0;
 const HASHES: usize = 1;
@@ -108,8 +109,9 @@ const OTHER_SIGNS: usize = 4;
 const LARGE_ONES: usize = 5;
 const TERM_ENDS: usize = 6;
 const POSTING_ENDS: usize = 7;
-const TEXT: usize = 8;
-const POSTINGS: usize = 9;
+const SIGNATURES: usize = 8;
+const TEXT: usize = 9;
+const POSTINGS: usize = 10;
 
 impl Layer {
     /// The layer in the file `name` of `dir`; none where that is none, or a torn one.
@@ -132,6 +134,7 @@ impl Layer {
             LARGE * rows,
             4 * terms,
             4 * terms,
+            WORD * terms,
             number(3),
             number(4),
         ];
@@ -225,16 +228,18 @@ impl Layer {
         }
     }
 
-    /// Calls `each` with each term, in order.
-    pub fn each_term(&self, mut each: impl FnMut(&[u8])) {
-        (0..self.terms()).for_each(|at| each(self.term(at)));
+    /// The signature of each term, in their order ([`super::alike::signature`]).
+    pub fn signatures(&self) -> impl ExactSizeIterator<Item = u64> {
+        let (words, _) = self.part(SIGNATURES).as_chunks::<WORD>();
+        words.iter().map(|word| u64::from_le_bytes(*word))
     }
 
     fn postings(&self, at: usize) -> &[u8] {
         stretch(self.part(POSTING_ENDS), at).and_then(|range| self.part(POSTINGS).get(range)).unwrap_or(&[])
     }
 
-    fn term(&self, at: usize) -> &[u8] {
+    /// The term at a place; empty where there is none.
+    pub fn term(&self, at: usize) -> &[u8] {
         stretch(self.part(TERM_ENDS), at).and_then(|range| self.part(TEXT).get(range)).unwrap_or(&[])
     }
 
@@ -283,17 +288,19 @@ impl Layer {
 pub fn bytes(tail: &Tail) -> Vec<u8> {
     let terms = tail.postings.sorted();
     let (mut text, mut ends, mut packed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut signatures = Vec::new();
     let mut stretches = Vec::new();
     for (term, slots, tallies) in terms {
         text.extend_from_slice(term.as_bytes());
         ends.extend_from_slice(&number(text.len()));
+        signatures.extend_from_slice(&signature(term.as_bytes()).to_le_bytes());
         postings::encode(slots, tallies, &mut packed);
         stretches.extend_from_slice(&number(packed.len()));
     }
     let mut out = Vec::with_capacity(
         HEAD + tail.len() * (META + size_of::<Hash>() + 4 + WORD)
             + tail.codes.len() * (REST + LARGE)
-            + ends.len() * 2
+            + ends.len() * 4
             + text.len()
             + packed.len(),
     );
@@ -308,7 +315,7 @@ pub fn bytes(tail: &Tail) -> Vec<u8> {
     let rest = tail.codes.iter().flat_map(|code| &code.signs[1..]);
     let large = tail.codes.iter().flat_map(|code| &code.large);
     rest.chain(large).for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
-    for part in [&ends, &stretches, &text, &packed] {
+    for part in [&ends, &stretches, &signatures, &text, &packed] {
         out.extend_from_slice(part);
     }
     out

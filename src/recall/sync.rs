@@ -75,6 +75,15 @@ impl Recall {
         }
     }
 
+    /// Makes the corpus anew, whatever was saved, so that the next question finds it.
+    ///
+    /// # Errors
+    /// The index's.
+    pub fn remake(&self) -> Result<Freshness, RecallError> {
+        self.begin_again();
+        self.sync()
+    }
+
     /// What `work` makes of the index and a corpus in the same state, from one look at the vault unless the corpus is to be
     /// made anew. Where that takes long and whoever asks is not to wait, it is made behind
     /// them, and `meanwhile` answers. All say which files their answer rests on, as for
@@ -198,12 +207,16 @@ impl Recall {
     /// Forgets all that is known of the blocks, on disk too: it is damaged, and is made anew.
     fn forget(&self, why: String) {
         tracing::warn!(why, "what recall keeps is damaged and is made anew");
+        self.begin_again();
+        *self.mended.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+    }
+
+    fn begin_again(&self) {
         let mut state = self.write();
         let corpus = Corpus { is_plain: state.corpus.is_plain, ..Corpus::new() };
         *state = State { corpus, turn: state.turn + 1, ..State::default() };
         persist::forget(&self.file);
         *self.work() = None;
-        *self.mended.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
     }
 
     /// Says what was damaged, once.
