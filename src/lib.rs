@@ -30,6 +30,9 @@ pub mod recall;
 #[cfg(feature = "index")]
 pub mod embed;
 
+#[cfg(feature = "index")]
+pub mod rerank;
+
 pub mod deliver;
 
 mod notifiers;

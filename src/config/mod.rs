@@ -21,6 +21,7 @@ mod notify;
 mod paths;
 mod put;
 mod reminders;
+mod rerank;
 mod secret;
 mod settings;
 mod summary;
@@ -39,6 +40,7 @@ pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook};
 pub use paths::Paths;
 pub use put::{with_brain, with_values};
 pub use reminders::{Reminders, TaskForm};
+pub use rerank::Rerank;
 #[cfg(any(feature = "push", feature = "email"))]
 pub(crate) use secret::expand;
 pub use secret::{

@@ -13,6 +13,7 @@ use super::mcp::{self, McpServer};
 use super::notify::{self, Notify};
 use super::paths::Paths;
 use super::reminders::Reminders;
+use super::rerank::Rerank;
 use super::summary::Summary;
 use super::{ConfigError, FILE_NAME, Hooks, ids};
 
@@ -40,6 +41,8 @@ pub struct Settings {
     pub index: Index,
     /// Where vectors come from.
     pub embed: Embed,
+    /// Who looks once more at what a deep search found.
+    pub rerank: Rerank,
     /// What is given without asking.
     pub recall: Recall,
     /// The memory of the person.
@@ -80,6 +83,7 @@ impl Default for Settings {
             history: History::default(),
             index: Index::default(),
             embed: Embed::default(),
+            rerank: Rerank::default(),
             recall: Recall::default(),
             summary: Summary::default(),
             memory: Memory::default(),
@@ -393,6 +397,7 @@ impl Settings {
         within("memory.working_memory_ttl_days", memory.working_memory_ttl_days as usize, 1, 365)?;
         within("memory.working_memory_max_tokens", memory.working_memory_max_tokens as usize, 100, 4000)?;
         self.hooks.validate()?;
+        self.rerank.validate()?;
         within("recall.budget_tokens", self.recall.budget_tokens, 50, 100_000)?;
         within("recall.memory_tokens", self.recall.memory_tokens, 10, self.recall.budget_tokens)?;
         let turn = &self.assistant;

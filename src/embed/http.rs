@@ -190,7 +190,7 @@ impl Provider for Http {
 }
 
 /// An error's cause without the URL, which may carry a key.
-fn plain(error: &reqwest::Error) -> String {
+pub(crate) fn plain(error: &reqwest::Error) -> String {
     let kind = if error.is_timeout() {
         "no answer in time"
     } else if error.is_connect() {
@@ -203,7 +203,7 @@ fn plain(error: &reqwest::Error) -> String {
 }
 
 /// The beginning of an answer, on one line.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let text = text.trim();
     let beginning = cut(text, 120);

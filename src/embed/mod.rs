@@ -12,6 +12,7 @@ use async_trait::async_trait;
 
 use crate::config::Settings;
 
+pub mod bert;
 pub mod fast;
 #[cfg(feature = "http")]
 pub mod http;
@@ -19,6 +20,7 @@ pub mod local;
 pub mod provider;
 pub mod retry;
 pub mod table;
+pub mod tensors;
 mod unicode;
 pub mod wide;
 pub mod wordpiece;

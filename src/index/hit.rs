@@ -67,6 +67,7 @@ impl HitMaker {
             section: block.section.as_deref().map(str::to_owned),
             timestamp: block.time.and_then(|time| jiff::Timestamp::from_second(time).ok()),
             score: (score * 1e6).round() / 1e6,
+            relevance: None,
             snippet: snippet::snippet(&mut self.analyzer, &block.text, &self.stems),
             text: block.text,
             role: block.role.map(Role::as_str),

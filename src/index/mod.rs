@@ -128,6 +128,18 @@ pub struct Answer {
     pub notes: Vec<String>,
     /// How fresh the answer is.
     pub freshness: Freshness,
+    /// Who put the first hits in their order, where somebody was asked to: see [`crate::recall::Asker::deep`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reranked: Option<Reranked>,
+}
+
+/// What a reranker did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reranked {
+    /// Its provider and model.
+    pub by: String,
+    /// How many of the best hits it scored.
+    pub hits: usize,
 }
 
 /// A [`Kind`] by its name: `turn`, `memory`, …
@@ -154,6 +166,9 @@ pub struct Hit {
     pub timestamp: Option<jiff::Timestamp>,
     /// BM25; only comparable within one answer.
     pub score: f64,
+    /// What the reranker of a deep search thinks of it; more is better, by a measure of the model's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<f64>,
     /// The part of its text that the query is about.
     pub snippet: String,
     /// All of its text.

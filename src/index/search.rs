@@ -61,7 +61,7 @@ impl Index {
             let (hits, bases) = snapshot.give(&query.text, found.blocks)?;
             Ok(((hits, found.notes), Some(bases)))
         })?;
-        Ok(Answer { query: query.text.clone(), hits, notes, freshness })
+        Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
     }
 
     /// What `work` makes of the index as the vault is on disk now. `work` also says which files its answer rests on

@@ -117,6 +117,14 @@ pub static TOOLS: &[Tool] = &[
                 default: Some("5"),
                 doc: "At most so many hits.",
             },
+            Argument {
+                name: "deep",
+                kind: Kind::Flag,
+                required: false,
+                default: Some("false"),
+                doc: "A reranker looks once more at the first 50 hits, where the user has set one up: better, and \
+                      some seconds slower. For questions that a plain search didn't answer.",
+            },
             MEMORY_SCOPE,
         ],
         effect: Effect::Reads,

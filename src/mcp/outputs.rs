@@ -23,6 +23,9 @@ pub struct Searched {
     pub hits: Vec<Hit>,
     /// Whether every note was searched as it stands on disk now.
     pub complete: bool,
+    /// The model that put the first hits in order, where `deep` was asked for and one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranked_by: Option<String>,
     /// What of the query was not understood, and what the user should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -5,7 +5,7 @@
 //! depends on who gave it, and a daemon that is gone, old, slow or mistaken costs its patience and nothing else.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -17,6 +17,7 @@ use super::given::Recalled;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::index::{Answer, Freshness, Hit, Query};
+use crate::rerank::{RerankError, Reranker};
 use crate::workspace::Workspace;
 
 /// The socket's name in the state directory.
@@ -147,12 +148,20 @@ pub struct Asker {
     waits: bool,
     leaves: bool,
     own: Mutex<Option<Arc<Recall>>>,
+    pub(super) reranker: OnceLock<Result<Option<Arc<dyn Reranker>>, RerankError>>,
 }
 
 impl Asker {
     /// Over a workspace. Nothing is opened yet.
     pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { workspace, patience: PATIENCE, waits: false, leaves: false, own: Mutex::default() }
+        Self {
+            workspace,
+            patience: PATIENCE,
+            waits: false,
+            leaves: false,
+            own: Mutex::default(),
+            reranker: OnceLock::new(),
+        }
     }
 
     /// The same, waiting no longer than this for the daemon.

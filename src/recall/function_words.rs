@@ -32,6 +32,22 @@ const DUTCH: &str = "aan als bij dan dat de deze die dit doe door een en er geen
     waarom wanneer was wat we welk welke werd wie wij wil worden zal ze zich zij zijn zo";
 const LANGUAGES: [&str; 6] = [GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE, DUTCH];
 
+/// Their codes of ISO 639-1.
+const CODES: [&str; 6] = ["de", "fr", "es", "it", "pt", "nl"];
+
+/// The language that `words` are in, by its code; none where function words don't say it: there are fewer than two, or
+/// another language has as many.
+pub(super) fn language(words: &[String]) -> Option<&'static str> {
+    let count = |list: &str| {
+        let list: Vec<&str> = list.split_ascii_whitespace().collect();
+        words.iter().filter(|word| list.contains(&word.as_str())).count()
+    };
+    let others = CODES.into_iter().zip(LANGUAGES.map(count));
+    let mut all: Vec<(&str, usize)> = std::iter::once(("en", count(STOP))).chain(others).collect();
+    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    (all[0].1 >= 2 && all[0].1 > all[1].1).then_some(all[0].0)
+}
+
 /// The function words of the language that `words` are in: English, too, where it is that one.
 pub(super) fn of(words: &[String]) -> Vec<&'static str> {
     let list = |text: &'static str| text.split_ascii_whitespace().collect::<Vec<&str>>();
@@ -59,6 +75,10 @@ mod tests {
         };
         assert!(has("wie sichere ich die daten", "die") && has("die hard with a vengeance", "with"));
         assert!(!has("die hard with a vengeance", "die") && !has("", "die"));
+        let language = |text: &str| language(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(language("wie sichere ich die daten"), Some("de"));
+        assert_eq!(language("who repaired the boiler when it was broken"), Some("en"));
+        assert_eq!(language("boiler the"), None);
         assert!(has("où est la clé de la maison", "la") && has("¿dónde está el libro de mi abuela", "el"));
     }
 }

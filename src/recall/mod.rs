@@ -4,7 +4,8 @@
 //! step with it, answers [`Recall::search`] (what is asked for) and [`Recall::recall`] (what is given
 //! without asking), and looks after the vectors of models that cost something ([`reconcile`]).
 //!
-//! [`ask`] puts the same questions to a running daemon first, which has everything warm.
+//! [`ask`] puts the same questions to a running daemon first, which has everything warm; [`deep`] has a reranker put
+//! the first hits of a search in order.
 //!
 //! The ranking is pure: a [`question::Question`] and a [`corpus::Corpus`] give [`score::signals`], which
 //! the weights in [`signal`] turn into scores. The published formulas that it is measured against, and
@@ -21,6 +22,7 @@ mod candidates;
 pub mod choose;
 pub mod code;
 pub mod corpus;
+mod deep;
 mod dressed;
 mod engine;
 mod finder;

@@ -71,7 +71,7 @@ impl Recall {
                 self.best(snapshot, state, Wanted { place: &place, syntax: &syntax }, &within, limit)
             })?
         };
-        Ok(Answer { query: query.text.clone(), hits, notes, freshness })
+        Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
     }
 
     /// By words and meaning.

@@ -161,3 +161,21 @@ fn mcp_and_the_prompts_hook_are_answered_by_the_daemon_as_without_one() {
     assert!(found[0].to_string().contains("rides a tandem"), "{found:?}");
     drop(daemon.terminate());
 }
+
+#[cfg(feature = "http")]
+#[test]
+fn a_deep_search_is_the_same_beside_a_daemon() {
+    let vault = TestVault::new(MEMORY);
+    let (url, seen) = crate::reranker::endpoint(&["good"]);
+    vault.write("vault-agent.toml", format!("[rerank]\nprovider = \"endpoint\"\nurl = \"{url}\"\n"));
+    let question = ["-vv", "--json", "search", "--deep", "peanuts"];
+    let alone = at_once(&vault, &question);
+    assert_eq!(alone.json()["reranked"]["by"], "endpoint:127.0.0.1", "{}", alone.stdout);
+    let daemon = Daemon::start(&vault, &["run"]);
+    wait_for_socket(&vault);
+    let asked = at_once(&vault, &question);
+    assert!(!asked.stderr.contains(NO_DAEMON) && !asked.stderr.contains(OTHERS), "{}", asked.stderr);
+    assert_eq!(without_freshness(&asked), without_freshness(&alone));
+    assert_eq!(seen.lock().unwrap().len(), 2);
+    drop(daemon.terminate());
+}

@@ -4,6 +4,9 @@
 #[cfg(unix)]
 #[path = "../support/pty.rs"]
 mod pty;
+#[cfg(feature = "http")]
+#[path = "../support/reranker.rs"]
+mod reranker;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -44,7 +44,7 @@ fn the_list_of_tools_is_this() {
         ));
     }
     insta::assert_snapshot!(shown, @r"
-    r-i- memory_search (Search memory): [limit] [memory_scope] query [scope] -> complete hits notes untrusted
+    r-i- memory_search (Search memory): [deep] [limit] [memory_scope] query [scope] -> complete hits notes reranked_by untrusted
     r-i- memory_recall (Recall for a prompt): [max_chars] [memory_scope] query -> digest hits untrusted
     r-i- memory_get (Read a note): [lines] path -> end_line hash line next_lines path text total_lines untrusted
     r-i- memory_list (List memory): [memory_scope] scope -> commitments days sections untrusted

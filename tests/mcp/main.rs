@@ -2,6 +2,9 @@
 #![cfg(feature = "mcp")]
 #![allow(clippy::needless_pass_by_value, clippy::unwrap_used, clippy::print_stderr)]
 
+#[cfg(feature = "http")]
+#[path = "../support/reranker.rs"]
+mod reranker;
 #[path = "../support/mod.rs"]
 mod support;
 

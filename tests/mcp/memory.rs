@@ -314,3 +314,33 @@ fn twenty_clients_and_a_person_lose_no_memory_and_double_none() {
         assert_eq!(text.matches(&format!("- typed by hand {i}.\n")).count(), 1, "{i}");
     }
 }
+
+#[cfg(feature = "http")]
+#[test]
+fn a_deep_search_is_in_the_reranker_s_order_and_others_never_ask_it() {
+    let vault = TestVault::new("//- /MEMORY.md\n## Kyle\n- prefers TypeScript\n- prefers tea, says Kyle\n");
+    let (url, seen) = crate::reranker::endpoint(&["good"]);
+    vault.write(
+        "vault-agent.toml",
+        format!("[rerank]\nprovider = \"endpoint\"\nurl = \"{url}\"\nmodel = \"judge\"\n"),
+    );
+    let mut client = Client::new(&vault);
+    let snippets = |found: &Value| -> Vec<Value> {
+        found["hits"].as_array().unwrap().iter().map(|hit| hit["snippet"].clone()).collect()
+    };
+    let query = "what does Kyle prefer?";
+    let plain = client.call("memory_search", json!({"query": query})).ok();
+    client.call("memory_recall", json!({"query": query})).ok();
+    assert!(seen.lock().unwrap().is_empty() && plain.structured().get("reranked_by").is_none());
+    let deep = client.call("memory_search", json!({"query": query, "deep": true})).ok();
+    let mut turned = snippets(plain.structured());
+    turned.reverse();
+    assert_eq!(snippets(deep.structured()), turned);
+    assert_eq!(deep.structured()["reranked_by"], "endpoint:judge");
+    assert_eq!(seen.lock().unwrap().len(), 1);
+    // Nobody behind the address any more: search's own order, and why.
+    vault.write("vault-agent.toml", "[rerank]\nprovider = \"endpoint\"\nurl = \"http://127.0.0.1:9\"\n");
+    let alone = client.call("memory_search", json!({"query": query, "deep": true})).ok();
+    assert_eq!(snippets(alone.structured()), snippets(plain.structured()));
+    assert!(alone.structured()["notes"][0].as_str().unwrap().contains("can't be reached"));
+}

@@ -3,7 +3,12 @@
 use vault_agent::embed::local::Local;
 
 /// Writes a BERT of one layer whose weights are a fixed pattern.
-fn tiny(dir: &std::path::Path) {
+pub fn tiny(dir: &std::path::Path) {
+    tiny_with(dir, &[]);
+}
+
+/// The same with further linear layers, each by its name and what it gives.
+pub fn tiny_with(dir: &std::path::Path, heads: &[(&str, usize)]) {
     let config = r#"{"model_type":"bert","hidden_size":4,"num_hidden_layers":1,"num_attention_heads":2,
         "intermediate_size":8,"max_position_embeddings":16,"hidden_act":"gelu","layer_norm_eps":1e-12}"#;
     std::fs::write(dir.join("config.json"), config).unwrap();
@@ -30,6 +35,9 @@ fn tiny(dir: &std::path::Path) {
         for part in ["weight", "bias"] {
             tensors.push((format!("encoder.layer.0.{name}.{part}"), vec![4]));
         }
+    }
+    for (name, out) in heads {
+        tensors.extend([(format!("{name}.weight"), vec![*out, 4]), (format!("{name}.bias"), vec![*out])]);
     }
     let mut bytes = Vec::new();
     let mut head = serde_json::Map::new();

@@ -23,6 +23,10 @@ mod grown;
 mod local;
 mod loops;
 mod notes;
+mod rerank;
+#[cfg(feature = "http")]
+#[path = "../support/reranker.rs"]
+mod reranker;
 mod scale;
 #[cfg(feature = "http")]
 mod shapes;

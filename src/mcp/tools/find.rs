@@ -21,7 +21,8 @@ pub fn search(call: &Call<'_>) -> Outcome {
     let text = arguments.text("query").unwrap_or_default().to_owned();
     let visible = call.visible_scopes()?;
     let query = Query { text, scope: Some(within(scope, &visible)), limit };
-    let answer = warm(call)?.search(&query)?;
+    let asker = warm(call)?;
+    let answer = if arguments.flag("deep") { asker.deep(&query)? } else { asker.search(&query)? };
     let mut notes = answer.notes;
     notes.extend(answer.freshness.warnings);
     let mut words = shown(&answer.hits);
@@ -31,6 +32,7 @@ pub fn search(call: &Call<'_>) -> Outcome {
     let output = Searched {
         hits: answer.hits.into_iter().map(Into::into).collect(),
         complete: answer.freshness.complete,
+        reranked_by: answer.reranked.map(|reranked| reranked.by),
         notes,
         untrusted: true,
     };

@@ -1,0 +1,164 @@
+//! A reranker behind an endpoint of the common `/rerank` form: Cohere, Jina, vLLM, llama.cpp, Text Embeddings Inference.
+//!
+//! One call scores all texts. Text Embeddings Inference takes them under another name and fewer at a time: where an
+//! endpoint says that it misses `texts`, it is asked again in that way. What comes back is bounded and checked before
+//! anyone sees it: a finite score for each text, once. The key comes from the environment or a file outside the vault,
+//! goes to the address in the settings alone (no redirect is followed), and is never logged.
+
+use std::path::Path;
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+use super::{MOST_QUESTION, MOST_TEXT, RerankError, Reranker};
+use crate::config;
+use crate::embed::cut;
+use crate::embed::http::{plain, shown};
+
+/// The environment variable with the key.
+const VARIABLE: &str = "RERANK_API_KEY";
+/// An answer holds two numbers a text; some endpoints send the texts back.
+const MOST_ANSWER: usize = 4 << 20;
+/// Text Embeddings Inference takes no more at once unless it is told to.
+const BATCH: usize = 32;
+
+/// A reranker behind an endpoint.
+#[derive(Debug)]
+pub struct Endpoint {
+    name: String,
+    model: Option<String>,
+    url: String,
+    key: Option<SecretString>,
+    client: reqwest::Client,
+}
+
+impl Endpoint {
+    /// From the settings; nothing is sent yet.
+    ///
+    /// # Errors
+    /// There is no address, or its key can't be read.
+    pub fn open(settings: &config::Rerank, root: &Path) -> Result<Self, RerankError> {
+        let wrong = RerankError::Settings;
+        let url = settings.url.as_deref().ok_or_else(|| wrong("`rerank.url` is missing".to_owned()))?;
+        let url = url.trim_end_matches('/');
+        let url = if url.ends_with("/rerank") { url.to_owned() } else { format!("{url}/rerank") };
+        let parsed = reqwest::Url::parse(&url).map_err(|error| wrong(format!("`rerank.url`: {error}")))?;
+        let key = config::secret(VARIABLE, settings.key_file.as_deref(), root);
+        let key = key.map_err(|error| wrong(error.to_string()))?;
+        let client = reqwest::Client::builder()
+            .connect_timeout(Duration::from_secs(5))
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| wrong(format!("no HTTP client: {error}")))?;
+        let model = settings.model.clone();
+        // Without a model's name the host says who it is; never the whole address, which may carry a key.
+        let name = model.clone().or_else(|| parsed.host_str().map(str::to_owned)).unwrap_or_default();
+        Ok(Self { name: format!("endpoint:{name}"), model, url, key, client })
+    }
+
+    async fn all(&self, question: &str, texts: &[&str]) -> Result<Vec<f64>, RerankError> {
+        let mut body = json!({"query": question, "documents": texts, "top_n": texts.len()});
+        if let Some(model) = &self.model {
+            body["model"] = json!(model);
+        }
+        match self.call(&body, texts.len()).await {
+            Err(RerankError::Refused { reason, .. }) if reason.contains("`texts`") => {}
+            answer => return answer,
+        }
+        let mut scores = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(BATCH) {
+            let body = json!({"query": question, "texts": batch, "truncate": true});
+            scores.extend(self.call(&body, batch.len()).await?);
+        }
+        Ok(scores)
+    }
+
+    /// One call for `count` texts.
+    async fn call(&self, body: &Value, count: usize) -> Result<Vec<f64>, RerankError> {
+        let request = self.client.post(&self.url).json(body);
+        let request = match &self.key {
+            Some(key) => request.bearer_auth(key.expose_secret()),
+            None => request,
+        };
+        let mut answer = request.send().await.map_err(|error| self.unreachable(plain(&error)))?;
+        let status = answer.status();
+        let mut body = Vec::new();
+        while let Some(piece) = answer.chunk().await.map_err(|error| self.unreachable(plain(&error)))? {
+            if body.len() + piece.len() > MOST_ANSWER {
+                return Err(self.bad(format!("more than {} MiB", MOST_ANSWER >> 20)));
+            }
+            body.extend_from_slice(&piece);
+        }
+        let body = String::from_utf8_lossy(&body);
+        if status.as_u16() == 429 || status.is_server_error() {
+            return Err(self.unreachable(format!("status {status}")));
+        }
+        if !status.is_success() {
+            let reason = format!("status {status}: {}", shown(&body));
+            return Err(RerankError::Refused { reranker: self.name.clone(), reason });
+        }
+        let answer: Value = serde_json::from_str(&body).map_err(|_| self.bad(shown(&body)))?;
+        scores(&answer, count).map_err(|reason| self.bad(reason))
+    }
+
+    fn unreachable(&self, reason: String) -> RerankError {
+        RerankError::Unreachable { reranker: self.name.clone(), reason }
+    }
+
+    fn bad(&self, reason: String) -> RerankError {
+        RerankError::BadAnswer { reranker: self.name.clone(), reason }
+    }
+}
+
+impl Reranker for Endpoint {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn scores(&self, question: &str, texts: &[String], patience: Duration) -> Result<Vec<f64>, RerankError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let question = cut(question, MOST_QUESTION);
+        // An endpoint refuses an empty text.
+        let texts = texts.iter().map(|text| if text.trim().is_empty() { "-" } else { cut(text, MOST_TEXT) });
+        let texts: Vec<&str> = texts.collect();
+        let ask = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = runtime.map_err(|error| self.unreachable(error.to_string()))?;
+            runtime.block_on(async {
+                let answer = tokio::time::timeout(patience, self.all(question, &texts)).await;
+                answer.unwrap_or_else(|_| Err(self.unreachable("no answer in time".to_owned())))
+            })
+        };
+        // The caller may be inside a runtime, which must not wait within itself.
+        let answer = std::thread::scope(|scope| scope.spawn(ask).join());
+        answer.unwrap_or_else(|_| Err(self.unreachable("it failed".to_owned())))
+    }
+}
+
+/// The scores in an answer, in the order of the texts: `{"results": [{"index", "relevance_score"}]}`, or a bare list
+/// of `{"index", "score"}`.
+fn scores(answer: &Value, count: usize) -> Result<Vec<f64>, String> {
+    let list =
+        answer.as_array().or_else(|| answer["results"].as_array()).or_else(|| answer["data"].as_array());
+    let list = list.ok_or_else(|| format!("no results in {}", shown(&answer.to_string())))?;
+    let mut scores = vec![None; count];
+    for one in list {
+        let index = one["index"].as_u64().and_then(|index| usize::try_from(index).ok());
+        let place = index.and_then(|index| scores.get_mut(index));
+        let place = place.ok_or_else(|| format!("index {} of {count} texts", one["index"]))?;
+        let number = one.get("relevance_score").or_else(|| one.get("score")).unwrap_or(&Value::Null);
+        let score = number.as_f64().filter(|score| score.is_finite());
+        let score = score.ok_or_else(|| format!("{} as a score", shown(&number.to_string())))?;
+        if place.replace(score).is_some() {
+            return Err(format!("index {} twice", one["index"]));
+        }
+    }
+    let found = scores.iter().flatten().count();
+    scores
+        .into_iter()
+        .collect::<Option<Vec<f64>>>()
+        .ok_or_else(|| format!("{found} scores for {count} texts"))
+}

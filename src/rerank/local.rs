@@ -1,0 +1,98 @@
+//! A cross-encoder from a directory, run in process: the encoder of [`crate::embed::bert`] reads question and text as
+//! one, and a classifier with a single output says how well the two go together.
+//!
+//! The directory is what sentence-transformers saves of a `CrossEncoder` with a BERT beneath (such as
+//! cross-encoder/ms-marco-MiniLM-L6-v2). The texts are shared out to the processor's cores; each score is the same
+//! however many there are.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use ndarray::{Axis, s};
+
+use super::{RerankError, Reranker};
+use crate::embed::bert::{Encoder, Linear};
+
+/// Of a question no more tokens are read than these, so that the text has room.
+const MOST_QUESTION: usize = 64;
+/// Question and text together: time grows with their length, and the beginning tells most.
+const MOST_TOKENS: usize = 256;
+
+/// The model.
+#[derive(Debug)]
+pub struct Local {
+    encoder: Encoder,
+    pooler: Linear,
+    classifier: Linear,
+}
+
+impl Local {
+    /// Loads the model in `dir`.
+    ///
+    /// # Errors
+    /// Something is missing or isn't a cross-encoder of BERT's; the error names the file and what it lacks.
+    pub fn open(dir: &Path) -> Result<Self, RerankError> {
+        let heads = Encoder::open(dir, |tensors| {
+            Ok((tensors.linear("pooler.dense")?, tensors.linear("classifier")?))
+        });
+        let (encoder, (pooler, classifier)) = heads.map_err(RerankError::Settings)?;
+        let size = encoder.size();
+        if !pooler.fits(size, size) || !classifier.fits(size, 1) {
+            return Err(RerankError::Settings(format!(
+                "the model directory `{}` has a classifier that gives something else than one score",
+                dir.display()
+            )));
+        }
+        Ok(Self { encoder, pooler, classifier })
+    }
+
+    /// How well `text` answers the question of these tokens, between 0 and 1.
+    pub fn score(&self, question: &[u32], text: &str) -> f64 {
+        // Three places are for the tokens between and around them.
+        let room = MOST_TOKENS.min(self.encoder.positions()) - 3;
+        let question = &question[..question.len().min(room / 2)];
+        let text = self.encoder.tokens(text, room - question.len());
+        let x = self.encoder.encode(question, Some(&text));
+        let first = x.slice(s![0..1, ..]).to_owned();
+        let pooled = self.pooler.apply(&first).mapv(f32::tanh);
+        let logit = self.classifier.apply(&pooled).index_axis(Axis(0), 0)[0];
+        1.0 / (1.0 + f64::from(-logit).exp())
+    }
+}
+
+impl Reranker for Local {
+    fn name(&self) -> &str {
+        self.encoder.name()
+    }
+
+    fn scores(&self, question: &str, texts: &[String], patience: Duration) -> Result<Vec<f64>, RerankError> {
+        let started = Instant::now();
+        let question = self.encoder.tokens(question, MOST_QUESTION);
+        let (next, scores) = (AtomicUsize::new(0), Mutex::new(vec![f64::NAN; texts.len()]));
+        let work = || {
+            while started.elapsed() < patience {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(text) = texts.get(at) else { break };
+                let score = self.score(&question, text);
+                scores.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[at] = score;
+            }
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from).min(texts.len());
+        std::thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
+        let scores = scores.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let reranker = || self.name().to_owned();
+        if next.load(Ordering::Relaxed) < texts.len() {
+            let reason = format!("it isn't done after {} s", patience.as_secs());
+            return Err(RerankError::Unreachable { reranker: reranker(), reason });
+        }
+        if scores.iter().any(|score| !score.is_finite()) {
+            return Err(RerankError::BadAnswer {
+                reranker: reranker(),
+                reason: "no finite number".to_owned(),
+            });
+        }
+        Ok(scores)
+    }
+}

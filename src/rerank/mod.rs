@@ -1,0 +1,88 @@
+//! From a question and the texts that a search found first to how well each of them answers it.
+//!
+//! A reranker reads question and text together, which is better and far slower than comparing vectors; so it is asked
+//! for a few dozen texts, by who has time ([`crate::recall::Asker::deep`]), and never by a hook. It is a model behind
+//! an endpoint ([`endpoint`]) or in a directory ([`local`]), chosen by `[rerank] provider`. This room knows no note,
+//! no index and no ranking. Whatever goes wrong is a [`RerankError`]; a search goes on with the order that it had.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{Rerank, Settings};
+
+#[cfg(feature = "http")]
+pub mod endpoint;
+pub mod language;
+pub mod local;
+
+/// The most bytes of a question that are sent.
+const MOST_QUESTION: usize = 2_000;
+/// The most bytes of a text that are sent: a reranker reads some hundred tokens.
+const MOST_TEXT: usize = 4_000;
+
+/// A model that scores texts for a question.
+pub trait Reranker: Send + Sync + std::fmt::Debug {
+    /// Who it is, for answers and errors: provider and model.
+    fn name(&self) -> &str;
+    /// How well each of `texts` answers `question`: a finite number each, more is better, within `patience`.
+    ///
+    /// # Errors
+    /// It can't be reached, takes too long, refuses, or answers something that isn't such numbers.
+    fn scores(&self, question: &str, texts: &[String], patience: Duration) -> Result<Vec<f64>, RerankError>;
+}
+
+/// Why texts could not be scored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RerankError {
+    /// A connection that failed or broke, a time-out, 429, 5xx.
+    #[error("{reranker} can't be reached: {reason}")]
+    Unreachable {
+        /// Which.
+        reranker: String,
+        /// What happened.
+        reason: String,
+    },
+    /// It understood and said no.
+    #[error("{reranker} refuses: {reason}")]
+    Refused {
+        /// Which.
+        reranker: String,
+        /// Its words.
+        reason: String,
+    },
+    /// An answer that isn't a score for each text: HTML, too few, an unknown index, no number.
+    #[error("{reranker} answers with something else than scores: {reason}")]
+    BadAnswer {
+        /// Which.
+        reranker: String,
+        /// What was wrong.
+        reason: String,
+    },
+    /// The settings don't name a usable reranker.
+    #[error("{0}")]
+    Settings(String),
+}
+
+/// The reranker that the settings name, or none where they say `none`. `local:` directories count from `root`, the
+/// vault's folder. Nothing is sent yet.
+///
+/// # Errors
+/// Its directory holds no such model, its key can't be read, a language's code is unknown, or this build has no network.
+pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Reranker>>, RerankError> {
+    let rerank: &Rerank = &settings.rerank;
+    language::check(&rerank.languages).map_err(RerankError::Settings)?;
+    if let Some(dir) = rerank.provider.strip_prefix("local:") {
+        return Ok(Some(Arc::new(local::Local::open(&root.join(dir))?)));
+    }
+    if rerank.provider == "none" {
+        return Ok(None);
+    }
+    #[cfg(feature = "http")]
+    return Ok(Some(Arc::new(endpoint::Endpoint::open(rerank, root)?)));
+    #[cfg(not(feature = "http"))]
+    Err(RerankError::Settings(
+        "`rerank.provider` is `endpoint`, but this build has no network providers (feature `http`)"
+            .to_owned(),
+    ))
+}

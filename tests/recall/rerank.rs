@@ -1,0 +1,218 @@
+//! The reranker: endpoints that answer and fail as real ones do, a cross-encoder in a directory, and what a deep search
+//! makes of them.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use vault_agent::config;
+#[cfg(feature = "http")]
+use vault_agent::rerank::endpoint::Endpoint;
+use vault_agent::rerank::{Reranker, local::Local};
+
+use crate::local::{tiny, tiny_with};
+#[cfg(feature = "http")]
+use crate::reranker::endpoint;
+use crate::support::TestVault;
+
+const PATIENCE: Duration = Duration::from_secs(2);
+
+#[cfg(feature = "http")]
+fn scores(script: &[&'static str], count: usize) -> Result<Vec<f64>, String> {
+    let (url, _) = endpoint(script);
+    let settings = config::Rerank { url: Some(url), ..config::Rerank::default() };
+    let reranker = Endpoint::open(&settings, std::path::Path::new("/nowhere")).unwrap();
+    let texts: Vec<String> = (0..count).map(|at| format!("text {at}")).collect();
+    reranker.scores("which?", &texts, PATIENCE).map_err(|error| error.to_string())
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn both_forms_of_an_answer_are_taken() {
+    assert_eq!(scores(&["good"], 3).unwrap(), [0.0, 0.1, 0.2]);
+    assert_eq!(scores(&["bare"], 3).unwrap(), [0.0, 0.1, 0.2]);
+    let forty = scores(&["tei"], 40).unwrap();
+    assert_eq!((forty[31], forty[32], forty.len()), (3.1, 0.0, 40), "in batches that it takes");
+    assert_eq!(scores(&["down"], 0).unwrap(), [] as [f64; 0], "nobody is asked about nothing");
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn what_goes_wrong_is_named() {
+    for (word, part) in [
+        ("down", "can't be reached: status 500"),
+        ("limit", "can't be reached: status 429"),
+        ("slow", "no answer in time"),
+        ("cut", "the connection broke"),
+        ("html", "`<html>login</html>`"),
+        ("empty", "no results in `{}`"),
+        ("few", "2 scores for 3 texts"),
+        ("beyond", "index 3 of 3 texts"),
+        ("negative", "index -1 of 3 texts"),
+        ("twice", "index 1 twice"),
+        ("null", "`null` as a score"),
+        ("nan", "something else than scores"),
+        ("infinite", "something else than scores"),
+        ("large", "more than 4 MiB"),
+        ("elsewhere", "refuses: status 307"),
+        ("key", "status 401 Unauthorized: `no such key`"),
+    ] {
+        let error = scores(&[word], 3).unwrap_err();
+        assert!(error.contains(part), "{word}: {error}");
+    }
+    let settings = config::Rerank { url: Some("http://127.0.0.1:9".into()), ..config::Rerank::default() };
+    let dead = Endpoint::open(&settings, std::path::Path::new("/nowhere")).unwrap();
+    let error = dead.scores("which?", &["a".into()], PATIENCE).unwrap_err().to_string();
+    assert!(error.contains("endpoint:127.0.0.1 can't be reached: no connection"), "{error}");
+}
+
+const NOTES: &str = "\
+//- vault-agent.toml
+//- boiler.md
+# Repair
+The boiler was repaired by the plumber in March.
+//- cellar.md
+The cellar has a boiler and a plumber's card on its door.
+//- plumber.md
+A plumber came to look at the boiler's valve, Ms Kovac.
+";
+
+fn set(vault: &TestVault, rerank: &str) {
+    vault.write("vault-agent.toml", format!("[rerank]\n{rerank}\n"));
+}
+
+fn paths(found: &Value) -> Vec<String> {
+    let hits = found["hits"].as_array().unwrap();
+    hits.iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect()
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn a_deep_search_is_in_the_reranker_s_order_and_says_whose() {
+    let mut vault = TestVault::new(NOTES);
+    let (url, seen) = endpoint(&["good"]);
+    set(&vault, &format!("provider = \"endpoint\"\nurl = \"{url}/v1/\"\nmodel = \"judge\""));
+    vault.env("RERANK_API_KEY", "s3cret");
+    let question = "who repaired the boiler?";
+    let plain = vault.run(&["--json", "search", question]).ok().json();
+    assert!(plain.get("reranked").is_none() && seen.lock().unwrap().is_empty(), "{plain}");
+    let deep = vault.run(&["--json", "search", "--deep", question]).ok();
+    let (words, deep) = (deep.stderr.clone(), deep.json());
+    let (mut before, after) = (paths(&plain), paths(&deep));
+    before.reverse();
+    assert_eq!(before, after, "{deep}");
+    assert_eq!(deep["reranked"], json!({"by": "endpoint:judge", "hits": after.len()}));
+    let scores: Vec<f64> =
+        deep["hits"].as_array().unwrap().iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b) && deep["hits"][0]["relevance"].is_f64(), "{deep}");
+    assert!(words.is_empty(), "{words}");
+    let seen = seen.lock().unwrap();
+    let (head, body) = &seen[0];
+    assert!(head.starts_with("POST /v1/rerank ") && head.contains("Bearer s3cret"), "{head}");
+    assert_eq!((&body["query"], &body["model"]), (&json!(question), &json!("judge")));
+    assert_eq!(body["top_n"], after.len());
+    let texts = body["documents"].as_array().unwrap();
+    assert!(
+        texts.contains(&json!("boiler > Repair\nThe boiler was repaired by the plumber in March.")),
+        "{body}"
+    );
+    drop(seen);
+    // Neither what is given unasked nor a plain search asks it, and one hit is the first of all.
+    let one = vault.run(&["--json", "search", "--deep", "-n", "1", question]).ok().json();
+    assert_eq!(paths(&one), after[..1]);
+    let lines = format!(
+        "{{\"id\":1,\"query\":\"{question}\",\"deep\":true}}\n{{\"id\":2,\"query\":\"{question}\"}}\n"
+    );
+    let lines = vault.run_with(&["search", "--stdin"], &lines).ok();
+    let lines: Vec<Value> = lines.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((paths(&lines[0]), &lines[0]["reranked"]["by"]), (after, &json!("endpoint:judge")));
+    assert!(lines[1].get("reranked").is_none());
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn a_reranker_that_fails_leaves_the_order_and_a_note() {
+    let mut vault = TestVault::new(NOTES);
+    vault.env("RERANK_API_KEY", "s3cret");
+    let question = "who repaired the boiler?";
+    let plain = vault.run(&["--json", "search", question]).ok().json();
+    for word in ["down", "limit", "slow", "cut", "html", "beyond", "nan", "elsewhere", "key"] {
+        let (url, _) = endpoint(&[word]);
+        set(&vault, &format!("provider = \"endpoint\"\nurl = \"{url}\"\ntimeout_seconds = 1"));
+        let run = vault.run(&["--json", "search", "--deep", question]).ok();
+        let deep = run.json();
+        assert_eq!(deep["hits"], plain["hits"], "{word}");
+        assert!(deep.get("reranked").is_none(), "{word}");
+        let note = deep["notes"][0].as_str().unwrap();
+        assert!(note.ends_with("; the order is search's own") && run.stderr.contains(note), "{word}: {note}");
+        assert!(!run.stdout.contains("s3cret") && !run.stderr.contains("s3cret"), "{word}");
+    }
+    for (rerank, part) in [
+        ("", "names no reranker"),
+        ("provider = \"local:models/none\"", "is no directory"),
+        ("provider = \"local:models/none\"\nlanguages = [\"xx\"]", "`xx`, which can't be told"),
+    ] {
+        set(&vault, rerank);
+        let deep = vault.run(&["--json", "search", "--deep", question]).ok().json();
+        assert_eq!(deep["hits"], plain["hits"]);
+        assert!(deep["notes"][0].as_str().unwrap().contains(part), "{deep}");
+    }
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn a_question_in_a_language_that_it_doesn_t_know_is_not_sent() {
+    let vault = TestVault::new(NOTES);
+    let (url, seen) = endpoint(&["good"]);
+    set(&vault, &format!("provider = \"endpoint\"\nurl = \"{url}\"\nlanguages = [\"de\"]"));
+    let deep =
+        vault.run(&["--json", "search", "--deep", "who repaired the boiler when it was broken?"]).ok().json();
+    assert!(
+        deep["notes"][0].as_str().unwrap().contains("knows de, and the question seems to be in en"),
+        "{deep}"
+    );
+    assert!(seen.lock().unwrap().is_empty());
+    set(&vault, &format!("provider = \"endpoint\"\nurl = \"{url}\"\nlanguages = [\"en\", \"de\"]"));
+    let deep =
+        vault.run(&["--json", "search", "--deep", "who repaired the boiler when it was broken?"]).ok().json();
+    assert_eq!(deep["reranked"]["by"], "endpoint:127.0.0.1", "{deep}");
+}
+
+#[test]
+fn a_cross_encoder_in_a_directory_reranks() {
+    let dir = tempfile::tempdir().unwrap();
+    tiny(dir.path());
+    let error = Local::open(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("without the tensor `pooler.dense.weight`"), "{error}");
+    tiny_with(dir.path(), &[("pooler.dense", 4), ("classifier", 3)]);
+    let error = Local::open(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("something else than one score"), "{error}");
+    tiny_with(dir.path(), &[("pooler.dense", 4), ("classifier", 1)]);
+    let model = Local::open(dir.path()).unwrap();
+    let texts = ["cat".to_owned(), "dog cats".to_owned(), "dog ".repeat(500), String::new()];
+    let scores = model.scores("cats", &texts, PATIENCE).unwrap();
+    assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{scores:?}");
+    assert_ne!(scores[0], scores[1]);
+    assert_eq!(scores, model.scores("cats", &texts, PATIENCE).unwrap());
+    let late = model.scores("cats", &texts, Duration::ZERO).unwrap_err().to_string();
+    assert!(late.contains("isn't done after 0 s"), "{late}");
+    // Through the program, from a folder beside the vault.
+    let vault = TestVault::new("//- a.md\ncats and a dog\n//- b.md\na dog, cats, a dog\n");
+    set(&vault, &format!("provider = \"local:{}\"", dir.path().display()));
+    let deep = vault.run(&["--json", "search", "--deep", "cats"]).ok().json();
+    assert!(deep["reranked"]["by"].as_str().unwrap().starts_with("local:"), "{deep}");
+}
+
+#[test]
+fn wrong_settings_are_pointed_at() {
+    for (rerank, part) in [
+        ("provider = \"cohere\"", "give `none`, `endpoint` or `local:<dir>`"),
+        ("provider = \"endpoint\"", "no `rerank.url` says where it is"),
+        ("provider = \"endpoint\"\nurl = \"file:///etc/passwd\"", "is no web address"),
+        ("languages = [\"english\"]", "codes of two letters"),
+        ("timeout_seconds = 600", "from 1 to 60"),
+    ] {
+        let error = config::Settings::parse(&format!("[rerank]\n{rerank}\n")).unwrap_err();
+        let words = format!("{error} {}", error.suggestion.as_deref().unwrap_or_default());
+        assert!(words.contains(part), "{words}");
+    }
+}
