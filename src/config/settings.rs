@@ -264,11 +264,13 @@ pub struct Embed {
     pub url: Option<String>,
     /// A file with the provider's key, instead of its environment variable.
     pub key_file: Option<String>,
+    /// A folder with a static model (model2vec's form) in the place of the one in the binary.
+    pub table: Option<String>,
 }
 
 impl Default for Embed {
     fn default() -> Self {
-        Self { provider: "builtin".to_owned(), model: None, url: None, key_file: None }
+        Self { provider: "builtin".to_owned(), model: None, url: None, key_file: None, table: None }
     }
 }
 

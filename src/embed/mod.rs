@@ -1,6 +1,7 @@
 //! Text to vectors.
 //!
-//! The built-in model ([`table`]) needs nothing: no file, no network, microseconds a text. Others stand
+//! The built-in model ([`table`]) needs nothing: no file, no network, microseconds a text; another static one, from a
+//! folder, can stand in its place ([`fixed`]). Others stand
 //! behind one trait, [`Provider`], chosen by `[embed] provider`: a sentence model in a directory
 //! ([`local`]), Google, an OpenAI-compatible endpoint, Ollama ([`http`]). Whatever goes wrong with one of
 //! those is an [`EmbedError`]; search and recall go on with what there is. This room knows no note, no
@@ -14,6 +15,8 @@ use crate::config::Settings;
 
 pub mod bert;
 pub mod fast;
+pub mod fixed;
+pub mod folder;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod local;
@@ -21,10 +24,13 @@ pub mod provider;
 pub mod retry;
 pub mod table;
 pub mod tensors;
+pub mod tokenizer;
 mod unicode;
+pub mod unigram;
 pub mod wide;
 pub mod wordpiece;
 
+pub use fixed::Fixed;
 pub use provider::{Builtin, open};
 pub use table::{Embedder, Table};
 

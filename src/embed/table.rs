@@ -6,6 +6,7 @@
 //! The file also names each word's nearest words, which the ranking uses for soft matches.
 
 use super::fast::FastMap;
+use super::fixed::Fixed;
 use super::wide::wide;
 use super::wordpiece::{self, Vocabulary};
 
@@ -77,7 +78,7 @@ impl Table {
     }
 
     /// As [`Table::embed`], of a text's tokens.
-    fn embed_tokens(&self, tokens: &[u32]) -> Vec<f32> {
+    pub(super) fn embed_tokens(&self, tokens: &[u32]) -> Vec<f32> {
         let mut sum = vec![0.0; self.dimensions];
         wide(|| {
             for token in tokens {
@@ -175,9 +176,13 @@ const MOST_WORDS: usize = 1 << 16;
 impl Embedder {
     /// The vector of `text`, as [`Table::embed`]'s.
     pub fn embed(&mut self, text: &str) -> Vec<f32> {
-        let table = Table::builtin();
+        self.embed_with(&Fixed::Builtin, text)
+    }
+
+    /// The vector of `text` by `model`, which is the same in all calls.
+    pub fn embed_with(&mut self, model: &Fixed, text: &str) -> Vec<f32> {
         self.text.clear();
-        wordpiece::words(text, |word| {
+        model.words(text, |word| {
             if self.text.len() >= MOST_TOKENS {
                 return;
             }
@@ -186,7 +191,7 @@ impl Embedder {
                 return;
             }
             let of_text = self.text.len();
-            wordpiece::split(&table, word, &mut self.text);
+            model.split(word, &mut self.text);
             if self.words.len() < MOST_WORDS {
                 let from = self.tokens.len() as u32;
                 self.tokens.extend_from_slice(&self.text[of_text..]);
@@ -194,7 +199,7 @@ impl Embedder {
             }
         });
         self.text.truncate(MOST_TOKENS);
-        table.embed_tokens(&self.text)
+        model.embed_tokens(&self.text)
     }
 }
 

@@ -134,7 +134,7 @@ pub fn split(vocabulary: &impl Vocabulary, word: &str, pieces: &mut Vec<u32>) {
 }
 
 /// The CJK ideograph blocks that BERT sets apart (its own list, without kana and hangul).
-fn is_cjk(c: char) -> bool {
+pub(super) fn is_cjk(c: char) -> bool {
     matches!(u32::from(c),
         0x4e00..=0x9fff | 0x3400..=0x4dbf | 0x20000..=0x2a6df | 0x2a700..=0x2b73f
         | 0x2b740..=0x2b81f | 0x2b920..=0x2ceaf | 0xf900..=0xfaff | 0x2f800..=0x2fa1f)

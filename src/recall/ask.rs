@@ -118,7 +118,7 @@ fn build() -> String {
 pub fn answer(recall: &Recall, me: &Who, line: &str) -> String {
     let reply = match serde_json::from_str::<Asked>(line) {
         Err(error) => Reply::Refused(format!("not a question: {error}")),
-        Ok(asked) if !me.agrees_with(&asked.who) => {
+        Ok(asked) if !me.agrees_with(&asked.who) || !recall.is_current() => {
             Reply::Refused("another build, other settings, or another time".to_owned())
         }
         Ok(asked) => reply(recall, asked.question).unwrap_or_else(|error| Reply::Refused(error.to_string())),

@@ -27,6 +27,7 @@ use super::text::Shape;
 use super::vectors::{Hash, hash};
 use super::wide::wide;
 use super::words::Words;
+use crate::embed::Fixed;
 use crate::index::Role;
 
 /// A block as the ranking takes it in.
@@ -82,8 +83,8 @@ pub struct Corpus {
     pub(super) tail: Tail,
     pub(super) authors: Authors,
     pub(super) words: Words,
-    /// Whether blocks get no built-in vectors: the settings want none.
-    pub(super) is_plain: bool,
+    /// Whose vectors blocks get.
+    pub(super) table: Fixed,
     pub(super) dead: usize,
     /// Where full layers go; none keeps them in memory.
     pub(super) folder: Option<PathBuf>,
@@ -110,8 +111,8 @@ impl Corpus {
     }
 
     /// An empty corpus that goes on with what an earlier one learned of words.
-    pub(super) fn with_words(words: Words, is_plain: bool) -> Self {
-        Self { words: words.renewed(), is_plain, ..Self::default() }
+    pub(super) fn with_words(words: Words, table: Fixed) -> Self {
+        Self { words: words.renewed(), table, ..Self::default() }
     }
 
     /// From what is stored: the maps from paths and names to their numbers follow from it.
@@ -375,10 +376,10 @@ impl Corpus {
         shape.0 |= code(passage.role) << ROLE_BITS;
         let embedded = without_names(passage.text, names);
         let hash = hash(&embedded);
-        let row = if self.is_plain || passage.role == Some(Role::Tool) {
+        let row = if matches!(self.table, Fixed::Off) || passage.role == Some(Role::Tool) {
             NO_ROW
         } else {
-            self.tail.row(&hash, || Code::of(&self.words.embedder.embed(&embedded)))
+            self.tail.row(&hash, || Code::of(&self.words.embedder.embed_with(&self.table, &embedded)))
         };
         let meta = Meta {
             file,

@@ -14,7 +14,7 @@ use super::score::{Candidates, Work};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::embed::retry::{self, Backoff};
-use crate::embed::{self, EmbedError, Provider, Purpose, Table, table};
+use crate::embed::{self, EmbedError, Fixed, Provider, Purpose};
 use crate::index::{Index, IndexError};
 use crate::workspace::Workspace;
 
@@ -48,6 +48,10 @@ pub struct Recall {
     pub(super) zone: TimeZone,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) file: PathBuf,
+    /// Whose vectors blocks get, beside the settings' model.
+    pub(super) table: Fixed,
+    /// Why that isn't the settings' one.
+    table_error: Option<EmbedError>,
     pub(super) state: RwLock<State>,
     /// The last question's room, for the next one.
     pub(super) work: Mutex<Option<Work>>,
@@ -135,8 +139,8 @@ impl Recall {
     pub fn new(index: Arc<Index>, settings: &Settings, clock: Arc<dyn Clock>) -> Self {
         let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
         let file = index.cache().join("recall.bin");
-        let mut corpus = Corpus::new();
-        corpus.is_plain = !embed::is_on(settings);
+        let (table, table_error) = Fixed::of(settings, index.vault().root());
+        let corpus = Corpus { table: table.clone(), ..Corpus::new() };
         let state = RwLock::new(State { corpus, ..State::default() });
         Self {
             index,
@@ -144,6 +148,8 @@ impl Recall {
             zone,
             clock,
             file,
+            table,
+            table_error,
             state,
             work: Mutex::default(),
             is_resident: false,
@@ -219,6 +225,11 @@ impl Recall {
         self.provider.get_or_init(|| embed::open(&self.settings, self.index.vault().root())).clone()
     }
 
+    /// Whether it would find the same in the files that its vectors come from.
+    pub fn is_current(&self) -> bool {
+        self.table.is_current()
+    }
+
     /// Whether the settings' model is the built-in one.
     pub fn is_builtin(&self) -> bool {
         self.settings.embed.provider == "builtin"
@@ -235,11 +246,20 @@ impl Recall {
     /// The vector of a question, by the settings' model where it has vectors for nearly all of the scope
     /// and can be reached, else by the built-in one.
     pub(super) fn ask(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
+        let mut asked = self.ask_model(text, state, candidates);
+        if let Some(error) = &self.table_error {
+            let words = format!("{error}; the built-in table is used");
+            asked.warning = Some(asked.warning.map_or(words.clone(), |other| format!("{other}; {words}")));
+        }
+        asked
+    }
+
+    fn ask_model(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
         // Only the names of who speaks here: another conversation's Rose is a flower in this one.
         let names = names_of(candidates.authors.iter().map(|author| state.corpus.author_name(*author)));
         let text = without_names(text, &names);
         let builtin = |warning: Option<String>| Asked {
-            probe: Probe::new(&Table::builtin().embed(&text)),
+            probe: Probe::new(&self.table.embed(&text)),
             is_builtin: true,
             warning,
         };
@@ -279,7 +299,7 @@ impl Recall {
             Ok((vector, text)) => {
                 let (now, then) = (vector.len(), matrix.dimensions());
                 Asked {
-                    probe: Probe::new(&Table::builtin().embed(&text)),
+                    probe: Probe::new(&self.table.embed(&text)),
                     is_builtin: true,
                     warning: Some(format!(
                         "`{name}` answers with dimension {now}, its stored vectors have {then}; ranked with the built-in vectors"
@@ -287,16 +307,13 @@ impl Recall {
                 }
             }
             Err((error, text)) => Asked {
-                probe: Probe::new(&Table::builtin().embed(&text)),
+                probe: Probe::new(&self.table.embed(&text)),
                 is_builtin: true,
                 warning: Some(format!("{error}; ranked with the built-in vectors")),
             },
         }
     }
 }
-
-/// The name of the model whose vectors the corpus itself holds.
-pub const BUILTIN: &str = table::NAME;
 
 /// Embeds one question, whether or not the caller is inside an asynchronous runtime.
 fn wait_for(

@@ -15,6 +15,7 @@ use super::layer;
 use super::part::Part;
 use super::sync::take_note;
 use super::words::Words;
+use crate::embed::Fixed;
 use crate::index::{IndexError, Snapshot};
 
 /// Of fewer blocks a thread of its own makes nothing faster.
@@ -22,11 +23,11 @@ const WORTH_A_THREAD: usize = 10_000;
 /// More threads than this wait for memory.
 const MOST_THREADS: usize = 8;
 
-/// The whole corpus, its layers in `folder`; a plain one has no built-in vectors.
+/// The whole corpus, its layers in `folder`; its vectors are `table`'s.
 ///
 /// # Errors
 /// The index's.
-pub fn anew(snapshot: &Snapshot<'_>, folder: Option<&Path>, is_plain: bool) -> Result<Corpus, IndexError> {
+pub fn anew(snapshot: &Snapshot<'_>, folder: Option<&Path>, table: &Fixed) -> Result<Corpus, IndexError> {
     let notes = snapshot.notes()?;
     let blocks: usize = notes.iter().map(|(_, blocks)| *blocks as usize).sum();
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
@@ -40,7 +41,7 @@ pub fn anew(snapshot: &Snapshot<'_>, folder: Option<&Path>, is_plain: bool) -> R
         notes: &notes,
         shares: &shares,
         folder,
-        is_plain,
+        table,
         authors: &authors,
         next: AtomicUsize::new(0),
     };
@@ -56,7 +57,7 @@ pub fn anew(snapshot: &Snapshot<'_>, folder: Option<&Path>, is_plain: bool) -> R
     parts.sort_unstable_by_key(|(at, _)| *at);
     let authors = authors.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut corpus = Corpus::from_made(parts.into_iter().map(|(_, part)| part), authors, folder);
-    corpus.is_plain = is_plain;
+    corpus.table = table.clone();
     Ok(corpus)
 }
 
@@ -81,7 +82,7 @@ struct Making<'a> {
     notes: &'a [(String, u32)],
     shares: &'a [Range<usize>],
     folder: Option<&'a Path>,
-    is_plain: bool,
+    table: &'a Fixed,
     authors: &'a Mutex<Authors>,
     next: AtomicUsize,
 }
@@ -93,7 +94,7 @@ impl Making<'_> {
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(share) = self.shares.get(at) else { return Ok(parts) };
-            let mut corpus = Corpus::with_words(words, self.is_plain);
+            let mut corpus = Corpus::with_words(words, self.table.clone());
             for (path, _) in &self.notes[share.clone()] {
                 take_note(&mut corpus, snapshot, path)?;
             }

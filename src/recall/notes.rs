@@ -22,7 +22,7 @@ use super::sought::{Sought, sought};
 use super::tally::MANY;
 use super::term::{Scope, count};
 use super::text::Shape;
-use crate::embed::Table;
+
 use crate::embed::fast::{FastMap, FastSet};
 use crate::index::cores::{share, threads};
 
@@ -249,7 +249,7 @@ impl Notes<'_> {
         // What another model knows, nobody can tell.
         let known = match vectors.matrix {
             Some(_) => 1.0,
-            None => Table::builtin().known(&self.question.text, |word| skipped.contains(&word)),
+            None => corpus.table.known(&self.question.text, |word| skipped.contains(&word)),
         };
         let mut slots: Vec<u32> = if candidates.count <= MANY {
             candidates.slots().collect()

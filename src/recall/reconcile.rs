@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::engine::{BUILTIN, Recall, RecallError};
+use super::engine::{Recall, RecallError};
 use super::text::Shape;
 use super::vectors::{self, Counts, Hash, Pointer};
 use crate::embed::retry::{self, Backoff};
@@ -117,7 +117,7 @@ impl Recall {
             for slot in file.slots.clone() {
                 let meta = corpus.meta(slot);
                 let is_turn = meta.shape.has(Shape::TURN);
-                let is_wanted = is_turn || name != BUILTIN;
+                let is_wanted = is_turn || name != self.table.name();
                 if !is_wanted || meta.shape.has(Shape::TOOL) || !known.insert(corpus.hash(slot)) {
                     continue;
                 }
@@ -174,12 +174,13 @@ impl Recall {
     /// The built-in vectors are made with the corpus and stand in its layers; the table gets those of what was said
     /// in conversations, for whoever reads it.
     fn store_builtin(&self) -> Result<Reconciled, RecallError> {
-        self.note_all(BUILTIN)?;
+        let name = self.table.name();
+        self.note_all(name)?;
         let store = self.index.store()?;
         let mut done = Reconciled::default();
         let mut embedder = Embedder::default();
         while store.is_writable() {
-            let wanted = vectors::wanting(&*store.conn()?, BUILTIN, i64::MAX - 1, AT_ONCE)?;
+            let wanted = vectors::wanting(&*store.conn()?, name, i64::MAX - 1, AT_ONCE)?;
             if wanted.is_empty() {
                 break;
             }
@@ -187,18 +188,18 @@ impl Recall {
             let mut conn = store.conn()?;
             let tx = conn.transaction()?;
             for (hash, text) in &texts {
-                vectors::store(&tx, BUILTIN, hash, &embedder.embed(text))?;
+                vectors::store(&tx, name, hash, &embedder.embed_with(&self.table, text))?;
             }
             // What stands nowhere any more since it was noted.
             let gone =
                 |hash: &Hash| wanted.iter().any(|(wanted, ..)| wanted == hash) && !texts.contains_key(hash);
             if wanted.iter().any(|(hash, ..)| gone(hash)) {
-                vectors::forget(&tx, BUILTIN, |hash| !gone(hash))?;
+                vectors::forget(&tx, name, |hash| !gone(hash))?;
             }
             done.embedded += texts.len();
             tx.commit()?;
         }
-        done.counts = vectors::counts(&*store.conn()?, BUILTIN)?;
+        done.counts = vectors::counts(&*store.conn()?, name)?;
         Ok(done)
     }
 }

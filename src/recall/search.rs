@@ -177,7 +177,11 @@ impl Recall {
     ) -> Vec<Ranked> {
         let corpus = &state.corpus;
         let vectors = vectors(state, asked);
-        let near = if asked.is_builtin { Near::Cosine(NEAR) } else { Near::Spreads(NEAR_SPREADS) };
+        let near = if asked.is_builtin && state.corpus.table.is_builtin() {
+            Near::Cosine(NEAR)
+        } else {
+            Near::Spreads(NEAR_SPREADS)
+        };
         let mut work = self.work().take().unwrap_or_default();
         let mut scores = Scores::with(weights(question), near, corpus.len(), &mut work);
         let prompt = score::Prompt { corpus, candidates, question, vectors, zone: &self.zone };

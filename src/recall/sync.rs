@@ -16,7 +16,7 @@ use super::engine::{Recall, RecallError, Stamp, State};
 use super::matrix::Matrix;
 use super::persist::Saved;
 use super::{make, persist, vectors};
-use crate::embed;
+use crate::embed::Fixed;
 use crate::index::block::{Kind, Role};
 use crate::index::catalog::{self, FileRow};
 use crate::index::{Basis, Freshness, IndexError, Note, Snapshot, Stored, said};
@@ -101,7 +101,7 @@ impl Recall {
             let (answer, freshness) = self.index.answer(|snapshot| {
                 self.load()?;
                 loop {
-                    let newer = changes(snapshot, &self.read(), self.making(None))?;
+                    let newer = changes(snapshot, &self.read(), self.when_anew(None))?;
                     let is_in_step = match newer {
                         Some(changes) => self.take(changes)?,
                         // After a sync the index may have gone on already: what is new since then waits for the next
@@ -172,8 +172,12 @@ impl Recall {
 
     /// What the saved corpus depends on beside the notes.
     fn fingerprint(&self) -> String {
-        let with = if embed::is_on(&self.settings) { "" } else { " without vectors" };
-        self.index.options().fingerprint() + with
+        let with = match &self.table {
+            Fixed::Builtin => String::new(),
+            Fixed::Folder(folder) => format!(" {}", folder.name()),
+            Fixed::Off => " without vectors".to_owned(),
+        };
+        self.index.options().fingerprint() + &with
     }
 
     /// Takes the saved corpus where there is none yet.
@@ -188,7 +192,7 @@ impl Recall {
         }
         match persist::load(&self.file, &self.fingerprint(), false) {
             Saved::Whole(mut corpus, of) => {
-                corpus.is_plain = state.corpus.is_plain;
+                corpus.table = state.corpus.table.clone();
                 (state.corpus, state.of) = (*corpus, of);
                 if !self.is_builtin() {
                     drop(state);
@@ -213,7 +217,7 @@ impl Recall {
 
     fn begin_again(&self) {
         let mut state = self.write();
-        let corpus = Corpus { is_plain: state.corpus.is_plain, ..Corpus::new() };
+        let corpus = Corpus { table: state.corpus.table.clone(), ..Corpus::new() };
         *state = State { corpus, turn: state.turn + 1, ..State::default() };
         persist::forget(&self.file);
         *self.work() = None;
@@ -289,7 +293,7 @@ impl Recall {
         self.write_down(&mut state);
     }
 
-    fn making<'a>(&self, anew_in: Option<Option<&'a Path>>) -> Making<'a> {
+    fn when_anew<'a>(&self, anew_in: Option<Option<&'a Path>>) -> Making<'a> {
         Making { anew_in, if_worn: !self.is_resident }
     }
 
@@ -313,7 +317,7 @@ impl Recall {
         let state = self.read();
         Ok(self
             .index
-            .snapshot(|snapshot| changes(snapshot, &state, self.making(anew.then_some(folder.as_deref()))))?)
+            .snapshot(|snapshot| changes(snapshot, &state, self.when_anew(anew.then_some(folder.as_deref()))))?)
     }
 
     /// Loads the settings' model's vectors for the corpus as it is.
@@ -423,7 +427,7 @@ fn changes(
     let turn = state.turn;
     let mut out = Changes { freshness, turn, stamp, beyond, gone: Vec::new(), notes: Vec::new(), anew: None };
     if let Some(folder) = anew_in {
-        out.anew = Some(make::anew(snapshot, folder, state.corpus.is_plain)?);
+        out.anew = Some(make::anew(snapshot, folder, &state.corpus.table)?);
         return Ok(Some(out));
     }
     if state.is_of(stamp) && out.beyond.is_empty() {

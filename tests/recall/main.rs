@@ -31,6 +31,7 @@ mod scale;
 #[cfg(feature = "http")]
 mod shapes;
 mod step;
+mod table;
 mod tokenizer;
 
 /// Recall of the vault at `root`, as a process of its own has it.

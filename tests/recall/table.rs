@@ -1,0 +1,198 @@
+//! A static model from a folder in the place of the built-in table: small ones of our own making.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use vault_agent::embed::folder::Folder;
+use vault_agent::embed::table::DIMENSIONS;
+use vault_agent::embed::{Embedder, Fixed};
+
+use crate::support::TestVault;
+
+const WORDS: [&str; 6] = ["[UNK]", "stubentiger", "miezekatze", "heizung", "brenner", "##s"];
+
+/// Which words mean the same: each a direction of its own.
+fn direction(word: &str) -> usize {
+    match word {
+        "stubentiger" | "miezekatze" => 0,
+        "heizung" | "brenner" => 1,
+        _ => 2,
+    }
+}
+
+/// The tensors of a file, each with its type, shape and bytes.
+fn write_tensors(dir: &Path, tensors: &[(&str, &str, Vec<usize>, Vec<u8>)]) {
+    let (mut head, mut bytes) = (serde_json::Map::new(), Vec::new());
+    for (name, kind, shape, data) in tensors {
+        let from = bytes.len();
+        bytes.extend_from_slice(data);
+        head.insert(
+            (*name).to_owned(),
+            json!({"dtype": kind, "shape": shape, "data_offsets": [from, bytes.len()]}),
+        );
+    }
+    let head = Value::Object(head).to_string();
+    let file = [&(head.len() as u64).to_le_bytes()[..], head.as_bytes(), &bytes].concat();
+    std::fs::write(dir.join("model.safetensors"), file).unwrap();
+}
+
+fn write_words(dir: &Path) {
+    let vocab: Value = WORDS
+        .iter()
+        .enumerate()
+        .map(|(at, word)| ((*word).to_owned(), json!(at)))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let tokenizer = json!({
+        "normalizer": {"type": "BertNormalizer", "lowercase": true}, "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "vocab": vocab},
+    });
+    std::fs::write(dir.join("tokenizer.json"), tokenizer.to_string()).unwrap();
+    std::fs::write(dir.join("config.json"), r#"{"model_type": "model2vec", "normalize": true}"#).unwrap();
+}
+
+/// The rows of the table, `width` numbers each.
+fn rows(width: usize) -> Vec<f32> {
+    WORDS.iter().flat_map(|word| (0..width).map(|at| f32::from(u8::from(at == direction(word))))).collect()
+}
+
+fn bytes(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// A table of 300 numbers a token, of which 256 are kept.
+fn write_model(dir: &Path) {
+    std::fs::create_dir_all(dir).unwrap();
+    write_words(dir);
+    write_tensors(dir, &[("embeddings", "F32", vec![WORDS.len(), 300], bytes(&rows(300)))]);
+}
+
+fn like(model: &Folder, one: &str, other: &str) -> f32 {
+    let model = Fixed::Folder(std::sync::Arc::new(Folder::open(model.dir()).unwrap()));
+    let (one, other) = (model.embed(one), Embedder::default().embed_with(&model, other));
+    assert_eq!((one.len(), other.len()), (DIMENSIONS, DIMENSIONS));
+    one.iter().zip(&other).map(|(x, y)| x * y).sum()
+}
+
+#[test]
+fn tables_of_every_kind_are_read() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = temp.path();
+    let n = WORDS.len();
+    let half = |numbers: &[f32]| -> Vec<u8> {
+        numbers.iter().flat_map(|x| if *x == 1.0 { 0x3C00_u16 } else { 0 }.to_le_bytes()).collect()
+    };
+    let small =
+        |numbers: &[f32]| -> Vec<u8> { numbers.iter().map(|x| if *x == 1.0 { 127 } else { 0 }).collect() };
+    let weights: Vec<f32> = (0..n).map(|at| if at == 3 { 0.001 } else { 1.0 }).collect();
+    // Only three rows, which the tokens share.
+    let shared: Vec<f32> = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].concat();
+    let mapping: Vec<u8> = WORDS.iter().flat_map(|word| (direction(word) as i64).to_le_bytes()).collect();
+    let all: [&[(&str, &str, Vec<usize>, Vec<u8>)]; 5] = [
+        &[("embeddings", "F32", vec![n, 300], bytes(&rows(300)))],
+        &[("embeddings", "F16", vec![n, 3], half(&rows(3)))],
+        &[("embeddings", "I8", vec![n, 3], small(&rows(3)))],
+        &[("embeddings", "F32", vec![n, 3], bytes(&rows(3))), ("weights", "F32", vec![n], bytes(&weights))],
+        &[
+            ("embeddings", "F32", vec![3, 3], bytes(&shared)),
+            ("mapping", "I64", vec![n], mapping.clone()),
+            ("weights", "F32", vec![n], bytes(&weights)),
+        ],
+    ];
+    for (at, tensors) in all.into_iter().enumerate() {
+        write_words(dir);
+        write_tensors(dir, tensors);
+        let model = Folder::open(dir).unwrap();
+        assert!(
+            (like(&model, "Miezekatze!", "stubentigers stubentiger stubentiger") - 1.0).abs() < 0.1,
+            "{at}"
+        );
+        assert!(like(&model, "Miezekatze", "heizung").abs() < 1e-6, "{at}");
+        assert_eq!(like(&model, "unknown", "heizung"), 0.0, "{at}: what it doesn't know has no meaning");
+        let weighs_less = like(&model, "brenner", "heizung miezekatze") < 0.1;
+        assert_eq!(weighs_less, at >= 3, "{at}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_table_says_what_it_lacks() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = temp.path();
+    let fault = || Folder::open(dir).unwrap_err().to_string();
+    assert!(Folder::open(&dir.join("none")).unwrap_err().to_string().ends_with("is no directory"));
+    assert!(fault().ends_with("lacks `model.safetensors`"), "{}", fault());
+    write_model(dir);
+    let model = Folder::open(dir).unwrap();
+    assert!(model.is_current());
+    let n = WORDS.len();
+    let mut broken = rows(3);
+    broken[4] = f32::NAN;
+    for (tensors, part) in [
+        (vec![("embeddings", "F32", vec![n, 3], bytes(&broken))], "something else than finite numbers"),
+        (vec![("embeddings", "F32", vec![n - 1, 3], bytes(&rows(3)[3..]))], "a table of 5 rows for 6 tokens"),
+        (vec![("vectors", "F32", vec![n, 3], bytes(&rows(3)))], "without the tensor `embeddings`"),
+        (vec![("embeddings", "F32", vec![3 * n], bytes(&rows(3)))], "in the shape"),
+        (vec![("embeddings", "BOOL", vec![n, 3], vec![0; 3 * n])], "which isn't known here"),
+        (
+            vec![
+                ("embeddings", "F32", vec![n, 3], bytes(&rows(3))),
+                ("mapping", "I32", vec![n], (0..n).flat_map(|_| 99_i32.to_le_bytes()).collect()),
+            ],
+            "a table of 6 rows for 6 tokens",
+        ),
+        (
+            vec![
+                ("embeddings", "F32", vec![n, 3], bytes(&rows(3))),
+                ("weights", "F32", vec![1], bytes(&[1.0])),
+            ],
+            "fewer weights",
+        ),
+    ] {
+        write_tensors(dir, &tensors);
+        assert!(fault().contains(part), "{}", fault());
+    }
+    assert!(!model.is_current(), "the files are others now");
+    write_model(dir);
+    let whole = std::fs::read(dir.join("model.safetensors")).unwrap();
+    std::fs::write(dir.join("model.safetensors"), &whole[..whole.len() / 2]).unwrap();
+    assert!(fault().contains("damaged `model.safetensors`"), "{}", fault());
+}
+
+const NOTES: &str = "\
+//- vault-agent.toml
+//- pets.md
+Der Stubentiger schläft auf dem Ofen.
+//- cellar.md
+Der Brenner wird im Herbst gewartet.
+//- shopping.md
+Brot, Milch und ein neuer Eimer.
+";
+
+#[test]
+fn a_vault_is_searched_with_its_own_table_and_made_anew_with_another() {
+    let vault = TestVault::new(NOTES);
+    let ask = |question: &str| vault.run(&["--json", "search", question]).ok().json();
+    let first = |found: &Value| found["hits"][0]["path"].as_str().map(str::to_owned);
+    let before = ask("miezekatze");
+    assert_eq!(first(&before), None, "the built-in table is English: {before}");
+    let dir = vault.home().join("table");
+    write_model(&dir);
+    vault.write("vault-agent.toml", format!("[embed]\ntable = \"{}\"\n", dir.display()));
+    assert_eq!(first(&ask("miezekatze")).as_deref(), Some("pets.md"));
+    assert_eq!(first(&ask("heizung")).as_deref(), Some("cellar.md"));
+    assert_eq!(first(&ask("Brot")).as_deref(), Some("shopping.md"));
+    std::fs::remove_dir_all(vault.cache()).unwrap();
+    assert_eq!(first(&ask("heizung")).as_deref(), Some("cellar.md"), "from nothing as before");
+    // Another model in the same folder: what was saved of the old one isn't compared with it.
+    let mut turned = rows(3);
+    turned.rotate_right(3);
+    write_tensors(&dir, &[("embeddings", "F32", vec![WORDS.len(), 3], bytes(&turned))]);
+    assert_eq!(first(&ask("miezekatze")), None, "the two words no longer mean the same");
+    // One that can't be read: the built-in table, and why.
+    std::fs::write(dir.join("tokenizer.json"), "{}").unwrap();
+    let without = ask("miezekatze");
+    assert_eq!(without["hits"], before["hits"]);
+    assert!(without["notes"][0].as_str().unwrap().contains("the built-in table is used"), "{without}");
+    vault.write("vault-agent.toml", "");
+    assert_eq!(ask("Brot")["hits"].as_array().unwrap().len(), 1);
+}
