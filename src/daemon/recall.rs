@@ -58,6 +58,11 @@ impl Part for RecallPart {
                     Err(RecvError::Closed) => return Ok(()),
                 },
                 () = tokio::time::sleep(wait) => {
+                    if !recall.is_current() {
+                        recall = Arc::new(Recall::of(&workspace)?.resident().hasty(None));
+                        drop(answers);
+                        answers = open(&workspace, &recall, &board);
+                    }
                     let pass = tokio::select! {
                         () = stop.cancelled() => return Ok(()),
                         pass = recall.reconcile() => pass,

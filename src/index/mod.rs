@@ -219,6 +219,10 @@ pub struct Freshness {
     pub checked_by: CheckedBy,
     /// Files that were newer than the index and were read directly.
     pub read_directly: usize,
+    /// Of the blocks that were asked about, the percentage with a vector of the settings' model. None where that is the
+    /// built-in one, whose vectors are always there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedded_percent: Option<u8>,
     /// What a person should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

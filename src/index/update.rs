@@ -200,6 +200,7 @@ impl Index {
             complete: true,
             checked_by,
             read_directly: 0,
+            embedded_percent: None,
             warnings,
         };
         match suspects {
@@ -277,6 +278,7 @@ impl Index {
             complete: true,
             checked_by: CheckedBy::Scan,
             read_directly: listing.files.len(),
+            embedded_percent: None,
             warnings: vec![format!("{why} (the notes were read without a cache)")],
         };
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);

@@ -132,6 +132,8 @@ pub(super) struct Asked {
     pub is_builtin: bool,
     /// What a person should know.
     pub warning: Option<String>,
+    /// The percentage of the candidates that the settings' model has embedded, where that isn't the built-in one.
+    pub embedded: Option<u8>,
 }
 
 impl Recall {
@@ -258,69 +260,48 @@ impl Recall {
         // Only the names of who speaks here: another conversation's Rose is a flower in this one.
         let names = names_of(candidates.authors.iter().map(|author| state.corpus.author_name(*author)));
         let text = without_names(text, &names);
-        let builtin = |warning: Option<String>| Asked {
-            probe: Probe::new(&self.table.embed(&text)),
-            is_builtin: true,
-            warning,
-        };
         if !embed::is_on(&self.settings) {
-            return Asked { probe: None, is_builtin: true, warning: None };
+            return Asked { probe: None, is_builtin: true, warning: None, embedded: None };
         }
+        let builtin = |warning: Option<String>, embedded| {
+            let warning = warning.map(|why| format!("{why}; ranked with the built-in vectors"));
+            Asked { probe: Probe::new(&self.table.embed(&text)), is_builtin: true, warning, embedded }
+        };
         if self.is_builtin() {
-            return builtin(None);
+            return builtin(None, None);
         }
         let provider = match self.provider() {
             Ok(Some(provider)) => provider,
-            Ok(None) => return builtin(None),
-            Err(error) => return builtin(Some(format!("{error}; ranked with the built-in vectors"))),
+            Ok(None) => return builtin(None, None),
+            Err(error) => return builtin(Some(error.to_string()), None),
         };
         let Some((name, matrix)) = state.model.as_ref().filter(|(name, _)| name == provider.name()) else {
-            return builtin(Some(format!(
-                "nothing is embedded by `{}` yet; ranked with the built-in vectors",
-                provider.name()
-            )));
+            return builtin(Some(format!("nothing is embedded by `{}` yet", provider.name())), Some(0));
         };
-        let (mut all, mut with) = (0_usize, 0_usize);
-        for slot in candidates.slots().filter(|slot| state.corpus.has_vector(*slot)) {
-            all += 1;
-            with += usize::from(matrix.has(slot as usize));
-        }
+        let slots = || candidates.slots().filter(|slot| state.corpus.has_vector(*slot));
+        let (all, with) = (slots().count(), slots().filter(|slot| matrix.has(*slot as usize)).count());
+        let share = with * 100 / all.max(1);
+        let embedded = u8::try_from(if all == 0 { 100 } else { share }).ok();
         // Half-embedded memory would hide the other half.
         if with * 20 < all * 19 {
-            let share = with * 100 / all.max(1);
-            return builtin(Some(format!(
-                "`{name}` has embedded {share} % so far; ranked with the built-in vectors"
-            )));
+            return builtin(Some(format!("`{name}` has embedded {share} % so far")), embedded);
         }
-        match wait_for(&*provider, text.into_owned(), self.patience) {
-            Ok((vector, _)) if vector.len() == matrix.dimensions() => {
-                Asked { probe: Probe::new(&vector), is_builtin: false, warning: None }
+        match wait_for(&*provider, text.to_string(), self.patience) {
+            Ok(vector) if vector.len() == matrix.dimensions() => {
+                Asked { probe: Probe::new(&vector), is_builtin: false, warning: None, embedded }
             }
-            Ok((vector, text)) => {
+            Ok(vector) => {
                 let (now, then) = (vector.len(), matrix.dimensions());
-                Asked {
-                    probe: Probe::new(&self.table.embed(&text)),
-                    is_builtin: true,
-                    warning: Some(format!(
-                        "`{name}` answers with dimension {now}, its stored vectors have {then}; ranked with the built-in vectors"
-                    )),
-                }
+                let why = format!("`{name}` answers with dimension {now}, its stored vectors have {then}");
+                builtin(Some(why), embedded)
             }
-            Err((error, text)) => Asked {
-                probe: Probe::new(&self.table.embed(&text)),
-                is_builtin: true,
-                warning: Some(format!("{error}; ranked with the built-in vectors")),
-            },
+            Err(error) => builtin(Some(error.to_string()), embedded),
         }
     }
 }
 
 /// Embeds one question, whether or not the caller is inside an asynchronous runtime.
-fn wait_for(
-    provider: &dyn Provider,
-    text: String,
-    patience: Duration,
-) -> Result<(Vec<f32>, String), (EmbedError, String)> {
+fn wait_for(provider: &dyn Provider, text: String, patience: Duration) -> Result<Vec<f32>, EmbedError> {
     let unreachable = |reason: &str| EmbedError::Unreachable {
         provider: provider.name().to_owned(),
         reason: reason.to_owned(),
@@ -339,9 +320,5 @@ fn wait_for(
         vectors.into_iter().next().ok_or_else(|| unreachable("no vector"))
     };
     let answer = std::thread::scope(|scope| scope.spawn(ask).join());
-    let [text] = texts;
-    match answer.unwrap_or_else(|_| Err(unreachable("it failed"))) {
-        Ok(vector) => Ok((vector, text)),
-        Err(error) => Err((error, text)),
-    }
+    answer.unwrap_or_else(|_| Err(unreachable("it failed")))
 }

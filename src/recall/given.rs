@@ -92,7 +92,8 @@ impl Recall {
             // That nothing helps is no reason to doubt the watcher.
             Ok((recalled, None))
         })?;
-        recalled.freshness = freshness;
+        let embedded_percent = recalled.freshness.embedded_percent;
+        recalled.freshness = Freshness { embedded_percent, ..freshness };
         Ok(recalled)
     }
 
@@ -183,7 +184,8 @@ impl Recall {
         let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
         let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
         let notes = [syntax.notes, ranking.notes].concat();
-        Ok(Recalled { digest, hits, injection, freshness: snapshot.freshness.clone(), notes })
+        let freshness = Freshness { embedded_percent: ranking.embedded, ..snapshot.freshness.clone() };
+        Ok(Recalled { digest, hits, injection, freshness, notes })
     }
 
     /// The order in which memories are given: those that were only `said` in talk with the agent behind all others.

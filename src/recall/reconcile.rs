@@ -1,6 +1,7 @@
 //! Seeing to it that every block has its vector: on start, hourly, and after changes.
 //!
-//! The `vectors` table lists what should be embedded by the settings' model and where each stands. A pass
+//! The `vectors` table lists what should be embedded by the settings' model and where each stands. What changed last
+//! comes first. A pass
 //! notes what is new, forgets what is gone, embeds what is pending or failed long enough ago in batches,
 //! and stores each batch as it comes, so that a stop at any time loses no more than one. Old vectors (or
 //! the built-in ones) answer meanwhile. Tool calls and results are never embedded.
@@ -16,6 +17,8 @@ use crate::index::Role;
 
 /// So many built-in vectors are stored in one step.
 const AT_ONCE: usize = 512;
+/// So many batches are chosen at a time: choosing looks at all that is pending.
+const AHEAD: usize = 32;
 
 /// What a pass did.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -47,8 +50,19 @@ impl Recall {
         let store = self.index.store()?;
         let now = self.clock.now().as_second();
         let expected = vectors::dimension(&*store.conn()?, &name)?;
+        let (mut ahead, mut noted) = (Vec::new(), self.read().turn);
         loop {
-            let wanted = vectors::wanting(&*store.conn()?, &name, now, provider.batch())?;
+            if ahead.is_empty() {
+                // What has changed since this pass began goes before what is old.
+                self.sync()?;
+                let turn = self.read().turn;
+                if turn != noted {
+                    self.note_all(&name)?;
+                    noted = turn;
+                }
+                ahead = vectors::wanting(&*store.conn()?, &name, now, provider.batch() * AHEAD)?;
+            }
+            let wanted: Vec<_> = ahead.drain(..ahead.len().min(provider.batch())).collect();
             if wanted.is_empty() {
                 break;
             }

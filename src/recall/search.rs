@@ -1,6 +1,6 @@
 //! What is asked for ([`Recall::search`]): turns and notes in one order.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use super::engine::{Asked, Recall, RecallError, State};
 use super::finder::{self, Find};
@@ -35,6 +35,8 @@ pub(super) struct Ranking {
     pub best: Vec<Ranked>,
     /// What a person should know.
     pub notes: Vec<String>,
+    /// The percentage that the settings' model has embedded.
+    pub embedded: Option<u8>,
 }
 
 /// Searches as [`Recall::search`] does.
@@ -64,13 +66,21 @@ impl Recall {
             let (found, notes) = finder::by_words(snapshot, &place, &within, limit, within.most(limit))?;
             give(snapshot, &query.text, found, notes)
         };
-        let ((hits, notes), freshness) = if syntax.items.is_empty() || !is_words || query.limit == 0 {
+        let embedded = Cell::new(None);
+        let ((hits, notes), mut freshness) = if syntax.items.is_empty() || !is_words || query.limit == 0 {
             self.index.answer(by_words)?
         } else {
             self.in_step(by_words, |snapshot, state| {
-                self.best(snapshot, state, Wanted { place: &place, syntax: &syntax }, &within, limit)
+                self.best(
+                    snapshot,
+                    state,
+                    Wanted { place: &place, syntax: &syntax, embedded: &embedded },
+                    &within,
+                    limit,
+                )
             })?
         };
+        freshness.embedded_percent = embedded.get();
         Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
     }
 
@@ -79,7 +89,7 @@ impl Recall {
         &self,
         snapshot: &Snapshot<'_>,
         state: &State,
-        Wanted { place, syntax }: Wanted<'_>,
+        Wanted { place, syntax, embedded }: Wanted<'_>,
         within: &Within,
         limit: usize,
     ) -> Result<Given, IndexError> {
@@ -94,6 +104,7 @@ impl Recall {
             return give(snapshot, &place.text, Vec::new(), syntax.notes.clone());
         }
         let asked = self.ask(&question.text, state, candidates);
+        embedded.set(asked.embedded);
         let most = if is_filtered { usize::MAX } else { within.most(limit) };
         let notes = if candidates.has_notes {
             self.notes(state, candidates, &question, &asked, most)
@@ -162,7 +173,7 @@ impl Recall {
         }
         let asked = self.ask(&question.text, state, candidates);
         let best = self.ranked(state, candidates, &question, &asked, most, std::iter::empty());
-        Ranking { best, notes: asked.warning.into_iter().collect() }
+        Ranking { best, notes: asked.warning.into_iter().collect(), embedded: asked.embedded }
     }
 
     /// The `most` best blocks, and the scores of `others`.
@@ -202,6 +213,8 @@ impl Recall {
 struct Wanted<'a> {
     place: &'a Query,
     syntax: &'a Syntax,
+    /// Where the share that the settings' model has embedded is told.
+    embedded: &'a Cell<Option<u8>>,
 }
 
 /// The question's vector and those that go with it.

@@ -99,7 +99,8 @@ pub fn forget(conn: &Connection, model: &str, known: impl Fn(&Hash) -> bool) -> 
     Ok(gone.len())
 }
 
-/// Up to `most` texts that want an embedding at `now` (seconds): never tried, or failed long enough ago.
+/// Up to `most` texts that want an embedding at `now` (seconds): never tried, or failed long enough ago. Those of the
+/// notes that changed last come first.
 pub fn wanting(
     conn: &Connection,
     model: &str,
@@ -107,8 +108,9 @@ pub fn wanting(
     most: usize,
 ) -> rusqlite::Result<Vec<(Hash, String, u32)>> {
     let mut select = conn.prepare_cached(
-        "SELECT hash, path, line FROM vectors WHERE model = ?1 AND status != 'ok' AND retry_at <= ?2
-         ORDER BY path, line LIMIT ?3",
+        "SELECT hash, vectors.path, line FROM vectors LEFT JOIN files ON files.path = vectors.path
+         WHERE model = ?1 AND status != 'ok' AND retry_at <= ?2
+         ORDER BY files.mtime DESC, vectors.path, line LIMIT ?3",
     )?;
     let rows = select.query_map(params![model, now, i64::try_from(most).unwrap_or(i64::MAX)], |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?))
@@ -200,10 +202,31 @@ mod tests {
         }
     }
 
+    /// As much of the index's list of files as is looked at here.
+    const FILES: &str = "CREATE TABLE files (path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL)";
+
+    #[test]
+    fn notes_that_changed_last_are_wanted_first() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(crate::index::catalog::VECTORS).unwrap();
+        conn.execute_batch(FILES).unwrap();
+        conn.execute_batch("INSERT INTO files VALUES ('old.md', 5), ('new.md', 9)").unwrap();
+        let places = [("a", "old.md", 1), ("b", "new.md", 7), ("c", "gone.md", 1), ("d", "new.md", 2)];
+        note(&conn, "m", &places.map(|(text, path, line)| pointer(text, path, line))).unwrap();
+        let wanted = |most| -> Vec<(String, u32)> {
+            let found = wanting(&conn, "m", 0, most).unwrap();
+            found.into_iter().map(|(_, path, line)| (path, line)).collect()
+        };
+        let all = [("new.md", 2), ("new.md", 7), ("old.md", 1), ("gone.md", 1)];
+        assert_eq!(wanted(9), all.map(|(path, line)| (path.to_owned(), line)));
+        assert_eq!(wanted(1).len(), 1);
+    }
+
     #[test]
     fn a_row_goes_from_pending_to_ok_and_survives_a_move() {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch(crate::index::catalog::VECTORS).unwrap();
+        conn.execute_batch(FILES).unwrap();
         let (a, b) = (pointer("a", "x.md", 1), pointer("b", "x.md", 5));
         note(&conn, "m", &[a.clone(), b.clone()]).unwrap();
         assert_eq!(counts(&conn, "m").unwrap(), Counts { pending: 2, ok: 0, failed: 0 });

@@ -143,17 +143,23 @@ async fn vectors_go_from_pending_over_failed_to_ok_and_a_new_model_starts_anew()
     };
     let recall = open(&all);
     let notes = |recall: &Recall| recall.search(&Query::new("kitten")).unwrap().notes.join(" ");
+    let share = |recall: &Recall| {
+        let given = recall.recall("a kitten?", None, 400, false).unwrap().freshness.embedded_percent;
+        (recall.search(&Query::new("kitten")).unwrap().freshness.embedded_percent, given)
+    };
 
     // Refused: failed, and told; nothing is asked again before its time.
     let first = recall.reconcile().await.unwrap();
     assert_eq!((first.failed, first.counts), (2, Counts { pending: 0, ok: 0, failed: 2 }));
     assert!(notes(&recall).contains("nothing is embedded by `openai:text-embedding-3-small` yet"));
+    assert_eq!(share(&recall), (Some(0), Some(0)));
     *size.lock().unwrap() = 2;
     assert_eq!(recall.reconcile().await.unwrap().embedded, 0);
     // The hourly pass finds them.
     clock.advance(jiff::SignedDuration::from_hours(1));
     assert_eq!(recall.reconcile().await.unwrap().counts, Counts { pending: 0, ok: 2, failed: 0 });
     assert_eq!(notes(&recall), "");
+    assert_eq!(share(&recall), (Some(100), Some(100)));
 
     // An endpoint that never ends its answer: the built-in vectors rank, and the person is told.
     *size.lock().unwrap() = SLOW;
