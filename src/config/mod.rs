@@ -36,7 +36,7 @@ pub use edit::with_allowed;
 pub use error::ConfigError;
 pub use hooks::Hooks;
 pub use mcp::McpServer;
-pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook};
+pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook, is_this_machine, is_topic};
 pub use paths::Paths;
 pub use put::{with_brain, with_values};
 pub use reminders::{Reminders, TaskForm};

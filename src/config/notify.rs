@@ -231,6 +231,28 @@ pub enum MailSecurity {
     None,
 }
 
+impl MailSecurity {
+    /// The port where nothing else is set.
+    pub fn port(self) -> u16 {
+        match self {
+            Self::StartTls => 587,
+            Self::Tls => 465,
+            Self::None => 25,
+        }
+    }
+}
+
+/// Whether a server's name means this machine, to which mail may go in the clear.
+pub fn is_this_machine(server: &str) -> bool {
+    matches!(server, "localhost" | "127.0.0.1" | "::1")
+}
+
+/// Whether a text can be a topic of ntfy.
+pub fn is_topic(text: &str) -> bool {
+    let fine = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    (1..=64).contains(&text.len()) && text.bytes().all(fine)
+}
+
 /// An address that takes signed JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -268,8 +290,7 @@ pub(super) fn validate(notify: &Notify) -> Result<(), (String, ConfigError)> {
                 "set `topic` in `[notify.ntfy]`: letters, digits, `-` and `_`, hard to guess on a public server",
             );
         };
-        let fine = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-        if topic.is_empty() || topic.len() > 64 || !topic.bytes().all(fine) {
+        if !is_topic(topic) {
             return wrong(
                 "notify.ntfy.topic",
                 format!("`{topic}` can't be a topic"),

@@ -11,7 +11,11 @@ use toml::{Table, Value};
 
 use super::{FILE_NAME, Settings};
 
-/// The text of a settings file with other values: `timezone`, `notify.kind`, `discord.channel_id`, …
+/// Keys that say the same in two ways: one takes the other's place.
+const EITHER: [(&str, &str); 2] =
+    [("notify.kind", "notify.kinds"), ("notify.webhook.url", "notify.webhook.url_file")];
+
+/// The text of a settings file with other values: `timezone`, `notify.ntfy.topic`, `discord.channel_id`, …
 ///
 /// # Errors
 /// A sentence on why the text can't be changed; the person changes it by hand then.
@@ -20,13 +24,19 @@ pub fn with_values(text: &str, values: &[(&str, Value)]) -> Result<String, Strin
     let mut expected = read(body)?;
     let mut after = body.to_owned();
     for (path, value) in values {
-        let (table, key) = path.split_once('.').map_or((None, *path), |(table, key)| (Some(table), key));
-        after = put(&after, table, key, &value.to_string());
-        let inner = match table {
-            Some(table) => expected.entry(table).or_insert_with(|| Value::Table(Table::new())).as_table_mut(),
-            None => Some(&mut expected),
-        };
-        inner.ok_or_else(|| cannot(path))?.insert(key.to_owned(), value.clone());
+        let (table, key) = split_path(path);
+        let other = other(path).map(|other| split_path(other).1);
+        after = put(&after, table, key, other, &value.to_string());
+        let mut inner = Some(&mut expected);
+        for name in table.into_iter().flat_map(|table| table.split('.')) {
+            inner = inner
+                .and_then(|at| at.entry(name).or_insert_with(|| Value::Table(Table::new())).as_table_mut());
+        }
+        let inner = inner.ok_or_else(|| cannot(path))?;
+        if let Some(other) = other {
+            inner.remove(other);
+        }
+        inner.insert(key.to_owned(), value.clone());
     }
     finished(bom, &after, &expected, values.iter().map(|(path, _)| *path))
 }
@@ -77,10 +87,29 @@ fn line_end(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-fn put(text: &str, table: Option<&str>, key: &str, value: &str) -> String {
+/// The table of a key, if it is in one, and its name in there.
+fn split_path(path: &str) -> (Option<&str>, &str) {
+    path.rsplit_once('.').map_or((None, path), |(table, key)| (Some(table), key))
+}
+
+/// The key that says the same in another way.
+fn other(path: &str) -> Option<&'static str> {
+    EITHER.into_iter().find_map(|(a, b)| match path {
+        _ if path == a => Some(b),
+        _ if path == b => Some(a),
+        _ => None,
+    })
+}
+
+/// Puts a value where its key stands, where `other` stands in its place, or where it belongs.
+fn put(text: &str, table: Option<&str>, key: &str, other: Option<&str>, value: &str) -> String {
     let end = line_end(text);
-    if let Some(span) = standing(text, table, key) {
+    if let Some((_, span)) = standing(text, table, key) {
         return format!("{}{value}{}", &text[..span.start], &text[span.end..]);
+    }
+    if let Some((name, span)) = other.and_then(|other| standing(text, table, other)) {
+        let (before, between, after) = (&text[..name.start], &text[name.end..span.start], &text[span.end..]);
+        return format!("{before}{key}{between}{value}{after}");
     }
     let Some(section) = section(text, table) else {
         let table = table.unwrap_or_default();
@@ -88,7 +117,8 @@ fn put(text: &str, table: Option<&str>, key: &str, value: &str) -> String {
         let gap = if text.is_empty() { "" } else { end };
         return format!("{text}{open}{gap}[{table}]{end}{key} = {value}{end}");
     };
-    if let Some(line) = commented(text, section.clone(), key) {
+    let commented = |key: &str| commented(text, section.clone(), key);
+    if let Some(line) = commented(key).or_else(|| commented(other?)) {
         return format!("{}{key} = {value}{}", &text[..line.start], &text[line.end..]);
     }
     let at = section.start;
@@ -96,18 +126,18 @@ fn put(text: &str, table: Option<&str>, key: &str, value: &str) -> String {
     format!("{}{open}{key} = {value}{end}{}", &text[..at], &text[at..])
 }
 
-/// Where the value of a key stands.
-fn standing(text: &str, table: Option<&str>, key: &str) -> Option<Range<usize>> {
+/// Where a key and its value stand.
+fn standing(text: &str, table: Option<&str>, key: &str) -> Option<(Range<usize>, Range<usize>)> {
     let root = DeTable::parse(text).ok()?;
-    let find = |at: &DeTable<'_>, name: &str| {
-        at.iter().find(|(known, _)| known.get_ref() == name).map(|(_, value)| value.span())
-    };
-    let Some(table) = table else { return find(root.get_ref(), key) };
-    let (_, inner) = root.get_ref().iter().find(|(known, _)| known.get_ref() == table)?;
-    match inner.get_ref() {
-        DeValue::Table(inner) => find(inner, key),
-        _ => None,
+    let mut at = root.get_ref();
+    for name in table.into_iter().flat_map(|table| table.split('.')) {
+        match at.iter().find(|(known, _)| known.get_ref() == name)?.1.get_ref() {
+            DeValue::Table(inner) => at = inner,
+            _ => return None,
+        }
     }
+    let found = at.iter().find(|(known, _)| known.get_ref() == key);
+    found.map(|(known, value)| (known.span(), value.span()))
 }
 
 /// The bytes of a table, from after its header; without a name, what stands before the first header.
@@ -191,6 +221,35 @@ mod tests {
             ["timezone = \"Asia/Tokyo\"", "kind = \"discord\"", "channel_id = 5", "owner_ids = [7]"]
         );
         assert_eq!(Settings::parse(&after).unwrap().discord.channel_id, Some(5));
+    }
+
+    #[test]
+    fn what_says_the_same_takes_the_others_place() {
+        let both = || Value::Array(vec!["ntfy".into(), "desktop".into()]);
+        let with =
+            |text: &str| with_values(text, &[("notify.ntfy.topic", "t".into()), ("notify.kinds", both())]);
+        for (text, expected) in [
+            (
+                "[notify]\nkind = \"desktop\" # me\n",
+                "[notify]\nkinds = [\"ntfy\", \"desktop\"] # me\n\n[notify.ntfy]\ntopic = \"t\"\n",
+            ),
+            (
+                "[notify]\n#kind = \"console\"\n[notify.ntfy]\n",
+                "[notify]\nkinds = [\"ntfy\", \"desktop\"]\n[notify.ntfy]\ntopic = \"t\"\n",
+            ),
+            (
+                "notify = { kind = \"console\", ntfy = { topic = \"old\" } }\n",
+                "notify = { kinds = [\"ntfy\", \"desktop\"], ntfy = { topic = \"t\" } }\n",
+            ),
+        ] {
+            assert_eq!(with(text).unwrap(), expected);
+        }
+        assert_eq!(
+            put("[notify]\nkinds = [\"console\"]\n", "notify.kind", "desktop"),
+            "[notify]\nkind = \"desktop\"\n"
+        );
+        assert!(with("notify = { kind = \"console\" }\n").is_err(), "there is no place for a table in one");
+        assert!(with("notify = { ntfy = 3 }\n").is_err());
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Email {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConfigError> {
         let server = settings.server.clone().unwrap_or_default();
-        let near = matches!(server.as_str(), "localhost" | "127.0.0.1" | "::1");
+        let near = config::is_this_machine(&server);
         if settings.security == MailSecurity::None && !near {
             return Err(ConfigError::new(format!("mail would travel to `{server}` in the clear"))
                 .suggest("set `security` in `[notify.email]` to \"starttls\" or \"tls\""));
@@ -87,7 +87,7 @@ impl Email {
                     )));
             }
         };
-        let (security, port) = (settings.security, settings.port.unwrap_or(port(settings.security)));
+        let (security, port) = (settings.security, settings.port.unwrap_or(settings.security.port()));
         let tls = match security {
             MailSecurity::None => None,
             MailSecurity::StartTls | MailSecurity::Tls => Some(tls(&server, authority)?),
@@ -191,15 +191,6 @@ impl Email {
         // It has the mail, or not; its goodbye changes nothing.
         let _ = tokio::time::timeout(Duration::from_secs(1), connection.quit()).await;
         outcome
-    }
-}
-
-/// The port where nothing else is set.
-fn port(security: MailSecurity) -> u16 {
-    match security {
-        MailSecurity::StartTls => 587,
-        MailSecurity::Tls => 465,
-        MailSecurity::None => 25,
     }
 }
 

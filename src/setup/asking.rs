@@ -4,8 +4,8 @@ use super::brains;
 use super::dialogue::Dialogue;
 use super::discord;
 use super::place;
-use super::plan::{name, told};
 use super::question::{Question, Step};
+use super::ways;
 use crate::config::NotifyKind;
 
 impl Dialogue {
@@ -57,6 +57,14 @@ impl Dialogue {
                 (discord::channel_lines(&self.channels), "Which channel is it told in?", one)
             }
             Step::DiscordOwner => self.ask_owner(),
+            Step::NtfyUrl | Step::NtfyTopic | Step::NtfyToken => self.ask_ntfy(step),
+            Step::EmailServer
+            | Step::EmailSecurity
+            | Step::EmailUser
+            | Step::EmailPassword
+            | Step::EmailFrom
+            | Step::EmailTo => self.ask_email(step),
+            Step::WebhookUrl | Step::WebhookSecret => self.ask_signed(step),
             Step::Brain => {
                 let default =
                     self.chosen.offer.map_or_else(|| brains::best(&self.machine), |offer| offer.name);
@@ -88,19 +96,12 @@ impl Dialogue {
 
     fn ask_notify(&self) -> Asked {
         let has_text = self.folder.as_ref().is_some_and(|folder| folder.text.is_some());
-        let set = self.folder.as_ref().map(|folder| told(&folder.settings));
-        let default = match set.filter(|set| *set != NotifyKind::default()) {
-            Some(set) => name(set),
-            None if self.machine.has_desktop && !has_text => "desktop".to_owned(),
-            None => "console".to_owned(),
-        };
-        let words = |kind: &str| match kind {
-            "console" => "on the terminal that it runs in: nothing to set up",
-            "desktop" => "in the notification centre of this machine",
-            _ => "on your phone and everywhere: a bot of your own, in about five minutes",
-        };
-        let lines = self.kinds().into_iter().map(|kind| format!("  {kind:<8} {}", words(kind))).collect();
-        (lines, "Where are you told what is due?", Some(default))
+        let set = self.set().notify.by_default();
+        // A desktop of whoever runs an installer is nobody's choice.
+        let is_guess =
+            set == [NotifyKind::Console] && !has_text && self.machine.has_desktop && !self.from_file;
+        let default = if is_guess { "desktop".to_owned() } else { ways::named(&set) };
+        (ways::lines(), "Where are you told what is due?", Some(default))
     }
 
     fn ask_owner(&self) -> Asked {

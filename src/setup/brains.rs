@@ -131,7 +131,7 @@ impl Chosen {
         (self.key_env, self.key_file) = match held.kept {
             Some(Kept::Variable(name)) => (Some(name.to_owned()), None),
             Some(Kept::File(file)) => (None, Some(file)),
-            None => (None, None),
+            Some(Kept::Settings) | None => (None, None),
         };
         self.key = held.value;
     }

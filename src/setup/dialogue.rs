@@ -7,11 +7,13 @@ use secrecy::SecretString;
 
 use super::brains::{self, Chosen, OFFERS};
 use super::discord::{self, Bot, Channel};
+use super::email::Email;
+use super::ntfy::Ntfy;
 use super::place;
-use super::plan::{name, told};
 use super::question::{Question, Step};
+use super::signed::Signed;
 use super::{Base, Folder, Found, Kept, Look, Machine, Plan};
-use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE};
+use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE};
 use crate::schedule::Zone;
 
 /// What is to be done next.
@@ -36,7 +38,12 @@ pub struct Dialogue {
     pub(super) looking: Option<Look>,
     pub(super) folder: Option<Folder>,
     pub(super) zone: Option<Zone>,
-    pub(super) notify: NotifyKind,
+    /// Who is told, the one that counts first.
+    pub(super) kinds: Vec<NotifyKind>,
+    /// The ways whose questions are asked.
+    pub(super) asked: BTreeSet<NotifyKind>,
+    /// The ways that were tried, or are kept untried.
+    pub(super) told: BTreeSet<NotifyKind>,
     pub(super) by_webhook: bool,
     pub(super) token: Option<Held>,
     pub(super) webhook: Option<Held>,
@@ -45,7 +52,9 @@ pub struct Dialogue {
     pub(super) channels: Vec<Channel>,
     pub(super) channel: Option<u64>,
     pub(super) owner: Option<u64>,
-    told: bool,
+    pub(super) ntfy: Ntfy,
+    pub(super) email: Email,
+    pub(super) signed: Signed,
     pub(super) chosen: Chosen,
     brain_tried: bool,
     pub(super) service: bool,
@@ -77,7 +86,9 @@ impl Dialogue {
             looking: None,
             folder: None,
             zone: None,
-            notify: NotifyKind::default(),
+            kinds: vec![NotifyKind::default()],
+            asked: BTreeSet::new(),
+            told: BTreeSet::new(),
             by_webhook: false,
             token: None,
             webhook: None,
@@ -86,7 +97,9 @@ impl Dialogue {
             channels: Vec::new(),
             channel: None,
             owner: None,
-            told: false,
+            ntfy: Ntfy::default(),
+            email: Email::default(),
+            signed: Signed::default(),
             chosen: Chosen::default(),
             brain_tried: false,
             service: false,
@@ -100,12 +113,11 @@ impl Dialogue {
         }
         let open = Step::ALL.into_iter().find(|step| !self.done.contains(step) && self.applies(*step));
         let before = |last: Step| open.is_none_or(|step| step > last);
-        if self.notify == NotifyKind::Discord && !self.told && before(Step::DiscordWebhook) {
-            return Next::Look(self.test_message());
+        if let Some(kind) = self.untold() {
+            return Next::Look(self.test_of(kind));
         }
         if !self.brain_tried && before(Step::BrainKey) && self.chosen.offer.is_some() {
-            let settings = self.folder.as_ref().map(|folder| folder.settings.clone()).unwrap_or_default();
-            if let Ok(trial) = self.chosen.trial(&settings) {
+            if let Ok(trial) = self.chosen.trial(&self.set()) {
                 return Next::Look(Look::Brain(Box::new(trial)));
             }
         }
@@ -115,21 +127,24 @@ impl Dialogue {
         }
     }
 
-    fn applies(&self, step: Step) -> bool {
-        use Step::{
-            Brain, BrainKey, BrainModel, BrainUrl, DiscordChannel, DiscordInvite, DiscordOwner, DiscordToken,
-            DiscordWay, DiscordWebhook, Notify, Service, Timezone, Vault,
-        };
-        let on_discord = self.notify == NotifyKind::Discord;
+    pub(super) fn applies(&self, step: Step) -> bool {
+        if step.way().is_some_and(|kind| !self.asked.contains(&kind)) {
+            return false;
+        }
         match step {
-            Vault | Timezone | Notify | Service => true,
-            DiscordWay => on_discord,
-            DiscordToken | DiscordInvite | DiscordChannel | DiscordOwner => on_discord && !self.by_webhook,
-            DiscordWebhook => on_discord && self.by_webhook,
-            Brain => cfg!(feature = "assistant"),
-            BrainUrl => self.chosen.offer.is_some_and(|offer| offer.name == "server"),
-            BrainModel => self.chosen.offer.is_some(),
-            BrainKey => self.chosen.offer.is_some_and(|offer| offer.key.is_some() || offer.name == "server"),
+            Step::DiscordToken | Step::DiscordInvite | Step::DiscordChannel | Step::DiscordOwner => {
+                !self.by_webhook
+            }
+            Step::DiscordWebhook => self.by_webhook,
+            Step::EmailPassword => self.email.user.is_some(),
+            Step::EmailFrom => self.email.needs_sender(),
+            Step::Brain => cfg!(feature = "assistant"),
+            Step::BrainUrl => self.chosen.offer.is_some_and(|offer| offer.name == "server"),
+            Step::BrainModel => self.chosen.offer.is_some(),
+            Step::BrainKey => {
+                self.chosen.offer.is_some_and(|offer| offer.key.is_some() || offer.name == "server")
+            }
+            _ => true,
         }
     }
 
@@ -157,22 +172,16 @@ impl Dialogue {
         match step {
             Step::Vault => return Err("without a folder there is no vault".to_owned()),
             Step::Timezone => self.zone = place::likely_zone(&self.machine, self.folder.as_ref()),
-            Step::Notify
-            | Step::DiscordWay
-            | Step::DiscordToken
-            | Step::DiscordInvite
-            | Step::DiscordChannel
-            | Step::DiscordOwner
-            | Step::DiscordWebhook => {
-                let set = self.folder.as_ref().map(|folder| told(&folder.settings));
-                self.notify = set.filter(|kind| *kind != NotifyKind::Discord).unwrap_or_default();
-                self.done.insert(Step::Notify);
+            Step::Notify => {
+                self.kinds = self.set().notify.by_default();
+                self.asked.clear();
             }
             Step::Brain | Step::BrainUrl | Step::BrainModel | Step::BrainKey => {
                 self.chosen = Chosen::default();
                 self.done.insert(Step::Brain);
             }
             Step::Service => self.service = false,
+            step => step.way().into_iter().for_each(|kind| self.leave_out(kind)),
         }
         Ok(())
     }
@@ -180,12 +189,19 @@ impl Dialogue {
     /// Keeps an answer that couldn't be checked.
     fn keep(&mut self, step: Step) {
         match step {
-            Step::DiscordChannel | Step::DiscordWebhook => self.told = true,
+            Step::Notify => drop(self.told.insert(NotifyKind::Desktop)),
+            // The answers after it are still asked.
+            Step::DiscordInvite => {}
             Step::Brain => {
                 self.brain_tried = true;
                 self.done.extend([Step::BrainUrl, Step::BrainModel, Step::BrainKey]);
             }
-            _ => {}
+            step => {
+                if let Some(kind) = step.way() {
+                    self.told.insert(kind);
+                    self.done.extend(Step::about(kind));
+                }
+            }
         }
     }
 
@@ -197,7 +213,7 @@ impl Dialogue {
                 self.looking = Some(Look::Folder(path));
             }
             Step::Timezone => self.zone = Some(Zone::get(&typed).map_err(|error| error.to_string())?),
-            Step::Notify => self.take_notify(&typed)?,
+            Step::Notify => self.take_ways(&typed)?,
             Step::DiscordWay => {
                 self.by_webhook = match typed.as_str() {
                     "bot" => false,
@@ -217,20 +233,15 @@ impl Dialogue {
                 let id = typed.parse().ok().filter(|id| *id > 0);
                 self.owner = Some(id.ok_or_else(|| format!("`{typed}` is no id of a person at Discord"))?);
             }
-            Step::Brain => {
-                self.brain_tried = false;
-                let offer = OFFERS.iter().find(|offer| offer.name == typed);
-                if offer.is_none() && typed != brains::NONE {
-                    return Err(format!("`{typed}` is none of the names above"));
-                }
-                if self.chosen.offer != offer {
-                    self.chosen = Chosen { offer, ..Chosen::default() };
-                    self.chosen.url = offer.and_then(|offer| offer.url).map(str::to_owned);
-                }
-                for step in [Step::BrainUrl, Step::BrainModel, Step::BrainKey] {
-                    self.done.remove(&step);
-                }
-            }
+            Step::NtfyUrl | Step::NtfyTopic | Step::NtfyToken => self.take_ntfy(step, &typed)?,
+            Step::EmailServer
+            | Step::EmailSecurity
+            | Step::EmailUser
+            | Step::EmailPassword
+            | Step::EmailFrom
+            | Step::EmailTo => self.take_email(step, &typed)?,
+            Step::WebhookUrl | Step::WebhookSecret => self.take_signed(step, &typed)?,
+            Step::Brain => self.take_brain(&typed)?,
             Step::BrainUrl => {
                 if !(typed.starts_with("http://") || typed.starts_with("https://")) {
                     return Err(format!(
@@ -249,43 +260,27 @@ impl Dialogue {
         Ok(())
     }
 
+    fn take_brain(&mut self, typed: &str) -> Result<(), String> {
+        self.brain_tried = false;
+        let offer = OFFERS.iter().find(|offer| offer.name == typed);
+        if offer.is_none() && typed != brains::NONE {
+            return Err(format!("`{typed}` is none of the names above"));
+        }
+        if self.chosen.offer != offer {
+            self.chosen = Chosen { offer, ..Chosen::default() };
+            self.chosen.url = offer.and_then(|offer| offer.url).map(str::to_owned);
+        }
+        for step in [Step::BrainUrl, Step::BrainModel, Step::BrainKey] {
+            self.done.remove(&step);
+        }
+        Ok(())
+    }
+
     fn or_default(&self, step: Step, text: &str) -> String {
         match text {
             "" => self.question(step).default.unwrap_or_default(),
             text => text.to_owned(),
         }
-    }
-
-    fn take_notify(&mut self, typed: &str) -> Result<(), String> {
-        let set = self.folder.as_ref().map(|folder| told(&folder.settings));
-        let set = set.filter(|set| name(*set) == typed);
-        self.notify = match typed {
-            "console" => NotifyKind::Console,
-            "desktop" if cfg!(feature = "desktop") => NotifyKind::Desktop,
-            "discord" if cfg!(feature = "discord") => NotifyKind::Discord,
-            // What is set by hand already stays.
-            _ => set.ok_or_else(|| format!("`{typed}` is none of them: type {}", self.kinds().join(", ")))?,
-        };
-        self.told = false;
-        for step in
-            Step::ALL.into_iter().filter(|step| (Step::DiscordWay..=Step::DiscordWebhook).contains(step))
-        {
-            self.done.remove(&step);
-        }
-        if self.notify == NotifyKind::Desktop {
-            self.looking = Some(Look::Desktop);
-        }
-        Ok(())
-    }
-
-    /// Who can be told with this build.
-    pub(super) fn kinds(&self) -> Vec<&'static str> {
-        let all = [
-            ("console", true),
-            ("desktop", cfg!(feature = "desktop")),
-            ("discord", cfg!(feature = "discord")),
-        ];
-        all.into_iter().filter(|(_, built)| *built).map(|(name, _)| name).collect()
     }
 
     /// Takes what was found where [`Dialogue::next`] wanted something looked at.
@@ -298,7 +293,7 @@ impl Dialogue {
         };
         match (found, look) {
             (Found::Folder(folder), _) => {
-                self.notify = told(&folder.settings);
+                self.kinds = folder.settings.notify.by_default();
                 self.folder = Some(*folder);
                 self.done.insert(Step::Vault);
             }
@@ -317,15 +312,12 @@ impl Dialogue {
                     self.problem = Some(Problem { step: Step::DiscordInvite, words, may_keep: true });
                 }
             }
-            (Found::Well(_), Some(Look::Desktop)) => drop(self.done.insert(Step::Notify)),
-            (Found::Well(_), None) if self.is_telling() => self.told = true,
-            _ => self.brain_tried = true,
+            // What is looked at without a question is a test message, or else the brain.
+            _ => match self.untold() {
+                Some(kind) => drop(self.told.insert(kind)),
+                None => self.brain_tried = true,
+            },
         }
-    }
-
-    /// Whether what was looked at without a question was the test message, and not the brain.
-    fn is_telling(&self) -> bool {
-        self.notify == NotifyKind::Discord && !self.told
     }
 
     /// What was looked at isn't well: the question comes again, with the reason.
@@ -336,12 +328,12 @@ impl Dialogue {
                 self.done.insert(Step::DiscordInvite);
                 return;
             }
-            Some(Look::Desktop) => (Step::Notify, true),
             Some(Look::Bot(..)) => (Step::DiscordToken, false),
             Some(_) => (open.unwrap_or(Step::Vault), false),
-            None if self.is_telling() && self.by_webhook => (Step::DiscordWebhook, true),
-            None if self.is_telling() => (Step::DiscordChannel, true),
-            None => (Step::Brain, true),
+            None => match self.untold() {
+                Some(kind) => return self.not_told(kind, words),
+                None => (Step::Brain, true),
+            },
         };
         self.done.remove(&step);
         self.problem = Some(Problem { step, words, may_keep });
@@ -353,19 +345,6 @@ impl Dialogue {
 
     pub(super) fn base(&self) -> Base {
         self.folder.as_ref().and_then(|folder| folder.settings.discord.api_base.clone())
-    }
-
-    fn test_message(&self) -> Look {
-        let value =
-            |held: &Option<Held>| held.as_ref().and_then(|held| held.value.clone()).unwrap_or_default();
-        if self.by_webhook {
-            return Look::WebhookMessage(value(&self.webhook), self.base());
-        }
-        let mut settings: config::Discord =
-            self.folder.as_ref().map(|folder| folder.settings.discord.clone()).unwrap_or_default();
-        settings.channel_id = self.channel;
-        settings.owner_ids = self.owner.into_iter().collect();
-        Look::BotMessage(value(&self.token), settings)
     }
 }
 

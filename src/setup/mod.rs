@@ -10,17 +10,21 @@ mod asking;
 mod brains;
 mod dialogue;
 mod discord;
+mod email;
+mod ntfy;
 mod place;
 mod plan;
 mod question;
 mod secrets;
+mod signed;
+mod ways;
 
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 use secrecy::SecretString;
 
-use crate::config::{self, Settings};
+use crate::config::{self, NotifyKind, Settings};
 use crate::schedule::Zone;
 
 pub use answers::Answers;
@@ -56,6 +60,10 @@ pub struct Machine {
     pub local_models: Vec<String>,
     /// The names in `~/.config/vault-agent`, where secrets are kept.
     pub taken: Vec<String>,
+    /// A topic for ntfy that nobody guesses.
+    pub topic: String,
+    /// A secret that could sign.
+    pub signing_secret: SecretString,
 }
 
 /// A folder that may become the vault, as it is now.
@@ -88,10 +96,27 @@ pub enum Look {
     BotMessage(SecretString, config::Discord),
     /// Post a test message through the webhook.
     WebhookMessage(SecretString, Base),
+    /// Send a test message by ntfy, by mail or to a signed webhook.
+    Way(Box<Trying>),
     /// Ask a test question.
     Brain(Box<Trial>),
     /// Read a secret that is there already, for the vault in this folder; what is to be done with it comes next.
     Secret(Kept, PathBuf),
+}
+
+/// A way to be told that is tried before it is kept.
+#[derive(Debug, Clone)]
+pub struct Trying {
+    /// Which one.
+    pub kind: NotifyKind,
+    /// The settings as they would be.
+    pub notify: config::Notify,
+    /// Its token, password or signing secret, which is in no file yet.
+    pub secret: Option<SecretString>,
+    /// The address of a webhook.
+    pub address: Option<SecretString>,
+    /// The vault's folder.
+    pub root: PathBuf,
 }
 
 /// `[discord] api_base`: a test server in Discord's place.
@@ -104,6 +129,8 @@ pub enum Kept {
     Variable(&'static str),
     /// In this file, as the settings name it.
     File(String),
+    /// In the settings, where a person put it.
+    Settings,
 }
 
 /// What was seen.

@@ -6,6 +6,7 @@ use secrecy::SecretString;
 use toml::Value;
 
 use super::dialogue::{Dialogue, Held};
+use super::question::Step;
 use super::{Kept, place};
 use crate::config::{self, FILE_NAME, NotifyKind, Settings};
 use crate::schedule::Zone;
@@ -55,11 +56,21 @@ impl Dialogue {
         if before.is_none() || zone.name() != set.timezone {
             values.push(("timezone", zone.name().into()));
         }
-        if self.notify != told(&set) {
-            values.push(("notify.kind", name(self.notify).into()));
+        if self.kinds != set.notify.by_default() {
+            values.push(match self.kinds.as_slice() {
+                [one] => ("notify.kind", one.as_str().into()),
+                all => ("notify.kinds", Value::Array(all.iter().map(|kind| kind.as_str().into()).collect())),
+            });
         }
-        if self.notify == NotifyKind::Discord {
-            self.discord_values(&set.discord, &mut values, &mut secrets);
+        for kind in &self.asked {
+            match kind {
+                NotifyKind::Console | NotifyKind::Desktop => {}
+                NotifyKind::Discord => self.discord_values(&set.discord, &mut values),
+                NotifyKind::Ntfy => self.ntfy_values(&set.notify.ntfy, &mut values),
+                NotifyKind::Email => self.email_values(&set.notify.email, &mut values),
+                NotifyKind::Webhook => {}
+            }
+            self.secret_values(*kind, &set, &mut values, &mut secrets);
         }
         let base = before.clone().unwrap_or_else(|| {
             TEMPLATE.iter().find(|(path, _)| *path == FILE_NAME).map_or("", |(_, text)| *text).to_owned()
@@ -79,32 +90,73 @@ impl Dialogue {
         plan
     }
 
-    fn discord_values(
+    /// Where the secrets of a way are kept: files that are named in the settings.
+    fn secret_values(
         &self,
-        set: &config::Discord,
+        kind: NotifyKind,
+        set: &Settings,
         values: &mut Vec<(&'static str, Value)>,
         secrets: &mut Vec<SecretFile>,
     ) {
-        let mut keep = |held: &Option<Held>, key: &'static str, name: &str, set: Option<&String>| {
-            let Some(held) = held else { return };
-            let file = match (&held.kept, &held.value) {
-                (Some(Kept::File(file)), _) => file.clone(),
-                (None, Some(value)) => self.secret_file(name, set, value.clone(), secrets),
-                _ => return,
-            };
-            if set != Some(&file) {
-                values.push((key, file.into()));
-            }
-        };
-        if self.by_webhook {
-            return keep(
+        let (discord, notify) = (&set.discord, &set.notify);
+        let all: [(Step, &Option<Held>, &'static str, &str, &Option<String>); 6] = [
+            (Step::DiscordToken, &self.token, "discord.token_file", "discord-token", &discord.token_file),
+            (
+                Step::DiscordWebhook,
                 &self.webhook,
                 "discord.webhook_url_file",
                 "discord-webhook",
-                set.webhook_url_file.as_ref(),
-            );
+                &discord.webhook_url_file,
+            ),
+            (
+                Step::NtfyToken,
+                &self.ntfy.token,
+                "notify.ntfy.token_file",
+                "ntfy-token",
+                &notify.ntfy.token_file,
+            ),
+            (
+                Step::EmailPassword,
+                &self.email.password,
+                "notify.email.password_file",
+                "mail-password",
+                &notify.email.password_file,
+            ),
+            (
+                Step::WebhookUrl,
+                &self.signed.address,
+                "notify.webhook.url_file",
+                "webhook-url",
+                &notify.webhook.url_file,
+            ),
+            (
+                Step::WebhookSecret,
+                &self.signed.secret,
+                "notify.webhook.secret_file",
+                "webhook-secret",
+                &notify.webhook.secret_file,
+            ),
+        ];
+        for (step, held, key, name, set) in all {
+            if step.way() != Some(kind) || !self.applies(step) {
+                continue;
+            }
+            let Some(held) = held else { continue };
+            let file = match (&held.kept, &held.value) {
+                (Some(Kept::File(file)), _) => file.clone(),
+                (None, Some(value)) => self.secret_file(name, set.as_ref(), value.clone(), secrets),
+                _ => continue,
+            };
+            if set.as_ref() != Some(&file) {
+                values.push((key, file.into()));
+            }
         }
-        keep(&self.token, "discord.token_file", "discord-token", set.token_file.as_ref());
+    }
+
+    fn discord_values(&self, set: &config::Discord, values: &mut Vec<(&'static str, Value)>) {
+        if self.by_webhook {
+            return;
+        }
         let number =
             |id: u64| i64::try_from(id).map(Value::Integer).unwrap_or_else(|_| id.to_string().into());
         if let Some(channel) = self.channel.filter(|channel| set.channel_id != Some(*channel)) {
@@ -141,11 +193,21 @@ impl Dialogue {
 
     /// The variables of the shell that what was answered needs.
     pub(super) fn variables_used(&self) -> Vec<String> {
-        let held = [&self.token, &self.webhook].into_iter().flatten();
-        let named = held.filter_map(|held| match &held.kept {
-            Some(Kept::Variable(name)) if self.notify == NotifyKind::Discord => Some((*name).to_owned()),
-            _ => None,
-        });
+        let all = [
+            (Step::DiscordToken, &self.token),
+            (Step::DiscordWebhook, &self.webhook),
+            (Step::NtfyToken, &self.ntfy.token),
+            (Step::EmailPassword, &self.email.password),
+            (Step::WebhookUrl, &self.signed.address),
+            (Step::WebhookSecret, &self.signed.secret),
+        ];
+        let named =
+            all.into_iter().filter(|(step, _)| self.applies(*step)).filter_map(|(_, held)| {
+                match held.as_ref()?.kept.as_ref()? {
+                    Kept::Variable(name) => Some((*name).to_owned()),
+                    Kept::File(_) | Kept::Settings => None,
+                }
+            });
         named.chain(self.chosen.key_env.clone()).map(|name| format!("`{name}`")).collect()
     }
 
@@ -183,14 +245,4 @@ impl Dialogue {
         }
         lines
     }
-}
-
-/// Who is told by these settings.
-pub(super) fn told(settings: &Settings) -> NotifyKind {
-    settings.notify.by_default().first().copied().unwrap_or_default()
-}
-
-/// The name of a kind, as the settings write it.
-pub(super) fn name(kind: NotifyKind) -> String {
-    kind.as_str().to_owned()
 }

@@ -1,5 +1,7 @@
 //! One question, as a person reads it and as a file answers it.
 
+use crate::config::NotifyKind;
+
 /// The questions, in the order in which they are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
@@ -19,8 +21,30 @@ pub enum Step {
     DiscordChannel,
     /// Who may command the bot.
     DiscordOwner,
-    /// The webhook's address.
+    /// The address of Discord's webhook.
     DiscordWebhook,
+    /// The ntfy server.
+    NtfyUrl,
+    /// Its topic.
+    NtfyTopic,
+    /// The token for it.
+    NtfyToken,
+    /// The mail server.
+    EmailServer,
+    /// How its connection is kept private.
+    EmailSecurity,
+    /// Who logs in there.
+    EmailUser,
+    /// The password.
+    EmailPassword,
+    /// Who writes.
+    EmailFrom,
+    /// Who is written to.
+    EmailTo,
+    /// The address that signed JSON is sent to.
+    WebhookUrl,
+    /// The secret that signs it.
+    WebhookSecret,
     /// Who answers.
     Brain,
     /// The brain's server.
@@ -35,7 +59,7 @@ pub enum Step {
 
 impl Step {
     /// All of them, in their order.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 25] = [
         Self::Vault,
         Self::Timezone,
         Self::Notify,
@@ -45,6 +69,17 @@ impl Step {
         Self::DiscordChannel,
         Self::DiscordOwner,
         Self::DiscordWebhook,
+        Self::NtfyUrl,
+        Self::NtfyTopic,
+        Self::NtfyToken,
+        Self::EmailServer,
+        Self::EmailSecurity,
+        Self::EmailUser,
+        Self::EmailPassword,
+        Self::EmailFrom,
+        Self::EmailTo,
+        Self::WebhookUrl,
+        Self::WebhookSecret,
         Self::Brain,
         Self::BrainUrl,
         Self::BrainModel,
@@ -64,6 +99,17 @@ impl Step {
             Self::DiscordChannel => "discord.channel_id",
             Self::DiscordOwner => "discord.owner_id",
             Self::DiscordWebhook => "discord.webhook_url_file",
+            Self::NtfyUrl => "ntfy.url",
+            Self::NtfyTopic => "ntfy.topic",
+            Self::NtfyToken => "ntfy.token_file",
+            Self::EmailServer => "email.server",
+            Self::EmailSecurity => "email.security",
+            Self::EmailUser => "email.user",
+            Self::EmailPassword => "email.password_file",
+            Self::EmailFrom => "email.from",
+            Self::EmailTo => "email.to",
+            Self::WebhookUrl => "webhook.url_file",
+            Self::WebhookSecret => "webhook.secret_file",
             Self::Brain => "brain.kind",
             Self::BrainUrl => "brain.url",
             Self::BrainModel => "brain.model",
@@ -74,7 +120,42 @@ impl Step {
 
     /// Whether the answer must not be seen while it is typed.
     pub fn is_secret(self) -> bool {
-        matches!(self, Self::DiscordToken | Self::DiscordWebhook | Self::BrainKey)
+        matches!(
+            self,
+            Self::DiscordToken
+                | Self::DiscordWebhook
+                | Self::NtfyToken
+                | Self::EmailPassword
+                | Self::WebhookUrl
+                | Self::WebhookSecret
+                | Self::BrainKey
+        )
+    }
+
+    /// The way to be told that a question is about.
+    pub(super) fn way(self) -> Option<NotifyKind> {
+        match self {
+            Self::DiscordWay
+            | Self::DiscordToken
+            | Self::DiscordInvite
+            | Self::DiscordChannel
+            | Self::DiscordOwner
+            | Self::DiscordWebhook => Some(NotifyKind::Discord),
+            Self::NtfyUrl | Self::NtfyTopic | Self::NtfyToken => Some(NotifyKind::Ntfy),
+            Self::EmailServer
+            | Self::EmailSecurity
+            | Self::EmailUser
+            | Self::EmailPassword
+            | Self::EmailFrom
+            | Self::EmailTo => Some(NotifyKind::Email),
+            Self::WebhookUrl | Self::WebhookSecret => Some(NotifyKind::Webhook),
+            _ => None,
+        }
+    }
+
+    /// The questions about a way to be told.
+    pub(super) fn about(kind: NotifyKind) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |step| step.way() == Some(kind))
     }
 }
 

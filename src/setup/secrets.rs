@@ -31,12 +31,24 @@ impl Dialogue {
             (None, _) => None,
         };
         let held = Held { value, kept };
-        match step {
-            Step::DiscordToken => self.token = Some(held),
-            Step::DiscordWebhook => self.webhook = Some(held),
-            _ => self.chosen.hold(held),
+        match self.place(step) {
+            Some(place) => *place = Some(held),
+            None => self.chosen.hold(held),
         }
         Ok(())
+    }
+
+    /// Where the secret of a question is kept; a brain's is with the brain.
+    fn place(&mut self, step: Step) -> Option<&mut Option<Held>> {
+        Some(match step {
+            Step::DiscordToken => &mut self.token,
+            Step::DiscordWebhook => &mut self.webhook,
+            Step::NtfyToken => &mut self.ntfy.token,
+            Step::EmailPassword => &mut self.email.password,
+            Step::WebhookUrl => &mut self.signed.address,
+            Step::WebhookSecret => &mut self.signed.secret,
+            _ => return None,
+        })
     }
 
     pub(super) fn take_brain_key(&mut self, typed: &str) -> Result<(), String> {
@@ -49,23 +61,16 @@ impl Dialogue {
     }
 
     pub(super) fn secret_found(&mut self, open: Option<Step>, value: SecretString) {
-        match open {
-            Some(Step::DiscordToken) => {
-                if let Some(held) = &mut self.token {
-                    held.value = Some(value.clone());
-                }
-                self.looking = Some(Look::Bot(value, self.base()));
-            }
-            Some(Step::DiscordWebhook) => {
-                if let Some(held) = &mut self.webhook {
-                    held.value = Some(value);
-                }
-                self.done.insert(Step::DiscordWebhook);
-            }
-            _ => {
-                self.chosen.key = Some(value);
-                self.done.insert(Step::BrainKey);
-            }
+        let step = open.unwrap_or(Step::BrainKey);
+        match self.place(step) {
+            Some(Some(held)) => held.value = Some(value.clone()),
+            Some(None) => {}
+            None => self.chosen.key = Some(value.clone()),
+        }
+        if step == Step::DiscordToken {
+            self.looking = Some(Look::Bot(value, self.base()));
+        } else {
+            self.done.insert(step);
         }
     }
 }

@@ -23,9 +23,14 @@ mod notifiers;
 mod passes;
 #[cfg(feature = "assistant")]
 mod phrases;
+#[cfg(all(unix, feature = "push", feature = "email"))]
+#[path = "../support/pty.rs"]
+mod pty;
 mod quiet;
 #[cfg(all(feature = "push", feature = "email"))]
 mod servers;
+#[cfg(all(unix, feature = "push", feature = "email"))]
+mod setting_up;
 mod simulation;
 mod tasks;
 mod world;

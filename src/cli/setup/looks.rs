@@ -6,8 +6,8 @@ use crate::cli::Context;
 use crate::config::{self, FILE_NAME, Settings};
 use crate::setup::{Folder, Found, Kept, Look};
 
-#[cfg(any(feature = "discord", feature = "desktop"))]
-use crate::deliver::{MessageKind, Notifier, Outgoing, SendOutcome, notifier};
+#[cfg(any(feature = "discord", feature = "desktop", feature = "push", feature = "email"))]
+use super::telling;
 
 /// Notes are counted up to so many.
 const COUNTED: usize = 100;
@@ -19,18 +19,22 @@ pub(super) fn look(context: &Context, look: &Look, no_tests: bool) -> Result<Fou
     match look {
         Look::Folder(path) => folder(path).map(|folder| Found::Folder(Box::new(folder))),
         Look::Secret(kept, root) => secret(kept, root),
-        Look::Desktop | Look::BotMessage(..) | Look::WebhookMessage(..) | Look::Brain(_) if no_tests => {
+        Look::Desktop | Look::BotMessage(..) | Look::WebhookMessage(..) | Look::Way(_) | Look::Brain(_)
+            if no_tests =>
+        {
             Ok(Found::Well("not tested".to_owned()))
         }
         #[cfg(feature = "assistant")]
         Look::Brain(trial) => brain(context, trial),
         #[cfg(feature = "desktop")]
-        Look::Desktop => wait(async { sent(&crate::deliver::Desktop, "a notification was shown").await }),
+        Look::Desktop => wait(telling::sent(&crate::deliver::Desktop, "a notification was shown")),
         #[cfg(feature = "discord")]
         Look::Bot(..) | Look::Channels(..) | Look::BotMessage(..) | Look::WebhookMessage(..) => {
-            wait(on_discord(look))
+            wait(telling::on_discord(look))
         }
-        #[cfg(not(all(feature = "discord", feature = "desktop", feature = "assistant")))]
+        #[cfg(any(feature = "push", feature = "email"))]
+        Look::Way(trying) => wait(telling::by(trying, &context.clock)),
+        #[cfg(not(all(feature = "discord", feature = "desktop", feature = "assistant", feature = "push")))]
         _ => {
             let _ = context;
             Err("this build of vault-agent can't do that".to_owned())
@@ -82,6 +86,7 @@ fn secret(kept: &Kept, root: &Path) -> Result<Found, String> {
     let (variable, file) = match kept {
         Kept::Variable(name) => (*name, None),
         Kept::File(file) => ("", Some(file.as_str())),
+        Kept::Settings => return Err("it stands in the settings".to_owned()),
     };
     match config::secret(variable, file, root) {
         Ok(Some(secret)) => Ok(Found::Secret(secret)),
@@ -93,62 +98,16 @@ fn secret(kept: &Kept, root: &Path) -> Result<Found, String> {
     }
 }
 
-#[cfg(any(feature = "discord", feature = "desktop", feature = "assistant"))]
+#[cfg(any(
+    feature = "discord",
+    feature = "desktop",
+    feature = "assistant",
+    feature = "push",
+    feature = "email"
+))]
 fn wait<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| error.to_string())?.block_on(work)
-}
-
-#[cfg(any(feature = "discord", feature = "desktop"))]
-async fn sent(notifier: &dyn Notifier, well: &str) -> Result<Found, String> {
-    let key = format!("setup:{}", ulid::Ulid::generate());
-    let message = Outgoing {
-        nonce: notifier::nonce(MessageKind::Notice, &key, 0, 0),
-        key,
-        chunk: 0,
-        chunks: 1,
-        kind: MessageKind::Notice,
-        text: "This is vault-agent: from now on you are told here what is due.".to_owned(),
-        scope: None,
-        facts: Vec::new(),
-        reply_to: None,
-    };
-    match notifier.send(&message).await {
-        SendOutcome::Sent { .. } => Ok(Found::Well(well.to_owned())),
-        SendOutcome::Unknown { reason }
-        | SendOutcome::Retry { reason, .. }
-        | SendOutcome::Refused { reason } => Err(reason),
-    }
-}
-
-#[cfg(feature = "discord")]
-async fn on_discord(look: &Look) -> Result<Found, String> {
-    use crate::discord::access::Owners;
-    use crate::discord::notifier::BotNotifier;
-    use crate::discord::webhook::WebhookNotifier;
-    use crate::discord::{Api, newcomer, setup};
-
-    let words = |error: crate::discord::DiscordError| error.to_string();
-    let api = |token, base: &Option<String>| Api::new(Some(token), base.as_deref()).map_err(words);
-    match look {
-        Look::Bot(token, base) => Ok(Found::Bot(newcomer::bot(&api(token, base)?).await.map_err(words)?)),
-        Look::Channels(token, base) => {
-            Ok(Found::Channels(newcomer::channels(&api(token, base)?).await.map_err(words)?))
-        }
-        Look::BotMessage(token, settings) => {
-            let api = api(token, &settings.api_base)?;
-            if let Some(problem) = setup::examine(&api, settings).await.into_iter().find_map(Result::err) {
-                return Err(problem.to_string());
-            }
-            let bot = BotNotifier::new(api, settings.channel_id, Owners::new(&settings.owner_ids));
-            sent(&bot, "a test message is in the channel").await
-        }
-        Look::WebhookMessage(address, base) => {
-            let webhook = WebhookNotifier::new(address, base.as_deref(), Owners::default()).map_err(words)?;
-            sent(&webhook, "a test message is in the channel").await
-        }
-        _ => Err("Discord isn't meant".to_owned()),
-    }
 }
 
 #[cfg(feature = "assistant")]

@@ -5,12 +5,17 @@
 
 mod ask;
 mod looks;
+#[cfg(any(feature = "discord", feature = "desktop", feature = "push", feature = "email"))]
+mod telling;
 mod write;
 
 use std::path::PathBuf;
 
 use super::{CommandError, CommandResult, Context, Status};
-use crate::config::{self, DISCORD_TOKEN_VARIABLE, WEBHOOK_VARIABLE};
+use crate::config::{
+    self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
+    SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE,
+};
 use crate::setup::{Answers, Dialogue, Found, Machine, Next, Plan, Question};
 
 use ask::Terminal;
@@ -20,7 +25,7 @@ use ask::Terminal;
 /// Each answer is checked on the spot: with a test message, a test question. Enter takes what stands in brackets,
 /// `skip` leaves a thing out, Ctrl-C ends it; nothing is written before it is shown. Run it again to change something.
 /// A machine answers from a file: `vault = "~/MyVault"`, `timezone`, `notify`, `[discord] token_file, channel_id,
-/// owner_id`, `[brain] kind, model, url, key_file`, `service = true`; what it leaves out is as if you pressed Enter,
+/// owner_id`, `[ntfy] topic`, `[email] server, user, password_file`, `[webhook] url_file, secret_file`, `[brain] kind, model, url, key_file`, `service = true`; what it leaves out is as if you pressed Enter,
 /// and there is no brain and no service unless it names them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -130,12 +135,10 @@ impl Driver {
 
 /// What a file means that doesn't answer: what costs money or runs for ever is only done where it is asked for.
 fn unanswered(question: &Question) -> &'static str {
-    use crate::setup::Step::{Brain, Notify, Service};
+    use crate::setup::Step::{Brain, Service};
     match question.step {
         Brain => "none",
         Service => "no",
-        // A desktop of whoever runs the installer is nobody's choice.
-        Notify if question.default.as_deref() == Some("desktop") => "console",
         _ => "",
     }
 }
@@ -149,6 +152,10 @@ fn machine(context: &Context) -> Result<Machine, CommandError> {
     let variables = [
         DISCORD_TOKEN_VARIABLE,
         WEBHOOK_VARIABLE,
+        NTFY_TOKEN_VARIABLE,
+        EMAIL_PASSWORD_VARIABLE,
+        SIGNED_URL_VARIABLE,
+        SIGNED_SECRET_VARIABLE,
         "ANTHROPIC_API_KEY",
         "OPENAI_API_KEY",
         "OPENROUTER_API_KEY",
@@ -157,6 +164,9 @@ fn machine(context: &Context) -> Result<Machine, CommandError> {
     let listed = std::fs::read_dir(home.join(".config/vault-agent"));
     let names =
         listed.map(|entries| entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()));
+    let mut random = [0; 40];
+    getrandom::fill(&mut random)
+        .map_err(|error| CommandError::problem(format!("no random numbers: {error}")))?;
     Ok(Machine {
         vault: named.or_else(|| config::find_vault(&here)),
         zone: super::init::zone_here(),
@@ -167,6 +177,8 @@ fn machine(context: &Context) -> Result<Machine, CommandError> {
         programs: ["claude", "codex"].into_iter().filter(|program| looks::is_installed(program)).collect(),
         local_models: looks::local_models(),
         taken: names.map(Iterator::collect).unwrap_or_default(),
+        topic: format!("vault-{}", data_encoding::HEXLOWER.encode(&random[..8])),
+        signing_secret: format!("whsec_{}", data_encoding::BASE64.encode(&random[8..])).into(),
         home,
         here,
     })

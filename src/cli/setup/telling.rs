@@ -1,0 +1,141 @@
+//! The test messages: each way to be told is tried as it will be used, with the settings as they would be.
+
+#[cfg(any(feature = "push", feature = "email"))]
+use std::sync::Arc;
+
+#[cfg(any(feature = "push", feature = "email"))]
+use crate::clock::Clock;
+#[cfg(any(feature = "push", feature = "email"))]
+use crate::config::{self, NotifyKind};
+#[cfg(any(feature = "push", feature = "email"))]
+use crate::deliver::{Links, Telling};
+use crate::deliver::{MessageKind, Notifier, Outgoing, SendOutcome, notifier};
+use crate::setup::Found;
+#[cfg(feature = "discord")]
+use crate::setup::Look;
+#[cfg(any(feature = "push", feature = "email"))]
+use crate::setup::Trying;
+
+/// Sends a test message, and says where it is, or why it isn't.
+pub(super) async fn sent(notifier: &dyn Notifier, well: &str) -> Result<Found, String> {
+    let key = format!("setup:{}", ulid::Ulid::generate());
+    let message = Outgoing {
+        nonce: notifier::nonce(MessageKind::Notice, &key, 0, 0),
+        key,
+        chunk: 0,
+        chunks: 1,
+        kind: MessageKind::Notice,
+        text: "This is vault-agent: from now on you are told here what is due.".to_owned(),
+        scope: None,
+        facts: Vec::new(),
+        reply_to: None,
+    };
+    match notifier.send(&message).await {
+        SendOutcome::Sent { .. } => Ok(Found::Well(well.to_owned())),
+        SendOutcome::Unknown { reason }
+        | SendOutcome::Retry { reason, .. }
+        | SendOutcome::Refused { reason } => Err(reason),
+    }
+}
+
+/// Looks at what Discord has.
+#[cfg(feature = "discord")]
+pub(super) async fn on_discord(look: &Look) -> Result<Found, String> {
+    use crate::discord::access::Owners;
+    use crate::discord::notifier::BotNotifier;
+    use crate::discord::webhook::WebhookNotifier;
+    use crate::discord::{Api, newcomer, setup};
+
+    let words = |error: crate::discord::DiscordError| error.to_string();
+    let api = |token, base: &Option<String>| Api::new(Some(token), base.as_deref()).map_err(words);
+    match look {
+        Look::Bot(token, base) => Ok(Found::Bot(newcomer::bot(&api(token, base)?).await.map_err(words)?)),
+        Look::Channels(token, base) => {
+            Ok(Found::Channels(newcomer::channels(&api(token, base)?).await.map_err(words)?))
+        }
+        Look::BotMessage(token, settings) => {
+            let api = api(token, &settings.api_base)?;
+            if let Some(problem) = setup::examine(&api, settings).await.into_iter().find_map(Result::err) {
+                return Err(problem.to_string());
+            }
+            let bot = BotNotifier::new(api, settings.channel_id, Owners::new(&settings.owner_ids));
+            sent(&bot, "a test message is in the channel").await
+        }
+        Look::WebhookMessage(address, base) => {
+            let webhook = WebhookNotifier::new(address, base.as_deref(), Owners::default()).map_err(words)?;
+            sent(&webhook, "a test message is in the channel").await
+        }
+        _ => Err("Discord isn't meant".to_owned()),
+    }
+}
+
+/// Sends a test message by ntfy, by mail or to a signed webhook.
+#[cfg(any(feature = "push", feature = "email"))]
+pub(super) async fn by(trying: &Trying, clock: &Arc<dyn Clock>) -> Result<Found, String> {
+    let name = trying.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let paths = config::Paths::default();
+    let links = Links { vault: name, reminders: paths.reminders, commitments: paths.commitments };
+    let telling = Arc::new(Telling::default());
+    let authority = match &trying.notify.ca_file {
+        Some(file) => {
+            let path = config::expand(file, &trying.root);
+            Some(std::fs::read(&path).map_err(|error| format!("can't read `{}`: {error}", path.display()))?)
+        }
+        None => None,
+    };
+    let (notifier, well) = match trying.kind {
+        #[cfg(feature = "push")]
+        NotifyKind::Ntfy => {
+            (ntfy(trying, authority.as_deref(), links, telling)?, "a test message is in the topic")
+        }
+        #[cfg(feature = "push")]
+        NotifyKind::Webhook => {
+            (webhook(trying, authority.as_deref(), links, telling, clock)?, "the address took a test message")
+        }
+        #[cfg(feature = "email")]
+        NotifyKind::Email => (
+            email(trying, authority.as_deref(), links, telling, clock)?,
+            "the mail server took a test message",
+        ),
+        _ => return Err("this build of vault-agent can't do that".to_owned()),
+    };
+    sent(&*notifier, well).await
+}
+
+#[cfg(any(feature = "push", feature = "email"))]
+type Tried = Result<Box<dyn Notifier>, String>;
+
+#[cfg(feature = "push")]
+fn ntfy(trying: &Trying, authority: Option<&[u8]>, links: Links, telling: Arc<Telling>) -> Tried {
+    let (settings, token) = (&trying.notify.ntfy, trying.secret.clone());
+    let made = crate::deliver::NtfyNotifier::new(settings, token, authority, links, telling);
+    made.map(|made| Box::new(made) as _).map_err(|error| error.message)
+}
+
+#[cfg(feature = "push")]
+fn webhook(
+    trying: &Trying,
+    authority: Option<&[u8]>,
+    links: Links,
+    telling: Arc<Telling>,
+    clock: &Arc<dyn Clock>,
+) -> Tried {
+    let (address, secret) =
+        (trying.address.clone().unwrap_or_default(), trying.secret.clone().unwrap_or_default());
+    let clock = Arc::clone(clock);
+    let made = crate::deliver::SignedWebhook::new(address, &secret, authority, links, telling, clock);
+    made.map(|made| Box::new(made) as _).map_err(|error| error.message)
+}
+
+#[cfg(feature = "email")]
+fn email(
+    trying: &Trying,
+    authority: Option<&[u8]>,
+    links: Links,
+    telling: Arc<Telling>,
+    clock: &Arc<dyn Clock>,
+) -> Tried {
+    let (settings, password, clock) = (&trying.notify.email, trying.secret.clone(), Arc::clone(clock));
+    let made = crate::deliver::Email::new(settings, password, authority, links, telling, clock);
+    made.map(|made| Box::new(made) as _).map_err(|error| error.message)
+}

@@ -1,0 +1,225 @@
+//! The part of the dialogue that is about mail: the server, who logs in, who writes to whom.
+
+use toml::Value;
+
+use super::dialogue::{Dialogue, Held};
+use super::question::Step;
+use crate::config::{self, EMAIL_PASSWORD_VARIABLE, MailSecurity};
+
+/// What was answered.
+#[derive(Debug, Default)]
+pub(super) struct Email {
+    server: String,
+    port: Option<u16>,
+    security: MailSecurity,
+    pub user: Option<String>,
+    pub password: Option<Held>,
+    from: Option<String>,
+    to: Vec<String>,
+}
+
+impl Email {
+    /// The settings that the answers come to, with what was not asked as it is set.
+    pub(super) fn settings(&self, set: &config::Email) -> config::Email {
+        let usual = set.port.is_none() && self.port.is_none_or(|port| port == self.security.port());
+        config::Email {
+            server: Some(self.server.clone()),
+            port: if usual { None } else { Some(self.port.unwrap_or(self.security.port())) },
+            security: self.security,
+            user: self.user.clone(),
+            from: self.from.clone().or_else(|| set.from.clone()),
+            to: self.to.clone(),
+            password_file: set.password_file.clone(),
+        }
+    }
+
+    /// Whether it has to be asked who writes: whoever logs in has a name that is no address.
+    pub(super) fn needs_sender(&self) -> bool {
+        !self.user.as_deref().is_some_and(|user| user.contains('@'))
+    }
+}
+
+impl Dialogue {
+    pub(super) fn take_email(&mut self, step: Step, typed: &str) -> Result<(), String> {
+        match step {
+            Step::EmailServer => (self.email.server, self.email.port) = server(typed)?,
+            Step::EmailSecurity => self.email.security = security(typed, &self.email.server)?,
+            Step::EmailUser => {
+                self.email.user = Some(typed.to_owned()).filter(|user| !matches!(user.as_str(), "" | "none"))
+            }
+            Step::EmailFrom => self.email.from = Some(address(typed)?),
+            Step::EmailTo => {
+                let all = typed.split(',').map(str::trim).filter(|one| !one.is_empty());
+                self.email.to = all.map(address).collect::<Result<_, _>>()?;
+            }
+            _ if typed.is_empty() && self.email.password.is_some() => {}
+            _ => self.take_secret(Step::EmailPassword, EMAIL_PASSWORD_VARIABLE, typed)?,
+        }
+        Ok(())
+    }
+
+    /// What to know first, and what an empty answer means.
+    pub(super) fn ask_email(&self, step: Step) -> (Vec<String>, &'static str, Option<String>) {
+        let (set, typed) = (self.set().notify.email, &self.email);
+        match step {
+            Step::EmailServer => {
+                let (server, port) = if typed.server.is_empty() {
+                    (set.server, set.port)
+                } else {
+                    (Some(typed.server.clone()), typed.port)
+                };
+                let shown =
+                    server.map(|server| port.map_or(server.clone(), |port| format!("{server}:{port}")));
+                let lines = vec![
+                    "Your provider's help calls it SMTP or outgoing server: smtp.gmail.com, smtp.fastmail.com, ...".to_owned(),
+                    "A port may follow, as in `smtp.example.org:465`.".to_owned(),
+                ];
+                (lines, "Which mail server?", shown)
+            }
+            Step::EmailSecurity => {
+                let lines = vec!["`starttls` is usual, at port 587; `tls` at port 465.".to_owned()];
+                (lines, "How is the connection made private?", Some(self.likely_security(&set).to_owned()))
+            }
+            Step::EmailUser => {
+                let lines = vec!["Often it is your mail address; `none` where nobody has to.".to_owned()];
+                (lines, "Who logs in there?", typed.user.clone().or(set.user))
+            }
+            Step::EmailPassword => {
+                let file = set.password_file.filter(|_| typed.password.is_none());
+                (self.password_lines(), "The password, or a file that holds it (it isn't shown)?", file)
+            }
+            Step::EmailFrom => {
+                (Vec::new(), "Which address does it write from?", typed.from.clone().or(set.from))
+            }
+            _ => {
+                let to = if typed.to.is_empty() { set.to } else { typed.to.clone() };
+                let from = typed.from.clone().or(set.from).or_else(|| typed.user.clone());
+                let to = if to.is_empty() { from } else { Some(to.join(", ")) };
+                (Vec::new(), "Which address does it write to?", to)
+            }
+        }
+    }
+
+    fn likely_security(&self, set: &config::Email) -> &'static str {
+        let is_set = set.server.as_ref() == Some(&self.email.server) && set.port == self.email.port;
+        match self.email.port {
+            _ if is_set => name(set.security),
+            Some(465) => name(MailSecurity::Tls),
+            Some(25) if config::is_this_machine(&self.email.server) => name(MailSecurity::None),
+            _ => name(MailSecurity::StartTls),
+        }
+    }
+
+    fn password_lines(&self) -> Vec<String> {
+        let mut lines =
+            vec!["Where you log in with two steps, the provider wants an app password: its account pages make one.".to_owned()];
+        if self.email.password.is_some() {
+            lines.push("Enter keeps the one from before.".to_owned());
+        } else if self.machine.variables.contains(&EMAIL_PASSWORD_VARIABLE) {
+            lines.push(format!("Enter takes the one in `{EMAIL_PASSWORD_VARIABLE}`, and leaves it there."));
+        }
+        lines
+    }
+
+    pub(super) fn email_values(&self, set: &config::Email, values: &mut Vec<(&'static str, Value)>) {
+        let new = self.email.settings(set);
+        let text =
+            |new: &Option<String>, set: &Option<String>| new.clone().filter(|_| new != set).map(Value::from);
+        let sender = new.from.clone().or_else(|| new.user.clone());
+        let to = (new.to != set.to && !(set.to.is_empty() && new.to.as_slice() == sender.as_slice()))
+            .then(|| Value::Array(new.to.iter().map(|to| to.clone().into()).collect()));
+        let port = new.port.filter(|_| new.port != set.port).map(|port| Value::Integer(port.into()));
+        let security = (new.security != set.security).then(|| name(new.security).into());
+        let all = [
+            ("notify.email.server", text(&new.server, &set.server)),
+            ("notify.email.port", port),
+            ("notify.email.security", security),
+            ("notify.email.user", text(&new.user, &set.user)),
+            ("notify.email.from", text(&new.from, &set.from)),
+            ("notify.email.to", to),
+        ];
+        values.extend(all.into_iter().filter_map(|(key, value)| Some((key, value?))));
+    }
+}
+
+/// A server's name, and the port that follows it.
+fn server(typed: &str) -> Result<(String, Option<u16>), String> {
+    let (name, port) = match typed.rsplit_once(':') {
+        // An address of IPv6 has colons of its own, and a web address is none of a mail server.
+        Some((name, port)) if port.starts_with("//") || (name.contains(':') && !name.ends_with(']')) => {
+            (typed, None)
+        }
+        Some((name, port)) => {
+            let number = port.parse().ok().filter(|port| *port > 0);
+            (
+                name,
+                Some(number.ok_or_else(|| {
+                    format!("`{port}` is no port: a number from 1 to 65535 follows the colon")
+                })?),
+            )
+        }
+        None => (typed, None),
+    };
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    if name.is_empty() || name.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '@')) {
+        return Err(format!("`{typed}` is no server's name: type one as in `smtp.example.org`"));
+    }
+    Ok((name.to_owned(), port))
+}
+
+fn security(typed: &str, server: &str) -> Result<MailSecurity, String> {
+    match typed.to_lowercase().as_str() {
+        "starttls" => Ok(MailSecurity::StartTls),
+        "tls" | "ssl" => Ok(MailSecurity::Tls),
+        "none" if config::is_this_machine(server) => Ok(MailSecurity::None),
+        "none" => Err(format!("mail would travel to `{server}` in the clear: type `starttls` or `tls`")),
+        _ => Err("type `starttls` or `tls`".to_owned()),
+    }
+}
+
+fn name(security: MailSecurity) -> &'static str {
+    match security {
+        MailSecurity::StartTls => "starttls",
+        MailSecurity::Tls => "tls",
+        MailSecurity::None => "none",
+    }
+}
+
+/// What can be an address; the mail library has the last word.
+fn address(typed: &str) -> Result<String, String> {
+    let parts = typed.rsplit_once('@').filter(|(before, after)| !before.is_empty() && !after.is_empty());
+    match parts {
+        Some(_) => Ok(typed.to_owned()),
+        None => Err(format!("`{typed}` is no mail address: type one as in `me@example.org`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_may_follow_a_server() {
+        let name = |text: &str| server(text).map(|(name, port)| format!("{name} {port:?}"));
+        for (text, read) in [
+            ("smtp.example.org", "smtp.example.org None"),
+            ("smtp.example.org:465", "smtp.example.org Some(465)"),
+            ("::1", "::1 None"),
+            ("[::1]:25", "::1 Some(25)"),
+        ] {
+            assert_eq!(name(text).as_deref(), Ok(read));
+        }
+        for wrong in ["", ":25", "smtp.example.org:", "x:0", "x:70000", "smtps://x", "me@example.org", "a b"]
+        {
+            assert!(server(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn nothing_travels_in_the_clear_to_another_machine() {
+        assert_eq!(security("SSL", "x.org"), Ok(MailSecurity::Tls));
+        assert_eq!(security("none", "localhost"), Ok(MailSecurity::None));
+        assert!(security("none", "x.org").is_err() && security("", "x.org").is_err());
+        assert!(address("me@x.org").is_ok() && address("me").is_err() && address("@x").is_err());
+    }
+}

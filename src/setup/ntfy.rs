@@ -1,0 +1,93 @@
+//! The part of the dialogue that is about ntfy: a server, a topic, a token if the server wants one.
+
+use toml::Value;
+
+use super::Machine;
+use super::dialogue::{Dialogue, Held};
+use super::question::Step;
+use crate::config::{self, NTFY_TOKEN_VARIABLE};
+
+/// What was answered.
+#[derive(Debug, Default)]
+pub(super) struct Ntfy {
+    pub url: String,
+    pub topic: String,
+    pub token: Option<Held>,
+}
+
+impl Dialogue {
+    pub(super) fn take_ntfy(&mut self, step: Step, typed: &str) -> Result<(), String> {
+        match step {
+            Step::NtfyUrl if typed.starts_with("https://") || typed.starts_with("http://") => {
+                typed.trim_end_matches('/').clone_into(&mut self.ntfy.url);
+            }
+            Step::NtfyUrl => {
+                return Err(format!(
+                    "`{typed}` is no web address: write `https://` before the server's name"
+                ));
+            }
+            Step::NtfyTopic if config::is_topic(typed) => typed.clone_into(&mut self.ntfy.topic),
+            Step::NtfyTopic => {
+                return Err(format!("`{typed}` can't be a topic: use up to 64 letters, digits, `-` and `_`"));
+            }
+            // What was typed before is kept, and a topic that anybody may write needs none.
+            _ if typed.is_empty()
+                && (self.ntfy.token.is_some() || !self.machine.variables.contains(&NTFY_TOKEN_VARIABLE)) => {}
+            _ => self.take_secret(Step::NtfyToken, NTFY_TOKEN_VARIABLE, typed)?,
+        }
+        Ok(())
+    }
+
+    /// What to know first, and what an empty answer means.
+    pub(super) fn ask_ntfy(&self, step: Step) -> (Vec<String>, &'static str, Option<String>) {
+        let set = self.set().notify.ntfy;
+        let or = |typed: &str, set: String| if typed.is_empty() { set } else { typed.to_owned() };
+        match step {
+            Step::NtfyUrl => {
+                let lines = vec![
+                    "The public server needs no account; one of your own keeps the words at home.".to_owned(),
+                ];
+                (lines, "Which ntfy server?", Some(or(&self.ntfy.url, set.url)))
+            }
+            Step::NtfyTopic => {
+                let topic = or(&self.ntfy.topic, set.topic.unwrap_or_else(|| self.machine.topic.clone()));
+                (topic_lines(&self.ntfy.url, &topic), "Which topic?", Some(topic))
+            }
+            _ => {
+                let file = set.token_file.filter(|_| self.ntfy.token.is_none());
+                (
+                    token_lines(&self.machine, self.ntfy.token.is_some()),
+                    "An access token, if the server wants one (it isn't shown)?",
+                    file,
+                )
+            }
+        }
+    }
+
+    pub(super) fn ntfy_values(&self, set: &config::Ntfy, values: &mut Vec<(&'static str, Value)>) {
+        if self.ntfy.url != set.url {
+            values.push(("notify.ntfy.url", self.ntfy.url.clone().into()));
+        }
+        if set.topic.as_ref() != Some(&self.ntfy.topic) {
+            values.push(("notify.ntfy.topic", self.ntfy.topic.clone().into()));
+        }
+    }
+}
+
+fn topic_lines(url: &str, topic: &str) -> Vec<String> {
+    let server = url.trim_start_matches("https://").trim_start_matches("http://");
+    vec![
+        "Install the app (https://docs.ntfy.sh/subscribe/phone/), and subscribe there to the topic before you go on:".to_owned(),
+        format!("{server}/{topic} (also as a page in a browser)."),
+        "On the public server whoever knows a topic can read it: keep one that is hard to guess.".to_owned(),
+    ]
+}
+
+fn token_lines(machine: &Machine, is_held: bool) -> Vec<String> {
+    let line = match (is_held, machine.variables.contains(&NTFY_TOKEN_VARIABLE)) {
+        (true, _) => "Enter keeps the one from before.".to_owned(),
+        (_, true) => format!("Enter takes the one in `{NTFY_TOKEN_VARIABLE}`, and leaves it there."),
+        (_, false) => "The public server wants none: press Enter.".to_owned(),
+    };
+    vec![line]
+}

@@ -1,0 +1,259 @@
+//! `setup` with ntfy, mail and a signed webhook: the dialogue in a real terminal and from a file, against servers that
+//! speak their protocols and fail.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::pty::Pty;
+use crate::servers::{Fault, MailFault, MailServer, NtfyServer, Web};
+use crate::support::TestVault;
+
+fn machine() -> TestVault {
+    let mut vault = TestVault::new("//- now: 2026-07-01T09:28:40Z\n");
+    vault.env("TZ", "Asia/Tokyo");
+    vault.env("OLLAMA_HOST", "http://127.0.0.1:1");
+    vault
+}
+
+/// Up to the question after the list of who is told.
+fn begin(vault: &TestVault, told: &str) -> Pty {
+    let mut command = vault.command(&["setup"]);
+    command.current_dir(vault.home());
+    let mut at = Pty::start(&command);
+    at.answer("Which folder?", "v");
+    at.answer("Which time zone", "");
+    at.answer("Where are you told what is due?", told);
+    at
+}
+
+/// From the questions that aren't about who is told to the end: what stood on the terminal since.
+fn end(mut at: Pty) -> String {
+    if cfg!(feature = "assistant") {
+        at.answer("Who answers?", "none");
+    }
+    at.answer("Install it as a service?", "no");
+    let shown = at.answer("Write this?", "yes");
+    let (code, screen) = at.wait();
+    assert_eq!(code, Some(0), "{screen}");
+    shown
+}
+
+fn settings(vault: &TestVault) -> String {
+    std::fs::read_to_string(vault.home().join("v/vault-agent.toml")).unwrap()
+}
+
+/// A secret's file: its text, and that nobody else can read it.
+fn secret(vault: &TestVault, name: &str) -> String {
+    let file = vault.home().join(".config/vault-agent").join(name);
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    std::fs::read_to_string(file).unwrap().trim_end().to_owned()
+}
+
+/// A vault tells what is due by what was set up: its sample reminder.
+fn tick(vault: &TestVault) -> crate::support::Run {
+    let dir = vault.home().join("v");
+    vault.run(&["--vault", dir.to_str().unwrap(), "tick", "--now", "2026-07-01T09:29:30Z"])
+}
+
+#[test]
+fn ntfy_is_asked_for_tried_and_told() {
+    let server = NtfyServer::start(true, true);
+    let vault = machine();
+    let mut at = begin(&vault, "ntfy");
+    at.answer("Which ntfy server? [https://ntfy.sh]", "ntfy.sh");
+    assert!(at.answer("Which ntfy server?", "http://127.0.0.1:1").contains("write `https://` before"));
+    let said = at.answer("Which topic? [vault-", "a b");
+    assert!(said.contains("127.0.0.1:1/vault-"), "{said}");
+    assert!(at.answer("Which topic?", "t").contains("`a b` can't be a topic"));
+    at.answer("An access token, if the server wants one (it isn't shown)?", "tk_secret");
+    // Nobody is there: its questions come again, with what was typed.
+    let said = at.answer("Which ntfy server? [http://127.0.0.1:1]", &server.web.url);
+    assert!(
+        said.contains("the ntfy server can't be reached") && said.contains("`anyway` keeps it"),
+        "{said}"
+    );
+    server.web.fault(Fault::Status(403, ""));
+    at.answer("Which topic? [t]", "");
+    assert!(at.answer("An access token", "").contains("Enter keeps the one from before"));
+    assert!(at.answer("Which ntfy server?", "").contains("answers 403"));
+    at.answer("Which topic? [t]", "");
+    at.answer("An access token", "");
+    at.see("ok a test message is in the topic");
+    let shown = end(at);
+    assert!(
+        shown.contains("kind = \"ntfy\"") && shown.contains("ntfy-token: a secret, for you alone"),
+        "{shown}"
+    );
+    assert!(!shown.contains("tk_secret"), "{shown}");
+    let settings = settings(&vault);
+    for line in ["kind = \"ntfy\"", "topic = \"t\"", "token_file = \"~/.config/vault-agent/ntfy-token\""] {
+        assert!(settings.contains(&format!("\n{line}\n")), "{line}\n{settings}");
+    }
+    assert_eq!(secret(&vault, "ntfy-token"), "tk_secret");
+    let _ = tick(&vault).ok();
+    let texts = server.texts();
+    assert!(texts[0].contains("from now on you are told here") && texts[1].contains("alive"), "{texts:?}");
+    assert!(server.web.asked().iter().all(|asked| asked.header("authorization") == Some("Bearer tk_secret")));
+}
+
+#[test]
+fn mail_is_asked_for_tried_and_told_and_a_wrong_password_is_said() {
+    let server = MailServer::start();
+    let vault = machine();
+    let mut at = begin(&vault, "email");
+    at.answer("Which mail server?", "smtp://localhost");
+    assert!(at.answer("Which mail server?", "mail.example.org").contains("is no server's name"));
+    at.answer("How is the connection made private? [starttls]", "none");
+    let said = at.answer("How is the connection made private?", "skip");
+    assert!(said.contains("mail would travel to `mail.example.org` in the clear"), "{said}");
+    let said = at.see(if cfg!(feature = "assistant") { "Who answers?" } else { "Install it" });
+    assert!(!said.contains("Who logs in"), "left out, nothing more is asked: {said}");
+    drop(at);
+
+    let vault = machine();
+    let mut at = begin(&vault, "email");
+    at.answer("Which mail server?", &format!("localhost:{}", server.port));
+    at.answer("How is the connection made private?", "none");
+    at.answer("Who logs in there?", "me");
+    at.answer("The password", "");
+    assert!(at.answer("The password", "wr0ng").contains("there is none yet"));
+    server.faults.lock().unwrap().push_back(MailFault::Says("AUTH", "535 5.7.8 no"));
+    at.answer("Which address does it write from?", "me");
+    assert!(at.answer("Which address does it write from?", "me@example.org").contains("is no mail address"));
+    at.answer("Which address does it write to? [me@example.org]", "me@example.org, Zoë <you@example.org>");
+    let said = at.answer(&format!("Which mail server? [localhost:{}]", server.port), "");
+    assert!(said.contains("535") && !said.contains("wr0ng"), "{said}");
+    at.answer("How is the connection made private?", "none");
+    at.answer("Who logs in there? [me]", "");
+    at.answer("The password", "passw0rd");
+    at.answer("Which address does it write from? [me@example.org]", "");
+    at.answer("Which address does it write to? [me@example.org, Zoë <you@example.org>]", "");
+    at.see("ok the mail server took a test message");
+    let shown = end(at);
+    assert!(!shown.contains("passw0rd") && shown.contains("mail-password: a secret"), "{shown}");
+    let settings = settings(&vault);
+    for line in [
+        "kind = \"email\"",
+        "server = \"localhost\"",
+        "security = \"none\"",
+        "user = \"me\"",
+        "from = \"me@example.org\"",
+        "to = [\"me@example.org\", \"Zoë <you@example.org>\"]",
+    ] {
+        assert!(settings.contains(&format!("\n{line}\n")), "{line}\n{settings}");
+    }
+    assert_eq!(secret(&vault, "mail-password"), "passw0rd");
+    let _ = tick(&vault).ok();
+    assert_eq!(server.mails().len(), 2);
+}
+
+#[test]
+fn a_webhook_gets_a_secret_of_its_own_and_an_untried_one_can_be_kept() {
+    let web = Web::start(|_| (204, String::new()));
+    let vault = machine();
+    let mut at = begin(&vault, "webhook");
+    at.answer("The address, or a file that holds it", "example.org/hook");
+    let said = at.answer("The address", &web.url);
+    assert!(said.contains("that is no web address") && !said.contains("example.org/hook"), "{said}");
+    at.answer("The secret that signs", "short");
+    assert!(at.answer("The address", "").contains("has only 5 bytes"));
+    web.fault(Fault::Status(401, ""));
+    let said = at.answer("The secret that signs", "skip");
+    assert!(said.contains("Enter keeps the one from before"), "{said}");
+    drop(at);
+
+    let vault = machine();
+    let mut at = begin(&vault, "webhook");
+    at.answer("The address", &web.url);
+    assert!(at.answer("The secret that signs", "").contains("Enter makes a new one"));
+    assert!(at.answer("The address", "anyway").contains("the webhook answers 401"));
+    let shown = end(at);
+    assert!(!shown.contains(&web.url) && shown.contains("webhook-url: a secret"), "{shown}");
+    assert_eq!(secret(&vault, "webhook-url"), web.url);
+    assert!(secret(&vault, "webhook-secret").starts_with("whsec_"));
+    let _ = tick(&vault).ok();
+    let said = web.asked().last().unwrap().json();
+    assert!(said["text"].as_str().unwrap().contains("alive"), "{said}");
+}
+
+#[test]
+fn several_are_asked_for_one_after_the_other_and_one_can_be_left_out() {
+    let server = NtfyServer::start(true, true);
+    let vault = machine();
+    let mut at = begin(&vault, "pigeon, ntfy");
+    assert!(at.answer("Where are you told", "ntfy, email, console").contains("`pigeon` is none of them"));
+    at.answer("Which ntfy server?", &server.web.url);
+    at.answer("Which topic?", "t");
+    at.answer("An access token", "");
+    at.see("ok a test message is in the topic");
+    at.answer("Which mail server?", "skip");
+    let shown = end(at);
+    assert!(shown.contains("notify.kinds = [\"ntfy\", \"console\"]"), "{shown}");
+    let before = settings(&vault);
+    assert!(
+        before.contains("\nkinds = [\"ntfy\", \"console\"]\n") && !before.contains("kind = \"console\""),
+        "{before}"
+    );
+    // Again: what is set stands in the brackets, and nothing changes.
+    let mut at = begin(&vault, "");
+    at.answer(&format!("Which ntfy server? [{}]", server.web.url), "");
+    at.answer("Which topic? [t]", "");
+    at.answer("An access token", "");
+    end(at);
+    assert_eq!(settings(&vault), before);
+    // Leaving the question out keeps it too; naming another one changes it.
+    end(begin(&vault, "skip"));
+    assert_eq!(settings(&vault), before);
+    end(begin(&vault, "console"));
+    assert!(settings(&vault).contains("\nkind = \"console\"\n"));
+}
+
+#[test]
+fn a_machine_names_several_in_a_file_and_no_secret_stands_in_it() {
+    let (ntfy, mail) = (NtfyServer::start(true, true), MailServer::start());
+    let vault = machine();
+    let answers = vault.home().join("answers.toml");
+    let run = |text: &str| {
+        std::fs::write(&answers, format!("vault = \"v\"\n{text}")).unwrap();
+        let mut command = vault.command(&["setup", "--answers", answers.to_str().unwrap()]);
+        let output = command.current_dir(vault.home()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let at_ntfy = format!("[ntfy]\nurl = \"{}\"\ntopic = \"t\"\n", ntfy.web.url);
+    for (text, why) in [
+        ("notify = [\"ntfy\", \"pigeon\"]\n".to_owned(), "`notify`: `pigeon` is none of them"),
+        ("notify = \"email\"\n".to_owned(), "`email.server`: "),
+        (
+            format!("notify = \"ntfy\"\n{at_ntfy}token_file = \"tk_secret\"\n"),
+            "a secret never stands in answers",
+        ),
+        (
+            "notify = \"webhook\"\n[webhook]\nurl = \"https://x\"\n".to_owned(),
+            "did you mean `webhook.url_file`?",
+        ),
+        (
+            "notify = \"ntfy\"\n[ntfy]\nurl = \"http://127.0.0.1:1\"\n".to_owned(),
+            "`ntfy.url`: the ntfy server can't be reached",
+        ),
+    ] {
+        let (code, said) = run(&text);
+        assert!(code == Some(2) && said.contains(why), "{text}: {said}");
+        assert!(!said.contains("tk_secret") && !vault.home().join("v").exists(), "{said}");
+    }
+    let password = vault.home().join("password");
+    std::fs::write(&password, "passw0rd\n").unwrap();
+    std::fs::set_permissions(&password, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let text = format!(
+        "notify = [\"ntfy\", \"email\"]\n{at_ntfy}[email]\nserver = \"localhost:{}\"\nsecurity = \"none\"\nuser = \"me@example.org\"\npassword_file = \"~/password\"\n",
+        mail.port
+    );
+    let (code, said) = run(&text);
+    assert_eq!(code, Some(0), "{said}");
+    let settings = settings(&vault);
+    assert!(
+        settings.contains("\nkinds = [\"ntfy\", \"email\"]\n")
+            && settings.contains("\npassword_file = \"~/password\"\n")
+    );
+    assert!(!settings.contains("\nto = "), "mail to oneself needs no list: {settings}");
+    let _ = tick(&vault).ok();
+    assert_eq!((ntfy.texts().len(), mail.mails().len()), (2, 2));
+}
