@@ -222,7 +222,7 @@ impl Context {
         } else {
             let what = if dir.exists() { "is no folder" } else { "is not there" };
             Err(CommandError::usage(format!("the vault `{shown}` {what}"))
-                .hint("name a vault with `--vault DIR`, or make one with `vault-agent init DIR`"))
+                .hint("name a vault with `--vault DIR`, or make one: `vault-agent setup` asks, `vault-agent init DIR` doesn't"))
         }
     }
 
@@ -237,7 +237,7 @@ impl Context {
         let here = std::env::current_dir()?;
         config::find_vault(&here).ok_or_else(|| {
             CommandError::usage(format!("no vault at or above `{}`", here.display()))
-                .hint("name one with `--vault DIR`, or make one with `vault-agent init DIR`")
+                .hint("name one with `--vault DIR`, or make one: `vault-agent setup` asks, `vault-agent run --vault DIR` doesn't")
         })
     }
 

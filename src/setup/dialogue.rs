@@ -116,10 +116,12 @@ impl Dialogue {
         if let Some(kind) = self.untold() {
             return Next::Look(self.test_of(kind));
         }
-        if !self.brain_tried && before(Step::BrainKey) && self.chosen.offer.is_some() {
-            if let Ok(trial) = self.chosen.trial(&self.set()) {
-                return Next::Look(Look::Brain(Box::new(trial)));
-            }
+        if !self.brain_tried
+            && before(Step::BrainKey)
+            && self.chosen.offer.is_some()
+            && let Ok(trial) = self.chosen.trial(&self.set())
+        {
+            return Next::Look(Look::Brain(Box::new(trial)));
         }
         match open {
             Some(step) => Next::Ask(self.question(step)),

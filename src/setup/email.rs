@@ -45,7 +45,7 @@ impl Dialogue {
             Step::EmailServer => (self.email.server, self.email.port) = server(typed)?,
             Step::EmailSecurity => self.email.security = security(typed, &self.email.server)?,
             Step::EmailUser => {
-                self.email.user = Some(typed.to_owned()).filter(|user| !matches!(user.as_str(), "" | "none"))
+                self.email.user = Some(typed.to_owned()).filter(|user| !matches!(user.as_str(), "" | "none"));
             }
             Step::EmailFrom => self.email.from = Some(address(typed)?),
             Step::EmailTo => {

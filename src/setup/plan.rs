@@ -98,59 +98,32 @@ impl Dialogue {
         values: &mut Vec<(&'static str, Value)>,
         secrets: &mut Vec<SecretFile>,
     ) {
-        let (discord, notify) = (&set.discord, &set.notify);
-        let all: [(Step, &Option<Held>, &'static str, &str, &Option<String>); 6] = [
-            (Step::DiscordToken, &self.token, "discord.token_file", "discord-token", &discord.token_file),
-            (
-                Step::DiscordWebhook,
-                &self.webhook,
-                "discord.webhook_url_file",
-                "discord-webhook",
-                &discord.webhook_url_file,
-            ),
-            (
-                Step::NtfyToken,
-                &self.ntfy.token,
-                "notify.ntfy.token_file",
-                "ntfy-token",
-                &notify.ntfy.token_file,
-            ),
-            (
-                Step::EmailPassword,
-                &self.email.password,
-                "notify.email.password_file",
-                "mail-password",
-                &notify.email.password_file,
-            ),
-            (
-                Step::WebhookUrl,
-                &self.signed.address,
-                "notify.webhook.url_file",
-                "webhook-url",
-                &notify.webhook.url_file,
-            ),
-            (
-                Step::WebhookSecret,
-                &self.signed.secret,
-                "notify.webhook.secret_file",
-                "webhook-secret",
-                &notify.webhook.secret_file,
-            ),
-        ];
-        for (step, held, key, name, set) in all {
+        for (step, held) in self.held() {
             if step.way() != Some(kind) || !self.applies(step) {
                 continue;
             }
-            let Some(held) = held else { continue };
+            let (Some(held), Some((key, name, set))) = (held, place_of(step, set)) else { continue };
             let file = match (&held.kept, &held.value) {
                 (Some(Kept::File(file)), _) => file.clone(),
-                (None, Some(value)) => self.secret_file(name, set.as_ref(), value.clone(), secrets),
+                (None, Some(value)) => self.secret_file(name, set, value.clone(), secrets),
                 _ => continue,
             };
-            if set.as_ref() != Some(&file) {
+            if set != Some(&file) {
                 values.push((key, file.into()));
             }
         }
+    }
+
+    /// The secrets of the ways to be told, by their questions.
+    fn held(&self) -> [(Step, Option<&Held>); 6] {
+        [
+            (Step::DiscordToken, self.token.as_ref()),
+            (Step::DiscordWebhook, self.webhook.as_ref()),
+            (Step::NtfyToken, self.ntfy.token.as_ref()),
+            (Step::EmailPassword, self.email.password.as_ref()),
+            (Step::WebhookUrl, self.signed.address.as_ref()),
+            (Step::WebhookSecret, self.signed.secret.as_ref()),
+        ]
     }
 
     fn discord_values(&self, set: &config::Discord, values: &mut Vec<(&'static str, Value)>) {
@@ -193,21 +166,11 @@ impl Dialogue {
 
     /// The variables of the shell that what was answered needs.
     pub(super) fn variables_used(&self) -> Vec<String> {
-        let all = [
-            (Step::DiscordToken, &self.token),
-            (Step::DiscordWebhook, &self.webhook),
-            (Step::NtfyToken, &self.ntfy.token),
-            (Step::EmailPassword, &self.email.password),
-            (Step::WebhookUrl, &self.signed.address),
-            (Step::WebhookSecret, &self.signed.secret),
-        ];
-        let named =
-            all.into_iter().filter(|(step, _)| self.applies(*step)).filter_map(|(_, held)| {
-                match held.as_ref()?.kept.as_ref()? {
-                    Kept::Variable(name) => Some((*name).to_owned()),
-                    Kept::File(_) | Kept::Settings => None,
-                }
-            });
+        let held = self.held().into_iter().filter(|(step, _)| self.applies(*step));
+        let named = held.filter_map(|(_, held)| match held?.kept.as_ref()? {
+            Kept::Variable(name) => Some((*name).to_owned()),
+            Kept::File(_) | Kept::Settings => None,
+        });
         named.chain(self.chosen.key_env.clone()).map(|name| format!("`{name}`")).collect()
     }
 
@@ -245,4 +208,19 @@ impl Dialogue {
         }
         lines
     }
+}
+
+/// Where the secret of a question stands: the key that names its file, the file's usual name, and the file that is set.
+fn place_of(step: Step, set: &Settings) -> Option<(&'static str, &'static str, Option<&String>)> {
+    let (discord, notify) = (&set.discord, &set.notify);
+    let (key, name, file) = match step {
+        Step::DiscordToken => ("discord.token_file", "discord-token", &discord.token_file),
+        Step::DiscordWebhook => ("discord.webhook_url_file", "discord-webhook", &discord.webhook_url_file),
+        Step::NtfyToken => ("notify.ntfy.token_file", "ntfy-token", &notify.ntfy.token_file),
+        Step::EmailPassword => ("notify.email.password_file", "mail-password", &notify.email.password_file),
+        Step::WebhookUrl => ("notify.webhook.url_file", "webhook-url", &notify.webhook.url_file),
+        Step::WebhookSecret => ("notify.webhook.secret_file", "webhook-secret", &notify.webhook.secret_file),
+        _ => return None,
+    };
+    Some((key, name, file.as_ref()))
 }

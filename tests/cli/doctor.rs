@@ -101,4 +101,20 @@ fn what_needs_no_decision_is_mended_and_said() {
         "{report}"
     );
     assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    // Every file that the settings name, not Discord's alone.
+    let settings = vault.read("vault-agent.toml");
+    for name in ["ntfy-token", "mail-password", "webhook-url", "webhook-secret"] {
+        let file = vault.home().join(name);
+        std::fs::write(&file, "secret\n").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let named = format!("~/.config/vault-agent/{name}");
+        let mut with = settings.replace(&named, &format!("~/{name}"));
+        for key in ["token_file", "password_file", "url_file", "secret_file"] {
+            with = with.replace(&format!("#{key} = \"~/{name}\""), &format!("{key} = \"~/{name}\""));
+        }
+        vault.write("vault-agent.toml", with);
+        let run = vault.run(&["doctor", "--fix"]);
+        assert!(run.stdout.contains(&format!("fixed: `~/{name}` is yours alone now")), "{run:?}");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
 }

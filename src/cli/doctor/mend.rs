@@ -37,17 +37,23 @@ fn fixed(check: &'static str, what: &str) -> Check {
 /// Takes away what others than the owner may do with secret files.
 fn secrets(workspace: &Workspace) -> Vec<Check> {
     let settings = &workspace.settings;
-    let files = [
-        &settings.discord.token_file,
-        &settings.discord.webhook_url_file,
+    let (discord, notify) = (&settings.discord, &settings.notify);
+    let named = [
+        &discord.token_file,
+        &discord.webhook_url_file,
+        &notify.ntfy.token_file,
+        &notify.email.password_file,
+        &notify.webhook.url_file,
+        &notify.webhook.secret_file,
         &settings.embed.key_file,
         &settings.rerank.key_file,
-    ]
-    .into_iter()
-    .flatten()
-    .chain(settings.brains.iter().filter_map(|brain| brain.key_file.as_ref()))
-    .chain(settings.mcp.iter().filter_map(|server| server.key_file.as_ref()))
-    .chain(settings.skills.values().flat_map(|skill| skill.key_files.values()));
+    ];
+    let files = named
+        .into_iter()
+        .flatten()
+        .chain(settings.brains.iter().filter_map(|brain| brain.key_file.as_ref()))
+        .chain(settings.mcp.iter().filter_map(|server| server.key_file.as_ref()))
+        .chain(settings.skills.values().flat_map(|skill| skill.key_files.values()));
     files
         .filter_map(|file| match config::make_private(file, workspace.vault.root()) {
             Ok(true) => Some(fixed("secrets", &format!("`{file}` is yours alone now (mode 600)"))),
