@@ -11,10 +11,9 @@ use jiff::ToSpan;
 use crate::clock::Clock;
 use crate::config::{ConfigError, Dirs, EditStrategyName, FILE_NAME, Settings};
 use crate::deliver::{self, Journal, JournalError, PassSettings};
-use crate::format::task::Format;
 use crate::memory::MemoryNotes;
 use crate::schedule::{DigestRule, Zone};
-use crate::tasks::TaskSettings;
+use crate::tasks::{TaskBook, TaskSettings};
 use crate::vault::{EditOptions, EditStrategy, Editor, NotePath, Vault, Why};
 
 /// An opened vault.
@@ -242,27 +241,14 @@ impl Workspace {
         }
     }
 
+    /// The tasks of other plugins, of the forms that are on in `settings`, which are [`Self::task_settings`].
+    pub fn task_book<'a>(&'a self, settings: Option<&'a TaskSettings>) -> TaskBook<'a> {
+        TaskBook { vault: &self.vault, editor: &self.editor, settings, zone: &self.zone }
+    }
+
     /// Which task lines of other plugins are told; none where the settings name no form.
     pub fn task_settings(&self) -> Option<TaskSettings> {
-        let (reminders, paths) = (&self.settings.reminders, &self.settings.paths);
-        let is_on = |format: &Format| reminders.also.iter().any(|form| form.name() == format.name());
-        let on: Vec<Format> = Format::ALL.into_iter().filter(is_on).collect();
-        let own = [
-            &paths.reminders,
-            &paths.commitments,
-            &paths.approvals,
-            &paths.routines,
-            &paths.logs,
-            &paths.skills,
-        ];
-        let own = own.into_iter().filter_map(|path| NotePath::new(path).ok());
-        (!on.is_empty()).then(|| TaskSettings {
-            on,
-            default_time: reminders.time(),
-            zone: self.zone.tz().clone(),
-            from: reminders.from.clone(),
-            exclude: own.collect(),
-        })
+        TaskSettings::of(&self.settings, &self.zone)
     }
 }
 

@@ -60,6 +60,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     if !foreign.is_empty() {
         context.ui.note("tasks of other programs are theirs to tell; that is no fault");
+        let Workspace { vault, settings, zone, clock, .. } = &workspace;
+        // What its plugins mean was looked at above, and is a finding where that can't be found out.
+        if let Ok(Some(offer)) = crate::tasks::offer(vault, settings, zone, clock.now()) {
+            context.ui.note(format!("{}; {}", offer.seen(), offer.setting()));
+        }
     }
     if found.is_empty() {
         if foreign.is_empty() {

@@ -47,13 +47,17 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         (Some(dir), _) | (None, Some(dir)) => dir.clone(),
         (None, None) => std::env::current_dir()?,
     };
-    let (_, written) = write_template(context, &dir, &Begin::default())?;
+    let (workspace, written) = write_template(context, &dir, &Begin::default())?;
     context.ui.json(&written);
     for path in &written.created {
         context.ui.line(format!("created {path}"));
     }
     for path in &written.kept {
         context.ui.line(format!("kept    {path}"));
+    }
+    let Workspace { vault, settings, zone, clock, .. } = &workspace;
+    if let Ok(Some(offer)) = crate::tasks::offer(vault, settings, zone, clock.now()) {
+        context.ui.note(format!("{}; {}", offer.seen(), offer.setting()));
     }
     context.ui.note(format!("next: vault-agent run --vault {}", shell_word(&dir)));
     Ok(Status::Fine)

@@ -12,6 +12,7 @@ mod audit;
 #[cfg(feature = "assistant")]
 mod brain;
 mod check;
+pub(crate) mod coming;
 mod commitment;
 mod completions;
 #[cfg(feature = "assistant")]

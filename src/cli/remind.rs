@@ -8,12 +8,14 @@ use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver;
 use crate::deliver::pass::{PassContext, flush};
 use crate::format::reminder::Recur;
-use crate::reminders::{Book, Changes, Draft, Listed, Previewed, ReminderError, Written, local_after};
+use crate::reminders::{self, Book, Changes, Draft, Listed, Previewed, ReminderError, Written, local_after};
+use crate::schedule;
+use crate::tasks::{self, Standing, TaskError, WrittenTask, is_task_id};
 use crate::vault::NotePath;
 use crate::when::{self, Meaning};
 use crate::workspace::Workspace;
 
-/// Adds, lists, changes and removes reminders.
+/// Adds, lists, changes and removes reminders; does and snoozes tasks of other plugins.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -33,7 +35,11 @@ enum Action {
         recur: Option<String>,
     },
     /// Lists all reminders in the order of the note.
-    List,
+    List {
+        /// Also the tasks of other plugins that are told (`[reminders] also`), each with where it stands.
+        #[arg(long)]
+        all: bool,
+    },
     /// Changes a reminder and prints its line.
     Edit {
         /// Its id.
@@ -54,9 +60,17 @@ enum Action {
         /// Its id.
         id: String,
     },
-    /// Lets a reminder come again later, also one that was told and is gone from the note, and prints its line.
+    /// Says that a reminder or a task of another plugin is done, and prints the lines.
+    ///
+    /// A reminder that comes once is removed, one that comes again stays. A task's line becomes what its plugin would make of
+    /// it: ticked, with the date, and with the line of its next time.
+    Done {
+        /// Its id: `rid_…`, or a task's, `task_…`.
+        id: String,
+    },
+    /// Lets a reminder or a task come again later, also one that was told and is gone from the note, and prints its line.
     Snooze {
-        /// Its id, or a follow-up's.
+        /// Its id, a follow-up's or a task's.
         id: String,
         /// Until when; as for `add`.
         #[arg(long, value_name = "WHEN", conflicts_with = "minutes", required_unless_present = "minutes")]
@@ -88,11 +102,13 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     let remind = Remind { context, workspace: &workspace, path: &path };
     match &args.action {
         Action::Add { when, message, recur } => remind.add(when, message, recur.as_deref()),
-        Action::List => remind.list(),
+        Action::List { all: false } => remind.list(),
+        Action::List { all: true } => remind.list_all(),
         Action::Edit { id, when, message, recur } => {
             remind.edit(id, when.as_deref(), message.as_deref(), recur.as_deref())
         }
         Action::Rm { id } => remind.remove(id),
+        Action::Done { id } => remind.done(id),
         Action::Snooze { id, until, minutes } => remind.snooze(id, until.as_deref(), *minutes),
         Action::Preview { id, count, until, from } => {
             remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
@@ -160,9 +176,60 @@ impl Remind<'_> {
             Some(until) => when::parse_when(until, now, zone).map_err(ReminderError::from)?,
             None => local_after(now, SignedDuration::from_mins(i64::from(minutes.unwrap_or(10))), zone),
         };
+        if is_task_id(id) {
+            let settings = self.workspace.task_settings();
+            let tasks = self.workspace.task_book(settings.as_ref());
+            let written = tasks.snooze(id, None, local, self.context.origin())?;
+            return self.say_task("snoozed", &written, self.said(local, Recur::None));
+        }
         let said = self.workspace.said_by(id);
         let written = self.book().snooze(id, local, now, said.as_deref(), self.context.origin())?;
         self.say("snoozed", &written, self.said(local, Recur::None))
+    }
+
+    fn done(&self, id: &str) -> CommandResult {
+        let now = self.workspace.clock.now();
+        if is_task_id(id) {
+            let settings = self.workspace.task_settings();
+            let tasks = self.workspace.task_book(settings.as_ref());
+            let written = tasks.done(id, None, now, self.context.origin())?;
+            return self.say_task("done", &written, None);
+        }
+        let file = self.book().read()?;
+        let line = reminders::find(&file, id, self.path)?;
+        if line.reminder.recur == Recur::None {
+            let written = self.book().remove(id, self.context.origin())?;
+            return self.say("removed", &written, None);
+        }
+        let written =
+            Written { id: id.to_owned(), line_text: String::from_utf8_lossy(&line.text).into_owned() };
+        self.context.ui.json(&written);
+        self.context.ui.line(&written.line_text);
+        let next = schedule::next_occurrence(&self.workspace.zone, &line.reminder, now);
+        if let Some(said) = next.and_then(|next| self.said(next.local, line.reminder.recur)) {
+            self.context.ui.note(format!("it comes again {said}"));
+        }
+        Ok(Status::Fine)
+    }
+
+    fn list_all(&self) -> CommandResult {
+        let settings = self.workspace.task_settings();
+        let tasks = self.workspace.task_book(settings.as_ref());
+        let (all, problems) = tasks::all(&self.book(), &tasks, self.workspace.clock.now())?;
+        self.context.ui.json(&all);
+        if all.is_empty() {
+            self.context.ui.line(format!("no reminders in `{}`, and no tasks that are told", self.path));
+        }
+        for one in &all {
+            self.context.ui.line(standing_line(one));
+        }
+        if settings.is_none() {
+            self.context.ui.note("tasks of other plugins are not told: `[reminders] also` names none");
+        }
+        for problem in &problems {
+            self.context.ui.note(problem);
+        }
+        Ok(if problems.is_empty() { Status::Fine } else { Status::Problem })
     }
 
     fn list(&self) -> CommandResult {
@@ -212,6 +279,23 @@ impl Remind<'_> {
         Ok(Status::Fine)
     }
 
+    /// As [`Self::say`], for a task: its lines, read back, and where they stand.
+    fn say_task(&self, what: &str, written: &WrittenTask, when: Option<String>) -> CommandResult {
+        self.context.ui.json(written);
+        let shown = written.shown();
+        if !shown.is_empty() {
+            self.context.ui.line(&shown);
+        }
+        self.context.ui.note(format!("{what} in {}", written.place()));
+        for said in when.iter().chain(&written.remark) {
+            self.context.ui.note(said);
+        }
+        if let Err(error) = self.confirm(what, &shown) {
+            self.context.ui.note(format!("{what}, but not confirmed: {error}"));
+        }
+        Ok(Status::Fine)
+    }
+
     fn confirm(&self, what: &str, line: &str) -> Result<(), CommandError> {
         let workspace = self.workspace;
         let outlets = workspace.outlets(false);
@@ -239,8 +323,22 @@ fn listed_line(reminder: &Listed) -> String {
     format!("{id:<16}  {} {}  {recur:<7}  {}", reminder.date, reminder.time, reminder.msg)
 }
 
+/// As [`listed_line`], with where it stands.
+fn standing_line(one: &Standing) -> String {
+    let id = one.id.as_deref().unwrap_or("(no id yet)");
+    let recur = if one.recur == "none" { "once" } else { &one.recur };
+    format!("{id}  {} {}  {recur}  {}  {}", one.date, one.time, one.msg, one.place())
+}
+
 fn recurrence(text: &str) -> Result<Recur, CommandError> {
     text.parse().map_err(CommandError::usage)
+}
+
+impl From<TaskError> for CommandError {
+    fn from(error: TaskError) -> Self {
+        let hint = error.hint();
+        hint.into_iter().fold(Self::problem(error), Self::hint)
+    }
 }
 
 impl From<ReminderError> for CommandError {

@@ -3,18 +3,18 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use comfy_table::{Table, presets};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::coming::{Coming, coming, next_lines};
 use super::when::{self, retold, told};
 use super::{CommandError, CommandResult, Context, Status};
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
 use crate::daemon::{DaemonLock, DaemonStatus, LockError};
 use crate::deliver::journal::{OpenDelivery, Refusal};
-use crate::format::{approval, reminder};
+use crate::format::approval;
 use crate::reminders::rfc3339;
-use crate::schedule::Moment;
+use crate::tasks::Scanner;
 use crate::vault::VaultError;
 use crate::workspace::Workspace;
 
@@ -83,21 +83,6 @@ struct Asked {
     run: String,
 }
 
-/// A reminder that will fire.
-#[derive(Debug, Serialize)]
-pub(crate) struct Coming {
-    /// Its id, once it has one.
-    pub id: Option<String>,
-    /// When, in the vault's zone.
-    pub at: String,
-    /// Its message.
-    pub msg: String,
-    line: usize,
-    /// The same as an instant.
-    #[serde(skip)]
-    pub instant: Timestamp,
-}
-
 /// Another MCP server.
 #[cfg(all(feature = "assistant", feature = "mcp", unix))]
 #[derive(Debug, Serialize)]
@@ -137,7 +122,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         return watch(context, args);
     }
     let workspace = context.workspace()?;
-    let report = report(&workspace, args.count)?;
+    let report = report(&workspace, args.count, &mut Scanner::default())?;
     context.ui.json(&report);
     lines(&workspace, &report).iter().for_each(|line| context.ui.line(line));
     if report.refused.iter().any(|refusal| refusal.place.starts_with("discord")) {
@@ -150,11 +135,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
 fn watch(context: &Context, args: &Args) -> CommandResult {
     let ui = context.ui;
     let screen = !ui.json && std::io::stdout().is_terminal();
-    let mut before = None;
+    let (mut before, mut scanner) = (None, Scanner::default());
     while !ui.is_closed() {
         // Opened anew each time: the settings may change meanwhile.
         let workspace = context.workspace()?;
-        let report = report(&workspace, args.count)?;
+        let report = report(&workspace, args.count, &mut scanner)?;
         let seen = if ui.json {
             vec![serde_json::to_string(&report).map_err(CommandError::problem)?]
         } else {
@@ -184,13 +169,13 @@ impl Report {
     }
 }
 
-fn report(workspace: &Workspace, count: usize) -> Result<Report, CommandError> {
+fn report(workspace: &Workspace, count: usize, scanner: &mut Scanner) -> Result<Report, CommandError> {
     let settings = workspace.pass_settings();
     let journal = workspace.journal()?;
     Ok(Report {
         running: DaemonLock::holder(&workspace.dirs.state).is_some(),
         daemon: DaemonStatus::read(&workspace.dirs.state),
-        next: coming(workspace, count)?,
+        next: coming(workspace, count, scanner)?,
         waiting: journal.open_deliveries()?,
         refused: journal.refusals(&settings.notifiers)?,
         approvals: asked(workspace)?,
@@ -233,34 +218,6 @@ fn asked(workspace: &Workspace) -> Result<Vec<Asked>, CommandError> {
     Ok(asked.collect())
 }
 
-/// The next reminders, earliest first.
-pub(crate) fn coming(workspace: &Workspace, count: usize) -> Result<Vec<Coming>, CommandError> {
-    let path = workspace.note(&workspace.settings.paths.reminders);
-    let bytes = match workspace.vault.read(&path) {
-        Ok(bytes) => bytes,
-        Err(VaultError::NotFound(_)) => Vec::new(),
-        Err(error) => return Err(error.into()),
-    };
-    let moment = Moment::new(&workspace.zone, workspace.clock.now());
-    let mut coming: Vec<_> = reminder::parse(&bytes)
-        .reminders
-        .into_iter()
-        .filter_map(|line| {
-            let next = moment.next(&line.reminder)?;
-            Some(Coming {
-                id: line.reminder.id.as_ref().map(ToString::to_string),
-                at: rfc3339(next.at, workspace.zone.tz()),
-                msg: line.reminder.msg,
-                line: line.line,
-                instant: next.at,
-            })
-        })
-        .collect();
-    coming.sort_by_key(|reminder| (reminder.instant, reminder.line));
-    coming.truncate(count);
-    Ok(coming)
-}
-
 /// The report for people.
 fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
     let mut out = Vec::new();
@@ -292,7 +249,7 @@ fn lines(workspace: &Workspace, report: &Report) -> Vec<String> {
             (None, None) => {}
         }
     }
-    next_lines(&mut out, workspace, report);
+    next_lines(&mut out, workspace, &report.next);
     for open in &report.waiting {
         let error = open.error.as_deref().unwrap_or("not attempted yet");
         out.push(format!(
@@ -362,30 +319,8 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &Report) {
     }
 }
 
-/// What comes next.
-fn next_lines(out: &mut Vec<String>, workspace: &Workspace, report: &Report) {
-    if report.next.is_empty() {
-        out.push("next      nothing is scheduled".to_owned());
-        return;
-    }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let now = workspace.clock.now();
-    for reminder in &report.next {
-        table.add_row([
-            told(reminder.instant, now, workspace.zone.tz()).as_str(),
-            reminder.id.as_deref().unwrap_or("no id yet"),
-            &printable(&reminder.msg),
-        ]);
-    }
-    out.push("next".to_owned());
-    for line in table.lines() {
-        out.push(format!(" {}", line.trim_end()));
-    }
-}
-
 /// Text of a note as a terminal may see it.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 

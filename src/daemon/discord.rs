@@ -17,9 +17,10 @@ use super::assistant::Assistant;
 use super::part::{Board, Event, Part};
 use super::status::DaemonStatus;
 use crate::agent::{Permits, Recall, VaultMemory};
-use crate::cli::status::coming;
+use crate::cli::coming::coming;
 use crate::deliver::{self, Answers, Fact, compose, journal};
 use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Pace, Parts, Turnstile, setup};
+use crate::tasks::Scanner;
 use crate::turn::{Responder, TurnJournal};
 use crate::workspace::Workspace;
 
@@ -252,7 +253,7 @@ fn describe(workspace: &Workspace) -> String {
             status.last_error.iter().chain(&status.settings_error).map(|error| format!("Problem: {error}")),
         );
     }
-    match coming(workspace, 3) {
+    match coming(workspace, 3, &mut Scanner::default()) {
         Ok(next) if next.is_empty() => lines.push("Nothing is scheduled.".to_owned()),
         Ok(next) => lines.extend(
             next.iter().map(|reminder| format!("{}: {}", local(workspace, reminder.instant), reminder.msg)),

@@ -14,6 +14,7 @@ use super::desk::Desk;
 use crate::deliver::{MessageKind, Outgoing, compose};
 use crate::format::reminder::Recur;
 use crate::reminders::local_after;
+use crate::tasks::is_task_id;
 
 /// The version of the ids; a press on a button of another version is answered with words.
 const VERSION: &str = "va1";
@@ -46,7 +47,7 @@ const ALL: [(Action, &str, &str, u8); 5] = [
 pub struct Press {
     /// What it does.
     pub action: Action,
-    /// The reminder's or follow-up's id.
+    /// The reminder's, follow-up's or task's id.
     pub id: String,
     /// When that was due, local.
     pub due: civil::DateTime,
@@ -58,7 +59,8 @@ pub fn rows(message: &Outgoing) -> Vec<Value> {
         return approvals::rows(message);
     }
     let [fact] = message.facts.as_slice() else { return vec![] };
-    let about = matches!(message.kind, MessageKind::Reminder | MessageKind::Commitment);
+    let about = matches!(message.kind, MessageKind::Reminder | MessageKind::Commitment | MessageKind::Task);
+    let skips = fact.recurring && message.kind != MessageKind::Task;
     let safe =
         fact.id.len() <= 40 && fact.id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     if !about || !safe || message.chunk + 1 != message.chunks {
@@ -67,7 +69,7 @@ pub fn rows(message: &Outgoing) -> Vec<Value> {
     let due = fact.local.strftime("%Y-%m-%dT%H%M");
     let buttons: Vec<Value> = ALL
         .iter()
-        .filter(|(action, ..)| *action != Action::Skip || fact.recurring)
+        .filter(|(action, ..)| *action != Action::Skip || skips)
         .map(|(_, word, label, style)| {
             let custom_id = format!("{VERSION}:{word}:{}:{due}:{}", fact.id, message.nonce);
             button(label, *style, &custom_id)
@@ -108,6 +110,8 @@ pub struct Pressed {
     pub line: Option<String>,
     /// Whether the note was changed, so that the change has to be confirmed.
     pub changed: bool,
+    /// What is worth saying besides.
+    pub remark: Option<String>,
 }
 
 /// Does what a button says. `msg` is what the reminder said.
@@ -116,22 +120,21 @@ pub struct Pressed {
 /// A sentence on why it can't be done.
 pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
     let words = |error: crate::reminders::ReminderError| error.to_string();
-    let now = desk.clock.now();
+    if is_task_id(&press.id) {
+        return task(desk, press);
+    }
     let again = |local: civil::DateTime| {
         let written = desk.add(local, Recur::None, msg).map_err(words)?;
-        let today = desk.zone.tz().to_datetime(now).date();
-        let when = compose::moment(local, today);
-        Ok(Pressed { words: format!("Snoozed until {when}"), line: Some(written.line_text), changed: true })
+        Ok(Pressed {
+            words: snoozed(desk, local),
+            line: Some(written.line_text),
+            changed: true,
+            remark: None,
+        })
     };
     match press.action {
         Action::Done => done(desk, press, msg),
-        Action::TenMinutes => again(local_after(now, SignedDuration::from_mins(10), &desk.zone)),
-        Action::Hour => again(local_after(now, SignedDuration::from_hours(1), &desk.zone)),
-        Action::Tomorrow => {
-            let today = desk.zone.tz().to_datetime(now).date();
-            let tomorrow = today.checked_add(1.day()).map_err(|error| error.to_string())?;
-            again(tomorrow.at(9, 0, 0, 0))
-        }
+        Action::TenMinutes | Action::Hour | Action::Tomorrow => again(later(desk, press.action)?),
         Action::Skip => {
             let line = desk.meant(&press.id, press.due, msg).map_err(words)?;
             let written = desk.skip_meant(&press.id, line.as_ref()).map_err(words)?;
@@ -139,14 +142,57 @@ pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
                 words: "Skipped the next one".to_owned(),
                 line: Some(written.line_text),
                 changed: true,
+                remark: None,
             })
         }
     }
 }
 
+/// When a button lets it come again.
+fn later(desk: &Desk, action: Action) -> Result<civil::DateTime, String> {
+    let now = desk.clock.now();
+    Ok(match action {
+        Action::TenMinutes => local_after(now, SignedDuration::from_mins(10), &desk.zone),
+        Action::Hour => local_after(now, SignedDuration::from_hours(1), &desk.zone),
+        _ => {
+            let today = desk.zone.tz().to_datetime(now).date();
+            let tomorrow = today.checked_add(1.day()).map_err(|error| error.to_string())?;
+            tomorrow.at(9, 0, 0, 0)
+        }
+    })
+}
+
+fn snoozed(desk: &Desk, local: civil::DateTime) -> String {
+    let today = desk.zone.tz().to_datetime(desk.clock.now()).date();
+    format!("Snoozed until {}", compose::moment(local, today))
+}
+
+/// What a button does to a task of another plugin: what the plugin would.
+fn task(desk: &Desk, press: &Press) -> Result<Pressed, String> {
+    let words = |error: crate::tasks::TaskError| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    };
+    let (written, said) = match press.action {
+        Action::Done => (desk.task_done(&press.id, press.due).map_err(words)?, "Done".to_owned()),
+        Action::Skip => return Err("a task has no next time to skip; Done makes the next one".to_owned()),
+        action => {
+            let local = later(desk, action)?;
+            (desk.task_snooze(&press.id, press.due, local).map_err(words)?, snoozed(desk, local))
+        }
+    };
+    let line = Some(written.shown()).filter(|line| !line.is_empty());
+    Ok(Pressed {
+        words: format!("{said} in {}", written.place()),
+        changed: true,
+        line,
+        remark: written.remark,
+    })
+}
+
 fn done(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
     let words = |error: crate::reminders::ReminderError| error.to_string();
-    let fine = |line| Pressed { words: "Done".to_owned(), line, changed: false };
+    let fine = |line| Pressed { words: "Done".to_owned(), line, changed: false, remark: None };
     let line = desk.meant(&press.id, press.due, msg).map_err(words)?;
     let Some(line) = line else { return Ok(fine(None)) };
     let text = String::from_utf8_lossy(&line.text).into_owned();
@@ -158,6 +204,7 @@ fn done(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
             words: "Done, removed".to_owned(),
             line: Some(written.line_text),
             changed: true,
+            remark: None,
         });
     }
     Ok(fine(Some(text)))

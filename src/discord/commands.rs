@@ -218,16 +218,32 @@ async fn remind(shared: &Shared, command: &CommandInteraction) -> Result<String,
     Ok(format!("Added:\n{}\nIt comes {said}.", code(&written.line_text)))
 }
 
+/// So many tasks of other plugins are shown in a channel.
+const MOST_TASKS: usize = 20;
+
 fn list(desk: &Desk) -> Result<String, String> {
-    let listed = desk.list().map_err(|error| error.to_string())?;
-    if listed.is_empty() {
-        return Ok("No reminders.".to_owned());
-    }
-    let lines = listed.iter().map(|item| {
+    let (all, problems) = desk.list_all().map_err(|error| error.to_string())?;
+    let (tasks, reminders): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.is_task());
+    let mut out = vec![match reminders.len() {
+        0 => "No reminders.".to_owned(),
+        count => format!("{count} reminders:"),
+    }];
+    out.extend(reminders.iter().map(|item| {
         let id = item.id.as_deref().unwrap_or("no id yet");
         format!("- {} {} {} `{id}`: {}", item.date, item.time, item.recur, item.msg)
-    });
-    Ok(format!("{} reminders:\n{}", listed.len(), lines.collect::<Vec<_>>().join("\n")))
+    }));
+    if !tasks.is_empty() {
+        out.push(format!("{} tasks of other plugins:", tasks.len()));
+    }
+    out.extend(tasks.iter().take(MOST_TASKS).map(|item| {
+        let recur = if item.recur == "none" { String::new() } else { format!(" {}", item.recur) };
+        format!("- {} {}{recur}: {} · {}", item.date, item.time, item.msg, item.place())
+    }));
+    if tasks.len() > MOST_TASKS {
+        out.push(format!("- and {} more: `vault-agent remind list --all`", tasks.len() - MOST_TASKS));
+    }
+    out.extend(problems);
+    Ok(out.join("\n"))
 }
 
 async fn remember_message(shared: &Shared, command: &CommandInteraction) -> Result<String, String> {
@@ -401,7 +417,8 @@ async fn press(shared: &Shared, component: &ComponentInteraction) {
     match result {
         Ok(pressed) => {
             let line = pressed.line.as_deref().map(|line| format!(":\n{}", code(line))).unwrap_or_default();
-            call.answer(&format!("{}{line}", pressed.words)).await;
+            let remark = pressed.remark.as_deref().map(|remark| format!("\n{remark}")).unwrap_or_default();
+            call.answer(&format!("{}{line}{remark}", pressed.words)).await;
             disable(shared, component, &pressed.words).await;
             if let (true, Some(line)) = (pressed.changed, &pressed.line) {
                 shared.desk.outside.confirm(&pressed.words, line).await;

@@ -15,6 +15,7 @@ use crate::format::reminder::{Recur, ReminderLine};
 use crate::memory::{MemoryNotes, Origin, pins};
 use crate::reminders::{Book, Draft, Listed, ReminderError, Written};
 use crate::schedule::Zone;
+use crate::tasks::{self, Standing, TaskBook, TaskError, TaskSettings, WrittenTask};
 use crate::vault::{Actor, Editor, NotePath};
 use crate::when::{self, Meaning, WhenError};
 
@@ -102,6 +103,47 @@ impl Desk {
     /// The note can't be read.
     pub fn list(&self) -> Result<Vec<Listed>, ReminderError> {
         self.book().list(self.clock.now())
+    }
+
+    /// What the settings say of tasks of other plugins.
+    fn task_settings(&self) -> Option<TaskSettings> {
+        TaskSettings::of(&self.settings, &self.zone)
+    }
+
+    fn tasks<'a>(&'a self, settings: Option<&'a TaskSettings>) -> TaskBook<'a> {
+        TaskBook { vault: self.editor.vault(), editor: &self.editor, settings, zone: &self.zone }
+    }
+
+    /// All reminders and tasks, and what couldn't be read.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn list_all(&self) -> Result<(Vec<Standing>, Vec<String>), ReminderError> {
+        let settings = self.task_settings();
+        tasks::all(&self.book(), &self.tasks(settings.as_ref()), self.clock.now())
+    }
+
+    /// Does the task that a notification was about, as its plugin would.
+    ///
+    /// # Errors
+    /// As [`TaskBook::done`].
+    pub fn task_done(&self, id: &str, due: civil::DateTime) -> Result<WrittenTask, TaskError> {
+        let settings = self.task_settings();
+        self.tasks(settings.as_ref()).done(id, Some(due), self.clock.now(), Actor::Discord)
+    }
+
+    /// Lets the task that a notification was about be told again.
+    ///
+    /// # Errors
+    /// As [`TaskBook::snooze`].
+    pub fn task_snooze(
+        &self,
+        id: &str,
+        due: civil::DateTime,
+        to: civil::DateTime,
+    ) -> Result<WrittenTask, TaskError> {
+        let settings = self.task_settings();
+        self.tasks(settings.as_ref()).snooze(id, Some(due), to, Actor::Discord)
     }
 
     /// Adds a reminder; one that stands there just so already is that one.

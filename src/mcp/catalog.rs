@@ -13,7 +13,7 @@ use rmcp::model;
 #[cfg(feature = "assistant")]
 use super::outputs::{Asked, Classified, Routed};
 use super::outputs::{
-    Edited, Listing, Promoted, Recalled, Reminders, Removed, Saved, Searched, Text, Written,
+    DoneLine, Edited, Listing, Promoted, Recalled, Reminders, Removed, Saved, Searched, Text, Written,
 };
 #[cfg(feature = "assistant")]
 use super::tools::brains;
@@ -209,7 +209,8 @@ pub static TOOLS: &[Tool] = &[
     Tool {
         name: "reminder_list",
         title: "List reminders",
-        doc: "Lists the user's reminders with id, date, time, recurrence, message and next instant.",
+        doc: "Lists the user's reminders, and the tasks of other plugins that are told, with id, date, time, recurrence, message, next instant \
+              and where they stand.",
         arguments: &[],
         effect: Effect::Reads,
         output: model::Tool::with_output_schema::<Reminders>,
@@ -420,11 +421,22 @@ pub static TOOLS: &[Tool] = &[
         act: reminders::update,
     },
     Tool {
+        name: "reminder_done",
+        title: "Say that a reminder or a task is done",
+        doc: "Only when the user says that it is done. A reminder that comes once is removed, one that comes again stays; a task of another \
+              plugin is ticked as its plugin would, with the line of its next time. Answers with the exact lines. The user can bring \
+              them back with `vault-agent undo`.",
+        arguments: &[line("id", true, "Its id: `rid_…` or `task_…`, as `reminder_list` gives it.")],
+        effect: Effect::ChangesEach,
+        output: model::Tool::with_output_schema::<DoneLine>,
+        act: reminders::done,
+    },
+    Tool {
         name: "reminder_snooze",
         title: "Snooze a reminder",
-        doc: "Lets a reminder or follow-up come again later, also one that was told already. Answers with the exact line.",
+        doc: "Lets a reminder, follow-up or task come again later, also one that was told already. Answers with the exact line.",
         arguments: &[
-            line("id", true, "Its id: `rid_…` or `c-…`."),
+            line("id", true, "Its id: `rid_…`, `c-…` or `task_…`."),
             line("until", false, "Until when, as `when` of `reminder_add`."),
             Argument {
                 name: "minutes",

@@ -14,6 +14,7 @@ use crate::index::IndexError;
 use crate::memory::{CommitmentError, MemoryError, PinError, WordsError};
 use crate::recall::RecallError;
 use crate::reminders::ReminderError;
+use crate::tasks::TaskError;
 use crate::vault::{EditError, PathError, VaultError};
 
 /// The key of the error's type in `_meta`.
@@ -181,6 +182,21 @@ impl From<ReminderError> for Failure {
             _ => hint.to_owned(),
         };
         Self::new(kind, error.to_string()).hint(hint)
+    }
+}
+
+impl From<TaskError> for Failure {
+    fn from(error: TaskError) -> Self {
+        let code = match error {
+            TaskError::Vault(error) => return error.into(),
+            TaskError::Edit(error) => return error.into(),
+            TaskError::Off(_) => "tasks_off",
+            TaskError::NoSuchId(_) => "no_such_id",
+            TaskError::Disputed(_) => "disputed_id",
+            TaskError::Repeat { .. } | TaskError::Unwritable(_) | TaskError::Plugins(_) => "refused",
+        };
+        let hint = error.hint().unwrap_or("Nothing was written. Tell the user.");
+        Self::new(code, error.to_string()).hint(hint)
     }
 }
 

@@ -23,6 +23,7 @@
 
 mod digest;
 mod due;
+pub mod recurrence;
 mod resolve;
 mod second_opinion;
 mod series;

@@ -1,18 +1,35 @@
-//! Task lines of other plugins in a vault: which notes hold them, and what they say now.
+//! Task lines of other plugins in a vault: which notes hold them, what they say now, and how one is done or snoozed.
 //!
-//! [`Scanner`] keeps what each note says with the note's stat, and reads again only the notes whose stat is another. What
-//! it keeps is worth nothing: without it, all notes are read. [`plugins`] reads what the plugins' own settings change.
-//! Nothing here writes a note, and nothing here decides what is told (that is `deliver`).
+//! - [`Scanner`] keeps what each note says with the note's stat, and reads again only the notes whose stat is another. What
+//!   it keeps is worth nothing: without it, all notes are read.
+//! - [`plugins`] reads what the plugins' own settings change.
+//! - [`change`] is what Done and Snooze make of a note, as its plugin would: pure.
+//! - [`offer`] counts what forms that aren't on hold.
+//! - [`TaskBook`] lists tasks, and does those changes through the editing engine, one edit each.
+//!
+//! Nothing here decides what is told (that is `deliver`), and nothing is written but what a person asked for.
 
+mod all;
+mod book;
+pub mod change;
+mod error;
+mod note;
+mod offer;
 mod plugins;
 mod scanner;
 
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 
+use crate::config::Settings;
 use crate::format::task::Format;
+use crate::schedule::Zone;
 use crate::vault::NotePath;
 
+pub use all::{Standing, all};
+pub use book::{ListedTask, TaskBook, WrittenTask, is_task_id};
+pub use error::TaskError;
+pub use offer::{Offer, offer};
 pub use plugins::rules;
 pub use scanner::{Found, Scanner};
 
@@ -31,6 +48,37 @@ pub struct TaskSettings {
     pub exclude: Vec<NotePath>,
 }
 
+impl TaskSettings {
+    /// What the vault's settings say; none where they name no form.
+    pub fn of(settings: &Settings, zone: &Zone) -> Option<Self> {
+        let is_on = |format: &Format| settings.reminders.also.iter().any(|form| form.name() == format.name());
+        let on: Vec<Format> = Format::ALL.into_iter().filter(is_on).collect();
+        (!on.is_empty()).then(|| Self::with(on, settings, zone))
+    }
+
+    /// What they would say with these forms on, whichever they name.
+    pub fn with(on: Vec<Format>, settings: &Settings, zone: &Zone) -> Self {
+        let (reminders, paths) = (&settings.reminders, &settings.paths);
+        let own = [
+            &paths.reminders,
+            &paths.commitments,
+            &paths.approvals,
+            &paths.inbox,
+            &paths.routines,
+            &paths.logs,
+            &paths.skills,
+            &paths.summaries,
+        ];
+        Self {
+            on,
+            default_time: reminders.time(),
+            zone: zone.tz().clone(),
+            from: reminders.from.clone(),
+            exclude: own.into_iter().filter_map(|path| NotePath::new(path).ok()).collect(),
+        }
+    }
+}
+
 /// The hash in a task's id that its words alone decide.
 fn short(text: &str) -> String {
     data_encoding::BASE32_NOPAD.encode(&blake3::hash(text.as_bytes()).as_bytes()[..10])
@@ -45,4 +93,9 @@ pub fn task_id(path: &str, words: &str) -> String {
 pub fn words_of(id: &str) -> Option<&str> {
     let (words, _) = id.strip_prefix("task_")?.split_once('_')?;
     Some(words)
+}
+
+/// Whether a task's id names this note.
+fn is_of_note(id: &str, path: &str) -> bool {
+    id.rsplit_once('_').is_some_and(|(_, note)| note == short(path))
 }

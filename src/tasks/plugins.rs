@@ -23,6 +23,11 @@ pub fn rules(vault: &Vault, settings: &TaskSettings) -> Result<Rules, String> {
     {
         put(&tasks["globalFilter"], &mut rules.filter);
         open_marks(&tasks["statusSettings"], &mut rules.open);
+        let done = &mut rules.done;
+        put_bool(&tasks["setDoneDate"], &mut done.date);
+        put_bool(&tasks["setCreatedDate"], &mut done.created);
+        put_bool(&tasks["recurrenceOnNextLine"], &mut done.next_below);
+        put_bool(&tasks["removeScheduledDateOnRecurrence"], &mut done.drop_scheduled);
     }
     if on(&[Format::Reminder, Format::Dataview])
         && let Some(reminder) = read(vault, "obsidian-reminder-plugin")?
@@ -67,6 +72,12 @@ fn put(value: &Value, place: &mut String) {
     }
 }
 
+fn put_bool(value: &Value, place: &mut bool) {
+    if let Some(truth) = value.as_bool() {
+        *place = truth;
+    }
+}
+
 /// The marks that Tasks' own statuses call open.
 fn open_marks(statuses: &Value, open: &mut Vec<char>) {
     let all = ["coreStatuses", "customStatuses"].iter().filter_map(|key| statuses[key].as_array()).flatten();
@@ -94,6 +105,9 @@ fn task_notes(settings: &Value, rules: &mut Rules) {
     put(&names["scheduled"], &mut notes.scheduled);
     put(&names["completedDate"], &mut notes.completed);
     put(&names["recurrence"], &mut notes.recurrence);
+    put(&names["recurrenceAnchor"], &mut notes.anchor);
+    put(&names["dateModified"], &mut notes.modified);
+    put_bool(&settings["maintainDueDateOffsetInRecurring"], &mut notes.keep_offset);
     put(&names["completeInstances"], &mut notes.instances);
     put(&names["skippedInstances"], &mut notes.skipped);
     put(&names["reminders"], &mut notes.reminders);

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{TaskSettings, plugins, task_id};
 use crate::format::task::{self, Rules, Task};
-use crate::vault::{NotePath, Stat, Vault, WalkOptions};
+use crate::vault::{Entry, NotePath, Stat, Vault, VaultError, WalkOptions};
 
 /// A task in a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,18 +54,11 @@ impl Scanner {
             self.notes.clear();
             self.rules = Some(rules.clone());
         }
-        let from = patterns(&settings.from);
-        let options = WalkOptions { exclude: settings.exclude.clone(), wide: true, ..WalkOptions::default() };
-        let walk = vault.walk(&options).map_err(|error| error.to_string())?;
+        let notes = notes(vault, settings).map_err(|error| error.to_string())?;
         let (mut problems, mut there) = (Vec::new(), HashSet::new());
         self.read = 0;
-        for entry in walk.entries {
+        for entry in notes {
             let path = entry.path.as_str();
-            if from.as_ref().is_some_and(|from| !from.is_match(path))
-                || crate::vault::conflict::is_conflict_copy(entry.path.file_name())
-            {
-                continue;
-            }
             there.insert(path.to_owned());
             if self.notes.get(path).is_some_and(|seen| seen.stat == entry.stat) {
                 continue;
@@ -116,6 +109,18 @@ impl Scanner {
     pub fn filter(&self) -> &str {
         self.rules.as_ref().map_or("", |rules| &rules.filter)
     }
+}
+
+/// The notes that may hold tasks, by the settings.
+pub(super) fn notes(vault: &Vault, settings: &TaskSettings) -> Result<Vec<Entry>, VaultError> {
+    let from = patterns(&settings.from);
+    let options = WalkOptions { exclude: settings.exclude.clone(), wide: true, ..WalkOptions::default() };
+    let mut entries = vault.walk(&options)?.entries;
+    entries.retain(|entry| {
+        from.as_ref().is_none_or(|from| from.is_match(entry.path.as_str()))
+            && !crate::vault::conflict::is_conflict_copy(entry.path.file_name())
+    });
+    Ok(entries)
 }
 
 /// The patterns as one; none where all notes are meant. They were validated with the settings.

@@ -32,5 +32,7 @@ mod servers;
 #[cfg(all(unix, feature = "push", feature = "email"))]
 mod setting_up;
 mod simulation;
+mod task_commands;
+mod task_crashes;
 mod tasks;
 mod world;

@@ -119,9 +119,13 @@ async fn commands_are_written_once_and_again_only_when_they_changed() {
 }
 
 async fn notify(rig: &Rig, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Value>) {
+    notify_of(rig, MessageKind::Reminder, msg, id, recurring).await
+}
+
+async fn notify_of(rig: &Rig, kind: MessageKind, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Value>) {
     let local: civil::DateTime = "2026-11-20T09:30".parse().unwrap();
     let fact = Fact {
-        kind: MessageKind::Reminder,
+        kind,
         id: id.into(),
         local,
         due: Timestamp::now(),
@@ -134,10 +138,10 @@ async fn notify(rig: &Rig, msg: &str, id: &str, recurring: bool) -> (u64, Vec<Va
     let message = Outgoing {
         reply_to: None,
         key: id.into(),
-        nonce: nonce(MessageKind::Reminder, id, 0, 0),
+        nonce: nonce(kind, id, 0, 0),
         chunk: 0,
         chunks: 1,
-        kind: MessageKind::Reminder,
+        kind,
         text: format!("Reminder: {msg}"),
         scope: None,
         facts: vec![fact],
@@ -259,6 +263,44 @@ async fn what_could_be_remembered_is_kept_and_declined_by_buttons() {
     assert!(
         inbox.contains("kept=") && inbox.contains("cap_BBBBBBBBBBBB asked=2026-11-22T10:00:00Z by=rules\n"),
         "{inbox}"
+    );
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn done_and_snooze_of_a_task_do_what_its_plugin_would() {
+    let rig = Rig::new().await;
+    std::fs::write(rig.vault().join("vault-agent.toml"), "[reminders]\nalso = [\"tasks\"]\n").unwrap();
+    let home = rig.vault().join("Home.md");
+    let line = "- [ ] Bins 🔁 every week 📅 2026-11-20 09:30";
+    std::fs::write(&home, format!("# Home\n{line}\n")).unwrap();
+    let id = vault_agent::tasks::task_id("Home.md", "Bins");
+    let running = rig.run().await;
+    let (message, buttons) = notify_of(&rig, MessageKind::Task, "Bins · Home.md", &id, true).await;
+    assert_eq!(buttons.len(), 4, "no next time is skipped of a task");
+    let snoozed = rig.fake.reply(press(ALICE, message, &button(&buttons, "tomorrow"))).await;
+    assert!(snoozed.starts_with("Snoozed until "), "{snoozed}");
+    let text = std::fs::read_to_string(&home).unwrap();
+    let written = text.lines().nth(1).unwrap();
+    assert!(
+        written.starts_with("- [ ] Bins ⏰ ") && written.ends_with("🔁 every week 📅 2026-11-20 09:30"),
+        "{text}"
+    );
+    assert!(snoozed.contains(&format!("in Home.md:2 (tasks):\n```\n{written}\n```")), "{snoozed}");
+    let done = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
+    let text = std::fs::read_to_string(&home).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[1], "- [ ] Bins 🔁 every week 📅 2026-11-27 09:30");
+    assert!(lines[2].starts_with("- [x] Bins ⏰ ") && lines[2].contains(" ✅ "), "{text}");
+    assert!(done.starts_with("Done in Home.md:3 (tasks):\n```\n") && done.contains(lines[1]), "{done}");
+    // The next one isn't the one that was told.
+    let again = rig.fake.reply(press(ALICE, message, &button(&buttons, "Done"))).await;
+    assert!(again.starts_with("That didn't work"), "{again}");
+    assert_eq!(std::fs::read_to_string(&home).unwrap(), text);
+    let listed = rig.fake.reply(slash(ALICE, "reminders", &[])).await;
+    assert!(
+        listed.contains("1 tasks of other plugins:") && listed.contains("Bins · Home.md:2 (tasks)"),
+        "{listed}"
     );
     running.stop().await.unwrap();
 }

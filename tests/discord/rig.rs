@@ -228,7 +228,7 @@ impl Rig {
             editor: self.editor(),
             reminders: NotePath::new("Reminders.md").unwrap(),
             pinned: NotePath::new("Pinned.md").unwrap(),
-            settings: Arc::default(),
+            settings: Arc::new(config::Settings::load(&self.vault()).unwrap()),
             zone: Zone::get("Europe/London").unwrap(),
             clock: self.clock.clone(),
             recall: Arc::new(Dentist),

@@ -440,3 +440,39 @@ fn approval_lines() {
         assert!(matches!(read, approval::Parsed::NearMiss { .. }), "{}: {read:?}", sentence.text);
     });
 }
+
+#[test]
+fn task_lines() {
+    use vault_agent::format::task::{self, Format, Rules};
+    let rules = Rules::default();
+    let forms = [
+        ("tasks-fields", Format::Tasks, "tasks-told tasks-due tasks-scheduled tasks-start"),
+        ("dataview-fields", Format::Dataview, "dataview-date"),
+        ("reminder-mark", Format::Reminder, "date"),
+        ("toast-marks", Format::Reminder, "date"),
+        ("kanban-marks", Format::Kanban, "date"),
+    ];
+    let form = |s: &Sentence| *forms.iter().find(|(rule, ..)| s.first(rule).is_some()).unwrap();
+    let is_dated = |s: &Sentence| form(s).2.split(' ').any(|rule| s.first(rule).is_some());
+    sentences("task-line", 600, is_dated, |sentence| {
+        let read = task::read_line(&sentence.text, &rules);
+        let task = read.unwrap_or_else(|| panic!("no task: {}", sentence.text));
+        assert_eq!(task.format, form(sentence).1, "{}", sentence.text);
+        let words: Vec<&str> = sentence.first("task-words").unwrap().split_whitespace().collect();
+        assert_eq!(task.words, words.join(" "), "{}", sentence.text);
+        // Of Tasks' fields the first of the weightiest kind says when.
+        let told = form(sentence).2.split(' ').find_map(|rule| sentence.first(rule)).unwrap();
+        let own = task.tellings.iter().find(|telling| telling.lead == 0).unwrap();
+        if task.format != Format::Dataview {
+            assert!(told.contains(&own.at.date().to_string()), "{}: {}", sentence.text, own.at);
+        }
+    });
+    sentences(
+        "task-line",
+        200,
+        |s| !is_dated(s),
+        |sentence| {
+            assert_eq!(task::read_line(&sentence.text, &rules), None, "{}", sentence.text);
+        },
+    );
+}

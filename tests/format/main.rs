@@ -5,6 +5,7 @@
 
 mod abnf;
 mod commitment;
+mod done;
 mod fuzz;
 mod generator;
 mod grammar;

@@ -49,7 +49,7 @@ fn the_list_of_tools_is_this() {
     r-i- memory_get (Read a note): [lines] path -> end_line hash line next_lines path text total_lines untrusted
     r-i- memory_list (List memory): [memory_scope] scope -> commitments days sections untrusted
     r-i- memory_commitment_due (Due follow-ups): [now] -> commitments days sections untrusted
-    r-i- reminder_list (List reminders):  -> reminders untrusted
+    r-i- reminder_list (List reminders):  -> more reminders untrusted
     r-i- classify_task (Classify a task): text -> category
     r-i- route_task (Route a task): text -> brain category chain rule why
     r-i- lcm_grep (Search past conversations): [before] [limit] [mode] pattern [scope] [since] -> hits more untrusted
@@ -63,6 +63,7 @@ fn the_list_of_tools_is_this() {
     -di- memory_commitment_done (Mark a follow-up delivered): id -> commitments days sections untrusted
     ---- reminder_add (Add a reminder): message [recur] when -> id line_text path when
     -d-- reminder_update (Change a reminder): id [message] [recur] [when] -> id line_text path when
+    -d-- reminder_done (Say that a reminder or a task is done): id -> id line_text next_text path remark
     -d-- reminder_snooze (Snooze a reminder): id [minutes] [until] -> id line_text path when
     -di- reminder_delete (Delete a reminder): id -> id line_text path when
     --i- memory_pin (Pin a memory): content [link] -> end_line existing id line memory_scope near notes path section text

@@ -71,6 +71,7 @@ fn valid(tool: &str) -> Value {
         "memory_promote" => json!({"date": "2026-11-30", "line": 1, "section": "Ann"}),
         "reminder_add" => json!({"when": "tomorrow 9am", "message": "Call \"Mum\""}),
         "reminder_update" => json!({"id": "rid_AAAABBBBCCCC", "message": "Water the plants"}),
+        "reminder_done" => json!({"id": "rid_AAAABBBBCCCC"}),
         "reminder_snooze" => json!({"id": "rid_AAAABBBBCCCC", "minutes": 20}),
         "memory_edit" => {
             json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "likes black tea"})

@@ -3,6 +3,7 @@
 use super::Check;
 use crate::format::{commitment, reminder};
 use crate::reminders::{IdAt, PlacedFinding, findings};
+use crate::tasks::{self, Scanner};
 use crate::vault::{NotePath, SkipReason, VaultError, WalkOptions, conflict};
 use crate::workspace::Workspace;
 
@@ -12,6 +13,7 @@ const SHOWN: usize = 10;
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     let mut checks = near_misses(workspace);
     checks.extend(copies(workspace));
+    checks.extend(tasks(workspace));
     checks
 }
 
@@ -69,6 +71,32 @@ fn near_misses(workspace: &Workspace) -> Vec<Check> {
         let count = |n: usize, word| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
         let (lines, blocks) = (count(lines, "reminder"), count(blocks, "follow-up"));
         checks.push(Check::ok("notes", format!("{lines} and {blocks}, all understood")));
+    }
+    checks
+}
+
+/// Tasks of other plugins: how many are told, and how many could be.
+fn tasks(workspace: &Workspace) -> Vec<Check> {
+    let now = workspace.clock.now();
+    let mut checks = Vec::new();
+    if let Some(settings) = workspace.task_settings() {
+        let mut scanner = Scanner::default();
+        match scanner.look(&workspace.vault, &settings, now) {
+            Ok(_) => {
+                let names: Vec<&str> = settings.on.iter().map(|format| format.name()).collect();
+                let count = scanner.tasks().len();
+                let detail = format!("{count} open tasks of other plugins are told ({})", names.join(", "));
+                checks.push(Check::ok("tasks", detail));
+            }
+            Err(reason) => checks.push(Check::fail(
+                "tasks",
+                reason,
+                "mend that file, or take the form out of `[reminders] also`",
+            )),
+        }
+    }
+    if let Ok(Some(offer)) = tasks::offer(&workspace.vault, &workspace.settings, &workspace.zone, now) {
+        checks.push(Check { fix: Some(offer.setting()), ..Check::ok("tasks", offer.seen()) });
     }
     checks
 }

@@ -8,7 +8,7 @@
 //! - [`mod@item`]: the list item with its box;
 //! - [`emoji`], [`inline`], [`marker`], [`kanban`]: the fields of each form, with their places in the line;
 //! - [`mod@edit`]: what Done and Snooze change in a line, and no other byte of it;
-//! - [`mod@repeat`]: recurrence in English, as these plugins write it;
+//! - [`mod@repeat`]: recurrence in English, as these plugins write it; [`rrule`]: as TaskNotes does;
 //! - [`mod@note`]: a note that is a task (TaskNotes).
 //!
 //! Nothing here knows today's date, and nothing here works out recurrences (that is `schedule`).
@@ -23,6 +23,7 @@ mod marker;
 pub mod moment;
 pub mod note;
 pub mod repeat;
+pub mod rrule;
 mod rules;
 
 use jiff::civil::{DateTime, Time};
@@ -31,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use super::lines;
 pub use field::{Field, Key, When};
 use item::Item;
-pub use rules::{KanbanRules, NoteRules, Rules};
+pub use rules::{DoneRules, KanbanRules, NoteRules, Rules};
 
 /// The forms, in the order in which a line that has several is said to be one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -2,13 +2,16 @@
 //!
 //! A note is a task by its tag or by a property. Its reminders say when it is told (`relative` to `due` or `scheduled`, or
 //! `absolute`); without any it is told when it is due, else when it is planned for. A relative reminder counts from the
-//! start of the day where its date has no time of day, as TaskNotes' own does.
+//! start of the day where its date has no time of day, as TaskNotes' own does. A reminder that Snooze wrote ([`edit::SNOOZE`])
+//! counts beside the others and in nobody's stead. [`mod@edit`] changes properties where they stand.
+
+pub mod edit;
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::super::{lines, yaml};
+use super::super::lines;
 use super::{Format, Rules, Task, Telling, When, field};
 
 /// The task that a note is, if it is open and has a date.
@@ -27,16 +30,13 @@ pub fn read(path: &str, bytes: &[u8], rules: &Rules) -> Option<Task> {
     if repeat.is_some() && (is_over(&names.instances) || is_over(&names.skipped)) {
         return None;
     }
-    let mut tellings: Vec<Telling> = match head.value(&names.reminders) {
-        Some(Value::Array(all)) if !all.is_empty() => {
-            all.iter().filter_map(|one| telling(one, due, scheduled, rules)).collect()
-        }
-        _ => due
-            .or(scheduled)
-            .map(|when| own(when.at(rules.default_time), when.time.is_some()))
-            .into_iter()
-            .collect(),
-    };
+    let all = head.value(&names.reminders).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let mut tellings: Vec<Telling> =
+        all.iter().filter_map(|one| telling(one, due, scheduled, rules)).collect();
+    let is_snooze = |one: &Value| one.get("id").and_then(Value::as_str) == Some(edit::SNOOZE);
+    if all.iter().all(is_snooze) {
+        tellings.extend(due.or(scheduled).map(|when| own(when.at(rules.default_time), when.time.is_some())));
+    }
     tellings.sort_unstable();
     tellings.dedup_by_key(|telling| telling.at);
     if tellings.is_empty() {
@@ -213,117 +213,39 @@ fn span(bytes: &[u8]) -> Option<(usize, usize)> {
 
 /// What a task that is a note says beyond [`read`], for who moves it on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dates {
+pub struct Says {
     /// When it is due.
     pub due: Option<When>,
     /// When it is planned for.
     pub scheduled: Option<When>,
     /// When it was written.
     pub created: Option<Date>,
+    /// How it comes again, as it stands there.
+    pub recurrence: Option<String>,
+    /// Whether it counts on from the day on which it was done.
+    pub from_completion: bool,
+    /// The days that are done.
+    pub instances: Vec<String>,
+    /// The days that were left out.
+    pub skipped: Vec<String>,
+    /// Whether it keeps the time of its last change.
+    pub has_modified: bool,
 }
 
-/// The dates of a note that is a task.
-pub fn dates(bytes: &[u8], rules: &Rules) -> Option<Dates> {
+/// What the frontmatter of a note says; `None` where it has none that can be read.
+pub fn says(bytes: &[u8], rules: &Rules) -> Option<Says> {
     let head = Head::read(bytes)?;
     let names = &rules.notes;
-    let created = head.when("dateCreated", rules).map(|when| when.date);
-    Some(Dates { due: head.when(&names.due, rules), scheduled: head.when(&names.scheduled, rules), created })
-}
-
-/// One change of a property.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
-    /// Its value, written plainly.
-    Set(String, String),
-    /// One more item of its list; further lines of the item are indented below it.
-    Push(String, Vec<String>),
-}
-
-/// The note with properties changed, and no other byte of it; `None` where its frontmatter has a form that is none of
-/// TaskNotes' (a list in braces, say), or none at all.
-pub fn changed(bytes: &[u8], changes: &[Change]) -> Option<Vec<u8>> {
-    let mut now = bytes.to_vec();
-    for change in changes {
-        now = match change {
-            Change::Set(key, value) => set(&now, key, value)?,
-            Change::Push(key, item) => push(&now, key, item)?,
-        };
-    }
-    Head::read(&now)?;
-    Some(now)
-}
-
-fn splice(bytes: &[u8], at: std::ops::Range<usize>, with: &[u8]) -> Vec<u8> {
-    [&bytes[..at.start], with, &bytes[at.end..]].concat()
-}
-
-/// The line end of the note's first line.
-fn line_end(bytes: &[u8]) -> &'static str {
-    if lines::lines(bytes).next().is_some_and(|line| line.terminator == b"\r\n") { "\r\n" } else { "\n" }
-}
-
-/// A value as TaskNotes writes it: a date stands plain, though YAML's own writers would quote it.
-fn scalar(value: &str) -> String {
-    if value.parse::<Date>().is_ok() { value.to_owned() } else { yaml::to_scalar(value) }
-}
-
-fn set(bytes: &[u8], key: &str, value: &str) -> Option<Vec<u8>> {
-    let (start, close) = span(bytes)?;
-    let in_head = lines::lines(bytes).filter(|line| line.start >= start && line.start < close);
-    for line in in_head {
-        let Some(entry) = yaml::entry(line.text).filter(|entry| entry.key == key) else { continue };
-        let place = line.start + entry.place.start..line.start + entry.place.end;
-        let with = if entry.place.is_empty() && line.text.last() == Some(&b':') {
-            format!(" {}", scalar(value))
-        } else if bytes.get(place.start.wrapping_sub(1)).is_some_and(|b| matches!(b, b'"' | b'\'')) {
-            value.to_owned()
-        } else {
-            scalar(value)
-        };
-        return Some(splice(bytes, place, with.as_bytes()));
-    }
-    let line = format!("{key}: {}{}", scalar(value), line_end(bytes));
-    Some(splice(bytes, close..close, line.as_bytes()))
-}
-
-fn push(bytes: &[u8], key: &str, item: &[String]) -> Option<Vec<u8>> {
-    let (start, close) = span(bytes)?;
-    let end = line_end(bytes);
-    let block = |indent: &str| -> String {
-        let dashed = item.iter().enumerate();
-        dashed.map(|(at, text)| format!("{indent}{}{text}{end}", if at == 0 { "- " } else { "  " })).collect()
-    };
-    let head: Vec<_> = lines::lines(bytes).filter(|line| line.start >= start && line.start < close).collect();
-    let Some(at) = head.iter().position(|line| yaml::entry(line.text).is_some_and(|entry| entry.key == key))
-    else {
-        let text = format!("{key}:{end}{}", block("  "));
-        return Some(splice(bytes, close..close, text.as_bytes()));
-    };
-    let line = head[at];
-    let entry = yaml::entry(line.text)?;
-    let place = line.start + entry.place.start..line.start + entry.place.end;
-    if !entry.value.is_empty() {
-        let inner = entry.value.strip_prefix('[')?.strip_suffix(']')?;
-        if inner.trim().is_empty() {
-            let from = line.start + entry.key.len() + 1;
-            let text = format!("{end}{}", block("  "));
-            return Some(splice(bytes, from..line.end(), text.as_bytes()));
-        }
-        let [one] = item else { return None };
-        let close = place.end - 1;
-        return Some(splice(bytes, close..close, format!(", {one}").as_bytes()));
-    }
-    let nested = head[at + 1..].iter().take_while(|line| {
-        line.text.first().is_some_and(|b| matches!(b, b' ' | b'\t' | b'-')) || line.text.is_empty()
-    });
-    let nested: Vec<_> = nested.collect();
-    let first = nested.iter().find(|line| line.text.trim_ascii_start().starts_with(b"- "));
-    let indent = first.map_or("  ".to_owned(), |line| {
-        let blanks = line.text.len() - line.text.trim_ascii_start().len();
-        " ".repeat(blanks)
-    });
-    let from = nested.iter().rev().find(|line| !line.text.is_empty()).map_or(line.end(), |line| line.end());
-    Some(splice(bytes, from..from, block(&indent).as_bytes()))
+    Some(Says {
+        due: head.when(&names.due, rules),
+        scheduled: head.when(&names.scheduled, rules),
+        created: head.when("dateCreated", rules).map(|when| when.date),
+        recurrence: head.text(&names.recurrence).filter(|text| !text.trim().is_empty()),
+        from_completion: head.text(&names.anchor).is_some_and(|anchor| anchor == "completion"),
+        instances: head.list(&names.instances),
+        skipped: head.list(&names.skipped),
+        has_modified: head.value(&names.modified).is_some(),
+    })
 }
 
 #[cfg(test)]
@@ -340,32 +262,5 @@ mod tests {
         for wrong in ["", "P", "PT", "15M", "PT15", "P15H", "PT1D", "-PTT1M"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }
-    }
-
-    #[test]
-    fn properties_change_where_they_stand() {
-        let note = "---\r\nstatus: \"open\" # x\r\ntags: [task]\r\nreminders: []\r\n---\r\nbody\r\n";
-        let done = changed(
-            note.as_bytes(),
-            &[
-                Change::Set("status".into(), "done".into()),
-                Change::Set("completedDate".into(), "2026-12-01".into()),
-                Change::Push("reminders".into(), vec!["id: a".into(), "type: absolute".into()]),
-                Change::Push("reminders".into(), vec!["id: b".into()]),
-                Change::Push("complete_instances".into(), vec!["2026-12-01".into()]),
-            ],
-        );
-        let expected = "---\r\nstatus: \"done\" # x\r\ntags: [task]\r\nreminders:\r\n  - id: a\r\n    type: absolute\r\n  - id: b\r\ncompletedDate: 2026-12-01\r\ncomplete_instances:\r\n  - 2026-12-01\r\n---\r\nbody\r\n";
-        assert_eq!(String::from_utf8(done.unwrap()).unwrap(), expected);
-        assert_eq!(changed(b"no head", &[Change::Set("a".into(), "b".into())]), None);
-        let flow = changed(
-            b"---\na: [x]\nb:\n- y\nc:\n---\n",
-            &[
-                Change::Push("a".into(), vec!["z".into()]),
-                Change::Push("b".into(), vec!["z".into()]),
-                Change::Set("c".into(), "d".into()),
-            ],
-        );
-        assert_eq!(String::from_utf8(flow.unwrap()).unwrap(), "---\na: [x, z]\nb:\n- y\n- z\nc: d\n---\n");
     }
 }

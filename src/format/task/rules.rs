@@ -18,6 +18,8 @@ pub struct Rules {
     pub filter: String,
     /// What stands in the box of a task that is still to be done.
     pub open: Vec<char>,
+    /// What Tasks writes when a task is done.
+    pub done: DoneRules,
     /// Reminder's date alone, in moment's letters.
     pub reminder_date: String,
     /// Reminder's date with a time.
@@ -39,6 +41,7 @@ impl Default for Rules {
             zone: TimeZone::UTC,
             filter: String::new(),
             open: vec![' ', '/'],
+            done: DoneRules::default(),
             reminder_date: "YYYY-MM-DD".to_owned(),
             reminder_date_time: "YYYY-MM-DD HH:mm".to_owned(),
             reminder_field: "reminder".to_owned(),
@@ -54,6 +57,25 @@ impl Rules {
         !matches!(format, Format::Tasks | Format::Dataview)
             || self.filter.is_empty()
             || item.body().contains(&self.filter)
+    }
+}
+
+/// Tasks' settings of what it writes when a task is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DoneRules {
+    /// The date of completion.
+    pub date: bool,
+    /// The next line stands below the one that is done, rather than above.
+    pub next_below: bool,
+    /// The next line's date of creation.
+    pub created: bool,
+    /// The next line has no planned date, where it has another one.
+    pub drop_scheduled: bool,
+}
+
+impl Default for DoneRules {
+    fn default() -> Self {
+        Self { date: true, next_below: false, created: false, drop_scheduled: false }
     }
 }
 
@@ -100,6 +122,12 @@ pub struct NoteRules {
     pub completed: String,
     /// The property with the recurrence.
     pub recurrence: String,
+    /// The property that says from what a recurring one counts on: `scheduled` or `completion`.
+    pub anchor: String,
+    /// The property with the time of the last change.
+    pub modified: String,
+    /// Whether the due date of a recurring one keeps its distance to the planned date.
+    pub keep_offset: bool,
     /// The property with the days that are done of a recurring one.
     pub instances: String,
     /// The property with the days that were left out of a recurring one.
@@ -124,6 +152,9 @@ impl Default for NoteRules {
             scheduled: text("scheduled"),
             completed: text("completedDate"),
             recurrence: text("recurrence"),
+            anchor: text("recurrence_anchor"),
+            modified: text("dateModified"),
+            keep_offset: false,
             instances: text("complete_instances"),
             skipped: text("skipped_instances"),
             reminders: text("reminders"),

@@ -4,26 +4,63 @@ use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
 use super::super::failure::Failure;
-use super::super::outputs::{Reminders, Written};
+use super::super::outputs::{DoneLine, Reminders, Written};
 use super::{Answer, Call, Outcome};
 use crate::format::reminder::Recur;
 use crate::reminders::{self, Book, Changes, Draft, ReminderError, local_after};
+use crate::tasks::{self, Standing, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
+
+/// So many tasks of other plugins are listed at once.
+const MOST_TASKS: usize = 200;
 
 /// `reminder_list`.
 pub fn list(call: &Call<'_>) -> Outcome {
-    let listed = with_book(call, |book| book.list(call.workspace.clock.now()))?;
-    let lines: Vec<String> = listed
-        .iter()
-        .map(|one| {
-            let id = one.id.as_deref().unwrap_or("(no id yet)");
-            let recur = if one.recur == "none" { String::new() } else { format!(", {}", one.recur) };
-            format!("{id}  {} {}{recur}: {}", one.date, one.time, one.msg)
-        })
-        .collect();
+    let (workspace, settings) = (&call.workspace, call.workspace.task_settings());
+    let tasks = workspace.task_book(settings.as_ref());
+    let (mut all, problems) = with_book(call, |book| tasks::all(&book, &tasks, workspace.clock.now()))?;
+    let ours = all.iter().filter(|one| !one.is_task()).count();
+    let more = all.len().saturating_sub(ours + MOST_TASKS);
+    all.truncate(ours + MOST_TASKS);
+    let mut lines: Vec<String> = all.iter().map(line).collect();
+    if more > 0 {
+        lines.push(format!("and {more} more tasks"));
+    }
+    lines.extend(problems);
     let text = if lines.is_empty() { "There are no reminders.".to_owned() } else { lines.join("\n") };
-    let output = Reminders { reminders: listed.into_iter().map(Into::into).collect(), untrusted: true };
+    let output = Reminders { reminders: all.into_iter().map(Into::into).collect(), more, untrusted: true };
     Ok(Answer::from_notes(&text, &output))
+}
+
+/// `task_…  2026-12-01 09:00, every month: Pay rent · Home.md:3 (tasks)`.
+fn line(one: &Standing) -> String {
+    let id = one.id.as_deref().unwrap_or("(no id yet)");
+    let recur = if one.recur == "none" { String::new() } else { format!(", {}", one.recur) };
+    let place = if one.is_task() { format!(" · {}", one.place()) } else { String::new() };
+    format!("{id}  {} {}{recur}: {}{place}", one.date, one.time, one.msg)
+}
+
+/// `reminder_done`.
+pub fn done(call: &Call<'_>) -> Outcome {
+    let (workspace, id) = (&call.workspace, call.arguments.text("id").unwrap_or_default());
+    if is_task_id(id) {
+        let settings = workspace.task_settings();
+        let tasks = workspace.task_book(settings.as_ref());
+        let written = tasks.done(id, None, workspace.clock.now(), call.origin.clone())?;
+        return Ok(told_task(call, "done", written, None));
+    }
+    let line = with_book(call, |book| {
+        let file = book.read()?;
+        Ok(reminders::find(&file, id, book.path)?.clone())
+    })?;
+    if line.reminder.recur == Recur::None {
+        return delete(call);
+    }
+    let line_text = String::from_utf8_lossy(&line.text).into_owned();
+    let path = workspace.settings.paths.reminders.clone();
+    let text = format!("it comes again, so it stays in {path}:\n{line_text}");
+    let output = DoneLine { id: id.to_owned(), line_text, next_text: None, path, remark: None };
+    Ok(Answer::new(text, &output))
 }
 
 /// `reminder_add`.
@@ -72,6 +109,12 @@ pub fn snooze(call: &Call<'_>) -> Outcome {
         }
     };
     let id = arguments.text("id").unwrap_or_default();
+    if is_task_id(id) {
+        let settings = workspace.task_settings();
+        let tasks = workspace.task_book(settings.as_ref());
+        let written = tasks.snooze(id, None, local, call.origin.clone())?;
+        return Ok(told_task(call, "snoozed", written, understood(call, local, Recur::None)));
+    }
     let said = workspace.said_by(id);
     let written = with_book(call, |book| book.snooze(id, local, now, said.as_deref(), call.origin.clone()))?;
     Ok(told(call, "snoozed", written, understood(call, local, Recur::None)))
@@ -118,6 +161,20 @@ fn recurring(meaning: &Meaning, asked: Option<Recur>) -> Result<Recur, Failure> 
 /// A local time as it was understood, with its weekday and how far away it is.
 fn understood(call: &Call<'_>, local: DateTime, recur: Recur) -> Option<String> {
     Some(when::said_with(local, recur, call.workspace.clock.now(), &call.workspace.zone))
+}
+
+/// The answer about a task, after the user was told.
+fn told_task(call: &Call<'_>, what: &str, written: WrittenTask, when: Option<String>) -> Answer {
+    let shown = written.shown();
+    call.desk.confirm(&call.workspace, what, &shown);
+    let at = when.as_ref().map_or_else(String::new, |when| format!("\nIt comes {when}."));
+    let remark = written.remark.as_ref().map_or_else(String::new, |remark| format!("\n{remark}"));
+    let text = format!("{what} in {}:\n{shown}{at}{remark}", written.place());
+    if what == "done" {
+        return Answer::new(text, &DoneLine::from(written));
+    }
+    let WrittenTask { id, path, line_text, .. } = written;
+    Answer::new(text, &Written { id, line_text, path, when })
 }
 
 /// The answer, after the user was told.

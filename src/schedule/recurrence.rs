@@ -1,0 +1,191 @@
+//! Recurrences of task lines: the next date of a rule that is written in English or as an RRULE.
+//!
+//! [`next_date`] gives what RFC 5545 gives, weeks beginning on Monday: a date that doesn't exist is no date, so `every
+//! month on the 31st` skips the short months. [`step`] is what Tasks makes of it: `every month` and `every year`, which
+//! name no day, go to the last day where the month lacks the day, and go on from there; [`Step::short_of`] says so.
+//!
+//! Dates alone: a task's time of day goes along unchanged.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday as Day};
+
+use crate::format::task::repeat::{Every, Repeat, Weekday};
+
+/// The next date of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The date.
+    pub date: Date,
+    /// The day of the month that was meant and that the month lacks: from now on the rule goes on from the earlier one.
+    pub short_of: Option<i8>,
+}
+
+/// The next date of a rule after `from`, which is a date of it, as Tasks steps. `None` where none ever comes.
+pub fn step(repeat: &Repeat, from: Date) -> Option<Step> {
+    let interval = i32::from(repeat.interval);
+    let span = match repeat.every {
+        Every::Month if repeat.bare => interval.months(),
+        Every::Year if repeat.bare => interval.years(),
+        _ => return Some(Step { date: next_date(repeat, from, from)?, short_of: None }),
+    };
+    let date = from.checked_add(span).ok()?;
+    Some(Step { date, short_of: (date.day() != from.day()).then_some(from.day()) })
+}
+
+/// The first date of a rule that began at `start` which is after `after`. `None` where none ever comes.
+pub fn next_date(repeat: &Repeat, start: Date, after: Date) -> Option<Date> {
+    if repeat.every == Every::Hour {
+        return next_hourly(repeat, start, after);
+    }
+    let rule = Rule::new(repeat, start);
+    let from = after.tomorrow().ok()?.max(start);
+    from.series(1.day()).find(|date| rule.has(*date))
+}
+
+/// The date of the first of every so many hours, counted from the start's midnight, on a later date.
+fn next_hourly(repeat: &Repeat, start: Date, after: Date) -> Option<Date> {
+    let every = i64::from(repeat.interval);
+    let days = i64::from((after - start).get_days()).max(-1) + 1;
+    let hours = (days * 24 + every - 1) / every * every;
+    start.checked_add((hours / 24).days()).ok()
+}
+
+/// A rule with what its start fills in.
+struct Rule<'a> {
+    repeat: &'a Repeat,
+    start: Date,
+    /// The Monday of the start's week.
+    week: Date,
+    /// Of every week or of every month, as the unit has them; `nth` counts in months and years alone.
+    weekdays: Vec<Weekday>,
+    days: Vec<i8>,
+    months: Vec<u8>,
+}
+
+impl<'a> Rule<'a> {
+    fn new(repeat: &'a Repeat, start: Date) -> Self {
+        let (mut weekdays, mut days, mut months) =
+            (repeat.weekdays.clone(), repeat.days.clone(), repeat.months.clone());
+        if weekdays.is_empty() && days.is_empty() {
+            match repeat.every {
+                Every::Week => weekdays.push(Weekday { day: monday_based(start), nth: 0 }),
+                Every::Month => days.push(start.day()),
+                Every::Year => {
+                    if months.is_empty() {
+                        months.push(start.month().unsigned_abs());
+                    }
+                    days.push(start.day());
+                }
+                Every::Hour | Every::Day => {}
+            }
+        }
+        let week = monday_of(start);
+        Self { repeat, start, week, weekdays, days, months }
+    }
+
+    fn has(&self, date: Date) -> bool {
+        self.in_period(date)
+            && (self.months.is_empty() || self.months.contains(&date.month().unsigned_abs()))
+            && (self.days.is_empty() || self.days.iter().any(|day| is_day(date, *day)))
+            && (self.weekdays.is_empty()
+                || self.weekdays.iter().any(|weekday| self.is_weekday(date, *weekday)))
+    }
+
+    /// Whether a date lies in one of the periods, of which only every so many count.
+    fn in_period(&self, date: Date) -> bool {
+        let months = |date: Date| i32::from(date.year()) * 12 + i32::from(date.month());
+        let between = match self.repeat.every {
+            Every::Hour | Every::Day => (date - self.start).get_days(),
+            Every::Week => (monday_of(date) - self.week).get_days() / 7,
+            Every::Month => months(date) - months(self.start),
+            Every::Year => i32::from(date.year()) - i32::from(self.start.year()),
+        };
+        between % i32::from(self.repeat.interval) == 0
+    }
+
+    fn is_weekday(&self, date: Date, weekday: Weekday) -> bool {
+        if monday_based(date) != weekday.day {
+            return false;
+        }
+        let in_month = self.repeat.every == Every::Month || !self.months.is_empty();
+        let (at, length) = match self.repeat.every {
+            Every::Month | Every::Year if weekday.nth == 0 => return true,
+            Every::Month | Every::Year if in_month => {
+                (i16::from(date.day()), i16::from(date.days_in_month()))
+            }
+            Every::Year => (date.day_of_year(), date.days_in_year()),
+            // Of weeks and days there is no second Monday.
+            _ => return true,
+        };
+        let nth = if weekday.nth > 0 { (at - 1) / 7 + 1 } else { -((length - at) / 7 + 1) };
+        nth == weekday.nth
+    }
+}
+
+fn is_day(date: Date, day: i8) -> bool {
+    date.day() == if day > 0 { day } else { date.days_in_month() + day + 1 }
+}
+
+fn monday_based(date: Date) -> u8 {
+    date.weekday().to_monday_zero_offset().unsigned_abs()
+}
+
+fn monday_of(date: Date) -> Date {
+    let back = i32::from(date.weekday().since(Day::Monday));
+    date.saturating_sub(back.days())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::task::repeat::english;
+
+    /// The dates that follow, as Tasks steps, each from the one before.
+    fn steps(rule: &str, from: &str, count: usize) -> Vec<String> {
+        let repeat = english(rule).unwrap();
+        let mut at: Date = from.parse().unwrap();
+        let next = std::iter::from_fn(|| {
+            at = step(&repeat, at)?.date;
+            Some(at.to_string())
+        });
+        next.take(count).collect()
+    }
+
+    #[test]
+    fn rules_step_as_the_standard_has_them() {
+        for (rule, from, next) in [
+            ("every 3 days", "2026-02-27", "2026-03-02"),
+            ("every weekday", "2026-11-20", "2026-11-23"),
+            ("every week on Tuesday, Friday", "2026-11-24", "2026-11-27"),
+            ("every 2 weeks on Monday, Thursday", "2026-11-26", "2026-12-07"),
+            ("every 2 weeks on Monday, Thursday", "2026-11-23", "2026-11-26"),
+            ("every 2 weeks", "2021-10-30", "2021-11-13"),
+            ("every month on the last Friday", "2026-11-27", "2026-12-25"),
+            ("every month on the 2nd last Friday", "2026-11-20", "2026-12-18"),
+            ("every 6 months on the 2nd Wednesday", "2026-11-11", "2027-05-12"),
+            ("every January on the 15th", "2026-11-23", "2027-01-15"),
+            ("every February on the last", "2026-11-23", "2027-02-28"),
+            ("every April and December on the 1st and 24th", "2026-12-01", "2026-12-24"),
+            ("every month on the 31st", "2026-01-31", "2026-03-31"),
+            ("every hour", "2026-11-23", "2026-11-24"),
+            ("every 36 hours", "2026-11-23", "2026-11-24"),
+            ("every 49 hours", "2026-11-23", "2026-11-25"),
+        ] {
+            assert_eq!(steps(rule, from, 1), [next], "{rule} from {from}");
+        }
+        assert!(steps("every February on the 30th", "2026-01-01", 1).is_empty());
+    }
+
+    #[test]
+    fn months_drift_where_the_rule_names_no_day() {
+        let months = ["2021-11-30", "2021-12-30", "2022-01-30", "2022-02-28", "2022-03-28"];
+        assert_eq!(steps("every month", "2021-10-31", 5), months);
+        assert_eq!(steps("every 3 months", "2022-01-31", 2), ["2022-04-30", "2022-07-30"]);
+        assert_eq!(steps("every year", "2024-02-29", 2), ["2025-02-28", "2026-02-28"]);
+        let last = ["2022-02-28", "2022-03-31", "2022-04-30"];
+        assert_eq!(steps("every month on the last", "2022-01-31", 3), last);
+        let repeat = english("every month").unwrap();
+        let drift = |from: &str| step(&repeat, from.parse().unwrap()).unwrap().short_of;
+        assert_eq!((drift("2022-01-31"), drift("2022-02-28")), (Some(31), None));
+    }
+}

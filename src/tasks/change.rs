@@ -1,0 +1,258 @@
+//! What Done and Snooze make of a note: pure, from its bytes to its bytes.
+//!
+//! A task is found by its id among the note's lines as they stand now, and what is written is read again before it
+//! counts: a snoozed task is told at its new time, a next line has the words of the one before. Each form is done as its
+//! plugin does it; [`note`](super::note) has the tasks that are notes.
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::{Span, ToSpan};
+
+use super::{TaskError, task_id};
+use crate::format::lines;
+use crate::format::task::repeat::{self, Every, Repeat};
+use crate::format::task::{self, Format, Key, Line, Placed, Rules, When, edit};
+use crate::schedule::recurrence::{Step, next_date, step};
+
+/// A note with a task done or snoozed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// The note.
+    pub bytes: Vec<u8>,
+    /// The form of the task.
+    pub format: Format,
+    /// Its line now, from 1; the line where it stood, if it is gone.
+    pub line: usize,
+    /// The line as it stands now; of a note that is a task, the properties that changed; nothing where it is gone.
+    pub text: String,
+    /// The line of its next time.
+    pub next: Option<String>,
+    /// What is worth saying about it.
+    pub remark: Option<String>,
+}
+
+/// Which task is meant.
+#[derive(Debug, Clone, Copy)]
+pub struct Meant<'a> {
+    /// The note's place in the vault.
+    pub path: &'a str,
+    /// The task's id: that of its words, in whichever note.
+    pub id: &'a str,
+    /// The local time that was told, where that is known: of two tasks with the same words it tells them apart.
+    pub due: Option<DateTime>,
+}
+
+impl Meant<'_> {
+    /// The open task that is meant, in the bytes of the note: the one with that time, else the only one that comes once.
+    /// One that comes again and has another time now was moved on since. Without a time it is the first.
+    pub fn find(&self, bytes: &[u8], rules: &Rules) -> Option<Placed> {
+        let words = super::words_of(self.id)?;
+        let has_words =
+            |placed: &Placed| super::words_of(&task_id(self.path, &placed.task.words)) == Some(words);
+        let mut all: Vec<Placed> =
+            task::scan(self.path, bytes, rules).into_iter().filter(has_words).collect();
+        let at = match self.due {
+            Some(due) => all.iter().position(|placed| has_time(placed, due, rules)).or_else(|| {
+                let once = all.len() == 1 && all[0].task.repeat.is_none();
+                once.then_some(0)
+            }),
+            None => {
+                let first = |placed: &Placed| placed.task.tellings.first().map(|telling| telling.at);
+                (0..all.len()).min_by_key(|at| first(&all[*at]))
+            }
+        };
+        at.map(|at| all.swap_remove(at))
+    }
+}
+
+/// Whether a task is told at a time, or has a date of it: one that was snoozed keeps its dates.
+fn has_time(placed: &Placed, due: DateTime, rules: &Rules) -> bool {
+    let dated = || {
+        let text = std::str::from_utf8(&placed.text).ok()?;
+        let line = Line::read(text, rules)?;
+        let own = line.fields.iter().filter(|field| field.format == placed.task.format);
+        Some(own.filter_map(|field| field.when).any(|when| when.at(rules.default_time) == due))
+    };
+    placed.task.tellings.iter().any(|telling| telling.at == due) || dated().unwrap_or(false)
+}
+
+/// What stands in a task's place afterwards.
+pub(super) struct Written {
+    /// The line itself; `None` where it goes.
+    pub line: Option<String>,
+    /// The line of the next time, and whether it stands below.
+    pub next: Option<(String, bool)>,
+    /// What is worth saying.
+    pub remark: Option<String>,
+}
+
+impl Written {
+    fn only(line: String) -> Self {
+        Self { line: Some(line), next: None, remark: None }
+    }
+}
+
+/// The note with the task done at `now`.
+///
+/// # Errors
+/// The task isn't there or isn't open, or its recurrence isn't understood; then nothing is to be changed.
+pub fn done(bytes: &[u8], meant: &Meant<'_>, rules: &Rules, now: DateTime) -> Result<Changed, TaskError> {
+    let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let format = placed.task.format;
+    if format == Format::TaskNotes {
+        return super::note::done(bytes, meant, rules, now);
+    }
+    let text = String::from_utf8_lossy(&placed.text).into_owned();
+    let line = Line::read(&text, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let written = match format {
+        Format::Tasks | Format::Dataview => done_in_tasks(&line, format, rules, now.date())?,
+        Format::Reminder if edit::is_toast(&line) => done_in_toast(&line, rules, now.date())?,
+        Format::Reminder => done_in_reminder(&line, rules, now)?,
+        Format::Kanban | Format::TaskNotes => Written::only(edit::ticked(&line, format, None)),
+    };
+    if let Some((next, _)) = &written.next {
+        let reads = task::read_line(next, rules).is_some_and(|task| task.words == placed.task.words);
+        // Without a date it is a task all the same, but one that nobody tells.
+        if !reads && Line::read(next, rules).is_none_or(|next| next.words() != line.words()) {
+            return Err(TaskError::Unwritable(text));
+        }
+    }
+    Ok(put(bytes, &placed, format, written))
+}
+
+/// The note with the task told again at `to`.
+///
+/// # Errors
+/// The task isn't there or isn't open, or the plugin's own settings have a date that can't be written.
+pub fn snooze(bytes: &[u8], meant: &Meant<'_>, rules: &Rules, to: DateTime) -> Result<Changed, TaskError> {
+    let placed = meant.find(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let format = placed.task.format;
+    let text = String::from_utf8_lossy(&placed.text).into_owned();
+    let changed = if format == Format::TaskNotes {
+        let after = task::note::edit::snoozed(bytes, rules, to);
+        after.map(|after| super::note::changed(bytes, after, None))
+    } else {
+        let line = Line::read(&text, rules).and_then(|line| edit::snoozed(&line, format, rules, to));
+        line.map(|line| put(bytes, &placed, format, Written::only(line)))
+    };
+    let is_told = |changed: &Changed| {
+        let here = Meant { due: Some(to), ..*meant };
+        let placed = here.find(&changed.bytes, rules);
+        placed.is_some_and(|placed| placed.task.tellings.iter().any(|telling| telling.at == to))
+    };
+    changed.filter(is_told).ok_or(TaskError::Unwritable(text))
+}
+
+/// The bytes with what stands in the line's place now.
+fn put(bytes: &[u8], placed: &Placed, format: Format, written: Written) -> Changed {
+    let stands = lines::lines(bytes).find(|line| line.number == placed.line);
+    let (start, end, terminator) =
+        stands.map_or((bytes.len(), bytes.len(), &b""[..]), |line| (line.start, line.end(), line.terminator));
+    let between = if terminator.is_empty() { lines::terminator_of(bytes).as_bytes() } else { terminator };
+    let Written { line, next, remark } = written;
+    let below = next.as_ref().is_some_and(|(_, below)| *below);
+    let above = next.iter().filter(|_| !below).map(|(next, _)| next);
+    let after = next.iter().filter(|_| below).map(|(next, _)| next);
+    let all: Vec<&[u8]> = above.chain(&line).chain(after).map(|text| text.as_bytes()).collect();
+    let mut with = all.join(between);
+    if !all.is_empty() {
+        with.extend_from_slice(terminator);
+    }
+    Changed {
+        bytes: [&bytes[..start], &with, &bytes[end..]].concat(),
+        format,
+        line: placed.line + usize::from(next.is_some() && !below && line.is_some()),
+        text: line.unwrap_or_default(),
+        next: next.map(|(next, _)| next),
+        remark,
+    }
+}
+
+/// As Tasks does it.
+fn done_in_tasks(line: &Line<'_>, format: Format, rules: &Rules, today: Date) -> Result<Written, TaskError> {
+    let ticked = edit::ticked(line, format, rules.done.date.then_some(today));
+    let deleted = line
+        .field(format, Key::OnCompletion)
+        .is_some_and(|field| line.value(field).trim().eq_ignore_ascii_case("delete"));
+    let kept = (!deleted).then_some(ticked);
+    let Some(rule) = line.field(format, Key::Repeat) else {
+        let remark = deleted.then(|| "the line is gone: its 🏁 says `delete`".to_owned());
+        return Ok(Written { line: kept, next: None, remark });
+    };
+    let repeat = understood(line.value(rule))?;
+    let when = |key| line.field(format, key).and_then(|field| field.when);
+    let reference = when(Key::Due).or_else(|| when(Key::Scheduled)).or_else(|| when(Key::Start));
+    let from = reference.map_or(today, |when| if repeat.when_done { today } else { when.date });
+    let Some(next) = step(&repeat, from) else {
+        let remark = Some("no further date fits its recurrence, so there is no next line".to_owned());
+        return Ok(Written { line: kept, next: None, remark });
+    };
+    let by = reference.map_or_else(Span::new, |when| next.date - when.date);
+    let along = |when: When| When { date: when.date.saturating_add(by), ..when };
+    let drops = rules.done.drop_scheduled && (when(Key::Due).is_some() || when(Key::Start).is_some());
+    // A reminder behind the day itself was a snooze, and is over with it.
+    let snoozed = |when: When| reference.is_some_and(|reference| when.date > reference.date);
+    let dates = [
+        (Key::Start, when(Key::Start).map(along)),
+        (Key::Scheduled, when(Key::Scheduled).filter(|_| !drops).map(along)),
+        (Key::Due, when(Key::Due).map(along)),
+        (Key::Reminder, when(Key::Reminder).filter(|when| !snoozed(*when)).map(along)),
+    ];
+    let created = rules.done.created.then_some(today);
+    let text = edit::next(line, format, &dates, created);
+    Ok(Written {
+        line: kept,
+        next: Some((text, rules.done.next_below)),
+        remark: drift(next, line.value(rule)),
+    })
+}
+
+/// That a rule goes on from an earlier day of the month from now on.
+fn drift(step: Step, rule: &str) -> Option<String> {
+    let (meant, now) = (step.short_of?, step.date.day());
+    Some(format!(
+        "the month of {} has no day {meant}, so `{}` goes on from day {now}, as Tasks has it; `every month on the last` keeps to the end of the month",
+        step.date,
+        rule.trim()
+    ))
+}
+
+/// As Reminder does it: counted from the mark's time, or from today at that time where that is later.
+fn done_in_reminder(line: &Line<'_>, rules: &Rules, now: DateTime) -> Result<Written, TaskError> {
+    let mut written = Written::only(edit::ticked(line, Format::Reminder, None));
+    let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(written) };
+    let Some(when) = line.telling_field(Format::Reminder).and_then(|field| field.when) else {
+        return Ok(written);
+    };
+    let repeat = understood(line.value(rule))?;
+    let time = when.time.unwrap_or(Time::midnight());
+    let from = when.date.to_datetime(time).max(now.date().to_datetime(time));
+    let next = if repeat.every == Every::Hour {
+        let at = from.saturating_add(i64::from(repeat.interval).hours());
+        Some(When { date: at.date(), time: when.time.map(|_| at.time()) })
+    } else {
+        next_date(&repeat, from.date(), from.date()).map(|date| When { date, ..when })
+    };
+    let next = next.and_then(|next| edit::next_mark(line, rules, next));
+    written.next = Some((next.ok_or_else(|| TaskError::Unwritable(line.item.text.to_owned()))?, false));
+    Ok(written)
+}
+
+/// As Reminder Toast does it: the date moves on in its line, which stays open until its last day is over.
+fn done_in_toast(line: &Line<'_>, rules: &Rules, today: Date) -> Result<Written, TaskError> {
+    let ticked = Written::only(edit::ticked(line, Format::Reminder, None));
+    let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(ticked) };
+    let Some(when) = line.telling_field(Format::Reminder).and_then(|field| field.when) else {
+        return Ok(ticked);
+    };
+    let refused = |error| TaskError::Repeat { rule: line.value(rule).trim().to_owned(), error };
+    let (repeat, until) = repeat::toast(line.value(rule)).map_err(refused)?;
+    let next = next_date(&repeat, when.date, when.date.max(today));
+    let Some(next) = next.filter(|next| until.is_none_or(|until| *next <= until)) else { return Ok(ticked) };
+    let moved = edit::moved(line, rules, When { date: next, ..when });
+    let moved = moved.ok_or_else(|| TaskError::Unwritable(line.item.text.to_owned()))?;
+    Ok(Written { remark: Some(format!("it comes again on {next}")), ..Written::only(moved) })
+}
+
+fn understood(rule: &str) -> Result<Repeat, TaskError> {
+    repeat::english(rule).map_err(|error| TaskError::Repeat { rule: rule.trim().to_owned(), error })
+}

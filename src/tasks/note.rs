@@ -1,0 +1,118 @@
+//! A task that is a note, done as TaskNotes does it: pure.
+//!
+//! One that comes once gets its status and the day. A recurring one keeps its status; the day is written to those that are
+//! done, and its dates move on to the first day of its rule that isn't over and neither done nor left out.
+
+use std::collections::HashSet;
+
+use jiff::civil::{Date, DateTime};
+
+use super::TaskError;
+use super::change::{Changed, Meant};
+use crate::format::lines;
+use crate::format::task::note::edit::{self, Change};
+use crate::format::task::note::{self, Says};
+use crate::format::task::rrule::{self, Rrule};
+use crate::format::task::{Format, Rules, When};
+use crate::schedule::recurrence::next_date;
+
+/// More days than any rule needs to find one that isn't done.
+const MOST: usize = 10_000;
+
+/// The note done at `now`.
+pub(super) fn done(
+    bytes: &[u8],
+    meant: &Meant<'_>,
+    rules: &Rules,
+    now: DateTime,
+) -> Result<Changed, TaskError> {
+    let says = note::says(bytes, rules).ok_or_else(|| TaskError::gone(meant))?;
+    let names = &rules.notes;
+    let (mut changes, mut remark) = (Vec::new(), None);
+    match &says.recurrence {
+        None => {
+            let status = names.done.first().map_or("done", String::as_str);
+            changes.push(Change::Set(names.status.clone(), status.to_owned()));
+            changes.push(Change::Set(names.completed.clone(), now.date().to_string()));
+        }
+        Some(text) => {
+            let rule = rrule::read(text)
+                .map_err(|error| TaskError::Repeat { rule: text.trim().to_owned(), error })?;
+            let (moved, said) = next_time(&says, text, &rule, rules, now.date());
+            changes.extend(moved);
+            remark = Some(said);
+        }
+    }
+    if says.has_modified {
+        let at = now.to_zoned(rules.zone.clone()).map(|at| at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
+        changes.extend(at.ok().map(|at| Change::Set(names.modified.clone(), at)));
+    }
+    let after = edit::changed(bytes, &changes).ok_or_else(|| TaskError::Unwritable(meant.path.to_owned()))?;
+    Ok(changed(bytes, after, remark))
+}
+
+/// The changes that move a recurring one on, and when it comes again.
+fn next_time(says: &Says, text: &str, rule: &Rrule, rules: &Rules, today: Date) -> (Vec<Change>, String) {
+    let names = &rules.notes;
+    let planned = says.scheduled.filter(|_| !says.from_completion);
+    let day = planned.map_or(today, |when| when.date);
+    let mut changes = vec![Change::Push(names.instances.clone(), vec![day.to_string()])];
+    let start = if says.from_completion { Some(day) } else { rule.start };
+    let start = start.or(says.scheduled.map(|when| when.date)).or(says.created).unwrap_or(today);
+    if says.from_completion || rule.start.is_none() {
+        changes.push(Change::Set(names.recurrence.clone(), rrule::starting(text, start)));
+    }
+    let over: HashSet<String> = if says.from_completion {
+        says.skipped.iter().cloned().chain([day.to_string()]).collect()
+    } else {
+        says.instances.iter().chain(&says.skipped).cloned().chain([day.to_string()]).collect()
+    };
+    let Some(next) = next_open(rule, start, today, &over) else {
+        return (changes, "it doesn't come again".to_owned());
+    };
+    let kept = says.due.zip(says.scheduled).filter(|(due, _)| names.keep_offset || due.date < next);
+    if let Some((due, scheduled)) = kept {
+        let due = When { date: next.saturating_add(due.date - scheduled.date), ..due };
+        changes.push(Change::Set(names.due.clone(), written(due)));
+    }
+    let scheduled = When { date: next, time: says.scheduled.and_then(|when| when.time) };
+    changes.push(Change::Set(names.scheduled.clone(), written(scheduled)));
+    (changes, format!("it comes again on {next}"))
+}
+
+/// The first day of a rule that isn't before today, and isn't over.
+fn next_open(rule: &Rrule, start: Date, today: Date, over: &HashSet<String>) -> Option<Date> {
+    let mut day = start.yesterday().ok()?;
+    if rule.count.is_none() {
+        day = day.max(today.yesterday().ok()?);
+    }
+    let count = rule.count.map_or(MOST, |count| usize::try_from(count).unwrap_or(MOST).min(MOST));
+    for _ in 0..count {
+        day =
+            next_date(&rule.repeat, start, day).filter(|day| rule.until.is_none_or(|until| *day <= until))?;
+        if day >= today && !over.contains(&day.to_string()) {
+            return Some(day);
+        }
+    }
+    None
+}
+
+/// A date as TaskNotes writes it.
+fn written(when: When) -> String {
+    match when.time {
+        None => when.date.to_string(),
+        Some(time) => format!("{}T{}", when.date, time.strftime("%H:%M")),
+    }
+}
+
+/// The change of a note, with the lines that are others than before.
+pub(super) fn changed(before: &[u8], after: Vec<u8>, remark: Option<String>) -> Changed {
+    let old: HashSet<&[u8]> = lines::lines(before).map(|line| line.text).collect();
+    let new: Vec<(usize, String)> = lines::lines(&after)
+        .filter(|line| !old.contains(line.text))
+        .map(|line| (line.number, String::from_utf8_lossy(line.text).into_owned()))
+        .collect();
+    let line = new.first().map_or(1, |(line, _)| *line);
+    let text = new.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n");
+    Changed { bytes: after, format: Format::TaskNotes, line, text, next: None, remark }
+}

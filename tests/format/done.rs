@@ -1,0 +1,354 @@
+//! Done and Snooze against what the plugins document: each rule of Tasks' page on recurrence is a case here.
+
+use jiff::civil::DateTime;
+use proptest::prelude::*;
+use vault_agent::format::task::{self, Format, Rules};
+use vault_agent::tasks::change::{self, Changed, Meant};
+use vault_agent::tasks::{TaskError, task_id};
+
+const PATH: &str = "Home.md";
+
+/// The first open task of a note, done on a day at noon.
+fn done_with(note: &str, today: &str, rules: &Rules) -> Result<Changed, TaskError> {
+    let first = task::scan(PATH, note.as_bytes(), rules).swap_remove(0);
+    let id = task_id(PATH, &first.task.words);
+    let now: DateTime = format!("{today}T12:00").parse().unwrap();
+    change::done(note.as_bytes(), &Meant { path: PATH, id: &id, due: None }, rules, now)
+}
+
+fn text(changed: &Changed) -> String {
+    String::from_utf8(changed.bytes.clone()).unwrap()
+}
+
+/// A line, the day on which it is done, and what stands there then.
+#[track_caller]
+fn case(line: &str, today: &str, after: &[&str]) {
+    let changed = done_with(&format!("# Day\n{line}\nwords\n"), today, &Rules::default()).unwrap();
+    assert_eq!(text(&changed), format!("# Day\n{}\nwords\n", after.join("\n")), "{line}");
+    if let Some(at) = after.iter().position(|line| *line == changed.text) {
+        assert_eq!(changed.line, at + 2, "the line as it is told stands where it is told");
+    }
+}
+
+#[test]
+fn a_task_that_comes_once_is_ticked_with_its_date() {
+    case("- [ ] Bins 📅 2026-12-01", "2026-12-02", &["- [x] Bins 📅 2026-12-01 ✅ 2026-12-02"]);
+    case(
+        "- [ ] Bins [due:: 2026-12-01]",
+        "2026-12-02",
+        &["- [x] Bins [due:: 2026-12-01]  [completion:: 2026-12-02]"],
+    );
+    case("\t1. [/] Bins 📅 2026-12-01 ^b", "2026-12-02", &["\t1. [x] Bins 📅 2026-12-01 ✅ 2026-12-02 ^b"]);
+    case("- [ ] Bins 🏁 delete 📅 2026-12-01", "2026-12-02", &[]);
+    case(
+        "- [ ] Bins 🏁 keep 📅 2026-12-01",
+        "2026-12-02",
+        &["- [x] Bins 🏁 keep 📅 2026-12-01 ✅ 2026-12-02"],
+    );
+}
+
+#[test]
+fn the_next_line_stands_above_with_dates_from_the_old_ones() {
+    case(
+        "- [ ] Bins 🔁 every Sunday 📅 2021-04-25",
+        "2021-04-24",
+        &[
+            "- [ ] Bins 🔁 every Sunday 📅 2021-05-02",
+            "- [x] Bins 🔁 every Sunday 📅 2021-04-25 ✅ 2021-04-24",
+        ],
+    );
+    // A year late, and still one week after the date that it had.
+    case(
+        "- [ ] Sweep 🔁 every week ⏳ 2021-02-06",
+        "2022-02-13",
+        &["- [ ] Sweep 🔁 every week ⏳ 2021-02-13", "- [x] Sweep 🔁 every week ⏳ 2021-02-06 ✅ 2022-02-13"],
+    );
+    case(
+        "- [ ] Sweep 🔁 every week when done ⏳ 2021-02-06",
+        "2022-02-13",
+        &[
+            "- [ ] Sweep 🔁 every week when done ⏳ 2022-02-20",
+            "- [x] Sweep 🔁 every week when done ⏳ 2021-02-06 ✅ 2022-02-13",
+        ],
+    );
+    // The due date leads, and the others keep their distance to it.
+    case(
+        "-   [ ] Mow 🔁 every 2 weeks 🛫 2021-10-20 ⏳ 2021-10-28 📅 2021-10-30",
+        "2021-10-29",
+        &[
+            "-   [ ] Mow 🔁 every 2 weeks 🛫 2021-11-03 ⏳ 2021-11-11 📅 2021-11-13",
+            "-   [x] Mow 🔁 every 2 weeks 🛫 2021-10-20 ⏳ 2021-10-28 📅 2021-10-30 ✅ 2021-10-29",
+        ],
+    );
+    case(
+        "- [ ] Mow 🔁 every 2 weeks 🛫 2021-10-20 ⏳ 2021-10-28",
+        "2021-10-29",
+        &[
+            "- [ ] Mow 🔁 every 2 weeks 🛫 2021-11-03 ⏳ 2021-11-11",
+            "- [x] Mow 🔁 every 2 weeks 🛫 2021-10-20 ⏳ 2021-10-28 ✅ 2021-10-29",
+        ],
+    );
+    // What depends on one line alone goes, and so does a block's id.
+    case(
+        "> - [ ] Pay 🆔 a1 ⛔ b2 🔁 every day 📅 2026-12-01 ^pay",
+        "2026-12-01",
+        &[
+            "> - [ ] Pay 🔁 every day 📅 2026-12-02",
+            "> - [x] Pay 🆔 a1 ⛔ b2 🔁 every day 📅 2026-12-01 ✅ 2026-12-01 ^pay",
+        ],
+    );
+    // A line that deletes itself leaves the next one.
+    case(
+        "- [ ] Tea 🔁 every day 🏁 delete 📅 2026-12-01",
+        "2026-12-01",
+        &["- [ ] Tea 🔁 every day 🏁 delete 📅 2026-12-02"],
+    );
+    case(
+        "- [ ] Pay [repeat:: every month on the 1st]  [due:: 2026-12-01]",
+        "2026-12-03",
+        &[
+            "- [ ] Pay [repeat:: every month on the 1st]  [due:: 2027-01-01]",
+            "- [x] Pay [repeat:: every month on the 1st]  [due:: 2026-12-01]  [completion:: 2026-12-03]",
+        ],
+    );
+}
+
+/// Each rule that the page gives as an example, from 2026-12-01, a Tuesday.
+#[test]
+fn every_rule_of_the_page() {
+    for (rule, next) in [
+        ("every 3 days", "2026-12-04"),
+        ("every 10 days when done", "2026-12-15"),
+        ("every weekday", "2026-12-02"),
+        ("every week on Sunday", "2026-12-06"),
+        ("every week on Tuesday, Friday", "2026-12-04"),
+        ("every 2 weeks", "2026-12-15"),
+        ("every 3 weeks on Friday", "2026-12-04"),
+        ("every 2 months", "2027-02-01"),
+        ("every month on the 1st", "2027-01-01"),
+        ("every month on the last", "2026-12-31"),
+        ("every month on the last Friday", "2026-12-25"),
+        ("every month on the 2nd last Friday", "2026-12-18"),
+        ("every 6 months on the 2nd Wednesday", "2026-12-09"),
+        ("every January on the 15th", "2027-01-15"),
+        ("every February on the last", "2027-02-28"),
+        ("every April and December on the 1st and 24th", "2026-12-24"),
+        ("every year", "2027-12-01"),
+    ] {
+        let line = format!("- [ ] Thing 🔁 {rule} 📅 2026-12-01\n");
+        let changed = done_with(&line, "2026-12-05", &Rules::default()).unwrap();
+        assert_eq!(changed.next.unwrap(), format!("- [ ] Thing 🔁 {rule} 📅 {next}"));
+        assert_eq!(changed.remark, None, "{rule}");
+    }
+}
+
+/// A line done again and again on its own day: the dates of all of them.
+fn dates(rule: &str, from: &str, times: usize) -> Vec<String> {
+    let mut date = from.to_owned();
+    (0..times)
+        .map(|_| {
+            let line = format!("- [ ] Stuff 🔁 {rule} 📅 {date}\n");
+            let next = done_with(&line, &date, &Rules::default()).unwrap().next.unwrap();
+            date = next.rsplit(' ').next().unwrap().to_owned();
+            date.clone()
+        })
+        .collect()
+}
+
+#[test]
+fn the_ends_of_months() {
+    let last = ["2022-02-28", "2022-03-31", "2022-04-30", "2022-05-31", "2022-06-30"];
+    assert_eq!(dates("every month on the last", "2022-01-31", 5), last);
+    let earlier = ["2021-11-30", "2021-12-30", "2022-01-30", "2022-02-28", "2022-03-28"];
+    assert_eq!(dates("every month", "2021-10-31", 5), earlier);
+    let skipped = ["2022-03-31", "2022-05-31", "2022-07-31", "2022-08-31"];
+    assert_eq!(dates("every month on the 31st", "2022-01-31", 4), skipped);
+    assert_eq!(dates("every 3 months", "2022-01-31", 2), ["2022-04-30", "2022-07-30"]);
+    assert_eq!(dates("every year", "2024-02-29", 1), ["2025-02-28"]);
+    assert_eq!(dates("every month when done", "2022-01-31", 1), ["2022-02-28"]);
+    // What drifts is told.
+    let line = "- [ ] Stuff 🔁 every month 📅 2022-01-31\n";
+    let remark = done_with(line, "2022-01-31", &Rules::default()).unwrap().remark.unwrap();
+    assert_eq!(
+        remark,
+        "the month of 2022-02-28 has no day 31, so `every month` goes on from day 28, as Tasks has it; `every month on the last` keeps to the end of the month"
+    );
+}
+
+#[test]
+fn the_plugins_settings_are_kept_to() {
+    let mut rules = Rules::default();
+    rules.done.next_below = true;
+    rules.done.created = true;
+    let line = "- [ ] Bins 🔁 every Sunday ➕ 2021-01-01 📅 2021-04-25";
+    let changed = done_with(line, "2023-03-10", &rules).unwrap();
+    assert_eq!(
+        text(&changed),
+        "- [x] Bins 🔁 every Sunday ➕ 2021-01-01 📅 2021-04-25 ✅ 2023-03-10\n- [ ] Bins 🔁 every Sunday ➕ 2023-03-10 📅 2021-05-02"
+    );
+    assert_eq!(changed.line, 1);
+    let changed = done_with("- [ ] Bins 🔁 every Sunday 📅 2021-04-25\r\n", "2023-03-10", &rules).unwrap();
+    assert!(
+        text(&changed)
+            .ends_with("✅ 2023-03-10\r\n- [ ] Bins 🔁 every Sunday ➕ 2023-03-10 📅 2021-05-02\r\n")
+    );
+    rules.done.date = false;
+    rules.done.drop_scheduled = true;
+    let line = "- [ ] Mow 🔁 every 2 weeks ⏳ 2021-10-28 📅 2021-10-30";
+    let changed = done_with(line, "2021-10-29", &rules).unwrap();
+    assert_eq!(
+        text(&changed),
+        "- [x] Mow 🔁 every 2 weeks ⏳ 2021-10-28 📅 2021-10-30\n- [ ] Mow 🔁 every 2 weeks ➕ 2021-10-29 📅 2021-11-13"
+    );
+    let changed = done_with("- [ ] Mow 🔁 every week ⏳ 2021-10-28", "2021-10-29", &rules).unwrap();
+    assert!(text(&changed).contains("➕ 2021-10-29 ⏳ 2021-11-04"), "the only date stays");
+}
+
+#[test]
+fn a_reminder_goes_along_and_a_snooze_is_over() {
+    case(
+        "- [ ] Bins ⏰ 2026-11-30 20:00 🔁 every week 📅 2026-12-01",
+        "2026-12-01",
+        &[
+            "- [ ] Bins ⏰ 2026-12-07 20:00 🔁 every week 📅 2026-12-08",
+            "- [x] Bins ⏰ 2026-11-30 20:00 🔁 every week 📅 2026-12-01 ✅ 2026-12-01",
+        ],
+    );
+    case(
+        "- [ ] Bins ⏰ 2026-12-02 10:30 🔁 every week 📅 2026-12-01",
+        "2026-12-02",
+        &[
+            "- [ ] Bins 🔁 every week 📅 2026-12-08",
+            "- [x] Bins ⏰ 2026-12-02 10:30 🔁 every week 📅 2026-12-01 ✅ 2026-12-02",
+        ],
+    );
+    case(
+        "- [ ] Bins 🔁 every day 📅 2026-12-01 15:00",
+        "2026-12-01",
+        &[
+            "- [ ] Bins 🔁 every day 📅 2026-12-02 15:00",
+            "- [x] Bins 🔁 every day 📅 2026-12-01 15:00 ✅ 2026-12-01",
+        ],
+    );
+}
+
+#[test]
+fn the_other_forms_are_done_as_their_plugins_do() {
+    case("- [ ] Call (@2026-12-01 09:30) Bob", "2026-12-01", &["- [x] Call (@2026-12-01 09:30) Bob"]);
+    case("- [ ] Card @{2026-12-01} @@{09:30}", "2026-12-01", &["- [x] Card @{2026-12-01} @@{09:30}"]);
+    // Reminder counts from today, where that is later.
+    case(
+        "- [ ] Call (@2026-07-13 09:00 🔁every monday) ^c",
+        "2026-12-01",
+        &[
+            "- [ ] Call (@2026-12-07 09:00 🔁every monday)",
+            "- [x] Call (@2026-07-13 09:00 🔁every monday) ^c",
+        ],
+    );
+    case(
+        "- [ ] Drink (@2026-12-01 13:00 🔁 every 2 hours)",
+        "2026-12-01",
+        &[
+            "- [ ] Drink (@2026-12-01 15:00 🔁 every 2 hours)",
+            "- [x] Drink (@2026-12-01 13:00 🔁 every 2 hours)",
+        ],
+    );
+    // Reminder Toast moves the date on in its line, until its last day.
+    let toast = "- [ ] Meet @remind(2026-11-30 09:30) @repeat(weekly on mon until 2026-12-08) @before(5m)";
+    case(toast, "2026-11-30", &[&toast.replace("2026-11-30", "2026-12-07")]);
+    case(
+        &toast.replace("2026-11-30", "2026-12-07"),
+        "2026-12-07",
+        &[&toast.replace("2026-11-30", "2026-12-07").replace("[ ]", "[x]")],
+    );
+}
+
+#[test]
+fn a_note_that_is_a_task() {
+    let note = "---\ntags: [task]\nstatus: open\ndue: 2026-12-01\n---\nCake\n";
+    let changed = done_with(note, "2026-12-02", &Rules::default()).unwrap();
+    assert_eq!(
+        text(&changed),
+        "---\ntags: [task]\nstatus: done\ndue: 2026-12-01\ncompletedDate: 2026-12-02\n---\nCake\n"
+    );
+    assert_eq!(changed.text, "status: done\ncompletedDate: 2026-12-02");
+    let note = "---\ntags: [task]\nscheduled: 2026-12-01T09:30\ndue: 2026-12-02\nrecurrence: DTSTART:20261201;FREQ=WEEKLY;BYDAY=TU\n---\n";
+    let changed = done_with(note, "2026-12-10", &Rules::default()).unwrap();
+    assert_eq!(
+        text(&changed),
+        "---\ntags: [task]\nscheduled: 2026-12-15T09:30\ndue: 2026-12-16\nrecurrence: DTSTART:20261201;FREQ=WEEKLY;BYDAY=TU\ncomplete_instances:\n  - 2026-12-01\n---\n"
+    );
+    let again = task::scan(PATH, &changed.bytes, &Rules::default());
+    assert_eq!(again[0].task.tellings[0].at.to_string(), "2026-12-16T09:00:00");
+    let note = "---\ntags: [task]\nscheduled: 2026-12-01\nrecurrence: FREQ=DAILY;INTERVAL=3\nrecurrence_anchor: completion\n---\n";
+    let changed = done_with(note, "2026-12-10", &Rules::default()).unwrap();
+    assert_eq!(
+        text(&changed),
+        "---\ntags: [task]\nscheduled: 2026-12-13\nrecurrence: DTSTART:20261210;FREQ=DAILY;INTERVAL=3\nrecurrence_anchor: completion\ncomplete_instances:\n  - 2026-12-10\n---\n"
+    );
+}
+
+#[test]
+fn what_is_not_understood_stays_as_it_is() {
+    for rule in ["every fortnight", "every week for 3 times", "every day until 2027-01-01"] {
+        let line = format!("- [ ] Thing 🔁 {rule} 📅 2026-12-01\n");
+        if let Err(error) = done_with(&line, "2026-12-01", &Rules::default()) {
+            assert!(matches!(error, TaskError::Repeat { .. }), "{error}");
+        } else {
+            panic!("{rule} was done");
+        }
+    }
+    let now: DateTime = "2026-12-01T12:00".parse().unwrap();
+    let id = task_id(PATH, "Thing");
+    let meant = Meant { path: PATH, id: &id, due: None };
+    let note = "- [x] Thing 📅 2026-12-01\n- [ ] Things 📅 2026-12-01\n";
+    let error = change::done(note.as_bytes(), &meant, &Rules::default(), now).unwrap_err();
+    assert!(matches!(error, TaskError::NoSuchId(_)), "{error}");
+}
+
+#[test]
+fn of_two_with_the_same_words_the_one_that_was_told_is_meant() {
+    let note = "- [ ] Call 📅 2026-12-01\n- [ ] Call 📅 2026-12-02\n- [ ] Call 📅 2026-12-02\n";
+    let id = task_id(PATH, "Call");
+    let due: DateTime = "2026-12-02T09:00".parse().unwrap();
+    let meant = Meant { path: PATH, id: &id, due: Some(due) };
+    let changed = change::done(note.as_bytes(), &meant, &Rules::default(), due).unwrap();
+    let after =
+        "- [ ] Call 📅 2026-12-01\n- [x] Call 📅 2026-12-02 ✅ 2026-12-02\n- [ ] Call 📅 2026-12-02\n";
+    assert_eq!((text(&changed).as_str(), changed.line), (after, 2));
+    let to: DateTime = "2026-12-02T18:00".parse().unwrap();
+    let changed = change::snooze(note.as_bytes(), &meant, &Rules::default(), to).unwrap();
+    let after =
+        "- [ ] Call 📅 2026-12-01\n- [ ] Call ⏰ 2026-12-02 18:00 📅 2026-12-02\n- [ ] Call 📅 2026-12-02\n";
+    assert_eq!(text(&changed), after);
+}
+
+proptest! {
+    /// Whatever stands around it, Done and Snooze change the task's own line alone, and never lose a byte of another.
+    #[test]
+    fn other_lines_stay(
+        before in "([a-zé# \\[\\]📅-]{0,12}\r?\n){0,4}",
+        after in "([a-zé# \\[\\]📅-]{0,12}\r?\n){0,4}",
+        rule in "( 🔁 every (day|week|month|2 months|month on the last))?",
+        form in 0..3_usize,
+    ) {
+        let line = match form {
+            0 => format!("- [ ] Thing{rule} 📅 2026-12-01"),
+            1 => "- [ ] Thing (@2026-12-01 09:30)".to_owned(),
+            _ => "- [ ] Thing @{2026-12-01}".to_owned(),
+        };
+        let note = format!("{before}{line}\n{after}");
+        let rules = Rules { on: vec![Format::Tasks, Format::Reminder, Format::Kanban], ..Rules::default() };
+        let id = task_id(PATH, "Thing");
+        let meant = Meant { path: PATH, id: &id, due: None };
+        let now: DateTime = "2026-12-01T12:00".parse().unwrap();
+        for changed in [
+            change::done(note.as_bytes(), &meant, &rules, now),
+            change::snooze(note.as_bytes(), &meant, &rules, now),
+        ].into_iter().flatten() {
+            let text = text(&changed);
+            prop_assert!(text.starts_with(&before) && text.ends_with(&after), "{note:?} -> {text:?}");
+            prop_assert!(text.contains(&changed.text));
+        }
+    }
+}
