@@ -357,13 +357,14 @@ fn dated_lines_that_nobody_tells_are_said() {
         "# Work\n\n- [ ] Pay rent 📅 2026-12-01\n- [x] Done 📅 2026-12-01\n- [ ] Call (@2026-12-02 09:30)\n",
     );
     vault.write("logs/a.md", "- [ ] said 📅 2026-12-01\n");
-    insta::assert_snapshot!(vault.run(&["check"]).shown(), @"
+    insta::assert_snapshot!(vault.run(&["check"]).shown(), @r#"
     exit 0
     --- stdout
     Tasks.md:3:16: 2 tasks with dates of other programs are not told, from this line on (`📅 2026-12-01`); turn their form on with `[reminders] also`, or put what you want to be told into `Reminders.md`: `vault-agent remind add`
     --- stderr
     tasks of other programs are theirs to tell; that is no fault
-    ");
+    2 tasks with a date are not told (tasks 1, reminder 1); to be told of them, set `also = ["tasks", "reminder"]` under `[reminders]` in vault-agent.toml
+    "#);
     assert_eq!(vault.run(&["--json", "check"]).ok().json().as_array().unwrap().len(), 1);
     vault.write(
         "vault-agent.toml",
