@@ -230,6 +230,7 @@ impl TaskBook<'_> {
                 found.push(entry.path.clone());
             }
         }
+        found.sort_unstable();
         match found.as_slice() {
             [one] => Ok(one.clone()),
             [] => Err(TaskError::NoSuchId(id.to_owned())),

@@ -24,7 +24,8 @@ fn text(changed: &Changed) -> String {
 #[track_caller]
 fn case(line: &str, today: &str, after: &[&str]) {
     let changed = done_with(&format!("# Day\n{line}\nwords\n"), today, &Rules::default()).unwrap();
-    assert_eq!(text(&changed), format!("# Day\n{}\nwords\n", after.join("\n")), "{line}");
+    let stands: String = after.iter().map(|line| format!("{line}\n")).collect();
+    assert_eq!(text(&changed), format!("# Day\n{stands}words\n"), "{line}");
     if let Some(at) = after.iter().position(|line| *line == changed.text) {
         assert_eq!(changed.line, at + 2, "the line as it is told stands where it is told");
     }

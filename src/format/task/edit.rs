@@ -82,8 +82,9 @@ pub fn next(line: &Line<'_>, format: Format, dates: &[(Key, Option<When>)], crea
         }
     }
     if let Some(created) = created.filter(|_| line.field(format, Key::Created).is_none()) {
-        let dates = [Key::Start, Key::Scheduled, Key::Due];
-        let first = line.fields.iter().find(|field| field.format == format && dates.contains(&field.key));
+        let goes = |key: Key| dates.iter().any(|(known, when)| *known == key && when.is_none());
+        let is_date = |key: Key| matches!(key, Key::Start | Key::Scheduled | Key::Due) && !goes(key);
+        let first = line.fields.iter().find(|field| field.format == format && is_date(field.key));
         let at = first.map_or(line.item.end, |field| field.at.start);
         match format {
             Format::Tasks => splices.put(at..at, format!("➕ {created} ")),
