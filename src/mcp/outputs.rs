@@ -15,7 +15,7 @@ use crate::memory::{self, commitments};
 
 #[cfg(feature = "assistant")]
 pub use lcm::{Described, Expansion, Grepped, Piece};
-pub use reminders::{DoneLine, Reminder, Reminders, Written};
+pub use reminders::{DoneLine, Reminders, Written};
 
 /// What a search found.
 #[derive(Debug, Serialize, JsonSchema)]

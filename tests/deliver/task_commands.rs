@@ -102,7 +102,7 @@ fn snooze_tells_it_once_more_and_leaves_the_rest() {
     vault.set_now("2027-02-01T09:30:00Z");
     assert_eq!((told(&vault), told(&vault)), (1, 0));
     let bob = id(&vault, "Call Bob");
-    let run = vault.run(&["remind", "snooze", &bob, "--minutes", "15"]).ok();
+    let run = vault.run(&["remind", "snooze", &bob, "--until", "2027-02-01 09:45"]).ok();
     assert_eq!(run.stdout, "- [ ] Call Bob (@2027-02-01 09:45)\n");
 }
 

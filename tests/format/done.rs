@@ -285,13 +285,13 @@ fn a_note_that_is_a_task() {
     let changed = done_with(note, "2026-12-10", &Rules::default()).unwrap();
     assert_eq!(
         text(&changed),
-        "---\ntags: [task]\nscheduled: 2026-12-13\nrecurrence: DTSTART:20261210;FREQ=DAILY;INTERVAL=3\nrecurrence_anchor: completion\ncomplete_instances:\n  - 2026-12-10\n---\n"
+        "---\ntags: [task]\nscheduled: 2026-12-13\nrecurrence: \"DTSTART:20261210;FREQ=DAILY;INTERVAL=3\"\nrecurrence_anchor: completion\ncomplete_instances:\n  - 2026-12-10\n---\n"
     );
 }
 
 #[test]
 fn what_is_not_understood_stays_as_it_is() {
-    for rule in ["every fortnight", "every week for 3 times", "every day until 2027-01-01"] {
+    for rule in ["every fortnight", "every week for 3 times", "every day until January 1, 2027"] {
         let line = format!("- [ ] Thing 🔁 {rule} 📅 2026-12-01\n");
         if let Err(error) = done_with(&line, "2026-12-01", &Rules::default()) {
             assert!(matches!(error, TaskError::Repeat { .. }), "{error}");

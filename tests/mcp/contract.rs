@@ -22,6 +22,11 @@ fn vault() -> TestVault {
 - 14:02 Ann moves to Leeds
 //- /Reminders.md
 - [ ] date=2026-12-05 time=09:30 recur=weekly msg="Water plants" id=rid_AAAABBBBCCCC
+//- /vault-agent.toml
+[reminders]
+also = ["tasks"]
+//- /Home.md
+- [ ] Pay rent 📅 2026-12-05
 //- /Pinned.md
 - Pinned fact
 //- /logs/s/c/w.md
@@ -71,7 +76,7 @@ fn valid(tool: &str) -> Value {
         "memory_promote" => json!({"date": "2026-11-30", "line": 1, "section": "Ann"}),
         "reminder_add" => json!({"when": "tomorrow 9am", "message": "Call \"Mum\""}),
         "reminder_update" => json!({"id": "rid_AAAABBBBCCCC", "message": "Water the plants"}),
-        "reminder_done" => json!({"id": "rid_AAAABBBBCCCC"}),
+        "reminder_done" => json!({"id": vault_agent::tasks::task_id("Home.md", "Pay rent")}),
         "reminder_snooze" => json!({"id": "rid_AAAABBBBCCCC", "minutes": 20}),
         "memory_edit" => {
             json!({"path": "MEMORY.md", "text": "likes green tea", "new_text": "likes black tea"})
