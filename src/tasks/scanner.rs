@@ -6,7 +6,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use jiff::Timestamp;
 
 use super::{TaskSettings, plugins, task_id};
-use crate::format::task::{self, Rules, Task};
+use crate::format::task::{self, Placed, Rules, Task};
 use crate::vault::{Entry, NotePath, Stat, Vault, VaultError, WalkOptions};
 
 /// A task in a note.
@@ -57,16 +57,20 @@ impl Scanner {
         let notes = notes(vault, settings).map_err(|error| error.to_string())?;
         let (mut problems, mut there) = (Vec::new(), HashSet::new());
         self.read = 0;
+        let mut changed = Vec::new();
         for entry in notes {
             let path = entry.path.as_str();
             there.insert(path.to_owned());
             if self.notes.get(path).is_some_and(|seen| seen.stat == entry.stat) {
                 continue;
             }
-            match vault.read(&entry.path) {
-                Ok(bytes) => {
+            changed.push(entry);
+        }
+        for (entry, read) in changed.iter().zip(read_all(vault, &changed, &rules)) {
+            match read {
+                Ok(tasks) => {
                     self.read += 1;
-                    self.take(&entry.path, entry.stat, &bytes, &rules, now);
+                    self.take(&entry.path, entry.stat, tasks, now);
                 }
                 Err(error) => problems.push(error.to_string()),
             }
@@ -75,13 +79,13 @@ impl Scanner {
         Ok(problems)
     }
 
-    fn take(&mut self, path: &NotePath, stat: Stat, bytes: &[u8], rules: &Rules, now: Timestamp) {
+    fn take(&mut self, path: &NotePath, stat: Stat, tasks: Vec<Placed>, now: Timestamp) {
         let before = self.notes.get(path.as_str());
         let known = |id: &str, task: &Task| {
             let same = |old: &&Found| old.id == id && old.task.tellings == task.tellings;
             before.and_then(|seen| seen.tasks.iter().find(same))
         };
-        let tasks = task::scan(path.as_str(), bytes, rules)
+        let tasks = tasks
             .into_iter()
             .map(|placed| {
                 let id = task_id(path.as_str(), &placed.task.words);
@@ -109,6 +113,30 @@ impl Scanner {
     pub fn filter(&self) -> &str {
         self.rules.as_ref().map_or("", |rules| &rules.filter)
     }
+}
+
+/// Fewer notes than this a thread don't pay for it.
+const WORTH_A_THREAD: usize = 100;
+
+/// The tasks of each of these notes, read by as many threads as pay.
+fn read_all(vault: &Vault, notes: &[Entry], rules: &Rules) -> Vec<Result<Vec<Placed>, VaultError>> {
+    let read = |entry: &Entry| {
+        let path = &entry.path;
+        vault.read(path).map(|bytes| task::scan(path.as_str(), &bytes, rules))
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = (notes.len() / WORTH_A_THREAD).clamp(1, cores);
+    if threads < 2 {
+        return notes.iter().map(read).collect();
+    }
+    std::thread::scope(|scope| {
+        let parts = notes.chunks(notes.len().div_ceil(threads));
+        let parts: Vec<_> =
+            parts.map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>())).collect();
+        let join =
+            |part: std::thread::Result<Vec<_>>| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        parts.into_iter().flat_map(|part| join(part.join())).collect()
+    })
 }
 
 /// The notes that may hold tasks, by the settings.

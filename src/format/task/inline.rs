@@ -9,6 +9,9 @@ use super::{Format, Rules};
 pub(super) fn fields(item: &Item<'_>, rules: &Rules) -> Vec<Field> {
     let text = item.text;
     let mut found = Vec::new();
+    if !item.body().contains(':') {
+        return found;
+    }
     let mut from = item.body;
     while let Some(colons) = text[from..item.end].find("::") {
         let colons = from + colons;

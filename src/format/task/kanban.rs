@@ -7,6 +7,10 @@ use super::{Format, KanbanRules, When, moment};
 /// The date, which holds the time too where there is one, and the time for itself.
 pub(super) fn fields(item: &Item<'_>, rules: &KanbanRules) -> Vec<Field> {
     let (date_trigger, time_trigger) = (rules.date_trigger.as_str(), rules.time_trigger.as_str());
+    // Most task lines hold neither, and none of them needs to be searched for both.
+    if !date_trigger.is_empty() && !item.body().contains(date_trigger) {
+        return Vec::new();
+    }
     let time = marked(item, time_trigger, "{", "}", None);
     let not = (time_trigger != date_trigger).then_some(time_trigger);
     let date =

@@ -138,8 +138,12 @@ fn may_hold_tasks(bytes: &[u8]) -> bool {
 
 /// The open task that a line without its terminator is, if a form that is on tells it some time.
 pub fn read_line(text: &str, rules: &Rules) -> Option<Task> {
-    let line = Line::read(text, rules)?;
-    line.is_open(rules).then(|| line.task(rules)).flatten()
+    let item = item::read(text)?;
+    // Most tasks of an old vault are done, and cost no more than a look at their box.
+    if !rules.open.contains(&item.status) {
+        return None;
+    }
+    Line::of(item, rules)?.task(rules)
 }
 
 /// A task line with its fields of all forms.
@@ -154,7 +158,10 @@ pub struct Line<'a> {
 impl<'a> Line<'a> {
     /// Reads a line without its terminator; `None` if it is no task with a field of any form.
     pub fn read(text: &'a str, rules: &Rules) -> Option<Self> {
-        let item = item::read(text)?;
+        Self::of(item::read(text)?, rules)
+    }
+
+    fn of(item: Item<'a>, rules: &Rules) -> Option<Self> {
         let mut fields = emoji::fields(&item);
         fields.extend(inline::fields(&item, rules));
         fields.extend(marker::fields(&item, rules));
