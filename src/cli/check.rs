@@ -107,7 +107,10 @@ fn look_elsewhere(
             line: IdAt::line_of(&bytes, line.start),
             column: 1,
             reason: format!("this reminder is never told: only those in `{}` are", paths.reminders),
-            suggestion: format!("move the line to `{}`", paths.reminders),
+            suggestion: format!(
+                "move the line to `{}`; `vault-agent import --from tasks` does it",
+                paths.reminders
+            ),
         }));
     }
     Ok(())
@@ -185,7 +188,7 @@ fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &Told) -> 
         };
         let reminders = &workspace.settings.paths.reminders;
         let suggestion = format!(
-            "turn their form on with `[reminders] also`, or put what you want to be told into `{reminders}`: `vault-agent remind add`"
+            "turn their form on with `[reminders] also`, or make them lines of `{reminders}`: `vault-agent import --from tasks` shows what would become of them"
         );
         out.push(place(first.line, first.column, reason, suggestion));
     }
@@ -244,7 +247,7 @@ fn look(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, Va
 
 /// A file as people name it, as a note of the vault: from the current folder if it is there, else from
 /// the vault's.
-fn note_path(workspace: &Workspace, file: &Path) -> Result<NotePath, CommandError> {
+pub(super) fn note_path(workspace: &Workspace, file: &Path) -> Result<NotePath, CommandError> {
     let root = workspace.vault.root();
     let here = std::env::current_dir()?.join(file);
     let relative = match here.canonicalize() {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{CommandError, CommandResult, Context, Status, init};
+use super::{CommandError, CommandResult, Context, Status, adopt, init};
 use crate::memory::Origin;
 use crate::transfer::{self, Batch, ImportReport, Importer, Problem, SourceKind, TransferError};
 use crate::vault::{Actor, NotePath};
@@ -13,36 +13,77 @@ const LISTED: usize = 50;
 
 /// Takes in an OpenClaw workspace, a basic-memory project, or a JSON Lines export; what is there
 /// already is not added again, and no note is overwritten.
+///
+/// `--from tasks` looks at the vault's own notes: dated tasks of other plugins and reminder lines in other notes become
+/// lines of the note of reminders. A task stays where it is, without its date. What would be done is shown; `--yes` does it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The workspace's or project's folder, or the export; `-` is an export on standard input.
-    path: PathBuf,
+    /// The workspace's or project's folder, or the export; `-` is an export on standard input. With `--from tasks` a
+    /// note or a folder of the vault, or nothing for all of it.
+    #[arg(required_unless_present = "from")]
+    path: Option<PathBuf>,
     /// Which program it is from; else it is looked at.
     #[arg(long, value_name = "KIND", value_enum)]
-    from: Option<SourceKind>,
+    from: Option<Kind>,
     /// The folder of the vault for notes that are kept whole, instead of `imported/NAME`.
     #[arg(long, value_name = "FOLDER")]
     into: Option<String>,
     /// Shows what would be written, and changes nothing.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
+    /// With `--from tasks`: does what is shown.
+    #[arg(long)]
+    yes: bool,
+}
+
+/// What can be taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// An OpenClaw workspace.
+    Openclaw,
+    /// A basic-memory project.
+    BasicMemory,
+    /// An export of ours, JSON Lines.
+    Jsonl,
+    /// Dated tasks in the vault's own notes.
+    Tasks,
+}
+
+impl Kind {
+    fn source(self) -> Option<SourceKind> {
+        match self {
+            Self::Openclaw => Some(SourceKind::Openclaw),
+            Self::BasicMemory => Some(SourceKind::BasicMemory),
+            Self::Jsonl => Some(SourceKind::Jsonl),
+            Self::Tasks => None,
+        }
+    }
 }
 
 /// Runs `import`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
-    let kind = match args.from {
+    if args.from == Some(Kind::Tasks) {
+        return adopt::run(context, &workspace, args.path.as_deref(), args.yes);
+    }
+    if args.yes {
+        return Err(CommandError::usage("`--yes` means nothing without `--from tasks`").hint("leave it out"));
+    }
+    let Some(path) = &args.path else {
+        return Err(CommandError::usage("which folder or file is to be taken in?"));
+    };
+    let kind = match args.from.and_then(Kind::source) {
         Some(kind) => kind,
-        None if args.path.as_os_str() == "-" => SourceKind::Jsonl,
-        None => SourceKind::detect(&args.path)?,
+        None if path.as_os_str() == "-" => SourceKind::Jsonl,
+        None => SourceKind::detect(path)?,
     };
     let into = args.into.as_deref().map(|folder| NotePath::new(folder.trim_end_matches('/'))).transpose();
     let into = into.map_err(CommandError::usage)?;
-    if kind != SourceKind::Jsonl && lies_in(&args.path, workspace.vault.root()) {
-        return Err(TransferError::InVault(args.path.clone()).into());
+    if kind != SourceKind::Jsonl && lies_in(path, workspace.vault.root()) {
+        return Err(TransferError::InVault(path.clone()).into());
     }
-    let batch = transfer::read(kind, &args.path, into.as_ref(), workspace.zone.name())?;
-    let report = import(&workspace, kind.name(), batch, args.dry_run)?;
+    let batch = transfer::read(kind, path, into.as_ref(), workspace.zone.name())?;
+    let report = import(&workspace, kind.name(), batch, args.dry_run, None)?;
     let status = say(context, &report);
     context.ui.json(&report);
     Ok(status)
@@ -54,6 +95,7 @@ pub(super) fn import(
     client: &str,
     batch: Batch,
     dry_run: bool,
+    operation: Option<&str>,
 ) -> Result<ImportReport, TransferError> {
     let importer = Importer {
         vault: &workspace.vault,
@@ -61,6 +103,7 @@ pub(super) fn import(
         settings: &workspace.settings,
         origin: &Origin::new(Actor::Cli).client(client),
         blank_profile: init::BLANK_PROFILE,
+        operation,
         dry_run,
     };
     importer.import(batch)

@@ -58,7 +58,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         let reason = format!("none of its {} entries is one of a memory store", batch.skipped.len());
         return Err(TransferError::NotUnderstood { path: file.clone(), reason }.into());
     }
-    let report = import(&workspace, "memory-json", batch, *dry_run)?;
+    let report = import(&workspace, "memory-json", batch, *dry_run, None)?;
     let backup = (!dry_run).then(|| back_up(file, workspace.clock.now())).transpose()?;
     let status = say(context, &report);
     if let Some(backup) = &backup {

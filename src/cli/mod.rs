@@ -4,6 +4,7 @@
 //! returns a [`CommandResult`]. [`run`] parses, opens what the command needs and prints an error; it
 //! may be called more than once in one process.
 
+mod adopt;
 mod agent_memories;
 #[cfg(feature = "assistant")]
 mod ask;

@@ -6,6 +6,7 @@
 //!
 //! [`vault::Editor`]: crate::vault::Editor
 
+mod adopt;
 mod book;
 mod error;
 mod findings;
@@ -19,6 +20,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use crate::format::id::ReminderId;
 use crate::format::reminder::RemindersFile;
 
+pub use adopt::{Adopted, Kept, adopt};
 pub use book::{Book, Listed, Previewed, Written};
 pub use error::ReminderError;
 pub use findings::{IdAt, IdHashes, PlacedFinding, findings};

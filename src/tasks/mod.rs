@@ -31,7 +31,7 @@ pub use book::{ListedTask, TaskBook, WrittenTask, is_task_id};
 pub use error::TaskError;
 pub use offer::{Offer, offer};
 pub use plugins::rules;
-pub use scanner::{Found, Scanner};
+pub use scanner::{Found, Scanner, notes};
 
 /// What the settings say of task lines.
 #[derive(Debug, Clone)]

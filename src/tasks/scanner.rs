@@ -140,7 +140,10 @@ fn read_all(vault: &Vault, notes: &[Entry], rules: &Rules) -> Vec<Result<Vec<Pla
 }
 
 /// The notes that may hold tasks, by the settings.
-pub(super) fn notes(vault: &Vault, settings: &TaskSettings) -> Result<Vec<Entry>, VaultError> {
+///
+/// # Errors
+/// The vault can't be listed.
+pub fn notes(vault: &Vault, settings: &TaskSettings) -> Result<Vec<Entry>, VaultError> {
     let from = patterns(&settings.from);
     let options = WalkOptions { exclude: settings.exclude.clone(), wide: true, ..WalkOptions::default() };
     let mut entries = vault.walk(&options)?.entries;

@@ -9,7 +9,7 @@ use super::{Batch, Found, Item, Problem, TransferError};
 use crate::config::Settings;
 use crate::format::daily;
 use crate::memory::Origin;
-use crate::vault::{EditError, Editor, NotePath, Plan, Vault, VaultError};
+use crate::vault::{EditError, Editor, NotePath, OPERATION, Plan, Vault, VaultError};
 
 /// Writes batches.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +24,8 @@ pub struct Importer<'a> {
     pub origin: &'a Origin,
     /// The profile of a new vault: one that still reads so counts as none.
     pub blank_profile: &'a str,
+    /// The name that ties these writes to others, which `undo` takes back together.
+    pub operation: Option<&'a str>,
     /// Whether to say what would be written, and write nothing.
     pub dry_run: bool,
 }
@@ -159,7 +161,12 @@ impl Importer<'_> {
         let count = merged.count;
         let from = self.origin.client.as_deref().unwrap_or("elsewhere");
         let subject = format!("imported from {from}: {count} to {path}");
-        self.editor.edit_with(path, &self.origin.why(subject), |bytes| {
+        let why = self.origin.why(subject);
+        let why = match self.operation {
+            Some(operation) => why.trailer(OPERATION, operation),
+            None => why,
+        };
+        self.editor.edit_with(path, &why, |bytes| {
             *merged = self.merged(kind, bytes, items);
             if merged.added.is_empty() {
                 Plan::Operations(Vec::new())

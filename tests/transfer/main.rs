@@ -10,3 +10,4 @@ mod import;
 mod migrate;
 #[path = "../support/mod.rs"]
 mod support;
+mod tasks;

@@ -1,0 +1,166 @@
+//! Lines of other notes made ours: dated tasks of other plugins, and reminder lines that stand where nobody tells them.
+//! Pure.
+//!
+//! A reminder line moves whole. A task stays where it is, as a task without a date: its date, time and recurrence become a
+//! line of the note of reminders, and no other byte of it changes. What a reminder line has no words for (every two
+//! weeks, a time that has passed) stays as it is, and is told with the reason.
+
+use std::ops::Range;
+
+use jiff::{Timestamp, civil};
+
+use crate::format::reminder::{self, Recur, Reminder};
+use crate::format::task::repeat::{self, Every};
+use crate::format::task::{self, Key, Rules, Task};
+use crate::schedule::{self, Zone};
+
+/// A line that becomes ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Adopted {
+    /// Its number, from 1.
+    pub line: usize,
+    /// Its bytes, without the terminator.
+    pub text: Vec<u8>,
+    /// What stays in its place; `None` for a line that goes.
+    pub left: Option<String>,
+    /// What it becomes, without ids where it had none.
+    pub reminders: Vec<Reminder>,
+}
+
+/// A line that can't become ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Its number, from 1.
+    pub line: usize,
+    /// Why not.
+    pub reason: String,
+}
+
+/// What a note has that can become ours, and what can't, in the order of its lines.
+///
+/// `path` is the note's, for tasks that are notes; `rules` say which forms are read.
+pub fn adopt(
+    path: &str,
+    bytes: &[u8],
+    rules: &Rules,
+    now: Timestamp,
+    zone: &Zone,
+) -> (Vec<Adopted>, Vec<Kept>) {
+    let (mut adopted, mut kept) = (Vec::new(), Vec::new());
+    for line in reminder::parse(bytes).reminders {
+        let reminders = vec![line.reminder];
+        adopted.push(Adopted { line: line.line, text: line.text, left: None, reminders });
+    }
+    for placed in task::scan(path, bytes, rules) {
+        let text = std::str::from_utf8(&placed.text).unwrap_or_default();
+        let Some(line) = task::Line::read(text, rules) else {
+            let reason =
+                "a note that is a task stays one: `[reminders] also = [\"tasknotes\"]` tells it".to_owned();
+            kept.push(Kept { line: placed.line, reason });
+            continue;
+        };
+        match reminders(&placed.task, now, zone) {
+            Ok(reminders) => {
+                let left = Some(without_times(&line));
+                adopted.push(Adopted { line: placed.line, text: placed.text.clone(), left, reminders });
+            }
+            Err(reason) => kept.push(Kept { line: placed.line, reason }),
+        }
+    }
+    adopted.sort_by_key(|one| one.line);
+    (adopted, kept)
+}
+
+/// The reminders that say what a task does: one for each time at which it is told.
+fn reminders(task: &Task, now: Timestamp, zone: &Zone) -> Result<Vec<Reminder>, String> {
+    let main = task.tellings.iter().find(|telling| telling.lead == 0).or(task.tellings.first());
+    let Some(main) = main else { return Err("it has no time".to_owned()) };
+    let recur = match &task.repeat {
+        None => Recur::None,
+        Some(text) => recurrence(text, main.at.date())?,
+    };
+    let msg = task.words.trim().to_owned();
+    if msg.is_empty() {
+        return Err("it has no words".to_owned());
+    }
+    let mut out: Vec<Reminder> = Vec::new();
+    for telling in &task.tellings {
+        let (date, time) = (telling.at.date(), telling.at.time());
+        let first = Reminder { date, time, recur, day: None, msg: msg.clone(), id: None, block_id: None };
+        let passed = schedule::resolve(zone, telling.at) < now;
+        match schedule::next_occurrence(zone, &first, now).filter(|_| passed && recur != Recur::None) {
+            Some(next) => out.push(Reminder { date: next.local.date(), day: next.day, ..first }),
+            // A time before the task's own that has passed is of no use any more.
+            None if passed && telling.lead > 0 => {}
+            None if passed => {
+                return Err(format!(
+                    "it was due {}: give it a date that is to come, or tick it",
+                    shown(telling.at)
+                ));
+            }
+            None => out.push(first),
+        }
+    }
+    Ok(out)
+}
+
+fn shown(at: civil::DateTime) -> String {
+    at.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// The recurrence of a reminder line that gives the same days, from the date on.
+fn recurrence(text: &str, date: civil::Date) -> Result<Recur, String> {
+    let other = || format!("it comes again `{text}`, and a reminder line only daily, weekly or monthly");
+    let repeat = repeat::english(text).or_else(|_| {
+        repeat::toast(text).and_then(|(repeat, until)| match until {
+            None => Ok(repeat),
+            Some(_) => Err(repeat::RepeatError::NoUnit),
+        })
+    });
+    let repeat = repeat.map_err(|_| other())?;
+    if repeat.interval != 1 || repeat.when_done || !repeat.months.is_empty() {
+        return Err(other());
+    }
+    let weekday = u8::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
+    let same_day = |days: &[i8]| days.is_empty() || days == [date.day()];
+    let on_it =
+        repeat.weekdays.len() == 1 && repeat.weekdays[0].day == weekday && repeat.weekdays[0].nth == 0;
+    match repeat.every {
+        Every::Day if repeat.weekdays.is_empty() && repeat.days.is_empty() => Ok(Recur::Daily),
+        Every::Week if (repeat.weekdays.is_empty() || on_it) && repeat.days.is_empty() => Ok(Recur::Weekly),
+        Every::Month if repeat.weekdays.is_empty() && same_day(&repeat.days) => Ok(Recur::Monthly),
+        _ => Err(other()),
+    }
+}
+
+/// The line without the fields that say when it is told, and the blanks before them.
+fn without_times(line: &task::Line<'_>) -> String {
+    let (text, body) = (line.item.text, line.item.body);
+    let about_time = |key: Key| {
+        matches!(
+            key,
+            Key::Reminder | Key::Due | Key::Scheduled | Key::Start | Key::Repeat | Key::Before | Key::Time
+        )
+    };
+    let mut gone: Vec<Range<usize>> = line
+        .fields
+        .iter()
+        .filter(|field| about_time(field.key))
+        .map(|field| {
+            let start = text[..field.at.start].trim_end_matches(' ').len().max(body);
+            start..field.at.end
+        })
+        .collect();
+    gone.sort_by_key(|range| (range.start, range.end));
+    let (mut out, mut at) = (String::new(), 0);
+    for range in gone {
+        out.push_str(text.get(at..range.start.max(at)).unwrap_or_default());
+        at = at.max(range.end);
+    }
+    out.push_str(&text[at..]);
+    // A field at the beginning leaves its blank behind.
+    if out.len() > body && out[body..].starts_with(' ') {
+        out.remove(body);
+    }
+    out
+}

@@ -1,0 +1,65 @@
+//! `import --from tasks`: dated tasks and reminder lines of other notes become ours, shown first and undone at once.
+
+use crate::support::TestVault;
+
+const HOUSE: &str = "# House\n\n- [ ] Pay rent 🔁 every month 📅 2026-12-05\n  - [ ] Call Bob (@2026-12-02 15:00) ^bob\n\
+                     - [ ] Bins 🔁 every 2 weeks 📅 2026-12-03\n- [ ] Late 📅 2026-11-01\n- [x] Done 📅 2026-12-05\n\
+                     - [ ] No date\r\n- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Stray\" id=rid_AAAAAAAAAAAA\nlast";
+
+fn vault() -> TestVault {
+    TestVault::new(&format!(
+        "//- now: 2026-12-01T09:30:00Z\n//- /Reminders.md\nmine\n//- /Projects/House.md\n{HOUSE}"
+    ))
+}
+
+#[test]
+fn what_would_become_ours_is_shown_and_nothing_is_changed() {
+    let vault = vault();
+    let before = (vault.read("Reminders.md"), vault.read("Projects/House.md"));
+    let run = vault.run(&["import", "--from", "tasks"]).ok();
+    assert!(run.stdout.contains("Projects/House.md:3: - [ ] Pay rent"), "{}", run.stdout);
+    assert!(run.stdout.contains("  stays: - [ ] Pay rent\n"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("date=2026-12-05 time=09:00 recur=monthly msg=\"Pay rent\""),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stderr.contains("Projects/House.md:5: left as it is: it comes again `every 2 weeks`"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr.contains("Projects/House.md:6: left as it is: it was due 2026-11-01 09:00"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("nothing is changed; `--yes`"), "{}", run.stderr);
+    assert_eq!((vault.read("Reminders.md"), vault.read("Projects/House.md")), before);
+    let json = vault.run(&["--json", "import", "--from", "tasks", "Projects"]).ok().json();
+    assert_eq!((json["dry_run"].as_bool(), json["taken"].as_array().unwrap().len()), (Some(true), 3));
+}
+
+#[test]
+fn with_yes_they_are_ours_and_one_undo_takes_it_back() {
+    let vault = vault();
+    let before = (vault.read("Reminders.md"), vault.read("Projects/House.md"));
+    let _ = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
+    let reminders = vault.read("Reminders.md");
+    for line in [
+        "- [ ] date=2026-12-05 time=09:00 recur=monthly msg=\"Pay rent\"\n",
+        "- [ ] date=2026-12-02 time=15:00 recur=none msg=\"Call Bob\"\n",
+        "- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Stray\" id=rid_AAAAAAAAAAAA\n",
+    ] {
+        assert!(reminders.contains(line), "{reminders}");
+    }
+    assert_eq!(
+        vault.read("Projects/House.md"),
+        "# House\n\n- [ ] Pay rent\n  - [ ] Call Bob ^bob\n- [ ] Bins 🔁 every 2 weeks 📅 2026-12-03\n\
+         - [ ] Late 📅 2026-11-01\n- [x] Done 📅 2026-12-05\n- [ ] No date\r\nlast"
+    );
+    let again = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
+    assert!(again.stdout.contains("no line can become ours"), "{}", again.stdout);
+    let _ = vault.run(&["undo"]).ok();
+    assert_eq!((vault.read("Reminders.md"), vault.read("Projects/House.md")), before);
+}
