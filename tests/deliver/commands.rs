@@ -360,7 +360,7 @@ fn dated_lines_that_nobody_tells_are_said() {
     insta::assert_snapshot!(vault.run(&["check"]).shown(), @r#"
     exit 0
     --- stdout
-    Tasks.md:3:16: 2 tasks with dates of other programs are not told, from this line on (`📅 2026-12-01`); turn their form on with `[reminders] also`, or put what you want to be told into `Reminders.md`: `vault-agent remind add`
+    Tasks.md:3:16: 2 tasks with dates of other programs are not told, from this line on (`📅 2026-12-01`); turn their form on with `[reminders] also`, or make them lines of `Reminders.md`: `vault-agent import --from tasks` shows what would become of them
     --- stderr
     tasks of other programs are theirs to tell; that is no fault
     2 tasks with a date are not told (tasks 1, reminder 1); to be told of them, set `also = ["tasks", "reminder"]` under `[reminders]` in vault-agent.toml
@@ -382,5 +382,5 @@ fn dated_lines_that_nobody_tells_are_said() {
     vault.write("Garden.md", format!("# Beds\n{line}\n```\n{line}\n```\n"));
     let run = vault.run(&["--json", "check"]);
     assert_eq!(run.code, 1);
-    insta::assert_snapshot!(run.json()[0], @r#"{"column":1,"line":2,"path":"Garden.md","reason":"this reminder is never told: only those in `Reminders.md` are","suggestion":"move the line to `Reminders.md`"}"#);
+    insta::assert_snapshot!(run.json()[0], @r#"{"column":1,"line":2,"path":"Garden.md","reason":"this reminder is never told: only those in `Reminders.md` are","suggestion":"move the line to `Reminders.md`; `vault-agent import --from tasks` does it"}"#);
 }
