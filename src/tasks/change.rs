@@ -152,7 +152,7 @@ fn put(bytes: &[u8], placed: &Placed, format: Format, written: Written) -> Chang
     let below = next.as_ref().is_some_and(|(_, below)| *below);
     let above = next.iter().filter(|_| !below).map(|(next, _)| next);
     let after = next.iter().filter(|_| below).map(|(next, _)| next);
-    let all: Vec<&[u8]> = above.chain(&line).chain(after).map(|text| text.as_bytes()).collect();
+    let all: Vec<&[u8]> = above.chain(&line).chain(after).map(String::as_bytes).collect();
     let mut with = all.join(between);
     if !all.is_empty() {
         with.extend_from_slice(terminator);
