@@ -1,13 +1,17 @@
-//! Recall measured: LoCoMo's questions against LoCoMo's conversations, turn by turn, and what it costs.
+//! Recall measured: questions against conversations of two people (LoCoMo), logs of a user with an assistant (LongMemEval)
+//! and notes, what it costs, and when nothing is given.
 //!
 //! ```text
-//! cargo bench --bench recall -- [--data FILE] [--model DIR] [--fit] [--none] [--speed] [--blocks N]
+//! cargo bench --bench recall -- [--data FILE] [--logs FILE] [--notes DIR] [--model DIR] [--talks] [--fit] [--none] [--whole]
+//!                               [--speed] [--blocks N]
 //! ```
 //!
-//! `FILE` (default `../shared/bench/locomo-dev.json`) stays where it is: its licence forbids to copy it here.
-//! A conversation's own turns are the candidates of its questions. "Ours" is shown twice: with weights
-//! fitted on the other conversations only (the honest figure), and as the program ranks. `--model` adds a
-//! row with a sentence model from a directory; `--fit` prints weights anew; `--blocks` sizes the speed test.
+//! The data (default: in `../shared/bench`) stays where it is: the licence of the first forbids to copy it here.
+//! A conversation's own turns are the candidates of its questions, as a user's logs are. "Ours" is shown with weights fitted
+//! on the other conversations and logs only (the honest figure), with weights fitted on the other kind, and as the program
+//! ranks. `--talks` leaves the logs out, `--model` adds a row with a sentence model from a directory; `--fit` prints weights
+//! anew, `--none` those of the gate; `--whole` asks in various manners through the whole program, and of notes; `--blocks`
+//! sizes the speed test.
 #![allow(
     missing_docs,
     clippy::print_stdout,
@@ -26,12 +30,11 @@ mod metrics;
 mod none;
 #[path = "recall/speed.rs"]
 mod speed;
-#[cfg(feature = "index")]
 #[path = "recall/whole.rs"]
 mod whole;
 
 use fit::Row;
-use metrics::{Metrics, line, mean};
+use metrics::{Metrics, line};
 use vault_agent::embed::Table;
 
 fn main() {
@@ -43,58 +46,70 @@ fn main() {
         return;
     };
     let table = Table::builtin();
-    let conversations = data::read(&text);
+    let mut conversations = data::conversations(&text);
+    let talks = conversations.len();
+    if !args.iter().any(|arg| arg == "--talks") {
+        let path = value("--logs").unwrap_or_else(|| "../shared/bench/longmemeval-dev.jsonl.gz".to_owned());
+        conversations.extend(data::logs(&path));
+    }
     let blocks = value("--blocks").and_then(|n| n.parse().ok()).unwrap_or(100_000);
     if args.iter().any(|arg| arg == "--speed") {
-        speed::report(&conversations, blocks);
+        speed::report(&conversations[..talks], blocks);
         return;
     }
+    let notes = value("--notes").unwrap_or_else(|| "../shared/bench/notes-dev".to_owned());
+    let notes = data::vaults(std::path::Path::new(&notes));
     if args.iter().any(|arg| arg == "--none") {
-        none::fit(&conversations);
-        none::report(&conversations);
+        none::report(&conversations, &notes, true);
+        return;
+    }
+    if args.iter().any(|arg| arg == "--whole") {
+        whole::manners(&conversations[..talks]);
+        whole::notes(&notes);
         return;
     }
     let rows = fit::rows(&conversations, &|text| table.embed(text), true);
     if args.iter().any(|arg| arg == "--fit") {
         fit::report(&rows);
-        none::fit(&conversations);
+        return;
     }
-    println!("| ranking | recall@5 | recall@10 | recall@20 | MRR | nDCG@10 |\n|---|---|---|---|---|---|");
-    let show = |name: &str, all: &[Metrics]| println!("| {name} {}", line(all));
+    let all = [true; _];
+    let unseen = fit::unseen(&rows, &all, 1.0);
     let by = |rank: fn(&Row) -> Vec<f32>| -> Vec<Metrics> {
         rows.iter().map(|row| fit::metrics_by(row, &rank(row))).collect()
     };
-    show("BM25", &by(|row| row.bm25.clone()));
-    show("vectors alone", &by(|row| row.cosine.clone()));
-    show("published 0.7 vector + 0.3 BM25 with a floor", &by(fit::published));
-    show("reciprocal rank fusion", &by(fit::reciprocal));
-    let folds = fit::folds(&rows, &[true; _], 1.0);
-    let unseen: Vec<Metrics> = folds.iter().flatten().copied().collect();
-    show("ours, each conversation unseen", &unseen);
-    let ours: Vec<Metrics> = rows.iter().map(|row| fit::metrics_of(row, &fit::Model::built_in())).collect();
-    show("ours, as built", &ours);
+    let mut rankings = vec![
+        ("BM25", by(|row| row.bm25.clone())),
+        ("vectors alone", by(|row| row.cosine.clone())),
+        ("published 0.7 vector + 0.3 BM25 with a floor", by(fit::published)),
+        ("reciprocal rank fusion", by(fit::reciprocal)),
+        ("ours, each conversation unseen", unseen.clone()),
+        ("ours, fitted on the other kind", fit::foreign(&rows, &all, 1.0)),
+        ("ours, as built", rows.iter().map(|row| fit::metrics_of(row, &fit::Model::built_in())).collect()),
+    ];
     if let Some(dir) = value("--model") {
         let model = vault_agent::embed::local::Local::open(std::path::Path::new(&dir)).unwrap();
         let rows = fit::rows(&conversations, &|text| model.embed_one(text), false);
-        let folds = fit::folds(&rows, &[true; _], 1.0);
-        show("ours with the sentence model, unseen", &folds.into_iter().flatten().collect::<Vec<_>>());
+        rankings.push(("ours with the sentence model, unseen", fit::unseen(&rows, &all, 1.0)));
     }
-    #[cfg(feature = "index")]
-    show("ours, through vault, index and search", &whole::measure(&conversations));
+    rankings.push(("ours, through vault, index and search", whole::measure(&conversations)));
+    for (kind, is_log) in [("conversations of two", false), ("logs of an assistant", true)] {
+        println!(
+            "\n| {kind} | recall@5 | recall@10 | recall@20 | MRR | nDCG@10 | session@5 |\n|---|---|---|---|---|---|---|"
+        );
+        for (name, metrics) in &rankings {
+            println!("| {name} {}", line(&fit::of(&rows, metrics, |row| row.is_log == is_log)));
+        }
+    }
     println!(
-        "\nrecall@10 by conversation, unseen: {}",
-        folds.iter().map(|fold| format!("{:.3}", mean(fold).r10)).collect::<Vec<_>>().join(" ")
+        "\n| category, unseen | questions | recall@5 | recall@10 | recall@20 | MRR | nDCG@10 | session@5 |\n|---|---|---|---|---|---|---|---|"
     );
-    println!(
-        "\n| category | questions | recall@5 | recall@10 | recall@20 | MRR | nDCG@10 |\n|---|---|---|---|---|---|---|"
-    );
-    for (category, name) in
-        [(1, "multi-hop"), (2, "temporal"), (3, "open-domain"), (4, "single-hop"), (5, "adversarial")]
-    {
-        let of: Vec<Metrics> =
-            rows.iter().zip(&unseen).filter(|(row, _)| row.category == category).map(|(_, m)| *m).collect();
+    for (category, name) in data::CATEGORIES {
+        let of = fit::of(&rows, &unseen, |row| row.category == category);
         println!("| {name} | {} {}", of.len(), line(&of));
     }
-    none::report(&conversations);
-    speed::report(&conversations, blocks);
+    whole::manners(&conversations[..talks]);
+    whole::notes(&notes);
+    none::report(&conversations, &notes, false);
+    speed::report(&conversations[..talks], blocks);
 }

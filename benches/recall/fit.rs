@@ -1,4 +1,5 @@
-//! Fitting the weights: a listwise softmax over each question's candidates, cross-validated by conversation. A
+//! Fitting the weights: a listwise softmax over each question's candidates, cross-validated by conversation, over
+//! conversations of two people and logs of users with an assistant at once. A
 //! first fit looks at all candidates; the second at each question's [`HARDEST`] by the first: what is far from the
 //! answer teaches nothing more.
 
@@ -14,6 +15,10 @@ use crate::metrics::{self, Metrics};
 
 /// So many candidates of each question are looked at closely.
 const HARDEST: usize = 150;
+/// So many fits, each without its share of the conversations and of the logs.
+pub const FOLDS: usize = 5;
+/// What a question of the logs counts in the fit: there are fewer of them.
+const LOG: f64 = 6.0;
 /// What is fitted: a weight a signal, and what is added to some where a question asks for several things.
 const FREE: usize = SIGNALS + SEVERAL.len();
 
@@ -43,12 +48,23 @@ impl Model {
 /// One question: the signals of every candidate.
 pub struct Row {
     pub several: bool,
-    pub conversation: usize,
+    /// Which conversation is left out of the fit with it.
+    pub fold: usize,
+    /// Whether a user talks with an assistant.
+    pub is_log: bool,
     pub category: u8,
+    /// Each candidate's session.
+    pub sessions: Vec<u32>,
     pub signals: Vec<[f32; SIGNALS]>,
     pub bm25: Vec<f32>,
     pub cosine: Vec<f32>,
     pub evidence: Vec<usize>,
+}
+
+impl Row {
+    fn counts(&self) -> f64 {
+        if self.is_log { LOG } else { 1.0 }
+    }
 }
 
 pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, builtin: bool) -> Vec<Row> {
@@ -56,17 +72,17 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
     for (at, conversation) in conversations.iter().enumerate() {
         let corpus = &conversation.corpus;
         let candidates = Candidates::new(corpus, |_| true);
-        let names = names_of(conversation.turns.iter().map(|(author, _)| author.as_str()));
+        let names = names_of(conversation.turns.iter().map(|said| said.author.as_str()));
         let other = (!builtin).then(|| {
             let vectors: Vec<Vec<f32>> =
-                conversation.turns.iter().map(|(_, text)| embed(&without_names(text, &names))).collect();
+                conversation.turns.iter().map(|said| embed(&without_names(&said.text, &names))).collect();
             let mut matrix = Matrix::new(vectors[0].len());
             vectors.iter().for_each(|vector| matrix.push(vector));
             matrix
         });
         let matrix = other.as_ref();
         for asked in &conversation.questions {
-            let question = Question::new(&asked.text, jiff::civil::date(2024, 6, 1));
+            let question = Question::new(&asked.text, asked.today);
             let probe = Probe::new(&embed(&without_names(&asked.text, &names)));
             let vectors = probe.as_ref().map(|probe| Vectors { matrix, probe });
             let mut sink = Table(vec![[0.0; SIGNALS]; corpus.len()]);
@@ -82,8 +98,10 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let cosine = (0..corpus.len()).map(cosine).collect();
             out.push(Row {
                 several: question.wants.several,
-                conversation: at,
+                fold: at % FOLDS,
+                is_log: conversation.is_log,
                 category: asked.category,
+                sessions: (0..corpus.len()).map(|slot| corpus.meta(slot as u32).file).collect(),
                 signals: sink.0,
                 bm25: score::plain_bm25(corpus, candidates, question),
                 cosine,
@@ -110,7 +128,7 @@ fn order(scores: &[f32]) -> Vec<usize> {
 }
 
 pub fn metrics_by(row: &Row, scores: &[f32]) -> Metrics {
-    metrics::of(&order(scores), &row.evidence)
+    metrics::of(&order(scores), &row.evidence, &row.sessions)
 }
 
 fn top(scores: &[f32]) -> f64 {
@@ -177,14 +195,14 @@ fn descend(rows: &[&Row], candidates: &[Vec<usize>], used: &[bool; SIGNALS], l2:
     }
     let scale: Vec<f64> = spread.iter().map(|sum| 1.0 / (sum / n).sqrt().max(1e-6)).collect();
     let (mut w, mut m, mut v) = ([0.0_f64; FREE], [0.0_f64; FREE], [0.0_f64; FREE]);
-    let count = rows.len() as f64;
+    let count: f64 = rows.iter().map(|row| row.counts()).sum();
     for step in 1..=steps {
         let model = Model(std::array::from_fn(|at| w[at] * scale[at]));
         let mut gradient = [0.0_f64; FREE];
         for (row, candidates) in rows.iter().zip(candidates) {
             let of_row = gradient_of(row, candidates, &model.weights(row));
             for (at, sum) in gradient.iter_mut().enumerate().filter(|(at, _)| *at < SIGNALS || row.several) {
-                *sum += f64::from(of_row[signal(at)]);
+                *sum += row.counts() * f64::from(of_row[signal(at)]);
             }
         }
         let rate = 0.05 * (1.0 - f64::from(step) / (f64::from(steps) * 1.05));
@@ -220,48 +238,67 @@ fn gradient_of(row: &Row, candidates: &[usize], weights: &Weights) -> [f32; SIGN
     sum
 }
 
-/// Each fold's metrics with weights that never saw its conversation.
-pub fn folds(rows: &[Row], used: &[bool; SIGNALS], l2: f64) -> Vec<Vec<Metrics>> {
-    let count = rows.iter().map(|row| row.conversation).max().map_or(0, |most| most + 1);
-    (0..count)
+/// Each question's metrics with weights that never saw its conversation.
+pub fn unseen(rows: &[Row], used: &[bool; SIGNALS], l2: f64) -> Vec<Metrics> {
+    let models: Vec<Model> = (0..FOLDS)
         .map(|fold| {
-            let train: Vec<&Row> = rows.iter().filter(|row| row.conversation != fold).collect();
-            let model = fit(&train, used, l2);
-            rows.iter().filter(|row| row.conversation == fold).map(|row| metrics_of(row, &model)).collect()
+            let train: Vec<&Row> = rows.iter().filter(|row| row.fold != fold).collect();
+            fit(&train, used, l2)
         })
-        .collect()
+        .collect();
+    rows.iter().map(|row| metrics_of(row, &models[row.fold])).collect()
+}
+
+/// Each question's metrics with weights that never saw a corpus of its kind.
+pub fn foreign(rows: &[Row], used: &[bool; SIGNALS], l2: f64) -> Vec<Metrics> {
+    let model = |is_log: bool| {
+        let train: Vec<&Row> = rows.iter().filter(|row| row.is_log != is_log).collect();
+        fit(&train, used, l2)
+    };
+    let models = [model(false), model(true)];
+    rows.iter().map(|row| metrics_of(row, &models[usize::from(row.is_log)])).collect()
+}
+
+/// The metrics of the questions that `is`.
+pub fn of(rows: &[Row], all: &[Metrics], is: impl Fn(&Row) -> bool) -> Vec<Metrics> {
+    rows.iter().zip(all).filter(|(row, _)| is(row)).map(|(_, metrics)| *metrics).collect()
 }
 
 pub fn report(rows: &[Row]) {
-    let show = |name: &str, used: &[bool; SIGNALS], l2: f64| {
-        let folds = folds(rows, used, l2);
-        let each: Vec<String> = folds.iter().map(|fold| format!("{:.3}", metrics::mean(fold).r10)).collect();
-        let all: Vec<Metrics> = folds.into_iter().flatten().collect();
+    let show = |name: &str, all: &[Metrics]| {
+        let temporal = metrics::mean(&of(rows, all, |row| row.category == 2)).r10;
+        let own: Vec<String> = (0..FOLDS)
+            .map(|fold| of(rows, all, |row| !row.is_log && row.fold == fold))
+            .map(|fold| format!("{:.3}", metrics::mean(&fold).r10))
+            .collect();
+        let (talks, logs) = (of(rows, all, |row| !row.is_log), of(rows, all, |row| row.is_log));
         println!(
-            "{name:24} {} folds {} r10 {:.4}",
-            metrics::line(&all),
-            each.join(" "),
-            metrics::mean(&all).r10
+            "{name:24} talks {} ({}; temporal {temporal:.3}) logs {}",
+            metrics::line(&talks),
+            own.join(" "),
+            metrics::line(&logs)
         );
     };
+    let l2 = std::env::var("L2").ok().and_then(|l2| l2.parse().ok()).unwrap_or(1.0);
     let all = [true; SIGNALS];
-    show("all", &all, 1.0);
     let without = |names: &[&str]| -> [bool; SIGNALS] { std::array::from_fn(|k| !names.contains(&NAMES[k])) };
+    let new = ["own_top", "agent", "agent_asked", "length", "vector_beside"];
+    show("all", &unseen(rows, &all, l2));
+    show("of the other kind", &foreign(rows, &all, l2));
+    show("before", &unseen(rows, &without(&new), l2));
     if let Ok(sets) = std::env::var("WITHOUT") {
         for set in sets.split(';') {
             let names: Vec<&str> = set.split(',').collect();
-            show(&format!("- {set}"), &without(&names), 1.0);
+            show(&format!("- {set}"), &unseen(rows, &without(&names), l2));
         }
     }
     if std::env::var_os("ABLATE").is_some() {
-        for k in 0..SIGNALS {
-            let mut used = all;
-            used[k] = false;
-            show(&format!("- {}", NAMES[k]), &used, 1.0);
+        for name in NAMES {
+            show(&format!("- {name}"), &unseen(rows, &without(&[name]), l2));
         }
     }
     let every: Vec<&Row> = rows.iter().collect();
-    let model = fit(&every, &all, 1.0);
+    let model = fit(&every, &all, l2);
     println!("pub const FITTED: Weights = [");
     for (name, weight) in NAMES.iter().zip(model.0) {
         println!("    {weight:.3}, // {name}");

@@ -8,10 +8,19 @@ pub struct Metrics {
     pub r20: f64,
     pub mrr: f64,
     pub ndcg: f64,
+    /// Whether a session with evidence is among the first five.
+    pub s5: f64,
 }
 
 /// Of one ranking, best first, looked at to depth 50.
-pub fn of(order: &[usize], evidence: &[usize]) -> Metrics {
+pub fn of(order: &[usize], evidence: &[usize], sessions: &[u32]) -> Metrics {
+    let mut first: Vec<u32> = Vec::new();
+    for session in order.iter().take(50).map(|slot| sessions[*slot]) {
+        if first.len() < 5 && !first.contains(&session) {
+            first.push(session);
+        }
+    }
+    let found = evidence.iter().any(|slot| first.contains(&sessions[*slot]));
     let ranks: Vec<usize> = order
         .iter()
         .take(50)
@@ -32,6 +41,7 @@ pub fn of(order: &[usize], evidence: &[usize]) -> Metrics {
         r20: recall(20),
         mrr: ranks.first().map_or(0.0, |rank| 1.0 / *rank as f64),
         ndcg: ranks.iter().filter(|rank| **rank <= 10).map(|rank| gain(*rank)).sum::<f64>() / ideal,
+        s5: f64::from(u8::from(found)),
     }
 }
 
@@ -44,10 +54,11 @@ pub fn mean(all: &[Metrics]) -> Metrics {
         r20: sum(|m| m.r20),
         mrr: sum(|m| m.mrr),
         ndcg: sum(|m| m.ndcg),
+        s5: sum(|m| m.s5),
     }
 }
 
 pub fn line(all: &[Metrics]) -> String {
     let m = mean(all);
-    format!("| {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |", m.r5, m.r10, m.r20, m.mrr, m.ndcg)
+    format!("| {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |", m.r5, m.r10, m.r20, m.mrr, m.ndcg, m.s5)
 }

@@ -1,135 +1,259 @@
-//! When to give nothing: questions against their own conversation, and against another's.
+//! When to give nothing: prompts over a memory that has their answer, and over one that hasn't, through the whole program.
+//!
+//! The gate's logistics, of conversations and of notes, are fitted here (`--none`).
 
-use jiff::tz::TimeZone;
-use vault_agent::recall::corpus::{names_of, without_names};
-use vault_agent::recall::matrix::Probe;
-use vault_agent::recall::question::Question;
-use vault_agent::recall::score::{self, Candidates, Near, Prompt, Scores, Vectors, Work};
-use vault_agent::recall::signal::{NEAR, SURE_ENOUGH, weights};
+use vault_agent::recall::signal::SURE_ENOUGH;
+use vault_agent::recall::sure::{FIRST, Logistic, MEASURES, Measured, NAMES, as_built, sureness};
 
-use crate::data::Conversation;
+use crate::data::{Conversation, Vault};
+use crate::whole::Built;
 
-/// The soft coverage and the standardised cosine of the surest of the best blocks, and its sureness.
-fn surest(conversation: &Conversation, candidates: &Candidates, text: &str) -> (f64, f64, f64) {
-    let corpus = &conversation.corpus;
-    let names = names_of(corpus.authors().iter().map(String::as_str));
-    let probe = Probe::new(&vault_agent::embed::Table::builtin().embed(&without_names(text, &names)));
-    let vectors = probe.as_ref().map(|probe| Vectors { matrix: None, probe });
-    let question = Question::new(text, jiff::civil::date(2024, 6, 1));
-    let mut scores = Scores::new(weights(&question), Near::Cosine(NEAR), corpus.len());
-    let (question, zone) = (&question, &TimeZone::UTC);
-    let prompt = Prompt { corpus, candidates, question, vectors, zone };
-    score::signals(prompt, &mut Work::default(), &mut scores);
-    let best = scores.best(corpus, candidates, 24);
-    let surest = best.into_iter().max_by(|a, b| scores.sureness(*a).total_cmp(&scores.sureness(*b)));
-    surest.map_or((0.0, 0.0, 0.0), |slot| {
-        (f64::from(scores.soft(slot)), f64::from(scores.vector(slot)), scores.sureness(slot))
-    })
+/// What nobody's memory helps with.
+const SMALL_TALK: &[&str] = &[
+    "How are you doing today?",
+    "What a lovely day it is!",
+    "I'm a bit tired this morning.",
+    "Tell me a joke.",
+    "Haha, that was really funny!",
+    "I hope you are well.",
+    "Nice talking to you, see you tomorrow!",
+    "What's up with you?",
+    "Can you help me with something?",
+    "That makes sense, thank you for your help.",
+    "I will try that and come back to you later.",
+    "Let me think about it for a moment.",
+    "How was your weekend?",
+    "Sing me a song!",
+    "What do you think about that?",
+    "That's great news, well done!",
+    "Wie geht es dir heute?",
+    "Schönes Wetter heute, oder?",
+    "Ich bin heute ein bisschen müde.",
+    "Erzähl mir einen Witz.",
+    "Das war wirklich lustig, danke dir!",
+    "Ich melde mich später wieder bei dir.",
+    "Comment vas-tu aujourd'hui ?",
+    "Il fait beau aujourd'hui, n'est-ce pas ?",
+    "Raconte-moi une blague.",
+    "Je suis un peu fatigué ce matin.",
+    "¿Qué tal te va hoy?",
+    "Hace muy buen tiempo hoy.",
+    "Cuéntame un chiste, por favor.",
+    "Estoy un poco cansado esta mañana.",
+    "Come stai oggi?",
+    "Che bella giornata!",
+    "Raccontami una barzelletta.",
+    "Como você está hoje?",
+    "Que dia lindo, não é?",
+    "Conta uma piada para mim.",
+    "Hoe gaat het vandaag met je?",
+    "Wat een mooie dag!",
+    "Vertel eens een grap.",
+    "Jak się dzisiaj masz?",
+    "Opowiedz mi dowcip.",
+    "Hur mår du idag?",
+    "Vilken fin dag det är!",
+    "Hvordan har du det i dag?",
+    "Mitä sinulle kuuluu tänään?",
+    "Jak se dnes máš?",
+    "Bugün nasılsın?",
+    "Bana bir fıkra anlat.",
+    "Как у тебя сегодня дела?",
+    "Расскажи мне анекдот.",
+    "Сегодня прекрасная погода.",
+    "Як твої справи сьогодні?",
+    "你今天过得怎么样？",
+    "今天天气真好啊。",
+    "给我讲个笑话吧。",
+    "我今天有点累了。",
+    "今日の調子はどうですか？",
+    "いい天気ですね。",
+    "何か面白い話をして。",
+    "오늘 기분이 어때요?",
+    "농담 하나 해 줘.",
+    "كيف حالك اليوم؟",
+    "احك لي نكتة.",
+    "आज आप कैसे हैं?",
+    "Hôm nay bạn có khỏe không?",
+    "Apa kabar hari ini?",
+];
+
+/// What a prompt may be dressed in.
+const DRESSES: &[(&str, &str)] = &[
+    ("", " Please answer in one sentence."),
+    ("Hi there! ", " Thanks!"),
+    ("Could you tell me ", " Keep it short, please."),
+    ("Hello, ", ""),
+    ("Quick question: ", " Thank you in advance."),
+];
+
+/// A prompt over a memory: what kind of memory, which group of prompts, whether it has the answer, and what is measured
+/// of each find.
+struct Sample {
+    kind: usize,
+    group: &'static str,
+    answers: bool,
+    finds: Vec<Measured>,
 }
 
-/// Of one question over one memory: the best soft match, the best cosine, the surest.
-type Surest = (f64, f64, f64);
+const KINDS: [&str; 3] = ["conversations of two", "logs of an assistant", "notes"];
 
-/// For each question its conversation, then how sure a find is with the answer in the memory, and with
-/// another conversation as the memory.
-fn samples(conversations: &[Conversation]) -> Vec<Sample> {
-    let candidates: Vec<Candidates> =
-        conversations.iter().map(|c| Candidates::new(&c.corpus, |_| true)).collect();
+fn samples(conversations: &[Conversation], notes: &[Vault]) -> Vec<Sample> {
+    let (talks, logs): (Vec<&Conversation>, Vec<&Conversation>) =
+        conversations.iter().partition(|conversation| !conversation.is_log);
+    let logs: Vec<&Conversation> = logs.into_iter().step_by(3).collect();
     let mut out = Vec::new();
-    for (at, conversation) in conversations.iter().enumerate() {
-        let other = (at + 1) % conversations.len();
-        for asked in conversation.questions.iter().filter(|asked| asked.category != 5) {
-            let own = surest(conversation, &candidates[at], &asked.text);
-            out.push((at, own, surest(&conversations[other], &candidates[other], &asked.text)));
+    let built = |of: &[&Conversation]| Built::of(of);
+    let own: Vec<Built> = talks.iter().map(|talk| built(&[talk])).collect();
+    let all = built(&talks);
+    let diaries: Vec<Built> = logs.iter().map(|log| built(&[log])).collect();
+    let folders: Vec<Built> = notes.iter().map(|vault| Built::copy(&vault.folder)).collect();
+    let mut n = 0_usize;
+    let mut ask = |built: &Built, kind: usize, group, answers, text: &str| {
+        n += 1;
+        let (before, behind) = DRESSES[n % DRESSES.len()];
+        for dressed in [text.to_owned(), format!("{before}{text}{behind}")] {
+            let finds = built.recall.measures(&dressed).unwrap();
+            out.push(Sample { kind, group, answers, finds });
+        }
+    };
+    for (at, talk) in talks.iter().enumerate() {
+        let asked = talk.questions.iter().filter(|asked| asked.category != 5);
+        for (n, asked) in asked.enumerate().filter(|(n, _)| n % 3 == 0) {
+            ask(&own[at], 0, "own", true, &asked.text);
+            ask(&own[(at + 1) % own.len()], 0, "another's", false, &asked.text);
+            if n % 2 == 0 {
+                ask(&all, 0, "in a large vault", true, &asked.text);
+            }
+            if n % 6 == 0 && !diaries.is_empty() {
+                ask(&diaries[n % diaries.len()], 1, "foreign", false, &asked.text);
+            }
+            if n % 6 == 3 && !folders.is_empty() {
+                ask(&folders[n % folders.len()], 2, "foreign", false, &asked.text);
+            }
+        }
+    }
+    for (at, log) in logs.iter().enumerate() {
+        ask(&diaries[at], 1, "own", true, &log.questions[0].text);
+        for other in [1, 2, 3] {
+            ask(&diaries[(at + other) % diaries.len()], 1, "another's", false, &log.questions[0].text);
+        }
+        ask(&all, 0, "foreign", false, &log.questions[0].text);
+    }
+    for (at, vault) in notes.iter().enumerate() {
+        for (n, question) in vault.questions.iter().enumerate() {
+            let answers = !question.notes.is_empty();
+            ask(&folders[at], 2, if answers { "own" } else { "no answer" }, answers, &question.text);
+            ask(&folders[(at + 1 + n % 3) % folders.len()], 2, "another's", false, &question.text);
+            if n % 5 == 0 {
+                ask(&all, 0, "foreign", false, &question.text);
+            }
+        }
+    }
+    for (n, text) in SMALL_TALK.iter().enumerate() {
+        ask(&own[n % own.len()], 0, "small talk", false, text);
+        ask(&all, 0, "small talk", false, text);
+        for (kind, built) in [(1, &diaries), (2, &folders)] {
+            if !built.is_empty() {
+                ask(&built[n % built.len()], kind, "small talk", false, text);
+            }
         }
     }
     out
 }
 
-pub fn report(conversations: &[Conversation]) {
-    let samples = samples(conversations);
-    let all: Vec<&Sample> = samples.iter().collect();
-    let (none, kept) = shares(&all, SURE_ENOUGH, |surest| surest.2);
-    println!(
-        "\nNONE at {SURE_ENOUGH}: {:.1} % of unanswerable questions, while {:.1} % of answerable ones keep their memory",
-        none * 100.0,
-        kept * 100.0
-    );
-    let (mut nones, mut keeps, mut n) = (0.0, 0.0, 0.0);
-    let mut folds = Vec::new();
-    for fold in 0..conversations.len() {
-        let (test, train): (Vec<&Sample>, Vec<&Sample>) = samples.iter().partition(|(at, ..)| *at == fold);
-        let weights = logistic(&train);
-        let sure = |surest: &Surest| sureness(&weights, surest);
-        let (none, kept) = shares(&test, threshold(&train, KEEP, sure), sure);
-        folds.push(format!("{:.1}/{:.1}", none * 100.0, kept * 100.0));
-        nones += none * test.len() as f64;
-        keeps += kept * test.len() as f64;
-        n += test.len() as f64;
+impl Sample {
+    fn first(&self) -> &[Measured] {
+        &self.finds[..FIRST.min(self.finds.len())]
     }
-    println!(
-        "fitted on the other conversations: {:.1} % and {:.1} % ({})",
-        nones / n * 100.0,
-        keeps / n * 100.0,
-        folds.join(" ")
-    );
+
+    /// How sure the surest of the first finds is.
+    fn surest(&self, sure: impl Fn(&Measured) -> f64) -> f64 {
+        self.first().iter().map(sure).fold(0.0, f64::max)
+    }
+
+    /// One, then the most of each measure.
+    fn most(&self) -> [f64; MEASURES + 1] {
+        let most = |at: usize| self.first().iter().map(|find| f64::from(find.of[at])).fold(0.0, f64::max);
+        std::array::from_fn(|at| if at == 0 { 1.0 } else { most(at - 1) })
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        (self.kind, self.group, self.answers) == (other.kind, other.group, other.answers)
+    }
 }
 
-type Sample = (usize, Surest, Surest);
+/// So many of the answerable of each group keep their memory in the fit.
+const KEEP: f64 = 0.94;
 
-/// So many of the answerable keep their memory in the fit.
-const KEEP: f64 = 0.915;
-
-/// How many of the unanswerable get nothing and of the answerable something, at a threshold.
-fn shares(samples: &[&Sample], threshold: f64, sure: impl Fn(&Surest) -> f64) -> (f64, f64) {
-    let n = samples.len().max(1) as f64;
-    let share = |is: &dyn Fn(&Sample) -> bool| samples.iter().filter(|sample| is(sample)).count() as f64 / n;
-    (share(&|(_, _, other)| sure(other) < threshold), share(&|(_, own, _)| sure(own) >= threshold))
-}
-
-fn threshold(samples: &[&Sample], keep: f64, sure: impl Fn(&Surest) -> f64) -> f64 {
-    let mut own: Vec<f64> = samples.iter().map(|(_, own, _)| sure(own)).collect();
-    own.sort_by(f64::total_cmp);
-    own[((1.0 - keep) * own.len() as f64) as usize]
-}
-
-fn sureness(w: &[f64; 3], x: &Surest) -> f64 {
-    1.0 / (1.0 + (-(w[0] + w[1] * x.0 + w[2] * x.1)).exp())
-}
-
-/// A logistic regression on the two signals, by Newton's method.
-fn logistic(samples: &[&Sample]) -> [f64; 3] {
-    let points = samples.iter().flat_map(|(_, own, other)| [(own, 1.0), (other, 0.0)]);
-    let points: Vec<(&Surest, f64)> = points.collect();
-    let mut w = [0.0_f64; 3];
-    for _ in 0..30 {
-        let (mut gradient, mut curve) = ([0.0; 3], [[0.0; 3]; 3]);
-        for (surest, y) in &points {
-            let (p, x) = (sureness(&w, surest), [1.0, surest.0, surest.1]);
-            for i in 0..3 {
-                gradient[i] += (p - y) * x[i];
-                for j in 0..3 {
-                    curve[i][j] += p * (1.0 - p) * x[i] * x[j];
+/// A logistic regression by Newton's method; each group counts the same, and so do answerable and other prompts.
+fn fit(samples: &[&Sample]) -> Logistic {
+    let mut weights: Logistic = [0.0; MEASURES + 1];
+    let counts = |of: &Sample| {
+        let group = samples.iter().filter(|one| one.is_same(of)).count() as f64;
+        let groups: f64 = samples
+            .iter()
+            .filter(|one| one.answers == of.answers)
+            .map(|one| 1.0 / samples.iter().filter(|other| other.is_same(one)).count() as f64)
+            .sum();
+        1000.0 / (group * groups)
+    };
+    let mut known: Vec<(&Sample, f64)> = Vec::new();
+    let mut points = Vec::new();
+    for sample in samples.iter().filter(|sample| !sample.finds.is_empty()) {
+        let same = known.iter().find(|(of, _)| of.is_same(sample)).map(|(_, counts)| *counts);
+        let counts = same.unwrap_or_else(|| {
+            known.push((sample, counts(sample)));
+            known[known.len() - 1].1
+        });
+        points.push((sample.most(), f64::from(u8::from(sample.answers)), counts));
+    }
+    for _ in 0..60 {
+        let mut gradient = weights;
+        let mut curve = [[0.0; MEASURES + 1]; MEASURES + 1];
+        (0..=MEASURES).for_each(|i| curve[i][i] = 1.0);
+        for (x, y, counts) in &points {
+            let sum: f64 = x.iter().zip(&weights).map(|(x, w)| x * w).sum();
+            let p = 1.0 / (1.0 + (-sum).exp());
+            for i in 0..=MEASURES {
+                gradient[i] += counts * (p - y) * x[i];
+                for j in 0..=MEASURES {
+                    curve[i][j] += counts * p * (1.0 - p) * x[i] * x[j];
                 }
             }
         }
         let step = solve(curve, gradient);
-        w.iter_mut().zip(step).for_each(|(w, step)| *w -= step);
+        weights.iter_mut().zip(step).for_each(|(w, step)| *w -= step.clamp(-3.0, 3.0));
     }
-    w
+    weights
 }
 
-/// `a x = b` for three unknowns, by elimination.
-fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> [f64; 3] {
-    for i in 0..3 {
-        for j in i + 1..3 {
+/// The weights, shifted so that at [`SURE_ENOUGH`] so many of each group of answerable ones stay.
+fn calibrated(samples: &[&Sample]) -> Logistic {
+    let mut weights = fit(samples);
+    let sure = |sample: &Sample| sample.surest(|find| sureness(&weights, find));
+    let mut least = 1.0_f64;
+    for of in samples.iter().filter(|sample| sample.answers) {
+        let mut group: Vec<f64> = samples.iter().filter(|one| one.is_same(of)).map(|one| sure(one)).collect();
+        group.sort_by(f64::total_cmp);
+        least = least.min(group[((1.0 - KEEP) * group.len() as f64) as usize]);
+    }
+    let logit = |p: f64| (p / (1.0 - p)).ln();
+    weights[0] += logit(SURE_ENOUGH) - logit(least.clamp(1e-6, 1.0 - 1e-6));
+    weights
+}
+
+/// `a x = b`, by elimination.
+fn solve<const N: usize>(mut a: [[f64; N]; N], mut b: [f64; N]) -> [f64; N] {
+    for i in 0..N {
+        for j in i + 1..N {
             let (part, pivot) = (a[j][i] / a[i][i], a[i]);
             a[j].iter_mut().zip(pivot).skip(i).for_each(|(cell, above)| *cell -= part * above);
             b[j] -= part * b[i];
         }
     }
-    for i in (0..3).rev() {
-        for j in i + 1..3 {
+    for i in (0..N).rev() {
+        for j in i + 1..N {
             b[i] -= a[i][j] * b[j];
         }
         b[i] /= a[i][i];
@@ -137,15 +261,45 @@ fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> [f64; 3] {
     b
 }
 
-/// Prints a logistic regression on all conversations, and thresholds.
-pub fn fit(conversations: &[Conversation]) {
-    let samples = samples(conversations);
+fn show(title: &str, samples: &[&Sample], gate: impl Fn(&Sample) -> bool) {
+    println!("\n| NONE, {title} | prompts | right |\n|---|---|---|");
+    let mut groups: Vec<(usize, &str, bool)> =
+        samples.iter().map(|sample| (sample.kind, sample.group, sample.answers)).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let mut all = [(0.0, 0.0); 2];
+    for (kind, group, answers) in groups {
+        let of = samples.iter().filter(|s| (s.kind, s.group, s.answers) == (kind, group, answers));
+        let (n, right) = of.fold((0.0, 0.0), |(n, right), sample| {
+            (n + 1.0, right + f64::from(u8::from(gate(sample) == answers)))
+        });
+        all[usize::from(answers)].0 += n;
+        all[usize::from(answers)].1 += right;
+        println!(
+            "| {}: {group} | {n} | {} {:.1} % |",
+            KINDS[kind],
+            if answers { "kept" } else { "nothing" },
+            100.0 * right / n
+        );
+    }
+    println!(
+        "| all: nothing {:.1} %, kept {:.1} % |",
+        100.0 * all[0].1 / all[0].0,
+        100.0 * all[1].1 / all[1].0
+    );
+}
+
+pub fn report(conversations: &[Conversation], notes: &[Vault], fits: bool) {
+    let samples = samples(conversations, notes);
     let all: Vec<&Sample> = samples.iter().collect();
-    let w = logistic(&all);
-    let sure = |surest: &Surest| sureness(&w, surest);
-    for keep in [0.90, 0.91, 0.92, 0.94] {
-        let threshold = threshold(&all, keep, sure);
-        let (none, _) = shares(&all, threshold, sure);
-        println!("SURE {w:.3?}: keep {keep} at {threshold:.3}: NONE {none:.3}");
+    show("as built", &all, |sample| sample.surest(as_built) >= SURE_ENOUGH);
+    if !fits {
+        return;
+    }
+    let (notes, talks): (Vec<&Sample>, Vec<&Sample>) = all.iter().partition(|sample| sample.kind == 2);
+    for (name, of) in [("SURE", talks), ("SURE_OF_NOTES", notes)] {
+        let weights = calibrated(&of);
+        show(name, &of, |sample| sample.surest(|find| sureness(&weights, find)) >= SURE_ENOUGH);
+        println!("{name} {weights:.3?} of 1 and {NAMES:?}");
     }
 }

@@ -20,7 +20,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 pub fn report(conversations: &[Conversation], blocks: usize) {
     let table = Table::builtin();
     let words: Vec<&str> =
-        conversations[0].turns.iter().flat_map(|(_, text)| text.split_whitespace()).collect();
+        conversations[0].turns.iter().flat_map(|said| said.text.split_whitespace()).collect();
     let texts: Vec<String> = words.chunks(50).map(|words| words.join(" ")).collect();
     let times = texts.iter().map(|text| {
         let start = Instant::now();
@@ -34,14 +34,14 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
     'all: for copy in 0.. {
         for conversation in conversations {
             for (at, turns) in conversation.turns.chunks(24).enumerate() {
-                let passages = turns.iter().zip(1..).map(|((author, text), line)| Passage {
+                let passages = turns.iter().zip(1..).map(|(said, line)| Passage {
                     line,
                     is_turn: true,
                     role: None,
-                    author: Some(author),
+                    author: Some(&said.author),
                     time: Some(1_600_000_000 + 3600 * (copy * 100 + at as i64)),
                     head: "",
-                    text,
+                    text: &said.text,
                 });
                 corpus.put(
                     &format!("logs/discord-channel/{}-{copy}/{at:04}.md", conversation.id),

@@ -4,13 +4,47 @@
 //! question word stands behind it. What is left is as it was typed. Pure.
 
 /// Words of sentences that say how to answer, or greet.
-const WRAPPING: &str = "a again all an and answer answers as asap be brief briefly can concise concisely could dear detail \
-    details even evening exact exactly few fine for full give good great hello help hey hi i if in is it just keep kindly let \
-    line lines long me morning much my no nothing of ok okay one only or paragraph paragraphs please point quick quickly reply \
-    respond response say sentence sentences short shortly simple simply so sorry sure tell thank thanks that the there this to \
-    two three us want with without word words would you your";
+const WRAPPING: &str = "a again all am an and answer answers any anything appreciate appreciated are as asap at be brief briefly \
+    buddy bullet bullets busy but by can cheers concise concisely could day dear detail details do doing don't even evening exact \
+    exactly explain explanation few fine folks for friend full further give good great greatly hello help hey hi hope how hurry i \
+    i'm if in is it it's just keep kind kindly let limit line lines list long lot many mate max maximum me more morning most much \
+    my need needed nice night no nothing of ok okay one only or out paragraph paragraphs please pls plz point points possible \
+    question questions quick quickly really reply respond response rush say sentence sentences short shortly simple simply so \
+    some sorry sure take tell than thank thanks that that's the then there this time to too two three ty thx under us very want \
+    we well with without word words would you you're your advance \
+    antworte antworten auf bitte beste besten dank danke deutsch deine deiner dir du ein eine einem einen einer ganz gern gerne \
+    grüße gruß gruss guten gute hallo hilfe im in ist kurz kurze kurzen knapp liebe lieber mit mir morgen moin nur satz sätzen \
+    tag abend und viele vielen voraus wenigen worten schönen \
+    avance bonjour bonsoir bref brièvement d'avance en merci moi phrase phrases plaît répond réponds répondez s'il salut \
+    seule te trois une vous \
+    breve brevemente buenas buenos días frase frases gracias hola muchas por favor respóndeme responde responda solo tardes una \
+    ciao buongiorno grazie mille risposta rispondi favore \
+    bom dia obrigada obrigado olá responda uma \
+    alsjeblieft antwoord bedankt dank je wel één goedemorgen zin";
+/// Words that are only politeness wherever they stand.
+const POLITE: [&str; 22] = [
+    "please", "pls", "plz", "thanks", "thank", "thx", "hello", "hi", "hey", "kindly", "bitte", "danke",
+    "hallo", "merci", "bonjour", "gracias", "hola", "grazie", "ciao", "obrigado", "obrigada", "bedankt",
+];
+/// Sentences of the same kind in scripts without spaces.
+const UNSPACED: [&str; 14] = [
+    "谢谢",
+    "谢谢你",
+    "多谢",
+    "你好",
+    "您好",
+    "早上好",
+    "请用一句话回答",
+    "请简短回答",
+    "请简单回答",
+    "ありがとう",
+    "ありがとうございます",
+    "こんにちは",
+    "一文で答えてください",
+    "簡潔に答えてください",
+];
 /// What opens a question before its question word.
-const OPENINGS: [&str; 20] = [
+const OPENINGS: [&str; 38] = [
     "can you tell me",
     "could you tell me",
     "can you please tell me",
@@ -31,10 +65,32 @@ const OPENINGS: [&str; 20] = [
     "i'd like to know",
     "i want to know",
     "quick question",
+    "just a quick question",
+    "can you please remind me",
+    "could you please remind me",
+    "would you please tell me",
+    "do you know by any chance",
+    "do you remember by any chance",
+    "i can't remember",
+    "i forgot",
+    "i was curious",
+    "i'm curious",
+    "i'm wondering",
+    "kannst du mir sagen",
+    "kannst du mir bitte sagen",
+    "können sie mir sagen",
+    "weißt du",
+    "weißt du noch",
+    "peux-tu me dire",
+    "puedes decirme",
 ];
 /// What stands behind such an opening.
-const ASKING: [&str; 12] =
-    ["what", "when", "where", "which", "who", "whose", "whom", "why", "how", "what's", "who's", "if"];
+const ASKING: [&str; 38] = [
+    "what", "when", "where", "which", "who", "whose", "whom", "why", "how", "what's", "who's", "if",
+    "whether", "was", "wann", "wo", "wer", "wen", "wem", "wie", "warum", "welche", "welcher", "welches",
+    "wohin", "ob", "où", "quand", "qui", "quel", "quelle", "comment", "dónde", "cuándo", "quién", "qué",
+    "cuál", "cómo",
+];
 
 /// `text` without what it is dressed in; all of it where nothing else is there.
 pub(super) fn undressed(text: &str) -> String {
@@ -50,7 +106,8 @@ pub(super) fn undressed(text: &str) -> String {
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |(at, c): &(usize, char)| {
         let behind = text[at + c.len_utf8()..].chars().next();
-        *c == '\n' || matches!(c, '.' | '!' | '?') && behind.is_none_or(char::is_whitespace)
+        matches!(c, '\n' | '。' | '！' | '？')
+            || matches!(c, '.' | '!' | '?') && behind.is_none_or(char::is_whitespace)
     };
     let mut ends: Vec<usize> = text.char_indices().filter(is_end).map(|(at, c)| at + c.len_utf8()).collect();
     ends.push(text.len());
@@ -59,7 +116,15 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     sentences.filter(|sentence| !sentence.is_empty())
 }
 
+/// Whether a word, lower case, is politeness and nothing else.
+pub(super) fn is_polite(word: &str) -> bool {
+    POLITE.contains(&word)
+}
+
 fn is_wrapping(sentence: &str) -> bool {
+    if UNSPACED.contains(&sentence.trim_matches(|c: char| !c.is_alphanumeric())) {
+        return true;
+    }
     let mut words = words(sentence).peekable();
     words.peek().is_some() && words.all(|word| WRAPPING.split_ascii_whitespace().any(|known| known == word))
 }
@@ -103,6 +168,9 @@ mod tests {
             format!("Hello, {bare}"),
             "Can you tell me what dog did Andrew adopt?".to_owned(),
             format!("Good morning.\n{bare}\nKeep it short, please."),
+            format!("Hallo! {bare} Bitte antworte in einem Satz. Danke!"),
+            format!("{bare} I'm in a hurry. Thanks in advance!"),
+            format!("你好！{bare} 谢谢。"),
         ] {
             assert!(undressed(&dressed).eq_ignore_ascii_case(bare), "{dressed}: {}", undressed(&dressed));
         }

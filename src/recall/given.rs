@@ -15,6 +15,7 @@ use super::question::LONGEST;
 use super::search::{MOST_HITS, Ranked, words_of};
 use super::shipped::is_shipped;
 use super::signal::SURE_ENOUGH;
+use super::sure::{FIRST, Measured};
 use super::uses::Uses;
 use super::within::Within;
 use super::worth::{Judge, Worth};
@@ -97,6 +98,17 @@ impl Recall {
         Ok(recalled)
     }
 
+    /// What is measured of the best finds for a prompt: what the gate is fitted on.
+    ///
+    /// # Errors
+    /// The index's.
+    pub fn measures(&self, text: &str) -> Result<Vec<Measured>, RecallError> {
+        let none = |_: &Snapshot<'_>| Ok((Vec::new(), None));
+        let measures =
+            |_: &Snapshot<'_>, state: &State| Ok((self.rank(state, text, &[], POOL).measures, None));
+        Ok(self.in_step(none, measures)?.0)
+    }
+
     /// Whether a note is never given unasked: what routines are told to do, what they said, and what nobody has said yes to.
     fn is_aside(&self, path: &str) -> bool {
         let paths = &self.settings.paths;
@@ -132,7 +144,7 @@ impl Recall {
         let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
         let uses = OnceCell::new();
         let (mut hits, mut memories, mut said) = (Vec::new(), Vec::new(), Vec::new());
-        for Judged { slot, sure: own, worth, mut hit } in judged {
+        for (place, Judged { slot, sure: own, worth, mut hit }) in judged.into_iter().enumerate() {
             if self.is_aside(&hit.path) {
                 continue;
             }
@@ -149,7 +161,7 @@ impl Recall {
                 hit.score = 0.0;
             }
             if seen.insert((hit.path.clone(), hit.line)) {
-                let similarity = own * self.standing(&hit, &uses, &state.corpus);
+                let similarity = surest * by_place(place) * self.standing(&hit, &uses, &state.corpus);
                 memories.push(memory(&hit, similarity, state.corpus.vector(slot)));
                 hits.push(hit);
                 said.push(worth == Worth::Said);
@@ -179,7 +191,7 @@ impl Recall {
         let chosen = || order.iter().map(|at| &memories[*at]);
         let injection = Injection::new(chosen(), budget.budget_tokens, budget.memory_tokens);
         // A digest is about the question: pins alone make none.
-        let relevant = chosen().filter(|memory| memory.similarity >= SURE_ENOUGH * 0.5);
+        let relevant = chosen().filter(|memory| memory.similarity > 0.0);
         let digest = if sure { choose::digest(relevant, most_chars, &self.zone) } else { None };
         let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
         let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
@@ -283,6 +295,14 @@ fn operators(text: &str) -> Syntax {
     if text.contains('\n') { Syntax::default() } else { syntax::question(crate::embed::cut(text, LONGEST)) }
 }
 
+/// What a find's place among all is worth, beside that of the first: finds keep the ranking's order, unless one repeats
+/// another or is much older.
+fn by_place(place: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
+    let place = place as f64;
+    1.0 / (1.0 + 0.1 * place)
+}
+
 /// A find with what it is worth.
 struct Judged {
     slot: u32,
@@ -292,7 +312,7 @@ struct Judged {
 }
 
 /// The best finds with what they are worth, at most [`POOL`] that are no echo of a question, however many those are; and
-/// how sure the surest is, or a heading above them.
+/// how sure the surest of the [`FIRST`] is, headings among them.
 fn judged(
     snapshot: &Snapshot<'_>,
     state: &State,
@@ -301,7 +321,7 @@ fn judged(
     takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
     ranked: &[Ranked],
 ) -> Result<(Vec<Judged>, f64), IndexError> {
-    let (mut out, mut facts, mut said, mut surest) = (Vec::new(), 0, 0, 0.0_f64);
+    let (mut out, mut facts, mut said, mut first, mut surest) = (Vec::new(), 0, 0, 0, 0.0_f64);
     for ranked in ranked.chunks(POOL) {
         for find in finder::of_slots(snapshot, state, ranked.to_vec(), POOL, &takes)? {
             let Ranked { slot, sure, .. } = find.ranked;
@@ -310,7 +330,10 @@ fn judged(
             if worth != Worth::Nothing
                 || hit.kind == "heading" && !is_shipped(&hit.text) && !judge.is_skill(&hit.path)
             {
-                surest = surest.max(sure);
+                if first < FIRST {
+                    surest = surest.max(sure);
+                }
+                first += 1;
             }
             facts += usize::from(worth == Worth::Fact);
             said += usize::from(worth == Worth::Said);

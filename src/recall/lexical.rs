@@ -70,6 +70,11 @@ struct Sums {
     pairs: Values,
     soft: Values,
     window: Values,
+    /// BM25 of the blocks alone.
+    own: Values,
+    /// The same, and soft matches, each term by how much its word tells, too.
+    telling: Values,
+    soft_telling: Values,
     /// BM25 of the turns that are questions, for the turns after them.
     answers: Values,
     /// BM25 of whole notes, and how rare the terms are that they have.
@@ -105,7 +110,9 @@ impl Layer<'_> {
         room.window.drain(|slot, value| sums.window.push((slot, value)));
         room.session_bm25.drain(|file, value| sums.sessions.push((file, value)));
         room.session_cover.drain(|file, value| sums.session_cover.push((file, value)));
+        room.telling.drain(|slot, value| sums.telling.push((slot, value)));
         room.own.drain(|slot, value| {
+            sums.own.push((slot, value));
             if let Some(after) = turn_beside(corpus, slot, 1)
                 && corpus.shape(slot).has(Shape::QUESTION)
             {
@@ -119,10 +126,12 @@ impl Layer<'_> {
     /// rarity among windows.
     fn alone_and_in_windows(&mut self, of: &Term, found: &Found) {
         let Scope { corpus, candidates, .. } = self.scope;
-        let Room { term, own, window, .. } = &mut *self.room;
+        let Room { term, own, telling, window, .. } = &mut *self.room;
         for posting in found.turns() {
             let length = f32::from(corpus.meta(posting.slot).length);
-            own.add(posting.slot, bm25(posting.tf(), of.rarity, length, candidates.mean_length));
+            let gain = bm25(posting.tf(), of.rarity, length, candidates.mean_length);
+            own.add(posting.slot, gain);
+            telling.add(posting.slot, of.tells * gain);
             spread(corpus, posting.slot, of.window(), |at, weight| {
                 term.add(at, weight * posting.tf());
             });
@@ -203,7 +212,8 @@ impl Layer<'_> {
     /// The term and its near words: the best match in the block counts, and in the turns around.
     fn soften(&mut self, of: &Term, found: &Found) {
         let corpus = self.scope.corpus;
-        let (term, soft) = (&mut self.room.term, &mut self.sums.soft);
+        let Sums { soft, soft_telling: telling, .. } = &mut self.sums;
+        let term = &mut self.room.term;
         found.each_soft(&of.near, |slot, value| term.raise(slot, value));
         let reach = if of.is_soft_alone { &ALONE[..] } else { &NEAR[..] };
         let mut turns = Values::new();
@@ -212,12 +222,16 @@ impl Layer<'_> {
                 turns.push((slot, value));
             } else {
                 soft.push((slot, of.soft_rarity * value));
+                telling.push((slot, of.tells * of.soft_rarity * value));
             }
         });
         for (slot, value) in &turns {
             spread(corpus, *slot, reach, |at, weight| term.raise(at, weight * value));
         }
-        term.drain(|slot, value| soft.push((slot, of.soft_rarity * value)));
+        term.drain(|slot, value| {
+            soft.push((slot, of.soft_rarity * value));
+            telling.push((slot, of.tells * of.soft_rarity * value));
+        });
     }
 }
 
@@ -230,6 +244,9 @@ struct Wholes {
     pairs: f32,
     soft: f32,
     window: f32,
+    own: f32,
+    telling: f32,
+    soft_telling: f32,
     session: f32,
 }
 
@@ -250,12 +267,15 @@ impl Wholes {
                 last = Some(term.rarity);
             }
             this.soft += term.soft_rarity;
+            this.soft_telling += term.tells * term.soft_rarity;
         }
         let most = |values: fn(&Sums) -> &Values| {
             let most = sums.iter().flat_map(values).map(|(_, value)| *value).fold(0.0, f32::max);
             if most > 0.0 { most } else { 1.0 }
         };
         this.window = most(|sums| &sums.window);
+        this.own = most(|sums| &sums.own);
+        this.telling = most(|sums| &sums.telling);
         this.session = most(|sums| &sums.sessions);
         this
     }
@@ -287,6 +307,9 @@ impl Sums {
         add(Signal::Pairs, self.pairs, wholes.pairs);
         add(Signal::SoftNear, self.soft, wholes.soft);
         add(Signal::WindowTop, self.window, wholes.window);
+        add(Signal::OwnTop, self.own, wholes.own);
+        add(Signal::TellingTop, self.telling, wholes.telling);
+        add(Signal::SoftTelling, self.soft_telling, wholes.soft_telling.max(f32::MIN_POSITIVE));
         let mut per_session = |signal: Signal, values: Values, whole: f32| {
             let Some(touched) = &touched else {
                 for (file, value) in values {

@@ -18,7 +18,7 @@ use super::nearest::nearest;
 use super::question::Question;
 use super::score::Vectors;
 use super::signal::NEAR;
-use super::sought::{Sought, sought};
+use super::sought::Sought;
 use super::tally::MANY;
 use super::term::{Scope, count};
 use super::text::Shape;
@@ -50,7 +50,7 @@ pub(super) struct Weights {
     pub least_long_word: f32,
 }
 
-const WEIGHTS: Weights = Weights {
+pub(super) const WEIGHTS: Weights = Weights {
     note: 3.0,
     block: 1.8,
     meaning: 20.0,
@@ -100,6 +100,8 @@ pub(super) struct Notes<'a> {
     pub vectors: Option<Vectors<'a>>,
     /// Which notes' blocks are documents of their own, by number.
     pub lists: &'a [bool],
+    /// What is looked for.
+    pub sought: &'a [Sought],
     /// At most so many documents are wanted.
     pub most: usize,
 }
@@ -138,7 +140,7 @@ impl Notes<'_> {
     pub fn rank(&self) -> Vec<Answering> {
         let corpus = self.scope.corpus;
         let totals = self.totals();
-        let sought = sought(self.scope, self.question, &WEIGHTS);
+        let sought = self.sought;
         let places = share(threads(self.scope.candidates.count), corpus.parts(), |layer| {
             sought.iter().map(|sought| self.places(layer, sought)).collect::<Vec<_>>()
         });

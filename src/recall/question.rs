@@ -4,7 +4,7 @@
 
 use jiff::civil::Date;
 
-use super::dressed::undressed;
+use super::dressed::{is_polite, undressed};
 use super::text::{Terms, words};
 use crate::embed::{Table, cut};
 
@@ -52,6 +52,10 @@ pub struct Wants {
     pub past: bool,
     /// More than one thing.
     pub several: bool,
+    /// What the agent said or did.
+    pub agent: bool,
+    /// Something about the one who asks.
+    pub mine: bool,
 }
 
 /// A question, taken apart.
@@ -84,7 +88,8 @@ impl Question {
         words(text, |word| all.push(word.to_owned()));
         let (mut terms, table) = (Terms::new(), Table::builtin());
         let mut asked: Vec<Asked> = Vec::new();
-        for word in &all {
+        let says_more = all.iter().any(|word| !is_polite(word) && terms.term(word).is_some());
+        for word in all.iter().filter(|word| !says_more || !is_polite(word)) {
             let Some(term) = terms.term(word).map(str::to_owned) else { continue };
             if asked.len() == MOST_TERMS || asked.iter().any(|asked| asked.term == term) {
                 continue;
@@ -111,25 +116,23 @@ impl Question {
 
 impl Wants {
     fn of(words: &[String]) -> Self {
-        let word = |at: usize| words.get(at).map_or("", String::as_str);
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
         let pair = |first: &[&str], second: &[&str]| {
             words
                 .windows(2)
                 .any(|pair| first.contains(&pair[0].as_str()) && second.contains(&pair[1].as_str()))
         };
-        let (first, second) = (word(0), word(1));
-        let named_time = ["day", "date", "month", "year"].contains(&second);
+        // "how many weeks ago", "which year", "since when": wherever in the question they stand.
+        let time = has(&["when"])
+            || pair(&["how"], &["long", "recently", "soon", "often"])
+            || pair(&["what", "which"], TIMES)
+            || pair(&["many"], TIMES);
+        let what = words.iter().position(|word| ["what", "which"].contains(&word.as_str()));
         Self {
-            time: first == "when"
-                || (first == "what" && named_time)
-                || (first == "how" && second == "long")
-                || (first == "since" && second == "when")
-                || (first == "in"
-                    && ["what", "which"].contains(&second)
-                    && ["month", "year"].contains(&word(2))),
-            number: pair(&["how"], &["many", "much", "often", "old"]),
-            name: ["who", "where", "which", "what"].contains(&first),
+            time,
+            number: pair(&["how"], &["many", "much", "often", "old", "long", "far", "big", "tall", "high"])
+                || pair(&["what"], &["number", "amount", "percentage", "price", "size", "score"]),
+            name: has(&["who", "whose", "where", "which", "what"]),
             place: has(&["where"])
                 || pair(&["which", "what"], &["city", "country", "state", "place", "town"]),
             reason: has(&["why", "reason", "reasons", "feel", "feels", "meaning"])
@@ -138,10 +141,24 @@ impl Wants {
                 }),
             past: has(&["did", "was", "were", "had", "has"]),
             several: words.len() > 2
-                && ["what", "which"].contains(&first)
-                && words[1..].iter().take(3).any(|word| is_plural(word)),
+                && what.is_some_and(|at| words[at + 1..].iter().take(3).any(|word| is_plural(word))),
+            mine: has(&["i", "me", "my", "mine", "we", "our"]),
+            agent: pair(&["previous", "earlier", "last", "our", "past"], TALKS)
+                || pair(&["did", "have"], &["you"])
+                || words.windows(2).any(|pair| pair[0] == "you" && is_said(&pair[1])),
         }
     }
+}
+
+const TIMES: &[&str] =
+    &["day", "days", "date", "week", "weeks", "weekday", "month", "months", "year", "years", "time"];
+const TALKS: &[&str] =
+    &["conversation", "chat", "chats", "conversations", "discussion", "session", "talk", "game"];
+
+/// Whether a verb is what somebody said or did.
+fn is_said(word: &str) -> bool {
+    ["said", "told", "gave", "made", "wrote", "found"].contains(&word)
+        || word.len() > 4 && word.ends_with("ed")
 }
 
 /// Whether a word looks like a noun in the plural.
@@ -181,6 +198,12 @@ fn named_dates(words: &[String], today: Date) -> Vec<Named> {
         match word.as_str() {
             "yesterday" => out.extend(today.yesterday().ok().map(of_date)),
             "today" => out.push(of_date(today)),
+            "last" => out.extend(at(index + 1).and_then(|unit| last(unit, today))),
+            "ago" => {
+                let unit = index.checked_sub(1).and_then(at);
+                let number = index.checked_sub(2).and_then(at);
+                out.extend(unit.zip(number).and_then(|(unit, number)| ago(number, unit, today)));
+            }
             _ => {}
         }
         let Some(month) = MONTHS.iter().position(|month| month == word) else { continue };
@@ -204,6 +227,42 @@ fn named_dates(words: &[String], today: Date) -> Vec<Named> {
         }
     }
     out
+}
+
+/// The last such weekday, week or month.
+fn last(unit: &str, today: Date) -> Option<Named> {
+    const WEEKDAYS: [&str; 7] =
+        ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    if let Some(weekday) = WEEKDAYS.iter().position(|weekday| *weekday == unit) {
+        let weekday = jiff::civil::Weekday::from_monday_zero_offset(i8::try_from(weekday).ok()?).ok()?;
+        return today.nth_weekday(-1, weekday).ok().map(of_date);
+    }
+    ago("1", unit, today)
+}
+
+/// "Two weeks ago": a day, or a month where months are counted.
+fn ago(number: &str, unit: &str, today: Date) -> Option<Named> {
+    const NUMBERS: [&str; 12] =
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    let number = match number {
+        "a" | "an" => 1,
+        _ => NUMBERS
+            .iter()
+            .zip(1..)
+            .find(|(name, _)| **name == number)
+            .map(|(_, n)| n)
+            .or(number.parse().ok())?,
+    };
+    let span = jiff::Span::new();
+    match unit.strip_suffix('s').unwrap_or(unit) {
+        "day" => today.checked_sub(span.try_days(number).ok()?).ok().map(of_date),
+        "week" => today.checked_sub(span.try_weeks(number).ok()?).ok().map(of_date),
+        "month" => {
+            let then = today.checked_sub(span.try_months(number).ok()?).ok()?;
+            Some(Named { day: None, ..of_date(then) })
+        }
+        _ => None,
+    }
 }
 
 fn of_date(date: Date) -> Named {
@@ -248,6 +307,11 @@ mod tests {
         assert_eq!(dates("may I march"), []);
         assert_eq!(dates("yesterday"), [day(Some(2026), 11, 20)]);
         assert_eq!(dates("40 March 20000"), []);
+        // 21 November 2026 is a Saturday.
+        assert_eq!(dates("two weeks ago"), [day(Some(2026), 11, 7)]);
+        assert_eq!(dates("What did she say last Friday?"), [day(Some(2026), 11, 20)]);
+        assert_eq!(dates("last month"), [Named { year: Some(2026), month: 10, day: None }]);
+        assert_eq!(dates("ago last 99999999999 days ago"), []);
     }
 
     #[test]
@@ -262,7 +326,9 @@ mod tests {
     fn kinds_of_answers() {
         let wants = |text| Question::new(text, date(2026, 1, 1)).wants;
         assert!(wants("When did she go?").time && wants("When did she go?").past);
-        assert!(wants("How many cats?").number);
+        assert!(wants("Tell me, how many weeks ago was it?").time && wants("And in which year?").time);
+        assert!(!wants("How many cats?").time && wants("How many cats?").number);
+        assert!(wants("What was the name that you suggested?").agent && !wants("Do you know it?").agent);
         assert!(wants("Which city did he see?").place);
         assert!(wants("What inspired her?").reason);
         assert!(wants("Which cities has she seen?").several && !wants("What does this mean?").several);

@@ -19,6 +19,7 @@ use super::signal::Signal;
 pub use super::tally::{Near, Scores, Sink, Table, Work};
 use super::term::Scope;
 use super::text::Shape;
+use crate::index::Role;
 use crate::index::cores::both;
 
 /// Beyond so many candidates, words and vectors are gone through at the same time.
@@ -115,6 +116,12 @@ fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, s
         sink.add(Signal::Speaker, slot, 1.0);
         sink.add(Signal::SpeakerFirst, slot, shape.flag(Shape::FIRST_PERSON));
     }
+    let is_agent = corpus.role(slot) == Some(Role::Agent);
+    sink.add(Signal::Agent, slot, f32::from(u8::from(is_agent)));
+    sink.add(Signal::AgentAsked, slot, f32::from(u8::from(is_agent && wants.agent)));
+    let is_mine = wants.mine && corpus.role(slot) == Some(Role::User) && shape.has(Shape::FIRST_PERSON);
+    sink.add(Signal::Mine, slot, f32::from(u8::from(is_mine)));
+    sink.add(Signal::Length, slot, f32::from(meta.length).ln_1p());
     sink.add(Signal::IsQuestion, slot, shape.flag(Shape::QUESTION));
     sink.add(Signal::Asks, slot, shape.flag(Shape::ASKS));
     sink.add(Signal::Answers, slot, f32::from(u8::from(answers(corpus, slot))));

@@ -2,12 +2,16 @@
 
 use std::cell::{Cell, OnceCell};
 
+use super::dressed::undressed;
 use super::engine::{Asked, Recall, RecallError, State};
 use super::finder::{self, Find};
-use super::notes::{Answering, Notes};
+use super::mended::mended;
+use super::notes::{self, Answering, Notes, is_said};
 use super::question::Question;
 use super::score::{self, Candidates, Near, Scores, Vectors};
 use super::signal::{NEAR, NEAR_SPREADS, weights};
+use super::sought::{Sought, sought};
+use super::sure::{self, Measured};
 use super::term::Scope;
 use super::within::Within;
 use crate::index::syntax::{self, Item, Syntax};
@@ -33,6 +37,8 @@ pub(super) struct Ranked {
 pub(super) struct Ranking {
     /// Best first.
     pub best: Vec<Ranked>,
+    /// What their sureness is made of.
+    pub measures: Vec<Measured>,
     /// What a person should know.
     pub notes: Vec<String>,
     /// The percentage that the settings' model has embedded.
@@ -59,7 +65,9 @@ impl Recall {
         let within = Within::of(query.scope.as_deref());
         let place = Query { scope: within.place.clone(), ..query.clone() };
         let text = crate::embed::cut(&query.text, super::question::LONGEST);
-        let syntax = if syntax::is_question(text) { syntax::question(text) } else { syntax::parse(text) };
+        // What a question is dressed in makes it no less of one.
+        let asks = syntax::is_question(text) || syntax::is_question(&undressed(text));
+        let syntax = if asks { syntax::question(text) } else { syntax::parse(text) };
         let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
         let limit = query.limit.min(MOST_HITS);
         let by_words = |snapshot: &Snapshot<'_>| {
@@ -99,7 +107,7 @@ impl Recall {
         let prefixes = snapshot.scope(place.scope.as_deref())?;
         let candidates = candidates(state, &prefixes, &own);
         let text = if is_filtered { words_of(syntax, &place.text) } else { place.text.clone() };
-        let question = self.question(&text);
+        let question = self.question(&text, Scope { corpus: &state.corpus, candidates });
         if question.words.is_empty() || limit == 0 || candidates.count == 0 {
             return give(snapshot, &place.text, Vec::new(), syntax.notes.clone());
         }
@@ -107,7 +115,9 @@ impl Recall {
         embedded.set(asked.embedded);
         let most = if is_filtered { usize::MAX } else { within.most(limit) };
         let notes = if candidates.has_notes {
-            self.notes(state, candidates, &question, &asked, most)
+            let scope = Scope { corpus: &state.corpus, candidates };
+            let sought = sought(scope, &question, &notes::WEIGHTS, false);
+            self.notes(state, candidates, &question, &asked, &sought, most)
         } else {
             Vec::new()
         };
@@ -134,9 +144,10 @@ impl Recall {
         give(snapshot, &place.text, found, warnings)
     }
 
-    /// A question of now.
-    fn question(&self, text: &str) -> Question {
-        Question::new(text, self.clock.now().to_zoned(self.zone.clone()).date())
+    /// A question of now, as it was meant.
+    fn question(&self, text: &str, scope: Scope<'_>) -> Question {
+        let today = self.clock.now().to_zoned(self.zone.clone()).date();
+        mended(Question::new(text, today), scope, today)
     }
 
     /// The notes that answer, best first.
@@ -146,13 +157,14 @@ impl Recall {
         candidates: &Candidates,
         question: &Question,
         asked: &Asked,
+        sought: &[Sought],
         most: usize,
     ) -> Vec<Answering> {
         let corpus = &state.corpus;
         let options = self.index.options();
         let lists: Vec<bool> = corpus.files().iter().map(|file| options.is_list(&file.path)).collect();
         let scope = Scope { corpus, candidates };
-        Notes { scope, question, vectors: vectors(state, asked), lists: &lists, most }.rank()
+        Notes { scope, question, vectors: vectors(state, asked), lists: &lists, sought, most }.rank()
     }
 
     /// Ranks the blocks of a place, given as prefixes of paths; without a place, those that may be given unasked. What
@@ -167,13 +179,52 @@ impl Recall {
         } else {
             candidates(state, prefixes, &own)
         };
-        let question = self.question(text);
+        let scope = Scope { corpus: &state.corpus, candidates };
+        let question = self.question(text, scope);
         if question.words.is_empty() || most == 0 || candidates.count == 0 {
             return Ranking::default();
         }
         let asked = self.ask(&question.text, state, candidates);
-        let best = self.ranked(state, candidates, &question, &asked, most, std::iter::empty());
-        Ranking { best, notes: asked.warning.into_iter().collect(), embedded: asked.embedded }
+        let sought = sought(scope, &question, &notes::WEIGHTS, candidates.has_turns);
+        let mut best = self.told(state, candidates, &question, &asked, &sought, most);
+        let slots: Vec<u32> = best.iter().map(|ranked| ranked.slot).collect();
+        let measures = sure::measures(scope, &question, &sought, vectors(state, &asked), &slots);
+        for (ranked, measures) in best.iter_mut().zip(&measures) {
+            ranked.sure = sure::as_built(measures);
+        }
+        Ranking { best, measures, notes: asked.warning.into_iter().collect(), embedded: asked.embedded }
+    }
+
+    /// The best blocks of notes and conversations in one order: of notes the best block of each, then further ones.
+    fn told(
+        &self,
+        state: &State,
+        candidates: &Candidates,
+        question: &Question,
+        asked: &Asked,
+        sought: &[Sought],
+        most: usize,
+    ) -> Vec<Ranked> {
+        let corpus = &state.corpus;
+        let (mut notes, mut further) = (Vec::new(), Vec::new());
+        if candidates.has_notes {
+            for note in self.notes(state, candidates, question, asked, sought, most) {
+                let mut blocks = note.blocks.into_iter();
+                notes.extend(blocks.next().map(|(slot, _)| (slot, f64::from(note.score))));
+                further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
+            }
+            further.sort_by(|a, b| b.1.total_cmp(&a.1));
+            notes.append(&mut further);
+            notes.truncate(most);
+        }
+        let mut turns = Vec::new();
+        if candidates.has_turns {
+            let scores = notes.iter_mut().map(|(slot, score)| (*slot, score));
+            turns = self.ranked(state, candidates, question, asked, most, scores);
+            turns.retain(|ranked| is_said(corpus, ranked.slot));
+        }
+        let ranked = |(slot, score)| Ranked { slot, score, sure: 0.0 };
+        in_one(turns, notes.into_iter().map(ranked).collect(), |ranked| &mut ranked.score, most)
     }
 
     /// The `most` best blocks, and the scores of `others`.
@@ -198,8 +249,7 @@ impl Recall {
         let prompt = score::Prompt { corpus, candidates, question, vectors, zone: &self.zone };
         score::signals(prompt, &mut work, &mut scores);
         let best = scores.best(corpus, candidates, most);
-        let ranked =
-            |slot: u32| Ranked { slot, score: f64::from(scores.of(slot)), sure: scores.sureness(slot) };
+        let ranked = |slot: u32| Ranked { slot, score: f64::from(scores.of(slot)), sure: 0.0 };
         let best = best.into_iter().map(ranked).collect();
         others.for_each(|(slot, score)| *score = f64::from(scores.of(slot)));
         scores.into(&mut work);
@@ -314,22 +364,29 @@ fn give(
 
 /// Merges turns and blocks of notes. Each keep their order; where both go on, the better score by the ranking's measure is
 /// next.
-fn merge(turns: Vec<Find>, mut notes: Vec<(u32, Found)>, limit: usize) -> Vec<Found> {
+fn merge(turns: Vec<Find>, notes: Vec<(u32, Found)>, limit: usize) -> Vec<Found> {
+    let turns = turns.into_iter().map(|find| find.found).collect();
+    let notes = notes.into_iter().map(|(_, found)| found).collect();
+    in_one(turns, notes, |found: &mut Found| &mut found.score, limit)
+}
+
+/// The same of whatever has a `score`.
+fn in_one<T>(turns: Vec<T>, mut notes: Vec<T>, score: impl Fn(&mut T) -> &mut f64, limit: usize) -> Vec<T> {
     // The notes' order stands: nothing scores less than what comes after it.
     let mut most = f64::MIN;
-    for (_, found) in notes.iter_mut().rev() {
-        most = most.max(found.score);
-        found.score = most;
+    for note in notes.iter_mut().rev() {
+        most = most.max(*score(note));
+        *score(note) = most;
     }
-    let mut turns = turns.into_iter().map(|find| find.found).peekable();
-    let mut notes = notes.into_iter().map(|(_, found)| found).peekable();
+    let (mut turns, mut notes) = (turns.into_iter().peekable(), notes.into_iter().peekable());
     let mut out = Vec::with_capacity(limit.min(64));
     while out.len() < limit {
-        let next = match (turns.peek(), notes.peek()) {
-            (Some(turn), Some(note)) if turn.score >= note.score => turns.next(),
-            (Some(_), None) => turns.next(),
-            (_, Some(_)) => notes.next(),
+        let turn = turns.peek_mut().map(|turn| *score(turn));
+        let note = notes.peek_mut().map(|note| *score(note));
+        let next = match (turn, note) {
             (None, None) => break,
+            (Some(turn), note) if note.is_none_or(|note| turn >= note) => turns.next(),
+            _ => notes.next(),
         };
         out.extend(next);
     }

@@ -1,11 +1,12 @@
 //! What the ranking weighs, and the weights: the one place where its numbers stand.
 //!
 //! A block's score is a weighted sum of [`Signal`]s. The weights were fitted with `benches/recall.rs --fit`
-//! on the development half of LoCoMo: a listwise softmax over each question's candidates with an L2
-//! penalty of 1, cross-validated by conversation; a signal that did not pay on conversations that the fit
-//! had not seen was left out. Signals marked *dialogue* are zero for anything but turns of a log.
+//! on the development half of LoCoMo (conversations of two people) and on LongMemEval's (logs of users with an assistant),
+//! one question of which counts as six, since they are fewer: a listwise softmax over each question's candidates with an L2
+//! penalty of 2, cross-validated by conversation. Signals marked *dialogue* are zero for anything but turns of a log.
 
 use super::question::Question;
+use super::sure::Logistic;
 
 /// One thing that speaks for (or against) a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,15 +67,31 @@ pub enum Signal {
     AskedBefore,
     /// One of the last two turns of its window: goodbyes.
     Closing,
+    /// BM25 of the block alone, as a share of the best one's.
+    OwnTop,
+    /// Said by the agent.
+    Agent,
+    /// Said by the agent, and what it said is asked for.
+    AgentAsked,
+    /// How long the block is: the logarithm of its terms.
+    Length,
+    /// The best cosine of the turns beside it, standardised.
+    VectorBeside,
+    /// As [`Signal::OwnTop`], each term by how much its word tells in any text, too.
+    TellingTop,
+    /// As [`Signal::SoftNear`], each term by how much its word tells in any text, too.
+    SoftTelling,
+    /// By a person, speaking of themselves, where the question is about the one who asks.
+    Mine,
 }
 
 /// How many signals there are.
-pub const SIGNALS: usize = Signal::Closing as usize + 1;
+pub const SIGNALS: usize = Signal::Mine as usize + 1;
 
 /// The names, for tables.
 #[rustfmt::skip]
 pub const NAMES: [&str; SIGNALS] = [
-    "cover_answer", "region", "cover_session", "pairs", "soft_near", "vector", "answers_match", "answers_vector", "speaker", "speaker_first", "is_question", "asks", "answers", "time_wanted", "number_wanted", "name_wanted", "quote", "past_wanted", "reason_wanted", "place_wanted", "opening", "date", "window_top", "session_top", "vector_session", "asked_before", "closing",
+    "cover_answer", "region", "cover_session", "pairs", "soft_near", "vector", "answers_match", "answers_vector", "speaker", "speaker_first", "is_question", "asks", "answers", "time_wanted", "number_wanted", "name_wanted", "quote", "past_wanted", "reason_wanted", "place_wanted", "opening", "date", "window_top", "session_top", "vector_session", "asked_before", "closing", "own_top", "agent", "agent_asked", "length", "vector_beside", "telling_top", "soft_telling", "mine",
 ];
 
 /// A weight for each signal.
@@ -83,47 +100,55 @@ pub type Weights = [f32; SIGNALS];
 /// The fitted weights.
 #[rustfmt::skip]
 pub const FITTED: Weights = [
-    -0.272, // cover_answer
-    3.703, // region
-    -2.206, // cover_session
-    0.455, // pairs
-    1.805, // soft_near
-    0.212, // vector
-    3.076, // answers_match
-    0.175, // answers_vector
-    0.445, // speaker
-    0.588, // speaker_first
-    -0.339, // is_question
-    -0.295, // asks
-    -0.464, // answers
-    2.101, // time_wanted
-    1.286, // number_wanted
-    0.587, // name_wanted
-    0.579, // quote
-    0.466, // past_wanted
-    0.289, // reason_wanted
-    1.930, // place_wanted
-    0.817, // opening
-    9.298, // date
-    1.332, // window_top
-    2.456, // session_top
-    0.405, // vector_session
-    0.833, // asked_before
-    0.343, // closing
+    0.352, // cover_answer
+    1.486, // region
+    -1.425, // cover_session
+    0.357, // pairs
+    1.405, // soft_near
+    0.315, // vector
+    2.624, // answers_match
+    0.117, // answers_vector
+    0.458, // speaker
+    0.618, // speaker_first
+    -0.565, // is_question
+    -0.026, // asks
+    -0.048, // answers
+    1.126, // time_wanted
+    0.730, // number_wanted
+    0.607, // name_wanted
+    0.455, // quote
+    0.536, // past_wanted
+    0.259, // reason_wanted
+    2.324, // place_wanted
+    1.127, // opening
+    9.438, // date
+    1.405, // window_top
+    2.623, // session_top
+    0.289, // vector_session
+    0.474, // asked_before
+    -0.043, // closing
+    1.625, // own_top
+    -2.840, // agent
+    4.782, // agent_asked
+    -0.088, // length
+    0.214, // vector_beside
+    -1.908, // telling_top
+    1.434, // soft_telling
+    1.751, // mine
 ];
 
 /// What is added to a signal's weight where a question asks for several things ("Which cities has she seen?"):
 /// their mentions stand in many places, so the one place that matches best says less.
 #[rustfmt::skip]
 pub const SEVERAL: [(Signal, f32); 8] = [
-    (Signal::Region, -0.827),
-    (Signal::SessionTop, -0.355),
-    (Signal::SoftNear, -0.963),
-    (Signal::WindowTop, 0.969),
-    (Signal::Vector, 0.245),
-    (Signal::Speaker, 0.601),
-    (Signal::VectorSession, -0.328),
-    (Signal::CoverAnswer, -1.812),
+    (Signal::Region, 0.464),
+    (Signal::SessionTop, -0.877),
+    (Signal::SoftNear, -2.140),
+    (Signal::WindowTop, 0.997),
+    (Signal::Vector, 0.187),
+    (Signal::Speaker, 0.599),
+    (Signal::VectorSession, -0.345),
+    (Signal::CoverAnswer, -1.708),
 ];
 
 /// The weights for a question.
@@ -137,9 +162,12 @@ pub fn weights(question: &Question) -> Weights {
     weights
 }
 
-/// The logistic that turns a block's soft coverage and its standardised cosine into how sure it is to be about the
-/// question: constant, weight of [`Signal::SoftNear`], weight of [`Signal::Vector`].
-pub const SURE: [f64; 3] = [-5.871, 11.184, 0.348];
+/// The logistic that turns what is measured of a find in a conversation into how sure it is to be about the prompt: the
+/// constant, then the weights of [`super::sure::NAMES`]. Fitted (`benches/recall.rs --none`) on questions asked of their own
+/// memory and of another's, on small talk in many languages, bare and dressed, over LoCoMo, LongMemEval and `notes-dev`.
+pub const SURE: Logistic = [-6.69, 2.5, 1.36, -3.1, 3.84, 6.67];
+/// The same of a find in notes, which have less of a question's words and no speakers.
+pub const SURE_OF_NOTES: Logistic = [-3.07, 0.0, 1.57, -1.61, 0.0, 0.0];
 
 /// Nothing below this is given without being asked for.
 pub const SURE_ENOUGH: f64 = 0.31;

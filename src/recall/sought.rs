@@ -19,13 +19,21 @@ const MOST_CHARS: usize = 32;
 #[derive(Debug)]
 pub(super) struct Sought {
     pub members: Vec<(String, f32)>,
+    /// The word as asked; empty for a character.
+    pub word: String,
     pub weight: f32,
     /// A block without a likeness of so much has not the word.
     pub least: f32,
 }
 
-/// What is looked for in the notes of a scope.
-pub(super) fn sought(scope: Scope<'_>, question: &Question, weights: &Weights) -> Vec<Sought> {
+/// What is looked for in a scope, in its notes alone or in conversations, too.
+pub(super) fn sought(
+    scope: Scope<'_>,
+    question: &Question,
+    weights: &Weights,
+    in_turns: bool,
+) -> Vec<Sought> {
+    let blocks_with = |scope, term: &str| blocks_with(scope, term, in_turns);
     let Question { words, asked, text, .. } = question;
     let corpus = scope.corpus;
     let skipped = function_words::of(words);
@@ -63,17 +71,18 @@ pub(super) fn sought(scope: Scope<'_>, question: &Question, weights: &Weights) -
         }
         let is_long = asked.is_some_and(|asked| asked.term.len() >= LONG);
         let least = if is_long { weights.least_long_word } else { weights.least_word };
-        sought.push(Sought { members, weight, least });
+        let word = asked.map_or_else(String::new, |asked| asked.word.clone());
+        sought.push(Sought { members, word, weight, least });
     }
     sought
 }
 
-/// In how many blocks of notes in scope a term stands.
-fn blocks_with(scope: Scope<'_>, term: &str) -> usize {
+/// In how many blocks of notes in scope a term stands, or of all.
+fn blocks_with(scope: Scope<'_>, term: &str, in_turns: bool) -> usize {
     let mut blocks = 0;
     for layer in 0..scope.corpus.parts() {
         scope.each(layer, term, |slot, _, own| {
-            blocks += usize::from(!own.has_turns || !is_said(scope.corpus, slot));
+            blocks += usize::from(in_turns || !own.has_turns || !is_said(scope.corpus, slot));
         });
     }
     blocks

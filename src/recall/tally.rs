@@ -186,14 +186,6 @@ impl Scores {
         slots.sort_unstable_by(order);
         slots
     }
-
-    /// How sure a slot is to be about the question, 0 to 1: calibrated (`signal::SURE`) on questions whose
-    /// answer is in the memory and on others whose answer is not.
-    pub fn sureness(&self, slot: u32) -> f64 {
-        let [base, soft, vector] = super::signal::SURE;
-        let sum = base + soft * f64::from(self.soft(slot)) + vector * f64::from(self.vector(slot));
-        1.0 / (1.0 + (-sum).exp())
-    }
 }
 
 /// Every signal of every slot, for fitting weights.
@@ -220,6 +212,7 @@ pub struct Work {
 pub(super) struct Room {
     pub term: Scratch,
     pub own: Scratch,
+    pub telling: Scratch,
     pub window: Scratch,
     pub session: Scratch,
     pub session_bm25: Scratch,
@@ -234,7 +227,7 @@ impl Work {
     /// Runs `work` in room for one layer of a corpus of so many notes.
     pub(super) fn in_room<T>(&self, files: usize, work: impl FnOnce(&mut Room) -> T) -> T {
         let mut room = self.rooms().pop().unwrap_or_default();
-        for by_slot in [&mut room.term, &mut room.own, &mut room.window] {
+        for by_slot in [&mut room.term, &mut room.own, &mut room.telling, &mut room.window] {
             make_room(&mut by_slot.value, MOST);
         }
         for by_file in [&mut room.session, &mut room.session_bm25, &mut room.session_cover] {

@@ -6,13 +6,14 @@ use super::corpus::Corpus;
 use super::layer::BITS;
 use super::question::Asked;
 use super::tally::{COMMON, MANY, RATHER_COMMON, Room};
+use crate::embed::Table;
 
 /// What a near word counts beside the word itself.
 const NEAR_WORD: f32 = 0.8;
 /// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
-const MOST_IDF: f32 = 5.5;
+pub(super) const MOST_IDF: f32 = 5.5;
 /// Few blocks tell little of how rare a word is: they are joined by others that don't have it, up to so many.
-const FEW: f32 = 400.0;
+pub(super) const FEW: f32 = 400.0;
 
 pub(super) fn count(of: usize) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "counts of blocks and notes")]
@@ -139,6 +140,8 @@ pub(super) struct Term {
     /// How many blocks have it.
     pub blocks: usize,
     pub rarity: f32,
+    /// How much its word tells in any text.
+    pub tells: f32,
     /// Whether it stands for the block alone, being common.
     pub is_alone: bool,
     pub is_rather_common: bool,
@@ -175,6 +178,7 @@ impl Term {
             is_name,
             blocks,
             rarity: idf(count(blocks), count(*all)),
+            tells: Table::builtin().weight(&asked.word),
             is_alone: scope.is_common(blocks, COMMON),
             is_rather_common: scope.is_common(blocks, RATHER_COMMON),
             near,

@@ -67,6 +67,38 @@ fn nothing_is_given_where_nothing_helps() {
 }
 
 #[test]
+fn small_talk_and_other_people_s_lives_get_nothing() {
+    let vault = vault("");
+    for prompt in [
+        "What a lovely day it is!",
+        "Erzähl mir einen Witz.",
+        "Raconte-moi une blague.",
+        "¿Qué tal te va hoy?",
+        "今天天气真好啊。",
+        "Сегодня прекрасная погода.",
+        "Which instrument did Priya learn in Lisbon?",
+    ] {
+        assert_eq!(vault.run(&["recall", prompt]).stdout.trim(), "NONE", "{prompt}");
+    }
+}
+
+#[test]
+fn a_dressed_question_is_the_bare_one_and_a_slip_is_mended() {
+    let vault = vault("");
+    let recall = |prompt: &str| vault.run(&["recall", prompt]).stdout;
+    let bare = recall("Did Ann adopt a kitten?");
+    assert!(bare.contains("kitten from the shelter"));
+    for dressed in [
+        "Did Ann adopt a kitten? Please answer in one sentence.",
+        "Hi! Did Ann adopt a kitten? Thanks a lot!",
+        "did ann adopt a kitten?",
+        "Did Ann adotp a ktiten?",
+    ] {
+        assert_eq!(recall(dressed), bare, "{dressed}");
+    }
+}
+
+#[test]
 fn an_injection_is_marked_bounded_and_without_tools() {
     let vault = vault("");
     let run = vault.run(&["recall", "--inject", "When does the kitten need her vaccination?"]);
