@@ -180,7 +180,7 @@ impl Remind<'_> {
             let settings = self.workspace.task_settings();
             let tasks = self.workspace.task_book(settings.as_ref());
             let written = tasks.snooze(id, None, local, self.context.origin())?;
-            return self.say_task("snoozed", &written, self.said(local, Recur::None));
+            return self.say_task("snoozed", &written, self.said(local, Recur::None).as_deref());
         }
         let said = self.workspace.said_by(id);
         let written = self.book().snooze(id, local, now, said.as_deref(), self.context.origin())?;
@@ -280,14 +280,14 @@ impl Remind<'_> {
     }
 
     /// As [`Self::say`], for a task: its lines, read back, and where they stand.
-    fn say_task(&self, what: &str, written: &WrittenTask, when: Option<String>) -> CommandResult {
+    fn say_task(&self, what: &str, written: &WrittenTask, when: Option<&str>) -> CommandResult {
         self.context.ui.json(written);
         let shown = written.shown();
         if !shown.is_empty() {
             self.context.ui.line(&shown);
         }
         self.context.ui.note(format!("{what} in {}", written.place()));
-        for said in when.iter().chain(&written.remark) {
+        for said in when.into_iter().chain(written.remark.as_deref()) {
             self.context.ui.note(said);
         }
         if let Err(error) = self.confirm(what, &shown) {
