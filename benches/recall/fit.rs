@@ -92,7 +92,10 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             score::signals(prompt, &mut Work::default(), &mut sink);
             let cosine = |slot: usize| match (&probe, matrix) {
                 (Some(probe), Some(matrix)) => matrix.cosine(probe, slot),
-                (Some(probe), None) => corpus.cosine(probe, slot as u32).unwrap_or(0.0),
+                (Some(probe), None) => {
+                    let sums = probe.sums.as_ref();
+                    sums.and_then(|sums| corpus.cosine(sums, slot as u32)).unwrap_or(0.0)
+                }
                 (None, _) => 0.0,
             };
             let cosine = (0..corpus.len()).map(cosine).collect();

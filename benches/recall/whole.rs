@@ -143,13 +143,16 @@ fn typo(text: &str) -> String {
     text.replacen(word, &letters.into_iter().collect::<String>(), 1)
 }
 
+/// What a manner of asking is called, whether the whole vault is asked, and what it makes of a question.
+type Manner = (&'static str, bool, fn(&str) -> String);
+
 /// How questions are typed, and where they are asked: what that costs.
 pub fn manners(conversations: &[Conversation]) {
     let built = Built::of(&conversations.iter().collect::<Vec<_>>());
     println!(
         "\n| two people's conversations | recall@5 | recall@10 | recall@20 | MRR | nDCG@10 | session@5 |\n|---|---|---|---|---|---|---|"
     );
-    let manners: [(&str, bool, fn(&str) -> String); 6] = [
+    let manners: [Manner; 6] = [
         ("own scope", false, str::to_owned),
         ("whole vault", true, str::to_owned),
         ("one sentence, please", false, |text| format!("{text} Please answer in one sentence.")),

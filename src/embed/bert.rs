@@ -175,7 +175,7 @@ impl Encoder {
         let mut x = Array2::zeros((tokens.len(), self.config.hidden_size));
         for (at, (token, kind)) in tokens.iter().enumerate() {
             let token = (*token as usize).min(self.word.nrows() - 1);
-            let sum = &self.word.row(token) + &self.position.row(at) + &self.kinds.row(*kind);
+            let sum = &self.word.row(token) + &self.position.row(at) + self.kinds.row(*kind);
             x.row_mut(at).assign(&sum);
         }
         let eps = self.config.layer_norm_eps;

@@ -2,9 +2,9 @@
 //!
 //! The folder holds `model.safetensors` with the tensor `embeddings` (floating point, or int8 with one scale for all;
 //! `weights` and `mapping` beside it count), and `tokenizer.json`. Rows are kept as the built-in table's are: at most
-//! [`DIMENSIONS`] numbers, int8 with a scale each; shorter ones end in zeros. The files are read whole when the model is
-//! opened, and are bounded. Vectors of another version of the files are never compared: the model's name says which
-//! version it is, by the files' sizes and times.
+//! [`DIMENSIONS`] numbers, int8 with a scale each; a text's vector is spread over all of them ([`spread`]). The files are
+//! read whole when the model is opened, and are bounded. Vectors of another version of the files are never compared: the
+//! model's name says which version it is, by the files' sizes and times.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -142,8 +142,31 @@ impl Folder {
             }
         }
         normalise(&mut sum);
+        spread(&mut sum);
         sum
     }
+}
+
+/// Turns a vector so that what stands in a few of its dimensions stands in all: cosines stay as they are, and what is kept
+/// of each dimension ([`crate::recall::code`]) says as much of it as of any other. A Walsh–Hadamard transform behind
+/// signs that look random; the length is a power of two.
+fn spread(vector: &mut [f32]) {
+    for (at, x) in vector.iter_mut().enumerate() {
+        if (at as u32).wrapping_mul(0x9E37_79B9) >> 31 == 1 {
+            *x = -*x;
+        }
+    }
+    let mut half = 1;
+    while half < vector.len() {
+        for pair in vector.chunks_exact_mut(2 * half) {
+            let (low, high) = pair.split_at_mut(half);
+            for (a, b) in low.iter_mut().zip(high) {
+                (*a, *b) = (*a + *b, *a - *b);
+            }
+        }
+        half *= 2;
+    }
+    normalise(vector);
 }
 
 /// The folder's name with a hash of its files' sizes and times.
@@ -172,4 +195,26 @@ fn read(dir: &Path, file: &str) -> Result<Vec<u8>, String> {
         return Err(format!("has a `{file}` of {} MiB; at most {} are read", size >> 20, most >> 20));
     }
     std::fs::read(&path).map_err(unreadable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_vector_stands_in_all_dimensions_at_the_same_angle() {
+        let vector = |x: [f32; 3]| {
+            let mut vector = vec![0.0; DIMENSIONS];
+            vector[..3].copy_from_slice(&x);
+            normalise(&mut vector);
+            vector
+        };
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        let (a, b) = (vector([1.0, 0.5, 0.0]), vector([0.2, 1.0, -1.0]));
+        let (mut x, mut y) = (a.clone(), b.clone());
+        spread(&mut x);
+        spread(&mut y);
+        assert!((dot(&a, &b) - dot(&x, &y)).abs() < 1e-5);
+        assert!(x.iter().all(|x| x.abs() > 0.01));
+    }
 }

@@ -121,7 +121,7 @@ impl Tokenizer {
             }
             Model::Unigram { pieces, unknown } => {
                 pieces.split(word, |piece| {
-                    piece.filter(|piece| Some(*piece) != *unknown).into_iter().for_each(&mut emit)
+                    piece.filter(|piece| Some(*piece) != *unknown).into_iter().for_each(&mut emit);
                 });
             }
         }

@@ -13,11 +13,14 @@ use super::ask::Asker;
 use super::engine::RecallError;
 use super::function_words;
 use super::search::words_of;
+use crate::embed::cut;
 use crate::index::{Answer, Hit, Kind, Query, Reranked, syntax};
 use crate::rerank::{self, RerankError, Reranker, language};
 
 /// So many of the best hits are scored.
 pub const MOST: usize = 50;
+/// So many bytes of a text say what language it is in.
+const ENOUGH: usize = 1_000;
 
 impl Asker {
     /// As [`Asker::search`], with the first [`MOST`] hits in the order of the settings' reranker.
@@ -74,17 +77,14 @@ fn known(languages: &[String], question: &str, hits: &[Hit]) -> Result<Vec<usize
         return Ok(all.collect());
     }
     let is_foreign = |found: &&str| !languages.iter().any(|language| language == found);
-    let foreign = |text: &str| language::of(text).filter(is_foreign);
+    let foreign = |text: &str| language_of(text).filter(is_foreign);
     let others = |found: &str| {
         let known = languages.join(", ");
         format!(
             "the reranker knows {known}, and the question seems to be in {found}; the order is search's own"
         )
     };
-    // Function words tell the language of a short question; trigrams that of a longer text, and of other scripts.
-    let words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words: Vec<String> = words.map(str::to_lowercase).collect();
-    let asked = function_words::language(&words).or_else(|| language::of(question));
+    let asked = language_of(question);
     if let Some(found) = asked.filter(is_foreign) {
         return Err(others(found));
     }
@@ -93,6 +93,13 @@ fn known(languages: &[String], question: &str, hits: &[Hit]) -> Result<Vec<usize
         return Err(others("another language, as most of what was found"));
     }
     Ok(known)
+}
+
+/// The language of a text: function words tell that of a short one, trigrams that of a longer one, and other scripts.
+fn language_of(text: &str) -> Option<&'static str> {
+    let words = cut(text, ENOUGH).split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_lowercase).collect();
+    function_words::language(&words).or_else(|| language::of(text))
 }
 
 /// Sorts the hits at `places` by their scores, the best first, among those places. A place keeps the score that search

@@ -315,9 +315,9 @@ impl Recall {
     fn changes(&self, anew: bool) -> Result<Option<Changes>, RecallError> {
         let folder = self.file.parent().map(std::path::Path::to_path_buf);
         let state = self.read();
-        Ok(self
-            .index
-            .snapshot(|snapshot| changes(snapshot, &state, self.when_anew(anew.then_some(folder.as_deref()))))?)
+        Ok(self.index.snapshot(|snapshot| {
+            changes(snapshot, &state, self.when_anew(anew.then_some(folder.as_deref())))
+        })?)
     }
 
     /// Loads the settings' model's vectors for the corpus as it is.

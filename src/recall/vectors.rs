@@ -108,7 +108,7 @@ pub fn wanting(
     most: usize,
 ) -> rusqlite::Result<Vec<(Hash, String, u32)>> {
     let mut select = conn.prepare_cached(
-        "SELECT hash, vectors.path, line FROM vectors LEFT JOIN files ON files.path = vectors.path
+        "SELECT vectors.hash, vectors.path, line FROM vectors LEFT JOIN files ON files.path = vectors.path
          WHERE model = ?1 AND status != 'ok' AND retry_at <= ?2
          ORDER BY files.mtime DESC, vectors.path, line LIMIT ?3",
     )?;
@@ -203,14 +203,14 @@ mod tests {
     }
 
     /// As much of the index's list of files as is looked at here.
-    const FILES: &str = "CREATE TABLE files (path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL)";
+    const FILES: &str = "CREATE TABLE files (path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL, hash BLOB)";
 
     #[test]
     fn notes_that_changed_last_are_wanted_first() {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch(crate::index::catalog::VECTORS).unwrap();
         conn.execute_batch(FILES).unwrap();
-        conn.execute_batch("INSERT INTO files VALUES ('old.md', 5), ('new.md', 9)").unwrap();
+        conn.execute_batch("INSERT INTO files VALUES ('old.md', 5, NULL), ('new.md', 9, NULL)").unwrap();
         let places = [("a", "old.md", 1), ("b", "new.md", 7), ("c", "gone.md", 1), ("d", "new.md", 2)];
         note(&conn, "m", &places.map(|(text, path, line)| pointer(text, path, line))).unwrap();
         let wanted = |most| -> Vec<(String, u32)> {

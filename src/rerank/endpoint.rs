@@ -11,13 +11,17 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-use super::{MOST_QUESTION, MOST_TEXT, RerankError, Reranker};
+use super::{RerankError, Reranker};
 use crate::config;
 use crate::embed::cut;
 use crate::embed::http::{plain, shown};
 
 /// The environment variable with the key.
 const VARIABLE: &str = "RERANK_API_KEY";
+/// The most bytes of a question that are sent.
+const MOST_QUESTION: usize = 2_000;
+/// The most bytes of a text that are sent: a reranker reads some hundred tokens.
+const MOST_TEXT: usize = 4_000;
 /// An answer holds two numbers a text; some endpoints send the texts back.
 const MOST_ANSWER: usize = 4 << 20;
 /// Text Embeddings Inference takes no more at once unless it is told to.

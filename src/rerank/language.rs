@@ -53,8 +53,16 @@ mod tests {
 
     #[test]
     fn sentences_have_a_language_and_scraps_have_none() {
-        assert_eq!(of("When did we adopt the little kitten from the shelter?"), Some("en"));
-        assert_eq!(of("Wann haben wir das kleine Kätzchen aus dem Tierheim geholt?"), Some("de"));
+        let english = "The boiler in the cellar was repaired by the plumber, who thought that its valve was worn out and \
+                       would have to be replaced before the winter; he left us the number of the workshop that makes \
+                       them. When we called there on the following morning nobody answered, so that we wrote a letter and asked \
+                       whether they could send somebody with the right parts before the end of the month.";
+        assert_eq!(of(english), Some("en"));
+        let german = "Der Heizkessel im Keller wurde vom Klempner repariert, der meinte, dass sein Ventil abgenutzt sei und \
+                      vor dem Winter ersetzt werden müsse; er ließ uns die Nummer der Werkstatt da, die sie herstellt. \
+                      Als wir dort am nächsten Morgen anriefen, meldete sich niemand, weshalb wir einen Brief schrieben und \
+                      fragten, ob sie noch vor dem Ende des Monats jemanden mit den richtigen Teilen schicken könnten.";
+        assert_eq!(of(german), Some("de"));
         assert_eq!(of("我们什么时候收养了那只小猫？"), Some("zh"));
         assert_eq!(of("vet 2026"), None);
         assert_eq!(of(""), None);

@@ -16,11 +16,6 @@ pub mod endpoint;
 pub mod language;
 pub mod local;
 
-/// The most bytes of a question that are sent.
-const MOST_QUESTION: usize = 2_000;
-/// The most bytes of a text that are sent: a reranker reads some hundred tokens.
-const MOST_TEXT: usize = 4_000;
-
 /// A model that scores texts for a question.
 pub trait Reranker: Send + Sync + std::fmt::Debug {
     /// Who it is, for answers and errors: provider and model.

@@ -495,11 +495,13 @@ fn sessions_are_found_when_asked_for_and_never_given() {
     ));
     let mut tape = Tape::new();
     for number in 0..40 {
-        tape.user(&format!("The compost heap of plan {number} needs the zinnia thermometer behind the shed"));
-        tape.said(&format!("Zinnia thermometer {number} ordered for the compost heap."));
+        tape.user(&format!("The compost heap of plan {number} needs turning behind the shed"));
+        tape.said(&format!("Turning {number} is planned for the compost heap."));
         tape.call(&format!("t{number}"), "Read", json!({ "file_path": "quokka.txt" }));
         tape.result(&format!("t{number}"), "quokka words");
     }
+    tape.user("The zinnia thermometer hangs behind the cellar door");
+    tape.said("Noted: the zinnia thermometer is behind the cellar door.");
     tape.write(&vault);
     happens(&vault, "stop", json!({}));
     let recall = |question: &str, more: &[&str]| {

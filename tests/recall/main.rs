@@ -23,6 +23,7 @@ mod grown;
 mod local;
 mod loops;
 mod notes;
+#[cfg(feature = "http")]
 mod rerank;
 #[cfg(feature = "http")]
 #[path = "../support/reranker.rs"]

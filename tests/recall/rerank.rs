@@ -5,18 +5,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use vault_agent::config;
-#[cfg(feature = "http")]
 use vault_agent::rerank::endpoint::Endpoint;
 use vault_agent::rerank::{Reranker, local::Local};
 
 use crate::local::{tiny, tiny_with};
-#[cfg(feature = "http")]
 use crate::reranker::endpoint;
 use crate::support::TestVault;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-#[cfg(feature = "http")]
 fn scores(script: &[&'static str], count: usize) -> Result<Vec<f64>, String> {
     let (url, _) = endpoint(script);
     let settings = config::Rerank { url: Some(url), ..config::Rerank::default() };
@@ -25,7 +22,6 @@ fn scores(script: &[&'static str], count: usize) -> Result<Vec<f64>, String> {
     reranker.scores("which?", &texts, PATIENCE).map_err(|error| error.to_string())
 }
 
-#[cfg(feature = "http")]
 #[test]
 fn both_forms_of_an_answer_are_taken() {
     assert_eq!(scores(&["good"], 3).unwrap(), [0.0, 0.1, 0.2]);
@@ -35,7 +31,6 @@ fn both_forms_of_an_answer_are_taken() {
     assert_eq!(scores(&["down"], 0).unwrap(), [] as [f64; 0], "nobody is asked about nothing");
 }
 
-#[cfg(feature = "http")]
 #[test]
 fn what_goes_wrong_is_named() {
     for (word, part) in [
@@ -85,7 +80,6 @@ fn paths(found: &Value) -> Vec<String> {
     hits.iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect()
 }
 
-#[cfg(feature = "http")]
 #[test]
 fn a_deep_search_is_in_the_reranker_s_order_and_says_whose() {
     let mut vault = TestVault::new(NOTES);
@@ -128,7 +122,6 @@ fn a_deep_search_is_in_the_reranker_s_order_and_says_whose() {
     assert!(lines[1].get("reranked").is_none());
 }
 
-#[cfg(feature = "http")]
 #[test]
 fn a_reranker_that_fails_leaves_the_order_and_a_note() {
     let mut vault = TestVault::new(NOTES);
@@ -158,7 +151,6 @@ fn a_reranker_that_fails_leaves_the_order_and_a_note() {
     }
 }
 
-#[cfg(feature = "http")]
 #[test]
 fn a_question_in_a_language_that_it_doesn_t_know_is_not_sent() {
     let vault = TestVault::new(NOTES);

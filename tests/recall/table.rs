@@ -20,8 +20,10 @@ fn direction(word: &str) -> usize {
     }
 }
 
-/// The tensors of a file, each with its type, shape and bytes.
-fn write_tensors(dir: &Path, tensors: &[(&str, &str, Vec<usize>, Vec<u8>)]) {
+/// A tensor of a file: its name, type, shape and bytes.
+type Tensor<'a> = (&'a str, &'a str, Vec<usize>, Vec<u8>);
+
+fn write_tensors(dir: &Path, tensors: &[Tensor<'_>]) {
     let (mut head, mut bytes) = (serde_json::Map::new(), Vec::new());
     for (name, kind, shape, data) in tensors {
         let from = bytes.len();
@@ -88,7 +90,7 @@ fn tables_of_every_kind_are_read() {
     // Only three rows, which the tokens share.
     let shared: Vec<f32> = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].concat();
     let mapping: Vec<u8> = WORDS.iter().flat_map(|word| (direction(word) as i64).to_le_bytes()).collect();
-    let all: [&[(&str, &str, Vec<usize>, Vec<u8>)]; 5] = [
+    let all: [&[Tensor<'_>]; 5] = [
         &[("embeddings", "F32", vec![n, 300], bytes(&rows(300)))],
         &[("embeddings", "F16", vec![n, 3], half(&rows(3)))],
         &[("embeddings", "I8", vec![n, 3], small(&rows(3)))],

@@ -1,4 +1,5 @@
 //! A reranker's endpoint on a real socket, which answers as real ones do: well, or in one of the ways in which they fail.
+#![allow(dead_code)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
