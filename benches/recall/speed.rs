@@ -69,6 +69,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
             candidates: &candidates,
             question: &question,
             vectors: Some(vectors),
+            nearest: None,
             zone: &TimeZone::UTC,
         };
         score::signals(prompt, &mut Work::default(), &mut scores);

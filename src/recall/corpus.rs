@@ -286,7 +286,13 @@ impl Corpus {
             return terms.filter(|term| may(signature(term))).for_each(each);
         };
         let mut found: Vec<usize> = Vec::new();
-        wide(|| found.extend((0..).zip(layer.signatures()).filter(|(_, own)| may(*own)).map(|(at, _)| at)));
+        wide(|| {
+            for (at, own) in layer.signatures().enumerate() {
+                if may(own) {
+                    found.push(at);
+                }
+            }
+        });
         found.into_iter().for_each(|at| each(layer.term(at)));
     }
 

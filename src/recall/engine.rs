@@ -1,5 +1,6 @@
 //! [`Recall`]: the index's other half, opened once and asked often.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -10,6 +11,7 @@ use jiff::tz::TimeZone;
 
 use super::corpus::{Corpus, names_of, without_names};
 use super::matrix::{Matrix, Probe};
+use super::nearest::Nearest;
 use super::score::{Candidates, Work};
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -134,6 +136,8 @@ pub(super) struct Asked {
     pub warning: Option<String>,
     /// The percentage of the candidates that the settings' model has embedded, where that isn't the built-in one.
     pub embedded: Option<u8>,
+    /// What is nearest to it, once that was looked for.
+    pub nearest: OnceCell<Nearest>,
 }
 
 impl Recall {
@@ -261,11 +265,23 @@ impl Recall {
         let names = names_of(candidates.authors.iter().map(|author| state.corpus.author_name(*author)));
         let text = without_names(text, &names);
         if !embed::is_on(&self.settings) {
-            return Asked { probe: None, is_builtin: true, warning: None, embedded: None };
+            return Asked {
+                probe: None,
+                is_builtin: true,
+                warning: None,
+                embedded: None,
+                nearest: OnceCell::new(),
+            };
         }
         let builtin = |warning: Option<String>, embedded| {
             let warning = warning.map(|why| format!("{why}; ranked with the built-in vectors"));
-            Asked { probe: Probe::new(&self.table.embed(&text)), is_builtin: true, warning, embedded }
+            Asked {
+                probe: Probe::new(&self.table.embed(&text)),
+                is_builtin: true,
+                warning,
+                embedded,
+                nearest: OnceCell::new(),
+            }
         };
         if self.is_builtin() {
             return builtin(None, None);
@@ -287,9 +303,13 @@ impl Recall {
             return builtin(Some(format!("`{name}` has embedded {share} % so far")), embedded);
         }
         match wait_for(&*provider, text.to_string(), self.patience) {
-            Ok(vector) if vector.len() == matrix.dimensions() => {
-                Asked { probe: Probe::new(&vector), is_builtin: false, warning: None, embedded }
-            }
+            Ok(vector) if vector.len() == matrix.dimensions() => Asked {
+                probe: Probe::new(&vector),
+                is_builtin: false,
+                warning: None,
+                embedded,
+                nearest: OnceCell::new(),
+            },
             Ok(vector) => {
                 let (now, then) = (vector.len(), matrix.dimensions());
                 let why = format!("`{name}` answers with dimension {now}, its stored vectors have {then}");

@@ -30,7 +30,8 @@ const JUDGED: u32 = 6;
 const WORD: usize = 64 + 1;
 
 /// The blocks in scope whose vectors' signs agree most with the question's, and a sample of all.
-pub(super) struct Nearest {
+#[derive(Debug)]
+pub struct Nearest {
     pub slots: Vec<u32>,
     /// Cosines of blocks that their own vectors choose: the same ones however the corpus grew.
     pub sample: Vec<f32>,
@@ -182,10 +183,11 @@ where
     fn call(self) -> Self::Output {
         let Self { words, others, signs, left, first } = self;
         let mut near: Vec<(u16, u32)> = Vec::new();
-        for (at, word) in (0..).zip(words) {
-            let difference = wide::difference(&[word], &signs[..1]);
+        for (at, word) in words.enumerate() {
+            let difference = (word ^ signs[0]).count_ones() as u16;
             if difference <= left {
-                near.push((difference, at));
+                // A layer has no more blocks than fit.
+                near.push((difference, at as u32));
             }
         }
         // In a loop of its own: the waits for memory of many go on at once.

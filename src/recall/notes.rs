@@ -14,12 +14,11 @@ use std::ops::Range;
 use super::candidates::{K1, idf};
 use super::corpus::Corpus;
 use super::function_words;
-use super::nearest::nearest;
+use super::nearest::Nearest;
 use super::question::Question;
 use super::score::Vectors;
 use super::signal::NEAR;
 use super::sought::Sought;
-use super::tally::MANY;
 use super::term::{Scope, count};
 use super::text::Shape;
 
@@ -98,6 +97,8 @@ pub(super) struct Notes<'a> {
     pub question: &'a Question,
     /// Its vector and theirs, where there are any.
     pub vectors: Option<Vectors<'a>>,
+    /// The blocks nearest to it, where there are too many to look at all.
+    pub nearest: Option<&'a Nearest>,
     /// Which notes' blocks are documents of their own, by number.
     pub lists: &'a [bool],
     /// What is looked for.
@@ -253,14 +254,14 @@ impl Notes<'_> {
             Some(_) => 1.0,
             None => corpus.table.known(&self.question.text, |word| skipped.contains(&word)),
         };
-        let mut slots: Vec<u32> = if candidates.count <= MANY {
-            candidates.slots().collect()
-        } else {
-            let mut slots = nearest(self.scope, vectors).slots;
+        let mut slots: Vec<u32> = if let Some(near) = self.nearest {
+            let mut slots = near.slots.clone();
             slots.extend(self.best(units, KEPT.max(self.most)).into_iter().flat_map(|unit| self.slots(unit)));
             slots.sort_unstable();
             slots.dedup();
             slots
+        } else {
+            candidates.slots().collect()
         };
         slots.retain(|slot| !is_said(corpus, *slot));
         let cosines = vectors.cosines(corpus, slots.into_iter()).into_iter();

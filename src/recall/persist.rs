@@ -18,7 +18,7 @@ use crate::index::store::boot_id;
 
 /// The version of the layout and of what the arrays mean; the table's name and the program's version are
 /// part of the head beside it.
-const LAYOUT: &str = "vault-agent recall 8";
+const LAYOUT: &str = "vault-agent recall 9";
 /// The ending of a layer's file.
 const LAYER: &str = "layer";
 

@@ -11,7 +11,7 @@ pub use super::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
 use super::candidates::{answers, beside};
 use super::corpus::{Corpus, NEVER};
 use super::lexical::lexical;
-use super::nearest::nearest;
+use super::nearest::{Nearest, nearest};
 use super::question::Question;
 pub use super::semantic::Vectors;
 use super::semantic::semantic;
@@ -36,13 +36,15 @@ pub struct Prompt<'a> {
     pub question: &'a Question,
     /// Its vector and theirs, where there are any.
     pub vectors: Option<Vectors<'a>>,
+    /// What is nearest to it, where that is known.
+    pub nearest: Option<&'a Nearest>,
     /// Whose days the question names.
     pub zone: &'a TimeZone,
 }
 
 /// Computes all signals into `sink`; `work` is any question's.
 pub fn signals(prompt: Prompt<'_>, work: &mut Work, sink: &mut impl Sink) {
-    let Prompt { corpus, candidates, question, vectors, zone } = prompt;
+    let Prompt { corpus, candidates, question, vectors, nearest: known, zone } = prompt;
     let speakers = speakers(corpus, candidates, question);
     let is_short = sink.is_short(candidates);
     let scope = Scope { corpus, candidates };
@@ -55,25 +57,26 @@ pub fn signals(prompt: Prompt<'_>, work: &mut Work, sink: &mut impl Sink) {
             dates(corpus, candidates, question, zone, sink);
         }
     };
+    let made;
     let near = match vectors.filter(|_| is_short) {
-        Some(vectors) => {
-            let near = || nearest(scope, vectors);
-            Some(both(candidates.count > ONE_CORE, near, words).0)
+        Some(vectors) if known.is_none() => {
+            made = both(candidates.count > ONE_CORE, || nearest(scope, vectors), words).0;
+            Some(&made)
         }
-        None => {
+        vectors => {
             words();
-            None
+            vectors.and(known)
         }
     };
     let mut listed = sink.shortlist(candidates);
-    if let (Some(listed), Some(near)) = (&mut listed, &near) {
+    if let (Some(listed), Some(near)) = (&mut listed, near) {
         listed.extend(&near.slots);
         listed.sort_unstable();
         listed.dedup();
     }
     if let Some(vectors) = vectors {
-        let sample = near.map_or_else(Vec::new, |near| near.sample);
-        semantic(corpus, candidates, vectors, listed.as_deref(), &sample, sink);
+        let sample = near.map_or(&[][..], |near| &near.sample);
+        semantic(corpus, candidates, vectors, listed.as_deref(), sample, sink);
     }
     match listed {
         Some(slots) => {

@@ -6,12 +6,14 @@ use super::dressed::undressed;
 use super::engine::{Asked, Recall, RecallError, State};
 use super::finder::{self, Find};
 use super::mended::mended;
+use super::nearest;
 use super::notes::{self, Answering, Notes, is_said};
 use super::question::Question;
 use super::score::{self, Candidates, Near, Scores, Vectors};
 use super::signal::{NEAR, NEAR_SPREADS, weights};
 use super::sought::{Sought, sought};
 use super::sure::{self, Measured};
+use super::tally::MANY;
 use super::term::Scope;
 use super::within::Within;
 use crate::index::syntax::{self, Item, Syntax};
@@ -164,7 +166,10 @@ impl Recall {
         let options = self.index.options();
         let lists: Vec<bool> = corpus.files().iter().map(|file| options.is_list(&file.path)).collect();
         let scope = Scope { corpus, candidates };
-        Notes { scope, question, vectors: vectors(state, asked), lists: &lists, sought, most }.rank()
+        let vectors = vectors(state, asked);
+        let nearest = vectors.filter(|_| candidates.count > MANY);
+        let nearest = nearest.map(|vectors| asked.nearest.get_or_init(|| nearest::nearest(scope, vectors)));
+        Notes { scope, question, vectors, nearest, lists: &lists, sought, most }.rank()
     }
 
     /// Ranks the blocks of a place, given as prefixes of paths; without a place, those that may be given unasked. What
@@ -246,7 +251,8 @@ impl Recall {
         };
         let mut work = self.work().take().unwrap_or_default();
         let mut scores = Scores::with(weights(question), near, corpus.len(), &mut work);
-        let prompt = score::Prompt { corpus, candidates, question, vectors, zone: &self.zone };
+        let nearest = asked.nearest.get();
+        let prompt = score::Prompt { corpus, candidates, question, vectors, nearest, zone: &self.zone };
         score::signals(prompt, &mut work, &mut scores);
         let best = scores.best(corpus, candidates, most);
         let ranked = |slot: u32| Ranked { slot, score: f64::from(scores.of(slot)), sure: 0.0 };

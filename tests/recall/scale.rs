@@ -52,6 +52,7 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
         candidates: &candidates,
         question: &question,
         vectors: Some(vectors),
+        nearest: None,
         zone: &TimeZone::UTC,
     };
     score::signals(prompt, &mut Work::default(), &mut scores);
