@@ -3,12 +3,11 @@
 //! A child of this binary does one operation and aborts at a failpoint, in the first or the second edit.
 
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::civil::date;
 use vault_agent::memory::{Draft, MemoryError, Scope};
 
-use crate::rig::{Rig, now, origin};
+use crate::rig::{Rig, abort_at, now, origin};
 
 const ROLE: &str = "MEMORY_TEST_ROLE";
 const ROOT: &str = "MEMORY_TEST_ROOT";
@@ -41,13 +40,7 @@ fn child() {
     if role == "vanish" {
         return vanish(&rig);
     }
-    let seen = AtomicUsize::new(0);
-    fail::cfg_callback(told(POINT), move || {
-        if seen.fetch_add(1, Ordering::Relaxed) + 1 == round {
-            std::process::abort();
-        }
-    })
-    .unwrap();
+    abort_at(told(POINT), round);
     work(&rig, &role);
 }
 

@@ -4,12 +4,11 @@
 //! third edit that passes it. Then the daemon's look ([`Inbox::settle`]) or the person's second try goes on.
 
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use vault_agent::capture::{HUMAN, Inbox, InboxError};
 use vault_agent::format::candidate::{self, State};
 
-use crate::rig::{Rig, now, origin};
+use crate::rig::{Rig, abort_at, now, origin};
 
 const ROLE: &str = "LEARNED_TEST_ROLE";
 const ROOT: &str = "LEARNED_TEST_ROOT";
@@ -62,13 +61,8 @@ fn child() {
     let Ok(role) = std::env::var(ROLE) else { return };
     let told = |name: &str| std::env::var(name).unwrap();
     let rig = Rig::at(std::path::Path::new(&told(ROOT)));
-    let (round, seen): (usize, _) = (told(ROUND).parse().unwrap(), AtomicUsize::new(0));
-    fail::cfg_callback(told(POINT), move || {
-        if seen.fetch_add(1, Ordering::Relaxed) + 1 == round {
-            std::process::abort();
-        }
-    })
-    .unwrap();
+    let round = told(ROUND).parse().unwrap();
+    abort_at(told(POINT), round);
     work(&rig, &role);
 }
 

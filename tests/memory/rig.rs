@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 use vault_agent::clock::ManualClock;
@@ -76,4 +77,15 @@ pub fn now() -> Timestamp {
 
 pub fn origin() -> Origin {
     Origin::new(Actor::Mcp).client("test 1.0").conversation("c-1")
+}
+
+/// Aborts this process when the failpoint `point` is passed for the `round`th time.
+pub fn abort_at(point: String, round: usize) {
+    let seen = AtomicUsize::new(0);
+    fail::cfg_callback(point, move || {
+        if seen.fetch_add(1, Ordering::Relaxed) + 1 == round {
+            std::process::abort();
+        }
+    })
+    .unwrap();
 }

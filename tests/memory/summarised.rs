@@ -6,13 +6,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use vault_agent::clock::ManualClock;
 use vault_agent::config::Dirs;
 use vault_agent::summary::{Look, Summaries, Text};
 use vault_agent::vault::Vault;
 use vault_agent::workspace::Workspace;
+
+use crate::rig::abort_at;
 
 const ROOT: &str = "SUMMARISED_TEST_ROOT";
 const POINT: &str = "SUMMARISED_TEST_POINT";
@@ -96,14 +97,9 @@ fn notes(root: &Path) -> BTreeMap<String, String> {
 fn child() {
     let Ok(root) = std::env::var(ROOT) else { return };
     let told = |name: &str| std::env::var(name).unwrap();
-    let (round, seen): (usize, _) = (told(ROUND).parse().unwrap(), AtomicUsize::new(0));
+    let round = told(ROUND).parse().unwrap();
     let workspace = workspace(Path::new(&root), "2026-12-02T09:30:00Z");
-    fail::cfg_callback(told(POINT), move || {
-        if seen.fetch_add(1, Ordering::Relaxed) + 1 == round {
-            std::process::abort();
-        }
-    })
-    .unwrap();
+    abort_at(told(POINT), round);
     settle(&workspace);
 }
 
