@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::ConfigError;
+use super::settings::is_web;
 
 /// How the assistant answers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -323,7 +324,7 @@ pub(super) fn validate(
         }
         harness(brain).or_else(|(message, hint)| wrong(&this, message, hint))?;
         if let Some(url) = &brain.url
-            && !(url.starts_with("http://") || url.starts_with("https://"))
+            && !is_web(url)
         {
             return wrong(
                 &this,

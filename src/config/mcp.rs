@@ -6,6 +6,7 @@
 use serde::Deserialize;
 
 use super::ConfigError;
+use super::settings::is_web;
 
 /// The assistant, in `for`.
 const ASSISTANT: &str = "assistant";
@@ -97,8 +98,7 @@ pub(super) fn validate(servers: &[McpServer]) -> Result<(), (String, ConfigError
                 "name the program first",
             );
         }
-        if server.url.as_ref().is_some_and(|url| !url.starts_with("http://") && !url.starts_with("https://"))
-        {
+        if server.url.as_ref().is_some_and(|url| !is_web(url)) {
             return wrong(
                 format!("the `url` of MCP server `{name}` is no web address"),
                 "begin it with `https://`, or `http://` for a server on this machine",

@@ -47,6 +47,7 @@ pub use secret::{
     DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
     SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
+pub(crate) use settings::is_web;
 pub use settings::{
     Discord, Edit, EditStrategyName, Embed, History, Index, KeepAttachments, Memory, Recall, Schedule,
     Settings,

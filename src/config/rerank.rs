@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::ConfigError;
-use super::settings::within;
+use super::settings::{is_web, within};
 
 /// Whoever puts the first hits of a deep search in a better order.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -50,7 +50,6 @@ impl Rerank {
             let message = "`rerank.provider` is `endpoint`, and no `rerank.url` says where it is".to_owned();
             return wrong("provider", message, "add `url`, as in `url = \"http://127.0.0.1:8080\"`");
         }
-        let is_web = |url: &String| url.starts_with("http://") || url.starts_with("https://");
         if let Some(url) = self.url.as_ref().filter(|url| !is_web(url)) {
             let message = format!("`rerank.url` is `{url}`, which is no web address");
             return wrong("url", message, "write it with `https://` or `http://`");

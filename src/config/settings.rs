@@ -424,6 +424,11 @@ impl Settings {
     }
 }
 
+/// Whether `url` is a web address: it begins with `https://` or `http://`.
+pub(crate) fn is_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
 pub(super) fn within(key: &str, value: usize, low: usize, high: usize) -> Result<(), (String, ConfigError)> {
     if (low..=high).contains(&value) {
         return Ok(());

@@ -13,7 +13,7 @@ use super::place;
 use super::question::{Question, Step};
 use super::signed::Signed;
 use super::{Base, Folder, Found, Kept, Look, Machine, Plan};
-use crate::config::{DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE};
+use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE};
 use crate::schedule::Zone;
 
 /// What is to be done next.
@@ -245,7 +245,7 @@ impl Dialogue {
             Step::WebhookUrl | Step::WebhookSecret => self.take_signed(step, &typed)?,
             Step::Brain => self.take_brain(&typed)?,
             Step::BrainUrl => {
-                if !(typed.starts_with("http://") || typed.starts_with("https://")) {
+                if !config::is_web(&typed) {
                     return Err(format!(
                         "`{typed}` is no web address: it begins with `http://` or `https://`"
                     ));

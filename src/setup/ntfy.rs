@@ -18,7 +18,7 @@ pub(super) struct Ntfy {
 impl Dialogue {
     pub(super) fn take_ntfy(&mut self, step: Step, typed: &str) -> Result<(), String> {
         match step {
-            Step::NtfyUrl if typed.starts_with("https://") || typed.starts_with("http://") => {
+            Step::NtfyUrl if config::is_web(typed) => {
                 typed.trim_end_matches('/').clone_into(&mut self.ntfy.url);
             }
             Step::NtfyUrl => {
