@@ -12,9 +12,9 @@ use std::time::Duration;
 use super::ask::Asker;
 use super::engine::RecallError;
 use super::function_words;
-use super::search::words_of;
+use super::search::{syntax_of, words_of};
 use crate::embed::cut;
-use crate::index::{Answer, Hit, Kind, Query, Reranked, syntax};
+use crate::index::{Answer, Hit, Kind, Query, Reranked};
 use crate::rerank::{self, RerankError, Reranker, language};
 
 /// So many of the best hits are scored.
@@ -46,11 +46,7 @@ impl Asker {
         };
         let settings = &self.workspace().settings.rerank;
         let first = answer.hits.len().min(MOST);
-        let syntax = match syntax::is_question(&answer.query) {
-            true => syntax::question(&answer.query),
-            false => syntax::parse(&answer.query),
-        };
-        let question = words_of(&syntax, &answer.query);
+        let question = words_of(&syntax_of(&answer.query), &answer.query);
         let known = known(&settings.languages, &question, &answer.hits[..first])?;
         if known.is_empty() {
             return Ok(());

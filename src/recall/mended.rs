@@ -26,7 +26,7 @@ pub(super) fn mended(question: Question, scope: Scope<'_>, today: jiff::civil::D
         (SHORTEST_SWAPPED..=LONGEST).contains(&word.chars().count())
             && word.chars().all(char::is_alphabetic)
             && !table.has(word)
-            && blocks_with(scope, term) == 0
+            && scope.blocks_with(term, |_, _| true) == 0
     };
     let mut terms = Terms::new();
     let slips = question.asked.iter().filter(|asked| is_wrong(&asked.word, &asked.term));
@@ -55,7 +55,7 @@ fn meant(word: &str, scope: Scope<'_>, terms: &mut Terms) -> Option<String> {
                 continue;
             }
             let Some(term) = terms.term(&slip) else { continue };
-            let blocks = blocks_with(scope, term);
+            let blocks = scope.blocks_with(term, |_, _| true);
             if blocks > best.as_ref().map_or(0, |(most, _)| *most) {
                 best = Some((blocks, slip));
             }
@@ -100,15 +100,6 @@ fn others(letters: &[char]) -> Vec<Vec<char>> {
         }
     }
     slips
-}
-
-/// In how many blocks of the scope a term stands.
-fn blocks_with(scope: Scope<'_>, term: &str) -> usize {
-    let mut blocks = 0;
-    for layer in 0..scope.corpus.parts() {
-        scope.each(layer, term, |_, _, _| blocks += 1);
-    }
-    blocks
 }
 
 /// `text` with another word in place of one, wherever it stands.

@@ -159,8 +159,9 @@ impl Notes<'_> {
                 *units.entry(*unit).or_default() += score;
             }
         }
-        let meanings = self.meanings(&units);
-        let kept = self.kept(&units, &meanings);
+        let best = self.best(&units, KEPT.max(self.most));
+        let meanings = self.meanings(&best);
+        let kept = self.kept(best, &meanings);
         let mut blocks: FastMap<u32, (f32, bool)> = FastMap::default();
         for at in 0..sought.len() {
             let rarity = rarity(at, |places| places.block_steps, totals.blocks);
@@ -245,7 +246,7 @@ impl Notes<'_> {
 
     /// How near blocks are in meaning: all, or, where there are many, the nearest and those of the documents with the
     /// most words.
-    fn meanings(&self, units: &FastMap<Unit, f32>) -> FastMap<u32, Meaning> {
+    fn meanings(&self, best: &[Unit]) -> FastMap<u32, Meaning> {
         let Scope { corpus, candidates, .. } = self.scope;
         let Some(vectors) = self.vectors else { return FastMap::default() };
         let skipped = function_words::of(&self.question.words);
@@ -256,7 +257,7 @@ impl Notes<'_> {
         };
         let mut slots: Vec<u32> = if let Some(near) = self.nearest {
             let mut slots = near.slots.clone();
-            slots.extend(self.best(units, KEPT.max(self.most)).into_iter().flat_map(|unit| self.slots(unit)));
+            slots.extend(best.iter().flat_map(|unit| self.slots(*unit)));
             slots.sort_unstable();
             slots.dedup();
             slots
@@ -275,14 +276,14 @@ impl Notes<'_> {
     }
 
     /// The documents that are looked at closely: the best by words, and the nearest in meaning.
-    fn kept(&self, units: &FastMap<Unit, f32>, meanings: &FastMap<u32, Meaning>) -> FastSet<Unit> {
+    fn kept(&self, best: Vec<Unit>, meanings: &FastMap<u32, Meaning>) -> FastSet<Unit> {
         let mut nearest: FastMap<Unit, f32> = FastMap::default();
         for (slot, meaning) in meanings.iter().filter(|(_, meaning)| meaning.score > 0.0) {
             let most = nearest.entry(self.unit(*slot)).or_default();
             *most = most.max(meaning.score);
         }
-        let most = KEPT.max(self.most);
-        self.best(units, most).into_iter().chain(self.best(&nearest, most / 2)).collect()
+        let nearest = self.best(&nearest, KEPT.max(self.most) / 2);
+        best.into_iter().chain(nearest).collect()
     }
 
     /// The best documents; of equals all or those first in the order of their paths.

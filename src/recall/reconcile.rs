@@ -193,25 +193,18 @@ impl Recall {
         let store = self.index.store()?;
         let mut done = Reconciled::default();
         let mut embedder = Embedder::default();
-        while store.is_writable() {
-            let wanted = vectors::wanting(&*store.conn()?, name, i64::MAX - 1, AT_ONCE)?;
-            if wanted.is_empty() {
-                break;
+        if store.is_writable() {
+            // What stands nowhere any more since it was noted is for the next pass to forget.
+            for wanted in vectors::wanting(&*store.conn()?, name, i64::MAX - 1, usize::MAX)?.chunks(AT_ONCE) {
+                let texts = self.texts_of(wanted)?;
+                let mut conn = store.conn()?;
+                let tx = conn.transaction()?;
+                for (hash, text) in &texts {
+                    vectors::store(&tx, name, hash, &embedder.embed_with(&self.table, text))?;
+                }
+                done.embedded += texts.len();
+                tx.commit()?;
             }
-            let texts = self.texts_of(&wanted)?;
-            let mut conn = store.conn()?;
-            let tx = conn.transaction()?;
-            for (hash, text) in &texts {
-                vectors::store(&tx, name, hash, &embedder.embed_with(&self.table, text))?;
-            }
-            // What stands nowhere any more since it was noted.
-            let gone =
-                |hash: &Hash| wanted.iter().any(|(wanted, ..)| wanted == hash) && !texts.contains_key(hash);
-            if wanted.iter().any(|(hash, ..)| gone(hash)) {
-                vectors::forget(&tx, name, |hash| !gone(hash))?;
-            }
-            done.embedded += texts.len();
-            tx.commit()?;
         }
         done.counts = vectors::counts(&*store.conn()?, name)?;
         Ok(done)

@@ -67,9 +67,7 @@ impl Recall {
         let within = Within::of(query.scope.as_deref());
         let place = Query { scope: within.place.clone(), ..query.clone() };
         let text = crate::embed::cut(&query.text, super::question::LONGEST);
-        // What a question is dressed in makes it no less of one.
-        let asks = syntax::is_question(text) || syntax::is_question(&undressed(text));
-        let syntax = if asks { syntax::question(text) } else { syntax::parse(text) };
+        let syntax = syntax_of(text);
         let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
         let limit = query.limit.min(MOST_HITS);
         let by_words = |snapshot: &Snapshot<'_>| {
@@ -337,6 +335,12 @@ fn spread(
         found.score = least;
     }
     Ok(first)
+}
+
+/// What a query says, to be found by words and meaning. What a question is dressed in makes it no less of one.
+pub(super) fn syntax_of(text: &str) -> Syntax {
+    let asks = syntax::is_question(text) || syntax::is_question(&undressed(text));
+    if asks { syntax::question(text) } else { syntax::parse(text) }
 }
 
 /// The words of `text` without its filters, which `syntax` has.

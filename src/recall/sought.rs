@@ -33,7 +33,9 @@ pub(super) fn sought(
     weights: &Weights,
     in_turns: bool,
 ) -> Vec<Sought> {
-    let blocks_with = |scope, term: &str| blocks_with(scope, term, in_turns);
+    let blocks_with = |term: &str| {
+        scope.blocks_with(term, |slot, own| in_turns || !own.has_turns || !is_said(scope.corpus, slot))
+    };
     let Question { words, asked, text, .. } = question;
     let corpus = scope.corpus;
     let skipped = function_words::of(words);
@@ -54,7 +56,7 @@ pub(super) fn sought(
         let weight = if asked.is_some() { 1.0 } else { weights.character };
         let mut members: Vec<(String, f32)> = asked.iter().map(|asked| (asked.term.clone(), 1.0)).collect();
         let near = asked.iter().flat_map(|asked| &asked.near);
-        let near = near.filter(|(term, _)| !is_many || !scope.is_common(blocks_with(scope, term), COMMON));
+        let near = near.filter(|(term, _)| !is_many || !scope.is_common(blocks_with(term), COMMON));
         members.extend(near.map(|(term, how)| (term.clone(), how * weights.near_word)));
         let mut left = lookout.most(at);
         for (term, likeness) in alike {
@@ -62,7 +64,7 @@ pub(super) fn sought(
                 known.1 = known.1.max(likeness);
             } else if left > 0 {
                 // Terms of blocks that are dead must not push out others.
-                let blocks = blocks_with(scope, &term);
+                let blocks = blocks_with(&term);
                 left -= usize::from(blocks > 0);
                 if blocks > 0 && !scope.is_common(blocks, COMMON) {
                     members.push((term, likeness));
@@ -75,15 +77,4 @@ pub(super) fn sought(
         sought.push(Sought { members, word, weight, least });
     }
     sought
-}
-
-/// In how many blocks of notes in scope a term stands, or of all.
-fn blocks_with(scope: Scope<'_>, term: &str, in_turns: bool) -> usize {
-    let mut blocks = 0;
-    for layer in 0..scope.corpus.parts() {
-        scope.each(layer, term, |slot, _, own| {
-            blocks += usize::from(in_turns || !own.has_turns || !is_said(scope.corpus, slot));
-        });
-    }
-    blocks
 }

@@ -34,6 +34,15 @@ impl Scope<'_> {
         self.candidates.count > MANY && blocks * most > self.candidates.count
     }
 
+    /// In how many blocks that `counts`, each with its note, a term stands.
+    pub fn blocks_with(self, term: &str, counts: impl Fn(u32, &NoteSlots) -> bool) -> usize {
+        let mut blocks = 0;
+        for layer in 0..self.corpus.parts() {
+            self.each(layer, term, |slot, _, own| blocks += usize::from(counts(slot, own)));
+        }
+        blocks
+    }
+
     /// Calls `each` with where a term stands in a layer: the slot, its count there, and the note.
     pub fn each(self, at: usize, term: &str, mut each: impl FnMut(u32, u8, &NoteSlots)) -> Counts {
         let Candidates { notes, .. } = self.candidates;
