@@ -163,8 +163,9 @@ pub fn weights(question: &Question) -> Weights {
 }
 
 /// The logistic that turns what is measured of a find in a conversation into how sure it is to be about the prompt: the
-/// constant, then the weights of [`super::sure::NAMES`]. Fitted outside the bench on what `--none` measures: questions asked of their own
-/// memory and of another's, on small talk in many languages, bare and dressed, over LoCoMo, LongMemEval and `notes-dev`.
+/// constant, then the weights of [`super::sure::NAMES`]. Fitted outside the bench on what `--none` measures: questions
+/// asked of their own memory and of another's, on small talk in many languages, bare and dressed, over LoCoMo,
+/// LongMemEval and `notes-dev`.
 pub const SURE: Logistic = [-6.69, 2.5, 1.36, -3.1, 3.84, 6.67];
 /// The same of a find in notes, which have less of a question's words and no speakers.
 pub const SURE_OF_NOTES: Logistic = [-3.07, 0.0, 1.57, -1.61, 0.0, 0.0];
