@@ -22,10 +22,7 @@ pub mod transfer;
 pub mod history;
 
 #[cfg(feature = "index")]
-pub mod index;
-
-#[cfg(feature = "index")]
-pub mod recall;
+pub mod search;
 
 #[cfg(feature = "index")]
 pub mod embed;

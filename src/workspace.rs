@@ -181,8 +181,13 @@ impl Workspace {
     /// # Errors
     /// The cache can't be used, in a way that making it anew doesn't mend.
     #[cfg(feature = "index")]
-    pub fn index(&self) -> Result<crate::index::Index, crate::index::IndexError> {
-        crate::index::Index::of(self.vault.clone(), &self.settings, &self.dirs.cache, Arc::clone(&self.clock))
+    pub fn index(&self) -> Result<crate::search::Index, crate::search::IndexError> {
+        crate::search::Index::of(
+            self.vault.clone(),
+            &self.settings,
+            &self.dirs.cache,
+            Arc::clone(&self.clock),
+        )
     }
 
     /// The delivery journal.

@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
-use vault_agent::index::Role;
-use vault_agent::recall::corpus::{Corpus, Passage};
+use vault_agent::search::Role;
+use vault_agent::search::store::corpus::blocks::{Corpus, Passage};
 
 /// So many questions of a collection of logs are asked: each has half a megabyte of its own.
 const MOST_LOGS: usize = 80;

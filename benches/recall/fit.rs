@@ -3,12 +3,12 @@
 //! first fit looks at all candidates; the second at each question's [`HARDEST`] by the first: what is far from the
 //! answer teaches nothing more.
 
-use vault_agent::recall::corpus::{names_of, without_names};
-use vault_agent::recall::formula;
-use vault_agent::recall::matrix::{Matrix, Probe};
-use vault_agent::recall::question::Question;
-use vault_agent::recall::score::{self, Candidates, Prompt, Table, Vectors, Work};
-use vault_agent::recall::signal::{FITTED, NAMES, SEVERAL, SIGNALS, Weights};
+use vault_agent::search::query::question::Question;
+use vault_agent::search::rank::signal::{FITTED, NAMES, SEVERAL, SIGNALS, Weights};
+use vault_agent::search::rank::signals::{Candidates, Prompt, Table, Vectors, Work};
+use vault_agent::search::rank::{formula, signals};
+use vault_agent::search::store::corpus::blocks::{names_of, without_names};
+use vault_agent::search::store::corpus::matrix::{Matrix, Probe};
 
 use crate::data::Conversation;
 use crate::metrics::{self, Metrics};
@@ -89,7 +89,7 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
             let zone = &jiff::tz::TimeZone::UTC;
             let (candidates, question) = (&candidates, &question);
             let prompt = Prompt { corpus, candidates, question, vectors, nearest: None, zone };
-            score::signals(prompt, &mut Work::default(), &mut sink);
+            signals::signals(prompt, &mut Work::default(), &mut sink);
             let cosine = |slot: usize| match (&probe, matrix) {
                 (Some(probe), Some(matrix)) => matrix.cosine(probe, slot),
                 (Some(probe), None) => {
@@ -106,7 +106,7 @@ pub fn rows(conversations: &[Conversation], embed: &dyn Fn(&str) -> Vec<f32>, bu
                 category: asked.category,
                 sessions: (0..corpus.len()).map(|slot| corpus.meta(slot as u32).file).collect(),
                 signals: sink.0,
-                bm25: score::plain_bm25(corpus, candidates, question),
+                bm25: signals::plain_bm25(corpus, candidates, question),
                 cosine,
                 evidence: asked.evidence.clone(),
             });

@@ -2,8 +2,8 @@
 //!
 //! The gate's logistics, of conversations and of notes, are fitted here (`--none`).
 
-use vault_agent::recall::signal::SURE_ENOUGH;
-use vault_agent::recall::sure::{FIRST, Logistic, MEASURES, Measured, NAMES, as_built, sureness};
+use vault_agent::search::rank::signal::SURE_ENOUGH;
+use vault_agent::search::rank::sure::{FIRST, Logistic, MEASURES, Measured, NAMES, as_built, sureness};
 
 use crate::data::{Conversation, Vault};
 use crate::whole::Built;

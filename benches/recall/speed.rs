@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use vault_agent::embed::Table;
-use vault_agent::recall::corpus::{Corpus, Passage};
-use vault_agent::recall::matrix::Probe;
-use vault_agent::recall::question::Question;
-use vault_agent::recall::score::{self, Candidates, Near, Prompt, Scores, Vectors, Work};
-use vault_agent::recall::signal::{NEAR, weights};
+use vault_agent::search::query::question::Question;
+use vault_agent::search::rank::signal::{NEAR, weights};
+use vault_agent::search::rank::signals;
+use vault_agent::search::rank::signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
+use vault_agent::search::store::corpus::blocks::{Corpus, Passage};
+use vault_agent::search::store::corpus::matrix::Probe;
 
 use crate::data::Conversation;
 
@@ -72,7 +73,7 @@ pub fn report(conversations: &[Conversation], blocks: usize) {
             nearest: None,
             zone: &TimeZone::UTC,
         };
-        score::signals(prompt, &mut Work::default(), &mut scores);
+        signals::signals(prompt, &mut Work::default(), &mut scores);
         std::hint::black_box(scores.best(&corpus, &candidates, 24));
         whole.push(start.elapsed());
         let start = Instant::now();

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use vault_agent::clock::SystemClock;
 use vault_agent::config::Settings;
 use vault_agent::format::log::{self, Event, EventKind, LogHeader};
-use vault_agent::index::{Index, Query, Role};
-use vault_agent::recall::Recall;
+use vault_agent::search::{Index, Query, Recall, Role};
 use vault_agent::vault::Vault;
 
 use crate::data::{self, Conversation};

@@ -39,7 +39,7 @@ pub trait Remember: Send + Sync {
 /// The vault's memory, asked over the daemon's own door: what is warm there is not loaded twice.
 pub struct VaultMemory {
     #[cfg(feature = "index")]
-    asker: Arc<crate::recall::Asker>,
+    asker: Arc<crate::search::Asker>,
 }
 
 impl std::fmt::Debug for VaultMemory {
@@ -52,10 +52,10 @@ impl std::fmt::Debug for VaultMemory {
 impl VaultMemory {
     /// Of this vault; nothing is opened yet.
     pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self { asker: Arc::new(crate::recall::Asker::new(workspace)) }
+        Self { asker: Arc::new(crate::search::Asker::new(workspace)) }
     }
 
-    async fn ask(&self, question: &str, most_chars: usize) -> Result<crate::recall::Recalled, String> {
+    async fn ask(&self, question: &str, most_chars: usize) -> Result<crate::search::Recalled, String> {
         let (asker, question) = (Arc::clone(&self.asker), question.to_owned());
         let look =
             move || asker.recall(&question, None, most_chars, false).map_err(|error| error.to_string());
@@ -69,7 +69,7 @@ impl Recall for VaultMemory {
     async fn recall(&self, query: &str, limit: usize) -> Result<Vec<Memory>, String> {
         let found = self.ask(query, MOST_CHARS).await?;
         let tz = self.asker.workspace().zone.tz();
-        let memory = |hit: crate::index::Hit| Memory {
+        let memory = |hit: crate::search::Hit| Memory {
             path: hit.path,
             line: hit.line as usize,
             when: hit.timestamp.map(|at| at.to_zoned(tz.clone()).strftime("%Y-%m-%d %H:%M").to_string()),

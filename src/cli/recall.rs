@@ -7,8 +7,7 @@ use serde::Serialize;
 use super::memory::with_here;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::hooks::{behind, gate::is_worth_a_look};
-use crate::index::{Freshness, Hit};
-use crate::recall::{Asker, RecallError};
+use crate::search::{Asker, Freshness, Hit, RecallError};
 
 /// Gives the memories that help with a question or a prompt: two or three lines, or `NONE`.
 ///
@@ -41,7 +40,7 @@ struct Answer<'a> {
     digest: Option<&'a str>,
     hits: &'a [Hit],
     #[serde(skip_serializing_if = "Option::is_none")]
-    injected: Option<&'a crate::recall::choose::Injection>,
+    injected: Option<&'a crate::search::give::choose::Injection>,
     #[serde(skip_serializing_if = "Option::is_none")]
     freshness: Option<&'a Freshness>,
     notes: &'a [String],

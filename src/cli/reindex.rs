@@ -8,8 +8,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::{CommandResult, Context, Status};
-use crate::index::{Progress, Reindexed};
-use crate::recall::Recall;
+use crate::search::{Progress, Recall, Reindexed};
 
 /// Makes the index anew from all notes, and what recall knows of them; the old index answers until the new one is whole.
 #[derive(Debug, clap::Args)]

@@ -10,8 +10,7 @@ use super::memory::with_here;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver::{link, takes_links};
 use crate::hooks::behind;
-use crate::index::{Answer, Hit, IndexError, Query, Reranked};
-use crate::recall::Asker;
+use crate::search::{Answer, Asker, Hit, IndexError, Query, Reranked};
 
 /// Searches all notes, logs and memories.
 ///

@@ -1,6 +1,6 @@
 //! The daemon's door for questions: a Unix socket that only the owner can reach, a line in, a line out.
 //!
-//! The protocol is [`crate::recall::ask`]'s. A question is answered on a thread of its own, so a long one holds up
+//! The protocol is [`crate::search::give::ask`]'s. A question is answered on a thread of its own, so a long one holds up
 //! nobody, and at most [`AT_ONCE`] at a time, so a flood costs the askers alone: they answer themselves. Hooks hand over
 //! here, too, which session of a coding agent has gone on ([`crate::hooks::archive::hand`]).
 
@@ -14,8 +14,9 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::hooks::archive::hand::{self, Handed};
-use crate::recall::Recall;
-use crate::recall::ask::{self, LONGEST_LINE, Who};
+use crate::search::Recall;
+use crate::search::give::ask;
+use crate::search::give::ask::{LONGEST_LINE, Who};
 use crate::workspace::Workspace;
 
 /// Questions that are answered at the same time.

@@ -10,7 +10,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 use super::part::{Board, Event, Part};
-use crate::index::live::Follower;
+use crate::search::follow::live::Follower;
 use crate::workspace::Workspace;
 
 /// How often `status` hears of the index, at most.

@@ -79,7 +79,7 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     let (events, _) = broadcast::channel(256);
     let parts_hear = events.clone();
     #[cfg(feature = "index")]
-    let cookies = Some(crate::index::live::cookies(&workspace.dirs.cache));
+    let cookies = Some(crate::search::follow::live::cookies(&workspace.dirs.cache));
     #[cfg(not(feature = "index"))]
     let cookies: Option<std::path::PathBuf> = None;
     let hear = move |event| {

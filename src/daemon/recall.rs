@@ -9,7 +9,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
 use super::part::{Board, Event, Part};
-use crate::recall::Recall;
+use crate::search::Recall;
 use crate::workspace::Workspace;
 
 /// A pass comes at least this often: what failed is tried again.
@@ -92,7 +92,7 @@ fn open(workspace: &Arc<Workspace>, recall: &Arc<Recall>, board: &Board) -> Opti
 #[cfg(not(unix))]
 fn open(_: &Arc<Workspace>, _: &Arc<Recall>, _: &Board) {}
 
-fn words(pass: &Result<crate::recall::reconcile::Reconciled, crate::recall::RecallError>) -> String {
+fn words(pass: &Result<crate::search::follow::reconcile::Reconciled, crate::search::RecallError>) -> String {
     match pass {
         Ok(done) => {
             let counts = done.counts;

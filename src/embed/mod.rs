@@ -5,7 +5,7 @@
 //! behind one trait, [`Provider`], chosen by `[embed] provider`: a sentence model in a directory
 //! ([`local`]), Google, an OpenAI-compatible endpoint, Ollama ([`http`]). Whatever goes wrong with one of
 //! those is an [`EmbedError`]; search and recall go on with what there is. This room knows no note, no
-//! index and no ranking; vectors are kept by [`crate::recall::vectors`].
+//! index and no ranking; vectors are kept by [`crate::search::store::corpus::vectors`].
 
 use std::time::Duration;
 

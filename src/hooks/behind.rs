@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use crate::config::Dirs;
-use crate::index::live;
+use crate::search::follow::live;
 
 const APART: Duration = Duration::from_secs(600);
 

@@ -4,7 +4,7 @@
 //! `\u003c`, so that no note can close the frame that the host puts around a hook's words.
 
 use crate::config::Settings;
-use crate::recall::choose::{Injection, Memory};
+use crate::search::give::choose::{Injection, Memory};
 
 use super::Event;
 use super::output::{Answer, HOST_LIMIT, units};
@@ -32,8 +32,11 @@ pub fn given(
     let before = before.as_deref();
     for count in (1..=memories.len()).rev() {
         let each = settings.recall.memory_tokens;
-        let injection =
-            Injection::new(memories[..count].iter(), most / crate::recall::choose::CHARS_PER_TOKEN, each);
+        let injection = Injection::new(
+            memories[..count].iter(),
+            most / crate::search::give::choose::CHARS_PER_TOKEN,
+            each,
+        );
         // A memory that found no room in the budget ends the list.
         if injection.memories.len() < count {
             continue;

@@ -103,11 +103,11 @@ pub enum HookError {
     /// Recall.
     #[cfg(feature = "index")]
     #[error(transparent)]
-    Recall(#[from] crate::recall::RecallError),
+    Recall(#[from] crate::search::RecallError),
     /// The index.
     #[cfg(feature = "index")]
     #[error(transparent)]
-    Index(#[from] crate::index::IndexError),
+    Index(#[from] crate::search::IndexError),
     /// Time ran out, or the work ended without a word.
     #[error(transparent)]
     NoAnswer(#[from] NoAnswer),

@@ -10,10 +10,12 @@ use super::session::Sessions;
 use super::{Event, HookError};
 use crate::capture::sentences::content;
 use crate::config::Paths;
-use crate::index::{Hit, Index, IndexError, Query, catalog, live};
 use crate::memory::{Scope, is_visible};
-use crate::recall::choose::{MOST_MEMORIES, Memory};
-use crate::recall::{Asker, Judge, Recall, Worth};
+use crate::search::follow::live;
+use crate::search::give::choose::{MOST_MEMORIES, Memory};
+use crate::search::store::catalog;
+use crate::search::{Asker, Judge, Recall, Worth};
+use crate::search::{Hit, Index, IndexError, Query};
 use crate::workspace::Workspace;
 
 /// The head of recall's own view (its layers are mapped where they lie) is read in time up to this size, in bytes:

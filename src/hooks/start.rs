@@ -12,7 +12,7 @@ use super::{Event, HookError, memory_name};
 use crate::format::invisible;
 use crate::format::pinned::Target;
 use crate::memory::{Listed, ListedSection, Scope, pins::Pin, session_context};
-use crate::recall::choose::Memory;
+use crate::search::give::choose::Memory;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 

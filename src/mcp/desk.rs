@@ -11,9 +11,9 @@ use super::catalog::ToolSet;
 use super::failure::Failure;
 use crate::deliver::pass::{PassContext, flush};
 use crate::deliver::{self, Console};
-use crate::index::Progress;
 use crate::memory::{self, Scope};
-use crate::recall::Asker;
+use crate::search::Asker;
+use crate::search::Progress;
 use crate::workspace::Workspace;
 
 /// What is still being sent when the client leaves may take so long; the rest waits for the next pass.

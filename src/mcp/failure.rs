@@ -10,10 +10,10 @@ use serde_json::json;
 use super::untrusted;
 use crate::deliver::JournalError;
 use crate::format::invisible;
-use crate::index::IndexError;
 use crate::memory::{CommitmentError, MemoryError, PinError, WordsError};
-use crate::recall::RecallError;
 use crate::reminders::ReminderError;
+use crate::search::IndexError;
+use crate::search::RecallError;
 use crate::tasks::TaskError;
 use crate::vault::{EditError, PathError, VaultError};
 

@@ -10,8 +10,8 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use crate::format::invisible;
-use crate::index;
 use crate::memory::{self, commitments};
+use crate::search;
 
 #[cfg(feature = "assistant")]
 pub use lcm::{Described, Expansion, Grepped, Piece};
@@ -68,8 +68,8 @@ pub struct Hit {
     pub snippet: String,
 }
 
-impl From<index::Hit> for Hit {
-    fn from(hit: index::Hit) -> Self {
+impl From<search::Hit> for Hit {
+    fn from(hit: search::Hit) -> Self {
         Self {
             path: hit.path,
             line: hit.line,

@@ -10,7 +10,7 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::index::Progress;
+use crate::search::Progress;
 
 /// No two words are nearer to each other than this.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -1,7 +1,7 @@
 //! From a question and the texts that a search found first to how well each of them answers it.
 //!
 //! A reranker reads question and text together, which is better and far slower than comparing vectors; so it is asked
-//! for a few dozen texts, by who has time ([`crate::recall::Asker::deep`]), and never by a hook. It is a model behind
+//! for a few dozen texts, by who has time ([`crate::search::Asker::deep`]), and never by a hook. It is a model behind
 //! an endpoint ([`endpoint`]) or in a directory ([`local`]), chosen by `[rerank] provider`. This room knows no note,
 //! no index and no ranking. Whatever goes wrong is a [`RerankError`]; a search goes on with the order that it had.
 

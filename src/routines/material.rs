@@ -192,7 +192,7 @@ fn memory(workspace: &Workspace, seen: Option<&str>) -> Result<(Vec<Section>, Op
 
 #[cfg(feature = "index")]
 fn is_shipped(text: &str) -> bool {
-    crate::recall::is_shipped(text)
+    crate::search::is_shipped(text)
 }
 
 #[cfg(not(feature = "index"))]
@@ -224,8 +224,8 @@ fn alike(path: &str, facts: &[(usize, String)]) -> Vec<String> {
 /// The hits of a search that are newer than `since`: dated later, or in a note that was changed later.
 #[cfg(feature = "index")]
 fn search(workspace: &Workspace, text: &str, since: Timestamp) -> Result<Option<Section>, String> {
-    use crate::index::{Query, Role};
-    let recall = crate::recall::Recall::of(workspace).map_err(|error| error.to_string())?;
+    use crate::search::{Query, Role};
+    let recall = crate::search::Recall::of(workspace).map_err(|error| error.to_string())?;
     let answer = recall.search(&Query::new(text).limit(200)).map_err(|error| error.to_string())?;
     let own = format!("{}/routines/", workspace.settings.paths.logs.trim_end_matches('/'));
     let changed = |path: &str| {
@@ -233,7 +233,7 @@ fn search(workspace: &Workspace, text: &str, since: Timestamp) -> Result<Option<
         Timestamp::from_nanosecond(i128::from(stat.mtime_ns)).ok()
     };
     let is_new =
-        |hit: &crate::index::Hit| hit.timestamp.or_else(|| changed(&hit.path)).is_some_and(|at| at > since);
+        |hit: &crate::search::Hit| hit.timestamp.or_else(|| changed(&hit.path)).is_some_and(|at| at > since);
     // What the agent said itself is no news to it.
     let news = answer
         .hits

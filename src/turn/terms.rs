@@ -6,7 +6,7 @@
 pub fn terms(text: &str) -> Vec<String> {
     use std::cell::RefCell;
 
-    use crate::recall::text::Terms;
+    use crate::search::analyze::stems::Terms;
 
     // Making a stemmer costs more than a line's words.
     thread_local! {

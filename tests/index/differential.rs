@@ -2,7 +2,7 @@
 //! scores, whatever happened and wherever it crashed.
 
 use proptest::prelude::*;
-use vault_agent::index::{Index, IndexError, Query};
+use vault_agent::search::{Index, IndexError, Query};
 
 use super::vault::{FAILPOINTS, TestVault};
 

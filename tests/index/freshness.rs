@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use vault_agent::index::live::Follower;
-use vault_agent::index::{CheckedBy, Index, Query};
+use vault_agent::search::follow::live::Follower;
+use vault_agent::search::{CheckedBy, Index, Query};
 
 use super::support::until;
 use super::vault::{Daemon, TestVault, Told, beside_a_daemon, no_failpoints, show};
@@ -193,7 +193,7 @@ fn a_follower_survives_the_deletion_of_the_cache() {
     vault.write("b.md", "second");
     follower.changed(["b.md".to_owned()]);
     until("following again", || follower.following().following && follower.following().behind == 0);
-    until("the new lock", || vault_agent::index::live::is_held(&vault.cache()));
+    until("the new lock", || vault_agent::search::follow::live::is_held(&vault.cache()));
     assert_eq!(vault.find("second").len(), 1);
 }
 
@@ -278,7 +278,7 @@ fn an_interrupted_reindex_changes_nothing() {
     let index = vault.index();
     let before = index.search(&Query::new("first")).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(true);
-    assert!(matches!(index.reindex(&|_| {}, &stop), Err(vault_agent::index::IndexError::Interrupted)));
+    assert!(matches!(index.reindex(&|_| {}, &stop), Err(vault_agent::search::IndexError::Interrupted)));
     assert_eq!(index.search(&Query::new("first")).unwrap(), before);
     index.reindex(&|_| {}, &std::sync::atomic::AtomicBool::new(false)).unwrap();
     assert_eq!(index.search(&Query::new("first")).unwrap().hits, before.hits);

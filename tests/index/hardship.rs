@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use vault_agent::index::{CheckedBy, IndexError, Query};
+use vault_agent::search::{CheckedBy, IndexError, Query};
 
 use super::vault::{FAILPOINTS, TestVault, no_failpoints, show};
 
@@ -125,10 +125,10 @@ fn a_moved_vault_keeps_its_index() {
     assert_eq!(vault.find("first").len(), 1);
     let moved = vault.dir.path().join("elsewhere");
     std::fs::rename(vault.root(), &moved).unwrap();
-    let index = vault_agent::index::Index::open(
+    let index = vault_agent::search::Index::open(
         vault_agent::vault::Vault::open(&moved).unwrap(),
         &vault.cache(),
-        vault_agent::index::Options::default(),
+        vault_agent::search::Options::default(),
         std::sync::Arc::new(vault_agent::clock::SystemClock),
     )
     .unwrap();
@@ -143,10 +143,10 @@ fn a_clock_that_jumps_hides_no_change() {
     let _gate = no_failpoints();
     let vault = TestVault::of("//- a.md\nfirst\n");
     let open = |now: &str| {
-        vault_agent::index::Index::open(
+        vault_agent::search::Index::open(
             vault_agent::vault::Vault::open(&vault.root()).unwrap(),
             &vault.cache(),
-            vault_agent::index::Options::default(),
+            vault_agent::search::Options::default(),
             std::sync::Arc::new(vault_agent::clock::ManualClock::new(now.parse().unwrap())),
         )
         .unwrap()

@@ -2,7 +2,7 @@
 
 use super::vault::{TestVault, no_failpoints, show};
 use vault_agent::clock::SystemClock;
-use vault_agent::index::{Index, Options, Query};
+use vault_agent::search::{Index, Options, Query};
 use vault_agent::vault::Vault;
 
 fn vault() -> TestVault {

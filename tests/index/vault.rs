@@ -8,8 +8,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use vault_agent::clock::SystemClock;
-use vault_agent::index::live::{self, Follower};
-use vault_agent::index::{Answer, CheckedBy, Index, Options, Query};
+use vault_agent::search::follow::live;
+use vault_agent::search::follow::live::Follower;
+use vault_agent::search::{Answer, CheckedBy, Index, Options, Query};
 use vault_agent::vault::{NotePath, Vault, WatchEvent, WatchTimes, Watcher};
 
 use super::support::until;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use vault_agent::index::{Query, Severity};
+use vault_agent::search::{Query, Severity};
 
 use crate::open;
 

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use vault_agent::index::live::Follower;
-use vault_agent::index::{Hit, Query};
-use vault_agent::recall::Recall;
+use vault_agent::search::follow::live::Follower;
+use vault_agent::search::{Hit, Query, Recall};
 
 use crate::open;
 

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use vault_agent::clock::SystemClock;
 use vault_agent::config::Settings;
-use vault_agent::index::Index;
-use vault_agent::recall::Recall;
+use vault_agent::search::{Index, Recall};
 use vault_agent::vault::Vault;
 
 #[path = "../support/mod.rs"]

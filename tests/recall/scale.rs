@@ -3,11 +3,12 @@
 
 use jiff::tz::TimeZone;
 use vault_agent::embed::Table;
-use vault_agent::recall::corpus::{Corpus, Passage};
-use vault_agent::recall::matrix::Probe;
-use vault_agent::recall::question::Question;
-use vault_agent::recall::score::{self, Candidates, Near, Prompt, Scores, Vectors, Work};
-use vault_agent::recall::signal::{NEAR, weights};
+use vault_agent::search::query::question::Question;
+use vault_agent::search::rank::signal::{NEAR, weights};
+use vault_agent::search::rank::signals;
+use vault_agent::search::rank::signals::{Candidates, Near, Prompt, Scores, Vectors, Work};
+use vault_agent::search::store::corpus::blocks::{Corpus, Passage};
+use vault_agent::search::store::corpus::matrix::Probe;
 
 const WORDS: [&str; 24] = [
     "garden", "kettle", "bicycle", "window", "letter", "pepper", "river", "engine", "mirror", "basket",
@@ -55,7 +56,7 @@ fn best(corpus: &Corpus, text: &str) -> Vec<(String, u32, i64)> {
         nearest: None,
         zone: &TimeZone::UTC,
     };
-    score::signals(prompt, &mut Work::default(), &mut scores);
+    signals::signals(prompt, &mut Work::default(), &mut scores);
     let place = |slot: u32| (corpus.file_at(slot).path.clone(), corpus.meta(slot).line);
     let hits = scores.best(corpus, &candidates, 10).into_iter();
     hits.map(|slot| (place(slot).0, place(slot).1, (scores.of(slot) * 1e3) as i64)).collect()

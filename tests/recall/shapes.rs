@@ -12,9 +12,8 @@ use vault_agent::clock::ManualClock;
 use vault_agent::config::{self, Settings};
 use vault_agent::embed::http::Http;
 use vault_agent::embed::{Provider, Purpose};
-use vault_agent::index::{Index, Query};
-use vault_agent::recall::Recall;
-use vault_agent::recall::vectors::Counts;
+use vault_agent::search::store::corpus::vectors::Counts;
+use vault_agent::search::{Index, Query, Recall};
 use vault_agent::vault::Vault;
 
 /// A request: path, key header, body.

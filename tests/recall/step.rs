@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use vault_agent::index::Query;
-use vault_agent::index::live::Follower;
-use vault_agent::recall::Recall;
+use vault_agent::search::follow::live::Follower;
+use vault_agent::search::{Query, Recall};
 
 use crate::open;
 use crate::support::until;

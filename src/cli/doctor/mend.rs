@@ -77,7 +77,7 @@ fn edits(workspace: &Workspace) -> Vec<Check> {
 /// Makes a damaged index anew.
 #[cfg(feature = "index")]
 fn index(workspace: &Workspace) -> Option<Check> {
-    use crate::index::Severity;
+    use crate::search::Severity;
     let index = workspace.index().ok()?;
     if !index.health().iter().any(|finding| finding.status == Severity::Fail) {
         return None;

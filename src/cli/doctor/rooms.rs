@@ -77,7 +77,7 @@ fn probe(history: &crate::history::History) -> Vec<Check> {
 #[cfg(feature = "index")]
 pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
     use super::Outcome;
-    use crate::index::Severity;
+    use crate::search::Severity;
 
     let index = match workspace.index() {
         Ok(index) => index,
@@ -85,7 +85,7 @@ pub(super) fn index(workspace: &crate::workspace::Workspace) -> Vec<Check> {
     };
     let health = index.health();
     let clock = std::sync::Arc::clone(&workspace.clock);
-    let damage = crate::recall::Recall::new(std::sync::Arc::new(index), &workspace.settings, clock).damage();
+    let damage = crate::search::Recall::new(std::sync::Arc::new(index), &workspace.settings, clock).damage();
     let damage = damage.map(|words| Check::warn("index", words, "run `vault-agent reindex`, or just ask"));
     let checks = health.into_iter().map(|finding| Check {
         check: "index",

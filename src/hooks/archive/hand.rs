@@ -103,7 +103,7 @@ pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>
 /// Asks the daemon; whether it has taken it.
 #[cfg(all(unix, feature = "index"))]
 fn hand_over(workspace: &Workspace, request: &Request, time: Duration) -> bool {
-    use crate::recall::ask;
+    use crate::search::give::ask;
 
     let socket = ask::socket(&workspace.dirs.state);
     let Ok(line) = serde_json::to_string(&Handed { archive: request.clone() }) else { return false };

@@ -7,9 +7,9 @@ use super::super::failure::Failure;
 use super::super::outputs::{Recalled, Searched};
 use super::{Answer, Call, Outcome, one_line};
 use crate::hooks::gate::is_worth_a_look;
-use crate::index::{Hit, Query};
 use crate::memory::Scope;
-use crate::recall::Asker;
+use crate::search::Asker;
+use crate::search::{Hit, Query};
 use crate::vault::{NotePath, VaultError};
 use crate::workspace::Workspace;
 

@@ -25,8 +25,8 @@ use super::desk::{Desk, Place};
 use super::failure::Failure;
 use super::untrusted;
 use crate::format::invisible;
-use crate::index::Progress;
 use crate::memory::{Scope, ScopeError, accessible};
+use crate::search::Progress;
 use crate::vault::Origin;
 use crate::workspace::Workspace;
 

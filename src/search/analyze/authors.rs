@@ -1,0 +1,119 @@
+//! Who speaks: speakers' names, by number, and texts without them.
+
+use std::collections::HashMap;
+
+use crate::search::analyze::stems::words;
+
+/// The different names of speakers, numbered as they come.
+#[derive(Debug, Default)]
+pub struct Authors {
+    names: Vec<String>,
+    ids: HashMap<String, u32>,
+}
+
+impl Authors {
+    /// With these names, by number.
+    pub fn new(names: Vec<String>) -> Self {
+        let ids = names.iter().cloned().zip(0..).collect();
+        Self { names, ids }
+    }
+
+    /// Their words, lower case, by number.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The number of a speaker's name.
+    pub fn of(&mut self, name: &str) -> u32 {
+        let mut key = String::new();
+        words(name, |word| {
+            if !key.is_empty() {
+                key.push(' ');
+            }
+            key.push_str(word);
+        });
+        self.of_key(&key)
+    }
+
+    /// The number of a name as [`Authors::names`] has it.
+    pub fn of_key(&mut self, key: &str) -> u32 {
+        if let Some(id) = self.ids.get(key) {
+            return *id;
+        }
+        let id = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.names.push(key.to_owned());
+        self.ids.insert(key.to_owned(), id);
+        id
+    }
+}
+
+/// The different words of the given names, lower case.
+pub fn names_of<'a>(authors: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let (mut names, mut seen): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+    for author in authors {
+        if seen.contains(&author) {
+            continue;
+        }
+        seen.push(author);
+        words(author, |word| {
+            if word.len() > 1 && !names.iter().any(|name| name == word) {
+                names.push(word.to_owned());
+            }
+        });
+    }
+    names
+}
+
+/// `text` without the words in `names` (and a possessive `'s` behind one).
+///
+/// A question that names a speaker is otherwise nearest to the turns that *address* that speaker, not to
+/// those that the speaker wrote.
+pub fn without_names<'t>(text: &'t str, names: &[String]) -> std::borrow::Cow<'t, str> {
+    if names.is_empty() {
+        return text.into();
+    }
+    let is_name = |word: &str| {
+        names.iter().any(|name| {
+            name.len() == word.len() && name.eq_ignore_ascii_case(word) || word.to_lowercase() == *name
+        })
+    };
+    let (mut out, mut kept, mut start) = (String::new(), 0, None);
+    let end = [(text.len(), ' ')];
+    for (at, c) in text.char_indices().chain(end) {
+        if c.is_alphanumeric() {
+            start.get_or_insert(at);
+        } else if let Some(from) = start.take()
+            && is_name(&text[from..at])
+        {
+            out.push_str(text[kept..from].trim_end_matches([' ', ',']));
+            let rest = &text[at..];
+            kept = at
+                + if rest.starts_with("'s") {
+                    2
+                } else if rest.starts_with("’s") {
+                    "’s".len()
+                } else {
+                    0
+                };
+        }
+    }
+    if kept == 0 && out.is_empty() {
+        return text.into();
+    }
+    out.push_str(&text[kept..]);
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_go_with_their_comma_and_their_possessive() {
+        let names = names_of(["Caroline", "Mel B", "Caroline"].into_iter());
+        assert_eq!(names, ["caroline", "mel"]);
+        assert_eq!(without_names("Wow, Caroline! Mel's cat", &names), "Wow! cat");
+        assert_eq!(without_names("carolines melody", &names), "carolines melody");
+        assert_eq!(without_names("", &names), "");
+    }
+}

@@ -1,0 +1,339 @@
+//! Words as the ranking counts them: lower-cased runs of letters and digits, stemmed, without the words
+//! that questions are full of; and the word classes that tell what a question asks for.
+//!
+//! Pure. Scripts written without spaces give overlapping pairs of characters.
+
+use std::collections::HashMap;
+
+use frostem::{Algorithm, Stemmer};
+
+/// Function words and the question words and auxiliaries: they say what is asked, not what about.
+pub(in crate::search) const STOP: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then \
+    there these they this to was will with what when where which who whom whose why how did do does done has \
+    have had having were been being would could should may might can i me my you your we our us he him his she \
+    her its them from about any some than so s t d m ll re ve don didn";
+
+/// Words longer than this (in bytes) are cut: nobody asks for the 200th letter of a base64 blob.
+const LONGEST: usize = 64;
+/// So many words' stems are kept.
+const MOST_STEMS: usize = 20_000;
+
+/// Turns text into terms; keeps each word's stem, so that a vault's words are stemmed once.
+pub struct Terms {
+    stemmer: Stemmer,
+    stop: HashMap<&'static str, ()>,
+    stems: HashMap<Box<str>, Option<Box<str>>>,
+}
+
+impl std::fmt::Debug for Terms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Terms").field("stems", &self.stems.len()).finish_non_exhaustive()
+    }
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Terms {
+    /// With an empty memory.
+    pub fn new() -> Self {
+        let stop = STOP.split_ascii_whitespace().map(|word| (word, ())).collect();
+        Self { stemmer: Stemmer::new(Algorithm::English), stop, stems: HashMap::new() }
+    }
+
+    /// The term of one lower-case word, or `None` for a function word.
+    pub fn term(&mut self, word: &str) -> Option<&str> {
+        if !self.stems.contains_key(word) {
+            let stem = (!self.stop.contains_key(word)).then(|| Box::from(&*self.stemmer.stem(word)));
+            if self.stems.len() > MOST_STEMS {
+                self.stems.clear();
+            }
+            self.stems.insert(word.into(), stem);
+        }
+        self.stems.get(word).and_then(|stem| stem.as_deref())
+    }
+
+    /// Calls `emit` with each term of `text`, in order.
+    pub fn each(&mut self, text: &str, mut emit: impl FnMut(&str)) {
+        words(text, |word| {
+            if let Some(term) = self.term(word) {
+                emit(term);
+            }
+        });
+    }
+}
+
+/// Calls `emit` with each lower-case word of `text`.
+pub fn words(text: &str, mut emit: impl FnMut(&str)) {
+    let mut word = String::new();
+    let mut run: Vec<char> = Vec::new();
+    for c in text.chars().chain(std::iter::once(' ')) {
+        if is_unspaced(c) {
+            flush(&mut word, &mut emit);
+            run.push(c);
+            continue;
+        }
+        if !run.is_empty() {
+            pairs(&run, &mut emit);
+            run.clear();
+        }
+        if c.is_ascii_alphanumeric() {
+            word.push(c.to_ascii_lowercase());
+        } else if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        } else {
+            flush(&mut word, &mut emit);
+        }
+    }
+}
+
+fn flush(word: &mut String, emit: &mut impl FnMut(&str)) {
+    if !word.is_empty() {
+        let mut end = word.len().min(LONGEST);
+        while !word.is_char_boundary(end) {
+            end -= 1;
+        }
+        emit(&word[..end]);
+        word.clear();
+    }
+}
+
+fn pairs(run: &[char], emit: &mut impl FnMut(&str)) {
+    let mut text = String::new();
+    for pair in run.windows(run.len().min(2)) {
+        text.clear();
+        text.extend(pair);
+        emit(&text);
+    }
+}
+
+fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c), 0x0e00..=0x0e7f | 0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff)
+}
+
+/// What kind of thing a turn says, as bits: the shape of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shape(pub u16);
+
+impl Shape {
+    /// One event of a log.
+    pub const TURN: u16 = 1;
+    /// Its first line ends with a question mark.
+    pub const QUESTION: u16 = 1 << 1;
+    /// It has a question mark anywhere.
+    pub const ASKS: u16 = 1 << 2;
+    /// It names a time.
+    pub const TIME: u16 = 1 << 3;
+    /// Its speaker speaks of themselves.
+    pub const FIRST_PERSON: u16 = 1 << 4;
+    /// It has a number.
+    pub const NUMBER: u16 = 1 << 5;
+    /// It has a capitalised word inside a sentence.
+    pub const PROPER: u16 = 1 << 6;
+    /// It quotes something (a title).
+    pub const QUOTE: u16 = 1 << 7;
+    /// It has a verb in the past tense (once, or more often).
+    pub const PAST: u16 = 1 << 8;
+    /// It has more than one.
+    pub const PAST_MORE: u16 = 1 << 9;
+    /// It gives a reason or a feeling.
+    pub const REASON: u16 = 1 << 10;
+    /// It names a place (a preposition before a capitalised word).
+    pub const PLACE: u16 = 1 << 11;
+    /// It is the first turn of its conversation window.
+    pub const OPENING: u16 = 1 << 12;
+    /// It is a tool's call or result, which has no vector.
+    pub const TOOL: u16 = 1 << 13;
+
+    /// Whether any of `bits` is set.
+    pub fn has(self, bits: u16) -> bool {
+        self.0 & bits != 0
+    }
+
+    /// 1 where any of `bits` is set, else 0.
+    pub fn flag(self, bits: u16) -> f32 {
+        f32::from(u8::from(self.has(bits)))
+    }
+
+    /// The shape of a turn's `text`; `is_name` knows the speakers, whose names aren't proper nouns here.
+    pub fn of(text: &str, is_name: impl Fn(&str) -> bool) -> Self {
+        let mut bits = 0;
+        let first_line = text.trim_end().lines().next().unwrap_or("");
+        if first_line.trim_end().ends_with('?') {
+            bits |= Self::QUESTION;
+        }
+        if text.contains('?') {
+            bits |= Self::ASKS;
+        }
+        if text.matches(['"', '“', '”']).count() >= 2 {
+            bits |= Self::QUOTE;
+        }
+        let (mut past, mut before) = (0, Before::Start);
+        let mut lower = String::new();
+        for word in text.split_whitespace() {
+            let core = word.trim_matches(|c: char| !c.is_alphanumeric());
+            lower.clear();
+            lower.extend(core.chars().flat_map(char::to_lowercase));
+            let plain = lower.split(['\'', '’']).next().unwrap_or("");
+            if is_one_of(plain, TIMES) || is_year(plain) {
+                bits |= Self::TIME;
+            }
+            if is_one_of(plain, FIRST_PERSON) {
+                bits |= Self::FIRST_PERSON;
+            }
+            if is_one_of(plain, NUMBERS) || (!plain.is_empty() && plain.bytes().all(|b| b.is_ascii_digit())) {
+                bits |= Self::NUMBER;
+            }
+            if is_one_of(plain, REASONS) {
+                bits |= Self::REASON;
+            }
+            if is_one_of(plain, PAST_VERBS) || (plain.len() > 3 && plain.ends_with("ed")) {
+                past += 1;
+            }
+            let capital = core.chars().next().is_some_and(char::is_uppercase)
+                && core.chars().nth(1).is_some_and(char::is_lowercase);
+            if capital && !is_name(plain) {
+                match before {
+                    Before::Start => {}
+                    Before::Word => bits |= Self::PROPER,
+                    // "In September" is no place.
+                    Before::Preposition if is_one_of(plain, TIMES) => bits |= Self::PROPER,
+                    Before::Preposition => bits |= Self::PROPER | Self::PLACE,
+                }
+            }
+            before = match word.chars().last() {
+                Some('.' | '!' | '?' | ':') | None => Before::Start,
+                _ if is_one_of(plain, &["at", "from", "in", "near", "to"]) => Before::Preposition,
+                _ if plain == "the" && before == Before::Preposition => Before::Preposition,
+                Some(last) if last.is_lowercase() || last == ',' => Before::Word,
+                _ => Before::Start,
+            };
+        }
+        bits |= [0, Self::PAST, Self::PAST | Self::PAST_MORE][past.min(2)];
+        Self(bits)
+    }
+}
+
+/// What stands before a word, for telling a name from a sentence's first word.
+#[derive(Clone, Copy, PartialEq)]
+enum Before {
+    Start,
+    Word,
+    Preposition,
+}
+
+fn is_one_of(word: &str, sorted: &[&str]) -> bool {
+    sorted.binary_search(&word).is_ok()
+}
+
+fn is_year(word: &str) -> bool {
+    word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit())
+}
+
+const TIMES: &[&str] = &[
+    "ago",
+    "april",
+    "august",
+    "days",
+    "december",
+    "february",
+    "friday",
+    "january",
+    "july",
+    "june",
+    "last",
+    "march",
+    "may",
+    "monday",
+    "month",
+    "months",
+    "next",
+    "november",
+    "october",
+    "recently",
+    "saturday",
+    "september",
+    "since",
+    "sunday",
+    "thursday",
+    "today",
+    "tomorrow",
+    "tonight",
+    "tuesday",
+    "wednesday",
+    "week",
+    "weekend",
+    "weeks",
+    "year",
+    "years",
+    "yesterday",
+];
+const FIRST_PERSON: &[&str] = &["i", "me", "mine", "my", "our", "we"];
+const NUMBERS: &[&str] = &[
+    "couple", "dozen", "eight", "eleven", "few", "first", "five", "four", "nine", "once", "one", "second",
+    "seven", "several", "six", "ten", "third", "three", "twelve", "twice", "two",
+];
+const REASONS: &[&str] = &[
+    "because",
+    "helps",
+    "inspired",
+    "makes",
+    "means",
+    "remind",
+    "reminds",
+    "since",
+    "symbolises",
+    "symbolizes",
+];
+const PAST_VERBS: &[&str] = &[
+    "bought", "did", "found", "gave", "got", "had", "lost", "made", "met", "saw", "started", "took", "was",
+    "went", "were", "won",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(text: &str) -> Vec<String> {
+        let mut out = Vec::new();
+        Terms::new().each(text, |term| out.push(term.to_owned()));
+        out
+    }
+
+    #[test]
+    fn questions_keep_what_they_are_about() {
+        assert_eq!(
+            terms("When did Caroline go to the support groups?"),
+            ["carolin", "go", "support", "group"]
+        );
+        assert_eq!(terms("Grüße, naïve_name 42"), ["grüße", "naïv", "name", "42"]);
+        assert_eq!(terms("東京都 に"), ["東京", "京都", "に"]);
+        assert!(terms("🎉🎉 !?").is_empty());
+    }
+
+    #[test]
+    fn shapes_tell_questions_from_answers() {
+        let shape = |text| Shape::of(text, |word| word == "mel");
+        assert!(shape("What's up, Mel?").has(Shape::QUESTION));
+        assert!(!shape("Hey Mel! How? I went home.").has(Shape::QUESTION | Shape::PROPER));
+        let answer = shape("I moved to Lisbon two years ago and \"Dune\" was great");
+        for bit in
+            [Shape::FIRST_PERSON, Shape::PLACE, Shape::PROPER, Shape::NUMBER, Shape::TIME, Shape::QUOTE]
+        {
+            assert!(answer.has(bit), "{bit:b}");
+        }
+        assert!(answer.has(Shape::PAST_MORE));
+        assert!(!shape("It was done in September").has(Shape::PLACE));
+        assert_eq!(shape(""), Shape::default());
+    }
+
+    #[test]
+    fn word_lists_are_sorted() {
+        for list in [TIMES, FIRST_PERSON, NUMBERS, REASONS, PAST_VERBS] {
+            assert!(list.is_sorted(), "{list:?}");
+        }
+    }
+}

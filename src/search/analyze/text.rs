@@ -1,0 +1,565 @@
+//! From text to terms: what the index stores and what a query asks for go through the same function.
+//!
+//! A word gives its folded form (Unicode compatibility forms, case and accents folded) and, where the
+//! English stem differs, the stem beside it, so that exact matches can rank before related ones. A
+//! compound (`camelCase`, `snake_case`, a path, a URL, a date, `rid_…`) gives its parts and itself
+//! whole. Scripts written without spaces give overlapping pairs of characters.
+//!
+//! Pure: no file, no clock. Terms depend on this module alone, so a change here needs a new
+//! [`crate::search::SCHEMA`].
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use frostem::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// The first byte of a stem's term; exact forms never hold it.
+pub const STEM: char = '\u{1}';
+/// Longer words are cut here (in bytes, at a character), in notes and in queries alike.
+const MAX_WORD: usize = 64;
+/// A compound longer than this (in bytes) is found by its parts alone.
+const MAX_WHOLE: usize = 56;
+/// The stem cache is emptied at this many words.
+const CACHE: usize = 60_000;
+
+/// What a term came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A word as written, folded.
+    Word,
+    /// A compound as a whole, beside its parts.
+    Whole,
+    /// A pair of characters of a script without spaces, or the last character of a run of them.
+    Pair,
+}
+
+/// Takes text apart into exact terms; keeps buffers, so use one for many texts.
+#[derive(Debug, Default)]
+pub struct Splitter {
+    folded: String,
+    piece: String,
+}
+
+/// Turns text into terms and their stems; keeps a cache of stems, so use one for many texts.
+pub struct Analyzer {
+    splitter: Splitter,
+    stems: Stems,
+}
+
+/// Stems of words, remembered.
+struct Stems {
+    stemmer: Stemmer,
+    /// Where in `cached` a word's stem is; 0 for a word that is its own.
+    places: HashMap<Box<str>, u32, std::hash::BuildHasherDefault<WordHasher>>,
+    cached: Vec<Box<str>>,
+}
+
+impl std::fmt::Debug for Analyzer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Analyzer").field("stems", &self.stems.places.len()).finish_non_exhaustive()
+    }
+}
+
+impl Default for Analyzer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clone for Analyzer {
+    fn clone(&self) -> Self {
+        Self::new()
+    }
+}
+
+impl Analyzer {
+    /// An analyzer with empty buffers.
+    pub fn new() -> Self {
+        let stemmer = Stemmer::new(Algorithm::English);
+        let stems = Stems { stemmer, places: HashMap::default(), cached: vec![Box::default()] };
+        Self { splitter: Splitter::default(), stems }
+    }
+
+    /// Calls `emit` with every term of `text`, in order: the form, the exact term and its stem if that
+    /// differs (without [`STEM`]).
+    pub fn terms(&mut self, text: &str, emit: &mut dyn FnMut(Form, &str, Option<&str>)) {
+        self.terms_if(text, &|_| true, emit);
+    }
+
+    /// As [`Analyzer::terms`], only those whose exact form `takes`.
+    pub fn terms_if(
+        &mut self,
+        text: &str,
+        takes: &dyn Fn(&str) -> bool,
+        emit: &mut dyn FnMut(Form, &str, Option<&str>),
+    ) {
+        let Self { splitter, stems } = self;
+        splitter.split(text, &mut |form, term| {
+            if takes(term) {
+                emit(form, term, if form == Form::Word { stems.get(term) } else { None });
+            }
+        });
+    }
+
+    /// The stem of a folded word, if it differs from the word.
+    pub fn stem(&mut self, word: &str) -> Option<&str> {
+        self.stems.get(word)
+    }
+}
+
+/// Whether a folded word can have a stem other than itself.
+fn is_english(word: &str) -> bool {
+    word.len() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'\'')
+}
+
+/// The stem of a folded word, if it differs from the word; nothing is remembered.
+pub fn stem<'a>(stemmer: &Stemmer, word: &'a str) -> Option<Cow<'a, str>> {
+    is_english(word).then(|| stemmer.stem(word)).filter(|stem| *stem != word && !stem.is_empty())
+}
+
+impl Stems {
+    fn get(&mut self, word: &str) -> Option<&str> {
+        if !is_english(word) {
+            return None;
+        }
+        let at = match self.places.get(word) {
+            Some(at) => *at,
+            None => {
+                if self.places.len() >= CACHE {
+                    self.places.clear();
+                    self.cached.truncate(1);
+                }
+                let mut at = 0;
+                if let Some(stem) = stem(&self.stemmer, word) {
+                    at = u32::try_from(self.cached.len()).unwrap_or(0);
+                    self.cached.push(stem.as_ref().into());
+                }
+                self.places.insert(word.into(), at);
+                at
+            }
+        };
+        if at == 0 { None } else { self.cached.get(at as usize).map(AsRef::as_ref) }
+    }
+}
+
+impl Splitter {
+    /// Calls `emit` with every exact term of `text`, in order. A [`Form::Word`] may have a stem.
+    pub fn split(&mut self, text: &str, emit: &mut impl FnMut(Form, &str)) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let byte = bytes[at];
+            if byte < 0x80 {
+                if !byte.is_ascii_alphanumeric() {
+                    at += 1;
+                } else if let Some(end) = plain_word(bytes, at) {
+                    self.plain(&text[at..end], emit);
+                    at = end;
+                } else {
+                    at = self.chunk(text, at, emit);
+                }
+                continue;
+            }
+            let Some(c) = text[at..].chars().next() else { break };
+            match class(c) {
+                Class::Word => at = self.chunk(text, at, emit),
+                Class::Spaceless => at = self.run(text, at, emit),
+                Class::Connector | Class::Other => at += c.len_utf8(),
+            }
+        }
+    }
+
+    /// A word that is nothing but at most [`MAX_WORD`] letters and digits of ASCII: what most words are.
+    fn plain(&mut self, word: &str, emit: &mut impl FnMut(Form, &str)) {
+        let bytes = word.as_bytes();
+        if !bytes.iter().any(u8::is_ascii_uppercase) {
+            emit(Form::Word, word);
+        } else if bytes.len() > 3 && bytes[1..].iter().any(u8::is_ascii_uppercase) {
+            self.part(word, false, emit);
+        } else {
+            self.folded.clear();
+            self.folded.push_str(word);
+            self.folded.make_ascii_lowercase();
+            emit(Form::Word, &self.folded);
+        }
+    }
+
+    /// A run of word characters with single connectors inside, from `start`; the position behind it.
+    fn chunk(&mut self, text: &str, start: usize, emit: &mut impl FnMut(Form, &str)) -> usize {
+        let mut part_start = start;
+        let mut parts = 0;
+        let mut at = start;
+        let mut end = start;
+        let mut apostrophe = None;
+        let rest = text.as_bytes();
+        loop {
+            // One stretch of word characters.
+            while at < rest.len() {
+                if rest[at] < 0x80 {
+                    if !rest[at].is_ascii_alphanumeric() {
+                        break;
+                    }
+                    at += 1;
+                } else {
+                    let Some(c) = text[at..].chars().next() else { break };
+                    if !matches!(class(c), Class::Word) {
+                        break;
+                    }
+                    at += c.len_utf8();
+                }
+            }
+            end = at.max(end);
+            let Some((joint, next)) = joint(text, at) else { break };
+            if joint == Joint::Apostrophe && clitic(text, next) {
+                // `don't`, `Kyle's`: one word.
+                apostrophe = Some(at);
+                at = next;
+                continue;
+            }
+            self.part(&text[part_start..at], apostrophe.is_some(), emit);
+            apostrophe = None;
+            parts += 1;
+            part_start = next;
+            at = next;
+        }
+        if parts == 0 {
+            self.part(&text[start..end], apostrophe.is_some(), emit);
+            return end;
+        }
+        self.part(&text[part_start..end], apostrophe.is_some(), emit);
+        if end - start <= MAX_WHOLE {
+            fold_into(&text[start..end], &mut self.folded);
+            emit(Form::Whole, &self.folded);
+        }
+        end
+    }
+
+    /// One part of a chunk: the word itself, and its pieces if it is camel-cased.
+    fn part(&mut self, raw: &str, apostrophe: bool, emit: &mut impl FnMut(Form, &str)) {
+        let raw = clip(raw);
+        fold_into(raw, &mut self.folded);
+        if apostrophe && self.folded.contains('\u{2019}') {
+            self.folded = self.folded.replace('\u{2019}', "'");
+        }
+        if !self.folded.is_empty() {
+            emit(Form::Word, &self.folded);
+        }
+        // Most words are not even worth the look.
+        let may = raw.len() > 3 && raw.bytes().skip(1).any(|b| b.is_ascii_uppercase() || b >= 0x80);
+        if !apostrophe && may && humps(raw).nth(1).is_some() {
+            for hump in humps(raw) {
+                fold_into(hump, &mut self.piece);
+                emit(Form::Word, &self.piece);
+            }
+        }
+    }
+
+    /// A run of a script without spaces: every two neighbours, and the last character alone.
+    fn run(&mut self, text: &str, start: usize, emit: &mut impl FnMut(Form, &str)) -> usize {
+        let length: usize = text[start..]
+            .chars()
+            .take_while(|c| matches!(class(*c), Class::Spaceless))
+            .map(char::len_utf8)
+            .sum();
+        fold_into(&text[start..start + length], &mut self.folded);
+        let folded = self.folded.as_str();
+        let bounds: Vec<usize> = folded.char_indices().map(|(i, _)| i).chain([folded.len()]).collect();
+        for pair in bounds.windows(3) {
+            emit(Form::Pair, &folded[pair[0]..pair[2]]);
+        }
+        if let [.., last, end] = bounds[..] {
+            emit(Form::Pair, &folded[last..end]);
+        }
+        start + length
+    }
+}
+
+/// Where the word of ASCII letters and digits from `start` ends, if nothing joins it to what follows.
+fn plain_word(bytes: &[u8], start: usize) -> Option<usize> {
+    let length = bytes[start..].iter().take(MAX_WORD + 1).take_while(|b| b.is_ascii_alphanumeric()).count();
+    let end = start + length;
+    if length > MAX_WORD {
+        return None;
+    }
+    let is_joint = match bytes.get(end) {
+        None => false,
+        Some(next) if *next >= 0x80 => true,
+        // Joined if a word follows; `::` and `://` are told elsewhere.
+        Some(next) if class(char::from(*next)) == Class::Connector => {
+            bytes.get(end + 1).is_some_and(|after| {
+                after.is_ascii_alphanumeric() || *after >= 0x80 || matches!(after, b':' | b'/')
+            })
+        }
+        Some(_) => false,
+    };
+    (!is_joint).then_some(end)
+}
+
+/// `text` with Unicode forms, case and accents folded, as terms are.
+pub fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    fold_into(text, &mut folded);
+    folded
+}
+
+fn fold_into(text: &str, folded: &mut String) {
+    folded.clear();
+    if text.is_ascii() {
+        folded.push_str(text);
+        folded.make_ascii_lowercase();
+        return;
+    }
+    for c in text.nfkd().filter(|c| !is_accent(*c)).nfc().flat_map(char::to_lowercase) {
+        match c {
+            'ß' => folded.push_str("ss"),
+            'æ' => folded.push_str("ae"),
+            'œ' => folded.push_str("oe"),
+            'þ' => folded.push_str("th"),
+            'ø' => folded.push('o'),
+            'ł' => folded.push('l'),
+            'đ' | 'ð' => folded.push('d'),
+            'ı' => folded.push('i'),
+            'ς' => folded.push('σ'),
+            c if is_accent(c) => {}
+            c => folded.push(c),
+        }
+    }
+}
+
+/// Marks that fold away: accents of Latin, Greek and Cyrillic, Hebrew points, Arabic vowel signs.
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}')
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Word,
+    Spaceless,
+    Connector,
+    Other,
+}
+
+fn class(c: char) -> Class {
+    if c.is_ascii() {
+        return match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => Class::Word,
+            '_' | '-' | '.' | '/' | ':' | '@' | '\'' | '+' | '#' | '&' | '\\' | '~' | '=' | '%' => {
+                Class::Connector
+            }
+            _ => Class::Other,
+        };
+    }
+    match c {
+        '\u{2019}' => Class::Connector,
+        // Thai to Khmer, then kana, the unified ideographs, hangul, and the planes of rarer ideographs.
+        '\u{e00}'..='\u{eff}'
+        | '\u{1000}'..='\u{109f}'
+        | '\u{1780}'..='\u{17ff}'
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3041}'..='\u{30ff}'
+        | '\u{3105}'..='\u{312f}'
+        | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{1100}'..='\u{11ff}'
+        | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9d}'
+        | '\u{20000}'..='\u{3ffff}' => {
+            if c.is_alphanumeric() || is_combining_mark(c) || c == '\u{30fc}' {
+                Class::Spaceless
+            } else {
+                Class::Other
+            }
+        }
+        c if c.is_alphanumeric() || is_combining_mark(c) => Class::Word,
+        _ => Class::Other,
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Joint {
+    Apostrophe,
+    Other,
+}
+
+/// The connector at `at`, if word characters follow it (`://` and `::` count as one).
+fn joint(text: &str, at: usize) -> Option<(Joint, usize)> {
+    let rest = &text[at..];
+    let first = rest.chars().next()?;
+    if class(first) != Class::Connector {
+        return None;
+    }
+    let length = if rest.starts_with("://") {
+        3
+    } else if rest.starts_with("::") {
+        2
+    } else {
+        first.len_utf8()
+    };
+    let next = rest[length..].chars().next()?;
+    if class(next) != Class::Word {
+        return None;
+    }
+    let kind = if matches!(first, '\'' | '\u{2019}') { Joint::Apostrophe } else { Joint::Other };
+    Some((kind, at + length))
+}
+
+/// Whether what follows an apostrophe is an English ending (`s`, `t`, `re`, `ll`, …).
+fn clitic(text: &str, at: usize) -> bool {
+    let rest: String = text[at..].chars().take_while(|c| c.is_alphanumeric()).take(3).collect();
+    matches!(rest.to_ascii_lowercase().as_str(), "s" | "t" | "d" | "m" | "re" | "ll" | "ve")
+}
+
+/// The pieces of a camel-cased word: `fooBarHTTPServer` is `foo`, `Bar`, `HTTP`, `Server`.
+fn humps(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let mut cut = rest.len();
+        let mut before: Option<char> = None;
+        let mut chars = rest.char_indices().peekable();
+        while let Some((i, c)) = chars.next() {
+            if let Some(previous) = before {
+                let next_lower = chars.peek().is_some_and(|(_, n)| n.is_lowercase());
+                if c.is_uppercase() && (previous.is_lowercase() || (previous.is_uppercase() && next_lower)) {
+                    cut = i;
+                    break;
+                }
+            }
+            before = Some(c);
+        }
+        let (hump, tail) = rest.split_at(cut);
+        rest = tail;
+        Some(hump)
+    })
+}
+
+/// At most [`MAX_WORD`] bytes of `word`.
+fn clip(word: &str) -> &str {
+    if word.len() <= MAX_WORD {
+        return word;
+    }
+    let mut end = MAX_WORD;
+    while !word.is_char_boundary(end) {
+        end -= 1;
+    }
+    &word[..end]
+}
+
+/// A multiplicative hash: short keys from notes on this machine; the standard hasher costs more than the
+/// stemming.
+#[derive(Debug)]
+pub(in crate::search) struct WordHasher(u64);
+
+impl Default for WordHasher {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl std::hash::Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        // Eight bytes at a time, a multiplication each: words are short.
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0 ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.0 ^= self.0 >> 29;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exact(text: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        Analyzer::new().terms(text, &mut |_, term, _| terms.push(term.to_owned()));
+        terms
+    }
+
+    fn stems(text: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        Analyzer::new().terms(text, &mut |_, term, stem| terms.push(stem.unwrap_or(term).to_owned()));
+        terms
+    }
+
+    #[test]
+    fn words_fold_case_accents_and_forms() {
+        assert_eq!(exact("Ünïcode CAFÉ ﬁne Straße Łódź"), ["unicode", "cafe", "fine", "strasse", "lodz"]);
+        assert_eq!(exact("Йод Ёлка ΟΔΟΣ"), ["иод", "елка", "οδοσ"]);
+        assert_eq!(exact("ｆｕｌｌ １２"), ["full", "12"]);
+    }
+
+    #[test]
+    fn stems_stand_beside_the_exact_form() {
+        assert_eq!(stems("running notes of Kyle's don't"), ["run", "note", "of", "kyle", "don't"]);
+        assert_eq!(exact("Kyle\u{2019}s"), ["kyle's"]);
+    }
+
+    #[test]
+    fn compounds_give_their_parts_and_themselves() {
+        assert_eq!(exact("camelCase"), ["camelcase", "camel", "case"]);
+        assert_eq!(exact("HTTPServer"), ["httpserver", "http", "server"]);
+        assert_eq!(exact("snake_case_id"), ["snake", "case", "id", "snake_case_id"]);
+        assert_eq!(exact("rid_K5V4M2J9Q2ZP"), ["rid", "k5v4m2j9q2zp", "rid_k5v4m2j9q2zp"]);
+        assert_eq!(exact("2026-11-20 14:02"), ["2026", "11", "20", "2026-11-20", "14", "02", "14:02"]);
+        assert_eq!(exact("src/index/mod.rs"), ["src", "index", "mod", "rs", "src/index/mod.rs"]);
+        assert_eq!(exact("https://docs.rs/x."), ["https", "docs", "rs", "x", "https://docs.rs/x"]);
+        assert_eq!(
+            exact("a -b c. 3.14, O'Brien"),
+            ["a", "b", "c", "3", "14", "3.14", "o", "brien", "o'brien"]
+        );
+    }
+
+    #[test]
+    fn scripts_without_spaces_give_pairs() {
+        assert_eq!(exact("时间复杂度"), ["时间", "间复", "复杂", "杂度", "度"]);
+        assert_eq!(exact("猫"), ["猫"]);
+        assert_eq!(exact("ノート リンク"), ["ノー", "ート", "ト", "リン", "ンク", "ク"]);
+        assert_eq!(exact("ﾉｰﾄ"), exact("ノート"));
+        assert_eq!(exact("が"), exact("か\u{3099}"));
+    }
+
+    #[test]
+    fn plain_words_are_taken_as_any_other() {
+        // The quick way and the whole one.
+        for text in
+            ["Word", "wORD", "ABc", "ABCd", "x1Y", "end.", "a::b", "a:", "it's", "it'", "tail-", "é-x"]
+        {
+            let (mut quick, mut whole) = (Vec::new(), Vec::new());
+            Splitter::default().split(text, &mut |form, term| quick.push((form, term.to_owned())));
+            Splitter::default().chunk(text, 0, &mut |form, term| whole.push((form, term.to_owned())));
+            assert_eq!(quick[..whole.len()], whole[..], "{text}");
+        }
+        assert_eq!(exact(&format!("{} x", "y".repeat(65))), [&"y".repeat(64), "x"]);
+    }
+
+    #[test]
+    fn odd_input_gives_no_panic() {
+        for text in [
+            "",
+            "'",
+            "''s",
+            "a'",
+            "://",
+            "\u{301}",
+            "a\u{301}\u{301}'s",
+            "#%+_-",
+            "🙂emoji🙂",
+            &"x".repeat(500),
+        ] {
+            let _ = exact(text);
+        }
+        assert_eq!(exact(&"é".repeat(100)).len(), 1);
+    }
+}

@@ -1,0 +1,148 @@
+//! What is asked of the search, and what comes back: a [`Query`], and an [`Answer`] of [`Hit`]s that says how fresh it is.
+
+use serde::{Deserialize, Serialize};
+
+use crate::search::read::block;
+
+/// What is searched for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// As a person typed it; see [`syntax`].
+    pub text: String,
+    /// Only there: a folder or file, `logs`, `memory`, `daily`, `channel:ID` or `thread:ID`.
+    pub scope: Option<String>,
+    /// At most so many hits.
+    pub limit: usize,
+}
+
+impl Query {
+    /// A query without a scope, for ten hits.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), scope: None, limit: 10 }
+    }
+
+    /// The same query for at most `limit` hits.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// The same query within `scope`.
+    #[must_use]
+    pub fn scope(mut self, scope: impl Into<String>) -> Self {
+        self.scope = Some(scope.into());
+        self
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The query's text.
+    pub query: String,
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// What of the query was not understood, for the person.
+    pub notes: Vec<String>,
+    /// How fresh the answer is.
+    pub freshness: Freshness,
+    /// Who put the first hits in their order, where somebody was asked to: see [`crate::search::Asker::deep`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reranked: Option<Reranked>,
+}
+
+/// What a reranker did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reranked {
+    /// Its provider and model.
+    pub by: String,
+    /// How many of the best hits it scored.
+    pub hits: usize,
+}
+
+/// A [`Kind`] by its name: `turn`, `memory`, …
+pub type KindName = &'static str;
+
+/// A [`Role`] by its name: `user`, `agent` or `tool`.
+pub type RoleName = &'static str;
+
+/// A found block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// Its note.
+    pub path: String,
+    /// First line, from 1.
+    pub line: u32,
+    /// Last line, inclusive.
+    pub end_line: u32,
+    /// What it is: see [`Kind`].
+    #[serde(deserialize_with = "block::kind_name")]
+    pub kind: KindName,
+    /// The headings above it, joined by ` > `.
+    pub section: Option<String>,
+    /// When it was said or is dated.
+    pub timestamp: Option<jiff::Timestamp>,
+    /// BM25; only comparable within one answer.
+    pub score: f64,
+    /// What the reranker of a deep search thinks of it; more is better, by a measure of the model's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<f64>,
+    /// The part of its text that the query is about.
+    pub snippet: String,
+    /// All of its text.
+    #[serde(skip)]
+    pub text: String,
+    /// Who spoke it: `user`, `agent` or `tool`.
+    #[serde(default, deserialize_with = "block::role_name", skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleName>,
+    /// The speaker's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// The conversation that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_id: Option<String>,
+    /// Its Obsidian block id, without `^`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_id: Option<String>,
+    /// Its inline tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Whether it is pinned.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+}
+
+/// Who vouched that nothing newer is missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckedBy {
+    /// A running daemon that follows the vault.
+    Daemon,
+    /// A look at every file just now.
+    Scan,
+    /// A look at folders and at the files that change most, less than ten minutes after one at every file.
+    Glance,
+    /// Nobody: the vault could not be looked at.
+    Nobody,
+}
+
+/// How fresh an answer is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Freshness {
+    /// The commit that was searched; goes up with every one.
+    pub generation: u64,
+    /// Whether every note was searched as it stands on disk.
+    pub complete: bool,
+    /// Who says so.
+    pub checked_by: CheckedBy,
+    /// Files that were newer than the index and were read directly.
+    pub read_directly: usize,
+    /// Of the blocks that were asked about, the percentage with a vector of the settings' model. None where that is the
+    /// built-in one, whose vectors are always there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedded_percent: Option<u8>,
+    /// What a person should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}

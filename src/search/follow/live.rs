@@ -1,0 +1,419 @@
+//! The daemon's part: it follows the vault, commits what changes, and vouches for it to other
+//! processes.
+//!
+//! The follower holds `live.lock` as long as it lives and keeps `live` up to date: which files have
+//! changed on disk and are not committed yet. A query in another process trusts that file only while the
+//! lock is held and the file is fresh (it is touched every two seconds by the thread that does the
+//! work), and only once the watcher has proved that it has seen all that happened before the question: a
+//! cookie, a file that the query makes in [`cookies`], is taken away when everything before it has been
+//! told and published. Else it looks at every file itself. So a dead, hung or late watcher costs time,
+//! never an answer.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::search::store::lock::Lock;
+use crate::search::{Index, IndexError};
+
+/// The follower says at least so often that it lives.
+const BEAT: Duration = Duration::from_secs(2);
+/// Its word counts for so long.
+const STALE: Duration = Duration::from_secs(10);
+/// Every file is looked at so often, whatever the watcher said.
+const SWEEP: Duration = Duration::from_secs(300);
+/// So long a question waits for its cookie; a small vault is looked at whole in less.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// How often it looks for it.
+const LOOK: Duration = Duration::from_micros(200);
+/// Merges of at most so many living documents, beside the following.
+const MERGE: u64 = 2_000_000;
+
+/// What a daemon vouches for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// Files that changed and are not committed; everything else is as committed.
+    pub dirty: Vec<String>,
+}
+
+/// Whether a follower lives.
+pub fn is_held(root: &Path) -> bool {
+    Lock::is_held(&root.join("live.lock"))
+}
+
+/// The folder of the cookies.
+pub fn cookies(root: &Path) -> PathBuf {
+    root.join("cookies")
+}
+
+/// The word of a living follower that knows the vault to be as committed but for some files, given for all that happened
+/// before the call.
+pub fn vouch(root: &Path) -> Option<Word> {
+    word(root)?;
+    leave_cookie(root).then(|| word(root)).flatten()
+}
+
+/// What the follower says at the moment.
+fn word(root: &Path) -> Option<Word> {
+    let file = root.join("live");
+    let age =
+        SystemTime::now().duration_since(std::fs::metadata(&file).ok()?.modified().ok()?).unwrap_or_default();
+    if age > STALE || !is_held(root) {
+        return None;
+    }
+    let text = std::fs::read_to_string(&file).ok()?;
+    let mut lines = text.split('\n');
+    (lines.next() == Some("following"))
+        .then(|| Word { dirty: lines.filter(|l| !l.is_empty()).map(str::to_owned).collect() })
+}
+
+/// Leaves a cookie, and waits until it is taken: everything before it is in the follower's word then.
+fn leave_cookie(root: &Path) -> bool {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let cookie = cookies(root).join(name);
+    // Without a watcher there is no folder for it.
+    if File::create_new(&cookie).is_err() {
+        return false;
+    }
+    let left = Instant::now();
+    while left.elapsed() < PATIENCE {
+        if std::fs::symlink_metadata(&cookie).is_err() {
+            return true;
+        }
+        std::thread::sleep(LOOK);
+    }
+    // Taken at the last moment: whoever removes it first decides.
+    std::fs::remove_file(&cookie).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+/// What a follower is doing, for `status`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Following {
+    /// Whether the index is as the vault is, but for `behind` files.
+    pub following: bool,
+    /// Files that changed and are not committed.
+    pub behind: usize,
+    /// The last error, in a person's words.
+    pub error: Option<String>,
+    /// Files committed since the start.
+    pub committed: u64,
+}
+
+/// Whoever asks whether a follower lives holds the lock for an instant: more than one try.
+fn take_lock(root: &Path) -> Result<Lock, IndexError> {
+    for _ in 0..20 {
+        if let Some(lock) = Lock::try_take(&root.join("live.lock"))? {
+            return Ok(lock);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Err(IndexError::Busy)
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Changing, and not settled yet.
+    stirring: BTreeSet<String>,
+    /// Changed, and nobody is at them.
+    dirty: BTreeSet<String>,
+    /// Changed, and being committed.
+    working: BTreeSet<String>,
+    /// The watcher doesn't see everything, so nothing can be vouched for.
+    blind: bool,
+    /// How often something happened after which only a look at every file helps. A look that began before the last time
+    /// proves nothing.
+    distrusted: u64,
+    following: Following,
+}
+
+impl State {
+    /// The files that are not as committed.
+    fn behind(&self) -> impl Iterator<Item = &String> {
+        let is_new = |path: &&String| !self.dirty.contains(*path) && !self.working.contains(*path);
+        self.dirty.union(&self.working).chain(self.stirring.iter().filter(is_new))
+    }
+}
+
+struct Shared {
+    index: Arc<Index>,
+    root: PathBuf,
+    state: Mutex<State>,
+    stop: AtomicBool,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug)]
+enum Task {
+    Changed,
+    Rescan(String),
+    Gone,
+}
+
+/// Follows the vault in a thread of its own, until it is dropped.
+#[derive(Debug)]
+pub struct Follower {
+    shared: Arc<Shared>,
+    tasks: mpsc::Sender<Task>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Follower {
+    /// Begins to follow: first a look at every file, then what [`Follower::changed`] says. Returns at once.
+    ///
+    /// # Errors
+    /// Another process follows already, or the cache can't be used.
+    pub fn start(index: Arc<Index>) -> Result<Self, IndexError> {
+        let root = index.cache().to_owned();
+        let lock = take_lock(&root)?;
+        let shared = Arc::new(Shared { index, root, state: Mutex::default(), stop: AtomicBool::new(false) });
+        shared.publish();
+        let (tasks, received) = mpsc::channel();
+        let _ = tasks.send(Task::Rescan("start".to_owned()));
+        let thread = std::thread::Builder::new()
+            .name("index".to_owned())
+            .spawn({
+                let shared = Arc::clone(&shared);
+                move || follow(&shared, &received, lock)
+            })
+            .map_err(|error| IndexError::cache(&shared.root, error))?;
+        Ok(Self { shared, tasks, thread: Some(thread) })
+    }
+
+    /// These files are changing, and [`Follower::changed`] or [`Follower::rescan`] will follow: from now on
+    /// other processes read them directly.
+    pub fn stirring(&self, paths: impl IntoIterator<Item = String>) {
+        self.shared.state().stirring.extend(paths);
+        self.shared.publish();
+    }
+
+    /// These files changed on disk (folders stand for what is below them). Returns at once; from then on
+    /// other processes know of it.
+    pub fn changed(&self, paths: impl IntoIterator<Item = String>) {
+        {
+            let mut state = self.shared.state();
+            for path in paths {
+                state.stirring.remove(&path);
+                state.dirty.insert(path);
+            }
+        }
+        self.shared.publish();
+        let _ = self.tasks.send(Task::Changed);
+    }
+
+    /// The watcher has told everything that happened before these cookies were made: whoever left them is told.
+    pub fn caught_up<'a>(&self, names: impl IntoIterator<Item = &'a String>) {
+        // What was told before is published.
+        for name in names {
+            let _ = std::fs::remove_file(cookies(&self.shared.root).join(name));
+        }
+    }
+
+    /// The watcher may have missed something: look at every file.
+    pub fn rescan(&self, why: &str) {
+        self.shared.distrust();
+        let _ = self.tasks.send(Task::Rescan(why.to_owned()));
+    }
+
+    /// The watcher can't see every change: from now on others look at every file themselves.
+    pub fn unwatched(&self, why: &str) {
+        let mut state = self.shared.state();
+        state.blind = true;
+        state.following.error = Some(format!("not every change is seen: {why}"));
+        drop(state);
+        self.shared.publish();
+        self.rescan(why);
+    }
+
+    /// The vault is not there at the moment; the index stays as it is, and says so.
+    pub fn vault_gone(&self) {
+        self.shared.distrust();
+        let _ = self.tasks.send(Task::Gone);
+    }
+
+    /// What it is doing.
+    pub fn following(&self) -> Following {
+        let state = self.shared.state();
+        Following { behind: state.behind().count(), ..state.following.clone() }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.index.stop();
+        let _ = self.tasks.send(Task::Changed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let _ = std::fs::remove_file(self.shared.root.join("live"));
+    }
+}
+
+impl Shared {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Until the next look at every file is done, nobody is told that all is as committed.
+    fn distrust(&self) {
+        {
+            let mut state = self.state();
+            let stirring = std::mem::take(&mut state.stirring);
+            state.dirty.extend(stirring);
+            state.distrusted += 1;
+            state.following.following = false;
+        }
+        self.publish();
+    }
+
+    /// Tells other processes how things stand.
+    fn publish(&self) {
+        let state = self.state();
+        let mut text =
+            String::from(if state.following.following && !state.blind { "following" } else { "catching up" });
+        // A very long list is no help: others had better look themselves.
+        if state.dirty.len() + state.working.len() + state.stirring.len() > 1000 {
+            text = "catching up".to_owned();
+        } else {
+            for path in state.behind() {
+                text.push('\n');
+                text.push_str(path);
+            }
+        }
+        // Under the lock, so that an older word never replaces a newer one.
+        let new = self.root.join("live.new");
+        if std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, self.root.join("live"))).is_err() {
+            let _ = std::fs::remove_file(self.root.join("live"));
+        }
+    }
+
+    fn note(&self, result: Result<crate::search::Updated, IndexError>) -> bool {
+        let mut state = self.state();
+        match result {
+            Ok(done) => {
+                if !state.blind {
+                    state.following.error = None;
+                }
+                state.following.committed += (done.changed + done.removed) as u64;
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the index could not follow the vault");
+                state.following.error = Some(error.to_string());
+                false
+            }
+        }
+    }
+}
+
+fn follow(shared: &Arc<Shared>, tasks: &mpsc::Receiver<Task>, lock: Lock) {
+    let mut lock = Some(lock);
+    let mut merging: Option<JoinHandle<()>> = None;
+    let mut swept = Instant::now();
+    let mut rescan = None;
+    let mut committed = false;
+    while !shared.stop.load(Ordering::Relaxed) {
+        let mut wait = BEAT;
+        loop {
+            match tasks.recv_timeout(wait) {
+                Ok(Task::Changed) => {}
+                Ok(Task::Rescan(why)) => rescan = Some(why),
+                Ok(Task::Gone) => rescan = None,
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            // Take all that waits, then work.
+            wait = Duration::ZERO;
+        }
+        if shared.stop.load(Ordering::Relaxed) {
+            break;
+        }
+        if !shared.index.store().is_ok_and(|store| store.is_current()) || !is_held(&shared.root) {
+            // Somebody deleted the cache, and the lock with it.
+            shared.distrust();
+            let _ = std::fs::create_dir_all(&shared.root);
+            lock = None;
+            lock = Lock::try_take(&shared.root.join("live.lock")).ok().flatten().or(lock);
+            rescan = Some("the cache was deleted".to_owned());
+        }
+        if swept.elapsed() > SWEEP {
+            rescan.get_or_insert_with(|| "a regular look".to_owned());
+        }
+        let vault_there = shared.index.vault().is_present();
+        if let Some(why) = rescan.take_if(|_| vault_there) {
+            tracing::debug!(why, "looking at every file");
+            let distrusted = {
+                let mut state = shared.state();
+                state.working = std::mem::take(&mut state.dirty);
+                state.distrusted
+            };
+            let whole = shared.note(shared.index.catch_up());
+            if let Ok(store) = shared.index.store() {
+                let _ = store.sweep();
+            }
+            swept = Instant::now();
+            let mut state = shared.state();
+            let working = std::mem::take(&mut state.working);
+            if !whole {
+                state.dirty.extend(working);
+            }
+            state.following.following = whole && state.distrusted == distrusted;
+            committed = true;
+        } else if vault_there {
+            committed |= commit_dirty(shared);
+        } else {
+            shared.distrust();
+            rescan.get_or_insert_with(|| "the vault was away".to_owned());
+        }
+        shared.publish();
+        if committed && merging.as_ref().is_none_or(JoinHandle::is_finished) {
+            committed = false;
+            let shared = Arc::clone(shared);
+            merging = std::thread::Builder::new()
+                .name("index-merge".to_owned())
+                .spawn(move || {
+                    let merged = shared.index.store().and_then(|store| store.compact(MERGE));
+                    if let Err(error) = merged {
+                        tracing::warn!(%error, "segments could not be merged");
+                    }
+                })
+                .ok();
+        }
+    }
+    if let Some(merging) = merging {
+        let _ = merging.join();
+    }
+    drop(lock);
+}
+
+/// Commits the dirty files; they stay dirty for others until it is done, and longer if they change again
+/// meanwhile. Whether anything was committed.
+fn commit_dirty(shared: &Shared) -> bool {
+    let paths: Vec<String> = {
+        let mut state = shared.state();
+        state.working = std::mem::take(&mut state.dirty);
+        state.working.iter().cloned().collect()
+    };
+    if paths.is_empty() {
+        return false;
+    }
+    let done = shared.note(shared.index.update(&paths));
+    let mut state = shared.state();
+    let working = std::mem::take(&mut state.working);
+    if !done {
+        state.dirty.extend(working);
+    }
+    done
+}

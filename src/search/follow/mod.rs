@@ -1,0 +1,15 @@
+//! Keeping up with the vault: no answer misses what is on disk.
+//!
+//! - [`scan`] looks at every file's stat, `glance` at folders and at what changes most; `update` commits what is newer or
+//!   reads it beside the index, [`reindex`] makes all anew beside the old one.
+//! - [`live`] is the daemon's part: it follows the watcher and vouches for the cache.
+//! - `sync` brings what ranking knows into the index's state, [`reconcile`] sees to the vectors of the settings' model.
+
+pub mod live;
+pub mod reconcile;
+pub mod scan;
+
+pub(in crate::search) mod glance;
+pub(in crate::search) mod reindex;
+pub(in crate::search) mod sync;
+pub(in crate::search) mod update;

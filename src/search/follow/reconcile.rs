@@ -1,0 +1,218 @@
+//! Seeing to it that every block has its vector: on start, hourly, and after changes.
+//!
+//! The `vectors` table lists what should be embedded by the settings' model and where each stands. What changed last
+//! comes first. A pass
+//! notes what is new, forgets what is gone, embeds what is pending or failed long enough ago in batches,
+//! and stores each batch as it comes, so that a stop at any time loses no more than one. Old vectors (or
+//! the built-in ones) answer meanwhile. Tool calls and results are never embedded.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::embed::retry::{self, Backoff};
+use crate::embed::{EmbedError, Embedder, Purpose};
+use crate::search::Role;
+use crate::search::analyze::stems::Shape;
+use crate::search::recall::{Recall, RecallError};
+use crate::search::store::corpus::vectors;
+use crate::search::store::corpus::vectors::{Counts, Hash, Pointer};
+
+/// So many built-in vectors are stored in one step.
+const AT_ONCE: usize = 512;
+/// So many batches are chosen at a time: choosing looks at all that is pending.
+const AHEAD: usize = 32;
+
+/// What a pass did.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reconciled {
+    /// Texts embedded.
+    pub embedded: usize,
+    /// Texts that could not be.
+    pub failed: usize,
+    /// How the model's rows stand now.
+    pub counts: Counts,
+    /// What went wrong last.
+    pub error: Option<EmbedError>,
+}
+
+impl Recall {
+    /// One pass. Safe to stop and to repeat.
+    ///
+    /// # Errors
+    /// The index's, or settings that name no usable model. What the model does wrong is in the result.
+    pub async fn reconcile(&self) -> Result<Reconciled, RecallError> {
+        self.sync()?;
+        if self.is_builtin() {
+            return self.store_builtin();
+        }
+        let Some(provider) = self.provider()? else { return Ok(Reconciled::default()) };
+        let name = provider.name().to_owned();
+        self.note_all(&name)?;
+        let mut done = Reconciled::default();
+        let store = self.index.store()?;
+        let now = self.clock.now().as_second();
+        let expected = vectors::dimension(&*store.conn()?, &name)?;
+        let (mut ahead, mut noted) = (Vec::new(), self.read().turn);
+        loop {
+            if ahead.is_empty() {
+                // What has changed since this pass began goes before what is old.
+                self.sync()?;
+                let turn = self.read().turn;
+                if turn != noted {
+                    self.note_all(&name)?;
+                    noted = turn;
+                }
+                ahead = vectors::wanting(&*store.conn()?, &name, now, provider.batch() * AHEAD)?;
+            }
+            let wanted: Vec<_> = ahead.drain(..ahead.len().min(provider.batch())).collect();
+            if wanted.is_empty() {
+                break;
+            }
+            let mut texts = self.texts_of(&wanted)?;
+            let batch: Vec<(Hash, String)> =
+                wanted.iter().filter_map(|(hash, ..)| Some((*hash, texts.remove(hash)?))).collect();
+            let said: Vec<String> = batch.iter().map(|(_, text)| text.clone()).collect();
+            let answer = retry::embed(&*provider, &said, Purpose::Document, Backoff::BACKGROUND).await;
+            let answer = answer.and_then(|found| match (expected, found.first()) {
+                (Some(then), Some(first)) if first.len() != then => Err(EmbedError::BadAnswer {
+                    provider: name.clone(),
+                    reason: format!("dimension {} where its stored vectors have {then}", first.len()),
+                }),
+                _ => Ok(found),
+            });
+            let mut conn = store.conn()?;
+            let tx = conn.transaction()?;
+            // What stands nowhere any more since it was noted is for the next pass to forget.
+            let known: HashSet<Hash> = batch.iter().map(|(hash, _)| *hash).collect();
+            for (hash, ..) in wanted.iter().filter(|(hash, ..)| !known.contains(hash)) {
+                vectors::fail(&tx, &name, hash, "its text is gone", now)?;
+            }
+            match answer {
+                Ok(found) => {
+                    for ((hash, _), vector) in batch.iter().zip(&found) {
+                        vectors::store(&tx, &name, hash, vector)?;
+                    }
+                    done.embedded += batch.len();
+                    tx.commit()?;
+                }
+                Err(error) => {
+                    for (hash, _) in &batch {
+                        vectors::fail(&tx, &name, hash, &error.to_string(), now)?;
+                    }
+                    done.failed += batch.len();
+                    tx.commit()?;
+                    let stop = error.is_temporary();
+                    done.error = Some(error);
+                    // An endpoint that is down stays down for the rest of the pass.
+                    if stop {
+                        break;
+                    }
+                }
+            }
+        }
+        done.counts = vectors::counts(&*store.conn()?, &name)?;
+        if done.embedded > 0 {
+            self.load_model()?;
+        }
+        Ok(done)
+    }
+
+    /// Lists what should have a vector by model `name`, and forgets what is gone.
+    fn note_all(&self, name: &str) -> Result<(), RecallError> {
+        let store = self.index.store()?;
+        if !store.is_writable() {
+            return Ok(());
+        }
+        let state = self.read();
+        let corpus = &state.corpus;
+        let mut known: HashSet<Hash> = HashSet::new();
+        let mut conn = store.conn()?;
+        let tx = conn.transaction()?;
+        let mut pointers = Vec::new();
+        for file in corpus.files().iter().filter(|file| file.alive) {
+            for slot in file.slots.clone() {
+                let meta = corpus.meta(slot);
+                let is_turn = meta.shape.has(Shape::TURN);
+                let is_wanted = is_turn || name != self.table.name();
+                if !is_wanted || meta.shape.has(Shape::TOOL) || !known.insert(corpus.hash(slot)) {
+                    continue;
+                }
+                let context = file.path.split('/').rev().nth(1);
+                pointers.push(Pointer {
+                    hash: corpus.hash(slot),
+                    path: &file.path,
+                    line: meta.line,
+                    timestamp: Some(meta.time)
+                        .filter(|time| *time != crate::search::store::corpus::blocks::NEVER),
+                    role: corpus.role(slot).map(Role::as_str),
+                    context_id: context.filter(|_| is_turn),
+                    pinned: false,
+                });
+            }
+            vectors::note(&tx, name, &pointers)?;
+            pointers.clear();
+        }
+        vectors::forget(&tx, name, |hash| known.contains(hash))?;
+        tx.commit()?;
+        Ok(())
+    }
+
+    /// The texts, as the model reads them, of rows by their hash.
+    fn texts_of(&self, wanted: &[(Hash, String, u32)]) -> Result<HashMap<Hash, String>, RecallError> {
+        let found = self.index.snapshot(|snapshot| {
+            let mut out = Vec::new();
+            let mut at = 0;
+            while let Some((_, path, _)) = wanted.get(at) {
+                let lines: HashSet<u32> =
+                    wanted.iter().filter(|(_, other, _)| other == path).map(|(.., line)| *line).collect();
+                let blocks = snapshot.note(path)?.map_or_else(|| Ok(Vec::new()), |note| note.blocks())?;
+                let authors: Vec<String> = blocks
+                    .iter()
+                    .filter_map(|stored| stored.block.author.as_deref().map(str::to_owned))
+                    .collect();
+                let names =
+                    crate::search::store::corpus::blocks::names_of(authors.iter().map(String::as_str));
+                let blocks: Vec<_> = blocks
+                    .into_iter()
+                    .filter(|stored| {
+                        lines.contains(&stored.block.line) && stored.block.role != Some(Role::Tool)
+                    })
+                    .map(|stored| stored.at)
+                    .collect();
+                for at in blocks {
+                    out.push(
+                        crate::search::store::corpus::blocks::without_names(&snapshot.text(at)?, &names)
+                            .into_owned(),
+                    );
+                }
+                at = wanted.iter().rposition(|(_, other, _)| other == path).map_or(at + 1, |last| last + 1);
+            }
+            Ok(out)
+        })?;
+        Ok(found.into_iter().map(|text| (vectors::hash(&text), text)).collect())
+    }
+
+    /// The built-in vectors are made with the corpus and stand in its layers; the table gets those of what was said
+    /// in conversations, for whoever reads it.
+    fn store_builtin(&self) -> Result<Reconciled, RecallError> {
+        let name = self.table.name();
+        self.note_all(name)?;
+        let store = self.index.store()?;
+        let mut done = Reconciled::default();
+        let mut embedder = Embedder::default();
+        if store.is_writable() {
+            // What stands nowhere any more since it was noted is for the next pass to forget.
+            for wanted in vectors::wanting(&*store.conn()?, name, i64::MAX - 1, usize::MAX)?.chunks(AT_ONCE) {
+                let texts = self.texts_of(wanted)?;
+                let mut conn = store.conn()?;
+                let tx = conn.transaction()?;
+                for (hash, text) in &texts {
+                    vectors::store(&tx, name, hash, &embedder.embed_with(&self.table, text))?;
+                }
+                done.embedded += texts.len();
+                tx.commit()?;
+            }
+        }
+        done.counts = vectors::counts(&*store.conn()?, name)?;
+        Ok(done)
+    }
+}

@@ -1,0 +1,321 @@
+//! Making the whole index anew beside the old one.
+//!
+//! All cores read, parse and write segments; one connection gathers the rows in a single transaction,
+//! whose commit swaps old for new. Until then the old index answers; if it ends early, nothing changed.
+//! Segments are written out at a bound of memory, whatever the vault's size.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use crate::vault::{NotePath, Stat};
+
+use crate::search::follow::scan;
+use crate::search::follow::scan::Unread;
+use crate::search::read::note;
+use crate::search::store::cache::{Mode, Store};
+use crate::search::store::catalog::{FileRow, RunRow, SegmentRow, Totals};
+use crate::search::store::delta::Change;
+use crate::search::store::segment::file::{NewRun, SegmentBuilder, Target};
+use crate::search::store::{cache, catalog, commit};
+use crate::search::{Index, IndexError};
+
+/// A worker writes its segment out at this much memory, in bytes.
+const ARENA: usize = 64_000_000;
+/// Neighbouring files stay together, so that a folder's blocks do.
+const CHUNK: usize = 16;
+
+/// How far a reindex is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Files done.
+    pub done: usize,
+    /// Files in all.
+    pub total: usize,
+}
+
+/// What a reindex made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Reindexed {
+    /// Files that are known now.
+    pub files: usize,
+    /// Of these, left out.
+    pub skipped: usize,
+    /// Blocks.
+    pub blocks: u64,
+    /// Bytes read.
+    pub bytes: u64,
+}
+
+enum Row {
+    File { file: Box<FileRow>, run: Option<(i64, NewRun)>, pins: Vec<(String, String)> },
+    Segment(SegmentRow),
+}
+
+struct Work<'a> {
+    index: &'a Index,
+    store: &'a Store,
+    files: Vec<(NotePath, Stat)>,
+    next: AtomicUsize,
+    segment: AtomicI64,
+    stop: &'a AtomicBool,
+    failed: AtomicBool,
+    now: i64,
+}
+
+impl Index {
+    /// Makes the index anew from all notes. The old one answers until the new one is whole. `progress`
+    /// is called now and then; setting `stop` ends the work with nothing changed. On purpose it takes an
+    /// empty vault for one.
+    ///
+    /// # Errors
+    /// The vault isn't there, the cache can't be written, or it was stopped.
+    pub fn reindex(
+        &self,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &AtomicBool,
+    ) -> Result<Reindexed, IndexError> {
+        // What is only looked at closely here is found damaged here.
+        if let Err(error) = self.store()?.examine()
+            && error.is_damage()
+        {
+            cache::mend(&self.root, &self.options.fingerprint(), &error)?;
+            self.reopen()?;
+        }
+        let made = self.healing(|store| self.reindex_into(store, progress, stop, true))?;
+        forget_derived(&self.root);
+        Ok(made)
+    }
+
+    pub(in crate::search) fn reindex_into(
+        &self,
+        store: &Store,
+        progress: &(dyn Fn(Progress) + Sync),
+        stop: &AtomicBool,
+        wait: bool,
+    ) -> Result<Reindexed, IndexError> {
+        if let Mode::ReadOnly(why) | Mode::Memory(why) = &store.mode {
+            return Err(IndexError::cache(&store.root, std::io::Error::other(why.clone())));
+        }
+        let lock = if wait { Some(store.write_lock()?) } else { store.try_write_lock()? };
+        let Some(writing) = lock else { return Err(IndexError::Busy) };
+        let listing = scan::list(&self.vault, &self.options)?;
+        let work = Work {
+            index: self,
+            store,
+            files: listing.files,
+            next: AtomicUsize::new(0),
+            segment: AtomicI64::new(1),
+            stop,
+            failed: AtomicBool::new(false),
+            now: self.now_ns(),
+        };
+        let made = work.run(progress)?;
+        drop(writing);
+        store.sweep()?;
+        Ok(made)
+    }
+}
+
+impl Work<'_> {
+    fn run(&self, progress: &(dyn Fn(Progress) + Sync)) -> Result<Reindexed, IndexError> {
+        let conn = self.store.conn()?;
+        let generation = catalog::totals(&conn)?.generation;
+        let boot: Option<String> = catalog::get(&conn, "boot")?;
+        conn.execute_batch("BEGIN IMMEDIATE")?;
+        catalog::reset(&conn, self.store.fingerprint())?;
+        if let Some(boot) = boot {
+            catalog::set(&conn, "boot", boot)?;
+        }
+        let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
+        let (rows, received) = mpsc::sync_channel(64);
+        let mut made = Reindexed::default();
+        let mut totals = Totals {
+            generation: generation + 1,
+            committed: self.index.clock.now().as_second(),
+            ..Totals::default()
+        };
+        std::thread::scope(|scope| -> Result<(), IndexError> {
+            let workers: Vec<_> = (0..threads)
+                .map(|_| {
+                    let rows = rows.clone();
+                    scope.spawn(move || {
+                        let done = self.work(&rows);
+                        if done.is_err() {
+                            self.failed.store(true, Ordering::Relaxed);
+                        }
+                        done
+                    })
+                })
+                .collect();
+            drop(rows);
+            let mut failure = Ok(());
+            for rows in received {
+                if failure.is_ok() {
+                    failure = rows.into_iter().try_for_each(|row| gather(&conn, row, &mut made, &mut totals));
+                    if failure.is_err() {
+                        self.failed.store(true, Ordering::Relaxed);
+                    }
+                    progress(Progress { done: made.files, total: self.files.len() });
+                }
+            }
+            for worker in workers {
+                let done =
+                    worker.join().unwrap_or_else(|_| Err(IndexError::Torn("a worker failed".to_owned())));
+                failure = failure.and(done);
+            }
+            failure
+        })?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(IndexError::Interrupted);
+        }
+        progress(Progress { done: made.files, total: self.files.len() });
+        catalog::set_totals(&conn, &totals)?;
+        fail::fail_point!("index-reindex-end", |_| Err(IndexError::Interrupted));
+        conn.execute_batch("COMMIT")?;
+        drop(conn);
+        self.store.checkpoint()?;
+        Ok(made)
+    }
+
+    /// One worker: takes files until none are left.
+    fn work(&self, rows: &mpsc::SyncSender<Vec<Row>>) -> Result<(), IndexError> {
+        let target = Target::Disk(self.store.segments());
+        let mut open: Option<(i64, SegmentBuilder)> = None;
+        loop {
+            let from = self.next.fetch_add(CHUNK, Ordering::Relaxed);
+            if from >= self.files.len() {
+                break;
+            }
+            let mut made = Vec::with_capacity(CHUNK + 1);
+            for (path, stat) in &self.files[from..self.files.len().min(from + CHUNK)] {
+                if self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                let Some(Change::Content { file, note, pins, .. }) = self.read(path, stat) else { continue };
+                let run = if note.blocks.is_empty() {
+                    None
+                } else {
+                    let (segment, builder) = match &mut open {
+                        Some(open) => open,
+                        None => open.insert((
+                            self.segment.fetch_add(1, Ordering::Relaxed),
+                            SegmentBuilder::new(&target)?,
+                        )),
+                    };
+                    Some((*segment, builder.add(&file.path, &file.head, &file.tags, &note)?))
+                };
+                made.push(Row::File { file: Box::new(file), run, pins });
+                if open.as_ref().is_some_and(|(_, builder)| builder.memory() > ARENA) {
+                    close(open.take(), &mut made)?;
+                }
+            }
+            if rows.send(made).is_err() {
+                return Ok(());
+            }
+        }
+        let mut made = Vec::new();
+        close(open, &mut made)?;
+        // Nobody receives any more only if the whole has failed.
+        let _ = rows.send(made);
+        Ok(())
+    }
+
+    fn read(&self, path: &NotePath, stat: &Stat) -> Option<Change> {
+        let (vault, options) = (&self.index.vault, &self.index.options);
+        let mut file = FileRow {
+            id: 0,
+            path: path.to_string(),
+            size: stat.size,
+            mtime: stat.mtime_ns,
+            ctime: scan::trusted(stat, self.now),
+            inode: stat.inode,
+            hash: [0; 32],
+            head: String::new(),
+            tags: String::new(),
+            time: None,
+            resume: None,
+            skipped: None,
+            findings: None,
+        };
+        let skip = |file: FileRow, why| {
+            let file = FileRow { skipped: Some(why), ..file };
+            Some(Change::Content {
+                file,
+                note: crate::search::read::block::Note::default(),
+                append: false,
+                pins: Vec::new(),
+            })
+        };
+        let bytes = match scan::read(vault, options, path, stat) {
+            Ok(bytes) => bytes,
+            Err(Unread::Gone) => return None,
+            Err(Unread::Skip(why)) => return skip(file, why),
+        };
+        file.hash = *blake3::hash(&bytes).as_bytes();
+        file.size = bytes.len() as u64;
+        match note::parse(path.as_str(), &bytes, options) {
+            Ok(parsed) => Some(scan::content(file, parsed)),
+            Err(why) => {
+                file.hash = [0; 32];
+                skip(file, why)
+            }
+        }
+    }
+}
+
+/// Removes what recall made of the index: it is made anew, too.
+fn forget_derived(root: &Path) {
+    for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name == "recall.bin" || (name.starts_with("recall-") && name.ends_with(".layer")) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Writes a worker's segment out and lists it in `made`.
+fn close(open: Option<(i64, SegmentBuilder)>, made: &mut Vec<Row>) -> Result<(), IndexError> {
+    let Some((id, builder)) = open else { return Ok(()) };
+    let new = builder.finish()?;
+    made.push(Row::Segment(SegmentRow { id, uuid: new.uuid, docs: new.docs, seals: new.seals }));
+    Ok(())
+}
+
+fn gather(
+    conn: &rusqlite::Connection,
+    row: Row,
+    made: &mut Reindexed,
+    totals: &mut Totals,
+) -> Result<(), IndexError> {
+    match row {
+        Row::Segment(segment) => catalog::put_segment(conn, &segment),
+        Row::File { file, run, pins } => {
+            made.files += 1;
+            made.skipped += usize::from(file.skipped.is_some());
+            made.bytes += file.size;
+            totals.files += 1;
+            let id = catalog::put_file(conn, &file)?;
+            commit::put_pins(conn, id, &pins, false)?;
+            let Some((segment, run)) = run else { return Ok(()) };
+            made.blocks += u64::from(run.count);
+            totals.docs += u64::from(run.count);
+            totals.text_terms += run.text_terms;
+            totals.head_terms += run.head_terms;
+            totals.sections += run.sections;
+            let row = RunRow {
+                id: 0,
+                file: id,
+                segment,
+                start: run.start,
+                count: run.count,
+                text_terms: run.text_terms,
+                head_terms: run.head_terms,
+                sections: run.sections,
+                blocks: run.blocks,
+            };
+            catalog::put_run(conn, &row).map(drop)
+        }
+    }
+}

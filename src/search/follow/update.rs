@@ -1,0 +1,295 @@
+//! Bringing the index up to what is on disk, and views of what can't be committed.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use rusqlite::Connection;
+
+use crate::search::follow::scan::Suspect;
+use crate::search::follow::{glance, live, scan};
+use crate::search::store::cache::{Mode, Pooled, Store};
+use crate::search::store::commit;
+use crate::search::store::delta::{Change, Delta};
+use crate::search::store::segment::file::Target;
+use crate::search::store::view::View;
+use crate::search::{CheckedBy, Freshness, Index, IndexError};
+
+/// More changed files than this at once are read by both cores into a new index part.
+const BATCH: usize = 400;
+/// At most so many newer files are read for one answer; the rest is said to be missing.
+const DIRECT: usize = 10_000;
+/// Merges beside an answer or a small update are of at most so many living documents.
+const SMALL_MERGE: u64 = 20_000;
+
+/// What an update did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Updated {
+    /// Files that were looked at because they may have changed.
+    pub looked_at: usize,
+    /// Files whose blocks changed.
+    pub changed: usize,
+    /// Files that vanished.
+    pub removed: usize,
+}
+
+impl Index {
+    /// Looks at every file's stat and commits what changed. With nothing committed yet this indexes the
+    /// whole vault.
+    ///
+    /// # Errors
+    /// The vault isn't there or was emptied, the cache can't be written.
+    pub fn catch_up(&self) -> Result<Updated, IndexError> {
+        let listing = scan::list(&self.vault, &self.options)?;
+        self.healing(|store| {
+            let suspects = scan::suspects(&*store.conn()?, listing.clone())?;
+            self.refuse_emptying(store, listing.files.len())?;
+            let paths: Vec<String> = suspects.into_iter().map(|suspect| suspect.path).collect();
+            self.apply(store, &paths, true)
+        })
+    }
+
+    /// Commits what became of the given files (folders stand for what is below them). The cost is that
+    /// of these files, whatever the vault's size.
+    ///
+    /// # Errors
+    /// The vault isn't there or was emptied, the cache can't be written.
+    pub fn update(&self, paths: &[String]) -> Result<Updated, IndexError> {
+        self.healing(|store| self.apply(store, paths, true))
+    }
+
+    /// Whether nothing was ever committed, so that the next question indexes the whole vault.
+    ///
+    /// # Errors
+    /// The cache can't be read.
+    pub fn is_empty(&self) -> Result<bool, IndexError> {
+        let store = self.store()?;
+        let is_kept = !matches!(store.mode, Mode::ReadOnly(_) | Mode::Memory(_));
+        let known = crate::search::store::catalog::totals(&*store.conn()?)?.files;
+        Ok(is_kept && known == 0 && !live::is_held(&store.root))
+    }
+
+    fn apply(&self, store: &Store, paths: &[String], wait: bool) -> Result<Updated, IndexError> {
+        let mut done = Updated::default();
+        if paths.is_empty() {
+            return Ok(done);
+        }
+        if let Mode::ReadOnly(why) | Mode::Memory(why) = &store.mode {
+            return Err(IndexError::cache(&store.root, std::io::Error::other(why.clone())));
+        }
+        let empty = crate::search::store::catalog::totals(&*store.conn()?)?.files == 0;
+        if empty && paths.len() > BATCH {
+            let made = self.reindex_into(store, &|_| {}, &self.stopping, wait)?;
+            return Ok(Updated { looked_at: made.files, changed: made.files, removed: 0 });
+        }
+        for paths in paths.chunks(BATCH) {
+            if self.stopping.load(Ordering::Relaxed) {
+                return Err(IndexError::Interrupted);
+            }
+            let lock = if wait { Some(store.write_lock()?) } else { store.try_write_lock()? };
+            let Some(_writing) = lock else { return Err(IndexError::Busy) };
+            let (conn, view) = store.snapshot()?;
+            let suspects = scan::suspects_at(&conn, &self.vault, &self.options, paths)?;
+            done.looked_at += suspects.len();
+            let changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
+            self.refuse_vanishing(&view, &changes)?;
+            for change in &changes {
+                match change {
+                    Change::Removed(_) => done.removed += 1,
+                    Change::Content { .. } => done.changed += 1,
+                    Change::Touched(_) => {}
+                }
+            }
+            let delta = Delta::build(&conn, &view, &store.fields, changes, &Target::Disk(store.segments()))?;
+            fail::fail_point!("index-segment-written", |_| Err(IndexError::Interrupted));
+            drop(conn);
+            if !delta.is_empty() {
+                commit::commit(&mut *store.conn()?, &delta, self.clock.now().as_second())?;
+                store.committed()?;
+            }
+        }
+        if !live::is_held(&store.root) {
+            store.compact(SMALL_MERGE)?;
+        }
+        Ok(done)
+    }
+
+    /// An emptied or unmounted vault is no reason to forget everything.
+    fn refuse_emptying(&self, store: &Store, listed: usize) -> Result<(), IndexError> {
+        let known = crate::search::store::catalog::totals(&*store.conn()?)?.files;
+        if listed == 0 && known > 0 {
+            return Err(IndexError::VaultEmpty { root: self.vault.root().to_owned(), known });
+        }
+        Ok(())
+    }
+
+    fn refuse_vanishing(&self, view: &View, changes: &[Change]) -> Result<(), IndexError> {
+        let removed = changes.iter().filter(|change| matches!(change, Change::Removed(_))).count() as u64;
+        let added =
+            changes.iter().any(|change| matches!(change, Change::Content { file, .. } if file.id == 0));
+        if removed > 1 && removed == view.totals.files && !added {
+            // The last ones to go: is there really nothing else?
+            let listed = scan::list(&self.vault, &self.options)?.files.len();
+            if listed == 0 {
+                return Err(IndexError::VaultEmpty { root: self.vault.root().to_owned(), known: removed });
+            }
+        }
+        Ok(())
+    }
+
+    /// A view that misses nothing on disk, and how it came about. The connection's open transaction is
+    /// the view's own.
+    pub(in crate::search) fn fresh<'a>(
+        &self,
+        store: &'a Store,
+    ) -> Result<(Pooled<'a>, Arc<View>, Freshness), IndexError> {
+        if let Mode::Memory(why) = &store.mode {
+            return self.read_all(store, why);
+        }
+        let mut warnings: Vec<String> = self.take_mended(store).into_iter().collect();
+        if let Mode::ReadOnly(why) = &store.mode {
+            warnings.push(format!("{why} (searched all the same)"));
+        }
+        // The word comes first: what was committed after it was given is in the snapshot.
+        let word = live::vouch(&store.root);
+        let (mut conn, mut view) = store.snapshot()?;
+        let mut checked_by = CheckedBy::Daemon;
+        let mut suspects = match word {
+            Some(live::Word { mut dirty }) => {
+                // Who has just told the agent something asks for it at once, faster than a watcher hears.
+                dirty.extend(self.options.own_notes(self.clock.now()));
+                scan::suspects_at(&conn, &self.vault, &self.options, &dirty)
+            }
+            None => match self.glance(&conn) {
+                Some(found) => {
+                    checked_by = CheckedBy::Glance;
+                    found
+                }
+                None => {
+                    checked_by = CheckedBy::Scan;
+                    self.scan(&conn, &view)
+                }
+            },
+        };
+        if checked_by != CheckedBy::Daemon
+            && store.is_writable()
+            && let Ok(found) = &suspects
+            && !found.is_empty()
+        {
+            let paths: Vec<String> = found.iter().map(|suspect| suspect.path.clone()).collect();
+            drop(conn);
+            let applied = self.apply(store, &paths, false);
+            (conn, view) = store.snapshot()?;
+            match applied {
+                // What changed while we wrote is for the next query.
+                Ok(_) => suspects = Ok(Vec::new()),
+                Err(IndexError::Busy) => suspects = self.scan(&conn, &view),
+                Err(error @ IndexError::VaultEmpty { .. }) => suspects = Err(error),
+                Err(error) if error.is_full_or_read_only() => {
+                    warnings.push(error.to_string());
+                    suspects = self.scan(&conn, &view);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if checked_by == CheckedBy::Scan && !suspects.as_ref().is_ok_and(Vec::is_empty) {
+            glance::forget(&self.root);
+        }
+        let mut freshness = Freshness {
+            generation: view.totals.generation,
+            complete: true,
+            checked_by,
+            read_directly: 0,
+            embedded_percent: None,
+            warnings,
+        };
+        match suspects {
+            Ok(suspects) => view = self.look_through(store, &conn, view, suspects, &mut freshness)?,
+            Err(error @ (IndexError::Vault(_) | IndexError::VaultEmpty { .. })) => {
+                freshness.complete = false;
+                freshness.checked_by = CheckedBy::Nobody;
+                freshness.warnings.push(error.to_string());
+            }
+            Err(error) => return Err(error),
+        }
+        Ok((conn, view, freshness))
+    }
+
+    pub(in crate::search) fn scan(&self, conn: &Connection, view: &View) -> Result<Vec<Suspect>, IndexError> {
+        let began = std::time::SystemTime::now();
+        let listing = scan::list(&self.vault, &self.options)?;
+        glance::note(&self.root, &listing, began);
+        if listing.files.is_empty() && view.totals.files > 0 {
+            return Err(IndexError::VaultEmpty {
+                root: self.vault.root().to_owned(),
+                known: view.totals.files,
+            });
+        }
+        scan::suspects(conn, listing)
+    }
+
+    /// `view` with the suspects as they are on disk, nothing committed.
+    pub(in crate::search) fn look_through(
+        &self,
+        store: &Store,
+        conn: &Connection,
+        view: Arc<View>,
+        mut suspects: Vec<Suspect>,
+        freshness: &mut Freshness,
+    ) -> Result<Arc<View>, IndexError> {
+        if suspects.len() > DIRECT {
+            freshness.complete = false;
+            freshness.warnings.push(format!(
+                "{} files are newer than the index, {DIRECT} of them were searched; it is being brought up to date",
+                suspects.len()
+            ));
+            suspects.truncate(DIRECT);
+        }
+        let mut changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
+        changes.retain(|change| !matches!(change, Change::Touched(_)));
+        if changes.is_empty() {
+            return Ok(view);
+        }
+        freshness.read_directly += changes.len();
+        let delta = Delta::build(conn, &view, &store.fields, changes, &Target::Memory)?;
+        Ok(Arc::new(delta.overlay(&view)?))
+    }
+
+    /// Reads the whole vault into memory, unless it was read before and nothing changed.
+    fn read_all<'a>(
+        &self,
+        store: &'a Store,
+        why: &str,
+    ) -> Result<(Pooled<'a>, Arc<View>, Freshness), IndexError> {
+        let conn = store.conn()?;
+        let listing = scan::list(&self.vault, &self.options)?;
+        let mut hash = blake3::Hasher::new();
+        for (path, stat) in &listing.files {
+            hash.update(path.as_str().as_bytes());
+            for number in
+                [stat.size, stat.inode, stat.mtime_ns.cast_unsigned(), stat.ctime_ns.cast_unsigned()]
+            {
+                hash.update(&number.to_le_bytes());
+            }
+        }
+        let hash = *hash.finalize().as_bytes();
+        let freshness = Freshness {
+            generation: 0,
+            complete: true,
+            checked_by: CheckedBy::Scan,
+            read_directly: listing.files.len(),
+            embedded_percent: None,
+            warnings: vec![format!("{why} (the notes were read without a cache)")],
+        };
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, view)) = read.as_ref().filter(|(of, _)| *of == hash) {
+            return Ok((conn, Arc::clone(view), freshness));
+        }
+        let suspects = scan::suspects(&conn, listing)?;
+        let changes = scan::inspect(&self.vault, &self.options, suspects, self.now_ns());
+        let empty = View::default();
+        let delta = Delta::build(&conn, &empty, &store.fields, changes, &Target::Memory)?;
+        let view = Arc::new(delta.overlay(&empty)?);
+        *read = Some((hash, Arc::clone(&view)));
+        Ok((conn, view, freshness))
+    }
+}

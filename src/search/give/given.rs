@@ -1,0 +1,386 @@
+//! What is given without asking ([`Recall::recall`]): the few memories that help with a prompt, or nothing.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+
+use crate::search::give::choose;
+use crate::search::give::choose::{Injection, Memory};
+use crate::search::give::search::{MOST_HITS, Ranked, words_of};
+use crate::search::query::question::LONGEST;
+use crate::search::query::syntax;
+use crate::search::query::syntax::Syntax;
+use crate::search::query::within::Within;
+use crate::search::rank::formula::Standing;
+use crate::search::rank::past;
+use crate::search::rank::signal::SURE_ENOUGH;
+use crate::search::rank::sure::{FIRST, Measured};
+use crate::search::rank::uses::Uses;
+use crate::search::rank::worth::{Judge, Worth};
+use crate::search::read::shipped::is_shipped;
+use crate::search::recall::{Recall, RecallError, State};
+use crate::search::retrieve::finder;
+use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::view::DocRef;
+use crate::search::{Block, Freshness, Hit, HitMaker, IndexError, Snapshot};
+use crate::vault::NotePath;
+
+/// Candidates for what is given without asking.
+const POOL: usize = 24;
+/// Of so many times as many, those are looked at that are no echo.
+const WIDER: usize = 16;
+/// After a find that is less sure than this, further ones are no help.
+const HOPELESS: f64 = 0.05;
+/// How many turns to either side an expansion gives.
+const EXPANSION: usize = 2;
+/// So many of the newest logs and days' notes are read for how often a memory served.
+const MOST_LOGS: usize = 200;
+
+/// What is given without asking.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// Two to three lines; none where nothing is sure enough.
+    pub digest: Option<String>,
+    /// The memories, in the order given.
+    pub hits: Vec<Hit>,
+    /// The same as the block to inject.
+    pub injection: Injection,
+    /// How fresh the index was.
+    pub freshness: Freshness,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+impl Recalled {
+    /// What a turn was given, as the text of a folded callout in its log: a link to each block, so that a
+    /// person sees it and Obsidian's backlinks count how often a memory serves. Empty where nothing was given.
+    pub fn links(&self) -> String {
+        let lines = self.hits.iter().map(|hit| {
+            let note = hit.path.strip_suffix(".md").unwrap_or(&hit.path);
+            let place = hit.block_id.as_ref().map_or_else(String::new, |id| format!("#^{id}"));
+            format!("- [[{note}{place}]] line {}", hit.line)
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The hits that are about the question; the others come along because they are pinned.
+    pub fn about(self) -> impl Iterator<Item = Hit> {
+        self.hits.into_iter().filter(|hit| hit.score != 0.0)
+    }
+}
+
+impl Recall {
+    /// The memories that help with `text`, if any does: for the prompt of a model that didn't ask. Filters and exclusions
+    /// in a text of one line hold, for pins too.
+    ///
+    /// # Errors
+    /// The index's; a model that fails is a note.
+    pub fn recall(
+        &self,
+        text: &str,
+        scope: Option<&str>,
+        most_chars: usize,
+        expand: bool,
+    ) -> Result<Recalled, RecallError> {
+        let within = Within::of(scope);
+        let nothing = |snapshot: &Snapshot<'_>| {
+            let injection = Injection::new(std::iter::empty(), self.settings.recall.budget_tokens, 0);
+            let freshness = snapshot.freshness.clone();
+            // Words alone don't tell what is worth giving unasked.
+            Ok((Recalled { digest: None, hits: Vec::new(), injection, freshness, notes: Vec::new() }, None))
+        };
+        let (mut recalled, freshness) = self.in_step(nothing, |snapshot, state| {
+            let recalled = self.given(snapshot, state, text, &within, most_chars, expand)?;
+            // That nothing helps is no reason to doubt the watcher.
+            Ok((recalled, None))
+        })?;
+        let embedded_percent = recalled.freshness.embedded_percent;
+        recalled.freshness = Freshness { embedded_percent, ..freshness };
+        Ok(recalled)
+    }
+
+    /// What is measured of the best finds for a prompt: what the gate is fitted on.
+    ///
+    /// # Errors
+    /// The index's.
+    pub fn measures(&self, text: &str) -> Result<Vec<Measured>, RecallError> {
+        let none = |_: &Snapshot<'_>| Ok((Vec::new(), None));
+        let measures =
+            |_: &Snapshot<'_>, state: &State| Ok((self.rank(state, text, &[], POOL).measures, None));
+        Ok(self.in_step(none, measures)?.0)
+    }
+
+    /// Whether a note is never given unasked: what routines are told to do, what they said, and what nobody has said yes to.
+    fn is_aside(&self, path: &str) -> bool {
+        let paths = &self.settings.paths;
+        let logs = format!("{}/routines", paths.logs.trim_end_matches('/'));
+        let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        path == paths.inbox || below(&logs) || below(paths.routines.trim_end_matches('/'))
+    }
+
+    fn given(
+        &self,
+        snapshot: &Snapshot<'_>,
+        state: &State,
+        text: &str,
+        within: &Within,
+        most_chars: usize,
+        expand: bool,
+    ) -> Result<Recalled, IndexError> {
+        let syntax = operators(text);
+        let prefixes = snapshot.scope(within.place.as_deref())?;
+        let ranking = if syntax.is_filtered() {
+            self.rank(state, &words_of(&syntax, text), &prefixes, MOST_HITS)
+        } else {
+            self.rank(state, text, &prefixes, POOL * WIDER)
+        };
+        let filters = if syntax.is_filtered() { Some(snapshot.filters(&syntax)?) } else { None };
+        let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
+        let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
+        let mut maker = snapshot.maker(text)?;
+        let judge = Judge::new(text, &self.settings.paths.skills);
+        let (judged, surest) = judged(snapshot, state, &mut maker, &judge, takes, &ranking.best)?;
+        let pinned = finder::pinned(snapshot, state, &maker, takes)?;
+        let sure = surest >= SURE_ENOUGH;
+        let (mut seen, mut said_before) = (HashSet::new(), HashSet::new());
+        let uses = OnceCell::new();
+        let (mut hits, mut memories, mut said) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, Judged { slot, sure: own, worth, mut hit }) in judged.into_iter().enumerate() {
+            if self.is_aside(&hit.path) {
+                continue;
+            }
+            // Beside a sure find, weaker ones may stand that are about as likely.
+            let helps = sure && own >= SURE_ENOUGH * 0.5 && worth != Worth::Nothing;
+            // What the agent says each time is said once.
+            if worth == Worth::Said && !said_before.insert(hit.text.clone()) {
+                continue;
+            }
+            if !helps && !hit.pinned {
+                continue;
+            }
+            if !helps {
+                hit.score = 0.0;
+            }
+            if seen.insert((hit.path.clone(), hit.line)) {
+                let similarity = surest * by_place(place) * self.standing(&hit, &uses, &state.corpus);
+                memories.push(memory(&hit, similarity, state.corpus.vector(slot)));
+                hits.push(hit);
+                said.push(worth == Worth::Said);
+            }
+        }
+        for found in pinned {
+            let hit = snapshot.hit(&mut maker, found)?;
+            if seen.insert((hit.path.clone(), hit.line)) {
+                let corpus = &state.corpus;
+                let slots = corpus.file(&hit.path).map_or(0..0, |file| file.slots.clone());
+                let slot = slots.into_iter().find(|slot| corpus.meta(*slot).line == hit.line);
+                memories.push(memory(&hit, 0.0, slot.map_or_else(Vec::new, |slot| corpus.vector(slot))));
+                hits.push(hit);
+                said.push(false);
+            }
+        }
+        let facts = &self.settings.paths.memory;
+        if memories.iter().any(|memory| memory.path == *facts) {
+            let bytes = NotePath::new(facts).ok().and_then(|path| self.index.vault().read(&path).ok());
+            past::weigh(&mut memories, facts, &bytes.unwrap_or_default());
+        }
+        let order = self.order(&memories, &said);
+        if expand {
+            self.expand(snapshot, &mut memories, &order)?;
+        }
+        let budget = &self.settings.recall;
+        let chosen = || order.iter().map(|at| &memories[*at]);
+        let injection = Injection::new(chosen(), budget.budget_tokens, budget.memory_tokens);
+        // A digest is about the question: pins alone make none.
+        let relevant = chosen().filter(|memory| memory.similarity > 0.0);
+        let digest = if sure { choose::digest(relevant, most_chars, &self.zone) } else { None };
+        let mut by_place: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
+        let hits = order.iter().filter_map(|at| by_place[*at].take()).collect();
+        let notes = [syntax.notes, ranking.notes].concat();
+        let freshness = Freshness { embedded_percent: ranking.embedded, ..snapshot.freshness.clone() };
+        Ok(Recalled { digest, hits, injection, freshness, notes })
+    }
+
+    /// The order in which memories are given: those that were only `said` in talk with the agent behind all others.
+    fn order(&self, memories: &[Memory], said: &[bool]) -> Vec<usize> {
+        let now = self.clock.now().as_second();
+        let mut order = Vec::new();
+        for is_said in [false, true] {
+            let is_one = |at: &usize| (said[*at] && !memories[*at].pinned) == is_said;
+            let these: Vec<usize> = (0..memories.len()).filter(is_one).collect();
+            let own: Vec<Memory> = these.iter().map(|at| memories[*at].clone()).collect();
+            let room = choose::MOST_MEMORIES - order.len();
+            order.extend(choose::order(&own, now, room).into_iter().map(|at| these[at]));
+        }
+        order
+    }
+
+    /// What a memory's own fields and its uses make of its similarity: 1 where it has no such field.
+    fn standing(&self, hit: &Hit, uses: &OnceCell<Uses>, corpus: &Corpus) -> f64 {
+        let now = self.clock.now();
+        let days = |at: Timestamp| now.duration_since(at).as_secs_f64() / 86_400.0;
+        let Some(mut standing) = Standing::from_fields(&hit.text, hit.timestamp.map_or(0.0, days)) else {
+            return 1.0;
+        };
+        let used =
+            hit.block_id.as_ref().and_then(|id| uses.get_or_init(|| self.uses(corpus)).of(&hit.path, id));
+        if let Some(used) = used {
+            standing.uses = used.times;
+            standing.gap_days = used.gap_days;
+            let last = Timestamp::from_second(used.last).map_or(0.0, days);
+            standing.idle_days = standing.idle_days.min(last.max(0.0));
+        }
+        standing.multiplier()
+    }
+
+    /// What the newest logs and days' notes say was recalled. Read from the vault: the cache counts nothing.
+    fn uses(&self, corpus: &Corpus) -> Uses {
+        let options = self.index.options();
+        let daily = format!("{}/", options.daily);
+        let stem =
+            |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".md")).map(str::to_owned);
+        let files = corpus.files().iter().filter(|file| file.alive).map(|file| file.path.as_str());
+        let mut notes: Vec<(String, &str)> = files
+            .filter(|path| options.is_log(path) || path.starts_with(&daily))
+            .filter_map(|path| Some((stem(path)?.replace('-', ""), path)))
+            .collect();
+        // Both begin with their day.
+        notes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut uses = Uses::default();
+        for (_, path) in notes.into_iter().take(MOST_LOGS) {
+            let bytes = NotePath::new(path).ok().and_then(|path| self.index.vault().read(&path).ok());
+            let Some(bytes) = bytes else { continue };
+            if options.is_log(path) {
+                uses.add_log(&bytes);
+            } else if let Some(day) = stem(path).and_then(|stem| stem.parse::<jiff::civil::Date>().ok()) {
+                let time = day.at(12, 0, 0, 0).to_zoned(self.zone.clone());
+                uses.add(&String::from_utf8_lossy(&bytes), time.map_or(0, |at| at.timestamp().as_second()));
+            }
+        }
+        uses
+    }
+
+    /// Adds the turns beside each memory to its text, as far as an injected memory has room.
+    fn expand(
+        &self,
+        snapshot: &Snapshot<'_>,
+        memories: &mut [Memory],
+        order: &[usize],
+    ) -> Result<(), IndexError> {
+        let room = self.settings.recall.memory_tokens * choose::CHARS_PER_TOKEN;
+        for at in order {
+            let memory = &mut memories[*at];
+            let Some(note) = snapshot.note(&memory.path)? else { continue };
+            let blocks = note.blocks()?;
+            let Some(here) = blocks.iter().position(|stored| stored.block.line == memory.line) else {
+                continue;
+            };
+            let range = here.saturating_sub(EXPANSION)..(here + EXPANSION + 1).min(blocks.len());
+            let mut lines = Vec::with_capacity(range.len());
+            for stored in &blocks[range.clone()] {
+                let text = snapshot.text(stored.at)?;
+                let who = stored.block.author.as_deref();
+                lines.push(who.map_or(text.clone(), |who| format!("{who}: {text}")));
+            }
+            memory.text = widest(&lines, here - range.start, room);
+            memory.author = None;
+        }
+        Ok(())
+    }
+}
+
+/// The filters and exclusions of a text, and its words without them. A text of several lines is pasted or told, not typed
+/// as a query: its colons and dashes are its own.
+fn operators(text: &str) -> Syntax {
+    let text = text.trim();
+    if text.contains('\n') { Syntax::default() } else { syntax::question(crate::embed::cut(text, LONGEST)) }
+}
+
+/// What a find's place among all is worth, beside that of the first: finds keep the ranking's order, unless one repeats
+/// another or is much older.
+fn by_place(place: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
+    let place = place as f64;
+    1.0 / (1.0 + 0.1 * place)
+}
+
+/// A find with what it is worth.
+struct Judged {
+    slot: u32,
+    sure: f64,
+    worth: Worth,
+    hit: Hit,
+}
+
+/// The best finds with what they are worth, at most [`POOL`] that are no echo of a question, however many those are; and
+/// how sure the surest of the [`FIRST`] is, headings among them.
+fn judged(
+    snapshot: &Snapshot<'_>,
+    state: &State,
+    maker: &mut HitMaker,
+    judge: &Judge,
+    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
+    ranked: &[Ranked],
+) -> Result<(Vec<Judged>, f64), IndexError> {
+    let (mut out, mut facts, mut said, mut first, mut surest) = (Vec::new(), 0, 0, 0, 0.0_f64);
+    for ranked in ranked.chunks(POOL) {
+        for find in finder::of_slots(snapshot, state, ranked.to_vec(), POOL, &takes)? {
+            let Ranked { slot, sure, .. } = find.ranked;
+            let hit = snapshot.hit(maker, find.found)?;
+            let worth = judge.worth(&hit.path, hit.kind, hit.role, &hit.text);
+            if worth != Worth::Nothing
+                || hit.kind == "heading" && !is_shipped(&hit.text) && !judge.is_skill(&hit.path)
+            {
+                if first < FIRST {
+                    surest = surest.max(sure);
+                }
+                first += 1;
+            }
+            facts += usize::from(worth == Worth::Fact);
+            said += usize::from(worth == Worth::Said);
+            let is_wanted = match worth {
+                Worth::Fact => facts <= POOL,
+                Worth::Said => said <= choose::MOST_MEMORIES,
+                Worth::Nothing => hit.pinned,
+            };
+            if is_wanted {
+                out.push(Judged { slot, sure, worth, hit });
+            }
+        }
+        if facts >= POOL || ranked.last().is_none_or(|last| last.sure < HOPELESS) && facts > 0 {
+            break;
+        }
+    }
+    Ok((out, surest))
+}
+
+/// The stretch of `lines` around `here` that fits `room` characters, growing by turns to either side.
+fn widest(lines: &[String], here: usize, room: usize) -> String {
+    let (mut from, mut to) = (here, here + 1);
+    let fits = |from: usize, to: usize| {
+        lines[from..to].iter().map(|line| line.chars().count() + 1).sum::<usize>() <= room + 1
+    };
+    loop {
+        let before = from > 0 && fits(from - 1, to);
+        from -= usize::from(before);
+        let after = to < lines.len() && fits(from, to + 1);
+        to += usize::from(after);
+        if !before && !after {
+            return lines[from..to].join("\n");
+        }
+    }
+}
+
+fn memory(hit: &Hit, similarity: f64, vector: Vec<f32>) -> Memory {
+    Memory {
+        path: hit.path.clone(),
+        line: hit.line,
+        text: hit.text.clone(),
+        author: hit.author.clone(),
+        time: hit.timestamp.map(Timestamp::as_second),
+        pinned: hit.pinned,
+        similarity,
+        vector,
+    }
+}

@@ -1,0 +1,412 @@
+//! What is asked for ([`Recall::search`]): turns and notes in one order.
+
+use std::cell::{Cell, OnceCell};
+
+use crate::search::query::dressed::undressed;
+use crate::search::query::mended::mended;
+use crate::search::query::question::Question;
+use crate::search::query::syntax;
+use crate::search::query::syntax::{Item, Syntax};
+use crate::search::query::within::Within;
+use crate::search::rank::accumulator::MANY;
+use crate::search::rank::notes::{Answering, Notes, is_said};
+use crate::search::rank::signal::{NEAR, NEAR_SPREADS, weights};
+use crate::search::rank::signals::{Candidates, Near, Scores, Vectors};
+use crate::search::rank::sought::{Sought, sought};
+use crate::search::rank::sure::Measured;
+use crate::search::rank::{notes, signals, sure};
+use crate::search::recall::{Asked, Recall, RecallError, State};
+use crate::search::retrieve::finder::Find;
+use crate::search::retrieve::term::Scope;
+use crate::search::retrieve::{finder, nearest};
+use crate::search::store::view::DocRef;
+use crate::search::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot};
+
+/// Nobody needs more hits in one answer.
+pub(in crate::search) const MOST_HITS: usize = 10_000;
+/// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by a [resident](Recall::resident) one
+/// alone.
+const MOST_KEPT: usize = 1 << 20;
+
+/// A block and how it ranks.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::search) struct Ranked {
+    pub slot: u32,
+    pub score: f64,
+    pub sure: f64,
+}
+
+/// A scope's best blocks.
+#[derive(Debug, Default)]
+pub(in crate::search) struct Ranking {
+    /// Best first.
+    pub best: Vec<Ranked>,
+    /// What their sureness is made of.
+    pub measures: Vec<Measured>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+    /// The percentage that the settings' model has embedded.
+    pub embedded: Option<u8>,
+}
+
+/// Searches as [`Recall::search`] does.
+///
+/// # Errors
+/// The index's.
+pub fn search(recall: &Recall, query: &Query) -> Result<Answer, RecallError> {
+    recall.search(query)
+}
+
+impl Recall {
+    /// Answers a query by words and meaning, in a place of the vault and in scopes of memories (`global`,
+    /// `project:ID`, …). Filters and exclusions narrow what may answer, whatever the query's form, and change nothing in
+    /// how it is ranked. A query with phrases or prefixes is the index's alone: who writes one wants exactly
+    /// that. In a question (it ends with `?`) these are words like the others.
+    ///
+    /// # Errors
+    /// The index's; a model that fails is a note in the answer.
+    pub fn search(&self, query: &Query) -> Result<Answer, RecallError> {
+        let within = Within::of(query.scope.as_deref());
+        let place = Query { scope: within.place.clone(), ..query.clone() };
+        let text = crate::embed::cut(&query.text, crate::search::query::question::LONGEST);
+        let syntax = syntax_of(text);
+        let is_words = syntax.items.iter().all(|item| matches!(item, Item::Words(_)));
+        let limit = query.limit.min(MOST_HITS);
+        let by_words = |snapshot: &Snapshot<'_>| {
+            let (found, notes) = finder::by_words(snapshot, &place, &within, limit, within.most(limit))?;
+            give(snapshot, &query.text, found, notes)
+        };
+        let embedded = Cell::new(None);
+        let ((hits, notes), mut freshness) = if syntax.items.is_empty() || !is_words || query.limit == 0 {
+            self.index.answer(by_words)?
+        } else {
+            self.in_step(by_words, |snapshot, state| {
+                self.best(
+                    snapshot,
+                    state,
+                    Wanted { place: &place, syntax: &syntax, embedded: &embedded },
+                    &within,
+                    limit,
+                )
+            })?
+        };
+        freshness.embedded_percent = embedded.get();
+        Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
+    }
+
+    /// By words and meaning.
+    fn best(
+        &self,
+        snapshot: &Snapshot<'_>,
+        state: &State,
+        Wanted { place, syntax, embedded }: Wanted<'_>,
+        within: &Within,
+        limit: usize,
+    ) -> Result<Given, IndexError> {
+        let own = OnceCell::new();
+        let is_filtered = syntax.is_filtered();
+        let filters = if is_filtered { Some(snapshot.filters(syntax)?) } else { None };
+        let prefixes = snapshot.scope(place.scope.as_deref())?;
+        let candidates = candidates(state, &prefixes, &own);
+        let text = if is_filtered { words_of(syntax, &place.text) } else { place.text.clone() };
+        let question = self.question(&text, Scope { corpus: &state.corpus, candidates });
+        if question.words.is_empty() || limit == 0 || candidates.count == 0 {
+            return give(snapshot, &place.text, Vec::new(), syntax.notes.clone());
+        }
+        let asked = self.ask(&question.text, state, candidates);
+        embedded.set(asked.embedded);
+        let most = if is_filtered { usize::MAX } else { within.most(limit) };
+        let notes = if candidates.has_notes {
+            let scope = Scope { corpus: &state.corpus, candidates };
+            let sought = sought(scope, &question, &notes::WEIGHTS, false);
+            self.notes(state, candidates, &question, &asked, &sought, most)
+        } else {
+            Vec::new()
+        };
+        let passes = |at, block: &Block| filters.as_ref().map_or(Ok(true), |filters| filters.pass(at, block));
+        let takes = |at, block: &Block| Ok(within.has(&block.tags) && passes(at, block)?);
+        let mut in_notes = spread(snapshot, state, notes, limit, takes)?;
+        let found = if candidates.has_turns {
+            let most = most.min(MOST_HITS);
+            let ranking = self.ranked(
+                state,
+                candidates,
+                &question,
+                &asked,
+                most,
+                in_notes.iter_mut().map(|(slot, found)| (*slot, &mut found.score)),
+            );
+            let is_turn = |at, block: &Block| Ok(block.kind == Kind::Turn && takes(at, block)?);
+            let turns = finder::of_slots(snapshot, state, ranking, limit, is_turn)?;
+            merge(turns, in_notes, limit)
+        } else {
+            in_notes.into_iter().map(|(_, found)| found).collect()
+        };
+        let warnings = syntax.notes.iter().cloned().chain(asked.warning).collect();
+        give(snapshot, &place.text, found, warnings)
+    }
+
+    /// A question of now, as it was meant.
+    fn question(&self, text: &str, scope: Scope<'_>) -> Question {
+        let today = self.clock.now().to_zoned(self.zone.clone()).date();
+        mended(Question::new(text, today), scope, today)
+    }
+
+    /// The notes that answer, best first.
+    fn notes(
+        &self,
+        state: &State,
+        candidates: &Candidates,
+        question: &Question,
+        asked: &Asked,
+        sought: &[Sought],
+        most: usize,
+    ) -> Vec<Answering> {
+        let corpus = &state.corpus;
+        let options = self.index.options();
+        let lists: Vec<bool> = corpus.files().iter().map(|file| options.is_list(&file.path)).collect();
+        let scope = Scope { corpus, candidates };
+        let vectors = vectors(state, asked);
+        let nearest = vectors.filter(|_| candidates.count > MANY);
+        let nearest = nearest.map(|vectors| asked.nearest.get_or_init(|| nearest::nearest(scope, vectors)));
+        Notes { scope, question, vectors, nearest, lists: &lists, sought, most }.rank()
+    }
+
+    /// Ranks the blocks of a place, given as prefixes of paths; without a place, those that may be given unasked. What
+    /// was said in coding agents' sessions is none of that, and there may be so much of it that it would leave no room.
+    pub(in crate::search) fn rank(
+        &self,
+        state: &State,
+        text: &str,
+        prefixes: &[String],
+        most: usize,
+    ) -> Ranking {
+        let own = OnceCell::new();
+        let sessions = self.settings.paths.sessions();
+        let is_one = |path: &str| path.starts_with(&sessions);
+        let has_any = || state.corpus.files().iter().any(|file| file.alive && is_one(&file.path));
+        let candidates = if prefixes.is_empty() && (state.told.get().is_some() || has_any()) {
+            state.told.get_or_init(|| Candidates::new(&state.corpus, |path| !is_one(path)))
+        } else {
+            candidates(state, prefixes, &own)
+        };
+        let scope = Scope { corpus: &state.corpus, candidates };
+        let question = self.question(text, scope);
+        if question.words.is_empty() || most == 0 || candidates.count == 0 {
+            return Ranking::default();
+        }
+        let asked = self.ask(&question.text, state, candidates);
+        let sought = sought(scope, &question, &notes::WEIGHTS, candidates.has_turns);
+        let mut best = self.told(state, candidates, &question, &asked, &sought, most);
+        let slots: Vec<u32> = best.iter().map(|ranked| ranked.slot).collect();
+        let measures = sure::measures(scope, &question, &sought, vectors(state, &asked), &slots);
+        for (ranked, measures) in best.iter_mut().zip(&measures) {
+            ranked.sure = sure::as_built(measures);
+        }
+        Ranking { best, measures, notes: asked.warning.into_iter().collect(), embedded: asked.embedded }
+    }
+
+    /// The best blocks of notes and conversations in one order: of notes the best block of each, then further ones.
+    fn told(
+        &self,
+        state: &State,
+        candidates: &Candidates,
+        question: &Question,
+        asked: &Asked,
+        sought: &[Sought],
+        most: usize,
+    ) -> Vec<Ranked> {
+        let corpus = &state.corpus;
+        let (mut notes, mut further) = (Vec::new(), Vec::new());
+        if candidates.has_notes {
+            for note in self.notes(state, candidates, question, asked, sought, most) {
+                let mut blocks = note.blocks.into_iter();
+                notes.extend(blocks.next().map(|(slot, _)| (slot, f64::from(note.score))));
+                further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
+            }
+            further.sort_by(|a, b| b.1.total_cmp(&a.1));
+            notes.append(&mut further);
+            notes.truncate(most);
+        }
+        let mut turns = Vec::new();
+        if candidates.has_turns {
+            let scores = notes.iter_mut().map(|(slot, score)| (*slot, score));
+            turns = self.ranked(state, candidates, question, asked, most, scores);
+            turns.retain(|ranked| is_said(corpus, ranked.slot));
+        }
+        let ranked = |(slot, score)| Ranked { slot, score, sure: 0.0 };
+        in_one(turns, notes.into_iter().map(ranked).collect(), |ranked| &mut ranked.score, most)
+    }
+
+    /// The `most` best blocks, and the scores of `others`.
+    fn ranked<'o>(
+        &self,
+        state: &State,
+        candidates: &Candidates,
+        question: &Question,
+        asked: &Asked,
+        most: usize,
+        others: impl Iterator<Item = (u32, &'o mut f64)>,
+    ) -> Vec<Ranked> {
+        let corpus = &state.corpus;
+        let vectors = vectors(state, asked);
+        let near = if asked.is_builtin && state.corpus.table.is_builtin() {
+            Near::Cosine(NEAR)
+        } else {
+            Near::Spreads(NEAR_SPREADS)
+        };
+        let mut work = self.work().take().unwrap_or_default();
+        let mut scores = Scores::with(weights(question), near, corpus.len(), &mut work);
+        let nearest = asked.nearest.get();
+        let prompt = signals::Prompt { corpus, candidates, question, vectors, nearest, zone: &self.zone };
+        signals::signals(prompt, &mut work, &mut scores);
+        let best = scores.best(corpus, candidates, most);
+        let ranked = |slot: u32| Ranked { slot, score: f64::from(scores.of(slot)), sure: 0.0 };
+        let best = best.into_iter().map(ranked).collect();
+        others.for_each(|(slot, score)| *score = f64::from(scores.of(slot)));
+        scores.into(&mut work);
+        *self.work() = Some(work).filter(|_| self.is_resident || corpus.len() <= MOST_KEPT);
+        best
+    }
+}
+
+/// What is asked, and how it is understood.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    place: &'a Query,
+    syntax: &'a Syntax,
+    /// Where the share that the settings' model has embedded is told.
+    embedded: &'a Cell<Option<u8>>,
+}
+
+/// The question's vector and those that go with it.
+fn vectors<'a>(state: &'a State, asked: &'a Asked) -> Option<Vectors<'a>> {
+    let matrix = state.model.as_ref().filter(|_| !asked.is_builtin).map(|(_, matrix)| matrix);
+    asked.probe.as_ref().map(|probe| Vectors { matrix, probe })
+}
+
+/// What a comment counts beside other text.
+const COMMENT: f64 = 0.25;
+
+/// The blocks of notes that `takes`, at most `limit`, each with its slot: the best one of each note, in the order of the
+/// notes, and behind them further ones, the best first. Comments are never a note's best block.
+fn spread(
+    snapshot: &Snapshot<'_>,
+    state: &State,
+    notes: Vec<Answering>,
+    limit: usize,
+    takes: impl Fn(DocRef, &Block) -> Result<bool, IndexError>,
+) -> Result<Vec<(u32, Found)>, IndexError> {
+    let find = |slot: u32, score: f64| {
+        let found = finder::of_slots(snapshot, state, vec![Ranked { slot, score, sure: 0.0 }], 1, &takes)?;
+        Ok::<_, IndexError>(found.into_iter().next().map(|find| (slot, find.found)))
+    };
+    let (mut first, mut further, mut comments) = (Vec::new(), Vec::new(), Vec::new());
+    for note in notes {
+        if first.len() >= limit {
+            break;
+        }
+        let mut blocks = note.blocks.into_iter();
+        for (slot, own) in blocks.by_ref() {
+            match find(slot, f64::from(note.score))? {
+                Some((_, found)) if found.block.kind == Kind::Comment => {
+                    comments.push((slot, Found { score: f64::from(own) * COMMENT, ..found }));
+                }
+                Some(best) => {
+                    first.push(best);
+                    break;
+                }
+                None => {}
+            }
+        }
+        further.extend(blocks.map(|(slot, own)| (slot, f64::from(own))));
+    }
+    further.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (slot, score) in further {
+        if first.len() + comments.len() >= limit {
+            break;
+        }
+        match find(slot, score)? {
+            Some((_, found)) if found.block.kind == Kind::Comment => {
+                comments.push((slot, Found { score: score * COMMENT, ..found }));
+            }
+            found => first.extend(found),
+        }
+    }
+    comments.sort_by(|a, b| b.1.score.total_cmp(&a.1.score));
+    first.extend(comments);
+    first.truncate(limit);
+    // Nothing scores more than what comes before it.
+    let mut least = f64::MAX;
+    for (_, found) in &mut first {
+        least = least.min(found.score);
+        found.score = least;
+    }
+    Ok(first)
+}
+
+/// What a query says, to be found by words and meaning. What a question is dressed in makes it no less of one.
+pub(in crate::search) fn syntax_of(text: &str) -> Syntax {
+    let asks = syntax::is_question(text) || syntax::is_question(&undressed(text));
+    if asks { syntax::question(text) } else { syntax::parse(text) }
+}
+
+/// The words of `text` without its filters, which `syntax` has.
+pub(in crate::search) fn words_of(syntax: &Syntax, text: &str) -> String {
+    let words: Vec<&str> = syntax.items.iter().map(Item::text).collect();
+    words.join(" ") + if text.trim_end().ends_with('?') { "?" } else { "" }
+}
+
+/// The blocks that may answer: all, or those of paths that begin so, which are put into `own`.
+fn candidates<'s>(state: &'s State, prefixes: &[String], own: &'s OnceCell<Candidates>) -> &'s Candidates {
+    let corpus = &state.corpus;
+    if prefixes.is_empty() {
+        return state.all.get_or_init(|| Candidates::new(corpus, |_| true));
+    }
+    let inside = |path: &str| prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()));
+    own.get_or_init(|| Candidates::new(corpus, inside))
+}
+
+/// Hits with notes for a person, and the files that they rest on.
+type Given = ((Vec<Hit>, Vec<String>), Option<Vec<crate::search::Basis>>);
+
+fn give(
+    snapshot: &Snapshot<'_>,
+    text: &str,
+    found: Vec<Found>,
+    notes: Vec<String>,
+) -> Result<Given, IndexError> {
+    let (hits, bases) = snapshot.give(text, found)?;
+    Ok(((hits, notes), Some(bases)))
+}
+
+/// Merges turns and blocks of notes. Each keep their order; where both go on, the better score by the ranking's measure is
+/// next.
+fn merge(turns: Vec<Find>, notes: Vec<(u32, Found)>, limit: usize) -> Vec<Found> {
+    let turns = turns.into_iter().map(|find| find.found).collect();
+    let notes = notes.into_iter().map(|(_, found)| found).collect();
+    in_one(turns, notes, |found: &mut Found| &mut found.score, limit)
+}
+
+/// The same of whatever has a `score`.
+fn in_one<T>(turns: Vec<T>, mut notes: Vec<T>, score: impl Fn(&mut T) -> &mut f64, limit: usize) -> Vec<T> {
+    // The notes' order stands: nothing scores less than what comes after it.
+    let mut most = f64::MIN;
+    for note in notes.iter_mut().rev() {
+        most = most.max(*score(note));
+        *score(note) = most;
+    }
+    let (mut turns, mut notes) = (turns.into_iter().peekable(), notes.into_iter().peekable());
+    let mut out = Vec::with_capacity(limit.min(64));
+    while out.len() < limit {
+        let turn = turns.peek_mut().map(|turn| *score(turn));
+        let note = notes.peek_mut().map(|note| *score(note));
+        let next = match (turn, note) {
+            (None, None) => break,
+            (Some(turn), note) if note.is_none_or(|note| turn >= note) => turns.next(),
+            _ => notes.next(),
+        };
+        out.extend(next);
+    }
+    out
+}

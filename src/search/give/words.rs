@@ -1,0 +1,405 @@
+//! From a query to an answer.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use crate::vault::NotePath;
+
+use crate::search::analyze::text::Analyzer;
+use crate::search::follow::scan;
+use crate::search::give::hit::HitMaker;
+use crate::search::query::syntax;
+use crate::search::query::syntax::Syntax;
+use crate::search::read::block::{Block, Kind};
+use crate::search::retrieve::bm25::Scored;
+use crate::search::retrieve::filter::Setting;
+use crate::search::retrieve::{filter, terms, topk};
+use crate::search::store::cache::Store;
+use crate::search::store::catalog;
+use crate::search::store::catalog::FileRow;
+use crate::search::store::segment::schema::Fields;
+use crate::search::store::snapshot::Snapshot;
+use crate::search::store::view::{DocRef, View};
+use crate::search::{Answer, CheckedBy, Freshness, Hit, Index, IndexError, Options, Query};
+
+/// Longer queries are cut, in bytes.
+const LONGEST: usize = 10_000;
+/// Before it says that there is nothing, a process looks at every file itself, at most so often.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Nobody needs more hits in one answer.
+const MOST_HITS: usize = 10_000;
+
+/// What an answer rests on: a file, and its size and modification time as the index knows them; none for one that was
+/// read just now.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Basis {
+    path: String,
+    known: Option<(u64, i64)>,
+}
+
+impl Snapshot<'_> {
+    /// What an answer with the block `at` of `file` rests on.
+    pub fn basis(&self, at: DocRef, file: &FileRow) -> Basis {
+        let is_committed = self.view().segs[at.seg].id != 0;
+        Basis { path: file.path.clone(), known: is_committed.then_some((file.size, file.mtime)) }
+    }
+}
+
+impl Index {
+    /// Answers a query from the whole vault as it is on disk now, and says how fresh the answer is.
+    ///
+    /// The same vault and query give the same hits in the same order with the same scores, whatever
+    /// happened to the index before.
+    ///
+    /// # Errors
+    /// There is no index yet and the vault can't be read either, or the cache fails and making it anew
+    /// doesn't help.
+    pub fn search(&self, query: &Query) -> Result<Answer, IndexError> {
+        let ((hits, notes), freshness) = self.answer(|snapshot| {
+            let found = snapshot.find(query, query.limit.min(MOST_HITS))?;
+            let (hits, bases) = snapshot.give(&query.text, found.blocks)?;
+            Ok(((hits, found.notes), Some(bases)))
+        })?;
+        Ok(Answer { query: query.text.clone(), hits, notes, freshness, reranked: None })
+    }
+
+    /// What `work` makes of the index as the vault is on disk now. `work` also says which files its answer rests on
+    /// ([`Snapshot::basis`]): where one is other than the index knows, or where the list is empty, files are looked at
+    /// and `work` runs once more, so that a dead watcher never has the last word. No list: the answer is taken as it is.
+    ///
+    /// # Errors
+    /// As [`Index::search`], and what `work` says.
+    pub fn answer<T>(
+        &self,
+        work: impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<Basis>>), IndexError>,
+    ) -> Result<(T, Freshness), IndexError> {
+        match self.healing(|store| self.answer_in(store, &work)) {
+            Err(error) if error.is_full_or_read_only() => {
+                let store = Store::in_memory(&self.root, &self.options.fingerprint(), error.to_string())?;
+                self.answer_in(&store, &work)
+            }
+            answer => answer,
+        }
+    }
+
+    fn answer_in<T>(
+        &self,
+        store: &Store,
+        work: &impl Fn(&Snapshot<'_>) -> Result<(T, Option<Vec<Basis>>), IndexError>,
+    ) -> Result<(T, Freshness), IndexError> {
+        let mut snapshot = self.fresh_snapshot(store)?;
+        // What was looked at since the question was asked is fresh enough, whatever has become of it since.
+        let mut looked: HashSet<String> = HashSet::new();
+        for _ in 0..3 {
+            let (answer, bases) = work(&snapshot)?;
+            let Some(bases) = bases.filter(|_| snapshot.freshness.checked_by == CheckedBy::Daemon) else {
+                return Ok((answer, snapshot.freshness));
+            };
+            let suspects = if bases.is_empty() && self.may_look() {
+                snapshot.freshness.checked_by = CheckedBy::Scan;
+                self.scan(snapshot.database(), snapshot.view())?
+            } else {
+                let mut stale = self.stale(bases);
+                stale.retain(|path| looked.insert(path.clone()));
+                scan::suspects_at(snapshot.database(), &self.vault, &self.options, &stale)?
+            };
+            if suspects.is_empty() {
+                return Ok((answer, snapshot.freshness));
+            }
+            // A file that is other than the index knows: look at it, then once more.
+            self.look_again(store, &mut snapshot, suspects)?;
+        }
+        let (answer, _) = work(&snapshot)?;
+        snapshot.freshness.complete = false;
+        Ok((answer, snapshot.freshness))
+    }
+
+    /// Whether it is time to look at every file once more before an empty answer.
+    fn may_look(&self) -> bool {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = looked.is_none_or(|at| at.elapsed() > LOOK_EVERY);
+        if due {
+            *looked = Some(Instant::now());
+        }
+        due
+    }
+
+    /// The files of these that changed although nobody said so.
+    fn stale(&self, bases: Vec<Basis>) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let is_stale = |basis: &Basis| {
+            let Some(known) = basis.known else { return false };
+            let plain = scan::plain_stat(&self.vault, &basis.path);
+            if plain.is_some_and(|stat| (stat.size, stat.mtime_ns) == known) {
+                return false;
+            }
+            let stat = NotePath::new(&basis.path).ok().and_then(|path| self.vault.stat(&path).ok().flatten());
+            // A vault that isn't there says nothing about its files.
+            match stat {
+                Some(stat) => (stat.size, stat.mtime_ns) != known,
+                None => self.vault.is_present(),
+            }
+        };
+        let stale = bases.into_iter().filter(|basis| seen.insert(basis.path.clone()) && is_stale(basis));
+        stale.map(|basis| basis.path).collect()
+    }
+}
+
+/// The path prefixes that a scope stands for; none means everywhere. Whether there is such a folder or note,
+/// [`Snapshot::scope`] says.
+fn scope_prefixes(scope: &str, options: &Options) -> Vec<String> {
+    let logs = &options.logs;
+    let (kind, rest) = scope.split_once(':').unwrap_or((scope, ""));
+    match (kind, rest) {
+        ("all" | "", "") => Vec::new(),
+        ("logs", "") => vec![format!("{logs}/")],
+        ("memory", "") => vec![options.memory.clone(), options.pinned.clone(), format!("{}/", options.daily)],
+        ("daily", "") => vec![format!("{}/", options.daily)],
+        ("sessions", "") => vec![options.sessions()],
+        ("channel", id) if !id.is_empty() => vec![format!("{logs}/discord-channel/{id}/")],
+        ("thread", id) if !id.is_empty() => vec![format!("{logs}/discord-thread/{id}/")],
+        _ => vec![scope.trim_start_matches("./").trim_start_matches('/').to_owned()],
+    }
+}
+
+/// A found block.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its document.
+    pub at: DocRef,
+    /// BM25.
+    pub score: f64,
+    /// Its file.
+    pub file: FileRow,
+    /// What is known of it; `text` and `extra` are empty.
+    pub block: Block,
+}
+
+/// What a query found, best first.
+#[derive(Debug, Clone)]
+pub struct AllFound {
+    /// The blocks.
+    pub blocks: Vec<Found>,
+    /// What was not understood of the query, for a person.
+    pub notes: Vec<String>,
+}
+
+impl Snapshot<'_> {
+    /// The `most` best blocks for a query, best first. In a question, quotes and `*` are no operators.
+    ///
+    /// # Errors
+    /// tantivy's and SQLite's; an unknown scope.
+    pub fn find(&self, query: &Query, most: usize) -> Result<AllFound, IndexError> {
+        let mut asked = Asked::new(query, self)?;
+        let blocks = asked.find(self, most)?;
+        Ok(AllFound { blocks, notes: asked.syntax.notes })
+    }
+
+    /// The path prefixes that a scope stands for; none means everywhere.
+    ///
+    /// # Errors
+    /// There is no such folder or note; SQLite's.
+    pub fn scope(&self, scope: Option<&str>) -> Result<Vec<String>, IndexError> {
+        let Some(scope) = scope else { return Ok(Vec::new()) };
+        let prefixes = scope_prefixes(scope, self.options());
+        // What the agent itself writes may not be there yet.
+        if prefixes.iter().all(|prefix| self.options().is_own(prefix)) || self.begins(&prefixes)? {
+            return Ok(prefixes);
+        }
+        let paths: Vec<String> = self.notes()?.into_iter().map(|(path, _)| path).collect();
+        let folder = |path: &String| path.split_once('/').map(|(folder, _)| format!("`{folder}`"));
+        let mut folders: Vec<String> = paths.iter().filter_map(folder).collect();
+        folders.dedup();
+        folders.truncate(20);
+        let kinds = "all, logs, sessions, memory, daily, channel:ID, thread:ID, global, project:ID, agent:ID, user:ID, custom:NAME";
+        let there = match &folders[..] {
+            [] => format!("{kinds}, and notes by their path"),
+            folders => format!("{kinds}, notes by their path, and the folders {}", folders.join(", ")),
+        };
+        Err(IndexError::Scope { scope: scope.to_owned(), there })
+    }
+
+    /// Whether the path of any note begins with one of these.
+    fn begins(&self, prefixes: &[String]) -> Result<bool, IndexError> {
+        for prefix in prefixes {
+            let memory = self.view().segs.iter().flat_map(|seg| &seg.memory);
+            if memory.into_iter().any(|memory| memory.file.path.starts_with(prefix))
+                || catalog::begins(self.database(), prefix)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What a query's filters and exclusions let through.
+    ///
+    /// # Errors
+    /// tantivy's and SQLite's.
+    pub fn filters<'s>(&'s self, syntax: &'s Syntax) -> Result<Filters<'s>, IndexError> {
+        let mut analyzer = Analyzer::new();
+        let setting = Setting { zone: &self.options().zone, prefixes: Vec::new() };
+        let allowed =
+            filter::allowed(self.view(), self.database(), self.fields(), &mut analyzer, syntax, &setting)?;
+        let check = filter::needs_text(syntax, &mut analyzer);
+        Ok(Filters { view: self.view(), syntax, allowed, check: check.then(|| RefCell::new(analyzer)) })
+    }
+
+    /// Whether the vault has a block of this kind.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn has(&self, kind: Kind) -> Result<bool, IndexError> {
+        filter::has_kind(self.view(), &Fields::new(), kind)
+    }
+
+    /// The hits of found blocks for a query, and what the answer rests on.
+    ///
+    /// # Errors
+    /// tantivy's and SQLite's.
+    pub fn give(&self, query: &str, found: Vec<Found>) -> Result<(Vec<Hit>, Vec<Basis>), IndexError> {
+        let bases = found.iter().map(|found| self.basis(found.at, &found.file)).collect();
+        let mut maker = self.maker(query)?;
+        let hits = found.into_iter().map(|found| self.hit(&mut maker, found)).collect::<Result<_, _>>()?;
+        Ok((hits, bases))
+    }
+
+    /// Makes hits of blocks that were found for a query.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn maker(&self, query: &str) -> Result<HitMaker, IndexError> {
+        Ok(HitMaker::new(crate::embed::cut(query, LONGEST), self.pins()?))
+    }
+
+    /// The hit of a found block, with its text.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn hit(&self, maker: &mut HitMaker, mut found: Found) -> Result<Hit, IndexError> {
+        found.block.text = self.text(found.at)?;
+        Ok(maker.hit(found.file.path, found.block, found.score))
+    }
+}
+
+/// A query's filters and exclusions at work.
+pub struct Filters<'s> {
+    view: &'s View,
+    syntax: &'s Syntax,
+    allowed: Option<Vec<tantivy::BitSet>>,
+    /// Where a block's text must be looked at.
+    check: Option<RefCell<Analyzer>>,
+}
+
+impl std::fmt::Debug for Filters<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Filters").field("syntax", &self.syntax).finish_non_exhaustive()
+    }
+}
+
+impl Filters<'_> {
+    /// Whether they let a block through.
+    ///
+    /// # Errors
+    /// tantivy's.
+    pub fn pass(&self, at: DocRef, block: &Block) -> Result<bool, IndexError> {
+        if self.allowed.as_ref().is_some_and(|allowed| !allowed[at.seg].contains(at.doc)) {
+            return Ok(false);
+        }
+        let Some(analyzer) = &self.check else { return Ok(true) };
+        let (text, extra) = self.view.text(at)?;
+        let block = Block { text, extra, ..block.clone() };
+        Ok(filter::passes(self.syntax, &mut analyzer.borrow_mut(), &block))
+    }
+}
+
+/// A query at work.
+struct Asked<'a> {
+    query: &'a Query,
+    syntax: Syntax,
+    prefixes: Vec<String>,
+    zone: &'a jiff::tz::TimeZone,
+    analyzer: Analyzer,
+}
+
+impl<'a> Asked<'a> {
+    fn new(query: &'a Query, snapshot: &'a Snapshot<'_>) -> Result<Self, IndexError> {
+        let mut end = query.text.len().min(LONGEST);
+        while !query.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = &query.text[..end];
+        let mut syntax = if syntax::is_question(text) { syntax::question(text) } else { syntax::parse(text) };
+        if end < query.text.len() {
+            syntax.notes.push(format!("only the first {LONGEST} bytes were searched for"));
+        }
+        let prefixes = snapshot.scope(query.scope.as_deref())?;
+        let zone = &snapshot.options().zone;
+        Ok(Self { query, syntax, prefixes, zone, analyzer: Analyzer::new() })
+    }
+
+    /// The best documents.
+    fn find(&mut self, snapshot: &Snapshot<'_>, limit: usize) -> Result<Vec<Found>, IndexError> {
+        let (conn, view, fields) = (snapshot.database(), snapshot.view(), snapshot.fields());
+        let setting = Setting { zone: self.zone, prefixes: self.prefixes.clone() };
+        let Syntax { items, notes, .. } = &mut self.syntax;
+        let clauses = terms::clauses(view, conn, fields, &mut self.analyzer, items, notes)?;
+        let allowed = filter::allowed(view, conn, fields, &mut self.analyzer, &self.syntax, &setting)?;
+        let check = filter::needs_text(&self.syntax, &mut self.analyzer);
+        let mut most = if check { limit.saturating_mul(4).max(64) } else { limit };
+        loop {
+            let scored = if !clauses.is_empty() {
+                topk::top(view, fields, &clauses, allowed.as_deref(), most)?
+            } else if self.syntax.items.is_empty() && !self.query.text.trim().is_empty() {
+                newest(view, allowed.as_deref(), most)?
+            } else {
+                Vec::new()
+            };
+            let exhausted = scored.len() < most;
+            let mut found = Vec::with_capacity(limit.min(scored.len()));
+            for scored in scored {
+                if found.len() == limit {
+                    break;
+                }
+                let (file, mut block) = view.resolve(conn, scored.at)?;
+                if check {
+                    (block.text, block.extra) = view.text(scored.at)?;
+                    if !filter::passes(&self.syntax, &mut self.analyzer, &block) {
+                        continue;
+                    }
+                    (block.text, block.extra) = Default::default();
+                }
+                found.push(Found { at: scored.at, score: scored.score, file, block });
+            }
+            if found.len() >= limit || exhausted {
+                return Ok(found);
+            }
+            most = most.saturating_mul(4);
+        }
+    }
+}
+
+/// The allowed documents, newest first: what filters without words ask for.
+fn newest(view: &View, allowed: Option<&[tantivy::BitSet]>, most: usize) -> Result<Vec<Scored>, IndexError> {
+    let living;
+    let allowed = match allowed {
+        Some(allowed) => allowed,
+        None => {
+            living = filter::living(view);
+            &living
+        }
+    };
+    let mut all = Vec::new();
+    for (n, seg) in view.segs.iter().enumerate() {
+        let columns = seg.kept.columns(&seg.reader)?;
+        for doc in filter::each(&allowed[n]) {
+            let (time, tie) = (columns.time(doc), columns.tie(doc));
+            all.push(Scored { score: 0.0, time, tie, at: DocRef { seg: n, doc } });
+        }
+    }
+    all.sort_by(Scored::rank);
+    all.truncate(most);
+    Ok(all)
+}

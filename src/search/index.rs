@@ -1,0 +1,165 @@
+//! [`Index`]: the cache of a vault's words, opened once and asked often.
+//!
+//! What enters is a vault and the folder of its cache; a missing, old or damaged cache is made anew. Its methods stand in
+//! the rooms that do the work: [`crate::search::follow`] brings it up to date, [`crate::search::give`] answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use crate::clock::Clock;
+use crate::search::error::IndexError;
+use crate::search::read::note::Options;
+use crate::search::store::{cache, view};
+use crate::vault::Vault;
+
+/// The index of a vault.
+pub struct Index {
+    pub(in crate::search) vault: Vault,
+    pub(in crate::search) options: Options,
+    pub(in crate::search) root: PathBuf,
+    pub(in crate::search) clock: Arc<dyn Clock>,
+    pub(in crate::search) store: RwLock<Arc<cache::Store>>,
+    /// Without a cache: what was read last, and the listing that it belongs to.
+    pub(in crate::search) read: Mutex<Option<([u8; 32], Arc<view::View>)>>,
+    /// When every file was last looked at for the sake of an empty answer.
+    pub(in crate::search) looked: Mutex<Option<std::time::Instant>>,
+    pub(in crate::search) stopping: AtomicBool,
+    /// Whether a glance does in place of a look at every file.
+    pub(in crate::search) glancing: bool,
+    /// What was found damaged and made anew since the last answer.
+    pub(in crate::search) mended: Mutex<Option<String>>,
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Index")
+            .field("vault", &self.vault.root())
+            .field("cache", &self.root)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Index {
+    /// Opens the index of `vault` in the folder `cache`, making it where it is missing, of another
+    /// version or damaged. Reads no note; where the cache can't be used, answers come without it.
+    ///
+    /// # Errors
+    /// tantivy or SQLite fail in a way that making the cache anew doesn't mend.
+    pub fn open(
+        vault: Vault,
+        cache: &Path,
+        options: Options,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, IndexError> {
+        let store = cache::Store::open(cache, &options.fingerprint())?;
+        Ok(Self {
+            vault,
+            options,
+            root: cache.to_owned(),
+            clock,
+            store: RwLock::new(Arc::new(store)),
+            read: Mutex::default(),
+            looked: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            glancing: false,
+            mended: Mutex::default(),
+        })
+    }
+
+    /// Opens the index of a workspace's vault, with its settings.
+    ///
+    /// # Errors
+    /// As [`Index::open`]; the time zone is one that the settings have checked.
+    pub fn of(
+        vault: Vault,
+        settings: &crate::config::Settings,
+        cache: &Path,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, IndexError> {
+        let zone = jiff::tz::TimeZone::get(&settings.timezone).unwrap_or(jiff::tz::TimeZone::UTC);
+        Self::open(vault, cache, Options::from_settings(settings, zone), clock)
+    }
+
+    /// The vault.
+    pub fn vault(&self) -> &Vault {
+        &self.vault
+    }
+
+    /// The cache's folder.
+    pub fn cache(&self) -> &Path {
+        &self.root
+    }
+
+    /// What decides which files are indexed, and how.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The cache as it is on disk now: opened again if somebody deleted it.
+    pub fn store(&self) -> Result<Arc<cache::Store>, IndexError> {
+        {
+            let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
+            if store.is_current() {
+                return Ok(Arc::clone(&store));
+            }
+        }
+        self.reopen()
+    }
+
+    pub(in crate::search) fn reopen(&self) -> Result<Arc<cache::Store>, IndexError> {
+        let store = Arc::new(cache::Store::open(&self.root, &self.options.fingerprint())?);
+        *self.store.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&store);
+        Ok(store)
+    }
+
+    /// Runs `work` on the cache; a damaged cache, or one over which `work` fails in a way that it never should, is made
+    /// anew, once, and `work` run again.
+    pub(in crate::search) fn healing<T>(
+        &self,
+        work: impl Fn(&cache::Store) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
+        let work = |store: &cache::Store| {
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(store)));
+            done.unwrap_or_else(|panic| Err(IndexError::Torn(format!("it failed inside: {}", said(&*panic)))))
+        };
+        let store = self.store()?;
+        match work(&store) {
+            Err(error) if error.is_damage() && store.is_writable() => {
+                tracing::warn!(%error, "the index is damaged and is made anew");
+                cache::mend(&self.root, &self.options.fingerprint(), &error)?;
+                drop(store);
+                let store = self.reopen()?;
+                *self.mended() = Some(error.damage());
+                work(&store)
+            }
+            done => done,
+        }
+    }
+
+    pub(in crate::search) fn mended(&self) -> std::sync::MutexGuard<'_, Option<String>> {
+        self.mended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was damaged and made anew since this was asked last, for a person.
+    pub(in crate::search) fn take_mended(&self, store: &cache::Store) -> Option<String> {
+        let why = self.mended().take();
+        let why = store.take_mended().or(why)?;
+        Some(format!("the index was damaged ({why}) and was made anew"))
+    }
+
+    /// Lets a catching-up that is at work end early, with nothing half done.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    pub(in crate::search) fn now_ns(&self) -> i64 {
+        i64::try_from(self.clock.now().as_nanosecond()).unwrap_or(i64::MAX)
+    }
+}
+
+/// What a panic said.
+pub(crate) fn said(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
+}

@@ -1,0 +1,60 @@
+//! Search: from the vault's notes to the few blocks that answer a question.
+//!
+//! What enters: notes as bytes, and a question as somebody typed it. What leaves: an [`Answer`] of [`Hit`]s, best first,
+//! with how fresh it is, or what is given to a prompt without being asked for ([`Recalled`]). What never happens: it never
+//! writes to the vault, and nothing in its cache is the only copy of anything; delete the cache and every answer is the
+//! same, to the last digit of a score.
+//!
+//! The rooms, in the order in which data passes them:
+//!
+//! | room | from | to |
+//! |---|---|---|
+//! | [`read`] | a file's bytes | [`Block`]s: paragraphs, items, turns |
+//! | [`analyze`] | text | terms, speakers, the shape of what is said |
+//! | [`store`] | blocks and terms | the cache: tantivy's segments, a SQLite catalog, what ranking knows of blocks |
+//! | [`follow`] | the vault's changes | a cache that has them, or a view beside it; never older than what is on disk |
+//! | [`query`] | what was typed | words, filters, scopes, what kind of answer is wanted |
+//! | [`retrieve`] | words, vectors | candidates |
+//! | [`rank`] | candidates | scores: every signal, weight and threshold stands here |
+//! | [`give`] | what ranks best | hits, excerpts, injections, or `NONE` |
+//!
+//! Two faces are used by the rest of the program. [`Index`] answers by words alone and keeps the cache. [`Recall`] stands
+//! on it and answers by words and meaning, for whoever asks ([`Recall::search`]) and for prompts ([`Recall::recall`]).
+//! [`Asker`] puts the same questions to a running daemon first, which has everything warm.
+//!
+//! Memory is untrusted text: it is quoted, marked and bounded here, and never an instruction.
+
+pub mod analyze;
+pub mod follow;
+pub mod give;
+pub mod query;
+pub mod rank;
+pub mod read;
+pub mod retrieve;
+pub mod store;
+
+mod answer;
+pub(crate) mod cores;
+mod error;
+mod index;
+mod recall;
+
+pub use answer::{Answer, CheckedBy, Freshness, Hit, KindName, Query, Reranked, RoleName};
+pub use error::IndexError;
+pub use follow::reindex::{Progress, Reindexed};
+pub use follow::update::Updated;
+pub use give::ask::Asker;
+pub use give::given::Recalled;
+pub use give::hit::HitMaker;
+pub use give::search::search;
+pub use give::words::{AllFound, Basis, Filters, Found};
+pub use index::Index;
+pub(crate) use index::said;
+pub use rank::worth::{Judge, Worth};
+pub use read::block::{Block, Kind, Role};
+pub use read::note::Options;
+pub(crate) use read::shipped::is_shipped;
+pub use recall::{Recall, RecallError};
+pub use store::SCHEMA;
+pub use store::report::{Finding, Severity, Stats};
+pub use store::snapshot::{Note, Snapshot, Stored};

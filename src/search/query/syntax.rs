@@ -1,0 +1,292 @@
+//! What a person types, taken apart: words, "phrases", prefix\*, -not, and `path:`, `tag:`, `section:`,
+//! `kind:`, `role:`, `before:`, `after:`.
+//!
+//! Nothing typed is an error: what can't be read as syntax is searched as plain words, and the answer
+//! says so.
+
+use crate::search::read::block::{Kind, Role};
+
+/// One thing to look for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// Words as typed; they may hold a compound.
+    Words(String),
+    /// Words in this order, one behind the other.
+    Phrase(String),
+    /// Words that begin so.
+    Prefix(String),
+}
+
+impl Item {
+    /// What was written, without its marks.
+    pub fn text(&self) -> &str {
+        let (Self::Words(text) | Self::Phrase(text) | Self::Prefix(text)) = self;
+        text
+    }
+}
+
+/// One thing that a block must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Filter {
+    /// In a file whose path matches: a glob, a folder, or a part of the path.
+    Path(String),
+    /// Has the tag, or one below it.
+    Tag(String),
+    /// Under a heading with these words.
+    Section(String),
+    /// Is of this kind.
+    Kind(Kind),
+    /// Was spoken so.
+    Role(Role),
+    /// Is dated before the beginning of this day.
+    Before(jiff::civil::Date),
+    /// Is dated on this day or later.
+    After(jiff::civil::Date),
+}
+
+/// A query taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Syntax {
+    /// What to look for; any of it counts.
+    pub items: Vec<Item>,
+    /// What must not stand in a block.
+    pub not: Vec<Item>,
+    /// What a block must be, and (true) must not be.
+    pub filters: Vec<(Filter, bool)>,
+    /// What was not understood, for the person.
+    pub notes: Vec<String>,
+}
+
+impl Syntax {
+    /// Whether there is anything that a block must be or must not have.
+    pub fn is_filtered(&self) -> bool {
+        !self.filters.is_empty() || !self.not.is_empty()
+    }
+}
+
+/// Takes `query` apart.
+pub fn parse(query: &str) -> Syntax {
+    let mut syntax = Syntax::default();
+    let mut rest = query.trim_start();
+    while !rest.is_empty() {
+        // A dash alone is none, and two are a program's option.
+        let negative = rest.len() > 1
+            && rest.starts_with('-')
+            && !rest[1..].starts_with(|c: char| c == '-' || c.is_whitespace());
+        let body = if negative { &rest[1..] } else { rest };
+        let (key, value) = key(body);
+        let (text, quoted, after) = value_of(value, &mut syntax.notes);
+        rest = after.trim_start();
+        if text.is_empty() {
+            continue;
+        }
+        if let Some(key) = key {
+            match filter(key, text) {
+                Ok(filter) => syntax.filters.push((filter, negative)),
+                Err(why) => {
+                    syntax.notes.push(format!("`{key}:{text}`: {why}; searched as plain words"));
+                    syntax.items.push(Item::Words(format!("{key} {text}")));
+                }
+            }
+            continue;
+        }
+        if let Some(key) = unknown_key(text).filter(|_| !quoted) {
+            syntax.notes.push(format!(
+                "`{text}`: there is no filter `{key}:`; there are path:, tag:, section:, kind:, role:, before: and \
+                 after:; searched as plain words"
+            ));
+        }
+        let item = if quoted {
+            Item::Phrase(text.to_owned())
+        } else if let Some(stem) =
+            text.strip_suffix('*').filter(|stem| stem.chars().any(char::is_alphanumeric))
+        {
+            Item::Prefix(stem.to_owned())
+        } else {
+            Item::Words(text.to_owned())
+        };
+        if negative { syntax.not.push(item) } else { syntax.items.push(item) }
+    }
+    if syntax.items.is_empty() && syntax.filters.is_empty() && !syntax.not.is_empty() {
+        syntax.notes.push("nothing to look for beside what to leave out; searched as plain words".to_owned());
+        syntax.items = std::mem::take(&mut syntax.not);
+    }
+    syntax
+}
+
+/// Takes a question in words apart: its filters and exclusions hold as in any query; a quoted title and a `*` in it are
+/// words like the others.
+pub fn question(text: &str) -> Syntax {
+    let mut syntax = parse(text.trim_end().trim_end_matches('?'));
+    for item in &mut syntax.items {
+        *item = Item::Words(item.text().to_owned());
+    }
+    // What is said of filters begins with what was typed.
+    syntax.notes.retain(|note| note.starts_with('`'));
+    syntax
+}
+
+/// Whether a query is a question in words.
+pub fn is_question(text: &str) -> bool {
+    text.trim_end().ends_with('?') && text.split_whitespace().count() > 2
+}
+
+/// What looks like the key of a filter and is none: letters before a colon with something behind it that is neither an
+/// address nor code.
+fn unknown_key(text: &str) -> Option<&str> {
+    let (key, value) = text.split_once(':')?;
+    let is_word = key.len() > 2 && key.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_value = value.starts_with(char::is_alphanumeric) && !text.contains("://") && !key.eq("mailto");
+    (is_word && is_value).then_some(key)
+}
+
+/// A known key before a colon, and what follows it.
+fn key(body: &str) -> (Option<&'static str>, &str) {
+    const KEYS: [(&str, &str); 9] = [
+        ("path", "path"),
+        ("file", "path"),
+        ("tag", "tag"),
+        ("section", "section"),
+        ("kind", "kind"),
+        ("role", "role"),
+        ("before", "before"),
+        ("after", "after"),
+        ("since", "after"),
+    ];
+    for (typed, key) in KEYS {
+        if let Some((head, value)) = body.split_at_checked(typed.len())
+            && head.eq_ignore_ascii_case(typed)
+            && let Some(value) = value.strip_prefix(':')
+            && !value.is_empty()
+            && !value.starts_with(char::is_whitespace)
+            && !value.starts_with("//")
+        {
+            return (Some(key), value);
+        }
+    }
+    (None, body)
+}
+
+/// The word or quoted text at the beginning of `text`, whether it was quoted, and the rest.
+fn value_of<'a>(text: &'a str, notes: &mut Vec<String>) -> (&'a str, bool, &'a str) {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '“' | '”'));
+    if let Some(quote) = quote {
+        let inner = &text[quote.len_utf8()..];
+        if let Some(end) = inner.find(['"', '”', '“']) {
+            let close = inner[end..].chars().next().map_or(1, char::len_utf8);
+            return (inner[..end].trim(), true, &inner[end + close..]);
+        }
+        notes.push("a quote is not closed; searched as plain words".to_owned());
+        return (inner.split_whitespace().next().unwrap_or_default(), false, after_word(inner));
+    }
+    (text.split_whitespace().next().unwrap_or_default(), false, after_word(text))
+}
+
+fn after_word(text: &str) -> &str {
+    let text = text.trim_start();
+    text.find(char::is_whitespace).map_or("", |end| &text[end..])
+}
+
+fn filter(key: &str, text: &str) -> Result<Filter, String> {
+    Ok(match key {
+        "path" => Filter::Path(text.to_owned()),
+        "tag" => Filter::Tag(crate::search::analyze::text::fold(
+            text.trim_start_matches('#').trim_end_matches('/'),
+        )),
+        "section" => Filter::Section(text.to_owned()),
+        "kind" => {
+            let kinds = || Kind::ALL.map(Kind::as_str).join(", ");
+            Filter::Kind(text.to_lowercase().parse().map_err(|()| format!("no kind; there are {}", kinds()))?)
+        }
+        "role" => Filter::Role(match text.to_lowercase().as_str() {
+            "user" => Role::User,
+            "agent" | "assistant" => Role::Agent,
+            "tool" => Role::Tool,
+            _ => return Err("no role; there are user, agent, tool".to_owned()),
+        }),
+        "before" => Filter::Before(date(text)?),
+        _ => Filter::After(date(text)?),
+    })
+}
+
+/// A day, a month or a year; the first day of it.
+fn date(text: &str) -> Result<jiff::civil::Date, String> {
+    let full = match text.len() {
+        4 => format!("{text}-01-01"),
+        7 => format!("{text}-01"),
+        _ => text.to_owned(),
+    };
+    full.parse().map_err(|_| "no date; write it as `2026-11-20`, `2026-11` or `2026`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_taken_apart_as_people_write_them() {
+        let syntax = parse(
+            "dark \"side bar\" -light conf* path:notes/a tag:#X/Y -kind:code after:2026-11 -\"no way\"",
+        );
+        assert_eq!(
+            syntax.items,
+            [Item::Words("dark".into()), Item::Phrase("side bar".into()), Item::Prefix("conf".into())]
+        );
+        assert_eq!(syntax.not, [Item::Words("light".into()), Item::Phrase("no way".into())]);
+        assert_eq!(
+            syntax.filters,
+            [
+                (Filter::Path("notes/a".into()), false),
+                (Filter::Tag("x/y".into()), false),
+                (Filter::Kind(Kind::Code), true),
+                (Filter::After(jiff::civil::date(2026, 11, 1)), false),
+            ]
+        );
+        assert!(syntax.notes.is_empty());
+        assert_eq!(parse("path:\"My Notes/x\"").filters, [(Filter::Path("My Notes/x".into()), false)]);
+        assert_eq!(parse("https://x.org a:b").items.len(), 2);
+        assert_eq!(parse("file:///home/ann --release").items.len(), 2);
+    }
+
+    #[test]
+    fn a_question_keeps_its_filters_and_its_titles_are_words() {
+        let syntax = question("What did Ann say of \"Moby Dick\" -whale after:2026-11?");
+        assert_eq!(syntax.filters, [(Filter::After(jiff::civil::date(2026, 11, 1)), false)]);
+        assert_eq!(syntax.not, [Item::Words("whale".into())]);
+        assert!(syntax.items.contains(&Item::Words("Moby Dick".into())) && syntax.notes.is_empty());
+        assert!(question("who said \"so before:soon ?").notes[0].starts_with("`before:soon`"));
+    }
+
+    #[test]
+    fn an_unknown_filter_is_told() {
+        for (query, key) in [("author:anna tea", "author"), ("what is in channel:7 today?", "channel")] {
+            let notes = parse(query).notes;
+            assert!(notes.len() == 1 && notes[0].contains(&format!("no filter `{key}:`")), "{notes:?}");
+        }
+        for plain in [
+            "https://x.org",
+            "file:///x",
+            "std::vec",
+            "10:30",
+            "mailto:ann",
+            "C:/temp",
+            "note: this",
+            "\"a:b c:d\"",
+        ] {
+            assert_eq!(parse(plain).notes, [""; 0], "{plain}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_syntax_is_plain_words_and_said() {
+        let syntax = parse("kind:nothing before:soon \"open quote");
+        assert_eq!(syntax.notes.len(), 3);
+        assert!(syntax.filters.is_empty());
+        assert_eq!(syntax.items.len(), 4);
+        assert_eq!(parse("-only").items, [Item::Words("only".into())]);
+        for odd in ["", " ", "-", "\"", "\"\"", "path:", "*", "- -", "“curly”", "tag:"] {
+            let _ = parse(odd);
+        }
+        assert_eq!(parse("“curly quotes”").items, [Item::Phrase("curly quotes".into())]);
+    }
+}

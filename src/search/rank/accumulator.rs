@@ -1,0 +1,299 @@
+//! Where signals go: weighted sums when a question is answered, all of them when weights are fitted.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::search::rank::signal::{SIGNALS, Signal, Weights};
+use crate::search::retrieve::candidates::Candidates;
+use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::layer::MOST;
+
+/// What signals are written to.
+pub trait Sink {
+    /// Adds `value` of `signal` to `slot`.
+    fn add(&mut self, signal: Signal, slot: u32, value: f32);
+    /// The cosine of `slot`, as it is and standardised.
+    fn near(&mut self, _: u32, _: f32, _: f32) {}
+    /// Whether only a shortlist will get one.
+    fn is_short(&self, _: &Candidates) -> bool {
+        false
+    }
+    /// The slots that are worth a closer look, once words have spoken; none means all.
+    fn shortlist(&mut self, _: &Candidates) -> Option<Vec<u32>> {
+        None
+    }
+    /// The slots that got one in the end.
+    fn listed(&mut self, _: Vec<u32>) {}
+}
+
+/// Beyond so many candidates, vectors and what a block is (not what it is about) are looked at only for the best
+/// [`SHORTLIST`] by words and those with the nearest signs: the rest can't come to the top any more.
+pub(in crate::search) const MANY: usize = 5000;
+const SHORTLIST: usize = 2000;
+/// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not
+/// in the blocks around.
+pub(in crate::search) const COMMON: usize = 50;
+/// The same for the wide region around it.
+pub(in crate::search) const RATHER_COMMON: usize = 400;
+
+/// What speaks for a block at all, as bits.
+const WORD: u8 = 1;
+const DAY: u8 = 2;
+const MEANING: u8 = 4;
+/// Set with the first that is known of a slot.
+const TOUCHED: u8 = 8;
+
+/// What is known of one slot: its score, [`Signal::SoftNear`], [`Signal::Vector`], and what speaks for it. Plain
+/// numbers, so that a large corpus's cells come as zeroed pages, of which those alone cost time that are touched.
+type Cell = (f32, f32, f32, u8);
+
+/// Weighted sums, one a slot, and beside them the two measures that tell a find from a guess.
+#[derive(Debug)]
+pub struct Scores {
+    weights: Weights,
+    near: Near,
+    cells: Vec<Cell>,
+    touched: Vec<u32>,
+    listed: Option<Vec<u32>>,
+}
+
+/// From where on a cosine says that two texts have to do with each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Near {
+    /// From this cosine on.
+    Cosine(f32),
+    /// From so many times the spread above the mean on: for models whose cosines are not known.
+    Spreads(f32),
+}
+
+impl Scores {
+    /// All zero.
+    pub fn new(weights: Weights, near: Near, slots: usize) -> Self {
+        Self::with(weights, near, slots, &mut Work::default())
+    }
+
+    /// All zero, in the room of an earlier question's; [`Scores::into`] gives it back.
+    pub fn with(weights: Weights, near: Near, slots: usize, work: &mut Work) -> Self {
+        let (mut cells, touched) = (std::mem::take(&mut work.cells), std::mem::take(&mut work.touched));
+        make_room(&mut cells, slots);
+        Self { weights, near, cells, touched, listed: None }
+    }
+
+    /// Leaves the room to a later question.
+    pub fn into(mut self, work: &mut Work) {
+        self.touched.drain(..).for_each(|slot| self.cells[slot as usize] = Cell::default());
+        (work.cells, work.touched) = (self.cells, self.touched);
+    }
+
+    #[inline]
+    fn cell(&mut self, slot: u32) -> &mut Cell {
+        let cell = &mut self.cells[slot as usize];
+        if cell.3 & TOUCHED == 0 {
+            cell.3 |= TOUCHED;
+            self.touched.push(slot);
+        }
+        cell
+    }
+
+    /// The score of a slot.
+    pub fn of(&self, slot: u32) -> f32 {
+        self.cells[slot as usize].0
+    }
+
+    /// [`Signal::SoftNear`] of a slot.
+    pub fn soft(&self, slot: u32) -> f32 {
+        self.cells[slot as usize].1
+    }
+
+    /// [`Signal::Vector`] of a slot.
+    pub fn vector(&self, slot: u32) -> f32 {
+        self.cells[slot as usize].2
+    }
+
+    /// Whether anything speaks for a block: a word of the question in or beside it, a near word, a day that is
+    /// named, or a vector nearer than those of unrelated texts.
+    pub fn speaks(&self, slot: u32) -> bool {
+        self.cells[slot as usize].3 & !TOUCHED != 0
+    }
+}
+
+impl Sink for Scores {
+    #[inline]
+    fn add(&mut self, signal: Signal, slot: u32, value: f32) {
+        let gain = self.weights[signal as usize] * value;
+        let (score, soft, vector, spoken) = self.cell(slot);
+        *score += gain;
+        match signal {
+            Signal::SoftNear => {
+                *soft += value;
+                *spoken |= if value > 0.0 { WORD } else { 0 };
+            }
+            Signal::WindowTop => *spoken |= if value > 0.0 { WORD } else { 0 },
+            Signal::Date => *spoken |= if value > 0.0 { DAY } else { 0 },
+            Signal::Vector => *vector = value,
+            _ => {}
+        }
+    }
+
+    fn near(&mut self, slot: u32, cosine: f32, standard: f32) {
+        let is_near = match self.near {
+            Near::Cosine(least) => cosine >= least,
+            Near::Spreads(least) => standard >= least,
+        };
+        self.cell(slot).3 |= if is_near { MEANING } else { 0 };
+    }
+
+    fn is_short(&self, candidates: &Candidates) -> bool {
+        candidates.count > MANY
+    }
+
+    fn shortlist(&mut self, candidates: &Candidates) -> Option<Vec<u32>> {
+        if !self.is_short(candidates) {
+            return None;
+        }
+        let scored = self.touched.iter().map(|slot| (self.of(*slot), *slot));
+        let mut scored: Vec<(f32, u32)> = scored.filter(|(score, _)| *score != 0.0).collect();
+        if scored.len() > SHORTLIST {
+            // Where many are as good as the last one, all of them are taken: which came first says nothing.
+            let (_, last, _) = scored.select_nth_unstable_by(SHORTLIST - 1, |a, b| b.0.total_cmp(&a.0));
+            let least = last.0;
+            let equal = scored.iter().filter(|(score, _)| *score == least).count();
+            scored.retain(|(score, _)| *score > least || (*score == least && equal <= 4 * SHORTLIST));
+        }
+        Some(scored.into_iter().map(|(_, slot)| slot).collect())
+    }
+
+    fn listed(&mut self, slots: Vec<u32>) {
+        self.listed = Some(slots);
+    }
+}
+
+impl Scores {
+    /// The `most` best slots for which something speaks, best first; equals in the order of path and line.
+    pub fn best(&self, corpus: &Corpus, candidates: &Candidates, most: usize) -> Vec<u32> {
+        let mut slots: Vec<u32> = match &self.listed {
+            Some(listed) if most <= listed.len() => listed.clone(),
+            _ => candidates.slots().collect(),
+        };
+        slots.retain(|slot| self.speaks(*slot));
+        let order = |a: &u32, b: &u32| {
+            let place = |slot: u32| (&corpus.file_at(slot).path, corpus.meta(slot).line);
+            self.of(*b).total_cmp(&self.of(*a)).then_with(|| place(*a).cmp(&place(*b)))
+        };
+        if slots.len() > most && most > 0 {
+            slots.select_nth_unstable_by(most - 1, order);
+        }
+        slots.truncate(most);
+        slots.sort_unstable_by(order);
+        slots
+    }
+}
+
+/// Every signal of every slot, for fitting weights.
+#[derive(Debug)]
+pub struct Table(pub Vec<[f32; SIGNALS]>);
+
+impl Sink for Table {
+    fn add(&mut self, signal: Signal, slot: u32, value: f32) {
+        self.0[slot as usize][signal as usize] += value;
+    }
+}
+
+/// The room that a question needs, kept for the next one, and zero between questions: a cell for each slot of the
+/// corpus, and for each thread at work what it needs for one layer.
+#[derive(Debug, Default)]
+pub struct Work {
+    cells: Vec<Cell>,
+    touched: Vec<u32>,
+    rooms: Mutex<Vec<Room>>,
+}
+
+/// The room for one layer: by slot, and by note.
+#[derive(Debug, Default)]
+pub(in crate::search) struct Room {
+    pub term: Scratch,
+    pub own: Scratch,
+    pub telling: Scratch,
+    pub window: Scratch,
+    pub session: Scratch,
+    pub session_bm25: Scratch,
+    pub session_cover: Scratch,
+}
+
+impl Work {
+    fn rooms(&self) -> MutexGuard<'_, Vec<Room>> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` in room for one layer of a corpus of so many notes.
+    pub(in crate::search) fn in_room<T>(&self, files: usize, work: impl FnOnce(&mut Room) -> T) -> T {
+        let mut room = self.rooms().pop().unwrap_or_default();
+        for by_slot in [&mut room.term, &mut room.own, &mut room.telling, &mut room.window] {
+            make_room(&mut by_slot.value, MOST);
+        }
+        for by_file in [&mut room.session, &mut room.session_bm25, &mut room.session_cover] {
+            make_room(&mut by_file.value, files.next_power_of_two());
+        }
+        let made = work(&mut room);
+        self.rooms().push(room);
+        made
+    }
+}
+
+/// Makes `room` as long as this; where there is none yet, zeroed pages are asked for instead of written.
+fn make_room<T: Copy + Default>(room: &mut Vec<T>, length: usize) {
+    if room.is_empty() {
+        *room = vec![T::default(); length];
+    } else {
+        room.resize(length, T::default());
+    }
+}
+
+/// Values of some slots of a layer, or of some notes, reset cheaply: what one term leaves before it is added up. There
+/// is room for a power of two of them.
+#[derive(Debug, Default)]
+pub(in crate::search) struct Scratch {
+    value: Vec<f32>,
+    touched: Vec<u32>,
+}
+
+impl Scratch {
+    /// The value of a slot, or of a note; a layer's slots differ in the lower bits.
+    #[inline]
+    fn at(&mut self, of: u32) -> &mut f32 {
+        let place = of as usize & (self.value.len() - 1);
+        let at = &mut self.value[place];
+        if *at == 0.0 {
+            self.touched.push(of);
+        }
+        at
+    }
+
+    #[inline]
+    pub fn add(&mut self, of: u32, value: f32) {
+        *self.at(of) += value;
+    }
+
+    #[inline]
+    pub fn raise(&mut self, of: u32, value: f32) {
+        let at = self.at(of);
+        *at = at.max(value);
+    }
+
+    pub fn get(&self, of: u32) -> f32 {
+        self.value[of as usize & (self.value.len() - 1)]
+    }
+
+    /// Forgets all values; how many there were.
+    pub fn clear(&mut self) -> usize {
+        let count = self.touched.len();
+        self.drain(|_, _| {});
+        count
+    }
+
+    pub fn drain(&mut self, mut each: impl FnMut(u32, f32)) {
+        let mask = self.value.len().wrapping_sub(1);
+        for of in self.touched.drain(..) {
+            each(of, std::mem::take(&mut self.value[of as usize & mask]));
+        }
+    }
+}

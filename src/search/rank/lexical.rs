@@ -1,0 +1,335 @@
+//! The signals from words: where the question's terms stand, alone, beside each other, and around.
+//!
+//! Layer by layer, as a note's blocks stand in one: first the terms' postings, then, once it is known how common
+//! each term is in scope, what every block and note gets, then all of it as shares of their wholes. So what is worked
+//! on is small, and the layers are shared out to the cores. A turn speaks for those around it; a block of a note
+//! speaks for itself alone.
+
+use crate::search::analyze::stems::Shape;
+use crate::search::cores::{share, threads};
+use crate::search::query::question::{Asked, Question};
+use crate::search::rank::accumulator::{MANY, Room, Sink, Work};
+use crate::search::rank::signal::Signal;
+use crate::search::rank::signals::Speakers;
+use crate::search::retrieve::around::{ALONE, ANSWER, NEAR, REGION, answer_spread, region_spread, spread};
+use crate::search::retrieve::candidates::{K1, bm25, is_turn, turn_beside};
+use crate::search::retrieve::term::{Found, Scope, Term, count};
+
+/// What the turn after one with a term counts for pairs of terms.
+const PAIRED_ANSWER: f32 = 0.6;
+
+/// Values of blocks, or of notes.
+type Values = Vec<(u32, f32)>;
+
+/// All signals from words, into `sink`, of the blocks that are looked at. Returns, for each answer to a matching
+/// question, how well that matches.
+pub(in crate::search) fn lexical(
+    scope: Scope<'_>,
+    question: &Question,
+    speakers: &Speakers,
+    work: &Work,
+    sink: &mut impl Sink,
+) -> Values {
+    let Scope { corpus, candidates, .. } = scope;
+    let (threads, layers, files) = (threads(candidates.count), corpus.parts(), corpus.files().len());
+    let is_name = |asked: &Asked| speakers.names.contains(&asked.word);
+    let found = share(threads, layers, |at| {
+        question.asked.iter().map(|asked| Found::new(scope, at, asked, is_name(asked))).collect::<Vec<_>>()
+    });
+    let blocks = |term: usize| found.iter().map(move |found| &found[term]);
+    let mut terms: Vec<Term> = (question.asked.iter().enumerate())
+        .map(|(n, asked)| Term::new(scope, asked, is_name(asked), &blocks(n)))
+        .collect();
+    let windows = share(threads, layers, |at| {
+        work.in_room(files, |room| {
+            let found = terms.iter().zip(&found[at]);
+            found.map(|(term, found)| term.windows(scope, found, room)).collect::<Vec<_>>()
+        })
+    });
+    for (n, term) in terms.iter_mut().enumerate() {
+        term.in_windows(scope, windows.iter().map(|windows| windows[n]).sum());
+    }
+    let sums = share(threads, layers, |at| {
+        work.in_room(files, |room| {
+            Layer { scope, room, sums: Sums::default(), last: None }.run(&terms, &found[at])
+        })
+    });
+    let wholes = Wholes::new(&terms, &sums);
+    let mut answers = Vec::new();
+    work.in_room(files, |room| {
+        sums.into_iter().for_each(|sums| sums.hand_over(scope, &wholes, room, sink, &mut answers));
+    });
+    answers
+}
+
+/// What a layer's blocks get.
+#[derive(Default)]
+struct Sums {
+    cover_answer: Values,
+    region: Values,
+    pairs: Values,
+    soft: Values,
+    window: Values,
+    /// BM25 of the blocks alone.
+    own: Values,
+    /// The same, and soft matches, each term by how much its word tells, too.
+    telling: Values,
+    soft_telling: Values,
+    /// BM25 of the turns that are questions, for the turns after them.
+    answers: Values,
+    /// BM25 of whole notes, and how rare the terms are that they have.
+    sessions: Values,
+    session_cover: Values,
+}
+
+/// A layer at work.
+struct Layer<'a> {
+    scope: Scope<'a>,
+    room: &'a mut Room,
+    sums: Sums,
+    /// Where the term before stands, or beside which turns, and its rarity.
+    last: Option<(Values, f32)>,
+}
+
+impl Layer<'_> {
+    fn run(mut self, terms: &[Term], found: &[Found]) -> Sums {
+        for (term, found) in terms.iter().zip(found) {
+            if !found.term.is_empty() {
+                self.alone_and_in_windows(term, found);
+                self.in_sessions(term, found);
+            }
+            if !term.is_name {
+                if term.blocks > 0 {
+                    self.cover(term, found);
+                    self.pair(term, found);
+                }
+                self.soften(term, found);
+            }
+        }
+        let Self { scope: Scope { corpus, .. }, room, mut sums, .. } = self;
+        room.window.drain(|slot, value| sums.window.push((slot, value)));
+        room.session_bm25.drain(|file, value| sums.sessions.push((file, value)));
+        room.session_cover.drain(|file, value| sums.session_cover.push((file, value)));
+        room.telling.drain(|slot, value| sums.telling.push((slot, value)));
+        room.own.drain(|slot, value| {
+            sums.own.push((slot, value));
+            if let Some(after) = turn_beside(corpus, slot, 1)
+                && corpus.shape(slot).has(Shape::QUESTION)
+            {
+                sums.answers.push((after, value));
+            }
+        });
+        sums
+    }
+
+    /// BM25 of the block (of turns: it speaks for the answer), and of its window: the term's weighted count in it, its
+    /// rarity among windows.
+    fn alone_and_in_windows(&mut self, of: &Term, found: &Found) {
+        let Scope { corpus, candidates, .. } = self.scope;
+        let Room { term, own, telling, window, .. } = &mut *self.room;
+        for posting in found.turns() {
+            let length = f32::from(corpus.meta(posting.slot).length);
+            let gain = bm25(posting.tf(), of.rarity, length, candidates.mean_length);
+            own.add(posting.slot, gain);
+            telling.add(posting.slot, of.tells * gain);
+            spread(corpus, posting.slot, of.window(), |at, weight| {
+                term.add(at, weight * posting.tf());
+            });
+        }
+        let mut add = |slot: u32, tf: f32| {
+            window.add(slot, bm25(tf, of.window_rarity, corpus.meta(slot).window, candidates.mean_window));
+        };
+        term.drain(&mut add);
+        found.notes().for_each(|posting| add(posting.slot, posting.tf()));
+    }
+
+    /// BM25 of whole notes, and how many of the terms they have.
+    fn in_sessions(&mut self, of: &Term, found: &Found) {
+        let Scope { corpus, candidates, .. } = self.scope;
+        let Room { session, session_bm25, session_cover, .. } = &mut *self.room;
+        for posting in &found.term {
+            session.add(corpus.meta(posting.slot).file, posting.tf());
+        }
+        session.drain(|file, tf| {
+            let length = count(corpus.files()[file as usize].terms as usize);
+            session_bm25.add(file, bm25(tf, of.session_rarity, length, candidates.mean_session));
+            if !of.is_name {
+                session_cover.add(file, of.rarity);
+            }
+        });
+    }
+
+    /// Where the term is covered: in the block, in the turns around as far as they may answer, and in the region.
+    fn cover(&mut self, of: &Term, found: &Found) {
+        let corpus = self.scope.corpus;
+        let (term, sums) = (&mut self.room.term, &mut self.sums);
+        let reach = if of.is_alone { &ALONE[..] } else { &ANSWER[..] };
+        for posting in found.turns() {
+            answer_spread(corpus, posting.slot, reach, |at, weight| term.raise(at, weight));
+        }
+        term.drain(|slot, value| sums.cover_answer.push((slot, of.rarity * value)));
+        let reach = if of.is_rather_common { 0 } else { REGION };
+        for posting in found.turns() {
+            region_spread(corpus, posting.slot, reach, |at, weight| term.raise(at, weight));
+        }
+        term.drain(|slot, value| sums.region.push((slot, of.rarity * value)));
+        for posting in found.notes() {
+            sums.cover_answer.push((posting.slot, of.rarity));
+            sums.region.push((posting.slot, of.rarity));
+        }
+    }
+
+    /// Pairs: this term and the one before it in the question, in one block, or in one turn and its answer.
+    fn pair(&mut self, of: &Term, found: &Found) {
+        let corpus = self.scope.corpus;
+        let term = &mut self.room.term;
+        for posting in found.turns() {
+            term.raise(posting.slot, 1.0);
+            if let Some(after) = turn_beside(corpus, posting.slot, 1) {
+                term.raise(after, PAIRED_ANSWER);
+            }
+        }
+        let mut here: Values = Vec::with_capacity(found.term.len());
+        term.drain(|slot, value| here.push((slot, value)));
+        here.extend(found.notes().map(|posting| (posting.slot, 1.0)));
+        // Two runs in order, as good as merged.
+        here.sort_by_key(|(slot, _)| *slot);
+        if let Some((before, before_rarity)) = &self.last {
+            let weight = of.rarity.min(*before_rarity);
+            let mut at = 0;
+            for (slot, value) in &here {
+                while before.get(at).is_some_and(|(other, _)| other < slot) {
+                    at += 1;
+                }
+                if let Some((_, other)) = before.get(at).filter(|(other, _)| other == slot) {
+                    self.sums.pairs.push((*slot, weight * value * other));
+                }
+            }
+        }
+        self.last = Some((here, of.rarity));
+    }
+
+    /// The term and its near words: the best match in the block counts, and in the turns around.
+    fn soften(&mut self, of: &Term, found: &Found) {
+        let corpus = self.scope.corpus;
+        let Sums { soft, soft_telling: telling, .. } = &mut self.sums;
+        let term = &mut self.room.term;
+        found.each_soft(&of.near, |slot, value| term.raise(slot, value));
+        let reach = if of.is_soft_alone { &ALONE[..] } else { &NEAR[..] };
+        let mut turns = Values::new();
+        term.drain(|slot, value| {
+            if is_turn(corpus, slot) {
+                turns.push((slot, value));
+            } else {
+                soft.push((slot, of.soft_rarity * value));
+                telling.push((slot, of.tells * of.soft_rarity * value));
+            }
+        });
+        for (slot, value) in &turns {
+            spread(corpus, *slot, reach, |at, weight| term.raise(at, weight * value));
+        }
+        term.drain(|slot, value| {
+            soft.push((slot, of.soft_rarity * value));
+            telling.push((slot, of.tells * of.soft_rarity * value));
+        });
+    }
+}
+
+/// What the sums are shares of: the rarities of all terms; of those that are no speaker's name; of pairs; of all
+/// terms, near ones and all; and the best window's and note's.
+#[derive(Default)]
+struct Wholes {
+    all: f32,
+    without_names: f32,
+    pairs: f32,
+    soft: f32,
+    window: f32,
+    own: f32,
+    telling: f32,
+    soft_telling: f32,
+    session: f32,
+}
+
+impl Wholes {
+    fn new(terms: &[Term], sums: &[Sums]) -> Self {
+        let mut this = Self::default();
+        let mut last: Option<f32> = None;
+        for term in terms {
+            if term.blocks > 0 {
+                this.all += term.rarity;
+            }
+            if term.is_name {
+                continue;
+            }
+            if term.blocks > 0 {
+                this.without_names += term.rarity;
+                this.pairs += last.map_or(0.0, |last| term.rarity.min(last));
+                last = Some(term.rarity);
+            }
+            this.soft += term.soft_rarity;
+            this.soft_telling += term.tells * term.soft_rarity;
+        }
+        let most = |values: fn(&Sums) -> &Values| {
+            let most = sums.iter().flat_map(values).map(|(_, value)| *value).fold(0.0, f32::max);
+            if most > 0.0 { most } else { 1.0 }
+        };
+        this.window = most(|sums| &sums.window);
+        this.own = most(|sums| &sums.own);
+        this.telling = most(|sums| &sums.telling);
+        this.session = most(|sums| &sums.sessions);
+        this
+    }
+}
+
+impl Sums {
+    /// Hands all sums over as shares of their wholes.
+    fn hand_over(
+        self,
+        scope: Scope<'_>,
+        wholes: &Wholes,
+        room: &mut Room,
+        sink: &mut impl Sink,
+        answers: &mut Values,
+    ) {
+        let Scope { corpus, candidates, .. } = scope;
+        // Where there are many blocks, a whole note's score is given to those alone that have a word, too.
+        let touched = (candidates.count > MANY).then(|| {
+            self.soft.iter().chain(&self.window).for_each(|(slot, _)| room.term.raise(*slot, 1.0));
+            let mut touched: Vec<u32> = Vec::with_capacity(self.soft.len());
+            room.term.drain(|slot, _| touched.push(slot));
+            touched
+        });
+        let mut add = |signal: Signal, values: Values, whole: f32| {
+            values.into_iter().for_each(|(slot, value)| sink.add(signal, slot, value / whole));
+        };
+        add(Signal::CoverAnswer, self.cover_answer, wholes.without_names);
+        add(Signal::Region, self.region, wholes.without_names);
+        add(Signal::Pairs, self.pairs, wholes.pairs);
+        add(Signal::SoftNear, self.soft, wholes.soft);
+        add(Signal::WindowTop, self.window, wholes.window);
+        add(Signal::OwnTop, self.own, wholes.own);
+        add(Signal::TellingTop, self.telling, wholes.telling);
+        add(Signal::SoftTelling, self.soft_telling, wholes.soft_telling.max(f32::MIN_POSITIVE));
+        let mut per_session = |signal: Signal, values: Values, whole: f32| {
+            let Some(touched) = &touched else {
+                for (file, value) in values {
+                    let slots = corpus.files()[file as usize].slots.clone();
+                    slots.for_each(|slot| sink.add(signal, slot, value / whole));
+                }
+                return;
+            };
+            values.into_iter().for_each(|(file, value)| room.session.add(file, value));
+            for slot in touched {
+                let value = room.session.get(corpus.meta(*slot).file);
+                if value > 0.0 {
+                    sink.add(signal, *slot, value / whole);
+                }
+            }
+            room.session.clear();
+        };
+        per_session(Signal::SessionTop, self.sessions, wholes.session);
+        per_session(Signal::CoverSession, self.session_cover, wholes.without_names);
+        let best = wholes.all * (K1 + 1.0);
+        answers.extend(self.answers.into_iter().map(|(slot, value)| (slot, value / best)));
+    }
+}

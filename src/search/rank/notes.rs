@@ -1,0 +1,365 @@
+//! Which notes answer a question, and which of their blocks: the ranking of everything but conversations.
+//!
+//! A note is a document: what answers stands in it as a whole more often than in one of its blocks. Its score is BM25 of the
+//! note, BM25 of its best block, and the nearest of its blocks in meaning, as far as the model knows the question's words.
+//! Of the file of memories, of pins and of a day's note each block is a document of its own. A word of the question
+//! stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and, less, for words that mean nearly the same.
+//! All statistics are those of the notes in scope, so they are the same however the corpus grew.
+//!
+//! The weights stand in [`Weights`]. They were chosen by hand on openly licensed notes in English, German and Chinese
+//! (`notes-dev`), after a fit of four signals that left one vault out at a time; all four vaults were seen.
+
+use std::ops::Range;
+
+use crate::search::analyze::function_words;
+use crate::search::analyze::stems::Shape;
+use crate::search::query::question::Question;
+use crate::search::rank::signal::NEAR;
+use crate::search::rank::signals::Vectors;
+use crate::search::rank::sought::Sought;
+use crate::search::retrieve::candidates::{K1, idf};
+use crate::search::retrieve::nearest::Nearest;
+use crate::search::retrieve::term::{Scope, count};
+use crate::search::store::corpus::blocks::Corpus;
+
+use crate::embed::fast::{FastMap, FastSet};
+use crate::search::cores::{share, threads};
+
+/// What the signals weigh, and what shapes them.
+pub(in crate::search) struct Weights {
+    /// BM25 of the whole note, as a share of the best one's.
+    note: f32,
+    /// BM25 of its best block, as a share of the best one's.
+    block: f32,
+    /// The cosine of its nearest block, beyond [`Weights::far`], where the model knows all words of the question.
+    meaning: f32,
+    /// Unrelated texts are as near as this.
+    far: f32,
+    /// Blocks with fewer terms than this say less than their vectors do.
+    short: f32,
+    /// What a word that means nearly the same counts, beside its likeness.
+    pub near_word: f32,
+    /// What a character of a script without spaces counts beside the pairs of them.
+    pub character: f32,
+    /// BM25's length normalisation; its saturation is [`K1`].
+    length: f32,
+    /// A block with no better match than this has not the word; a long word is told by less.
+    pub least_word: f32,
+    /// The same for words of [`LONG`] bytes or more.
+    pub least_long_word: f32,
+}
+
+pub(in crate::search) const WEIGHTS: Weights = Weights {
+    note: 3.0,
+    block: 1.8,
+    meaning: 20.0,
+    far: 0.1,
+    short: 8.0,
+    near_word: 0.4,
+    character: 2.0,
+    length: 0.8,
+    least_word: 0.2,
+    least_long_word: 0.04,
+};
+
+/// A word of so many bytes is long.
+pub(in crate::search) const LONG: usize = 6;
+/// So many documents by words, and half as many by meaning, are looked at closely for an answer of fewer hits.
+const KEPT: usize = 400;
+/// Likenesses are summed up in steps of this part: whole numbers have no order.
+const STEPS: f32 = 256.0;
+
+/// A note, or a block that is a document of its own, with its blocks for which something speaks.
+#[derive(Debug)]
+pub(in crate::search) struct Answering {
+    /// How well it answers.
+    pub score: f32,
+    /// Its blocks' slots, best first, each with its own score.
+    pub blocks: Vec<(u32, f32)>,
+}
+
+/// In place of a slot: the whole note.
+const WHOLE: u32 = u32::MAX;
+
+/// A document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Unit {
+    note: u32,
+    /// The slot of a block that is a document of its own, or [`WHOLE`].
+    slot: u32,
+}
+
+/// What is asked of which notes.
+pub(in crate::search) struct Notes<'a> {
+    /// The blocks.
+    pub scope: Scope<'a>,
+    /// What is asked.
+    pub question: &'a Question,
+    /// Its vector and theirs, where there are any.
+    pub vectors: Option<Vectors<'a>>,
+    /// The blocks nearest to it, where there are too many to look at all.
+    pub nearest: Option<&'a Nearest>,
+    /// Which notes' blocks are documents of their own, by number.
+    pub lists: &'a [bool],
+    /// What is looked for.
+    pub sought: &'a [Sought],
+    /// At most so many documents are wanted.
+    pub most: usize,
+}
+
+/// Where it stands in a layer: by block, and by document.
+#[derive(Default)]
+struct Places {
+    /// Slot, weighted count, likeness of the best match.
+    blocks: Vec<(u32, f32, f32)>,
+    /// Document, weighted count.
+    units: Vec<(Unit, f32)>,
+    /// The sums of likenesses, in [`STEPS`].
+    block_steps: u64,
+    unit_steps: u64,
+}
+
+/// How many documents and blocks there are, and how long they are on average.
+struct Totals {
+    units: f32,
+    unit_length: f32,
+    blocks: f32,
+    block_length: f32,
+}
+
+/// How near a block is in meaning.
+#[derive(Clone, Copy, Default)]
+struct Meaning {
+    /// As a part of the score.
+    score: f32,
+    /// Whether that says by itself that it is about the question.
+    is_near: bool,
+}
+
+impl Notes<'_> {
+    /// The notes that answer, best first.
+    pub fn rank(&self) -> Vec<Answering> {
+        let corpus = self.scope.corpus;
+        let totals = self.totals();
+        let sought = self.sought;
+        let places = share(threads(self.scope.candidates.count), corpus.parts(), |layer| {
+            sought.iter().map(|sought| self.places(layer, sought)).collect::<Vec<_>>()
+        });
+        let rarity = |at: usize, steps: fn(&Places) -> u64, all: f32| {
+            let sum: u64 = places.iter().map(|of| steps(&of[at])).sum();
+            #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+            let documents = sum as f32 / STEPS;
+            sought[at].weight * idf(documents.min(all), all)
+        };
+        let mut units: FastMap<Unit, f32> = FastMap::default();
+        for at in 0..sought.len() {
+            let rarity = rarity(at, |places| places.unit_steps, totals.units);
+            for (unit, count) in places.iter().flat_map(|of| &of[at].units) {
+                let score = rarity * saturated(*count, self.length(*unit), totals.unit_length);
+                *units.entry(*unit).or_default() += score;
+            }
+        }
+        let best = self.best(&units, KEPT.max(self.most));
+        let meanings = self.meanings(&best);
+        let kept = self.kept(best, &meanings);
+        let mut blocks: FastMap<u32, (f32, bool)> = FastMap::default();
+        for at in 0..sought.len() {
+            let rarity = rarity(at, |places| places.block_steps, totals.blocks);
+            for (slot, count, best) in places.iter().flat_map(|of| &of[at].blocks) {
+                if kept.contains(&self.unit(*slot)) {
+                    let length = f32::from(corpus.meta(*slot).length);
+                    let (score, has_word) = blocks.entry(*slot).or_default();
+                    *score += rarity * saturated(*count, length, totals.block_length);
+                    *has_word |= *best >= sought[at].least;
+                }
+            }
+        }
+        self.answering(&units, &blocks, &meanings, &kept)
+    }
+
+    fn places(&self, layer: usize, sought: &Sought) -> Places {
+        let corpus = self.scope.corpus;
+        let mut found: Vec<(u32, f32, f32)> = Vec::new();
+        for (term, likeness) in &sought.members {
+            self.scope.each(layer, term, |slot, count, own| {
+                if !own.has_turns || !is_said(corpus, slot) {
+                    found.push((slot, likeness * f32::from(count), *likeness));
+                }
+            });
+        }
+        // A run in order for each member; a block's stay in the members' order.
+        found.sort_by_key(|(slot, ..)| *slot);
+        let mut places = Places::default();
+        for same in found.chunk_by(|a, b| a.0 == b.0) {
+            let best = same.iter().map(|(.., likeness)| *likeness).fold(0.0, f32::max);
+            places.block_steps += steps(best);
+            places.blocks.push((same[0].0, same.iter().map(|(_, count, _)| count).sum(), best));
+        }
+        let unit = |of: &(u32, f32, f32)| self.unit(of.0);
+        for same in places.blocks.chunk_by(|a, b| unit(a) == unit(b)) {
+            let best = same.iter().map(|(.., best)| *best).fold(0.0, f32::max);
+            places.unit_steps += steps(best);
+            places.units.push((unit(&same[0]), same.iter().map(|(_, count, _)| count).sum()));
+        }
+        places
+    }
+
+    fn totals(&self) -> Totals {
+        let Scope { corpus, candidates, .. } = self.scope;
+        let (mut units, mut blocks, mut length) = (0, 0, 0_u64);
+        for own in candidates.notes.iter().filter(|own| !own.has_turns) {
+            blocks += own.slots.len();
+            units += if self.lists[own.note as usize] { own.slots.len() } else { 1 };
+            length += u64::from(corpus.files()[own.note as usize].terms);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "means need no more")]
+        let mean = |count: usize| (length as f64 / count.max(1) as f64).max(1.0) as f32;
+        Totals {
+            units: count(units.max(1)),
+            unit_length: mean(units),
+            blocks: count(blocks.max(1)),
+            block_length: mean(blocks),
+        }
+    }
+
+    /// The document that a block belongs to.
+    fn unit(&self, slot: u32) -> Unit {
+        let note = self.scope.corpus.meta(slot).file;
+        let file = &self.scope.corpus.files()[note as usize];
+        Unit { note, slot: if self.lists[note as usize] || file.has_turns { slot } else { WHOLE } }
+    }
+
+    fn slots(&self, unit: Unit) -> Range<u32> {
+        match unit.slot {
+            WHOLE => self.scope.corpus.files()[unit.note as usize].slots.clone(),
+            slot => slot..slot + 1,
+        }
+    }
+
+    fn length(&self, unit: Unit) -> f32 {
+        let corpus = self.scope.corpus;
+        match unit.slot {
+            WHOLE => count(corpus.files()[unit.note as usize].terms as usize),
+            slot => f32::from(corpus.meta(slot).length),
+        }
+    }
+
+    /// How near blocks are in meaning: all, or, where there are many, the nearest and those of the documents with the
+    /// most words.
+    fn meanings(&self, best: &[Unit]) -> FastMap<u32, Meaning> {
+        let Scope { corpus, candidates, .. } = self.scope;
+        let Some(vectors) = self.vectors else { return FastMap::default() };
+        let skipped = function_words::of(&self.question.words);
+        // What another model knows, nobody can tell.
+        let known = match vectors.matrix {
+            Some(_) => 1.0,
+            None => corpus.table.known(&self.question.text, |word| skipped.contains(&word)),
+        };
+        let mut slots: Vec<u32> = if let Some(near) = self.nearest {
+            let mut slots = near.slots.clone();
+            slots.extend(best.iter().flat_map(|unit| self.slots(*unit)));
+            slots.sort_unstable();
+            slots.dedup();
+            slots
+        } else {
+            candidates.slots().collect()
+        };
+        slots.retain(|slot| !is_said(corpus, *slot));
+        let cosines = vectors.cosines(corpus, slots.into_iter()).into_iter();
+        let meaning = |(slot, cosine): (u32, f32)| {
+            let length = f32::from(corpus.meta(slot).length) + 1.0;
+            let says = (length / WEIGHTS.short).sqrt().min(1.0);
+            let beyond = (cosine * says - WEIGHTS.far).max(0.0);
+            (slot, Meaning { score: WEIGHTS.meaning * known * beyond, is_near: cosine >= NEAR })
+        };
+        cosines.map(meaning).collect()
+    }
+
+    /// The documents that are looked at closely: the best by words, and the nearest in meaning.
+    fn kept(&self, best: Vec<Unit>, meanings: &FastMap<u32, Meaning>) -> FastSet<Unit> {
+        let mut nearest: FastMap<Unit, f32> = FastMap::default();
+        for (slot, meaning) in meanings.iter().filter(|(_, meaning)| meaning.score > 0.0) {
+            let most = nearest.entry(self.unit(*slot)).or_default();
+            *most = most.max(meaning.score);
+        }
+        let nearest = self.best(&nearest, KEPT.max(self.most) / 2);
+        best.into_iter().chain(nearest).collect()
+    }
+
+    /// The best documents; of equals all or those first in the order of their paths.
+    fn best(&self, units: &FastMap<Unit, f32>, most: usize) -> Vec<Unit> {
+        let mut best: Vec<(Unit, f32)> = units.iter().map(|(unit, score)| (*unit, *score)).collect();
+        let order = |a: &(Unit, f32), b: &(Unit, f32)| {
+            b.1.total_cmp(&a.1).then_with(|| self.place(a.0).cmp(&self.place(b.0)))
+        };
+        if best.len() > most {
+            best.select_nth_unstable_by(most, order);
+            best.truncate(most);
+        }
+        best.into_iter().map(|(unit, _)| unit).collect()
+    }
+
+    fn place(&self, unit: Unit) -> (&str, u32) {
+        let corpus = self.scope.corpus;
+        (
+            &corpus.files()[unit.note as usize].path,
+            if unit.slot == WHOLE { 0 } else { corpus.meta(unit.slot).line },
+        )
+    }
+
+    /// The documents in their order, with their blocks in theirs.
+    fn answering(
+        &self,
+        units: &FastMap<Unit, f32>,
+        blocks: &FastMap<u32, (f32, bool)>,
+        meanings: &FastMap<u32, Meaning>,
+        kept: &FastSet<Unit>,
+    ) -> Vec<Answering> {
+        let corpus = self.scope.corpus;
+        let best_unit = units.values().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let best_block = blocks.values().map(|(score, _)| *score).fold(f32::MIN_POSITIVE, f32::max);
+        let mut out: Vec<(Unit, Answering)> = Vec::with_capacity(kept.len());
+        for unit in kept {
+            let (mut words, mut nearest) = (0.0_f32, 0.0_f32);
+            let mut own: Vec<(u32, f32)> = Vec::new();
+            for slot in self.slots(*unit) {
+                let (score, has_word) = blocks.get(&slot).copied().unwrap_or_default();
+                let meaning = meanings.get(&slot).copied().unwrap_or_default();
+                words = words.max(score);
+                nearest = nearest.max(meaning.score);
+                if has_word || meaning.is_near {
+                    own.push((slot, WEIGHTS.block * score / best_block + meaning.score));
+                }
+            }
+            if own.is_empty() {
+                continue;
+            }
+            own.sort_by(|a, b| {
+                b.1.total_cmp(&a.1).then_with(|| corpus.meta(a.0).line.cmp(&corpus.meta(b.0).line))
+            });
+            let whole = units.get(unit).copied().unwrap_or_default() / best_unit;
+            let score = WEIGHTS.note * whole + WEIGHTS.block * words / best_block + nearest;
+            out.push((*unit, Answering { score, blocks: own }));
+        }
+        out.sort_by(|(a, x), (b, y)| {
+            y.score.total_cmp(&x.score).then_with(|| self.place(*a).cmp(&self.place(*b)))
+        });
+        out.into_iter().map(|(_, answering)| answering).collect()
+    }
+}
+
+/// Whether a block is an event of a conversation, which [`crate::search::rank::signals`] ranks.
+pub(in crate::search) fn is_said(corpus: &Corpus, slot: u32) -> bool {
+    corpus.shape(slot).has(Shape::TURN | Shape::TOOL)
+}
+
+fn steps(likeness: f32) -> u64 {
+    // Not negative, and at most 1.
+    (likeness * STEPS) as u64
+}
+
+/// What BM25 makes of a count in a document of this length, where the mean is that.
+fn saturated(count: f32, length: f32, mean: f32) -> f32 {
+    let Weights { length: b, .. } = WEIGHTS;
+    count * (K1 + 1.0) / (count + K1 * (1.0 - b + b * length / mean))
+}

@@ -1,0 +1,183 @@
+//! From a question to a score for every block in scope: the signals, computed over the corpus.
+//!
+//! Signals from words walk the postings of the question's terms. Vectors and shapes are looked at for every
+//! block in scope, or, where there are many, for a shortlist: the best by words, and those whose vector's signs
+//! agree with the question's most. All statistics (rarity, mean lengths, the spread of the cosines) are those of
+//! the blocks in scope, taken at the time of the question: nothing depends on what else the cache has seen.
+
+use jiff::tz::TimeZone;
+
+use crate::search::Role;
+use crate::search::analyze::stems::Shape;
+use crate::search::cores::both;
+use crate::search::query::question::Question;
+pub use crate::search::rank::accumulator::{Near, Scores, Sink, Table, Work};
+use crate::search::rank::lexical::lexical;
+use crate::search::rank::signal::Signal;
+pub use crate::search::retrieve::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
+use crate::search::retrieve::candidates::{answers, beside};
+pub use crate::search::retrieve::meaning::Vectors;
+use crate::search::retrieve::meaning::semantic;
+use crate::search::retrieve::nearest::{Nearest, nearest};
+use crate::search::retrieve::term::Scope;
+use crate::search::store::corpus::blocks::{Corpus, NEVER};
+
+/// Beyond so many candidates, words and vectors are gone through at the same time.
+const ONE_CORE: usize = 40_000;
+
+/// What is asked, and what it may be answered from.
+#[derive(Debug, Clone, Copy)]
+pub struct Prompt<'a> {
+    /// All blocks.
+    pub corpus: &'a Corpus,
+    /// Those that may answer.
+    pub candidates: &'a Candidates,
+    /// The question.
+    pub question: &'a Question,
+    /// Its vector and theirs, where there are any.
+    pub vectors: Option<Vectors<'a>>,
+    /// What is nearest to it, where that is known.
+    pub nearest: Option<&'a Nearest>,
+    /// Whose days the question names.
+    pub zone: &'a TimeZone,
+}
+
+/// Computes all signals into `sink`; `work` is any question's.
+pub fn signals(prompt: Prompt<'_>, work: &mut Work, sink: &mut impl Sink) {
+    let Prompt { corpus, candidates, question, vectors, nearest: known, zone } = prompt;
+    let speakers = speakers(corpus, candidates, question);
+    let is_short = sink.is_short(candidates);
+    let scope = Scope { corpus, candidates };
+    let mut words = || {
+        let before = lexical(scope, question, &speakers, work, sink);
+        for (slot, value) in before {
+            sink.add(Signal::AnswersMatch, slot, value);
+        }
+        if !question.dates.is_empty() {
+            dates(corpus, candidates, question, zone, sink);
+        }
+    };
+    let made;
+    let near = match vectors.filter(|_| is_short) {
+        Some(vectors) if known.is_none() => {
+            made = both(candidates.count > ONE_CORE, || nearest(scope, vectors), words).0;
+            Some(&made)
+        }
+        vectors => {
+            words();
+            vectors.and(known)
+        }
+    };
+    let mut listed = sink.shortlist(candidates);
+    if let (Some(listed), Some(near)) = (&mut listed, near) {
+        listed.extend(&near.slots);
+        listed.sort_unstable();
+        listed.dedup();
+    }
+    if let Some(vectors) = vectors {
+        let sample = near.map_or(&[][..], |near| &near.sample);
+        semantic(corpus, candidates, vectors, listed.as_deref(), sample, sink);
+    }
+    match listed {
+        Some(slots) => {
+            slots.iter().for_each(|slot| shape(corpus, *slot, question, &speakers, sink));
+            sink.listed(slots);
+        }
+        None => candidates.slots().for_each(|slot| shape(corpus, slot, question, &speakers, sink)),
+    }
+}
+
+/// The speakers in scope: all their names' words, and those whom the question names.
+pub(in crate::search) struct Speakers {
+    pub names: Vec<String>,
+    named: Vec<u32>,
+}
+
+fn speakers(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Speakers {
+    let ids = &candidates.authors;
+    let asked = |name: &str| {
+        name.split(' ').any(|part| part.len() > 1 && question.words.iter().any(|word| word == part))
+    };
+    let mut named: Vec<u32> = ids.iter().copied().filter(|id| asked(corpus.author_name(*id))).collect();
+    if named.len() == ids.len() {
+        named.clear();
+    }
+    let names = ids.iter().flat_map(|id| corpus.author_name(*id).split(' ').map(str::to_owned)).collect();
+    Speakers { names, named }
+}
+
+/// Signals from what a block is, not from what it is about.
+fn shape(corpus: &Corpus, slot: u32, question: &Question, speakers: &Speakers, sink: &mut impl Sink) {
+    let wants = question.wants;
+    let meta = corpus.meta(slot);
+    let shape = meta.shape;
+    if !shape.has(Shape::TURN) {
+        return;
+    }
+    let named = !speakers.named.is_empty() && speakers.named.contains(&meta.author);
+    if named {
+        sink.add(Signal::Speaker, slot, 1.0);
+        sink.add(Signal::SpeakerFirst, slot, shape.flag(Shape::FIRST_PERSON));
+    }
+    let is_agent = corpus.role(slot) == Some(Role::Agent);
+    sink.add(Signal::Agent, slot, f32::from(u8::from(is_agent)));
+    sink.add(Signal::AgentAsked, slot, f32::from(u8::from(is_agent && wants.agent)));
+    let is_mine = wants.mine && corpus.role(slot) == Some(Role::User) && shape.has(Shape::FIRST_PERSON);
+    sink.add(Signal::Mine, slot, f32::from(u8::from(is_mine)));
+    sink.add(Signal::Length, slot, f32::from(meta.length).ln_1p());
+    sink.add(Signal::IsQuestion, slot, shape.flag(Shape::QUESTION));
+    sink.add(Signal::Asks, slot, shape.flag(Shape::ASKS));
+    sink.add(Signal::Answers, slot, f32::from(u8::from(answers(corpus, slot))));
+    let asked = beside(corpus, slot, -1).is_some_and(|at| corpus.shape(at).has(Shape::ASKS));
+    sink.add(Signal::AskedBefore, slot, f32::from(u8::from(asked)));
+    sink.add(Signal::Closing, slot, f32::from(u8::from(beside(corpus, slot, 2).is_none())));
+    sink.add(Signal::Quote, slot, shape.flag(Shape::QUOTE));
+    sink.add(Signal::Opening, slot, shape.flag(Shape::OPENING));
+    if wants.time {
+        sink.add(Signal::TimeWanted, slot, shape.flag(Shape::TIME));
+    }
+    if wants.number {
+        sink.add(Signal::NumberWanted, slot, shape.flag(Shape::NUMBER));
+    }
+    if wants.name {
+        sink.add(Signal::NameWanted, slot, shape.flag(Shape::PROPER));
+    }
+    if wants.past {
+        sink.add(Signal::PastWanted, slot, shape.flag(Shape::PAST) + shape.flag(Shape::PAST_MORE));
+    }
+    if wants.reason {
+        sink.add(Signal::ReasonWanted, slot, shape.flag(Shape::REASON));
+    }
+    if wants.place {
+        sink.add(Signal::PlaceWanted, slot, shape.flag(Shape::PLACE));
+    }
+}
+
+/// The days that the question names against the blocks' own.
+fn dates(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    question: &Question,
+    zone: &TimeZone,
+    sink: &mut impl Sink,
+) {
+    let (mut last_time, mut last_fit) = (NEVER, 0.0);
+    for slot in candidates.slots() {
+        let time = corpus.meta(slot).time;
+        if time == NEVER {
+            continue;
+        }
+        // Neighbours share their day nearly always; quarter hours are exact for every zone.
+        let quarter = time.div_euclid(900);
+        if quarter != last_time {
+            last_time = quarter;
+            last_fit = jiff::Timestamp::from_second(time).map_or(0.0, |at| {
+                let date = at.to_zoned(zone.clone()).date();
+                question.dates.iter().map(|named| named.fit(date)).fold(0.0, f32::max)
+            });
+        }
+        if last_fit > 0.0 {
+            sink.add(Signal::Date, slot, last_fit);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! How sure a find is to be about a prompt: what tells an answer from the best of a vault that knows nothing of it.
+//!
+//! What is weighed is absolute: how much of what the prompt says stands in the find or beside it, by how rare its words
+//! are in the vault and how much they tell in any text ([`Table::weight`]), and how much of it the vault has nowhere. The
+//! share alone tells nothing: a word of small talk is found whole in any memory. Pure.
+
+use crate::embed::Table;
+use crate::embed::fast::FastMap;
+use crate::search::query::question::Question;
+use crate::search::rank::notes::is_said;
+use crate::search::rank::signal::{SURE, SURE_OF_NOTES};
+use crate::search::rank::signals::Vectors;
+use crate::search::rank::sought::Sought;
+use crate::search::retrieve::candidates::{beside, idf};
+use crate::search::retrieve::term::{FEW, MOST_IDF, Scope, count};
+
+/// What stands beside a find counts in part.
+const BESIDE: [(i32, f32); 5] = [(-2, 0.4), (-1, 0.7), (0, 1.0), (1, 0.7), (2, 0.4)];
+
+/// How many things are weighed.
+pub const MEASURES: usize = 5;
+/// Their names, for tables: the share of the prompt's weight that stands in and beside the find; that weight itself, as a
+/// logarithm; the share that stands nowhere in the scope; the cosine, as far as the model knows the prompt's words; whether
+/// the prompt names somebody who speaks here.
+pub const NAMES: [&str; MEASURES] = ["share", "mass", "unknown", "cosine", "named"];
+/// The first so many finds say whether the memory knows anything of the prompt: of many, one is always like it.
+pub const FIRST: usize = 3;
+
+/// What is measured of a find.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// By [`NAMES`].
+    pub of: [f32; MEASURES],
+    /// Whether it is a block of a note, none of a conversation.
+    pub is_note: bool,
+}
+
+/// Constant and weights, by [`NAMES`].
+pub type Logistic = [f64; MEASURES + 1];
+
+/// The probability that a find with these measures is about the prompt.
+pub fn sureness(weights: &Logistic, measured: &Measured) -> f64 {
+    let sum: f64 = weights[1..].iter().zip(&measured.of).map(|(weight, x)| weight * f64::from(*x)).sum();
+    1.0 / (1.0 + (-(weights[0] + sum)).exp())
+}
+
+/// The same as built.
+pub fn as_built(measured: &Measured) -> f64 {
+    sureness(if measured.is_note { &SURE_OF_NOTES } else { &SURE }, measured)
+}
+
+/// The measures of each of `finds`.
+pub(in crate::search) fn measures(
+    scope: Scope<'_>,
+    question: &Question,
+    sought: &[Sought],
+    vectors: Option<Vectors<'_>>,
+    finds: &[u32],
+) -> Vec<Measured> {
+    let corpus = scope.corpus;
+    let table = Table::builtin();
+    let sought: Vec<&Sought> = sought.iter().filter(|sought| !sought.word.is_empty()).collect();
+    let near =
+        |slot: u32| BESIDE.iter().filter_map(move |(at, part)| Some((beside(corpus, slot, *at)?, *part)));
+    let mut has: FastMap<u32, Vec<f32>> = FastMap::default();
+    for (slot, _) in finds.iter().flat_map(|slot| near(*slot)) {
+        has.entry(slot).or_insert_with(|| vec![0.0; sought.len()]);
+    }
+    let is_name = |word: &str| {
+        let mut names = scope.candidates.authors.iter().map(|author| corpus.author_name(*author));
+        names.any(|name| name.split(' ').any(|part| part == word))
+    };
+    // What each word weighs; and whether the scope has it.
+    let (mut weights, mut is_known) = (Vec::with_capacity(sought.len()), Vec::with_capacity(sought.len()));
+    for (n, sought) in sought.iter().enumerate() {
+        let mut blocks = 0.0;
+        for (term, likeness) in &sought.members {
+            let mut own = 0;
+            for layer in 0..corpus.parts() {
+                scope.each(layer, term, |slot, _, _| {
+                    own += 1;
+                    if let Some(has) = has.get_mut(&slot) {
+                        has[n] = has[n].max(*likeness);
+                    }
+                });
+            }
+            blocks += likeness * count(own);
+        }
+        let all = count(scope.candidates.count).max(FEW);
+        let rarity = idf(blocks.min(all), all).min(MOST_IDF);
+        weights.push(rarity * table.weight(&sought.word));
+        is_known.push(blocks >= 0.5);
+    }
+    let all: f32 = weights.iter().sum::<f32>().max(1e-6);
+    let unknown: f32 =
+        weights.iter().zip(&is_known).filter(|(_, known)| !**known).map(|(weight, _)| weight).sum();
+    let named = sought.iter().any(|sought| is_name(&sought.word));
+    let skipped = crate::search::analyze::function_words::of(&question.words);
+    let known = match vectors {
+        Some(Vectors { matrix: None, .. }) => table.known(&question.text, |word| skipped.contains(&word)),
+        _ => 1.0,
+    };
+    let mut cosines: FastMap<u32, f32> = FastMap::default();
+    if let Some(vectors) = vectors {
+        cosines.extend(vectors.cosines(corpus, finds.iter().copied()));
+    }
+    let of = |slot: &u32| {
+        let mut matched = vec![0.0_f32; sought.len()];
+        for (at, part) in near(*slot) {
+            for (matched, has) in matched.iter_mut().zip(&has[&at]) {
+                *matched = matched.max(part * has);
+            }
+        }
+        let mass: f32 = matched.iter().zip(&weights).map(|(matched, weight)| matched * weight).sum();
+        let cosine = known * cosines.get(slot).copied().unwrap_or(0.0).max(0.0);
+        let named = f32::from(u8::from(named));
+        Measured {
+            of: [mass / all, mass.ln_1p(), unknown / all, cosine, named],
+            is_note: !is_said(corpus, *slot),
+        }
+    };
+    finds.iter().map(of).collect()
+}

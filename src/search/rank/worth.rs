@@ -1,0 +1,136 @@
+//! What a find is worth to somebody who didn't ask for it.
+//!
+//! Recall must not feed on itself (the design's §8): a question that was asked before says nothing, and what the agent
+//! said is at best what it had from the facts. So facts come first, then what was asked and answered, and what only
+//! repeats the question never. Pure: words in, a verdict out.
+
+use std::collections::HashSet;
+
+use crate::search::analyze::stems::Terms;
+use crate::search::read::shipped::is_shipped;
+use crate::search::{KindName, Role, RoleName};
+
+/// How much a find is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Worth {
+    /// Somebody wrote it down, or a person said it.
+    Fact,
+    /// The agent said it, or a person asked it: below all facts.
+    Said,
+    /// It is not given.
+    Nothing,
+}
+
+/// The question by which finds are judged.
+#[derive(Debug)]
+pub struct Judge {
+    terms: HashSet<String>,
+    words: String,
+    skills: String,
+}
+
+/// Words that a question begins with, where it has no question mark.
+const ASKING: [&str; 22] = [
+    "what", "what's", "who", "whose", "whom", "where", "when", "which", "why", "how", "tell", "remind",
+    "did", "does", "do", "is", "are", "was", "were", "can", "could", "has",
+];
+
+impl Judge {
+    /// For a question; `skills` is the folder of skills.
+    pub fn new(question: &str, skills: &str) -> Self {
+        Self { terms: terms(question), words: plain(question), skills: format!("{skills}/") }
+    }
+
+    /// Whether a note is part of a skill: how something is done, and nobody's memory.
+    pub fn is_skill(&self, path: &str) -> bool {
+        path.starts_with(&self.skills)
+    }
+
+    /// What a block of this note, of this kind, of this speaker, with this text is worth.
+    pub fn worth(&self, path: &str, kind: KindName, role: Option<RoleName>, text: &str) -> Worth {
+        // What only orders or explains a note is no memory; a link of the file of pins stands for what it links to.
+        if matches!(kind, "heading" | "properties" | "comment")
+            || kind == "pin" && !has_words(text)
+            || role == Some(Role::Tool.as_str())
+            || is_shipped(text)
+            || self.is_skill(path)
+        {
+            return Worth::Nothing;
+        }
+        if kind != "turn" {
+            return Worth::Fact;
+        }
+        let asks = asks(text);
+        if plain(text) == self.words || asks && terms(text).is_subset(&self.terms) {
+            return Worth::Nothing;
+        }
+        if asks || role == Some(Role::Agent.as_str()) { Worth::Said } else { Worth::Fact }
+    }
+}
+
+/// Whether a text is a question.
+fn asks(text: &str) -> bool {
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '”' | ')' | '*' | '_'));
+    if text.ends_with(['?', '？', '؟', '\u{37e}']) {
+        return true;
+    }
+    let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_one = !text.trim_end_matches(['.', '!']).contains(['.', '!', '\n']);
+    is_one && ASKING.contains(&first.as_str())
+}
+
+/// Whether a pin says more than where its link points.
+fn has_words(text: &str) -> bool {
+    let is_word =
+        |word: &str| word.contains(char::is_alphanumeric) && !word.contains("#^") && !word.contains("[[");
+    text.split_whitespace().any(is_word)
+}
+
+fn terms(text: &str) -> HashSet<String> {
+    let mut found = HashSet::new();
+    Terms::new().each(text, |term| {
+        found.insert(term.to_owned());
+    });
+    found
+}
+
+/// The words alone, lower case.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    crate::search::analyze::stems::words(text, |word| {
+        out.push_str(word);
+        out.push(' ');
+    });
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_come_before_what_was_said_and_echoes_are_nothing() {
+        let judge = Judge::new("What does Anna drink?", "skills");
+        let turn = |role, text| judge.worth("a.md", "turn", Some(role), text);
+        for echo in [
+            "What does Anna drink?",
+            "what does anna drink",
+            "Does Anna drink?",
+            "Anna: what does she drink??",
+        ] {
+            assert_eq!(turn("user", echo), Worth::Nothing, "{echo}");
+        }
+        assert_eq!(turn("user", "Anna drinks green tea."), Worth::Fact);
+        assert_eq!(turn("user", "Anna drinks"), Worth::Fact);
+        assert_eq!(turn("user", "Does Anna drink green tea?"), Worth::Said);
+        assert_eq!(turn("user", "Tell me about Anna's tea"), Worth::Said);
+        assert_eq!(turn("agent", "Anna drinks green tea."), Worth::Said);
+        assert_eq!(turn("tool", "green tea"), Worth::Nothing);
+        assert_eq!(judge.worth("a.md", "memory", None, "Anna: what does she drink"), Worth::Fact);
+        assert_eq!(judge.worth("a.md", "heading", None, "Anna"), Worth::Nothing);
+        assert_eq!(judge.worth("a.md", "pin", None, "Anna drinks green tea"), Worth::Fact);
+        assert_eq!(judge.worth("skills/tea/SKILL.md", "paragraph", None, "Anna drinks tea"), Worth::Nothing);
+        assert_eq!(judge.worth("a.md", "pin", None, "logs/discord-channel/7/x#^01K"), Worth::Nothing);
+        assert_eq!(judge.worth("a.md", "paragraph", None, "What is due today, what was promised, and what was left open yesterday? Answer in five lines."), Worth::Nothing);
+    }
+}

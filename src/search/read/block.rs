@@ -1,0 +1,238 @@
+//! What the index is made of: blocks, and what is known of the note that they stand in.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// What a block is in its note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// One event of a log.
+    Turn,
+    /// A bullet of the memory file, its section folded in.
+    Memory,
+    /// A bullet of a day's note, its date folded in.
+    Daily,
+    /// A pinned memory.
+    Pin,
+    /// A heading.
+    Heading,
+    /// A paragraph.
+    Paragraph,
+    /// A list item, without the items nested in it.
+    Item,
+    /// A row of a table.
+    Row,
+    /// A code block.
+    Code,
+    /// An Obsidian callout, whole.
+    Callout,
+    /// The frontmatter.
+    Properties,
+    /// A card of an Obsidian canvas.
+    Canvas,
+    /// A part of an Obsidian base or of another text file.
+    Text,
+    /// A comment, which a reader of the note doesn't see.
+    Comment,
+}
+
+impl Kind {
+    /// All kinds, each at the place of its code.
+    pub const ALL: [Self; 14] = [
+        Self::Turn,
+        Self::Memory,
+        Self::Daily,
+        Self::Pin,
+        Self::Heading,
+        Self::Paragraph,
+        Self::Item,
+        Self::Row,
+        Self::Code,
+        Self::Callout,
+        Self::Properties,
+        Self::Canvas,
+        Self::Text,
+        Self::Comment,
+    ];
+
+    /// The name in answers and in `kind:`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::Memory => "memory",
+            Self::Daily => "daily",
+            Self::Pin => "pin",
+            Self::Heading => "heading",
+            Self::Paragraph => "paragraph",
+            Self::Item => "item",
+            Self::Row => "row",
+            Self::Code => "code",
+            Self::Callout => "callout",
+            Self::Properties => "properties",
+            Self::Canvas => "canvas",
+            Self::Text => "text",
+            Self::Comment => "comment",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = ();
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name).ok_or(())
+    }
+}
+
+/// Reads a kind's name back.
+pub(in crate::search) fn kind_name<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<&'static str, D::Error> {
+    let name = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(from)?;
+    let kind = name.parse::<Kind>().map_err(|()| serde::de::Error::custom(format!("no kind `{name}`")))?;
+    Ok(kind.as_str())
+}
+
+/// Reads a role's name back, where there is one.
+pub(in crate::search) fn role_name<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<&'static str>, D::Error> {
+    let name = <Option<std::borrow::Cow<'de, str>> as serde::Deserialize>::deserialize(from)?;
+    let known = |name: &str| {
+        [Role::User, Role::Agent, Role::Tool].map(Role::as_str).into_iter().find(|role| *role == name)
+    };
+    name.map(|name| known(&name).ok_or_else(|| serde::de::Error::custom(format!("no role `{name}`"))))
+        .transpose()
+}
+
+/// Who spoke a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// A person.
+    User,
+    /// The agent.
+    Agent,
+    /// A tool that the agent called.
+    Tool,
+}
+
+impl Role {
+    /// The name in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+/// One block of a note: the unit that is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// First line, from 1.
+    pub line: u32,
+    /// Last line, inclusive.
+    pub end_line: u32,
+    /// First byte in the decoded note.
+    pub start: u32,
+    /// The byte behind the last.
+    pub end: u32,
+    /// What it is.
+    pub kind: Kind,
+    /// The headings above it, outermost first, joined by ` > `.
+    pub section: Option<Arc<str>>,
+    /// When it was said or is dated: seconds since 1970 (UTC).
+    pub time: Option<i64>,
+    /// Who spoke it.
+    pub role: Option<Role>,
+    /// The speaker's name.
+    pub author: Option<Arc<str>>,
+    /// The conversation that it belongs to.
+    pub context_id: Option<Arc<str>>,
+    /// Its Obsidian block id, without the `^`.
+    pub block_id: Option<String>,
+    /// What it says: indexed, shown in answers, embedded.
+    pub text: String,
+    /// What is indexed besides but not shown: link targets, embedded names.
+    pub extra: String,
+    /// Its inline tags without `#`, as written.
+    pub tags: Vec<String>,
+    /// The notes that it links to or embeds, as written.
+    pub links: Vec<String>,
+    /// The dates (`YYYY-MM-DD`) that its text names.
+    pub dates: Vec<String>,
+}
+
+impl Block {
+    /// A block of `kind` over `start..end` with nothing else known yet; lines are set by [`Lines`].
+    pub fn new(kind: Kind, start: usize, end: usize, text: String) -> Self {
+        Self {
+            line: 0,
+            end_line: 0,
+            start: u32::try_from(start).unwrap_or(u32::MAX),
+            end: u32::try_from(end).unwrap_or(u32::MAX),
+            kind,
+            section: None,
+            time: None,
+            role: None,
+            author: None,
+            context_id: None,
+            block_id: None,
+            text,
+            extra: String::new(),
+            tags: Vec::new(),
+            links: Vec::new(),
+            dates: Vec::new(),
+        }
+    }
+}
+
+/// A note as the index sees it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Note {
+    /// The frontmatter's title, else the file's name without its extension.
+    pub title: String,
+    /// Other names.
+    pub aliases: Vec<String>,
+    /// Tags of the whole note.
+    pub tags: Vec<String>,
+    /// The note's date, seconds since 1970 (UTC).
+    pub time: Option<i64>,
+    /// Its blocks in the order of the file.
+    pub blocks: Vec<Block>,
+    /// What could not be read as meant: line and reason.
+    pub findings: Vec<(u32, String)>,
+}
+
+/// Line numbers of byte offsets.
+#[derive(Debug)]
+pub struct Lines(Vec<u32>);
+
+impl Lines {
+    /// The line table of `text`.
+    pub fn of(text: &str) -> Self {
+        Self(
+            memchr::memchr_iter(b'\n', text.as_bytes())
+                .map(|at| u32::try_from(at).unwrap_or(u32::MAX))
+                .collect(),
+        )
+    }
+
+    /// The line, from 1, that the byte at `offset` stands in.
+    pub fn line(&self, offset: u32) -> u32 {
+        u32::try_from(self.0.partition_point(|newline| *newline < offset)).unwrap_or(u32::MAX - 1) + 1
+    }
+
+    /// Sets a block's lines from its bytes.
+    pub fn place(&self, block: &mut Block) {
+        block.line = self.line(block.start);
+        block.end_line = self.line(block.end.saturating_sub(1).max(block.start));
+    }
+}

@@ -1,0 +1,136 @@
+//! The YAML header of a note: aliases, tags, title and date.
+//!
+//! Reading never fails: a header that isn't YAML is searched as text, its `tags` and `aliases` are
+//! taken line by line, and a finding says where the YAML breaks.
+
+use jiff::tz::TimeZone;
+
+use crate::search::read::block::{Block, Kind, Note};
+
+/// Where the header and the body of `text` begin and end: `(yaml, body_start)`.
+pub fn split(text: &str) -> Option<(std::ops::Range<usize>, usize)> {
+    let start = text.find('\n').filter(|end| text[..*end].trim_end() == "---")? + 1;
+    let mut at = start;
+    for line in text[start..].split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            return Some((start..at, at + line.len()));
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// Reads the header `yaml`, which begins at byte `offset`, into `note`. Dates without an offset are those of `zone`.
+pub fn read(yaml: &str, offset: usize, zone: &TimeZone, note: &mut Note) {
+    match serde_saphyr::from_str::<serde_json::Value>(yaml) {
+        Ok(serde_json::Value::Object(map)) => {
+            for (key, value) in &map {
+                property(&key.to_lowercase(), &strings(value), zone, note);
+            }
+        }
+        Ok(_) => {}
+        Err(error) => {
+            let line = error.location().map_or(1, |at| u32::try_from(at.line()).unwrap_or(1));
+            note.findings
+                .push((line + 1, "the frontmatter is not valid YAML; it is searched as text".to_owned()));
+            for line in yaml.lines() {
+                if let Some((key, value)) = line.split_once(':') {
+                    let value = value.trim().trim_matches(['[', ']']);
+                    let values: Vec<String> =
+                        value.split(',').map(|v| v.trim().trim_matches(['"', '\'']).to_owned()).collect();
+                    property(&key.trim().to_lowercase(), &values, zone, note);
+                }
+            }
+        }
+    }
+    if !yaml.trim().is_empty() {
+        let mut block =
+            Block::new(Kind::Properties, offset, offset + yaml.trim_end().len(), yaml.trim_end().to_owned());
+        block.time = note.time;
+        note.blocks.push(block);
+    }
+}
+
+fn property(key: &str, values: &[String], zone: &TimeZone, note: &mut Note) {
+    let time = || values.first().and_then(|value| instant(value, zone));
+    match key {
+        "alias" | "aliases" => note.aliases.extend(values.iter().filter(|v| !v.is_empty()).cloned()),
+        "tag" | "tags" => {
+            for value in values {
+                let tags = value.split([' ', ',']).map(|tag| tag.trim_start_matches('#'));
+                note.tags.extend(tags.filter(|tag| !tag.is_empty()).map(str::to_owned));
+            }
+        }
+        "title" => {
+            if let Some(title) = values.first().filter(|title| !title.is_empty()) {
+                note.title.clone_from(title);
+            }
+        }
+        "date" => note.time = time().or(note.time),
+        "created" | "created_at" => note.time = note.time.or_else(time),
+        _ => {}
+    }
+}
+
+fn strings(value: &serde_json::Value) -> Vec<String> {
+    match value {
+        serde_json::Value::String(text) => vec![text.clone()],
+        serde_json::Value::Array(items) => items.iter().flat_map(strings).collect(),
+        serde_json::Value::Number(number) => vec![number.to_string()],
+        _ => Vec::new(),
+    }
+}
+
+/// Seconds since 1970 of `YYYY-MM-DD`, optionally with a time; without an offset it is read in `zone`.
+pub fn instant(text: &str, zone: &TimeZone) -> Option<i64> {
+    let text = text.trim();
+    if let Ok(at) = text.parse::<jiff::Timestamp>() {
+        return Some(at.as_second());
+    }
+    let date: jiff::civil::Date = text.get(..10)?.parse().ok()?;
+    let time = text
+        .get(11..)
+        .and_then(|rest| rest.get(..8).or_else(|| rest.get(..5)))
+        .and_then(|time| time.parse::<jiff::civil::Time>().ok())
+        .unwrap_or_default();
+    date.to_datetime(time).to_zoned(zone.clone()).ok().map(|at| at.timestamp().as_second())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(text: &str) -> Note {
+        let mut note = Note::default();
+        let (yaml, _) = split(text).unwrap();
+        read(&text[yaml.clone()], yaml.start, &TimeZone::UTC, &mut note);
+        note
+    }
+
+    #[test]
+    fn aliases_tags_title_and_date_are_fields() {
+        let note = header(
+            "---\naliases: [One, \"Two, too\"]\ntags:\n  - a/b\n  - '#c'\ntitle: T\ndate: 2026-11-20\n---\nx",
+        );
+        assert_eq!(note.aliases, ["One", "Two, too"]);
+        assert_eq!(note.tags, ["a/b", "c"]);
+        assert_eq!((note.title.as_str(), note.time), ("T", instant("2026-11-20T00:00:00Z", &TimeZone::UTC)));
+        assert_eq!(header("---\ntags: a, b c\n---\n").tags, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_broken_header_is_text_with_a_finding() {
+        let note = header("---\ntags: [a, b\naliases: : x: [\n---\nbody");
+        assert_eq!(note.findings.len(), 1);
+        assert_eq!(note.tags, ["a", "b"]);
+        assert!(note.blocks[0].text.contains("aliases"));
+    }
+
+    #[test]
+    fn only_a_closed_header_at_the_top_counts() {
+        assert_eq!(split("--- \r\na: 1\r\n---\r\nx"), Some((6..12, 17)));
+        assert_eq!(split("text\n---\na: 1\n---\n"), None);
+        assert_eq!(split("---\nnever closed\n"), None);
+        assert_eq!(split("---"), None);
+    }
+}

@@ -1,0 +1,528 @@
+//! Markdown to blocks: headings, paragraphs, list items, table rows, code blocks and callouts, each
+//! with its exact bytes and lines and the headings above it.
+//!
+//! Built on pulldown-cmark's events. A block's text is what a reader sees (no emphasis marks, link
+//! targets aside in [`Block::extra`]); nested items are blocks of their own, and so are comments. A folded
+//! callout that holds what was injected into a conversation is left out: recalling it again would feed on
+//! itself.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+
+use crate::search::read::block::{Block, Kind, Lines};
+use crate::search::read::{comment, inline};
+
+/// A longer block is cut into several, at sentence ends, in bytes.
+pub const MOST: usize = 1500;
+/// Callouts with these names hold injected context.
+const INJECTED: [&str; 4] = ["recall", "context", "injected", "system"];
+
+fn options() -> Options {
+    Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_WIKILINKS
+}
+
+/// The blocks of `text[body_start..]`, placed in `text`; `lines` belongs to the whole of `text`.
+pub fn blocks(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
+    let hidden = comment::find(text, body_start);
+    let seen = comment::blank(text, &hidden);
+    let first = blocks.len();
+    walk(&seen, body_start, lines, blocks);
+    if !hidden.is_empty() {
+        comments(text, &hidden, lines, first, blocks);
+    }
+}
+
+/// Puts comments among the blocks from `first` on, each under the heading that it stands below.
+fn comments(text: &str, hidden: &[Range<usize>], lines: &Lines, first: usize, blocks: &mut Vec<Block>) {
+    let shown = blocks.len();
+    for range in hidden {
+        let above = blocks[first..shown].iter().filter(|block| (block.start as usize) < range.start);
+        let section = above.max_by_key(|block| block.start).and_then(|block| block.section.clone());
+        let words = comment::words(text, range);
+        for piece in inline::pieces(&text[words.clone()], MOST) {
+            let (from, said) = (words.start + piece.start, text[words.clone()][piece].trim_end());
+            if said.trim().is_empty() {
+                continue;
+            }
+            let mut block = Block::new(Kind::Comment, from, from + said.len(), said.trim_start().to_owned());
+            lines.place(&mut block);
+            block.section.clone_from(&section);
+            block.dates = inline::dates(said);
+            blocks.push(block);
+        }
+    }
+    blocks[first..].sort_by_key(|block| block.start);
+}
+
+fn walk(text: &str, body_start: usize, lines: &Lines, blocks: &mut Vec<Block>) {
+    let mut walk = Walk {
+        text,
+        lines,
+        blocks,
+        first: 0,
+        headings: Vec::new(),
+        section: None,
+        leaves: Vec::new(),
+        callout: None,
+        cells: 0,
+        html: false,
+    };
+    walk.first = walk.blocks.len();
+    for (event, range) in Parser::new_ext(&text[body_start..], options()).into_offset_iter() {
+        walk.event(event, range.start + body_start..range.end + body_start);
+    }
+}
+
+struct Leaf {
+    kind: Kind,
+    start: usize,
+    end: usize,
+    text: String,
+    extra: String,
+    links: Vec<String>,
+    code: Vec<Range<usize>>,
+}
+
+struct Walk<'a> {
+    text: &'a str,
+    lines: &'a Lines,
+    blocks: &'a mut Vec<Block>,
+    first: usize,
+    headings: Vec<(HeadingLevel, String)>,
+    section: Option<Arc<str>>,
+    leaves: Vec<Leaf>,
+    /// How deep in block quotes the open callout is, and whether it is left out.
+    callout: Option<(usize, bool)>,
+    cells: usize,
+    html: bool,
+}
+
+impl Walk<'_> {
+    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => self.start(tag, range),
+            Event::End(tag) => self.end(tag, range),
+            Event::Text(text) => self.push(&text),
+            Event::Code(text) => {
+                if let Some(leaf) = self.leaves.last_mut() {
+                    let from = leaf.text.len();
+                    leaf.text.push_str(&text);
+                    leaf.code.push(from..leaf.text.len());
+                }
+            }
+            Event::SoftBreak | Event::HardBreak => self.push("\n"),
+            Event::Html(html) => {
+                if let Some(leaf) = self.leaves.last_mut() {
+                    strip_html(&html, &mut self.html, &mut leaf.text);
+                }
+            }
+            Event::InlineHtml(html) => {
+                if html.starts_with("<br") {
+                    self.push("\n");
+                }
+            }
+            Event::FootnoteReference(_) | Event::Rule | Event::TaskListMarker(_) => {}
+            Event::InlineMath(text) | Event::DisplayMath(text) => self.push(&text),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>, range: Range<usize>) {
+        match tag {
+            Tag::BlockQuote(_) => self.quote(&range),
+            Tag::Link { link_type, dest_url, .. } => self.link(link_type, &dest_url),
+            Tag::Image { dest_url, link_type, .. } => {
+                self.link(
+                    if matches!(link_type, LinkType::WikiLink { .. }) { link_type } else { LinkType::Inline },
+                    &dest_url,
+                );
+            }
+            _ if self.callout.is_some() => self.newline(),
+            Tag::Heading { .. } => self.open(Kind::Heading, range),
+            Tag::Paragraph => {
+                if self.leaves.is_empty() {
+                    self.open(Kind::Paragraph, range);
+                } else {
+                    self.newline();
+                }
+            }
+            Tag::Item => {
+                self.close_above(range.start);
+                self.open(Kind::Item, range);
+            }
+            Tag::CodeBlock(kind) => {
+                self.close_above(range.start);
+                self.open(Kind::Code, range);
+                if let (CodeBlockKind::Fenced(info), Some(leaf)) = (kind, self.leaves.last_mut()) {
+                    leaf.extra.push_str(&info);
+                }
+            }
+            Tag::HtmlBlock => {
+                self.html = false;
+                if self.leaves.is_empty() {
+                    self.open(Kind::Paragraph, range);
+                } else {
+                    self.newline();
+                }
+            }
+            Tag::TableHead | Tag::TableRow => {
+                self.close_above(range.start);
+                self.cells = 0;
+                self.open(Kind::Row, range);
+            }
+            Tag::TableCell => {
+                if self.cells > 0 {
+                    self.push(" | ");
+                }
+                self.cells += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd, range: Range<usize>) {
+        match tag {
+            TagEnd::BlockQuote(_) => {
+                if let Some((depth, skip)) = self.callout.as_mut() {
+                    *depth -= 1;
+                    if *depth == 0 {
+                        let skip = *skip;
+                        self.callout = None;
+                        if let Some(mut leaf) = self.leaves.pop().filter(|_| !skip) {
+                            leaf.text = callout_text(&leaf.text);
+                            self.close(leaf, range.end);
+                        }
+                    }
+                }
+            }
+            _ if self.callout.is_some() => {}
+            TagEnd::Heading(level) => {
+                if let Some(leaf) = self.leaves.pop() {
+                    self.heading(level, leaf, range.end);
+                }
+            }
+            TagEnd::Paragraph => {
+                if self.leaves.last().is_some_and(|leaf| leaf.kind == Kind::Paragraph)
+                    && let Some(leaf) = self.leaves.pop()
+                {
+                    self.close(leaf, range.end);
+                } else if let Some(leaf) = self.leaves.last_mut() {
+                    leaf.end = leaf.end.max(range.end);
+                }
+            }
+            TagEnd::Item | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::TableHead | TagEnd::TableRow => {
+                if tag == TagEnd::HtmlBlock
+                    && self.leaves.last().is_some_and(|leaf| leaf.kind != Kind::Paragraph)
+                {
+                    return;
+                }
+                if let Some(leaf) = self.leaves.pop() {
+                    let end = if leaf.text.is_empty() { range.start } else { range.end };
+                    self.close(leaf, end);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, kind: Kind, range: Range<usize>) {
+        self.leaves.push(Leaf {
+            kind,
+            start: range.start,
+            end: range.start,
+            text: String::new(),
+            extra: String::new(),
+            links: Vec::new(),
+            code: Vec::new(),
+        });
+    }
+
+    fn push(&mut self, text: &str) {
+        if let Some(leaf) = self.leaves.last_mut() {
+            leaf.text.push_str(text);
+        }
+    }
+
+    fn newline(&mut self) {
+        if let Some(leaf) = self.leaves.last_mut()
+            && !leaf.text.is_empty()
+            && !leaf.text.ends_with('\n')
+        {
+            leaf.text.push('\n');
+        }
+    }
+
+    /// A block begins inside an item: what the item said so far is a block of its own.
+    fn close_above(&mut self, at: usize) {
+        if let Some(leaf) = self.leaves.last_mut()
+            && !leaf.text.trim().is_empty()
+        {
+            let kind = leaf.kind;
+            let rest = Leaf {
+                kind,
+                start: at,
+                end: at,
+                text: String::new(),
+                extra: String::new(),
+                links: Vec::new(),
+                code: Vec::new(),
+            };
+            let said = std::mem::replace(leaf, rest);
+            self.close(said, at);
+        }
+    }
+
+    fn quote(&mut self, range: &Range<usize>) {
+        if let Some((depth, _)) = self.callout.as_mut() {
+            *depth += 1;
+            self.newline();
+            return;
+        }
+        let first = self.text[range.start..].trim_start_matches(['>', ' ', '\t']);
+        if let Some(name) = first.strip_prefix("[!").and_then(|rest| rest.split(']').next()) {
+            let name = name.split('|').next().unwrap_or_default().trim().to_lowercase();
+            self.close_above(range.start);
+            self.callout = Some((1, INJECTED.contains(&name.as_str())));
+            self.open(Kind::Callout, range.clone());
+        }
+    }
+
+    fn link(&mut self, kind: LinkType, target: &str) {
+        let Some(leaf) = self.leaves.last_mut() else { return };
+        let wiki = matches!(kind, LinkType::WikiLink { .. });
+        if matches!(kind, LinkType::WikiLink { has_pothole: true } | LinkType::Inline | LinkType::Reference)
+            && !target.is_empty()
+        {
+            if !leaf.extra.is_empty() {
+                leaf.extra.push(' ');
+            }
+            leaf.extra.push_str(target);
+        }
+        if (wiki || !target.contains(':')) && !target.is_empty() {
+            leaf.links.push(target.to_owned());
+        }
+    }
+
+    fn heading(&mut self, level: HeadingLevel, leaf: Leaf, end: usize) {
+        while self.headings.last().is_some_and(|(open, _)| *open >= level) {
+            self.headings.pop();
+        }
+        let title = leaf.text.trim().replace('\n', " ");
+        if !title.is_empty() {
+            self.headings.push((level, title));
+        }
+        let path: Vec<&str> = self.headings.iter().map(|(_, title)| title.as_str()).collect();
+        self.section = (!path.is_empty()).then(|| Arc::from(path.join(" > ")));
+        self.close(leaf, end);
+    }
+
+    /// Makes a leaf a block, or several where it is long.
+    fn close(&mut self, mut leaf: Leaf, end: usize) {
+        let end = leaf.start + self.text[leaf.start..end.max(leaf.start)].trim_end().len();
+        let tags = if leaf.kind == Kind::Code { Vec::new() } else { inline::tags(&leaf.text, &leaf.code) };
+        let block_id = inline::take_block_id(&mut leaf.text);
+        let text = leaf.text.trim();
+        if text.is_empty() {
+            // A block id on a line of its own belongs to what stands before it.
+            let open = block_id.is_some() && self.blocks.len() > self.first;
+            if let Some(last) = self.blocks.last_mut().filter(|last| open && last.block_id.is_none()) {
+                last.block_id = block_id;
+            } else if !leaf.extra.is_empty() && leaf.kind != Kind::Code {
+                self.emit(leaf.kind, leaf.start..end, "", &leaf, tags, None);
+            }
+            return;
+        }
+        if text.len() <= MOST {
+            self.emit(leaf.kind, leaf.start..end, text, &leaf, tags, block_id);
+            return;
+        }
+        // The pieces' places: exact where the text stands in the note as it is, else in proportion.
+        let source = &self.text[leaf.start..end];
+        let mut from = 0;
+        for (n, piece) in inline::pieces(text, MOST).into_iter().enumerate() {
+            let part = text[piece].trim();
+            if part.is_empty() {
+                continue;
+            }
+            let head: String = part.chars().take_while(|c| *c != '\n').take(24).collect();
+            let at = source[from..].find(head.as_str()).map_or(from, |found| from + found);
+            let mut stop = (at + part.len()).min(source.len());
+            while !source.is_char_boundary(stop) {
+                stop += 1;
+            }
+            let range = leaf.start + at..leaf.start + stop.max(at);
+            from = stop;
+            let (tags, id) = if n == 0 { (tags.clone(), block_id.clone()) } else { (Vec::new(), None) };
+            self.emit(leaf.kind, range, part, &leaf, tags, id);
+            leaf.extra.clear();
+            leaf.links.clear();
+        }
+    }
+
+    fn emit(
+        &mut self,
+        kind: Kind,
+        at: Range<usize>,
+        text: &str,
+        leaf: &Leaf,
+        tags: Vec<String>,
+        id: Option<String>,
+    ) {
+        let mut block = Block::new(kind, at.start, at.end, text.to_owned());
+        self.lines.place(&mut block);
+        block.section.clone_from(&self.section);
+        block.extra.clone_from(&leaf.extra);
+        block.links.clone_from(&leaf.links);
+        block.dates = inline::dates(text);
+        block.tags = tags;
+        block.block_id = id;
+        self.blocks.push(block);
+    }
+}
+
+/// A callout's text without its `[!name]` mark.
+fn callout_text(text: &str) -> String {
+    let rest = text.trim_start();
+    match rest.strip_prefix("[!").and_then(|rest| rest.split_once(']')) {
+        Some((_, rest)) => rest.trim_start_matches(['+', '-']).trim_start().to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// Appends what of `html` a reader sees; `inside` remembers a comment that is still open.
+fn strip_html(html: &str, inside: &mut bool, out: &mut String) {
+    let mut rest = html;
+    loop {
+        if *inside {
+            let Some(end) = rest.find("-->") else { return };
+            rest = &rest[end + 3..];
+            *inside = false;
+        }
+        let Some(open) = rest.find('<') else {
+            push_words(rest, out);
+            return;
+        };
+        push_words(&rest[..open], out);
+        rest = &rest[open..];
+        if rest.starts_with("<!--") {
+            *inside = true;
+            rest = &rest[4..];
+            continue;
+        }
+        match rest.find('>') {
+            Some(close) => rest = &rest[close + 1..],
+            None => return,
+        }
+        if !out.is_empty() && !out.ends_with([' ', '\n']) {
+            out.push(' ');
+        }
+    }
+}
+
+fn push_words(words: &str, out: &mut String) {
+    out.push_str(if out.ends_with([' ', '\n']) { words.trim_start_matches(' ') } else { words });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        blocks(text, 0, &Lines::of(text), &mut found);
+        found
+            .iter()
+            .map(|b| {
+                let section = b.section.as_deref().unwrap_or("-");
+                format!("{} {}-{} [{section}] {}", b.kind, b.line, b.end_line, b.text.replace('\n', "/"))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_part_of_a_note_is_a_block_under_its_headings() {
+        let text = "# Top\nA *very* fine\nparagraph.\n\n## Sub\n- one\n  - nested `x`\n- two\n\n| h1 | h2 |\n|---|---|\n| a | b |\n\n```rust\nfn x() {}\n```\n> quote\n\n# Next\nend";
+        assert_eq!(
+            show(text),
+            [
+                "heading 1-1 [Top] Top",
+                "paragraph 2-3 [Top] A very fine/paragraph.",
+                "heading 5-5 [Top > Sub] Sub",
+                "item 6-6 [Top > Sub] one",
+                "item 7-7 [Top > Sub] nested x",
+                "item 8-8 [Top > Sub] two",
+                "row 10-10 [Top > Sub] h1 | h2",
+                "row 12-12 [Top > Sub] a | b",
+                "code 14-16 [Top > Sub] fn x() {}",
+                "paragraph 17-17 [Top > Sub] quote",
+                "heading 19-19 [Next] Next",
+                "paragraph 20-20 [Next] end",
+            ]
+        );
+    }
+
+    #[test]
+    fn callouts_are_whole_and_injected_ones_are_left_out() {
+        let text =
+            "> [!tip]+ Title\n> body\n> > nested\n> - item\n\n> [!recall]- 3 memories\n> secret\n\nafter";
+        assert_eq!(show(text), ["callout 1-4 [-] Title/body/nested/item", "paragraph 9-9 [-] after"]);
+    }
+
+    #[test]
+    fn links_tags_ids_and_embeds_are_fields() {
+        let text = "See [[Note#h|that]] and [web](https://x.org/a) #tag/a ![[pic.png]] on 2026-11-20 ^id1\n\n- item\n\n^id2\n";
+        let mut found = Vec::new();
+        blocks(text, 0, &Lines::of(text), &mut found);
+        let first = &found[0];
+        assert_eq!(first.links, ["Note#h", "pic.png"]);
+        assert_eq!(first.tags, ["tag/a"]);
+        assert_eq!(first.dates, ["2026-11-20"]);
+        assert_eq!(first.block_id.as_deref(), Some("id1"));
+        assert!(first.text.starts_with("See that and web"), "{}", first.text);
+        assert!(first.extra.contains("https://x.org/a") && first.extra.contains("Note#h"));
+        assert_eq!(found[1].block_id.as_deref(), Some("id2"));
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn html_gives_its_words() {
+        assert_eq!(
+            show("<div align=\"center\">\n<b>Hello</b> you\n</div>\n"),
+            ["paragraph 1-3 [-] Hello you"]
+        );
+    }
+
+    #[test]
+    fn comments_are_blocks_of_their_own() {
+        let text = "%%\n# Not a heading\n- no item\n%%\n# Top\n- milk <!-- two\nlitres -->\n- tea %%green%% ^t\n\n<!-- last -->";
+        assert_eq!(
+            show(text),
+            [
+                "comment 2-3 [-] # Not a heading/- no item",
+                "heading 5-5 [Top] Top",
+                "item 6-6 [Top] milk",
+                "comment 6-7 [Top] two/litres",
+                "item 8-8 [Top] tea",
+                "comment 8-8 [Top] green",
+                "comment 10-10 [Top] last",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_long_paragraph_is_cut_with_places() {
+        let text = format!("x\n\n{}", "One sentence stands here.\nAnother follows it. ".repeat(100));
+        let mut found = Vec::new();
+        blocks(&text, 0, &Lines::of(&text), &mut found);
+        assert!(found.len() > 3);
+        for pair in found.windows(2) {
+            assert!(pair[0].end <= pair[1].start && pair[0].end_line <= pair[1].line);
+        }
+        assert!(found.iter().all(|b| b.text.len() <= MOST && b.start < b.end));
+    }
+}

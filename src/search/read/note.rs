@@ -1,0 +1,503 @@
+//! A file's bytes to a [`Note`]: which reader a file gets, and what its place in the vault adds.
+//!
+//! Pure: bytes, path and settings in, blocks out. A log's turns come from the log format, memory
+//! bullets get their section, a day's bullets their date; everything else is Markdown, a canvas's cards,
+//! or plain text.
+
+use std::sync::Arc;
+
+use crate::format::log::{self, EventKind, Resume};
+
+use crate::search::analyze::glob::Pattern;
+use crate::search::read::block::{Block, Kind, Lines, Note, Role};
+use crate::search::read::{decode, frontmatter, inline, markdown};
+
+/// What decides which files are indexed, and how.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The memory file.
+    pub memory: String,
+    /// The file of pins.
+    pub pinned: String,
+    /// The files of reminders and follow-ups.
+    pub agenda: [String; 2],
+    /// The folder of the days' notes.
+    pub daily: String,
+    /// The folder of transcripts.
+    pub logs: String,
+    /// The folder of summaries of transcripts, which say nothing that those don't: they aren't indexed.
+    pub summaries: String,
+    /// Further files to index, beside notes, canvases and bases.
+    pub include: Vec<String>,
+    /// Files to leave out.
+    pub exclude: Vec<String>,
+    /// Larger files are left out, in bytes.
+    pub max_file_bytes: u64,
+    /// The zone of dates without an offset.
+    pub zone: jiff::tz::TimeZone,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::from_settings(&crate::config::Settings::default(), jiff::tz::TimeZone::UTC)
+    }
+}
+
+impl Options {
+    /// What the vault's settings say.
+    pub fn from_settings(settings: &crate::config::Settings, zone: jiff::tz::TimeZone) -> Self {
+        let folder = |path: &str| path.trim_end_matches('/').to_owned();
+        Self {
+            memory: settings.paths.memory.clone(),
+            pinned: settings.paths.pinned.clone(),
+            agenda: [settings.paths.reminders.clone(), settings.paths.commitments.clone()],
+            daily: folder(&settings.paths.daily),
+            logs: folder(&settings.paths.logs),
+            summaries: folder(&settings.paths.summaries),
+            include: settings.index.include.clone(),
+            exclude: settings.index.exclude.clone(),
+            max_file_bytes: settings.index.max_file_bytes,
+            zone,
+        }
+    }
+
+    /// What the index depends on beside the notes: another text here means a rebuild.
+    pub fn fingerprint(&self) -> String {
+        let zone = self.zone.iana_name().unwrap_or("fixed");
+        format!(
+            "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {zone}",
+            crate::search::SCHEMA,
+            self.memory,
+            self.pinned,
+            self.daily,
+            self.logs,
+            self.summaries,
+            self.include,
+            self.exclude,
+            self.max_file_bytes
+        )
+    }
+
+    /// Whether a file of that path is indexed; the reason if a person left it out.
+    pub fn takes(&self, path: &str) -> Result<bool, &'static str> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let known = ["md", "markdown", "canvas", "base"].iter().any(|e| extension.eq_ignore_ascii_case(e));
+        let is_named = self.include.iter().any(|pattern| Pattern::new(pattern).covers(path));
+        let is_summary = path.strip_prefix(self.summaries.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        if (!known || is_summary) && !is_named {
+            return Ok(false);
+        }
+        if self.exclude.iter().any(|pattern| Pattern::new(pattern).covers(path)) {
+            return Err("left out by `[index] exclude`");
+        }
+        Ok(true)
+    }
+
+    /// The notes that the agent itself writes, the one of the day of `now` among them.
+    pub fn own_notes(&self, now: jiff::Timestamp) -> Vec<String> {
+        let today = now.to_zoned(self.zone.clone()).date();
+        let mut own = vec![self.memory.clone(), self.pinned.clone(), format!("{}/{today}.md", self.daily)];
+        own.extend_from_slice(&self.agenda);
+        own
+    }
+
+    /// Whether this is the path, or the beginning of the paths, of what the agent itself writes.
+    pub fn is_own(&self, path: &str) -> bool {
+        let is_below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        [&self.memory, &self.pinned, &self.agenda[0], &self.agenda[1]].into_iter().any(|own| own == path)
+            || path.strip_suffix('/').unwrap_or(path) == self.daily
+            || path.strip_suffix('/').unwrap_or(path) == self.logs
+            || path == self.sessions()
+            || [format!("{}/discord-channel", self.logs), format!("{}/discord-thread", self.logs)]
+                .iter()
+                .any(|folder| is_below(folder))
+    }
+
+    /// The folder of coding agents' sessions, with `/` at its end.
+    pub fn sessions(&self) -> String {
+        format!("{}/{}/", self.logs, log::SESSIONS)
+    }
+
+    /// Whether the blocks of a file are facts of their own: memories, pins, reminders, what a day brought.
+    pub fn is_list(&self, path: &str) -> bool {
+        [&self.memory, &self.pinned, &self.agenda[0], &self.agenda[1]].into_iter().any(|own| own == path)
+            || path.strip_prefix(self.daily.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// Whether the file is a transcript.
+    pub fn is_log(&self, path: &str) -> bool {
+        path.strip_prefix(self.logs.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+/// A parsed file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// Its blocks and names.
+    pub note: Note,
+    /// The words of its blocks' `head` field: title and aliases.
+    pub head: String,
+    /// The blocks that it pins: path without extension, block id.
+    pub pins: Vec<(String, String)>,
+    /// For a log: where the next reading goes on, as `offset line crlf context`.
+    pub resume: Option<String>,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// Why it can't be indexed, for a person.
+pub fn parse(path: &str, bytes: &[u8], options: &Options) -> Result<Parsed, String> {
+    if options.is_log(path) {
+        if let Some(log) = log::parse_headings(bytes) {
+            let context = log.header.as_ref().map(|header| header.context_id.as_str());
+            let context = context.filter(|context| !context.is_empty()).map(Arc::from);
+            // Its last turn may still grow: a changed one is read anew.
+            return Ok(Parsed { resume: None, ..turns(log, context.as_ref()) });
+        }
+        let log = log::parse(bytes);
+        if !log.blocks.is_empty() || log.header.is_some() {
+            let context = log.header.as_ref().map(|header| Arc::from(header.context_id.as_str()));
+            return Ok(without_tools(turns(log, context.as_ref()), path, options));
+        }
+    }
+    let (text, encoding) = decode::decode(bytes).ok_or("it is not text")?;
+    let mut parsed = Parsed::default();
+    let note = &mut parsed.note;
+    if encoding != decode::Encoding::Utf8 {
+        note.findings.push((1, format!("it is not in UTF-8 but {encoding:?}; it was searched all the same")));
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    stem.clone_into(&mut note.title);
+    match extension.to_ascii_lowercase().as_str() {
+        "md" | "markdown" => {
+            read_markdown(&text, &options.zone, note);
+            if path == options.memory {
+                bullets(note, Kind::Memory, |block| memory_bullet(block, &options.zone));
+                note.title.clear();
+            } else if path == options.pinned {
+                parsed.pins = pins(note);
+                bullets(note, Kind::Pin, |_| {});
+                note.title.clear();
+            } else if let Some(date) = day(path, stem, options) {
+                note.time = at(date.at(0, 0, 0, 0), &options.zone);
+                bullets(note, Kind::Daily, |block| daily_bullet(block, date, &options.zone));
+            }
+        }
+        "canvas" => canvas(&text, note),
+        _ => plain(&text, note),
+    }
+    let note = &mut parsed.note;
+    let named = || inline::dates(stem).first().and_then(|date| frontmatter::instant(date, &options.zone));
+    note.time = note.time.or_else(named);
+    for block in &mut note.blocks {
+        block.time = block.time.or(note.time);
+    }
+    if !note.title.is_empty() {
+        parsed.head = std::iter::once(&note.title)
+            .chain(&note.aliases)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n");
+    }
+    Ok(parsed)
+}
+
+/// Of a coding agent's session what was said is indexed, and not what its tools read and wrote: whole files, whose words
+/// are everybody's. `lcm grep` finds those.
+fn without_tools(mut parsed: Parsed, path: &str, options: &Options) -> Parsed {
+    if path.starts_with(&options.sessions()) {
+        parsed.note.blocks.retain(|block| block.role != Some(Role::Tool));
+    }
+    parsed
+}
+
+/// Reads what was appended to the log at `path` since `resume`; `None` where that can't be told from the rest.
+pub fn parse_appended(path: &str, bytes: &[u8], resume: &str, options: &Options) -> Option<Parsed> {
+    let mut parts = resume.splitn(4, ' ');
+    let mut number = || parts.next()?.parse::<usize>().ok();
+    let (offset, line, crlf) = (number()?, number()?, number()? == 1);
+    let context = parts.next().filter(|context| !context.is_empty()).map(Arc::from);
+    let parsed = turns(log::parse_from(bytes, Resume { offset, line, crlf }), context.as_ref());
+    Some(without_tools(parsed, path, options))
+}
+
+/// A log's turns. What was injected or is about the conversation itself is left out.
+fn turns(log: log::LogFile, context: Option<&Arc<str>>) -> Parsed {
+    let mut parsed = Parsed::default();
+    for found in log.blocks {
+        let role = match found.event.kind {
+            EventKind::User => Role::User,
+            EventKind::Agent => Role::Agent,
+            EventKind::Tool => Role::Tool,
+            EventKind::System | EventKind::Recall => continue,
+        };
+        let content = found.event.said();
+        if found.event.is_recall() || content.trim().is_empty() {
+            continue;
+        }
+        let most = if content.len() > 4 * markdown::MOST { markdown::MOST } else { content.len() };
+        for piece in inline::pieces(content, most) {
+            let text = content[piece].trim();
+            if text.is_empty() {
+                continue;
+            }
+            let mut block = Block::new(Kind::Turn, found.range.start, found.range.end, text.to_owned());
+            block.line = u32::try_from(found.line).unwrap_or(u32::MAX);
+            block.end_line = u32::try_from(found.end_line).unwrap_or(u32::MAX);
+            block.time = Some(found.event.at.as_second());
+            block.role = Some(role);
+            block.author = Some(Arc::from(found.event.author.as_str()));
+            block.context_id = context.cloned();
+            block.block_id.clone_from(&found.event.id);
+            block.tags = inline::tags(text, &[]);
+            block.dates = inline::dates(text);
+            // Who says it is part of what is remembered.
+            block.extra.clone_from(&found.event.author);
+            parsed.note.blocks.push(block);
+        }
+    }
+    let (end, context) = (log.end, context.map_or("", AsRef::as_ref));
+    parsed.resume = Some(format!("{} {} {} {context}", end.offset, end.line, u8::from(end.crlf)));
+    parsed
+}
+
+fn read_markdown(text: &str, zone: &jiff::tz::TimeZone, note: &mut Note) {
+    let lines = Lines::of(text);
+    let body = frontmatter::split(text).map_or(0, |(yaml, body)| {
+        frontmatter::read(&text[yaml.clone()], yaml.start, zone, note);
+        body
+    });
+    for block in &mut note.blocks {
+        lines.place(block);
+    }
+    markdown::blocks(text, body, &lines, &mut note.blocks);
+}
+
+/// Makes list items bullets of `kind`.
+fn bullets(note: &mut Note, kind: Kind, each: impl Fn(&mut Block)) {
+    for block in note.blocks.iter_mut().filter(|block| block.kind == Kind::Item) {
+        block.kind = kind;
+        each(block);
+    }
+}
+
+/// `[timestamp] text` under `## Section` is indexed as `Section: text`.
+fn memory_bullet(block: &mut Block, zone: &jiff::tz::TimeZone) {
+    if let Some((stamp, text)) = block.text.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+        && let Some(time) = stamped(stamp, zone)
+    {
+        block.time = Some(time);
+        block.text = text.trim_start().to_owned();
+    }
+    if let Some(section) = block.section.as_deref().and_then(|path| path.rsplit(" > ").next()) {
+        block.text = format!("{section}: {}", block.text);
+    }
+}
+
+/// `14:02 text` in the note of a day is indexed as `2026-11-20 14:02 text`.
+fn daily_bullet(block: &mut Block, date: jiff::civil::Date, zone: &jiff::tz::TimeZone) {
+    let clock = block.text.split_whitespace().next().filter(|word| word.len() == 5);
+    if let Some(time) = clock.and_then(|clock| clock.parse::<jiff::civil::Time>().ok()) {
+        block.time = at(date.to_datetime(time), zone);
+    }
+    block.text = format!("{date} {}", block.text);
+}
+
+fn stamped(text: &str, zone: &jiff::tz::TimeZone) -> Option<i64> {
+    if let Ok(instant) = text.parse::<jiff::Timestamp>() {
+        return Some(instant.as_second());
+    }
+    let civil = text.parse::<jiff::civil::DateTime>().ok();
+    at(civil.or_else(|| Some(text.parse::<jiff::civil::Date>().ok()?.at(0, 0, 0, 0)))?, zone)
+}
+
+fn at(civil: jiff::civil::DateTime, zone: &jiff::tz::TimeZone) -> Option<i64> {
+    civil.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp().as_second())
+}
+
+/// The date of a day's note.
+fn day(path: &str, stem: &str, options: &Options) -> Option<jiff::civil::Date> {
+    path.strip_prefix(options.daily.as_str())?.strip_prefix('/')?;
+    stem.parse().ok()
+}
+
+/// The targets of links to blocks: path without extension, block id.
+fn pins(note: &Note) -> Vec<(String, String)> {
+    let links = note.blocks.iter().flat_map(|block| &block.links);
+    links
+        .filter_map(|link| {
+            let (path, id) = link.split_once("#^")?;
+            Some((path.strip_suffix(".md").unwrap_or(path).to_owned(), id.to_owned()))
+        })
+        .collect()
+}
+
+/// The cards of a canvas.
+fn canvas(text: &str, note: &mut Note) {
+    let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
+        if !text.trim().is_empty() {
+            note.findings.push((1, "the canvas is not valid JSON; it was searched as text".to_owned()));
+        }
+        plain(text, note);
+        return;
+    };
+    let lines = Lines::of(text);
+    let mut from = 0;
+    for node in json["nodes"].as_array().into_iter().flatten() {
+        let words: Vec<&str> =
+            ["text", "label", "url", "file"].iter().filter_map(|key| node[*key].as_str()).collect();
+        let card = words.join("\n");
+        if card.trim().is_empty() {
+            continue;
+        }
+        // The card's place: its id stands in the file once.
+        let at = node["id"].as_str().and_then(|id| text[from..].find(id)).map_or(from, |found| from + found);
+        let mut block = Block::new(Kind::Canvas, at, at + 1, card);
+        lines.place(&mut block);
+        block.tags = inline::tags(&block.text, &[]);
+        block.links.extend(node["file"].as_str().map(str::to_owned));
+        note.blocks.push(block);
+        from = if text.is_char_boundary(at + 1) { at } else { from };
+    }
+}
+
+/// Any other text: a block for each stretch between empty lines.
+fn plain(text: &str, note: &mut Note) {
+    let lines = Lines::of(text);
+    let mut start = 0;
+    let mut stretch = 0..0;
+    let mut flush = |stretch: std::ops::Range<usize>| {
+        for piece in inline::pieces(&text[stretch.clone()], markdown::MOST) {
+            let words = &text[stretch.start + piece.start..stretch.start + piece.end];
+            if !words.trim().is_empty() {
+                let from = stretch.start + piece.start;
+                let mut block =
+                    Block::new(Kind::Text, from, from + words.trim_end().len(), words.trim().to_owned());
+                lines.place(&mut block);
+                note.blocks.push(block);
+            }
+        }
+    };
+    for line in text.split_inclusive('\n') {
+        if line.trim().is_empty() {
+            flush(stretch.clone());
+            stretch = start + line.len()..start + line.len();
+        } else {
+            stretch.end = start + line.len();
+        }
+        start += line.len();
+    }
+    flush(stretch);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(path: &str, text: &str) -> Vec<String> {
+        let parsed = parse(path, text.as_bytes(), &Options::default()).unwrap();
+        parsed
+            .note
+            .blocks
+            .iter()
+            .map(|b| format!("{} {}-{} {}", b.kind, b.line, b.end_line, b.text.replace('\n', "/")))
+            .collect()
+    }
+
+    #[test]
+    fn memory_and_daily_bullets_say_what_they_belong_to() {
+        assert_eq!(
+            show("MEMORY.md", "# Memory\n## Kyle\n- [2026-05-08T14:00:00Z] prefers TypeScript\n  and tea\n"),
+            ["heading 1-1 Memory", "heading 2-2 Kyle", "memory 3-4 Kyle: prefers TypeScript/and tea"]
+        );
+        let parsed = parse("daily/2026-11-20.md", b"- 14:02 saw the dentist\n", &Options::default()).unwrap();
+        let block = &parsed.note.blocks[0];
+        assert_eq!(block.text, "2026-11-20 14:02 saw the dentist");
+        assert_eq!(block.time, "2026-11-20T14:02:00Z".parse().ok().map(jiff::Timestamp::as_second));
+    }
+
+    #[test]
+    fn pins_name_what_they_pin() {
+        let parsed =
+            parse("Pinned.md", b"- [[logs/t/1/a_0001#^01J]]\n- plain\n", &Options::default()).unwrap();
+        assert_eq!(parsed.pins, [("logs/t/1/a_0001".to_owned(), "01J".to_owned())]);
+        assert!(parsed.note.blocks.iter().any(|b| b.kind == Kind::Pin && b.text == "plain"));
+    }
+
+    #[test]
+    fn a_session_gives_what_was_said_and_not_what_tools_did() {
+        let event = |kind: &str, said: &str, id: u8| {
+            format!("\n> [!{kind}] 2026-01-30T14:23:55Z x\n> {said}\n\n^01JGXYZ000000000000000000{id}\n")
+        };
+        let head = "---\nsurface: claude-code\ncontext_id: garden\n---\n".to_owned();
+        let text = head + &event("user", "fix it", 1) + &event("tool", "whole files", 2);
+        let words = |parsed: Parsed| parsed.note.blocks.into_iter().map(|b| b.text).collect::<Vec<_>>();
+        let read = |path: &str, text: &str| parse(path, text.as_bytes(), &Options::default()).unwrap();
+        let path = "logs/claude-code/garden/s.md";
+        let first = read(path, &text);
+        let resume = first.resume.clone().unwrap();
+        assert_eq!(words(first), ["fix it"]);
+        assert_eq!(words(read("logs/routines/a/s.md", &text)), ["fix it", "whole files"]);
+        let more = text + &event("tool", "more files", 3) + &event("agent", "done", 4);
+        let appended = parse_appended(path, more.as_bytes(), &resume, &Options::default()).unwrap();
+        assert_eq!(words(appended), ["done"]);
+    }
+
+    #[test]
+    fn a_log_gives_its_turns_but_nothing_injected() {
+        let text = "---\nsurface: discord-channel\ncontext_id: \"7\"\nstarted: 2026-01-30T14:23:55Z\n---\n\n\
+> [!user] 2026-01-30T14:23:55Z Alice\n> first\n> line\n\n^01JGXYZ0000000000000000001\n\n\
+> [!recall]- 2026-01-30T14:23:56Z\n> secret memory\n\n^01JGXYZ0000000000000000002\n\n\
+> [!agent] 2026-01-30T14:23:57Z Bot\n> answer\n\n^01JGXYZ0000000000000000003\n";
+        let parsed =
+            parse("logs/discord-channel/7/20260130T142355Z_0001.md", text.as_bytes(), &Options::default())
+                .unwrap();
+        let texts: Vec<&str> = parsed.note.blocks.iter().map(|b| b.text.as_str()).collect();
+        assert_eq!(texts, ["first\nline", "answer"]);
+        let turn = &parsed.note.blocks[0];
+        assert_eq!((turn.line, turn.role, turn.context_id.as_deref()), (7, Some(Role::User), Some("7")));
+        assert_eq!(turn.block_id.as_deref(), Some("01JGXYZ0000000000000000001"));
+        let resume = parsed.resume.unwrap();
+        let more =
+            format!("{text}\n> [!user] 2026-01-30T14:25:00Z Alice\n> more\n\n^01JGXYZ0000000000000000004\n");
+        let appended = parse_appended("logs/a.md", more.as_bytes(), &resume, &Options::default()).unwrap();
+        let all = parse("logs/x/7/a.md", more.as_bytes(), &Options::default()).unwrap();
+        assert_eq!(appended.note.blocks.len(), 1);
+        assert_eq!(appended.note.blocks[0].line, all.note.blocks[2].line);
+    }
+
+    #[test]
+    fn a_transcript_with_a_heading_a_turn_is_a_conversation() {
+        let text = "---\nchannel: pets-1\nsession: 1\nstarted: 2026-01-30T14:23:55Z\n---\n\n\
+## 2026-01-30T14:23:55Z user Alice ^D1-1\nfirst\nline\n\n## 2026-01-30T14:24:25Z user Bob ^D1-2\n\n";
+        let parsed =
+            parse("logs/x/pets-1/20260130T142355Z_0001.md", text.as_bytes(), &Options::default()).unwrap();
+        // A turn without words is none.
+        assert_eq!(parsed.note.blocks.len(), 1);
+        let turn = &parsed.note.blocks[0];
+        assert_eq!(
+            (turn.kind, turn.line, turn.end_line, turn.text.as_str()),
+            (Kind::Turn, 7, 9, "first\nline")
+        );
+        assert_eq!((turn.author.as_deref(), turn.role), (Some("Alice"), Some(Role::User)));
+        assert_eq!((turn.context_id.as_deref(), turn.block_id.as_deref()), (Some("pets-1"), Some("D1-1")));
+        assert_eq!(turn.time, "2026-01-30T14:23:55Z".parse().ok().map(jiff::Timestamp::as_second));
+        assert_eq!(parsed.resume, None);
+        // Elsewhere in the vault a heading is a heading.
+        let blocks = parse("notes/a.md", text.as_bytes(), &Options::default()).unwrap().note.blocks;
+        assert!(blocks.iter().all(|block| block.kind != Kind::Turn));
+    }
+
+    #[test]
+    fn canvases_bases_and_odd_files_give_their_text() {
+        let text = "{\"nodes\":[{\"id\":\"a1\",\"type\":\"text\",\"text\":\"Card #one\"},\n{\"id\":\"b2\",\"type\":\"file\",\"file\":\"N.md\"}]}";
+        assert_eq!(show("x.canvas", text), ["canvas 1-1 Card #one", "canvas 2-2 N.md"]);
+        assert_eq!(show("x.base", "views:\n  - a\n\nb"), ["text 1-2 views:/  - a", "text 4-4 b"]);
+        assert_eq!(show("x.canvas", "{broken"), ["text 1-1 {broken"]);
+        assert!(parse("x.md", &[0u8; 100], &Options::default()).is_err());
+        assert!(show("x.md", "").is_empty());
+    }
+}

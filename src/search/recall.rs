@@ -1,0 +1,344 @@
+//! [`Recall`]: the index's other half, opened once and asked often.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard};
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::embed::retry::{self, Backoff};
+use crate::embed::{self, EmbedError, Fixed, Provider, Purpose};
+use crate::search::rank::signals::{Candidates, Work};
+use crate::search::retrieve::nearest::Nearest;
+use crate::search::store::corpus::blocks::{Corpus, names_of, without_names};
+use crate::search::store::corpus::matrix::{Matrix, Probe};
+use crate::search::{Index, IndexError};
+use crate::workspace::Workspace;
+
+/// What meaning needs of so many blocks is made while somebody waits.
+const AT_ONCE: u64 = 200_000;
+/// A question doesn't wait longer than this for a model's endpoint.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Why recall could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RecallError {
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The settings' model.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+}
+
+impl From<rusqlite::Error> for RecallError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Index(IndexError::from(error))
+    }
+}
+
+/// Search and recall over one vault's index.
+#[derive(Debug)]
+pub struct Recall {
+    pub(in crate::search) index: Arc<Index>,
+    pub(in crate::search) settings: Settings,
+    pub(in crate::search) zone: TimeZone,
+    pub(in crate::search) clock: Arc<dyn Clock>,
+    pub(in crate::search) file: PathBuf,
+    /// Whose vectors blocks get, beside the settings' model.
+    pub(in crate::search) table: Fixed,
+    /// Why that isn't the settings' one.
+    table_error: Option<EmbedError>,
+    pub(in crate::search) state: RwLock<State>,
+    /// The last question's room, for the next one.
+    pub(in crate::search) work: Mutex<Option<Work>>,
+    /// Whether it answers again and again, and is told when nobody waits ([`Recall::rest`], [`Recall::save`]).
+    pub(in crate::search) is_resident: bool,
+    /// What was found damaged and made anew since the last answer.
+    pub(in crate::search) mended: Mutex<Option<String>>,
+    /// Whether words answer where all blocks would first have to be gone through, and for how many that is.
+    pub(in crate::search) is_hasty: bool,
+    pub(in crate::search) at_once: u64,
+    pub(in crate::search) making: Arc<AtomicBool>,
+    /// Whether the process ends with its answer, so that another one must make it.
+    pub(in crate::search) is_leaving: bool,
+    provider: OnceLock<Result<Option<Arc<dyn Provider>>, EmbedError>>,
+    patience: Duration,
+}
+
+/// What is kept between questions.
+#[derive(Debug, Default)]
+pub(in crate::search) struct State {
+    /// The blocks.
+    pub corpus: Corpus,
+    /// Which state of the index they are of; none before the first question.
+    pub of: Option<Stamp>,
+    /// The notes that were read past that state, and may be taken back before they are committed.
+    pub beyond: BTreeSet<String>,
+    /// Goes up whenever it is brought to another state.
+    pub turn: u64,
+    /// Slots that are not in the saved file.
+    pub unsaved: usize,
+    /// All living blocks, as candidates, once they were asked for.
+    pub all: OnceLock<Candidates>,
+    /// Those that may be given unasked, where that isn't all.
+    pub told: OnceLock<Candidates>,
+    /// The vectors of the settings' model, by slot, where it isn't the built-in one.
+    pub model: Option<(String, Matrix)>,
+}
+
+/// A state of the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::search) struct Stamp {
+    /// Which making of the index it is of.
+    pub epoch: i64,
+    pub generation: u64,
+    pub committed: i64,
+    pub docs: u64,
+}
+
+impl Stamp {
+    /// As the saved corpus has it.
+    pub fn to_bytes(self) -> [u8; 32] {
+        let mut out = [0; 32];
+        let numbers =
+            [self.epoch.cast_unsigned(), self.generation, self.committed.cast_unsigned(), self.docs];
+        for (to, number) in out.chunks_exact_mut(8).zip(numbers) {
+            to.copy_from_slice(&number.to_le_bytes());
+        }
+        out
+    }
+
+    /// From [`Stamp::to_bytes`].
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let number = |at: usize| u64::from_le_bytes(numbers[at]);
+        Self {
+            epoch: number(0).cast_signed(),
+            generation: number(1),
+            committed: number(2).cast_signed(),
+            docs: number(3),
+        }
+    }
+}
+
+/// A question's vector and the matrix that it goes with.
+pub(in crate::search) struct Asked {
+    pub probe: Option<Probe>,
+    /// Whether it goes with the built-in vectors.
+    pub is_builtin: bool,
+    /// What a person should know.
+    pub warning: Option<String>,
+    /// The percentage of the candidates that the settings' model has embedded, where that isn't the built-in one.
+    pub embedded: Option<u8>,
+    /// What is nearest to it, once that was looked for.
+    pub nearest: OnceCell<Nearest>,
+}
+
+impl Recall {
+    /// On a vault's index. Nothing is read yet.
+    pub fn new(index: Arc<Index>, settings: &Settings, clock: Arc<dyn Clock>) -> Self {
+        let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
+        let file = index.cache().join("recall.bin");
+        let (table, table_error) = Fixed::of(settings, index.vault().root());
+        let corpus = Corpus { table: table.clone(), ..Corpus::new() };
+        let state = RwLock::new(State { corpus, ..State::default() });
+        Self {
+            index,
+            settings: settings.clone(),
+            zone,
+            clock,
+            file,
+            table,
+            table_error,
+            state,
+            work: Mutex::default(),
+            is_resident: false,
+            mended: Mutex::default(),
+            is_hasty: false,
+            at_once: AT_ONCE,
+            making: Arc::default(),
+            is_leaving: false,
+            provider: OnceLock::new(),
+            patience: PATIENCE,
+        }
+    }
+
+    /// The same, with another patience for a model's endpoint.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The same for a process that answers again and again. It keeps a question's room for the next one however large the
+    /// vault is, until [`Recall::rest`], and saves what it learned in [`Recall::save`], not while somebody waits.
+    #[must_use]
+    pub fn resident(mut self) -> Self {
+        self.is_resident = true;
+        self
+    }
+
+    /// The same for whoever is not to wait until meaning is made of more than `blocks` (so many as take a second or two,
+    /// where none is given): words answer meanwhile, and the answer says so.
+    #[must_use]
+    pub fn hasty(mut self, blocks: Option<u64>) -> Self {
+        self.is_hasty = true;
+        self.at_once = blocks.unwrap_or(AT_ONCE);
+        self
+    }
+
+    /// The same for a process that ends with its answer: what is to be made behind it, it leaves to another one
+    /// ([`Recall::is_making`] says that there is something).
+    #[must_use]
+    pub fn leaving(mut self) -> Self {
+        self.is_leaving = true;
+        self
+    }
+
+    /// No question is expected soon: what the next one needs is made again then.
+    pub fn rest(&self) {
+        *self.work() = None;
+        self.save();
+    }
+
+    /// On a workspace's index, which is opened.
+    ///
+    /// # Errors
+    /// As [`Index::open`].
+    pub fn of(workspace: &Workspace) -> Result<Self, RecallError> {
+        let cache: &Path = &workspace.dirs.cache;
+        let index =
+            Index::of(workspace.vault.clone(), &workspace.settings, cache, Arc::clone(&workspace.clock))?;
+        Ok(Self::new(Arc::new(index), &workspace.settings, Arc::clone(&workspace.clock)))
+    }
+
+    /// The index beneath.
+    pub fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    /// The settings' model; none where they say `none`.
+    ///
+    /// # Errors
+    /// The settings don't name a usable one.
+    pub fn provider(&self) -> Result<Option<Arc<dyn Provider>>, EmbedError> {
+        self.provider.get_or_init(|| embed::open(&self.settings, self.index.vault().root())).clone()
+    }
+
+    /// Whether it would find the same in the files that its vectors come from.
+    pub fn is_current(&self) -> bool {
+        self.table.is_current()
+    }
+
+    /// Whether the settings' model is the built-in one.
+    pub fn is_builtin(&self) -> bool {
+        self.settings.embed.provider == "builtin"
+    }
+
+    pub(in crate::search) fn work(&self) -> MutexGuard<'_, Option<Work>> {
+        self.work.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(in crate::search) fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The vector of a question, by the settings' model where it has vectors for nearly all of the scope
+    /// and can be reached, else by the built-in one.
+    pub(in crate::search) fn ask(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
+        let mut asked = self.ask_model(text, state, candidates);
+        if let Some(error) = &self.table_error {
+            let words = format!("{error}; the built-in table is used");
+            asked.warning = Some(asked.warning.map_or(words.clone(), |other| format!("{other}; {words}")));
+        }
+        asked
+    }
+
+    fn ask_model(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
+        // Only the names of who speaks here: another conversation's Rose is a flower in this one.
+        let names = names_of(candidates.authors.iter().map(|author| state.corpus.author_name(*author)));
+        let text = without_names(text, &names);
+        if !embed::is_on(&self.settings) {
+            return Asked {
+                probe: None,
+                is_builtin: true,
+                warning: None,
+                embedded: None,
+                nearest: OnceCell::new(),
+            };
+        }
+        let builtin = |warning: Option<String>, embedded| {
+            let warning = warning.map(|why| format!("{why}; ranked with the built-in vectors"));
+            Asked {
+                probe: Probe::new(&self.table.embed(&text)),
+                is_builtin: true,
+                warning,
+                embedded,
+                nearest: OnceCell::new(),
+            }
+        };
+        if self.is_builtin() {
+            return builtin(None, None);
+        }
+        let provider = match self.provider() {
+            Ok(Some(provider)) => provider,
+            Ok(None) => return builtin(None, None),
+            Err(error) => return builtin(Some(error.to_string()), None),
+        };
+        let Some((name, matrix)) = state.model.as_ref().filter(|(name, _)| name == provider.name()) else {
+            return builtin(Some(format!("nothing is embedded by `{}` yet", provider.name())), Some(0));
+        };
+        let slots = || candidates.slots().filter(|slot| state.corpus.has_vector(*slot));
+        let (all, with) = (slots().count(), slots().filter(|slot| matrix.has(*slot as usize)).count());
+        let share = with * 100 / all.max(1);
+        let embedded = u8::try_from(if all == 0 { 100 } else { share }).ok();
+        // Half-embedded memory would hide the other half.
+        if with * 20 < all * 19 {
+            return builtin(Some(format!("`{name}` has embedded {share} % so far")), embedded);
+        }
+        match wait_for(&*provider, text.to_string(), self.patience) {
+            Ok(vector) if vector.len() == matrix.dimensions() => Asked {
+                probe: Probe::new(&vector),
+                is_builtin: false,
+                warning: None,
+                embedded,
+                nearest: OnceCell::new(),
+            },
+            Ok(vector) => {
+                let (now, then) = (vector.len(), matrix.dimensions());
+                let why = format!("`{name}` answers with dimension {now}, its stored vectors have {then}");
+                builtin(Some(why), embedded)
+            }
+            Err(error) => builtin(Some(error.to_string()), embedded),
+        }
+    }
+}
+
+/// Embeds one question, whether or not the caller is inside an asynchronous runtime.
+fn wait_for(provider: &dyn Provider, text: String, patience: Duration) -> Result<Vec<f32>, EmbedError> {
+    let unreachable = |reason: &str| EmbedError::Unreachable {
+        provider: provider.name().to_owned(),
+        reason: reason.to_owned(),
+        after: None,
+    };
+    let texts = [text];
+    let ask = || -> Result<Vec<f32>, EmbedError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| unreachable(&error.to_string()))?;
+        let vectors = runtime.block_on(async {
+            let call = retry::embed(provider, &texts, Purpose::Query, Backoff::WAITING);
+            tokio::time::timeout(patience, call)
+                .await
+                .unwrap_or_else(|_| Err(unreachable("no answer in time")))
+        })?;
+        vectors.into_iter().next().ok_or_else(|| unreachable("no vector"))
+    };
+    let answer = std::thread::scope(|scope| scope.spawn(ask).join());
+    answer.unwrap_or_else(|_| Err(unreachable("it failed")))
+}

@@ -1,0 +1,189 @@
+//! Which blocks may answer, their statistics, and plain BM25 over them.
+//!
+//! The statistics are those of the candidates alone, taken at the time of the question.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::search::analyze::stems::Shape;
+use crate::search::query::question::Question;
+use crate::search::retrieve::nearest::Judge;
+use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::layer::BITS;
+
+/// BM25's saturation and length normalisation (Robertson; Lucene's defaults).
+pub const K1: f32 = 1.2;
+/// See [`K1`].
+pub const B: f32 = 0.75;
+/// A turn's neighbours count in its text with these weights: offset of the neighbour, weight.
+pub(in crate::search) const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
+
+/// The slots of a note's blocks.
+#[derive(Debug)]
+pub struct NoteSlots {
+    /// Its slots.
+    pub slots: Range<u32>,
+    /// Its number.
+    pub note: u32,
+    /// Whether a log's events are among them.
+    pub has_turns: bool,
+}
+
+/// The blocks that a question may be answered from: those of some notes, and their statistics.
+#[derive(Debug)]
+pub struct Candidates {
+    /// Whether each note's blocks are.
+    pub is: Vec<bool>,
+    /// The notes whose blocks are, in the order of their slots.
+    pub notes: Vec<NoteSlots>,
+    /// How many are.
+    pub count: usize,
+    /// Whether some are no events of a log.
+    pub has_notes: bool,
+    /// Whether some are.
+    pub has_turns: bool,
+    /// Who speaks in them, each once, by number.
+    pub authors: Vec<u32>,
+    pub(in crate::search) mean_length: f32,
+    pub(in crate::search) mean_window: f32,
+    pub(in crate::search) mean_session: f32,
+    /// Those by which the others' nearness is judged, once they are needed.
+    pub(in crate::search) judges: OnceLock<Vec<Judge>>,
+}
+
+impl Candidates {
+    /// The blocks of the living notes that `takes` their path.
+    pub fn new(corpus: &Corpus, takes: impl Fn(&str) -> bool) -> Self {
+        let mut this = Self {
+            is: vec![false; corpus.files().len()],
+            notes: Vec::new(),
+            count: 0,
+            has_notes: false,
+            has_turns: false,
+            authors: Vec::new(),
+            mean_length: 0.0,
+            mean_window: 0.0,
+            mean_session: 0.0,
+            judges: OnceLock::new(),
+        };
+        let (mut length, mut window) = (0_u64, 0.0_f64);
+        let mut is_author = vec![false; corpus.authors().len()];
+        for (id, note) in (0..).zip(corpus.files()) {
+            if !note.alive || note.slots.is_empty() || !takes(&note.path) {
+                continue;
+            }
+            this.is[id as usize] = true;
+            this.notes.push(NoteSlots { slots: note.slots.clone(), note: id, has_turns: note.has_turns });
+            this.count += note.slots.len();
+            this.has_notes |= note.has_notes;
+            this.has_turns |= note.has_turns;
+            for author in &note.authors {
+                if is_author.get_mut(*author as usize).is_some_and(|known| !std::mem::replace(known, true)) {
+                    this.authors.push(*author);
+                }
+            }
+            length += u64::from(note.terms);
+            window += f64::from(note.windows);
+        }
+        if !this.notes.is_sorted_by_key(|own| own.slots.start) {
+            this.notes.sort_unstable_by_key(|own| own.slots.start);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "means need no more")]
+        {
+            let count = this.count.max(1) as f64;
+            this.mean_length = (length as f64 / count).max(1e-9) as f32;
+            this.mean_window = (window / count).max(1e-9) as f32;
+            this.mean_session = (length as f64 / this.notes.len().max(1) as f64).max(1e-9) as f32;
+        }
+        this
+    }
+
+    /// Whether a slot is one.
+    pub fn has(&self, corpus: &Corpus, slot: u32) -> bool {
+        self.is[corpus.meta(slot).file as usize]
+    }
+
+    /// All slots, ascending.
+    pub fn slots(&self) -> impl Iterator<Item = u32> {
+        self.notes.iter().flat_map(|own| own.slots.clone())
+    }
+
+    /// The place of the first note from `from` on that ends behind `slot`: a few steps where that is near.
+    pub(in crate::search) fn reaching(&self, slot: u32, from: usize) -> usize {
+        let notes = self.notes.get(from..).unwrap_or(&[]);
+        let is_before = |own: &NoteSlots| own.slots.end <= slot;
+        let mut far = 1;
+        while notes.get(far - 1).is_some_and(is_before) {
+            far *= 2;
+        }
+        let (near, far) = (far / 2, far.min(notes.len()));
+        from + near + notes[near..far].partition_point(is_before)
+    }
+}
+
+/// The slot `offset` places beside `slot` in the same note, where it exists.
+pub(in crate::search) fn beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
+    let at = slot.checked_add_signed(offset)?;
+    let same = at >> BITS == slot >> BITS && corpus.has(at);
+    (same && corpus.meta(at).file == corpus.meta(slot).file).then_some(at)
+}
+
+pub(in crate::search) fn is_turn(corpus: &Corpus, slot: u32) -> bool {
+    corpus.shape(slot).has(Shape::TURN)
+}
+
+/// The length of a block's window: its own and, for turns, its neighbours' by their weight.
+pub(in crate::search) fn window_length(corpus: &Corpus, slot: u32) -> f32 {
+    let own = f32::from(corpus.meta(slot).length);
+    if !is_turn(corpus, slot) {
+        return own;
+    }
+    WINDOW
+        .iter()
+        .filter_map(|(offset, weight)| {
+            Some(weight * f32::from(corpus.meta(beside(corpus, slot, *offset)?).length))
+        })
+        .sum()
+}
+
+pub(in crate::search) fn answers(corpus: &Corpus, slot: u32) -> bool {
+    is_turn(corpus, slot)
+        && beside(corpus, slot, -1).is_some_and(|before| corpus.shape(before).has(Shape::QUESTION))
+}
+
+/// Lucene's BM25 idf of a term in `df` of `n` documents.
+pub fn idf(df: f32, n: f32) -> f32 {
+    (1.0 + (n - df + 0.5) / (df + 0.5)).ln()
+}
+
+/// BM25 of one term.
+pub fn bm25(tf: f32, idf: f32, length: f32, mean: f32) -> f32 {
+    idf * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / mean))
+}
+
+/// Plain BM25 of each slot, for the published formulas and as the measure of all else.
+pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question) -> Vec<f32> {
+    let mut out = vec![0.0; corpus.len()];
+    #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+    let n = candidates.count as f32;
+    for asked in &question.asked {
+        let mut found = Vec::new();
+        corpus.each(&asked.term, |slot, tf| {
+            if candidates.has(corpus, slot) {
+                found.push((slot, f32::from(tf)));
+            }
+        });
+        #[expect(clippy::cast_precision_loss, reason = "counts of blocks")]
+        let rarity = idf(found.len() as f32, n);
+        for (slot, tf) in found {
+            let length = f32::from(corpus.meta(slot).length);
+            out[slot as usize] += bm25(tf, rarity, length, candidates.mean_length);
+        }
+    }
+    out
+}
+/// The turn `offset` places beside a turn: a candidate as that is, as all blocks of a note are or none.
+pub(in crate::search) fn turn_beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
+    let at = beside(corpus, slot, offset)?;
+    (is_turn(corpus, slot) && is_turn(corpus, at)).then_some(at)
+}

@@ -1,0 +1,126 @@
+//! Nearness in meaning: the cosines of the question's vector and those of blocks, and the signals from them.
+//!
+//! Among many blocks a few are chosen beforehand ([`crate::search::retrieve::nearest`]).
+
+use std::collections::HashMap;
+
+use crate::search::analyze::stems::Shape;
+use crate::search::rank::accumulator::Sink;
+use crate::search::rank::signal::Signal;
+use crate::search::retrieve::candidates::{Candidates, turn_beside};
+use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::matrix::{Matrix, Probe};
+use crate::search::store::corpus::wide;
+
+/// The usual mean and spread of the built-in model's cosines between a question and a memory's blocks, and for
+/// how many blocks they count.
+const USUAL: (f64, f64, f64) = (0.147, 0.1, 20.0);
+
+/// The vectors to compare with, and the question's own.
+#[derive(Debug, Clone, Copy)]
+pub struct Vectors<'a> {
+    /// Rows by slot; none for the corpus's own.
+    pub matrix: Option<&'a Matrix>,
+    /// The question's vector.
+    pub probe: &'a Probe,
+}
+
+impl Vectors<'_> {
+    /// The cosines of the question and those of `slots` that have a vector.
+    pub(in crate::search) fn cosines(
+        &self,
+        corpus: &Corpus,
+        slots: impl Iterator<Item = u32>,
+    ) -> Vec<(u32, f32)> {
+        let Some(matrix) = self.matrix else {
+            return slots.filter_map(|slot| Some((slot, self.cosine(corpus, slot)?))).collect();
+        };
+        // First where the vectors stand, so that the wide loop is nothing but arithmetic.
+        let rows = slots.filter(|slot| matrix.has(*slot as usize));
+        let rows: Vec<_> = rows.map(|slot| (slot, matrix.row_parts(slot as usize))).collect();
+        let mut out: Vec<(u32, f32)> = rows.iter().map(|(slot, ..)| (*slot, 0.0)).collect();
+        wide::wide(|| {
+            for ((_, (values, scale)), (_, cosine)) in rows.iter().zip(&mut out) {
+                *cosine = self.probe.cosine(values, *scale);
+            }
+        });
+        out
+    }
+
+    /// The cosine of the question and a block; none where that has no vector.
+    fn cosine(&self, corpus: &Corpus, slot: u32) -> Option<f32> {
+        match self.matrix {
+            Some(matrix) => matrix.has(slot as usize).then(|| matrix.cosine(self.probe, slot as usize)),
+            None => corpus.cosine(self.probe.sums.as_ref()?, slot),
+        }
+    }
+}
+
+/// The cosines, standardised over the candidates that have a vector (or a sample of them): of all candidates, or
+/// of those that are listed.
+pub fn semantic(
+    corpus: &Corpus,
+    candidates: &Candidates,
+    vectors: Vectors<'_>,
+    listed: Option<&[u32]>,
+    sample: &[f32],
+    sink: &mut impl Sink,
+) {
+    let cosines = match listed {
+        Some(listed) => vectors.cosines(corpus, listed.iter().copied()),
+        None => vectors.cosines(corpus, candidates.slots()),
+    };
+    let Some((mean, scale)) = (match listed {
+        Some(_) if !sample.is_empty() => spread_of(sample.iter().copied()),
+        _ => spread_of(cosines.iter().map(|(_, cosine)| *cosine)),
+    }) else {
+        return;
+    };
+    let mut most: HashMap<u32, f32> = HashMap::new();
+    for (slot, cosine) in &cosines {
+        let most = most.entry(corpus.meta(*slot).file).or_insert(f32::MIN);
+        *most = most.max(*cosine);
+    }
+    let standard = |cosine: f32| (cosine - mean) * scale;
+    // Ascending, as the candidates are.
+    let at = |slot: u32| cosines.binary_search_by_key(&slot, |(slot, _)| *slot).ok().map(|at| cosines[at].1);
+    for (slot, cosine) in &cosines {
+        sink.near(*slot, *cosine, standard(*cosine));
+        sink.add(Signal::Vector, *slot, standard(*cosine));
+        sink.add(Signal::VectorSession, *slot, standard(most[&corpus.meta(*slot).file]));
+        let beside = [-2, -1, 1, 2].into_iter().filter_map(|offset| at(turn_beside(corpus, *slot, offset)?));
+        if let Some(nearest) = beside.max_by(f32::total_cmp) {
+            sink.add(Signal::VectorBeside, *slot, standard(nearest));
+        }
+        // A question that is near in meaning speaks for the answer to it.
+        if let Some(before) = turn_beside(corpus, *slot, -1)
+            && corpus.shape(before).has(Shape::QUESTION)
+            && let Some(cosine) = vectors.cosine(corpus, before)
+        {
+            sink.add(Signal::AnswersVector, *slot, standard(cosine));
+        }
+    }
+}
+
+/// The mean of cosines and one over their spread. A few have no spread to speak of: they are joined by as many
+/// usual ones as make one.
+fn spread_of(cosines: impl Iterator<Item = f32>) -> Option<(f32, f32)> {
+    let mut cosines: Vec<f32> = cosines.collect();
+    // Sums depend on their order, which is that in which the corpus grew.
+    cosines.sort_unstable_by(f32::total_cmp);
+    let (mut count, mut sum, mut squares) = (0_u32, 0.0_f64, 0.0_f64);
+    for cosine in cosines.into_iter().map(f64::from) {
+        count += 1;
+        sum += cosine;
+        squares += cosine * cosine;
+    }
+    if count == 0 {
+        return None;
+    }
+    let (usual_mean, usual_spread, weight) = USUAL;
+    let count = f64::from(count) + weight;
+    let mean = (sum + weight * usual_mean) / count;
+    let usual_square = usual_spread * usual_spread + usual_mean * usual_mean;
+    let spread = ((squares + weight * usual_square) / count - mean * mean).max(0.0).sqrt();
+    Some((mean as f32, (1.0 / spread.max(1e-4)) as f32))
+}

@@ -1,0 +1,566 @@
+//! The cache's folder: its database, its segment files, its locks, and the views of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+
+use crate::search::IndexError;
+use crate::search::store::lock::Lock;
+use crate::search::store::seal::{DATABASE, Found, Seal, Sealed};
+use crate::search::store::segment::file::SegmentFiles;
+use crate::search::store::segment::schema::Fields;
+use crate::search::store::view::{Readers, View};
+use crate::search::store::{catalog, commit, seal};
+
+/// SQLite's log is taken into the database's file from this length on, in bytes.
+const LONGEST_LOG: u64 = 4 << 20;
+
+/// How the cache can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    /// Read and written.
+    Writable,
+    /// Read alone: the disk is read-only, or not ours. Why, for a person.
+    ReadOnly(String),
+    /// Not at all; everything is in memory. Why, for a person.
+    Memory(String),
+}
+
+/// An open cache.
+pub struct Store {
+    /// Its folder.
+    pub root: PathBuf,
+    /// How it can be used.
+    pub mode: Mode,
+    /// The schema.
+    pub fields: Fields,
+    files: Option<SegmentFiles>,
+    readers: Readers,
+    view: Mutex<Option<Arc<View>>>,
+    pool: Mutex<Vec<Connection>>,
+    fingerprint: String,
+    identity: Option<(u64, u64)>,
+    /// What was found damaged when it was opened, and made anew.
+    mended: Mutex<Option<String>>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("root", &self.root).field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// A connection that goes back to its store.
+#[derive(Debug)]
+pub struct Pooled<'a> {
+    store: &'a Store,
+    conn: Option<Connection>,
+}
+
+impl std::ops::Deref for Pooled<'_> {
+    type Target = Connection;
+    fn deref(&self) -> &Connection {
+        self.conn.as_ref().expect("the connection is there until the drop")
+    }
+}
+
+impl std::ops::DerefMut for Pooled<'_> {
+    fn deref_mut(&mut self) -> &mut Connection {
+        self.conn.as_mut().expect("the connection is there until the drop")
+    }
+}
+
+impl Drop for Pooled<'_> {
+    fn drop(&mut self) {
+        if let Some(conn) = self.conn.take() {
+            if !conn.is_autocommit() {
+                let _ = conn.execute_batch("ROLLBACK");
+            }
+            guard(&self.store.pool).push(conn);
+        }
+    }
+}
+
+fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Store {
+    /// Opens the cache at `root`, making it where it is missing, of another version or damaged.
+    pub fn open(root: &Path, fingerprint: &str) -> Result<Self, IndexError> {
+        match Self::open_writable(root, fingerprint) {
+            Ok(store) => Ok(store),
+            Err(error) if error.is_damage() => {
+                tracing::warn!(%error, "the index is damaged and is made anew");
+                mend(root, fingerprint, &error)?;
+                let store = Self::open_writable(root, fingerprint)?;
+                *guard(&store.mended) = Some(error.damage());
+                Ok(store)
+            }
+            Err(error) if error.is_full_or_read_only() => {
+                match Self::open_read_only(root, fingerprint, &error) {
+                    Ok(store) => Ok(store),
+                    Err(_) => Self::in_memory(root, fingerprint, error.to_string()),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn with(
+        root: &Path,
+        fingerprint: &str,
+        mode: Mode,
+        files: Option<SegmentFiles>,
+        conn: Connection,
+    ) -> Result<Self, IndexError> {
+        Ok(Self {
+            root: root.to_owned(),
+            mode,
+            fields: Fields::new(),
+            files,
+            readers: Readers::default(),
+            view: Mutex::default(),
+            pool: Mutex::new(vec![conn]),
+            fingerprint: fingerprint.to_owned(),
+            identity: identity(root),
+            mended: Mutex::default(),
+        })
+    }
+
+    /// What was found damaged when it was opened and made anew, once.
+    pub fn take_mended(&self) -> Option<String> {
+        guard(&self.mended).take()
+    }
+
+    /// Whether the cache on disk is still the one that was opened; somebody may have deleted it.
+    pub fn is_current(&self) -> bool {
+        matches!(self.mode, Mode::Memory(_))
+            || self.identity.is_some() && identity(&self.root) == self.identity
+    }
+
+    fn open_writable(root: &Path, fingerprint: &str) -> Result<Self, IndexError> {
+        fail::fail_point!("index-open-read-only", |_| Err(IndexError::cache(
+            root,
+            std::io::ErrorKind::ReadOnlyFilesystem.into()
+        )));
+        let segments = root.join("tantivy");
+        let database = root.join("index.sqlite");
+        if !segments.is_dir() {
+            std::fs::create_dir_all(&segments).map_err(|error| IndexError::cache(&segments, error))?;
+        }
+        // Who makes the database, or changes its file, holds the lock; so a second look under it is the last one.
+        let mut found = Sealed::look(root, false);
+        let making = match found {
+            Found::Whole { moved: false, .. } => None,
+            _ => {
+                let lock = Lock::take(&root.join("write.lock"))?;
+                found = Sealed::look(root, false);
+                Some(lock)
+            }
+        };
+        let sealed = match found {
+            Found::Whole { sealed, .. } => Some(sealed),
+            Found::Damaged => return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was"))),
+            Found::Unsealed => None,
+            Found::Nothing => {
+                drop_logs(root)?;
+                None
+            }
+        };
+        let conn = catalog::open(&database, true)?;
+        if sealed.is_none() {
+            // One of an older version keeps its vectors.
+            quick_check(&conn)?;
+            conn.execute_batch("PRAGMA journal_mode = WAL")?;
+        }
+        let known = catalog::get::<String>(&conn, "schema").or_else(no_table)?;
+        let is_known = sealed.is_some() && known.as_deref() == Some(fingerprint);
+        let store =
+            Self::with(root, fingerprint, Mode::Writable, Some(SegmentFiles::open(&segments)?), conn)?;
+        if !is_known {
+            let _write = if making.is_none() { Some(store.write_lock()?) } else { None };
+            // Another process may have been faster.
+            if making.is_some() || store.schema()?.as_deref() != Some(fingerprint) {
+                store.begin(0)?;
+            }
+        } else if let Some(sealed) = sealed {
+            store.check_commit(sealed, making.is_some())?;
+            if let Found::Whole { moved: true, .. } = found {
+                store.seal_again(false)?;
+            }
+            drop(making);
+            store.check_after_boot()?;
+        }
+        Ok(store)
+    }
+
+    fn schema(&self) -> Result<Option<String>, IndexError> {
+        catalog::get::<String>(&*self.conn()?, "schema").or_else(no_table)
+    }
+
+    /// All tables anew, with this generation; the write lock is held.
+    fn begin(&self, generation: u64) -> Result<(), IndexError> {
+        {
+            let conn = self.conn()?;
+            conn.execute_batch("BEGIN IMMEDIATE")?;
+            catalog::reset(&conn, &self.fingerprint)?;
+            catalog::set_totals(&conn, &catalog::Totals { generation, ..catalog::Totals::default() })?;
+            catalog::set(&conn, "boot", boot_id())?;
+            conn.execute_batch("COMMIT")?;
+        }
+        self.checkpoint()
+    }
+
+    /// Whether the last sealed commit is there: what a damaged log loses, it loses in silence. Another process may commit
+    /// meanwhile; under the write lock, none does.
+    fn check_commit(&self, sealed: Sealed, is_locked: bool) -> Result<(), IndexError> {
+        let (epoch, generation) = last_commit(&*self.conn()?)?;
+        if epoch == sealed.commit.0 && generation >= sealed.commit.1 {
+            return Ok(());
+        }
+        if !is_locked && self.is_writable() {
+            let _writing = self.write_lock()?;
+            let sealed = Sealed::read(&self.root).unwrap_or(sealed);
+            return self.check_commit(sealed, true);
+        }
+        Err(IndexError::Torn(format!("commit {} is lost, the last one is {generation}", sealed.commit.1)))
+    }
+
+    /// The seals anew, of the database and of all segments, which must be what they were; the write lock is held.
+    fn seal_again(&self, deep: bool) -> Result<(), IndexError> {
+        for row in catalog::segments(&*self.conn()?)? {
+            if let Some(seals) = seal::check_files(&self.segments(), &row.seals, deep)? {
+                let conn = self.conn()?;
+                conn.execute(
+                    "UPDATE segments SET seals = ?2 WHERE id = ?1",
+                    rusqlite::params![row.id, seals],
+                )?;
+            }
+        }
+        self.checkpoint()
+    }
+
+    /// To be called after a commit, under the write lock: notes that it was made.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn committed(&self) -> Result<(), IndexError> {
+        if !self.is_writable() {
+            return Ok(());
+        }
+        let log = std::fs::metadata(self.root.join("index.sqlite-wal")).map_or(0, |log| log.len());
+        match Sealed::read(&self.root) {
+            Some(sealed) if log < LONGEST_LOG => {
+                let commit = last_commit(&*self.conn()?)?;
+                Sealed { commit, ..sealed }.write(&self.root)
+            }
+            _ => self.checkpoint(),
+        }
+    }
+
+    /// Brings the database's file up to the last commit, as far as its readers let it, and seals it; the write lock is
+    /// held.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn checkpoint(&self) -> Result<(), IndexError> {
+        let conn = self.conn()?;
+        conn.busy_timeout(std::time::Duration::ZERO)?;
+        let done = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        conn.busy_timeout(catalog::PATIENCE)?;
+        // A busy one has done what it could.
+        if let Err(error) = done {
+            tracing::debug!(%error, "no checkpoint");
+        }
+        let path = self.root.join(DATABASE);
+        let database = Seal::of(&path).map_err(|error| IndexError::cache(&path, error))?;
+        Sealed { database, commit: last_commit(&conn)? }.write(&self.root)
+    }
+
+    /// Looks at every byte of the cache.
+    ///
+    /// # Errors
+    /// What is damaged; the disk's.
+    pub fn examine(&self) -> Result<(), IndexError> {
+        if !self.is_writable() {
+            return Ok(());
+        }
+        let _writing = self.write_lock()?;
+        let Found::Whole { sealed, .. } = Sealed::look(&self.root, true) else {
+            return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was")));
+        };
+        self.check_commit(sealed, true)?;
+        let conn = self.conn()?;
+        quick_check(&conn)?;
+        for row in catalog::segments(&conn)? {
+            seal::check_files(&self.segments(), &row.seals, true)?;
+        }
+        Ok(())
+    }
+
+    fn open_read_only(root: &Path, fingerprint: &str, why: &IndexError) -> Result<Self, IndexError> {
+        let conn = catalog::open_immutable(&root.join("index.sqlite"))?;
+        let Found::Whole { sealed, .. } = Sealed::look(root, false) else {
+            return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was")));
+        };
+        if catalog::get::<String>(&conn, "schema")?.as_deref() != Some(fingerprint) {
+            return Err(IndexError::Torn("another version".to_owned()));
+        }
+        let files = SegmentFiles::open(&root.join("tantivy"))?;
+        let store = Self::with(root, fingerprint, Mode::ReadOnly(why.to_string()), Some(files), conn)?;
+        store.check_commit(sealed, true)?;
+        store.view(&*store.conn()?)?;
+        Ok(store)
+    }
+
+    /// A store that keeps nothing.
+    pub fn in_memory(root: &Path, fingerprint: &str, why: String) -> Result<Self, IndexError> {
+        let conn = catalog::in_memory()?;
+        catalog::reset(&conn, fingerprint)?;
+        Self::with(root, fingerprint, Mode::Memory(why), None, conn)
+    }
+
+    /// Whether it can be committed to.
+    pub fn is_writable(&self) -> bool {
+        self.mode == Mode::Writable
+    }
+
+    /// Where segment files are.
+    pub fn segments(&self) -> PathBuf {
+        self.root.join("tantivy")
+    }
+
+    /// Opens segments; none in memory.
+    pub fn files(&self) -> Result<&SegmentFiles, IndexError> {
+        self.files.as_ref().ok_or_else(|| IndexError::Torn("there is no cache".to_owned()))
+    }
+
+    /// What the index depends on beside the notes.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// A connection to the database.
+    pub fn conn(&self) -> Result<Pooled<'_>, IndexError> {
+        let known = guard(&self.pool).pop();
+        let conn = match (known, &self.mode) {
+            (Some(conn), _) => conn,
+            (None, Mode::Writable) => catalog::open(&self.root.join("index.sqlite"), false)?,
+            (None, Mode::ReadOnly(_)) => catalog::open_immutable(&self.root.join("index.sqlite"))?,
+            (None, Mode::Memory(_)) => {
+                let conn = catalog::in_memory()?;
+                catalog::reset(&conn, &self.fingerprint)?;
+                conn
+            }
+        };
+        Ok(Pooled { store: self, conn: Some(conn) })
+    }
+
+    /// The view that `conn`'s open transaction sees.
+    pub fn view(&self, conn: &Connection) -> Result<Arc<View>, IndexError> {
+        if self.files.is_none() {
+            return Ok(Arc::default());
+        }
+        let generation = catalog::totals(conn)?.generation;
+        if let Some(view) = guard(&self.view).as_ref().filter(|view| view.totals.generation == generation) {
+            return Ok(Arc::clone(view));
+        }
+        let view = Arc::new(View::load(conn, self.files()?, &self.readers)?);
+        *guard(&self.view) = Some(Arc::clone(&view));
+        Ok(view)
+    }
+
+    /// Begins a transaction and loads its view. A merge may remove a segment between the two; then once
+    /// more.
+    pub fn snapshot(&self) -> Result<(Pooled<'_>, Arc<View>), IndexError> {
+        let mut tries = 0;
+        loop {
+            let conn = self.conn()?;
+            conn.execute_batch("BEGIN")?;
+            match self.view(&conn) {
+                Ok(view) => return Ok((conn, view)),
+                Err(IndexError::FullText(_) | IndexError::Torn(_)) if tries < 3 => tries += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The right to commit, waiting for whoever has it.
+    pub fn write_lock(&self) -> Result<Lock, IndexError> {
+        Lock::take(&self.root.join("write.lock"))
+    }
+
+    /// The right to commit, if nobody has it.
+    pub fn try_write_lock(&self) -> Result<Option<Lock>, IndexError> {
+        Lock::try_take(&self.root.join("write.lock"))
+    }
+
+    /// Merges segments while some are worth it, each merge of at most `most` living documents. Returns
+    /// how many merges were made; none while another process merges.
+    pub fn compact(&self, most: u64) -> Result<usize, IndexError> {
+        if !self.is_writable() {
+            return Ok(0);
+        }
+        let Some(_merging) = Lock::try_take(&self.root.join("merge.lock"))? else { return Ok(0) };
+        let mut merges = 0;
+        loop {
+            let merged = {
+                let (conn, view) = self.snapshot()?;
+                let Some(chosen) = commit::choose(&view, most) else { return Ok(merges) };
+                commit::merge(&conn, &view, self.files()?, &self.segments(), &chosen)?
+            };
+            let _writing = self.write_lock()?;
+            if commit::commit_merge(&mut *self.conn()?, &merged, &self.segments())? {
+                self.committed()?;
+                merges += 1;
+            }
+        }
+    }
+
+    /// Removes files that a crash left behind, if nobody is writing any.
+    pub fn sweep(&self) -> Result<usize, IndexError> {
+        if !self.is_writable() {
+            return Ok(0);
+        }
+        let Some(_merging) = Lock::try_take(&self.root.join("merge.lock"))? else { return Ok(0) };
+        let Some(_writing) = self.try_write_lock()? else { return Ok(0) };
+        commit::sweep(&*self.conn()?, &self.segments())
+    }
+
+    /// After a start of the machine, what was written without waiting for the disk may be torn: looks.
+    fn check_after_boot(&self) -> Result<(), IndexError> {
+        let boot = boot_id();
+        let conn = self.conn()?;
+        if catalog::get::<String>(&conn, "boot")?.as_deref() == Some(boot.as_str()) {
+            return Ok(());
+        }
+        drop(conn);
+        self.examine()?;
+        let _writing = self.write_lock()?;
+        let conn = self.conn()?;
+        // The last commits may be lost, and their numbers given to others.
+        catalog::begin_epoch(&conn)?;
+        catalog::set(&conn, "boot", boot)?;
+        drop(conn);
+        self.committed()
+    }
+}
+
+impl Drop for Store {
+    /// Leaves no log behind for the next process to read through, if nobody else is writing.
+    fn drop(&mut self) {
+        let log = std::fs::metadata(self.root.join("index.sqlite-wal")).map_or(0, |log| log.len());
+        if self.is_writable()
+            && log > 0
+            && self.is_current()
+            && let Ok(Some(_writing)) = self.try_write_lock()
+            && self.is_current()
+            && let Err(error) = self.checkpoint()
+        {
+            tracing::debug!(%error, "no checkpoint at the end");
+        }
+    }
+}
+
+/// Which making of the index, and which commit of it, `conn` sees.
+fn last_commit(conn: &Connection) -> Result<(i64, u64), IndexError> {
+    let epoch = catalog::get(conn, "epoch")?.unwrap_or_default();
+    Ok((epoch, catalog::totals(conn)?.generation))
+}
+
+/// SQLite's own look at its file.
+fn quick_check(conn: &Connection) -> Result<(), IndexError> {
+    let verdict: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if verdict == "ok" { Ok(()) } else { Err(IndexError::Torn(verdict)) }
+}
+
+/// Makes a damaged cache anew: empty, to be filled from the notes. A database that is whole keeps its vectors.
+///
+/// # Errors
+/// The disk's.
+pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
+    let _writing = Lock::take(&root.join("write.lock"))?;
+    let is_whole = matches!(Sealed::look(root, true), Found::Whole { .. });
+    let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
+    let begun =
+        if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };
+    match begun {
+        Ok(()) => Ok(()),
+        Err(_) => wipe(root),
+    }
+}
+
+/// An empty index in the same database, which other processes have open: its numbers go on.
+fn begin_anew(root: &Path, fingerprint: &str) -> Result<(), IndexError> {
+    let conn = catalog::open(&root.join(DATABASE), false)?;
+    quick_check(&conn)?;
+    let generation = catalog::totals(&conn)?.generation + 1;
+    let files = SegmentFiles::open(&root.join("tantivy"))?;
+    let store = Store::with(root, fingerprint, Mode::Writable, Some(files), conn)?;
+    store.begin(generation)
+}
+
+/// Which file the database is.
+fn identity(root: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let stat = std::fs::metadata(root.join("index.sqlite")).ok()?;
+    Some((stat.dev(), stat.ino()))
+}
+
+/// Which start of the machine this is; empty where the system doesn't say.
+pub fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+/// A database without our tables is one of another version.
+fn no_table(error: IndexError) -> Result<Option<String>, IndexError> {
+    match error {
+        IndexError::Database(rusqlite::Error::SqliteFailure(failure, _))
+            if failure.code == rusqlite::ErrorCode::Unknown =>
+        {
+            Ok(None)
+        }
+        error => Err(error),
+    }
+}
+
+/// Removes all that the index keeps under `root`.
+pub fn wipe(root: &Path) -> Result<(), IndexError> {
+    remove(std::fs::remove_file(root.join(DATABASE)), &root.join(DATABASE))?;
+    drop_logs(root)?;
+    remove(std::fs::remove_dir_all(root.join("tantivy")), &root.join("tantivy"))
+}
+
+/// Removes what belongs to a database that isn't there.
+fn drop_logs(root: &Path) -> Result<(), IndexError> {
+    for name in ["index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal"] {
+        remove(std::fs::remove_file(root.join(name)), &root.join(name))?;
+    }
+    remove(Sealed::remove(root), root)
+}
+
+fn remove(result: std::io::Result<()>, path: &Path) -> Result<(), IndexError> {
+    match result {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::cache(path, error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_may_make_the_cache_at_once() {
+        for _ in 0..40 {
+            let dir = tempfile::tempdir().unwrap();
+            let open = || Store::open(dir.path(), "a version").map(drop);
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
+                threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
+            });
+        }
+    }
+}

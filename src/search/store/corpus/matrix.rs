@@ -1,0 +1,212 @@
+//! Vectors as int8 rows in one flat array, and their exact search.
+//!
+//! A unit vector keeps its direction in a byte a dimension with one scale a row; the cosine of two such
+//! rows differs from the exact one by less than 0.01. Every row is compared: for a person's vault that is
+//! both exact and faster than keeping a graph. So vectors of a model that costs something are kept; the built-in ones are
+//! codes ([`crate::search::store::corpus::code`]).
+
+use crate::embed::table::normalise;
+use crate::search::store::corpus::code::Sums;
+use crate::search::store::corpus::wide;
+
+/// Rows of one dimension.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Matrix {
+    dimensions: usize,
+    /// Signed bytes.
+    rows: Vec<u8>,
+    scales: Vec<f32>,
+}
+
+/// A vector to compare with a [`Matrix`], or with the built-in vectors' codes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Probe {
+    row: Row,
+    /// Where it has their dimension.
+    pub sums: Option<Sums>,
+}
+
+/// A unit vector in steps of its scale.
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
+    wide: Vec<i16>,
+    scale: f32,
+}
+
+impl Probe {
+    /// `vector`, brought to unit length; `None` for one without a direction.
+    pub fn new(vector: &[f32]) -> Option<Self> {
+        let mut unit = vector.to_vec();
+        normalise(&mut unit);
+        Some(Self { row: Row::new(&unit)?, sums: Sums::new(&unit) })
+    }
+
+    /// The dimension of what it can be compared with.
+    pub fn dimensions(&self) -> usize {
+        self.row.wide.len()
+    }
+
+    /// The cosine with a row of signed bytes and its scale; 0 where the dimensions differ.
+    #[inline(always)]
+    pub fn cosine(&self, row: &[u8], scale: f32) -> f32 {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a sum of byte products, below 2^24 for our dimensions"
+        )]
+        let dot = |row| wide::dot(&self.row.wide, row) as f32;
+        if row.len() == self.row.wide.len() { dot(row) * scale * self.row.scale } else { 0.0 }
+    }
+}
+
+/// The scale (little-endian f32) and the bytes of `vector`, brought to unit length, for storing; `None` for one without a
+/// direction.
+pub fn to_bytes(vector: &[f32]) -> Option<Vec<u8>> {
+    let mut unit = vector.to_vec();
+    normalise(&mut unit);
+    let row = Row::new(&unit)?;
+    let mut bytes = row.scale.to_le_bytes().to_vec();
+    bytes.extend(row.bytes());
+    Some(bytes)
+}
+
+impl Row {
+    fn new(unit: &[f32]) -> Option<Self> {
+        let scale = largest(unit) / 127.0;
+        let inverse = 1.0 / scale;
+        (scale > 0.0 && scale.is_finite())
+            .then(|| Self { wide: unit.iter().map(|x| quantise(*x, inverse)).collect(), scale })
+    }
+
+    fn bytes(&self) -> impl Iterator<Item = u8> {
+        // Quantised values are those of a signed byte.
+        self.wide.iter().map(|x| x.to_le_bytes()[0])
+    }
+}
+
+impl Matrix {
+    /// An empty matrix for vectors of this dimension.
+    pub fn new(dimensions: usize) -> Self {
+        Self { dimensions, rows: Vec::new(), scales: Vec::new() }
+    }
+
+    /// The dimension of its rows.
+    pub fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.scales.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.scales.is_empty()
+    }
+
+    /// Appends a vector, brought to unit length; one of another dimension (or none) becomes a row that is
+    /// like nothing.
+    pub fn push(&mut self, vector: &[f32]) {
+        let bytes = if vector.len() == self.dimensions { to_bytes(vector) } else { None };
+        if !bytes.is_some_and(|bytes| self.push_bytes(&bytes)) {
+            self.rows.resize(self.rows.len() + self.dimensions, 0);
+            self.scales.push(0.0);
+        }
+    }
+
+    /// Appends a row as [`to_bytes`] made it; says whether it was one of this dimension.
+    pub fn push_bytes(&mut self, bytes: &[u8]) -> bool {
+        let Some((scale, values)) = bytes.split_first_chunk::<4>() else { return false };
+        if values.len() != self.dimensions {
+            return false;
+        }
+        self.rows.extend_from_slice(values);
+        self.scales.push(f32::from_le_bytes(*scale));
+        true
+    }
+
+    /// The signed bytes of a row, and their scale.
+    pub fn row_parts(&self, row: usize) -> (&[u8], f32) {
+        (&self.rows[row * self.dimensions..][..self.dimensions], self.scales[row])
+    }
+
+    /// Copies a row of another matrix of the same dimension onto the end; a missing one becomes a row that
+    /// is like nothing.
+    pub fn push_row(&mut self, from: &Self, row: Option<usize>) {
+        match row.filter(|row| *row < from.len() && from.dimensions == self.dimensions) {
+            Some(row) => {
+                self.rows.extend_from_slice(&from.rows[row * self.dimensions..][..self.dimensions]);
+                self.scales.push(from.scales[row]);
+            }
+            None => self.push(&[]),
+        }
+    }
+
+    /// Whether a row has a vector.
+    pub fn has(&self, row: usize) -> bool {
+        self.scales.get(row).is_some_and(|scale| *scale > 0.0)
+    }
+
+    /// The cosine of the probe with a row; 0 for one without a vector, and where the dimensions differ.
+    #[inline(always)]
+    pub fn cosine(&self, probe: &Probe, row: usize) -> f32 {
+        let values = self.rows.get(row * self.dimensions..(row + 1) * self.dimensions);
+        values.map_or(0.0, |values| probe.cosine(values, self.scales[row]))
+    }
+
+    /// The cosine of the probe with each row of `range`, into `out` (cleared first).
+    pub fn cosines(&self, probe: &Probe, range: std::ops::Range<usize>, out: &mut Vec<f32>) {
+        out.clear();
+        wide::wide(|| out.extend(range.map(|row| self.cosine(probe, row))));
+    }
+}
+
+fn largest(vector: &[f32]) -> f32 {
+    vector.iter().fold(0.0, |most, x| most.max(x.abs()))
+}
+
+/// `x` in steps of `1 / inverse`, rounded to the nearest: adding and taking away 1.5 * 2^23 leaves no fraction.
+#[expect(clippy::cast_possible_truncation, reason = "clamped to the range of a byte")]
+fn quantise(x: f32, inverse: f32) -> i16 {
+    const WHOLE: f32 = 12_582_912.0;
+    (((x * inverse).clamp(-127.0, 127.0) + WHOLE) - WHOLE) as i16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn quantised_cosines_are_near_the_exact_ones(
+            a in proptest::collection::vec(-1.0_f32..1.0, 256),
+            b in proptest::collection::vec(-1.0_f32..1.0, 256),
+        ) {
+            let mut matrix = Matrix::new(256);
+            matrix.push(&b);
+            matrix.push(&[]);
+            let probe = Probe::new(&a).unwrap();
+            let mut out = Vec::new();
+            matrix.cosines(&probe, 0..2, &mut out);
+            let (mut x, mut y) = (a.clone(), b.clone());
+            normalise(&mut x);
+            normalise(&mut y);
+            let exact: f32 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
+            prop_assert!((out[0] - exact).abs() < 0.01, "{} {exact}", out[0]);
+            prop_assert_eq!(out[1], 0.0);
+        }
+    }
+
+    #[test]
+    fn nothing_is_like_a_vector_without_direction() {
+        assert_eq!(Probe::new(&[0.0; 4]), None);
+        assert_eq!(Probe::new(&[f32::NAN; 4]), None);
+        let mut matrix = Matrix::new(4);
+        matrix.push(&[1.0, 0.0, 0.0, 0.0]);
+        let mut out = Vec::new();
+        matrix.cosines(&Probe::new(&[1.0, 0.0]).unwrap(), 0..1, &mut out);
+        assert_eq!(out, [0.0]);
+    }
+}

@@ -1,0 +1,251 @@
+//! The `vectors` table of `index.sqlite`: one row for each different text and model.
+//!
+//! A row's key is the model and the content hash of the text, so a moved note is not embedded again. It
+//! holds what the agent specification names (embedding, path, line, timestamp, role, context id, pinned)
+//! and where the embedding stands: `pending`, `ok` or `failed`. Where a text stands in several places the
+//! row points to the first. The embedding is int8 with one scale in front (little-endian f32).
+//!
+//! Like all of the cache, the table is worth nothing but the time that it saves.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::embed::retry::Backoff;
+use crate::search::store::corpus::matrix;
+use crate::search::store::corpus::matrix::Matrix;
+
+/// The content hash of a text.
+pub type Hash = [u8; 16];
+
+/// The content hash of `text`.
+pub fn hash(text: &str) -> Hash {
+    let mut out = [0; 16];
+    out.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
+    out
+}
+
+/// Where a text stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pointer<'a> {
+    /// Its content hash.
+    pub hash: Hash,
+    /// The note.
+    pub path: &'a str,
+    /// First line.
+    pub line: u32,
+    /// Seconds since 1970.
+    pub timestamp: Option<i64>,
+    /// `user` or `agent`.
+    pub role: Option<&'a str>,
+    /// The conversation.
+    pub context_id: Option<&'a str>,
+    /// Whether it is pinned.
+    pub pinned: bool,
+}
+
+/// How many rows of a model stand how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Not embedded yet.
+    pub pending: u64,
+    /// With an embedding.
+    pub ok: u64,
+    /// Given up for now.
+    pub failed: u64,
+}
+
+/// Makes sure that each pointer has a row of `model`; new ones are `pending`, known ones keep their state
+/// and point to where the text stands now.
+pub fn note(conn: &Connection, model: &str, pointers: &[Pointer<'_>]) -> rusqlite::Result<()> {
+    let mut insert = conn.prepare_cached(
+        "INSERT INTO vectors (model, hash, status, path, line, timestamp, role, context_id, pinned)
+         VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (model, hash) DO UPDATE SET path = ?3, line = ?4, timestamp = ?5, role = ?6,
+         context_id = ?7, pinned = ?8 WHERE path != ?3 OR line != ?4 OR pinned != ?8",
+    )?;
+    for p in pointers {
+        insert.execute(params![
+            model,
+            p.hash,
+            p.path,
+            p.line,
+            p.timestamp,
+            p.role,
+            p.context_id,
+            p.pinned
+        ])?;
+    }
+    Ok(())
+}
+
+/// Removes the rows of `model` whose text stands nowhere any more.
+pub fn forget(conn: &Connection, model: &str, known: impl Fn(&Hash) -> bool) -> rusqlite::Result<usize> {
+    let mut gone = Vec::new();
+    {
+        let mut rows = conn.prepare_cached("SELECT hash FROM vectors WHERE model = ?1")?;
+        let mut rows = rows.query([model])?;
+        while let Some(row) = rows.next()? {
+            if let Ok(hash) = row.get::<_, Hash>(0)
+                && !known(&hash)
+            {
+                gone.push(hash);
+            }
+        }
+    }
+    let mut delete = conn.prepare_cached("DELETE FROM vectors WHERE model = ?1 AND hash = ?2")?;
+    for hash in &gone {
+        delete.execute(params![model, hash])?;
+    }
+    Ok(gone.len())
+}
+
+/// Up to `most` texts that want an embedding at `now` (seconds): never tried, or failed long enough ago. Those of the
+/// notes that changed last come first.
+pub fn wanting(
+    conn: &Connection,
+    model: &str,
+    now: i64,
+    most: usize,
+) -> rusqlite::Result<Vec<(Hash, String, u32)>> {
+    let mut select = conn.prepare_cached(
+        "SELECT vectors.hash, vectors.path, line FROM vectors LEFT JOIN files ON files.path = vectors.path
+         WHERE model = ?1 AND status != 'ok' AND retry_at <= ?2
+         ORDER BY files.mtime DESC, vectors.path, line LIMIT ?3",
+    )?;
+    let rows = select.query_map(params![model, now, i64::try_from(most).unwrap_or(i64::MAX)], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    rows.collect()
+}
+
+/// Stores an embedding.
+pub fn store(conn: &Connection, model: &str, hash: &Hash, vector: &[f32]) -> rusqlite::Result<()> {
+    let Some(bytes) = matrix::to_bytes(vector) else {
+        return fail(conn, model, hash, "a vector without a direction", i64::MAX);
+    };
+    conn.prepare_cached(
+        "UPDATE vectors SET status = 'ok', error = NULL, dimension = ?3, embedding = ?4 WHERE model = ?1 AND hash = ?2",
+    )?
+    .execute(params![model, hash, i64::try_from(vector.len()).unwrap_or(0), bytes])?;
+    Ok(())
+}
+
+/// Marks a text as failed; it is tried again after a growing while, from `now` (seconds).
+pub fn fail(conn: &Connection, model: &str, hash: &Hash, error: &str, now: i64) -> rusqlite::Result<()> {
+    let attempts: u32 = conn
+        .prepare_cached("SELECT attempts FROM vectors WHERE model = ?1 AND hash = ?2")?
+        .query_row(params![model, hash], |row| row.get(0))
+        .optional()?
+        .unwrap_or(0);
+    conn.prepare_cached(
+        "UPDATE vectors SET status = 'failed', attempts = ?3, retry_at = ?4, error = ?5 WHERE model = ?1 AND hash = ?2",
+    )?
+    .execute(params![model, hash, attempts + 1, now.saturating_add(Backoff::next_try(attempts)), error])?;
+    Ok(())
+}
+
+/// The dimension of a model's stored embeddings.
+pub fn dimension(conn: &Connection, model: &str) -> rusqlite::Result<Option<usize>> {
+    conn.prepare_cached("SELECT dimension FROM vectors WHERE model = ?1 AND status = 'ok' LIMIT 1")?
+        .query_row([model], |row| row.get::<_, i64>(0))
+        .optional()
+        .map(|found| found.and_then(|found| usize::try_from(found).ok()))
+}
+
+/// How a model's rows stand.
+pub fn counts(conn: &Connection, model: &str) -> rusqlite::Result<Counts> {
+    let mut counts = Counts::default();
+    let mut select =
+        conn.prepare_cached("SELECT status, count(*) FROM vectors WHERE model = ?1 GROUP BY status")?;
+    let mut rows = select.query([model])?;
+    while let Some(row) = rows.next()? {
+        let count = row.get::<_, i64>(1)?.cast_unsigned();
+        match row.get_ref(0)?.as_str().unwrap_or("") {
+            "ok" => counts.ok = count,
+            "failed" => counts.failed = count,
+            _ => counts.pending = count,
+        }
+    }
+    Ok(counts)
+}
+
+/// All embeddings of a model: the dimension, and a row's place for each hash.
+pub fn load(conn: &Connection, model: &str) -> rusqlite::Result<(Matrix, HashMap<Hash, usize>)> {
+    let dimension = dimension(conn, model)?.unwrap_or(0);
+    let (mut matrix, mut places) = (Matrix::new(dimension), HashMap::new());
+    let mut select = conn.prepare_cached(
+        "SELECT hash, embedding FROM vectors WHERE model = ?1 AND status = 'ok' AND dimension = ?2",
+    )?;
+    let mut rows = select.query(params![model, i64::try_from(dimension).unwrap_or(0)])?;
+    while let Some(row) = rows.next()? {
+        let hash: Hash = row.get(0)?;
+        if matrix.push_bytes(row.get_ref(1)?.as_blob().unwrap_or(&[])) {
+            places.insert(hash, matrix.len() - 1);
+        }
+    }
+    Ok((matrix, places))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pointer(text: &str, path: &'static str, line: u32) -> Pointer<'static> {
+        Pointer {
+            hash: hash(text),
+            path,
+            line,
+            timestamp: Some(5),
+            role: Some("user"),
+            context_id: Some("1"),
+            pinned: false,
+        }
+    }
+
+    /// As much of the index's list of files as is looked at here.
+    const FILES: &str = "CREATE TABLE files (path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL, hash BLOB)";
+
+    #[test]
+    fn notes_that_changed_last_are_wanted_first() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(crate::search::store::catalog::VECTORS).unwrap();
+        conn.execute_batch(FILES).unwrap();
+        conn.execute_batch("INSERT INTO files VALUES ('old.md', 5, NULL), ('new.md', 9, NULL)").unwrap();
+        let places = [("a", "old.md", 1), ("b", "new.md", 7), ("c", "gone.md", 1), ("d", "new.md", 2)];
+        note(&conn, "m", &places.map(|(text, path, line)| pointer(text, path, line))).unwrap();
+        let wanted = |most| -> Vec<(String, u32)> {
+            let found = wanting(&conn, "m", 0, most).unwrap();
+            found.into_iter().map(|(_, path, line)| (path, line)).collect()
+        };
+        let all = [("new.md", 2), ("new.md", 7), ("old.md", 1), ("gone.md", 1)];
+        assert_eq!(wanted(9), all.map(|(path, line)| (path.to_owned(), line)));
+        assert_eq!(wanted(1).len(), 1);
+    }
+
+    #[test]
+    fn a_row_goes_from_pending_to_ok_and_survives_a_move() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(crate::search::store::catalog::VECTORS).unwrap();
+        conn.execute_batch(FILES).unwrap();
+        let (a, b) = (pointer("a", "x.md", 1), pointer("b", "x.md", 5));
+        note(&conn, "m", &[a.clone(), b.clone()]).unwrap();
+        assert_eq!(counts(&conn, "m").unwrap(), Counts { pending: 2, ok: 0, failed: 0 });
+        store(&conn, "m", &a.hash, &[0.6, 0.8]).unwrap();
+        fail(&conn, "m", &b.hash, "down", 100).unwrap();
+        assert_eq!(counts(&conn, "m").unwrap(), Counts { pending: 0, ok: 1, failed: 1 });
+        assert_eq!(wanting(&conn, "m", 130, 9).unwrap(), []);
+        assert_eq!(wanting(&conn, "m", 160, 9).unwrap(), [(b.hash, "x.md".to_owned(), 5)]);
+        note(&conn, "m", &[pointer("a", "moved.md", 3)]).unwrap();
+        let (matrix, places) = load(&conn, "m").unwrap();
+        assert_eq!((matrix.len(), matrix.dimensions(), places[&a.hash]), (1, 2, 0));
+        let place: (String, u32, String) = conn
+            .query_row("SELECT path, line, status FROM vectors WHERE hash = ?1", [a.hash], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .unwrap();
+        assert_eq!(place, ("moved.md".to_owned(), 3, "ok".to_owned()));
+        assert_eq!(forget(&conn, "m", |known| *known == a.hash).unwrap(), 1);
+        assert_eq!(counts(&conn, "other").unwrap(), Counts::default());
+    }
+}

@@ -1,0 +1,29 @@
+//! The cache's folder: what is known of every block, on disk and in memory.
+//!
+//! What enters are blocks with their terms; what leaves are views that questions are answered from. Nothing is truth.
+//!
+//! - [`cache`] the folder with its database, segments and locks; [`catalog`] `index.sqlite`: which file's blocks stand
+//!   where, and which died since. One transaction there commits all, so there is nothing to heal after a crash but to
+//!   sweep unlisted files. [`seal`]: checksums, so that a damaged file is made anew and never believed.
+//! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks.
+//! - [`delta`] works out what changed files mean, [`commit`] commits it and merges segments.
+//! - [`view`] is one state of all of that, with exact statistics of living documents, so that an index that grew by edits
+//!   and one made anew agree; [`snapshot`] adds the texts. [`report`] tells a person what is in it.
+//! - [`corpus`]: what ranking knows of each block beside its words, in layers that are mapped.
+
+pub mod cache;
+pub mod catalog;
+pub mod commit;
+pub mod corpus;
+pub mod delta;
+pub mod report;
+pub mod seal;
+pub mod segment;
+pub mod snapshot;
+pub mod view;
+
+pub(in crate::search) mod lock;
+
+/// The version of everything that an index's content depends on: blocks, terms, tables. Another version
+/// is rebuilt without a question.
+pub const SCHEMA: &str = concat!("vault-agent index 7, ", env!("CARGO_PKG_VERSION"));

@@ -1,0 +1,249 @@
+//! What is in the index, what isn't and why: for `stats` and `doctor`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::search::follow::{live, scan};
+use crate::search::store::cache::Mode;
+use crate::search::store::{catalog, view};
+use crate::search::{Index, IndexError, Kind};
+
+/// What is in the index.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Stats {
+    /// Indexed files.
+    pub files: u64,
+    /// Files that are known but left out.
+    pub skipped: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Bytes of the indexed files.
+    pub bytes: u64,
+    /// Blocks by kind.
+    pub by_kind: BTreeMap<String, u64>,
+    /// Bytes of the cache.
+    pub index_bytes: u64,
+    /// Parts of the full text.
+    pub segments: usize,
+    /// Blocks in it that were replaced since, until a merge drops them.
+    pub dead_blocks: u64,
+    /// Stored vectors.
+    pub vectors: u64,
+    /// Goes up with every commit.
+    pub generation: u64,
+    /// The last commit.
+    pub committed: Option<jiff::Timestamp>,
+    /// Whether a daemon follows the vault.
+    pub followed: bool,
+    /// The files that are left out, with the reason.
+    pub left_out: BTreeMap<String, String>,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Nothing to do.
+    Ok,
+    /// Something is not as it should be.
+    Warn,
+    /// Something doesn't work.
+    Fail,
+}
+
+/// One line of `doctor`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: String,
+    /// How it is.
+    pub status: Severity,
+    /// What was found.
+    pub detail: String,
+    /// What to do about it.
+    pub fix: String,
+}
+
+impl Finding {
+    fn new(check: &str, status: Severity, detail: impl Into<String>, fix: &str) -> Self {
+        Self { check: check.to_owned(), status, detail: detail.into(), fix: fix.to_owned() }
+    }
+}
+
+impl Index {
+    /// What is in the index, after a look at every file.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn stats(&self) -> Result<Stats, IndexError> {
+        let listing = scan::list(&self.vault, &self.options)?;
+        self.healing(|store| {
+            let (conn, view, _) = self.fresh(store)?;
+            let mut stats = Stats {
+                blocks: view.totals.docs,
+                segments: view.segs.len(),
+                generation: view.totals.generation,
+                committed: jiff::Timestamp::from_second(view.totals.committed)
+                    .ok()
+                    .filter(|_| view.totals.committed > 0),
+                followed: live::is_held(&self.root),
+                index_bytes: folder_bytes(&self.root),
+                ..Stats::default()
+            };
+            stats.left_out.extend(listing.skipped.iter().cloned());
+            let mut count = |file: catalog::FileRow| match file.skipped {
+                Some(why) => {
+                    stats.skipped += 1;
+                    stats.left_out.insert(file.path, why);
+                }
+                None => {
+                    stats.files += 1;
+                    stats.bytes += file.size;
+                }
+            };
+            catalog::each_file(&conn, |file| {
+                if !view.hidden.contains(&file.id) {
+                    count(file);
+                }
+            })?;
+            // An appended log is there already.
+            let new =
+                |memory: &&view::MemoryRun| memory.file.id == 0 || view.hidden.contains(&memory.file.id);
+            for memory in view.segs.iter().flat_map(|seg| &seg.memory).filter(new) {
+                count(memory.file.clone());
+            }
+            for seg in &view.segs {
+                let alive =
+                    seg.alive.as_ref().map_or(u64::from(seg.reader.max_doc()), |alive| alive.len() as u64);
+                stats.dead_blocks += u64::from(seg.reader.max_doc()) - alive;
+            }
+            for kind in Kind::ALL {
+                let term = tantivy::Term::from_field_text(store.fields.filter, &format!("kind:{kind}"));
+                let blocks = view::count_living(&view, &term)?;
+                if blocks > 0 {
+                    stats.by_kind.insert(kind.as_str().to_owned(), blocks);
+                }
+            }
+            stats.vectors = conn
+                .query_row("SELECT count(*) FROM vectors", [], |row| row.get::<_, i64>(0))?
+                .cast_unsigned();
+            Ok(stats)
+        })
+    }
+
+    /// What is wrong with the index or in the notes that it read, and how to mend it.
+    pub fn health(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        if let Err(error) = self.examine(&mut found) {
+            found.push(Finding::new("index", Severity::Fail, error.to_string(), "run `vault-agent reindex`"));
+        }
+        found
+    }
+
+    fn examine(&self, found: &mut Vec<Finding>) -> Result<(), IndexError> {
+        let store = self.store()?;
+        let damage = store.examine().err().filter(IndexError::is_damage);
+        let mended = self.take_mended(&store);
+        if let Some(error) = damage {
+            found.push(Finding::new("index", Severity::Fail, error.to_string(), "run `vault-agent reindex`"));
+            return Ok(());
+        }
+        if let Some(words) = mended {
+            found.push(Finding::new("index", Severity::Warn, words, ""));
+        }
+        match &store.mode {
+            Mode::Writable => {}
+            Mode::ReadOnly(why) | Mode::Memory(why) => found.push(Finding::new(
+                "index",
+                Severity::Warn,
+                format!("{why}; searches read the notes directly, which is slow"),
+                "free space or permissions there, or set `VAULT_AGENT_CACHE_DIR`",
+            )),
+        }
+        let stats = self.stats()?;
+        found.push(Finding::new(
+            "index",
+            Severity::Ok,
+            format!(
+                "{} files, {} blocks, {:.1} MB, generation {}",
+                stats.files,
+                stats.blocks,
+                stats.index_bytes as f64 / 1e6,
+                stats.generation
+            ),
+            "",
+        ));
+        for (path, why) in &stats.left_out {
+            found.push(Finding::new(
+                "indexed files",
+                Severity::Warn,
+                format!("`{path}` is left out: {why}"),
+                "see the reason",
+            ));
+        }
+        let (conn, view) = store.snapshot()?;
+        let mut broken = Vec::new();
+        catalog::each_file(&conn, |file| {
+            for finding in file.findings.iter().flat_map(|findings| findings.lines()) {
+                let (line, why) = finding.split_once('\t').unwrap_or(("1", finding));
+                broken.push(format!("`{}:{line}`: {why}", file.path));
+            }
+        })?;
+        found.extend(
+            broken.into_iter().map(|detail| Finding::new("notes", Severity::Warn, detail, "mend that line")),
+        );
+        self.broken_pins(&conn, &view, found)
+    }
+
+    /// Pins whose block isn't there any more.
+    fn broken_pins(
+        &self,
+        conn: &rusqlite::Connection,
+        view: &view::View,
+        found: &mut Vec<Finding>,
+    ) -> Result<(), IndexError> {
+        let _ = view;
+        for (path, id) in catalog::pins(conn)? {
+            let mut there = false;
+            for row in catalog::paths(conn, &path)?.into_iter().chain(by_name(conn, &path)?) {
+                for run in catalog::runs_of(conn, row.0)? {
+                    there |= view::unpack(&run)?
+                        .iter()
+                        .any(|block| block.block_id.as_deref() == Some(id.as_str()));
+                }
+            }
+            if !there {
+                found.push(Finding::new(
+                    "pins",
+                    Severity::Warn,
+                    format!("`{}` pins `{path}#^{id}`, which isn't there", self.options.pinned),
+                    "mend or delete that line",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Files with that name in any folder, as Obsidian resolves a short link.
+fn by_name(conn: &rusqlite::Connection, name: &str) -> Result<Vec<(i64, String)>, IndexError> {
+    if name.contains('/') {
+        return Ok(Vec::new());
+    }
+    let mut all = catalog::paths(conn, "")?;
+    all.retain(|(_, path)| path.rsplit('/').next().and_then(|file| file.strip_suffix(".md")) == Some(name));
+    Ok(all)
+}
+
+fn folder_bytes(root: &std::path::Path) -> u64 {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
+        match entry.metadata() {
+            Ok(stat) if stat.is_dir() => bytes += folder_bytes(&entry.path()),
+            Ok(stat) => bytes += stat.len(),
+            Err(_) => {}
+        }
+    }
+    bytes
+}

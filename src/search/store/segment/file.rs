@@ -1,0 +1,529 @@
+//! Segments: writing one from blocks, opening one, reading a block's text back.
+//!
+//! A segment's files are tantivy's, written with tantivy's own serializers from terms gathered in
+//! [`Postings`], so tantivy reads and merges them as any other. A section's heading words stand there
+//! once, whatever the number of its blocks.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use frostem::{Algorithm, Stemmer};
+use tantivy::columnar::{ColumnType, ColumnarWriter};
+use tantivy::directory::{FileSlice, RamDirectory, TerminatingWrite, WritePtr};
+use tantivy::fieldnorm::{FieldNormReader, FieldNormsSerializer};
+use tantivy::index::{SegmentComponent, SegmentId};
+use tantivy::postings::InvertedIndexSerializer;
+use tantivy::schema::Field;
+use tantivy::store::{StoreReader, StoreWriter};
+use tantivy::{Directory, Index, Segment, SegmentReader};
+
+use crate::search::IndexError;
+use crate::search::analyze::text;
+use crate::search::analyze::text::{Analyzer, Form, Splitter};
+use crate::search::read::block::{Block, Kind, Note};
+use crate::search::store::catalog::{FileRow, SegmentRow};
+use crate::search::store::seal;
+use crate::search::store::segment::directory::SegmentDirectory;
+use crate::search::store::segment::gather::Words;
+use crate::search::store::segment::postings::Postings;
+use crate::search::store::segment::schema::{Fields, SEPARATOR};
+use crate::search::store::segment::{pack, schema};
+
+/// Where a new segment goes.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// To the cache.
+    Disk(std::path::PathBuf),
+    /// To memory, for an answer that can't be committed.
+    Memory,
+}
+
+/// A stretch of a note's blocks in a segment that is being written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRun {
+    /// The first document's number.
+    pub start: u32,
+    /// How many.
+    pub count: u32,
+    /// Terms in `text`.
+    pub text_terms: u64,
+    /// Terms in `head`.
+    pub head_terms: u64,
+    /// Sections with terms in `head`.
+    pub sections: u64,
+    /// The packed blocks.
+    pub blocks: Vec<u8>,
+}
+
+/// A written segment.
+#[derive(Debug, Clone)]
+pub struct NewSegment {
+    /// Its files.
+    pub segment: Segment,
+    /// Its name.
+    pub uuid: String,
+    /// Its documents.
+    pub docs: u32,
+    /// The seals of its files; empty in memory.
+    pub seals: String,
+}
+
+/// Writes blocks into one segment.
+pub struct SegmentBuilder {
+    segment: Segment,
+    fields: Fields,
+    splitter: Splitter,
+    stemmer: Stemmer,
+    words: Words,
+    text: Postings,
+    head: Postings,
+    filter: Postings,
+    /// The filter of each kind.
+    kinds: [u32; Kind::ALL.len()],
+    /// The terms of the section's headings.
+    headings: Vec<u32>,
+    /// Terms of all headings.
+    head_terms: u64,
+    /// The lengths of each document's `text` and `head`, as tantivy keeps them.
+    norms: [Vec<u8>; 2],
+    columns: ColumnarWriter,
+    texts: StoreWriter,
+    stored: String,
+    docs: u32,
+    root: Option<PathBuf>,
+}
+
+impl SegmentBuilder {
+    /// An empty segment at `target`.
+    pub fn new(target: &Target) -> Result<Self, IndexError> {
+        let directory: Box<dyn Directory> = match target {
+            Target::Disk(root) => {
+                Box::new(SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?)
+            }
+            Target::Memory => Box::new(RamDirectory::create()),
+        };
+        let fields = Fields::new();
+        let settings = schema::settings();
+        let segment = Index::create(directory, fields.schema.clone(), settings.clone())?.new_segment();
+        let file = segment.open_write(SegmentComponent::Store).map_err(tantivy::TantivyError::from)?;
+        let texts = StoreWriter::new(file, settings.docstore_compression, settings.docstore_blocksize, false)
+            .map_err(tantivy::TantivyError::from)?;
+        let mut filter = Postings::default();
+        let kinds = Kind::ALL.map(|kind| filter.term(format!("kind:{kind}").as_bytes()));
+        let mut columns = ColumnarWriter::default();
+        columns.record_column_type("time", ColumnType::I64, false);
+        columns.record_column_type("tie", ColumnType::U64, false);
+        Ok(Self {
+            segment,
+            fields,
+            splitter: Splitter::default(),
+            stemmer: Stemmer::new(Algorithm::English),
+            words: Words::default(),
+            text: Postings::default(),
+            head: Postings::default(),
+            filter,
+            kinds,
+            headings: Vec::new(),
+            head_terms: 0,
+            norms: [Vec::new(), Vec::new()],
+            columns,
+            texts,
+            stored: String::new(),
+            docs: 0,
+            root: if let Target::Disk(root) = target { Some(root.clone()) } else { None },
+        })
+    }
+
+    /// Adds the blocks of a note.
+    pub fn add(&mut self, path: &str, head: &str, tags: &str, note: &Note) -> Result<NewRun, IndexError> {
+        let (start, text_terms) = (self.docs, self.text.total());
+        let (mut head_terms, mut sections) = (0, 0);
+        if let Some(first) = note.blocks.first() {
+            self.columns.record_numerical(start, "tie", schema::tie(path, first.line));
+        }
+        for section in sections_of(&note.blocks) {
+            for block in section {
+                self.block(block, tags)?;
+            }
+            let terms = self.heading(head, section);
+            head_terms += u64::from(terms);
+            sections += u64::from(terms > 0);
+        }
+        self.words.hand_over(&mut self.text, &self.stemmer, &mut self.norms[0]);
+        Ok(NewRun {
+            start,
+            count: self.docs - start,
+            text_terms: self.text.total() - text_terms,
+            head_terms,
+            sections,
+            blocks: pack::pack(&note.blocks),
+        })
+    }
+
+    fn block(&mut self, block: &Block, tags: &str) -> Result<(), IndexError> {
+        let doc = self.docs;
+        self.docs += 1;
+        schema::stored(block, &mut self.stored);
+        self.texts.store_bytes(self.stored.as_bytes()).map_err(tantivy::TantivyError::from)?;
+        if self.words.gather(&mut self.splitter, &self.stored) {
+            self.words.hand_over(&mut self.text, &self.stemmer, &mut self.norms[0]);
+        }
+        self.norms[1].push(0);
+        self.filter.add(self.kinds[block.kind as usize], doc, 1);
+        if let Some(role) = block.role {
+            let role = self.filter.term(format!("role:{}", role.as_str()).as_bytes());
+            self.filter.add(role, doc, 1);
+        }
+        for tag in tag_filters(block, tags) {
+            let tag = self.filter.term(tag.as_bytes());
+            self.filter.add(tag, doc, 1);
+        }
+        if let Some(time) = block.time {
+            self.columns.record_numerical(doc, "time", time);
+        }
+        Ok(())
+    }
+
+    /// The heading words of the section whose blocks were the last; how many.
+    fn heading(&mut self, head: &str, section: &[Block]) -> u32 {
+        let (last, blocks) = (self.docs - 1, section.len() as u32);
+        let words = block_head(head, section[0].section.as_deref());
+        let Self { splitter, stemmer, head: postings, headings: seen, .. } = self;
+        seen.clear();
+        splitter.split(&words, &mut |form, term| {
+            let mut stem = postings.term(term.as_bytes());
+            if form == Form::Word {
+                stem = postings.stem(stem, false, || text::stem(stemmer, term)).unwrap_or(stem);
+            }
+            // A heading that repeats the title says nothing more.
+            if !seen.contains(&stem) {
+                seen.push(stem);
+                postings.add(stem, last, blocks);
+            }
+        });
+        let terms = seen.len() as u32;
+        self.norms[1][last as usize] = FieldNormReader::fieldnorm_to_id(terms);
+        self.head_terms += u64::from(terms);
+        terms
+    }
+
+    /// Documents so far.
+    pub fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    /// Bytes of memory in use.
+    pub fn memory(&self) -> usize {
+        [&self.text, &self.head, &self.filter].into_iter().map(Postings::memory).sum::<usize>()
+            + self.norms.iter().map(Vec::len).sum::<usize>()
+            + self.columns.mem_usage()
+            + self.texts.mem_usage()
+    }
+
+    /// Writes the segment's files.
+    pub fn finish(self) -> Result<NewSegment, IndexError> {
+        let Self {
+            segment,
+            fields,
+            text,
+            head,
+            head_terms,
+            filter,
+            norms,
+            mut columns,
+            texts,
+            docs,
+            root,
+            ..
+        } = self;
+        let segment = segment.with_max_doc(docs);
+        let failed = |error: std::io::Error| IndexError::from(tantivy::TantivyError::from(error));
+        texts.close().map_err(failed)?;
+        let mut lengths = FieldNormsSerializer::from_write(open(&segment, SegmentComponent::FieldNorms)?)
+            .map_err(failed)?;
+        for (field, norms) in [fields.text, fields.head].into_iter().zip(&norms) {
+            lengths.serialize_field(field, norms).map_err(failed)?;
+        }
+        lengths.close().map_err(failed)?;
+        // With the lengths, tantivy notes the best document of each block of postings.
+        let [lengths, _] = norms;
+        let lengths = FieldNormReader::open(FileSlice::from(lengths))?;
+        let mut inverted = InvertedIndexSerializer::open(&segment)?;
+        let text_terms = text.total();
+        for (field, postings, terms, lengths) in [
+            (fields.text, text, text_terms, Some(lengths)),
+            (fields.head, head, head_terms, None),
+            (fields.filter, filter, 0, None),
+        ] {
+            let mut written = inverted.new_field(field, terms, lengths).map_err(failed)?;
+            postings.write(&mut written, field != fields.filter).map_err(failed)?;
+            written.close().map_err(failed)?;
+        }
+        inverted.close().map_err(failed)?;
+        let mut file = open(&segment, SegmentComponent::FastFields)?;
+        columns.serialize(docs, None, &mut file).map_err(failed)?;
+        file.terminate().map_err(failed)?;
+        let uuid = segment.id().uuid_string();
+        let seals = root.as_ref().map(|root| seals(&uuid, root)).transpose()?.unwrap_or_default();
+        Ok(NewSegment { segment, uuid, docs, seals })
+    }
+}
+
+fn open(segment: &Segment, component: SegmentComponent) -> Result<WritePtr, IndexError> {
+    Ok(segment.open_write(component).map_err(tantivy::TantivyError::from)?)
+}
+
+/// The one segment of a freshly merged index.
+pub fn written(index: &Index, root: &Path) -> Result<NewSegment, IndexError> {
+    let segment = index.searchable_segments()?.into_iter().next();
+    let segment = segment.ok_or_else(|| IndexError::Torn("a written segment is missing".to_owned()))?;
+    let (uuid, docs) = (segment.id().uuid_string(), segment.meta().max_doc());
+    let seals = self::seals(&uuid, root)?;
+    Ok(NewSegment { segment, uuid, docs, seals })
+}
+
+fn seals(uuid: &str, root: &Path) -> Result<String, IndexError> {
+    let sealed = std::fs::read_dir(root).and_then(|entries| {
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let own: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with(uuid)).collect();
+        seal::of_files(root, own.iter().map(Path::new))
+    });
+    sealed.map_err(|error| IndexError::cache(root, error))
+}
+
+/// The sections of a note: neighbouring blocks under the same headings.
+pub fn sections_of(blocks: &[Block]) -> impl Iterator<Item = &[Block]> {
+    blocks.chunk_by(|a, b| a.section == b.section)
+}
+
+/// The words of the `head` field: names of the note, then the headings above the block.
+pub fn block_head(head: &str, section: Option<&str>) -> String {
+    match section {
+        Some(section) if !head.is_empty() => format!("{head}\n{section}"),
+        // A log's or memory file's section stands in the text already.
+        _ => head.to_owned(),
+    }
+}
+
+/// The exact filters that a block's tags give; `tags` are the note's own, each followed by a space.
+fn tag_filters(block: &Block, tags: &str) -> Vec<String> {
+    let mut filters = Vec::new();
+    if block.tags.is_empty() && tags.is_empty() {
+        return filters;
+    }
+    let mut seen = HashSet::new();
+    for tag in block.tags.iter().map(String::as_str).chain(tags.split(' ')).filter(|tag| !tag.is_empty()) {
+        let tag = text::fold(tag);
+        let mut ends: Vec<usize> = tag.match_indices('/').map(|(at, _)| at).collect();
+        ends.push(tag.len());
+        for end in ends {
+            if seen.insert(tag[..end].to_owned()) {
+                filters.push(format!("tag:{}", &tag[..end]));
+            }
+        }
+    }
+    filters
+}
+
+/// Opens segments of the cache's folder.
+#[derive(Debug, Clone)]
+pub struct SegmentFiles {
+    index: Index,
+    root: PathBuf,
+}
+
+impl SegmentFiles {
+    /// The folder `root`, which must exist.
+    pub fn open(root: &Path) -> Result<Self, IndexError> {
+        let directory = SegmentDirectory::open(root).map_err(tantivy::TantivyError::from)?;
+        let index = Index::create(directory, Fields::new().schema, schema::settings())?;
+        Ok(Self { index, root: root.to_owned() })
+    }
+
+    /// A handle of the segment, for merging.
+    pub fn segment(&self, row: &SegmentRow) -> Result<tantivy::Segment, IndexError> {
+        let id = SegmentId::from_uuid_string(&row.uuid)
+            .map_err(|_| IndexError::Torn(format!("`{}` is no segment", row.uuid)))?;
+        Ok(self.index.segment(self.index.new_segment_meta(id, row.docs)))
+    }
+
+    /// Opens the segment for reading, if its files are what they were.
+    pub fn read(&self, row: &SegmentRow) -> Result<SegmentReader, IndexError> {
+        seal::check_files(&self.root, &row.seals, false)?;
+        Ok(SegmentReader::open(&self.segment(row)?)?)
+    }
+}
+
+/// Opens a freshly written segment for reading.
+pub fn read_new(new: &NewSegment) -> Result<SegmentReader, IndexError> {
+    Ok(SegmentReader::open(&new.segment)?)
+}
+
+/// Reads back the texts of a segment's blocks.
+pub struct Texts(StoreReader);
+
+impl std::fmt::Debug for Texts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Texts").finish_non_exhaustive()
+    }
+}
+
+impl Texts {
+    /// The texts of one segment, `kept` unpacked blocks of them staying in memory.
+    pub fn open(reader: &SegmentReader, kept: usize) -> Result<Self, IndexError> {
+        Ok(Self(reader.get_store_reader(kept).map_err(tantivy::TantivyError::from)?))
+    }
+
+    /// What is stored for document `doc`: its text and, behind [`SEPARATOR`], its extra words.
+    pub fn stored(&self, doc: u32) -> Result<String, IndexError> {
+        let bytes = self.0.get_document_bytes(doc)?;
+        let text = std::str::from_utf8(&bytes);
+        Ok(text.map_err(|_| IndexError::Torn(format!("the text of document {doc}")))?.to_owned())
+    }
+
+    /// The text of document `doc`, and its extra words.
+    pub fn text(&self, doc: u32) -> Result<(String, String), IndexError> {
+        let mut stored = self.stored(doc)?;
+        let Some(at) = stored.find(SEPARATOR) else { return Ok((stored, String::new())) };
+        let extra = stored[at + 1..].to_owned();
+        stored.truncate(at);
+        Ok((stored, extra))
+    }
+}
+
+/// Hands every different term that counts in document frequencies to `emit`, as tantivy's term bytes
+/// behind the field's number: those of a block's stored text.
+pub fn counted_in_text(analyzer: &mut Analyzer, fields: &Fields, stored: &str, emit: &mut dyn FnMut(&[u8])) {
+    counted(analyzer, fields.text, stored, false, emit);
+}
+
+/// As [`counted_in_text`], those of the headings above a section of a file.
+pub fn counted_in_head(
+    analyzer: &mut Analyzer,
+    fields: &Fields,
+    file: &FileRow,
+    section: &[Block],
+    emit: &mut dyn FnMut(&[u8]),
+) {
+    let above = section.first().and_then(|block| block.section.as_deref());
+    counted(analyzer, fields.head, &block_head(&file.head, above), true, emit);
+}
+
+fn counted(analyzer: &mut Analyzer, field: Field, text: &str, stems: bool, emit: &mut dyn FnMut(&[u8])) {
+    let mut seen: HashSet<Vec<u8>> = HashSet::new();
+    schema::terms(analyzer, text, stems, &mut |term| {
+        let mut key = Vec::with_capacity(term.len() + 1);
+        key.push(field.field_id() as u8);
+        key.extend_from_slice(term.as_bytes());
+        if !seen.contains(&key) {
+            emit(&key);
+            seen.insert(key);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use tantivy::postings::Postings as _;
+    use tantivy::schema::IndexRecordOption;
+    use tantivy::{DocSet, TERMINATED};
+
+    use super::*;
+
+    type Found = BTreeMap<Vec<u8>, Vec<(u32, u32)>>;
+
+    fn block(kind: Kind, section: u8, words: &str) -> Block {
+        let mut block = Block::new(kind, 0, 0, words.to_owned());
+        block.section = (section > 0).then(|| format!("Running heads {section}").into());
+        block.line = 7;
+        block
+    }
+
+    fn held(reader: &SegmentReader, field: Field) -> Found {
+        let inverted = reader.inverted_index(field).unwrap();
+        let mut found = Found::new();
+        let mut terms = inverted.terms().stream().unwrap();
+        while terms.advance() {
+            let mut postings =
+                inverted.read_postings_from_terminfo(terms.value(), IndexRecordOption::WithFreqs).unwrap();
+            let docs = found.entry(terms.key().to_vec()).or_default();
+            while postings.doc() != TERMINATED {
+                docs.push((postings.doc(), postings.term_freq()));
+                postings.advance();
+            }
+        }
+        found
+    }
+
+    fn stand(found: &mut Found, term: &str, doc: u32, times: u32) {
+        let docs = found.entry(term.as_bytes().to_vec()).or_default();
+        match docs.last_mut() {
+            Some((last, known)) if *last == doc => *known += times,
+            _ => docs.push((doc, times)),
+        }
+    }
+
+    #[test]
+    fn a_segment_of_empty_texts_can_be_read() {
+        let mut builder = SegmentBuilder::new(&Target::Memory).unwrap();
+        let blocks = vec![block(Kind::Item, 0, ""); 3];
+        builder.add("a.md", "", "", &Note { blocks, ..Note::default() }).unwrap();
+        let reader = read_new(&builder.finish().unwrap()).unwrap();
+        let stored = Texts::open(&reader, 8).unwrap();
+        for doc in 0..3 {
+            assert_eq!(stored.text(doc).unwrap(), (String::new(), String::new()));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_segment_holds_exactly_what_the_analyzer_says(
+            notes in proptest::collection::vec(
+                proptest::collection::vec((0..14usize, 0..3u8, "([Rr]unning|notes|camelCase|don't|café|复杂度|a/b|#x| |\\.){0,9}"), 0..40),
+                1..4,
+            )
+        ) {
+            let fields = Fields::new();
+            let mut builder = SegmentBuilder::new(&Target::Memory).unwrap();
+            let (mut text, mut head) = (Found::new(), Found::new());
+            let (mut texts, mut doc) = (Vec::new(), 0);
+            let mut analyzer = Analyzer::new();
+            for blocks in &notes {
+                let blocks = blocks.iter().map(|(kind, section, words)| block(Kind::ALL[*kind], *section, words));
+                let note = Note { blocks: blocks.collect(), ..Note::default() };
+                let run = builder.add("a.md", "The title runs", "", &note).unwrap();
+                prop_assert_eq!((run.start, run.count as usize), (doc, note.blocks.len()));
+                let (mut text_terms, mut head_terms) = (0, 0);
+                for section in sections_of(&note.blocks) {
+                    for block in section {
+                        schema::terms(&mut analyzer, &block.text, false, &mut |term| {
+                            stand(&mut text, term, doc, 1);
+                            text_terms += 1;
+                        });
+                        texts.push(block.text.clone());
+                        doc += 1;
+                    }
+                    let above = block_head("The title runs", section[0].section.as_deref());
+                    schema::terms(&mut analyzer, &above, true, &mut |term| {
+                        stand(&mut head, term, doc - 1, section.len() as u32);
+                        head_terms += 1;
+                    });
+                }
+                prop_assert_eq!((run.text_terms, run.head_terms), (text_terms, head_terms));
+            }
+            let reader = read_new(&builder.finish().unwrap()).unwrap();
+            prop_assert_eq!(reader.max_doc(), doc);
+            prop_assert_eq!(held(&reader, fields.text), text);
+            prop_assert_eq!(held(&reader, fields.head), head);
+            let stored = Texts::open(&reader, 8).unwrap();
+            for (doc, text) in texts.iter().enumerate() {
+                prop_assert_eq!(&stored.text(doc as u32).unwrap().0, text);
+            }
+        }
+    }
+}
