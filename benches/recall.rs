@@ -2,15 +2,15 @@
 //! and notes, what it costs, and when nothing is given.
 //!
 //! ```text
-//! cargo bench --bench recall -- [--data FILE] [--logs FILE] [--notes DIR] [--model DIR] [--talks] [--fit] [--none] [--whole]
-//!                               [--speed] [--blocks N]
+//! cargo bench --bench recall -- [--data FILE] [--logs FILE] [--notes DIR] [--model DIR] [--talks] [--fit] [--dump FILE] [--none]
+//!                               [--whole] [--speed] [--blocks N]
 //! ```
 //!
 //! The data (default: in `../shared/bench`) stays where it is: the licence of the first forbids to copy it here.
 //! A conversation's own turns are the candidates of its questions, as a user's logs are. "Ours" is shown with weights fitted
 //! on the other conversations and logs only (the honest figure), with weights fitted on the other kind, and as the program
 //! ranks. `--talks` leaves the logs out, `--model` adds a row with a sentence model from a directory; `--fit` prints weights
-//! anew, `--none` those of the gate; `--whole` asks in various manners through the whole program, and of notes; `--blocks`
+//! anew, `--dump` writes all signals to a file for a fit elsewhere, `--none` those of the gate; `--whole` asks in various manners through the whole program, and of notes; `--blocks`
 //! sizes the speed test.
 #![allow(
     missing_docs,
@@ -69,6 +69,10 @@ fn main() {
         return;
     }
     let rows = fit::rows(&conversations, &|text| table.embed(text), true);
+    if let Some(path) = value("--dump") {
+        fit::dump(&rows, &path);
+        return;
+    }
     if args.iter().any(|arg| arg == "--fit") {
         fit::report(&rows);
         return;

@@ -267,6 +267,23 @@ pub fn of(rows: &[Row], all: &[Metrics], is: impl Fn(&Row) -> bool) -> Vec<Metri
     rows.iter().zip(all).filter(|(row, _)| is(row)).map(|(_, metrics)| *metrics).collect()
 }
 
+/// Writes every row for a fit elsewhere, as little-endian numbers: how many candidates, how many signals and how many of the
+/// candidates are evidence (u32 each); `several`, fold, `is_log`, category (a byte each); the evidence (u32); each
+/// candidate's session (u32); each candidate's signals (f32).
+pub fn dump(rows: &[Row], path: &str) {
+    let mut out = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+    let mut put = |bytes: &[u8]| std::io::Write::write_all(&mut out, bytes).unwrap();
+    for row in rows {
+        for count in [row.signals.len(), SIGNALS, row.evidence.len()] {
+            put(&(count as u32).to_le_bytes());
+        }
+        put(&[u8::from(row.several), row.fold as u8, u8::from(row.is_log), row.category]);
+        row.evidence.iter().for_each(|at| put(&(*at as u32).to_le_bytes()));
+        row.sessions.iter().for_each(|at| put(&at.to_le_bytes()));
+        row.signals.iter().flatten().for_each(|value| put(&value.to_le_bytes()));
+    }
+}
+
 pub fn report(rows: &[Row]) {
     let show = |name: &str, all: &[Metrics]| {
         let temporal = metrics::mean(&of(rows, all, |row| row.category == 2)).r10;

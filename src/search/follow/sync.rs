@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::embed::Fixed;
+use crate::search::follow::make;
 use crate::search::read::block::{Kind, Role};
 use crate::search::recall::{Recall, RecallError, Stamp, State};
 use crate::search::store::catalog;
@@ -19,7 +20,7 @@ use crate::search::store::catalog::FileRow;
 use crate::search::store::corpus::blocks::{Corpus, Passage};
 use crate::search::store::corpus::matrix::Matrix;
 use crate::search::store::corpus::persist::Saved;
-use crate::search::store::corpus::{make, persist, vectors};
+use crate::search::store::corpus::{persist, vectors};
 use crate::search::{Basis, Freshness, IndexError, Note, Snapshot, Stored, said};
 
 /// With more changed notes than this, the corpus is made anew: what changed is kept in memory until it is taken in.

@@ -1,7 +1,8 @@
 //! What leaves: hits for whoever asked, memories for prompts, or nothing where nothing is sure enough.
 //!
 //! - `words`: answers of the index alone; `search`: by words and meaning; [`deep`]: with a reranker's order.
-//! - `given`: what is given unasked, [`choose`] which of it and in what words.
+//! - `given`: what is given unasked, [`choose`] which of it and in what words, `past` what no longer holds.
+//! - `finder`: from what ranks best back to blocks.
 //! - `hit` and [`snippet`]: the last step, for those alone that are given. [`ask`]: the same question to a running daemon.
 
 pub mod ask;
@@ -9,7 +10,9 @@ pub mod choose;
 pub mod snippet;
 
 pub(in crate::search) mod deep;
+pub(in crate::search) mod finder;
 pub(in crate::search) mod given;
 pub(in crate::search) mod hit;
+pub(in crate::search) mod past;
 pub(in crate::search) mod search;
 pub(in crate::search) mod words;

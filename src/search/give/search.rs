@@ -2,13 +2,13 @@
 
 use std::cell::{Cell, OnceCell};
 
+use crate::search::give::finder;
+use crate::search::give::finder::Find;
 use crate::search::query::dressed::undressed;
-use crate::search::query::mended::mended;
 use crate::search::query::question::Question;
 use crate::search::query::syntax;
 use crate::search::query::syntax::{Item, Syntax};
-use crate::search::query::within::Within;
-use crate::search::rank::accumulator::MANY;
+use crate::search::query::within::{MOST_HITS, Within};
 use crate::search::rank::notes::{Answering, Notes, is_said};
 use crate::search::rank::signal::{NEAR, NEAR_SPREADS, weights};
 use crate::search::rank::signals::{Candidates, Near, Scores, Vectors};
@@ -16,14 +16,13 @@ use crate::search::rank::sought::{Sought, sought};
 use crate::search::rank::sure::Measured;
 use crate::search::rank::{notes, signals, sure};
 use crate::search::recall::{Asked, Recall, RecallError, State};
-use crate::search::retrieve::finder::Find;
-use crate::search::retrieve::term::Scope;
-use crate::search::retrieve::{finder, nearest};
+use crate::search::retrieve::candidates::MANY;
+use crate::search::retrieve::mended::mended;
+use crate::search::retrieve::nearest;
+use crate::search::retrieve::scope::Scope;
 use crate::search::store::view::DocRef;
 use crate::search::{Answer, Block, Found, Hit, IndexError, Kind, Query, Snapshot};
 
-/// Nobody needs more hits in one answer.
-pub(in crate::search) const MOST_HITS: usize = 10_000;
 /// Of a corpus with more slots than this, room is kept between questions (16 bytes a slot) by a [resident](Recall::resident) one
 /// alone.
 const MOST_KEPT: usize = 1 << 20;

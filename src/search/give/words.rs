@@ -9,9 +9,11 @@ use crate::vault::NotePath;
 
 use crate::search::analyze::text::Analyzer;
 use crate::search::follow::scan;
+use crate::search::follow::snapshot::Snapshot;
 use crate::search::give::hit::HitMaker;
 use crate::search::query::syntax;
 use crate::search::query::syntax::Syntax;
+use crate::search::query::within::MOST_HITS;
 use crate::search::read::block::{Block, Kind};
 use crate::search::retrieve::bm25::Scored;
 use crate::search::retrieve::filter::Setting;
@@ -20,7 +22,6 @@ use crate::search::store::cache::Store;
 use crate::search::store::catalog;
 use crate::search::store::catalog::FileRow;
 use crate::search::store::segment::schema::Fields;
-use crate::search::store::snapshot::Snapshot;
 use crate::search::store::view::{DocRef, View};
 use crate::search::{Answer, CheckedBy, Freshness, Hit, Index, IndexError, Options, Query};
 
@@ -28,8 +29,6 @@ use crate::search::{Answer, CheckedBy, Freshness, Hit, Index, IndexError, Option
 const LONGEST: usize = 10_000;
 /// Before it says that there is nothing, a process looks at every file itself, at most so often.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// Nobody needs more hits in one answer.
-const MOST_HITS: usize = 10_000;
 
 /// What an answer rests on: a file, and its size and modification time as the index knows them; none for one that was
 /// read just now.

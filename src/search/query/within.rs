@@ -4,8 +4,9 @@
 //! A block belongs to the scopes that its tags mark, and to `global` without one ([`crate::memory::Scope`]).
 
 use crate::memory::{Scope, is_visible};
-use crate::search::give::search::MOST_HITS;
 
+/// Nobody needs more hits in one answer.
+pub(in crate::search) const MOST_HITS: usize = 10_000;
 /// So many blocks are ranked for one that is wanted, before others' are left out.
 const WIDER: usize = 20;
 

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::search::rank::signal::{SIGNALS, Signal, Weights};
-use crate::search::retrieve::candidates::Candidates;
+use crate::search::retrieve::candidates::{Candidates, MANY};
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::layer::MOST;
 
@@ -25,15 +25,8 @@ pub trait Sink {
     fn listed(&mut self, _: Vec<u32>) {}
 }
 
-/// Beyond so many candidates, vectors and what a block is (not what it is about) are looked at only for the best
-/// [`SHORTLIST`] by words and those with the nearest signs: the rest can't come to the top any more.
-pub(in crate::search) const MANY: usize = 5000;
+/// Of more candidates than [`MANY`], so many of the best by words are looked at closely.
 const SHORTLIST: usize = 2000;
-/// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not
-/// in the blocks around.
-pub(in crate::search) const COMMON: usize = 50;
-/// The same for the wide region around it.
-pub(in crate::search) const RATHER_COMMON: usize = 400;
 
 /// What speaks for a block at all, as bits.
 const WORD: u8 = 1;

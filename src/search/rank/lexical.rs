@@ -8,12 +8,15 @@
 use crate::search::analyze::stems::Shape;
 use crate::search::cores::{share, threads};
 use crate::search::query::question::{Asked, Question};
-use crate::search::rank::accumulator::{MANY, Room, Sink, Work};
+use crate::search::rank::accumulator::{Room, Sink, Work};
 use crate::search::rank::signal::Signal;
 use crate::search::rank::signals::Speakers;
+use crate::search::rank::term::Term;
 use crate::search::retrieve::around::{ALONE, ANSWER, NEAR, REGION, answer_spread, region_spread, spread};
-use crate::search::retrieve::candidates::{K1, bm25, is_turn, turn_beside};
-use crate::search::retrieve::term::{Found, Scope, Term, count};
+use crate::search::retrieve::candidates::MANY;
+use crate::search::retrieve::candidates::{K1, bm25};
+use crate::search::retrieve::scope::{Found, Scope, count};
+use crate::search::store::corpus::neighbours::{is_turn, turn_beside};
 
 /// What the turn after one with a term counts for pairs of terms.
 const PAIRED_ANSWER: f32 = 0.6;

@@ -19,7 +19,7 @@ use crate::search::rank::signals::Vectors;
 use crate::search::rank::sought::Sought;
 use crate::search::retrieve::candidates::{K1, idf};
 use crate::search::retrieve::nearest::Nearest;
-use crate::search::retrieve::term::{Scope, count};
+use crate::search::retrieve::scope::{Scope, count};
 use crate::search::store::corpus::blocks::Corpus;
 
 use crate::embed::fast::{FastMap, FastSet};

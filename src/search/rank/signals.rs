@@ -13,14 +13,14 @@ use crate::search::cores::both;
 use crate::search::query::question::Question;
 pub use crate::search::rank::accumulator::{Near, Scores, Sink, Table, Work};
 use crate::search::rank::lexical::lexical;
+use crate::search::rank::meaning::semantic;
 use crate::search::rank::signal::Signal;
 pub use crate::search::retrieve::candidates::{B, Candidates, K1, bm25, idf, plain_bm25};
-use crate::search::retrieve::candidates::{answers, beside};
-pub use crate::search::retrieve::meaning::Vectors;
-use crate::search::retrieve::meaning::semantic;
+pub use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::nearest::{Nearest, nearest};
-use crate::search::retrieve::term::Scope;
+use crate::search::retrieve::scope::Scope;
 use crate::search::store::corpus::blocks::{Corpus, NEVER};
+use crate::search::store::corpus::neighbours::{answers, beside};
 
 /// Beyond so many candidates, words and vectors are gone through at the same time.
 const ONE_CORE: usize = 40_000;

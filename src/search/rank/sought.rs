@@ -7,10 +7,10 @@
 use crate::search::analyze::function_words;
 use crate::search::cores::{share, threads};
 use crate::search::query::question::Question;
-use crate::search::rank::accumulator::{COMMON, MANY};
 use crate::search::rank::notes::{LONG, Weights, is_said};
 use crate::search::retrieve::alike::{Alike, Lookout};
-use crate::search::retrieve::term::Scope;
+use crate::search::retrieve::candidates::{COMMON, MANY};
+use crate::search::retrieve::scope::Scope;
 
 /// So many characters are looked for by themselves.
 const MOST_CHARS: usize = 32;

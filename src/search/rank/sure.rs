@@ -11,8 +11,10 @@ use crate::search::rank::notes::is_said;
 use crate::search::rank::signal::{SURE, SURE_OF_NOTES};
 use crate::search::rank::signals::Vectors;
 use crate::search::rank::sought::Sought;
-use crate::search::retrieve::candidates::{beside, idf};
-use crate::search::retrieve::term::{FEW, MOST_IDF, Scope, count};
+use crate::search::rank::term::{FEW, MOST_IDF};
+use crate::search::retrieve::candidates::idf;
+use crate::search::retrieve::scope::{Scope, count};
+use crate::search::store::corpus::neighbours::beside;
 
 /// What stands beside a find counts in part.
 const BESIDE: [(i32, f32); 5] = [(-2, 0.4), (-1, 0.7), (0, 1.0), (1, 0.7), (2, 0.4)];

@@ -9,17 +9,13 @@
 use std::collections::HashMap;
 
 use crate::embed::fast::FastMap;
+use crate::search::analyze::pieces::{Piece, bit, each_piece};
 use crate::search::store::corpus::blocks::Corpus;
 
 /// A word with fewer of a question's word's pieces than this share is another word.
 const LEAST: f32 = 0.35;
 /// So many words are taken beside a question's own; more would be worse ones.
 const MOST: usize = 12;
-/// What begins and what ends a word, as a letter.
-const ENDS: [u8; 2] = [2, 3];
-/// A piece of a word: four bytes.
-type Piece = u32;
-
 /// What is looked for, and which words of a corpus come near it.
 #[derive(Debug)]
 pub(in crate::search) struct Lookout {
@@ -143,37 +139,6 @@ impl Lookout {
     pub fn most(&self, at: usize) -> usize {
         if at < self.counts.len() { MOST } else { usize::MAX }
     }
-}
-
-/// Calls `each` with the pieces of a word between its ends.
-#[inline]
-fn each_piece(word: &[u8], mut each: impl FnMut(Piece)) {
-    let mut piece = Piece::from(ENDS[0]);
-    let mut length = 1;
-    for byte in word.iter().chain(&ENDS[1..]) {
-        piece = piece << 8 | Piece::from(*byte);
-        length += 1;
-        if length >= 4 {
-            each(piece);
-        }
-    }
-    if length < 4 {
-        each(piece);
-    }
-}
-
-/// The bits of a word's pieces; of a word in a script without spaces, all.
-pub(in crate::search) fn signature(word: &[u8]) -> u64 {
-    if word.first().is_none_or(|first| *first >= 0xE0) {
-        return u64::MAX;
-    }
-    let mut bits = 0;
-    each_piece(word, |piece| bits |= bit(piece));
-    bits
-}
-
-fn bit(piece: Piece) -> u64 {
-    1 << (piece.wrapping_mul(0x9E37_79B1) >> 26)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The turns around a turn, and how much of what it says counts for them.
 
 use crate::search::analyze::stems::Shape;
-use crate::search::retrieve::candidates::turn_beside;
 use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::neighbours::turn_beside;
 
 /// How much a term in a neighbouring turn counts as covered.
 pub(in crate::search) const NEAR: [(i32, f32); 5] = [(-2, 0.3), (-1, 0.6), (0, 1.0), (1, 0.45), (2, 0.2)];

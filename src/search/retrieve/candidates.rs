@@ -5,18 +5,22 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::search::analyze::stems::Shape;
 use crate::search::query::question::Question;
 use crate::search::retrieve::nearest::Judge;
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::layer::BITS;
 
 /// BM25's saturation and length normalisation (Robertson; Lucene's defaults).
 pub const K1: f32 = 1.2;
 /// See [`K1`].
 pub const B: f32 = 0.75;
-/// A turn's neighbours count in its text with these weights: offset of the neighbour, weight.
-pub(in crate::search) const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
+/// Beyond so many candidates, vectors and what a block is (not what it is about) are looked at only for the best by words
+/// and those with the nearest signs: the rest can't come to the top any more.
+pub(in crate::search) const MANY: usize = 5000;
+/// Beyond [`MANY`] candidates, a term in more than one of so many blocks counts where it stands alone, not in the blocks
+/// around.
+pub(in crate::search) const COMMON: usize = 50;
+/// The same for the wide region around it.
+pub(in crate::search) const RATHER_COMMON: usize = 400;
 
 /// The slots of a note's blocks.
 #[derive(Debug)]
@@ -121,36 +125,6 @@ impl Candidates {
     }
 }
 
-/// The slot `offset` places beside `slot` in the same note, where it exists.
-pub(in crate::search) fn beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
-    let at = slot.checked_add_signed(offset)?;
-    let same = at >> BITS == slot >> BITS && corpus.has(at);
-    (same && corpus.meta(at).file == corpus.meta(slot).file).then_some(at)
-}
-
-pub(in crate::search) fn is_turn(corpus: &Corpus, slot: u32) -> bool {
-    corpus.shape(slot).has(Shape::TURN)
-}
-
-/// The length of a block's window: its own and, for turns, its neighbours' by their weight.
-pub(in crate::search) fn window_length(corpus: &Corpus, slot: u32) -> f32 {
-    let own = f32::from(corpus.meta(slot).length);
-    if !is_turn(corpus, slot) {
-        return own;
-    }
-    WINDOW
-        .iter()
-        .filter_map(|(offset, weight)| {
-            Some(weight * f32::from(corpus.meta(beside(corpus, slot, *offset)?).length))
-        })
-        .sum()
-}
-
-pub(in crate::search) fn answers(corpus: &Corpus, slot: u32) -> bool {
-    is_turn(corpus, slot)
-        && beside(corpus, slot, -1).is_some_and(|before| corpus.shape(before).has(Shape::QUESTION))
-}
-
 /// Lucene's BM25 idf of a term in `df` of `n` documents.
 pub fn idf(df: f32, n: f32) -> f32 {
     (1.0 + (n - df + 0.5) / (df + 0.5)).ln()
@@ -181,9 +155,4 @@ pub fn plain_bm25(corpus: &Corpus, candidates: &Candidates, question: &Question)
         }
     }
     out
-}
-/// The turn `offset` places beside a turn: a candidate as that is, as all blocks of a note are or none.
-pub(in crate::search) fn turn_beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
-    let at = beside(corpus, slot, offset)?;
-    (is_turn(corpus, slot) && is_turn(corpus, at)).then_some(at)
 }

@@ -1,9 +1,9 @@
 //! From what is looked for to the blocks that may answer.
 //!
 //! By words of the index: [`terms`], `filter`, [`bm25`] and `topk` over a view's postings. For ranking: `candidates` (which
-//! blocks of a scope there are, and their statistics), `term` (where a question's terms stand), `alike` (words of the vault
-//! that look like one of the question's), `nearest` and `meaning` (vectors), `around` (turns beside a turn), `finder` (from
-//! slots back to blocks).
+//! blocks of a scope there are, and their statistics), `scope` (where a question's terms stand), `alike` (words of the vault
+//! that look like one of the question's), `mended` (its typing errors, mended by them), `nearest` and `cosines` (vectors), `around` (turns
+//! beside a turn).
 
 pub mod bm25;
 pub mod terms;
@@ -11,9 +11,9 @@ pub mod terms;
 pub(in crate::search) mod alike;
 pub(in crate::search) mod around;
 pub(in crate::search) mod candidates;
+pub(in crate::search) mod cosines;
 pub(in crate::search) mod filter;
-pub(in crate::search) mod finder;
-pub(in crate::search) mod meaning;
+pub(in crate::search) mod mended;
 pub(in crate::search) mod nearest;
-pub(in crate::search) mod term;
+pub(in crate::search) mod scope;
 pub(in crate::search) mod topk;

@@ -8,18 +8,17 @@
 //! - [`segment`]: tantivy's segments, each with exactly the terms of its blocks.
 //! - [`delta`] works out what changed files mean, [`commit`] commits it and merges segments.
 //! - [`view`] is one state of all of that, with exact statistics of living documents, so that an index that grew by edits
-//!   and one made anew agree; [`snapshot`] adds the texts. [`report`] tells a person what is in it.
+//!   and one made anew agree.
 //! - [`corpus`]: what ranking knows of each block beside its words, in layers that are mapped.
 
 pub mod cache;
 pub mod catalog;
+pub(in crate::search) mod columns;
 pub mod commit;
 pub mod corpus;
 pub mod delta;
-pub mod report;
 pub mod seal;
 pub mod segment;
-pub mod snapshot;
 pub mod view;
 
 pub(in crate::search) mod lock;

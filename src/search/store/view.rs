@@ -14,9 +14,9 @@ use tantivy::{BitSet, SegmentReader, Term};
 
 use crate::search::IndexError;
 use crate::search::read::block::Block;
-use crate::search::retrieve::bm25::Kept;
 use crate::search::store::catalog;
 use crate::search::store::catalog::{FileRow, RunRow, SegmentRow, Totals};
+use crate::search::store::columns::Kept;
 use crate::search::store::segment::file::{SegmentFiles, Texts};
 use crate::search::store::segment::pack;
 use crate::search::store::segment::schema::Fields;

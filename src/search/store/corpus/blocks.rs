@@ -20,8 +20,8 @@ use crate::embed::Fixed;
 use crate::search::Role;
 use crate::search::analyze::authors::Authors;
 pub use crate::search::analyze::authors::{names_of, without_names};
+use crate::search::analyze::pieces::signature;
 use crate::search::analyze::stems::Shape;
-use crate::search::retrieve::alike::signature;
 use crate::search::store::corpus::code::{Code, Sums};
 use crate::search::store::corpus::layer;
 use crate::search::store::corpus::layer::{Meta, NO_ROW};
@@ -358,7 +358,7 @@ impl Corpus {
         self.files.push(file);
         let mut windows = 0.0;
         for slot in slots {
-            let window = crate::search::retrieve::candidates::window_length(self, slot);
+            let window = crate::search::store::corpus::neighbours::window_length(self, slot);
             windows += window;
             let (_, local) = Self::place(slot);
             self.tail.metas[local].window = window;

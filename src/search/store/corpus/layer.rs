@@ -9,8 +9,8 @@ use std::path::Path;
 
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
+use crate::search::analyze::pieces::signature;
 use crate::search::analyze::stems::Shape;
-use crate::search::retrieve::alike::signature;
 use crate::search::store::corpus::code::{Code, Signs, WORDS};
 use crate::search::store::corpus::postings;
 use crate::search::store::corpus::tail::Tail;
@@ -228,7 +228,7 @@ impl Layer {
         }
     }
 
-    /// The signature of each term, in their order ([`crate::search::retrieve::alike::signature`]).
+    /// The signature of each term, in their order ([`crate::search::analyze::pieces::signature`]).
     pub fn signatures(&self) -> impl ExactSizeIterator<Item = u64> {
         let (words, _) = self.part(SIGNATURES).as_chunks::<WORD>();
         words.iter().map(|word| u64::from_le_bytes(*word))

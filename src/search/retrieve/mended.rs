@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use crate::embed::Table;
 use crate::search::analyze::stems::{Terms, words};
 use crate::search::query::question::Question;
-use crate::search::retrieve::term::Scope;
+use crate::search::retrieve::scope::Scope;
 
 /// Shorter words have too many others one slip away; two swapped letters tell from this length on.
 const SHORTEST: usize = 4;

@@ -7,54 +7,14 @@ use std::collections::HashMap;
 use crate::search::analyze::stems::Shape;
 use crate::search::rank::accumulator::Sink;
 use crate::search::rank::signal::Signal;
-use crate::search::retrieve::candidates::{Candidates, turn_beside};
+use crate::search::retrieve::candidates::Candidates;
+use crate::search::retrieve::cosines::Vectors;
 use crate::search::store::corpus::blocks::Corpus;
-use crate::search::store::corpus::matrix::{Matrix, Probe};
-use crate::search::store::corpus::wide;
+use crate::search::store::corpus::neighbours::turn_beside;
 
 /// The usual mean and spread of the built-in model's cosines between a question and a memory's blocks, and for
 /// how many blocks they count.
 const USUAL: (f64, f64, f64) = (0.147, 0.1, 20.0);
-
-/// The vectors to compare with, and the question's own.
-#[derive(Debug, Clone, Copy)]
-pub struct Vectors<'a> {
-    /// Rows by slot; none for the corpus's own.
-    pub matrix: Option<&'a Matrix>,
-    /// The question's vector.
-    pub probe: &'a Probe,
-}
-
-impl Vectors<'_> {
-    /// The cosines of the question and those of `slots` that have a vector.
-    pub(in crate::search) fn cosines(
-        &self,
-        corpus: &Corpus,
-        slots: impl Iterator<Item = u32>,
-    ) -> Vec<(u32, f32)> {
-        let Some(matrix) = self.matrix else {
-            return slots.filter_map(|slot| Some((slot, self.cosine(corpus, slot)?))).collect();
-        };
-        // First where the vectors stand, so that the wide loop is nothing but arithmetic.
-        let rows = slots.filter(|slot| matrix.has(*slot as usize));
-        let rows: Vec<_> = rows.map(|slot| (slot, matrix.row_parts(slot as usize))).collect();
-        let mut out: Vec<(u32, f32)> = rows.iter().map(|(slot, ..)| (*slot, 0.0)).collect();
-        wide::wide(|| {
-            for ((_, (values, scale)), (_, cosine)) in rows.iter().zip(&mut out) {
-                *cosine = self.probe.cosine(values, *scale);
-            }
-        });
-        out
-    }
-
-    /// The cosine of the question and a block; none where that has no vector.
-    fn cosine(&self, corpus: &Corpus, slot: u32) -> Option<f32> {
-        match self.matrix {
-            Some(matrix) => matrix.has(slot as usize).then(|| matrix.cosine(self.probe, slot as usize)),
-            None => corpus.cosine(self.probe.sums.as_ref()?, slot),
-        }
-    }
-}
 
 /// The cosines, standardised over the candidates that have a vector (or a sample of them): of all candidates, or
 /// of those that are listed.

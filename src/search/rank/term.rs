@@ -1,0 +1,90 @@
+//! How common each of a question's terms is in all of a scope, and how far it counts in the blocks around.
+
+use crate::embed::Table;
+use crate::search::query::question::Asked;
+use crate::search::rank::accumulator::Room;
+use crate::search::retrieve::around::{ALONE, spread};
+use crate::search::retrieve::candidates::{COMMON, Candidates, RATHER_COMMON, idf};
+use crate::search::retrieve::scope::{Found, Scope, count};
+use crate::search::store::corpus::neighbours::WINDOW;
+
+/// What a near word counts beside the word itself.
+const NEAR_WORD: f32 = 0.8;
+/// A term that stands nowhere counts as rare as this, so that it doesn't drown the others.
+pub(in crate::search) const MOST_IDF: f32 = 5.5;
+/// Few blocks tell little of how rare a word is: they are joined by others that don't have it, up to so many.
+pub(in crate::search) const FEW: f32 = 400.0;
+
+/// What is known of a term in all of the scope.
+#[derive(Debug)]
+pub(in crate::search) struct Term {
+    pub is_name: bool,
+    /// How many blocks have it.
+    pub blocks: usize,
+    pub rarity: f32,
+    /// How much its word tells in any text.
+    pub tells: f32,
+    /// Whether it stands for the block alone, being common.
+    pub is_alone: bool,
+    pub is_rather_common: bool,
+    /// What each near word counts; one that stands everywhere tells nothing, and costs the most.
+    pub near: Vec<Option<f32>>,
+    pub soft_rarity: f32,
+    /// Its rarity among windows and among notes.
+    pub window_rarity: f32,
+    pub session_rarity: f32,
+    /// Whether it and its near words stand for the block alone.
+    pub is_soft_alone: bool,
+}
+
+impl Term {
+    pub fn new<'f>(
+        scope: Scope<'_>,
+        asked: &Asked,
+        is_name: bool,
+        found: &(impl Iterator<Item = &'f Found> + Clone),
+    ) -> Self {
+        let blocks = found.clone().map(|found| found.counts.blocks).sum();
+        let notes = found.clone().map(|found| found.counts.notes).sum();
+        let Candidates { count: all, notes: all_notes, .. } = scope.candidates;
+        let mut soft_blocks: usize = blocks;
+        let near = asked.near.iter().filter(|_| !is_name).enumerate().map(|(n, (_, likeness))| {
+            let blocks = found.clone().map(|found| found.near_counts[n].blocks).sum();
+            (!scope.is_common(blocks, COMMON)).then(|| {
+                soft_blocks += blocks;
+                NEAR_WORD * likeness
+            })
+        });
+        let near = near.collect();
+        Self {
+            is_name,
+            blocks,
+            rarity: idf(count(blocks), count(*all)),
+            tells: Table::builtin().weight(&asked.word),
+            is_alone: scope.is_common(blocks, COMMON),
+            is_rather_common: scope.is_common(blocks, RATHER_COMMON),
+            near,
+            soft_rarity: idf(count(blocks), count(*all).max(FEW)).min(MOST_IDF),
+            window_rarity: 0.0,
+            session_rarity: idf(count(notes), count(all_notes.len())),
+            is_soft_alone: scope.is_common(soft_blocks, COMMON),
+        }
+    }
+
+    pub fn window(&self) -> &'static [(i32, f32)] {
+        if self.is_alone { &ALONE } else { &WINDOW }
+    }
+
+    /// In how many blocks' windows of a layer it stands.
+    pub fn windows(&self, scope: Scope<'_>, found: &Found, room: &mut Room) -> usize {
+        for posting in found.turns() {
+            spread(scope.corpus, posting.slot, self.window(), |at, _| room.term.raise(at, 1.0));
+        }
+        room.term.clear() + found.counts.blocks - found.turns
+    }
+
+    /// It stands in so many windows of the scope.
+    pub fn in_windows(&mut self, scope: Scope<'_>, windows: usize) {
+        self.window_rarity = idf(count(windows), count(scope.candidates.count));
+    }
+}

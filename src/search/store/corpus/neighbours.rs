@@ -1,0 +1,45 @@
+//! The blocks beside a block: a note's blocks stand in slots side by side, so a turn's neighbours are found by counting.
+
+use crate::search::analyze::stems::Shape;
+use crate::search::store::corpus::blocks::Corpus;
+use crate::search::store::corpus::layer::BITS;
+
+/// A turn's neighbours count in its text with these weights: offset of the neighbour, weight.
+pub(in crate::search) const WINDOW: [(i32, f32); 4] = [(-2, 0.15), (-1, 0.4), (0, 1.0), (1, 0.25)];
+
+/// The slot `offset` places beside `slot` in the same note, where it exists.
+pub(in crate::search) fn beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
+    let at = slot.checked_add_signed(offset)?;
+    let same = at >> BITS == slot >> BITS && corpus.has(at);
+    (same && corpus.meta(at).file == corpus.meta(slot).file).then_some(at)
+}
+
+pub(in crate::search) fn is_turn(corpus: &Corpus, slot: u32) -> bool {
+    corpus.shape(slot).has(Shape::TURN)
+}
+
+/// The turn `offset` places beside a turn: a candidate as that is, as all blocks of a note are or none.
+pub(in crate::search) fn turn_beside(corpus: &Corpus, slot: u32, offset: i32) -> Option<u32> {
+    let at = beside(corpus, slot, offset)?;
+    (is_turn(corpus, slot) && is_turn(corpus, at)).then_some(at)
+}
+
+/// Whether the turn before is a question.
+pub(in crate::search) fn answers(corpus: &Corpus, slot: u32) -> bool {
+    is_turn(corpus, slot)
+        && beside(corpus, slot, -1).is_some_and(|before| corpus.shape(before).has(Shape::QUESTION))
+}
+
+/// The length of a block's window: its own and, for turns, its neighbours' by their weight.
+pub(in crate::search) fn window_length(corpus: &Corpus, slot: u32) -> f32 {
+    let own = f32::from(corpus.meta(slot).length);
+    if !is_turn(corpus, slot) {
+        return own;
+    }
+    WINDOW
+        .iter()
+        .filter_map(|(offset, weight)| {
+            Some(weight * f32::from(corpus.meta(beside(corpus, slot, *offset)?).length))
+        })
+        .sum()
+}
