@@ -3,7 +3,7 @@
 //! A leaf or a condensed summary that somebody deleted is looked for by its id where one above it still names it: the
 //! same events have the same id, whatever was pressing when it was made.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
@@ -156,37 +156,46 @@ impl Window {
     }
 
     fn due_condensed(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
-        let roots = self.roots();
-        let missing = self.missing();
-        let shape = |placed: &&Placed| Root {
-            depth: placed.note.summary.depth,
-            events: placed.events.clone().unwrap_or_default(),
-        };
-        let shapes: Vec<Root> = roots.iter().map(shape).collect();
-        let mut groups = self.groups_as_they_were(&roots, &missing);
+        let mut groups = self.groups_as_they_were();
         if groups.is_empty() {
-            groups = plan::condense(&shapes, look);
+            let roots = self.roots();
+            let shape = |placed: &&Placed| Root {
+                depth: placed.note.summary.depth,
+                events: placed.events.clone().unwrap_or_default(),
+            };
+            let shapes: Vec<Root> = roots.iter().map(shape).collect();
+            let notes = |group: Range<usize>| roots[group].iter().map(|placed| &placed.note).collect();
+            groups = plan::condense(&shapes, look).into_iter().map(notes).collect();
         }
-        let due = groups.into_iter().filter_map(|group| {
-            let notes: Vec<&Note> = roots[group].iter().map(|placed| &placed.note).collect();
-            self.condensed(&notes, zone, None)
-        });
+        let due = groups.into_iter().filter_map(|notes| self.condensed(&notes, zone, None));
         in_their_order(due.collect())
     }
 
-    /// The groups of roots whose condensed summary is missing, as one above it tells.
-    fn groups_as_they_were(&self, roots: &[&Placed], missing: &HashSet<&str>) -> Vec<Range<usize>> {
+    /// The groups whose condensed summary is missing, as one above it tells: of summaries that none stands directly above,
+    /// though one further up may be about the same events.
+    fn groups_as_they_were(&self) -> Vec<Vec<&Note>> {
+        let missing = self.missing();
         if missing.is_empty() {
             return Vec::new();
         }
-        let found = (0..roots.len()).filter_map(|start| {
-            let most = roots.len().min(start + plan::FANOUT);
-            (start + plan::FLOOR..=most).map(|end| start..end).find(|group| {
-                let notes: Vec<&Note> = roots[group.clone()].iter().map(|placed| &placed.note).collect();
-                self.lineage(&notes).is_some_and(|(id, _, _)| missing.contains(id.as_str()))
-            })
-        });
-        found.collect()
+        let below = self.named_sources();
+        let mut orphans: BTreeMap<u32, Vec<&Note>> = BTreeMap::new();
+        for Placed { note, events } in &self.notes {
+            if events.is_some() && !below.contains(note.summary.id.as_str()) {
+                orphans.entry(note.summary.depth).or_default().push(note);
+            }
+        }
+        let is_missing =
+            |group: &[&Note]| self.lineage(group).is_some_and(|(id, _, _)| missing.contains(id.as_str()));
+        let mut groups = Vec::new();
+        for notes in orphans.values() {
+            for start in 0..notes.len() {
+                let most = notes.len().min(start + plan::FANOUT);
+                let end = (start + plan::FLOOR..=most).find(|end| is_missing(&notes[start..*end]));
+                groups.extend(end.map(|end| notes[start..end].to_vec()));
+            }
+        }
+        groups
     }
 
     /// Id, covered events and sources of what these summaries are condensed to.

@@ -203,6 +203,31 @@ proptest! {
 }
 
 #[test]
+fn a_note_deep_in_the_middle_comes_back_though_one_further_up_is_about_the_same() {
+    let draws: Vec<_> = (0..500).map(|at| (0u8, format!("m{at} "), 200, 0)).collect();
+    let mut log = Log { bytes: render(&draws, false), notes: vec![] };
+    log.settle(Look::New, LATE);
+    let whole = log.notes.clone();
+    assert!(whole.iter().any(|note| note.summary.depth == 2));
+    let ids = |log: &Log| -> std::collections::BTreeSet<String> {
+        log.notes.iter().map(|note| note.summary.id.clone()).collect()
+    };
+    let before = ids(&log);
+    let named = |gone: &Note| whole.iter().any(|note| note.summary.sources.contains(&gone.summary.id));
+    for gone in whole.iter().filter(|note| named(note)) {
+        // With it, what it is made of: as when somebody deletes a folder.
+        let below: Vec<&String> = gone.summary.sources.iter().take(1).collect();
+        for also in [vec![], below] {
+            let stays = |note: &&Note| note.path != gone.path && !also.contains(&&note.summary.id);
+            log.notes = whole.iter().filter(stays).cloned().collect();
+            log.settle(Look::All, LATE);
+            log.assert_lossless();
+            assert_eq!(ids(&log), before, "without {} and {also:?}", gone.path);
+        }
+    }
+}
+
+#[test]
 fn a_message_that_is_deleted_later_is_told_no_more() {
     let draw = |text: &str| (0u8, text.to_owned(), 200, 0);
     let mut draws: Vec<_> = (0..90).map(|at| draw(&format!("m{at} "))).collect();
