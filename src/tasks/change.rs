@@ -104,7 +104,7 @@ pub fn done(bytes: &[u8], meant: &Meant<'_>, rules: &Rules, now: DateTime) -> Re
     let text = String::from_utf8_lossy(&placed.text).into_owned();
     let line = Line::read(&text, rules).ok_or_else(|| TaskError::gone(meant))?;
     let written = match format {
-        Format::Tasks | Format::Dataview => done_in_tasks(&line, format, rules, now.date())?,
+        Format::Tasks | Format::Dataview => done_in_tasks(&line, format, rules, now)?,
         Format::Reminder if edit::is_toast(&line) => done_in_toast(&line, rules, now.date())?,
         Format::Reminder => done_in_reminder(&line, rules, now)?,
         Format::Kanban | Format::TaskNotes => Written::only(edit::ticked(&line, format, None)),
@@ -167,8 +167,17 @@ fn put(bytes: &[u8], placed: &Placed, format: Format, written: Written) -> Chang
     }
 }
 
+/// What is said where a rule has come to its end.
+const NO_NEXT: &str = "no further date fits its recurrence, so there is no next line";
+
 /// As Tasks does it.
-fn done_in_tasks(line: &Line<'_>, format: Format, rules: &Rules, today: Date) -> Result<Written, TaskError> {
+fn done_in_tasks(
+    line: &Line<'_>,
+    format: Format,
+    rules: &Rules,
+    now: DateTime,
+) -> Result<Written, TaskError> {
+    let today = now.date();
     let ticked = edit::ticked(line, format, rules.done.date.then_some(today));
     let deleted = line
         .field(format, Key::OnCompletion)
@@ -181,10 +190,19 @@ fn done_in_tasks(line: &Line<'_>, format: Format, rules: &Rules, today: Date) ->
     let repeat = understood(line.value(rule))?;
     let when = |key| line.field(format, key).and_then(|field| field.when);
     let reference = when(Key::Due).or_else(|| when(Key::Scheduled)).or_else(|| when(Key::Start));
+    if let (None, Some(alarm)) = (reference, when(Key::Reminder)) {
+        // No date of Tasks': what moves on is the reminder, as Reminder moves it.
+        let next = next_alarm(&repeat, alarm, now).map(|next| {
+            let created = rules.done.created.then_some(today);
+            let text = edit::next(line, format, &[(Key::Reminder, Some(next))], created);
+            (text, rules.done.next_below)
+        });
+        let remark = next.is_none().then(|| NO_NEXT.to_owned());
+        return Ok(Written { line: kept, next, remark });
+    }
     let from = reference.map_or(today, |when| if repeat.when_done { today } else { when.date });
     let Some(next) = step(&repeat, from) else {
-        let remark = Some("no further date fits its recurrence, so there is no next line".to_owned());
-        return Ok(Written { line: kept, next: None, remark });
+        return Ok(Written { line: kept, next: None, remark: Some(NO_NEXT.to_owned()) });
     };
     let by = reference.map_or_else(Span::new, |when| next.date - when.date);
     let along = |when: When| When { date: when.date.saturating_add(by), ..when };
@@ -216,7 +234,7 @@ fn drift(step: Step, rule: &str) -> Option<String> {
     ))
 }
 
-/// As Reminder does it: counted from the mark's time, or from today at that time where that is later.
+/// As Reminder does it.
 fn done_in_reminder(line: &Line<'_>, rules: &Rules, now: DateTime) -> Result<Written, TaskError> {
     let mut written = Written::only(edit::ticked(line, Format::Reminder, None));
     let Some(rule) = line.field(Format::Reminder, Key::Repeat) else { return Ok(written) };
@@ -224,17 +242,23 @@ fn done_in_reminder(line: &Line<'_>, rules: &Rules, now: DateTime) -> Result<Wri
         return Ok(written);
     };
     let repeat = understood(line.value(rule))?;
-    let time = when.time.unwrap_or(Time::midnight());
-    let from = when.date.to_datetime(time).max(now.date().to_datetime(time));
-    let next = if repeat.every == Every::Hour {
-        let at = from.saturating_add(i64::from(repeat.interval).hours());
-        Some(When { date: at.date(), time: when.time.map(|_| at.time()) })
-    } else {
-        next_date(&repeat, from.date(), from.date()).map(|date| When { date, ..when })
-    };
+    let next = next_alarm(&repeat, when, now);
     let next = next.and_then(|next| edit::next_mark(line, rules, next));
     written.next = Some((next.ok_or_else(|| TaskError::Unwritable(line.item.text.to_owned()))?, false));
     Ok(written)
+}
+
+/// The next time of a reminder that comes again: counted from its own time, or from today at that time where that is
+/// later, or where it counts from the day on which it was done.
+fn next_alarm(repeat: &Repeat, when: When, now: DateTime) -> Option<When> {
+    let time = when.time.unwrap_or(Time::midnight());
+    let (own, today) = (when.date.to_datetime(time), now.date().to_datetime(time));
+    let from = if repeat.when_done { today } else { own.max(today) };
+    if repeat.every == Every::Hour {
+        let at = from.saturating_add(i64::from(repeat.interval).hours());
+        return Some(When { date: at.date(), time: when.time.map(|_| at.time()) });
+    }
+    next_date(repeat, from.date(), from.date()).map(|date| When { date, ..when })
 }
 
 /// As Reminder Toast does it: the date moves on in its line, which stays open until its last day is over.

@@ -233,6 +233,34 @@ fn a_reminder_goes_along_and_a_snooze_is_over() {
     );
 }
 
+/// A reminder alone has no date of Tasks', and still its next line is told at another time.
+#[test]
+fn a_reminder_alone_moves_on() {
+    case(
+        "- [ ] Pill 🔁 every day ⏰ 2026-12-01 09:30",
+        "2026-12-01",
+        &[
+            "- [ ] Pill 🔁 every day ⏰ 2026-12-02 09:30",
+            "- [x] Pill 🔁 every day ⏰ 2026-12-01 09:30 ✅ 2026-12-01",
+        ],
+    );
+    // Counted from today, where that is later.
+    case(
+        "- [ ] Pill [repeat:: every monday]  [reminder:: 2026-07-13T09:30]",
+        "2026-12-01",
+        &[
+            "- [ ] Pill [repeat:: every monday]  [reminder:: 2026-12-07T09:30]",
+            "- [x] Pill [repeat:: every monday]  [reminder:: 2026-07-13T09:30]  [completion:: 2026-12-01]",
+        ],
+    );
+    // Before its day it goes on from its day, or from today where the rule says so.
+    for (rule, next) in [("every 2 days", "2026-12-11"), ("every 2 days when done", "2026-12-03")] {
+        let line = format!("- [ ] Pill 🔁 {rule} ⏰ 2026-12-09 09:30\n");
+        let changed = done_with(&line, "2026-12-01", &Rules::default()).unwrap();
+        assert_eq!(changed.next.unwrap(), format!("- [ ] Pill 🔁 {rule} ⏰ {next} 09:30"));
+    }
+}
+
 #[test]
 fn the_other_forms_are_done_as_their_plugins_do() {
     case("- [ ] Call (@2026-12-01 09:30) Bob", "2026-12-01", &["- [x] Call (@2026-12-01 09:30) Bob"]);
