@@ -168,6 +168,7 @@ mod tests {
             msg: "Call \"Mum\"".to_owned(),
             recurring: next.is_some(),
             next: next.map(|next| next.parse().unwrap()),
+            note: None,
         }
     }
 

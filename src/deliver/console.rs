@@ -187,6 +187,7 @@ mod tests {
             msg: msg.to_owned(),
             recurring: true,
             next: Some("2026-12-08T09:30".parse().unwrap()),
+            note: None,
         }
     }
 

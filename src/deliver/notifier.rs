@@ -131,6 +131,9 @@ pub struct Fact {
     pub recurring: bool,
     /// When it comes next, local; `None` for a one-off.
     pub next: Option<civil::DateTime>,
+    /// The note that a task stands in; `None` for what stands in its kind's own note.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// What became of one attempt to send.

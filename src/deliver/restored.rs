@@ -60,6 +60,7 @@ pub fn restored(
         msg: reminder.msg.clone(),
         recurring,
         next: None,
+        note: None,
     };
     hold(journal, &id, local, if recurring { "done" } else { "failed" }, &line, &fact)?;
     Ok(true)

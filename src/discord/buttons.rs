@@ -240,6 +240,7 @@ mod tests {
             msg: "Call".into(),
             recurring,
             next: None,
+            note: None,
         };
         Outgoing {
             reply_to: None,

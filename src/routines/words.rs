@@ -40,6 +40,7 @@ pub fn late(run: &Run, today: civil::Date) -> Option<String> {
         msg: String::new(),
         recurring: true,
         next: None,
+        note: None,
     };
     Some(compose::remark(&fact, today)).filter(|remark| !remark.is_empty())
 }

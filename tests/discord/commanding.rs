@@ -134,6 +134,7 @@ async fn notify_of(rig: &Rig, kind: MessageKind, msg: &str, id: &str, recurring:
         msg: msg.into(),
         recurring,
         next: None,
+        note: None,
     };
     let message = Outgoing {
         reply_to: None,

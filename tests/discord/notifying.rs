@@ -24,6 +24,7 @@ fn notification(number: u32, text: &str) -> Outgoing {
         msg: text.into(),
         recurring: false,
         next: None,
+        note: None,
     };
     let nonce = nonce(MessageKind::Reminder, &key, 0, 0);
     let text = text.to_owned();

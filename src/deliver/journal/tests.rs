@@ -24,6 +24,7 @@ fn fact(id: &str, day: i8) -> Fact {
         msg: "x".to_owned(),
         recurring: false,
         next: None,
+        note: None,
     }
 }
 

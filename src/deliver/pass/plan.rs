@@ -284,6 +284,7 @@ impl Planner<'_> {
             msg: line.reminder.msg.clone(),
             recurring: line.reminder.recur != Recur::None,
             next: due.next.map(|next| next.date.to_datetime(time)),
+            note: None,
         }
     }
 }
@@ -393,6 +394,7 @@ pub(crate) fn commitment_fact(zone: &Zone, commitment: &Commitment, due: Timesta
         msg: commitment.text.trim().to_owned(),
         recurring: false,
         next: None,
+        note: None,
     }
 }
 

@@ -25,6 +25,8 @@ const HORIZON: SignedDuration = SignedDuration::from_hours(48);
 const STILL: SignedDuration = SignedDuration::from_secs(5);
 /// So many notes are named of those with overdue tasks.
 const NAMED: usize = 5;
+/// So many characters of a task are told.
+const TOLD: usize = 300;
 
 /// The occurrences that are due and that the forms' beginnings let through.
 #[derive(Debug, Default)]
@@ -235,6 +237,14 @@ fn moved(
     Ok(true)
 }
 
+/// The words as they are told: a line may be as long as a note, and a notification is read at a glance.
+fn shortened(words: &str) -> String {
+    match words.char_indices().nth(TOLD) {
+        Some((end, _)) => format!("{}…", words[..end].trim_end()),
+        None => words.to_owned(),
+    }
+}
+
 fn fact(due: &DueTask, now: Timestamp) -> Fact {
     Fact {
         kind: MessageKind::Task,
@@ -243,8 +253,9 @@ fn fact(due: &DueTask, now: Timestamp) -> Fact {
         due: due.at,
         late_seconds: late_seconds(due.at, now),
         missed: 0,
-        msg: format!("{} · {}", due.words, due.path),
+        msg: format!("{} · {}", shortened(&due.words), due.path),
         recurring: due.recurring,
         next: (due.telling.lead > 0).then_some(due.own),
+        note: Some(due.path.clone()),
     }
 }
