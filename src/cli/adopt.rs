@@ -1,17 +1,20 @@
 //! `import --from tasks`: dated tasks of other plugins, and reminder lines in other notes, become lines of the note of
 //! reminders. Shown first; `--yes` does it, and `undo` takes all of it back at once.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, Context, Status, check, import};
+use crate::format::id::ReminderId;
+use crate::format::reminder::{self, Reminder};
 use crate::format::task::Format;
 use crate::memory::Origin;
 use crate::reminders::{Adopted, Kept, adopt};
 use crate::tasks::{self, TaskSettings};
-use crate::transfer::{Batch, Found, Item};
-use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation};
+use crate::transfer::{Batch, Found, Item, Problem};
+use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation, VaultError};
 use crate::workspace::Workspace;
 
 /// So many notes are changed at once: `undo` finds them together.
@@ -65,16 +68,18 @@ pub(super) fn run(
         notes.retain(|note| note.path < beyond);
         context.ui.note(format!("these are the first {NOTES} notes; the others come when you run it again"));
     }
+    own_ids(workspace, &mut notes)?;
+    // Tried before anything is shown: what the note of reminders can't take stays where it is.
+    let tried = import::import(workspace, "tasks", batch(&notes), true, None)?;
+    keep(&mut notes, &tried.skipped);
     show(context, workspace, &notes);
     let count: usize = notes.iter().map(|note| note.adopted.len()).sum();
     let mut changed = Vec::new();
-    let mut status = Status::Fine;
+    let mut status = if tried.skipped.is_empty() { Status::Fine } else { Status::Problem };
     if yes && count > 0 {
-        (changed, status) = write(context, workspace, &notes)?;
-        context.ui.note(format!(
-            "{count} lines are in `{}` now; `vault-agent undo` takes it all back",
-            workspace.settings.paths.reminders
-        ));
+        let written;
+        (changed, written) = write(context, workspace, &mut notes)?;
+        status = if written == Status::Problem { written } else { status };
     } else if count > 0 {
         context.ui.note(format!("nothing is changed; `--yes` makes these {count} lines ours"));
     } else {
@@ -82,6 +87,58 @@ pub(super) fn run(
     }
     context.ui.json(&report(&notes, !yes, changed));
     Ok(status)
+}
+
+/// A line with an id that another reminder has gets one of its own: else it would count as there, and be lost.
+fn own_ids(workspace: &Workspace, notes: &mut [Note]) -> Result<(), CommandError> {
+    let bytes = match workspace.vault.read(&workspace.note(&workspace.settings.paths.reminders)) {
+        Ok(bytes) => bytes,
+        Err(VaultError::NotFound(_)) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let there = reminder::parse(&bytes).reminders.into_iter().map(|line| line.reminder);
+    let mut known: HashMap<ReminderId, Reminder> =
+        there.filter_map(|reminder| Some((reminder.id?, reminder))).collect();
+    for reminder in notes.iter_mut().flat_map(|note| &mut note.adopted).flat_map(|one| &mut one.reminders) {
+        let Some(id) = reminder.id else { continue };
+        if *known.entry(id).or_insert_with(|| reminder.clone()) != *reminder {
+            reminder.id = None;
+        }
+    }
+    Ok(())
+}
+
+/// All reminders that the lines become, each with its line's place.
+fn batch(notes: &[Note]) -> Batch {
+    let found = notes.iter().flat_map(|note| {
+        note.adopted.iter().flat_map(|one| {
+            let place = place(note, one);
+            one.reminders
+                .iter()
+                .map(move |reminder| Found { place: place.clone(), item: Item::Reminder(reminder.clone()) })
+        })
+    });
+    Batch { found: found.collect(), ..Batch::default() }
+}
+
+fn place(note: &Note, one: &Adopted) -> String {
+    format!("{}:{}", note.path, one.line)
+}
+
+/// Lines of which a reminder can't be written stay as they are.
+fn keep(notes: &mut [Note], skipped: &[Problem]) {
+    for note in notes {
+        let reason = |one: &Adopted| {
+            let place = place(note, one);
+            skipped.iter().find(|problem| problem.place == place).map(|problem| problem.reason.clone())
+        };
+        let (stays, adopted): (Vec<_>, Vec<_>) =
+            note.adopted.iter().cloned().map(|one| (reason(&one), one)).partition(|(why, _)| why.is_some());
+        note.adopted = adopted.into_iter().map(|(_, one)| one).collect();
+        let stays = stays.into_iter().filter_map(|(why, one)| Some(Kept { line: one.line, reason: why? }));
+        note.kept.extend(stays);
+        note.kept.sort_by_key(|one| one.line);
+    }
 }
 
 /// The notes with something to say, in the order of their paths. Notes of ours and conversations are left out.
@@ -132,7 +189,7 @@ fn report(notes: &[Note], dry_run: bool, changed: Vec<String>) -> Report<'_> {
             line: one.line,
             text: String::from_utf8_lossy(&one.text).into_owned(),
             left: one.left.as_deref(),
-            reminders: one.reminders.iter().map(crate::format::reminder::Reminder::to_line).collect(),
+            reminders: one.reminders.iter().map(Reminder::to_line).collect(),
         })
     });
     let kept = notes.iter().flat_map(|note| {
@@ -141,57 +198,56 @@ fn report(notes: &[Note], dry_run: bool, changed: Vec<String>) -> Report<'_> {
     Report { dry_run, taken: taken.collect(), kept: kept.collect(), changed }
 }
 
-/// The reminders first, then the notes: a stop between the two leaves a line too many and none too few.
+/// The reminders first, then the notes: a stop between the two leaves a line too many and none too few. What was done
+/// and what was not is said line by line.
 fn write(
     context: &Context,
     workspace: &Workspace,
-    notes: &[Note],
+    notes: &mut [Note],
 ) -> Result<(Vec<String>, Status), CommandError> {
     let operation = format!("tasks-{:016x}", getrandom::u64().unwrap_or_default());
-    let found = notes.iter().flat_map(|note| {
-        note.adopted.iter().flat_map(|one| {
-            let place = format!("{}:{}", note.path, one.line);
-            one.reminders
-                .iter()
-                .map(move |reminder| Found { place: place.clone(), item: Item::Reminder(reminder.clone()) })
-        })
-    });
-    let batch = Batch { found: found.collect(), ..Batch::default() };
-    let report = import::import(workspace, "tasks", batch, false, Some(&operation))?;
-    if let Some(problem) = report.skipped.first() {
-        return Err(CommandError::problem(format!(
-            "nothing is changed: {}: {}",
-            problem.place, problem.reason
-        )));
-    }
-    let mut changed: Vec<String> = report.notes.iter().map(|note| note.path.to_string()).collect();
+    let report = import::import(workspace, "tasks", batch(notes), false, Some(&operation))?;
     let mut status = Status::Fine;
+    // The note of reminders is another than a moment ago, or can't be written: what it didn't take stays.
+    for problem in &report.skipped {
+        context.ui.note(format!("{}: left as it is: {}", problem.place, problem.reason));
+        status = Status::Problem;
+    }
+    keep(notes, &report.skipped);
+    let mut changed: Vec<String> = report.notes.iter().map(|note| note.path.to_string()).collect();
     let origin = Origin::new(Actor::Cli).client("tasks");
+    let mut done = 0;
     for note in notes.iter().filter(|note| !note.adopted.is_empty()) {
         let why = origin.why(format!("made ours: {} lines of {}", note.adopted.len(), note.path));
         let operations: Vec<Operation> = note.adopted.iter().map(operation_of).collect();
+        let still = "stands there still, and as a reminder besides";
         match workspace.editor.edit(&note.path, &operations, &why.trailer(OPERATION, operation.clone())) {
             Ok(report) => {
-                for (one, _) in note
-                    .adopted
-                    .iter()
-                    .zip(&report.outcomes)
-                    .filter(|(_, outcome)| **outcome != OpOutcome::Done)
-                {
-                    context.ui.note(format!(
-                        "{}:{}: was changed meanwhile, and stands there still",
-                        note.path, one.line
-                    ));
+                for (one, outcome) in note.adopted.iter().zip(&report.outcomes) {
+                    if *outcome == OpOutcome::Done {
+                        done += 1;
+                        continue;
+                    }
+                    context.ui.note(format!("{}: was changed meanwhile, and {still}", place(note, one)));
                     status = Status::Problem;
                 }
                 changed.push(note.path.to_string());
             }
             Err(error) => {
-                context.ui.note(format!("{}: {error}; its lines stand there still", note.path));
+                for one in &note.adopted {
+                    context.ui.note(format!("{}: {still}: {error}", place(note, one)));
+                }
                 status = Status::Problem;
             }
         }
     }
+    context.ui.note(match changed.as_slice() {
+        [] => "nothing is changed".to_owned(),
+        _ => format!(
+            "{done} lines are in `{}` now; `vault-agent undo` takes it all back",
+            workspace.settings.paths.reminders
+        ),
+    });
     Ok((changed, status))
 }
 

@@ -63,3 +63,49 @@ fn with_yes_they_are_ours_and_one_undo_takes_it_back() {
     let _ = vault.run(&["undo"]).ok();
     assert_eq!((vault.read("Reminders.md"), vault.read("Projects/House.md")), before);
 }
+
+#[test]
+fn what_the_note_of_reminders_cannot_take_stays_where_it_is() {
+    // The note ends inside a comment: whatever is added to it would be dead.
+    let vault = vault();
+    vault.write("Reminders.md", "mine\n%% not closed\n");
+    let before = (vault.read("Reminders.md"), vault.read("Projects/House.md"));
+    let shown = vault.run(&["import", "--from", "tasks"]);
+    assert_eq!(shown.code, 1);
+    assert!(
+        shown.stderr.contains("Projects/House.md:3: left as it is: the note ends inside"),
+        "{}",
+        shown.stderr
+    );
+    assert!(shown.stdout.contains("no line can become ours"), "{}", shown.stdout);
+    let run = vault.run(&["--json", "import", "--from", "tasks", "--yes"]);
+    assert_eq!((run.code, run.json()["changed"].as_array().unwrap().len()), (1, 0));
+    assert_eq!((vault.read("Reminders.md"), vault.read("Projects/House.md")), before);
+    // A stray line whose id another reminder has: it comes without it, and isn't lost.
+    let vault = self::vault();
+    let taken = "- [ ] date=2026-12-24 time=09:30 recur=none msg=\"Mine\" id=rid_AAAAAAAAAAAA\n";
+    vault.write("Reminders.md", taken);
+    let _ = vault.run(&["import", "--from", "tasks", "--yes"]).ok();
+    let reminders = vault.read("Reminders.md");
+    assert!(reminders.starts_with(taken), "{reminders}");
+    assert!(reminders.contains("- [ ] date=2026-12-09 time=09:30 recur=none msg=\"Stray\"\n"), "{reminders}");
+}
+
+#[test]
+fn a_note_that_cannot_be_written_is_said_line_by_line() {
+    let vault = vault();
+    vault.write("Other.md", "- [ ] Feed the cat 📅 2026-12-06\n");
+    let reminders = vault.read("Reminders.md");
+    // Nobody may write to the house: its lines stay, as reminders besides, and it is said of each.
+    vault.write("Projects/House.sync-conflict-20261201-093000-ABCDEFG.md", HOUSE);
+    let run = vault.run(&["import", "--from", "tasks", "--yes"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert_eq!(vault.read("Projects/House.md"), HOUSE);
+    let still = "Projects/House.md:3: stands there still, and as a reminder besides: ";
+    assert!(run.stderr.contains(still), "{}", run.stderr);
+    assert!(run.stderr.contains("1 lines are in `Reminders.md` now; `vault-agent undo`"), "{}", run.stderr);
+    assert_eq!(vault.read("Other.md"), "- [ ] Feed the cat\n");
+    let _ = vault.run(&["undo"]).ok();
+    assert_eq!(vault.read("Other.md"), "- [ ] Feed the cat 📅 2026-12-06\n");
+    assert_eq!(vault.read("Reminders.md"), reminders);
+}
