@@ -178,6 +178,14 @@ fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &Told) -> 
         suggestion,
     };
     let mut out = Vec::new();
+    let mut impossible = tasks::impossible(bytes);
+    impossible.retain(|task| workspace.task_settings().is_some() && !told.contains_key(&task.line));
+    for task in &impossible {
+        dated.retain(|other| other.line != task.line);
+        let reason = format!("`{}` is no date that there is, so this task is not told", task.mark);
+        let suggestion = "write a day that the month has".to_owned();
+        out.push(place(task.line, task.column, reason, suggestion));
+    }
     if let Some(first) = dated.first() {
         let reason = match dated.len() {
             1 => format!("a task with a date of another program (`{}`) is not told", first.mark),

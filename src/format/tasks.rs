@@ -17,8 +17,9 @@ pub struct Dated {
 }
 
 /// What stands directly before a date, apart from blanks.
-const MARKS: [&str; 14] = [
+const MARKS: [&str; 15] = [
     "📅",
+    "🛫",
     "⏰",
     "⏳",
     "[due::",
@@ -44,11 +45,37 @@ pub fn dated(bytes: &[u8]) -> Vec<Dated> {
     live.filter_map(|line| {
         let text = std::str::from_utf8(line.text).ok()?;
         let body = open_task(text)?;
-        let (at, mark) = first_date(body)?;
+        let (at, mark) = first_mark(body, is_date)?;
         let column = text[..text.len() - body.len() + at].chars().count() + 1;
         Some(Dated { line: line.number, column, mark })
     })
     .collect()
+}
+
+/// The open tasks of a note in which something that looks like a date is none (`📅 2026-02-30`), in order: whatever else
+/// they say, their own program doesn't read it.
+pub fn impossible(bytes: &[u8]) -> Vec<Dated> {
+    let live = lines::live_lines(bytes);
+    live.filter_map(|line| {
+        let text = std::str::from_utf8(line.text).ok()?;
+        let body = open_task(text)?;
+        let (at, mark) = first_mark(body, |date| is_like_a_date(date) && !is_date(date))?;
+        let column = text[..text.len() - body.len() + at].chars().count() + 1;
+        Some(Dated { line: line.number, column, mark })
+    })
+    .collect()
+}
+
+fn is_date(text: &str) -> bool {
+    text.parse::<jiff::civil::Date>().is_ok()
+}
+
+/// Whether a text of ten characters is digits in the places of a date.
+fn is_like_a_date(text: &str) -> bool {
+    text.bytes().enumerate().all(|(at, byte)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    })
 }
 
 /// The text of an open task, anywhere in a list or a callout.
@@ -61,11 +88,11 @@ fn open_task(line: &str) -> Option<&str> {
     task.strip_prefix("[ ] ").or_else(|| task.strip_prefix("[/] ")).filter(|_| task.len() < rest.len())
 }
 
-/// Where the first mark with a date stands, and both as they stand there.
-fn first_date(body: &str) -> Option<(usize, String)> {
+/// Where the first mark with such a date stands, and both as they stand there.
+fn first_mark(body: &str, is_meant: impl Fn(&str) -> bool) -> Option<(usize, String)> {
     let found = MARKS.iter().flat_map(|mark| body.match_indices(mark)).filter_map(|(at, mark)| {
         let rest = body[at + mark.len()..].trim_start_matches(['\u{fe0f}', ' ']);
-        let date = rest.get(..10).filter(|date| date.parse::<jiff::civil::Date>().is_ok())?;
+        let date = rest.get(..10).filter(|date| is_meant(date))?;
         Some((at, format!("{mark}{}{date}", if mark.len() == 2 || mark.ends_with('[') { "" } else { " " })))
     });
     found.min_by_key(|(at, mark)| (*at, mark.len()))
@@ -95,6 +122,16 @@ mod tests {
         }
         let found = dated("# x\n\n- [ ] é 📅 2026-12-01 ✅\n".as_bytes());
         assert_eq!(found, [Dated { line: 3, column: 9, mark: "📅 2026-12-01".to_owned() }]);
+    }
+
+    #[test]
+    fn a_date_that_is_none_is_named() {
+        let found = impossible("- [ ] a 📅 2026-12-01\n- [ ] b ⏳ 2026-02-01 📅 2026-02-30\n".as_bytes());
+        assert_eq!(found, [Dated { line: 2, column: 22, mark: "📅 2026-02-30".to_owned() }]);
+        for none in ["- [x] a 📅 2026-02-30", "- [ ] a 📅 tomorrow", "- [ ] a 2026-02-30", "📅 2026-02-30"]
+        {
+            assert_eq!(impossible(none.as_bytes()), [], "{none}");
+        }
     }
 
     #[test]

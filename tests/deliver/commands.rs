@@ -379,6 +379,18 @@ fn dated_lines_that_nobody_tells_are_said() {
         run[0]["reason"],
         json!("a task with a date of another program (`📅 2026-12-01`) is not told")
     );
+    // A date that there isn't is the reason, not the setting.
+    let both = "timezone = \"Europe/London\"\n[reminders]\nalso = [\"tasks\", \"reminder\"]\n";
+    vault.write("vault-agent.toml", both);
+    vault.write("Leap.md", "- [ ] Sweep 🔁 every year ⏳ 2026-02-28 📅 2026-02-30\n");
+    let run = vault.run(&["--json", "check"]).ok().json();
+    let of_leap: Vec<&Value> =
+        run.as_array().unwrap().iter().filter(|one| one["path"] == "Leap.md").collect();
+    assert_eq!(of_leap.len(), 1, "{run}");
+    assert_eq!(
+        (&of_leap[0]["column"], &of_leap[0]["reason"]),
+        (&json!(39), &json!("`📅 2026-02-30` is no date that there is, so this task is not told"))
+    );
     vault.write("Garden.md", format!("# Beds\n{line}\n```\n{line}\n```\n"));
     let run = vault.run(&["--json", "check"]);
     assert_eq!(run.code, 1);
