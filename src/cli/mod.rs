@@ -41,6 +41,7 @@ mod mcp;
 mod mcp_config;
 mod memory;
 mod migrate;
+mod named;
 #[cfg(feature = "assistant")]
 mod permitted;
 #[cfg(feature = "index")]

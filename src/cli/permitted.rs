@@ -12,7 +12,7 @@ use super::CommandError;
 const PERMITTED: [(&str, &[&str], &[&str]); 11] = [
     ("search", &[], &[]),
     ("recall", &[], &[]),
-    ("remind", &["add", "list", "edit", "rm", "preview"], &[]),
+    ("remind", &["add", "list", "edit", "rm", "done", "snooze", "preview"], &[]),
     ("memory", &["save", "list", "get", "promote", "pin", "unpin", "forget", "working"], &[]),
     ("commitment", &["add", "list", "done", "cancel"], &[]),
     ("skill", &["list", "check"], &[]),
@@ -73,6 +73,8 @@ mod tests {
         for args in [
             &["remind", "add", "fri 9:00", "x"][..],
             &["remind", "rm", "rid_AAAAAAAAAAAA"],
+            &["remind", "done", "pay rent"],
+            &["remind", "snooze", "pay rent", "--minutes", "10"],
             &["memory", "save", "x"],
             &["commitment", "list"],
             &["check"],

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
+use super::named::{self, Among};
 use super::tick::{instant, runtime};
 use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver;
@@ -42,7 +43,7 @@ enum Action {
     },
     /// Changes a reminder and prints its line.
     Edit {
-        /// Its id.
+        /// Its id, or its words.
         id: String,
         /// The new time.
         #[arg(long, value_name = "WHEN")]
@@ -57,7 +58,7 @@ enum Action {
     /// Removes a reminder and prints the line that it had.
     #[command(visible_alias = "remove")]
     Rm {
-        /// Its id.
+        /// Its id, or its words.
         id: String,
     },
     /// Says that a reminder or a task of another plugin is done, and prints the lines.
@@ -65,12 +66,12 @@ enum Action {
     /// A reminder that comes once is removed, one that comes again stays. A task's line becomes what its plugin would make of
     /// it: ticked, with the date, and with the line of its next time.
     Done {
-        /// Its id: `rid_…`, or a task's, `task_…`.
+        /// Its id (`rid_…`, a task's `task_…`), or its words, as the notification shows them: `"pay rent"`.
         id: String,
     },
     /// Lets a reminder or a task come again later, also one that was told and is gone from the note, and prints its line.
     Snooze {
-        /// Its id, a follow-up's or a task's.
+        /// Its id, a follow-up's or a task's, or the words of a reminder or a task.
         id: String,
         /// Until when; as for `add`.
         #[arg(long, value_name = "WHEN", conflicts_with = "minutes", required_unless_present = "minutes")]
@@ -105,11 +106,14 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         Action::List { all: false } => remind.list(),
         Action::List { all: true } => remind.list_all(),
         Action::Edit { id, when, message, recur } => {
+            let id = &remind.id(id, Among::Reminders)?;
             remind.edit(id, when.as_deref(), message.as_deref(), recur.as_deref())
         }
-        Action::Rm { id } => remind.remove(id),
-        Action::Done { id } => remind.done(id),
-        Action::Snooze { id, until, minutes } => remind.snooze(id, until.as_deref(), *minutes),
+        Action::Rm { id } => remind.remove(&remind.id(id, Among::Reminders)?),
+        Action::Done { id } => remind.done(&remind.id(id, Among::All)?),
+        Action::Snooze { id, until, minutes } => {
+            remind.snooze(&remind.id(id, Among::AllAndTold)?, until.as_deref(), *minutes)
+        }
         Action::Preview { id, count, until, from } => {
             remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
         }
@@ -126,6 +130,11 @@ impl Remind<'_> {
     fn book(&self) -> Book<'_> {
         let workspace = self.workspace;
         Book { vault: &workspace.vault, editor: &workspace.editor, path: self.path, zone: &workspace.zone }
+    }
+
+    /// The id of what an id or words mean.
+    fn id(&self, text: &str, among: Among) -> Result<String, CommandError> {
+        named::id_of(self.context, self.workspace, &self.book(), text, among)
     }
 
     fn when(&self, text: &str) -> Result<Meaning, CommandError> {

@@ -124,6 +124,58 @@ fn done_takes_our_own_ids_too() {
 }
 
 #[test]
+fn the_words_of_a_notification_do_in_the_place_of_an_id() {
+    let vault = vault("\"tasks\", \"reminder\"");
+    vault.write("Other.md", "- [ ] Pay rent for the boat 📅 2027-01-31\n- [ ] Pay taxes 📅 2027-01-31\n");
+    vault.set_now("2027-01-31T09:00:00Z");
+    // All that a desktop shows, some of it, or what several say.
+    let run = vault.run(&["remind", "snooze", "Task: Pay rent · Home.md", "--minutes", "30"]).ok();
+    assert!(run.stdout.contains("- [ ] Pay rent ⏰ 2027-01-31 09:30"), "{}", run.stdout);
+    let run = vault.run(&["remind", "done", "taxes"]).ok();
+    assert_eq!(run.stdout, "- [x] Pay taxes 📅 2027-01-31 ✅ 2027-01-31\n");
+    let before = (vault.read("Home.md"), vault.read("Other.md"));
+    let run = vault.run(&["remind", "done", "pay"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("2 say `pay`:\n  task_"), "{}", run.stderr);
+    assert!(run.stderr.contains("Pay rent for the boat  Other.md:1 (tasks)"), "{}", run.stderr);
+    let run = vault.run(&["remind", "done", "mow"]);
+    assert!(run.stderr.contains("no reminder and no task has the id or the words `mow`"), "{}", run.stderr);
+    assert_eq!((vault.read("Home.md"), vault.read("Other.md")), before);
+    // Only reminders are removed and changed.
+    assert_eq!(vault.run(&["remind", "rm", "boat"]).code, 1);
+    let run = vault.run(&["remind", "edit", "tree", "--message", "The tree"]).ok();
+    assert!(run.stdout.contains("msg=\"The tree\""), "{}", run.stdout);
+}
+
+#[test]
+fn what_was_told_and_is_gone_is_snoozed_by_its_words() {
+    let vault = vault("\"tasks\"");
+    vault.set_now("2026-12-24T17:00:00Z");
+    assert!(vault.run(&["tick"]).ok().stdout.contains("Tree"));
+    assert_eq!(vault.read("Reminders.md"), "");
+    assert_eq!(vault.run(&["remind", "done", "tree"]).code, 1);
+    let run = vault.run(&["remind", "snooze", "Reminder: Tree", "--minutes", "20"]).ok();
+    assert!(
+        run.stdout.contains("time=17:2") && run.stdout.contains("recur=none msg=\"Tree\""),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn a_line_as_long_as_a_note_is_told_in_short() {
+    let vault = vault("\"tasks\"");
+    vault.write("Long.md", &format!("- [ ] Read {} 📅 2026-12-02\n", "word ".repeat(20_000)));
+    let _ = vault.run(&["tick"]).ok();
+    vault.set_now("2026-12-02T09:00:00Z");
+    let told = vault.run(&["tick"]).ok().stdout;
+    assert!(told.contains("Read word") && told.contains("word… · Long.md"), "{told}");
+    assert!(told.len() < 500, "{}", told.len());
+    let run = vault.run(&["remind", "done", "read word"]).ok();
+    assert!(run.stdout.starts_with("- [x] Read word"), "{}", &run.stdout[..40]);
+}
+
+#[test]
 fn a_task_is_found_where_its_note_went_and_never_guessed() {
     let vault = vault("\"reminder\"");
     let bob = id(&vault, "Call Bob");

@@ -6,6 +6,7 @@ use jiff::{Timestamp, civil};
 use rusqlite::{Transaction, params};
 
 use super::{Journal, JournalError, local_text, parts};
+use crate::deliver::notifier::Fact;
 
 /// A task that was told, or may have been.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,22 @@ impl Journal {
             }
             Ok(())
         })
+    }
+
+    /// What was told for a local time between `from` and `to`, both included, the latest first; at most a thousand.
+    ///
+    /// # Errors
+    /// The journal can't be read.
+    pub fn told(&self, from: civil::DateTime, to: civil::DateTime) -> Result<Vec<Fact>, JournalError> {
+        let facts: Vec<String> = self.read(|tx| {
+            tx.prepare_cached(
+                "SELECT fact FROM deliveries WHERE local BETWEEN ?1 AND ?2 AND state IN ('sent', 'done')
+                 ORDER BY number DESC LIMIT 1000",
+            )?
+            .query_map(params![local_text(from), local_text(to)], |row| row.get(0))?
+            .collect()
+        })?;
+        Ok(facts.iter().filter_map(|fact| serde_json::from_str(fact).ok()).collect())
     }
 
     /// What was told, or is being told, of tasks with these words at a local time, in whichever note.
