@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::consent::AtTerminal;
+use super::ui::tamed;
 use super::{CommandError, CommandResult, Context, Status, Ui};
 use crate::agent::approval::Approvals;
 use crate::agent::budget;
@@ -357,9 +358,13 @@ impl Place for Screen {
 }
 
 fn print_now(text: &str) {
-    let mut out = anstream::stdout().lock();
     // A reader that went away is noticed when the whole answer is printed.
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let _ = put(&mut anstream::stdout().lock(), text);
+}
+
+/// A part of an answer as a terminal may have it. An escape that is cut into two parts is none any more.
+fn put(out: &mut impl Write, text: &str) -> std::io::Result<()> {
+    out.write_all(tamed(text).as_bytes()).and_then(|()| out.flush())
 }
 
 fn question(args: &Args) -> Result<String, CommandError> {
@@ -468,6 +473,16 @@ mod tests {
         let calls = [call("a", Some(Class::RateLimit), 1), call("b", None, 2), call("b", None, 3)];
         let found: Vec<_> = attempts(&calls).into_iter().map(|one| (one.brain, one.class, one.ms)).collect();
         assert_eq!(found, [("a".to_owned(), Some(Class::RateLimit), 1), ("b".to_owned(), None, 5)]);
+    }
+
+    #[test]
+    fn an_answer_that_comes_in_parts_does_not_speak_to_the_terminal() {
+        let mut out = Vec::new();
+        for part in ["**Hi**\n\u{1b}]0;mine", "\u{7} there\u{1b}", "[2J\u{1b}[1mbold\u{1b}[0m"] {
+            put(&mut out, part).unwrap();
+        }
+        let shown = "**Hi**\n\u{fffd}]0;mine\u{fffd} there\u{fffd}[2J\u{1b}[1mbold\u{1b}[0m";
+        assert_eq!(String::from_utf8(out).unwrap(), shown);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::ui::tamed;
 use super::{CommandError, Context};
 use crate::history::{Deletions, DiffStyle, FileDiff, History, HistoryError, diff_stat, render_diff};
 use crate::vault::NotePath;
@@ -147,13 +148,16 @@ pub(super) fn diff_text(diff: &FileDiff, style: DiffStyle) -> String {
 pub(super) struct Pages {
     out: Box<dyn Write>,
     child: Option<std::process::Child>,
+    /// Whether a person looks at it: then what others wrote doesn't speak to the terminal. A program gets every byte.
+    shown: bool,
     closed: bool,
 }
 
 impl Pages {
     pub(super) fn new() -> Self {
-        let plain = || Self { out: Box::new(anstream::stdout()), child: None, closed: false };
-        if !std::io::stdout().is_terminal() {
+        let shown = std::io::stdout().is_terminal();
+        let plain = || Self { out: Box::new(anstream::stdout()), child: None, shown, closed: false };
+        if !shown {
             return plain();
         }
         let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
@@ -167,7 +171,7 @@ impl Pages {
         }
         match command.spawn() {
             Ok(mut child) => match child.stdin.take() {
-                Some(pipe) => Self { out: Box::new(pipe), child: Some(child), closed: false },
+                Some(pipe) => Self { out: Box::new(pipe), child: Some(child), shown, closed: false },
                 None => plain(),
             },
             Err(_) => plain(),
@@ -176,6 +180,7 @@ impl Pages {
 
     /// One line; false once nobody reads on.
     pub(super) fn line(&mut self, text: &str) -> bool {
+        let text = if self.shown { tamed(text) } else { text.into() };
         if !self.closed
             && let Err(error) = writeln!(self.out, "{text}")
         {
@@ -199,6 +204,29 @@ impl Drop for Pages {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_wrote_does_not_speak_to_the_terminal() {
+        struct Buffer(Arc<std::sync::Mutex<Vec<u8>>>);
+        impl Write for Buffer {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0.lock().unwrap().write(bytes)
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let printed = |shown: bool| {
+            let written = Arc::default();
+            let out: Box<dyn Write> = Box::new(Buffer(Arc::clone(&written)));
+            let mut pages = Pages { out, child: None, shown, closed: false };
+            assert!(pages.line("\u{1b}[32m+title \u{1b}]0;mine\u{7}\r!\u{1b}[0m"));
+            drop(pages);
+            String::from_utf8(written.lock().unwrap().clone()).unwrap()
+        };
+        assert_eq!(printed(true), "\u{1b}[32m+title \u{fffd}]0;mine\u{fffd}\u{fffd}!\u{1b}[0m\n");
+        assert_eq!(printed(false), "\u{1b}[32m+title \u{1b}]0;mine\u{7}\r!\u{1b}[0m\n");
+    }
 
     #[test]
     fn paths_stay_inside() {

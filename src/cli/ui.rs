@@ -120,7 +120,7 @@ impl Ui {
 
 /// A text for people without what would do more to a terminal than colours and links do: other people's words could fill
 /// the clipboard, name the window, or overwrite what stands above them.
-fn tamed(text: &str) -> Cow<'_, str> {
+pub(super) fn tamed(text: &str) -> Cow<'_, str> {
     let is_wild = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(is_wild) {
         return Cow::Borrowed(text);
