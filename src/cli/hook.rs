@@ -8,7 +8,7 @@ use super::agent_memories::{self, Kept, Wish};
 use super::hook_server;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::hooks::archive::hand::condense;
-use crate::hooks::archive::{ArchiveError, Report, Request, archive, sweep};
+use crate::hooks::archive::{ArchiveError, Report, Request, archive, is_any_known, sweep};
 use crate::hooks::install::{self, Caller, SettingsError};
 use crate::hooks::memories;
 use crate::hooks::settings_file::SettingsFile;
@@ -217,7 +217,14 @@ fn keep(context: &Context, files: &[PathBuf], like: &Request) -> CommandResult {
         context.ui.line(format!("{log}: {events} {}", if *events == 1 { "event" } else { "events" }));
     }
     if report.logs.is_empty() && failed == 0 {
-        context.ui.line("every session is kept as far as it goes");
+        if !files.is_empty() || is_any_known(&workspace) {
+            context.ui.line("every session is kept as far as it goes");
+        } else {
+            context.ui.line("no session is known here, so none is kept");
+            context
+                .ui
+                .note("name transcripts (`~/.claude/projects/*/*.jsonl`), or set `[hooks] archive = true`");
+        }
     }
     context.ui.json(&serde_json::json!({ "logs": report.logs.iter().map(|(path, events)| {
         serde_json::json!({ "path": path, "events": events })

@@ -157,7 +157,7 @@ impl Query {
         hits.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.cite.cmp(&other.cite)));
         let (found, mut tokens) = (hits.len(), 0);
         let size = |hit: &Hit| history::estimate(&serde_json::to_string(hit).unwrap_or_default());
-        let kept = hits.iter().take(self.limit.clamp(1, MOST)).take_while(|hit| {
+        let kept = hits.iter().take(self.limit.min(MOST)).take_while(|hit| {
             tokens += size(hit);
             tokens <= MOST_TOKENS
         });
@@ -256,6 +256,8 @@ mod tests {
         let hits = query.best((0..300).map(hit).collect());
         assert!(hits.hits.len() <= 200 && hits.hits.len() + hits.more == 300);
         assert_eq!(hits.hits[0].cite, "[msg#^299]");
+        let none = Query { limit: 0, ..Query::new("x", false).unwrap() }.best((0..3).map(hit).collect());
+        assert_eq!((none.hits.len(), none.more), (0, 3));
         assert!(history::estimate(&serde_json::to_string(&hits).unwrap()) <= MOST_TOKENS + 50);
         let snippet = snippet(&format!("{}mast{}", "a ".repeat(300), "ä\n".repeat(300)), 600);
         assert!(snippet.chars().count() <= SNIPPET && snippet.starts_with('…') && snippet.ends_with('…'));

@@ -529,10 +529,15 @@ fn transcripts_can_be_brought_in_by_a_command() {
     let vault = TestVault::new("");
     let mut tape = Tape::new();
     turn(&mut tape, 1);
+    // Nothing is known yet, and nothing is said to be kept.
+    let run = vault.run(&["hook", "archive"]);
+    assert_eq!((run.code, run.stdout.trim()), (0, "no session is known here, so none is kept"));
     let path = tape.write(&vault);
     let run = vault.run(&["hook", "archive", path.to_str().unwrap(), "--json"]);
     assert_eq!((run.code, run.json()["logs"][0]["events"].clone()), (0, json!(3)), "{}", run.stderr);
     let run = vault.run(&["hook", "archive", path.to_str().unwrap()]);
+    assert_eq!((run.code, run.stdout.trim()), (0, "every session is kept as far as it goes"));
+    let run = vault.run(&["hook", "archive"]);
     assert_eq!((run.code, run.stdout.trim()), (0, "every session is kept as far as it goes"));
     let run = vault.run(&["hook", "archive", "/nowhere.jsonl"]);
     assert_eq!(run.code, 1);

@@ -129,6 +129,11 @@ pub fn archive(
     Ok(report)
 }
 
+/// Whether any session is known here: one that was kept before, and whose transcript is there.
+pub fn is_any_known(workspace: &Workspace) -> bool {
+    !States::new(&workspace.dirs.state).all().is_empty()
+}
+
 /// Looks after sessions that nobody else does: those that were read before and have grown, and those beside
 /// `transcript` that are kept. One that fails is left to the next time.
 pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Instant>) -> Report {
