@@ -38,7 +38,7 @@ pub static ENGLISH: Language = Language {
         (Term::Now, "now|right now"),
         (Term::Day(-1), "yesterday"),
         (Term::Day(0), "today"),
-        (Term::Day(1), "tomorrow"),
+        (Term::Day(1), "tomorrow|tmrw|tmr"),
         (Term::Day(2), "day after tomorrow|the day after tomorrow|overmorrow"),
         (Term::Day(-2), "day before yesterday|the day before yesterday"),
         (Term::DayPart(0, Part::Evening), "tonight"),
