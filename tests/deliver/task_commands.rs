@@ -165,7 +165,7 @@ fn what_was_told_and_is_gone_is_snoozed_by_its_words() {
 #[test]
 fn a_line_as_long_as_a_note_is_told_in_short() {
     let vault = vault("\"tasks\"");
-    vault.write("Long.md", &format!("- [ ] Read {} 📅 2026-12-02\n", "word ".repeat(20_000)));
+    vault.write("Long.md", format!("- [ ] Read {} 📅 2026-12-02\n", "word ".repeat(20_000)));
     let _ = vault.run(&["tick"]).ok();
     vault.set_now("2026-12-02T09:00:00Z");
     let told = vault.run(&["tick"]).ok().stdout;
