@@ -95,8 +95,16 @@ fn listed(mut text: String, facts: &[Fact], today: civil::Date) -> String {
     text
 }
 
+/// So many characters of a line are confirmed: a task's may be as long as a note.
+const CONFIRMED: usize = 3_000;
+
 /// The text that confirms a change of a reminder, with the exact line in a code block.
 pub fn confirmation(what: &str, line: &str) -> String {
+    let cut = line
+        .char_indices()
+        .nth(CONFIRMED)
+        .map(|(end, _)| format!("{}… (and {} more characters)", &line[..end], line[end..].chars().count()));
+    let line = cut.as_deref().unwrap_or(line);
     let longest = line.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{what}:\n{fence}\n{line}\n{fence}")
@@ -215,6 +223,8 @@ mod tests {
     fn a_confirmation_holds_the_exact_line() {
         assert_eq!(confirmation("added", "- [ ] a"), "added:\n```\n- [ ] a\n```");
         assert_eq!(confirmation("added", "a ``` b"), "added:\n````\na ``` b\n````");
+        let long = confirmation("done", &"é".repeat(5_000));
+        assert!(long.ends_with("é… (and 2000 more characters)\n```") && long.chars().count() < 3_100);
     }
 
     #[test]

@@ -65,7 +65,12 @@ impl Window {
         let mut due = if look == Look::New { Vec::new() } else { self.as_they_were(&covered) };
         covered.extend(due.iter().cloned());
         covered.sort_by_key(|events| events.start);
-        due.extend(plan::leaves(&self.sizes(), &covered, look));
+        // What has grown since stands behind all that is covered: nothing else is looked at with each message.
+        let grown = if look == Look::New { covered.last().map_or(0, |events| events.end) } else { 0 };
+        due.extend(plan::leaves(&self.sizes_from(grown), &covered, look));
+        if due.is_empty() {
+            return Vec::new();
+        }
         due.sort_by_key(|events| events.start);
         let changes = Changes::of(&self.blocks);
         let due = due.into_iter().filter_map(|events| self.leaf(events, &changes, zone, None));
@@ -133,12 +138,16 @@ impl Window {
 
     /// Those that are out of date, the lowest first; what was read from other bytes only where all are looked at.
     fn due_again(&self, look: Look, zone: &TimeZone) -> Vec<Due> {
-        let (changed, changes) = (self.changed(), Changes::of(&self.blocks));
+        let changed = self.changed();
         let is_old = |placed: &&Placed| {
             placed.events.is_some()
                 && (self.is_outdated(placed, &changed) || (look == Look::All && !self.holds(placed)))
         };
         let old: Vec<&Placed> = self.notes.iter().filter(is_old).collect();
+        if old.is_empty() {
+            return Vec::new();
+        }
+        let changes = Changes::of(&self.blocks);
         let lowest = old.iter().map(|placed| placed.note.summary.depth).min();
         let again = old.into_iter().filter(|placed| Some(placed.note.summary.depth) == lowest);
         let again = again.filter_map(|placed| {

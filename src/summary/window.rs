@@ -276,7 +276,13 @@ impl Window {
 
     /// What planning knows of the events.
     pub fn sizes(&self) -> Vec<Size> {
-        self.blocks.iter().map(|block| self.size(block)).collect()
+        self.sizes_from(0)
+    }
+
+    /// The same of the events from a place on; of those before it nothing.
+    pub(super) fn sizes_from(&self, from: usize) -> Vec<Size> {
+        let known = self.blocks.iter().skip(from).map(|block| self.size(block));
+        std::iter::repeat_n(Size::default(), from.min(self.blocks.len())).chain(known).collect()
     }
 
     pub(super) fn size(&self, block: &LogBlock) -> Size {

@@ -164,6 +164,10 @@ fn the_ends_of_months() {
     assert_eq!(dates("every month", "2021-10-31", 5), earlier);
     let skipped = ["2022-03-31", "2022-05-31", "2022-07-31", "2022-08-31"];
     assert_eq!(dates("every month on the 31st", "2022-01-31", 4), skipped);
+    let from_the_30th = ["2021-12-31", "2022-01-31", "2022-03-31", "2022-05-31", "2022-07-31"];
+    assert_eq!(dates("every month on the 31st", "2021-11-30", 5), from_the_30th);
+    let each = ["2021-12-25", "2022-01-25", "2022-02-25"];
+    assert_eq!(dates("every month on the 25th", "2021-11-25", 3), each);
     assert_eq!(dates("every 3 months", "2022-01-31", 2), ["2022-04-30", "2022-07-30"]);
     assert_eq!(dates("every year", "2024-02-29", 1), ["2025-02-28"]);
     assert_eq!(dates("every month when done", "2022-01-31", 1), ["2022-02-28"]);
@@ -333,6 +337,18 @@ fn what_is_not_understood_stays_as_it_is() {
     let note = "- [x] Thing 📅 2026-12-01\n- [ ] Things 📅 2026-12-01\n";
     let error = change::done(note.as_bytes(), &meant, &Rules::default(), now).unwrap_err();
     assert!(matches!(error, TaskError::NoSuchId(_)), "{error}");
+}
+
+/// What the page warns of: without a date there is nothing to tell and so nothing to be done here; a date that isn't
+/// there would lose the recurrence, so the line is nobody's task until it is mended.
+#[test]
+fn what_the_page_warns_of_is_not_told() {
+    for line in [
+        "- [ ] Do stuff 🔁 every day",
+        "- [ ] Do stuff 🔁 every year 🛫 2024-02-27 ⏳ 2024-02-28 📅 2024-02-30",
+    ] {
+        assert_eq!(task::scan(PATH, line.as_bytes(), &Rules::default()), [], "{line}");
+    }
 }
 
 #[test]
