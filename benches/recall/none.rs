@@ -1,6 +1,6 @@
 //! When to give nothing: prompts over a memory that has their answer, and over one that hasn't, through the whole program.
 //!
-//! The gate's logistics, of conversations and of notes, are fitted here (`--none`).
+//! The gate's logistics, of each kind of place, are fitted here (`--none`).
 
 use vault_agent::search::rank::signal::SURE_ENOUGH;
 use vault_agent::search::rank::sure::{FIRST, Logistic, MEASURES, Measured, NAMES, as_built, sureness};
@@ -89,6 +89,7 @@ const DRESSES: &[(&str, &str)] = &[
 
 /// A prompt over a memory: what kind of memory, which group of prompts, whether it has the answer, and what is measured
 /// of each find.
+#[derive(Clone)]
 struct Sample {
     kind: usize,
     group: &'static str,
@@ -183,8 +184,8 @@ impl Sample {
     }
 }
 
-/// So many of the answerable of each group keep their memory in the fit.
-const KEEP: f64 = 0.94;
+/// So many of the answerable of each kind keep their memory in the fit.
+const KEEP: [f64; 3] = [0.97, 0.95, 0.93];
 
 /// A logistic regression by Newton's method; each group counts the same, and so do answerable and other prompts.
 fn fit(samples: &[&Sample]) -> Logistic {
@@ -236,7 +237,7 @@ fn calibrated(samples: &[&Sample]) -> Logistic {
     for of in samples.iter().filter(|sample| sample.answers) {
         let mut group: Vec<f64> = samples.iter().filter(|one| one.is_same(of)).map(|one| sure(one)).collect();
         group.sort_by(f64::total_cmp);
-        least = least.min(group[((1.0 - KEEP) * group.len() as f64) as usize]);
+        least = least.min(group[((1.0 - KEEP[of.kind]) * group.len() as f64) as usize]);
     }
     let logit = |p: f64| (p / (1.0 - p)).ln();
     weights[0] += logit(SURE_ENOUGH) - logit(least.clamp(1e-6, 1.0 - 1e-6));
@@ -296,10 +297,15 @@ pub fn report(conversations: &[Conversation], notes: &[Vault], fits: bool) {
     if !fits {
         return;
     }
-    let (notes, talks): (Vec<&Sample>, Vec<&Sample>) = all.iter().partition(|sample| sample.kind == 2);
-    for (name, of) in [("SURE", talks), ("SURE_OF_NOTES", notes)] {
-        let weights = calibrated(&of);
-        show(name, &of, |sample| sample.surest(|find| sureness(&weights, find)) >= SURE_ENOUGH);
-        println!("{name} {weights:.3?} of 1 and {NAMES:?}");
+    let cosine = NAMES.iter().position(|name| *name == "cosine").unwrap();
+    for (kind, name) in KINDS.iter().enumerate() {
+        let mut own: Vec<Sample> = samples.iter().filter(|sample| sample.kind == kind).cloned().collect();
+        for measures in ["by_meaning", "by_words"] {
+            let of: Vec<&Sample> = own.iter().collect();
+            let weights = calibrated(&of);
+            show(measures, &of, |sample| sample.surest(|find| sureness(&weights, find)) >= SURE_ENOUGH);
+            println!("{name}: {measures} {weights:.2?} of 1 and {NAMES:?}");
+            own.iter_mut().flat_map(|sample| &mut sample.finds).for_each(|find| find.of[cosine] = 0.0);
+        }
     }
 }

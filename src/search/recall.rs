@@ -260,10 +260,19 @@ impl Recall {
         asked
     }
 
+    /// The vector of a question by the table in the binary, where blocks have vectors by it.
+    pub(in crate::search) fn builtin_probe(
+        &self,
+        text: &str,
+        state: &State,
+        candidates: &Candidates,
+    ) -> Option<Probe> {
+        let is_builtin = embed::is_on(&self.settings) && self.table.is_builtin();
+        is_builtin.then(|| Probe::new(&self.table.embed(&nameless(text, state, candidates)))).flatten()
+    }
+
     fn ask_model(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
-        // Only the names of who speaks here: another conversation's Rose is a flower in this one.
-        let names = names_of(candidates.authors.iter().map(|author| state.corpus.author_name(*author)));
-        let text = without_names(text, &names);
+        let text = nameless(text, state, candidates);
         if !embed::is_on(&self.settings) {
             return Asked {
                 probe: None,
@@ -318,6 +327,12 @@ impl Recall {
             Err(error) => builtin(Some(error.to_string()), embedded),
         }
     }
+}
+
+/// A question without the names of who speaks here; another conversation's Rose is a flower in this one.
+fn nameless<'t>(text: &'t str, state: &State, candidates: &Candidates) -> std::borrow::Cow<'t, str> {
+    let names = names_of(candidates.authors.iter().map(|author| state.corpus.author_name(*author)));
+    without_names(text, &names)
 }
 
 /// Embeds one question, whether or not the caller is inside an asynchronous runtime.

@@ -198,7 +198,9 @@ impl Recall {
         let sought = sought(scope, &question, &notes::WEIGHTS, candidates.has_turns);
         let mut best = self.told(state, candidates, &question, &asked, &sought, most);
         let slots: Vec<u32> = best.iter().map(|ranked| ranked.slot).collect();
-        let measures = sure::measures(scope, &question, &sought, vectors(state, &asked), &slots);
+        let probe = self.builtin_probe(&question.text, state, candidates);
+        let vectors = probe.as_ref().map(|probe| Vectors { matrix: None, probe });
+        let measures = sure::measures(scope, &sought, vectors, &slots);
         for (ranked, measures) in best.iter_mut().zip(&measures) {
             ranked.sure = sure::as_built(measures);
         }

@@ -6,13 +6,13 @@
 
 use crate::embed::Table;
 use crate::embed::fast::FastMap;
-use crate::search::query::question::Question;
+use crate::search::Role;
 use crate::search::rank::notes::is_said;
-use crate::search::rank::signal::{SURE, SURE_OF_NOTES};
-use crate::search::rank::signals::Vectors;
+use crate::search::rank::signal::GATES;
 use crate::search::rank::sought::Sought;
 use crate::search::rank::term::{FEW, MOST_IDF};
 use crate::search::retrieve::candidates::idf;
+use crate::search::retrieve::cosines::Vectors;
 use crate::search::retrieve::scope::{Scope, count};
 use crate::search::store::corpus::neighbours::beside;
 
@@ -22,19 +22,32 @@ const BESIDE: [(i32, f32); 5] = [(-2, 0.4), (-1, 0.7), (0, 1.0), (1, 0.7), (2, 0
 /// How many things are weighed.
 pub const MEASURES: usize = 5;
 /// Their names, for tables: the share of the prompt's weight that stands in and beside the find; that weight itself, as a
-/// logarithm; the share that stands nowhere in the scope; the cosine, as far as the model knows the prompt's words; whether
-/// the prompt names somebody who speaks here.
+/// logarithm; the share that stands nowhere in the scope; the cosine of the built-in vectors; whether the prompt names
+/// somebody who speaks here.
 pub const NAMES: [&str; MEASURES] = ["share", "mass", "unknown", "cosine", "named"];
 /// The first so many finds say whether the memory knows anything of the prompt: of many, one is always like it.
 pub const FIRST: usize = 3;
+
+/// Where a find stands: what tells an answer from a guess differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A conversation of people.
+    Conversation,
+    /// A conversation with an agent: it answers at length, so most words stand somewhere.
+    Log,
+    /// A note.
+    Note,
+}
 
 /// What is measured of a find.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// By [`NAMES`].
     pub of: [f32; MEASURES],
-    /// Whether it is a block of a note, none of a conversation.
-    pub is_note: bool,
+    /// Where it stands.
+    pub place: Place,
+    /// Whether the cosine could be taken.
+    pub has_cosine: bool,
 }
 
 /// Constant and weights, by [`NAMES`].
@@ -46,15 +59,24 @@ pub fn sureness(weights: &Logistic, measured: &Measured) -> f64 {
     1.0 / (1.0 + (-(weights[0] + sum)).exp())
 }
 
-/// The same as built.
-pub fn as_built(measured: &Measured) -> f64 {
-    sureness(if measured.is_note { &SURE_OF_NOTES } else { &SURE }, measured)
+/// The logistics of one place: with the cosine, and without built-in vectors.
+#[derive(Debug, Clone, Copy)]
+pub struct Gate {
+    /// With the cosine.
+    pub by_meaning: Logistic,
+    /// By words alone.
+    pub by_words: Logistic,
 }
 
-/// The measures of each of `finds`.
+/// The same as built.
+pub fn as_built(measured: &Measured) -> f64 {
+    let gate = &GATES[measured.place as usize];
+    sureness(if measured.has_cosine { &gate.by_meaning } else { &gate.by_words }, measured)
+}
+
+/// The measures of each of `finds`; `vectors` are the built-in ones.
 pub(in crate::search) fn measures(
     scope: Scope<'_>,
-    question: &Question,
     sought: &[Sought],
     vectors: Option<Vectors<'_>>,
     finds: &[u32],
@@ -97,11 +119,6 @@ pub(in crate::search) fn measures(
     let unknown: f32 =
         weights.iter().zip(&is_known).filter(|(_, known)| !**known).map(|(weight, _)| weight).sum();
     let named = sought.iter().any(|sought| is_name(&sought.word));
-    let skipped = crate::search::analyze::function_words::of(&question.words);
-    let known = match vectors {
-        Some(Vectors { matrix: None, .. }) => table.known(&question.text, |word| skipped.contains(&word)),
-        _ => 1.0,
-    };
     let mut cosines: FastMap<u32, f32> = FastMap::default();
     if let Some(vectors) = vectors {
         cosines.extend(vectors.cosines(corpus, finds.iter().copied()));
@@ -114,11 +131,18 @@ pub(in crate::search) fn measures(
             }
         }
         let mass: f32 = matched.iter().zip(&weights).map(|(matched, weight)| matched * weight).sum();
-        let cosine = known * cosines.get(slot).copied().unwrap_or(0.0).max(0.0);
+        let cosine = cosines.get(slot).copied().unwrap_or(0.0).max(0.0);
+        let is_agent = |at| corpus.role(at) == Some(Role::Agent);
+        let place = match is_said(corpus, *slot) {
+            false => Place::Note,
+            true if near(*slot).any(|(at, _)| is_agent(at)) => Place::Log,
+            true => Place::Conversation,
+        };
         let named = f32::from(u8::from(named));
         Measured {
             of: [mass / all, mass.ln_1p(), unknown / all, cosine, named],
-            is_note: !is_said(corpus, *slot),
+            place,
+            has_cosine: vectors.is_some(),
         }
     };
     finds.iter().map(of).collect()
