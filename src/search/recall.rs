@@ -1,4 +1,7 @@
-//! [`Recall`]: the index's other half, opened once and asked often.
+//! [`Recall`]: search by words and meaning over one vault, opened once and asked often.
+//!
+//! It stands on an [`Index`] and keeps what ranking knows of the blocks (the corpus) in step with it. Its methods stand in
+//! the rooms that do the work: [`crate::search::follow`] brings the corpus up to date, [`crate::search::give`] answers.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -128,7 +131,7 @@ impl Stamp {
 }
 
 /// A question's vector and the matrix that it goes with.
-pub(in crate::search) struct Asked {
+pub(in crate::search) struct QuestionVector {
     pub probe: Option<Probe>,
     /// Whether it goes with the built-in vectors.
     pub is_builtin: bool,
@@ -251,7 +254,12 @@ impl Recall {
 
     /// The vector of a question, by the settings' model where it has vectors for nearly all of the scope
     /// and can be reached, else by the built-in one.
-    pub(in crate::search) fn ask(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
+    pub(in crate::search) fn ask(
+        &self,
+        text: &str,
+        state: &State,
+        candidates: &Candidates,
+    ) -> QuestionVector {
         let mut asked = self.ask_model(text, state, candidates);
         if let Some(error) = &self.table_error {
             let words = format!("{error}; the built-in table is used");
@@ -271,10 +279,10 @@ impl Recall {
         is_builtin.then(|| Probe::new(&self.table.embed(&nameless(text, state, candidates)))).flatten()
     }
 
-    fn ask_model(&self, text: &str, state: &State, candidates: &Candidates) -> Asked {
+    fn ask_model(&self, text: &str, state: &State, candidates: &Candidates) -> QuestionVector {
         let text = nameless(text, state, candidates);
         if !embed::is_on(&self.settings) {
-            return Asked {
+            return QuestionVector {
                 probe: None,
                 is_builtin: true,
                 warning: None,
@@ -284,7 +292,7 @@ impl Recall {
         }
         let builtin = |warning: Option<String>, embedded| {
             let warning = warning.map(|why| format!("{why}; ranked with the built-in vectors"));
-            Asked {
+            QuestionVector {
                 probe: Probe::new(&self.table.embed(&text)),
                 is_builtin: true,
                 warning,
@@ -312,7 +320,7 @@ impl Recall {
             return builtin(Some(format!("`{name}` has embedded {share} % so far")), embedded);
         }
         match wait_for(&*provider, text.to_string(), self.patience) {
-            Ok(vector) if vector.len() == matrix.dimensions() => Asked {
+            Ok(vector) if vector.len() == matrix.dimensions() => QuestionVector {
                 probe: Probe::new(&vector),
                 is_builtin: false,
                 warning: None,

@@ -1,4 +1,4 @@
-//! A glance instead of a look at every file, for who has a few milliseconds and can bear to miss an edit.
+//! A quick check instead of a look at every file. A caller with a few milliseconds uses it, and may miss an edit.
 //!
 //! A full look leaves a note of itself in the cache: the folders of the vault and the files that were
 //! changed last. For ten minutes after it a glance looks at these alone, and at the agent's

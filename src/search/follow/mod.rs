@@ -5,7 +5,8 @@
 //! - [`live`] is the daemon's part: it follows the watcher and vouches for the cache.
 //! - [`snapshot`] is one state of the vault with all texts, whether they are committed or were read directly; [`report`] tells
 //!   a person what is in the index.
-//! - `make` makes what ranking knows from a snapshot, `sync` brings it into the index's state, [`reconcile`] sees to the vectors of the settings' model.
+//! - `make` makes what ranking knows from a snapshot, `sync` brings it into the index's state, [`reconcile`] sees to the
+//!   vectors of the settings' model.
 
 pub mod live;
 pub mod reconcile;

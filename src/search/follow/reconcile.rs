@@ -1,8 +1,7 @@
 //! Seeing to it that every block has its vector: on start, hourly, and after changes.
 //!
 //! The `vectors` table lists what should be embedded by the settings' model and where each stands. What changed last
-//! comes first. A pass
-//! notes what is new, forgets what is gone, embeds what is pending or failed long enough ago in batches,
+//! comes first. A pass notes what is new, forgets what is gone, embeds what is pending or failed long enough ago in batches,
 //! and stores each batch as it comes, so that a stop at any time loses no more than one. Old vectors (or
 //! the built-in ones) answer meanwhile. Tool calls and results are never embedded.
 

@@ -31,7 +31,7 @@ const SAME_TIME: SignedDuration = SignedDuration::from_secs(2);
 
 /// A question as it goes over the socket.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Asked {
+pub struct Request {
     who: Who,
     question: Question,
 }
@@ -116,7 +116,7 @@ fn build() -> String {
 
 /// The daemon's side: the line that answers `line`.
 pub fn answer(recall: &Recall, me: &Who, line: &str) -> String {
-    let reply = match serde_json::from_str::<Asked>(line) {
+    let reply = match serde_json::from_str::<Request>(line) {
         Err(error) => Reply::Refused(format!("not a question: {error}")),
         Ok(asked) if !me.agrees_with(&asked.who) || !recall.is_current() => {
             Reply::Refused("another build, other settings, or another time".to_owned())
@@ -251,7 +251,7 @@ impl Asker {
     /// The daemon's reply; none where there is no daemon, or none that would answer as this process would.
     fn ask(&self, question: Question) -> Option<Reply> {
         let who = Who::new(&self.workspace.settings, &*self.workspace.clock);
-        let line = serde_json::to_string(&Asked { who, question }).ok()?;
+        let line = serde_json::to_string(&Request { who, question }).ok()?;
         if line.len() >= LONGEST_LINE {
             return None;
         }

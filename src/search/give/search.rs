@@ -15,7 +15,7 @@ use crate::search::rank::signals::{Candidates, Near, Scores, Vectors};
 use crate::search::rank::sought::{Sought, sought};
 use crate::search::rank::sure::Measured;
 use crate::search::rank::{notes, signals, sure};
-use crate::search::recall::{Asked, Recall, RecallError, State};
+use crate::search::recall::{QuestionVector, Recall, RecallError, State};
 use crate::search::retrieve::candidates::MANY;
 use crate::search::retrieve::mended::mended;
 use crate::search::retrieve::nearest;
@@ -157,7 +157,7 @@ impl Recall {
         state: &State,
         candidates: &Candidates,
         question: &Question,
-        asked: &Asked,
+        asked: &QuestionVector,
         sought: &[Sought],
         most: usize,
     ) -> Vec<Answering> {
@@ -213,7 +213,7 @@ impl Recall {
         state: &State,
         candidates: &Candidates,
         question: &Question,
-        asked: &Asked,
+        asked: &QuestionVector,
         sought: &[Sought],
         most: usize,
     ) -> Vec<Ranked> {
@@ -245,7 +245,7 @@ impl Recall {
         state: &State,
         candidates: &Candidates,
         question: &Question,
-        asked: &Asked,
+        asked: &QuestionVector,
         most: usize,
         others: impl Iterator<Item = (u32, &'o mut f64)>,
     ) -> Vec<Ranked> {
@@ -281,7 +281,7 @@ struct Wanted<'a> {
 }
 
 /// The question's vector and those that go with it.
-fn vectors<'a>(state: &'a State, asked: &'a Asked) -> Option<Vectors<'a>> {
+fn vectors<'a>(state: &'a State, asked: &'a QuestionVector) -> Option<Vectors<'a>> {
     let matrix = state.model.as_ref().filter(|_| !asked.is_builtin).map(|(_, matrix)| matrix);
     asked.probe.as_ref().map(|probe| Vectors { matrix, probe })
 }

@@ -1,4 +1,4 @@
-//! From a query to an answer.
+//! Answers of the index alone ([`crate::search::Index::search`]): a query's words, phrases, prefixes and filters to hits.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -191,7 +191,7 @@ impl Snapshot<'_> {
     /// # Errors
     /// tantivy's and SQLite's; an unknown scope.
     pub fn find(&self, query: &Query, most: usize) -> Result<AllFound, IndexError> {
-        let mut asked = Asked::new(query, self)?;
+        let mut asked = ParsedQuery::new(query, self)?;
         let blocks = asked.find(self, most)?;
         Ok(AllFound { blocks, notes: asked.syntax.notes })
     }
@@ -315,7 +315,7 @@ impl Filters<'_> {
 }
 
 /// A query at work.
-struct Asked<'a> {
+struct ParsedQuery<'a> {
     query: &'a Query,
     syntax: Syntax,
     prefixes: Vec<String>,
@@ -323,7 +323,7 @@ struct Asked<'a> {
     analyzer: Analyzer,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ParsedQuery<'a> {
     fn new(query: &'a Query, snapshot: &'a Snapshot<'_>) -> Result<Self, IndexError> {
         let mut end = query.text.len().min(LONGEST);
         while !query.text.is_char_boundary(end) {

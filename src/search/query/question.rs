@@ -15,7 +15,7 @@ const MOST_TERMS: usize = 48;
 
 /// A term of the question and the words that mean nearly the same.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct QueryTerm {
     /// The stem.
     pub term: String,
     /// The word as asked, lower case.
@@ -66,7 +66,7 @@ pub struct Question {
     /// All its words, lower case.
     pub words: Vec<String>,
     /// Its terms, each once, in order.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<QueryTerm>,
     /// Days and months.
     pub dates: Vec<Named>,
     /// The kind of answer.
@@ -87,7 +87,7 @@ impl Question {
         let mut all = Vec::new();
         words(text, |word| all.push(word.to_owned()));
         let (mut terms, table) = (Terms::new(), Table::builtin());
-        let mut asked: Vec<Asked> = Vec::new();
+        let mut asked: Vec<QueryTerm> = Vec::new();
         let says_more = all.iter().any(|word| !is_polite(word) && terms.term(word).is_some());
         for word in all.iter().filter(|word| !says_more || !is_polite(word)) {
             let Some(term) = terms.term(word).map(str::to_owned) else { continue };
@@ -101,7 +101,7 @@ impl Question {
                     near.push((stem.to_owned(), likeness));
                 }
             }
-            asked.push(Asked { term, word: word.clone(), near });
+            asked.push(QueryTerm { term, word: word.clone(), near });
         }
         let dates = named_dates(&all, today);
         let wants = Wants::of(&all);

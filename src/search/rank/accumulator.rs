@@ -64,14 +64,14 @@ impl Scores {
         Self::with(weights, near, slots, &mut Work::default())
     }
 
-    /// All zero, in the room of an earlier question's; [`Scores::into`] gives it back.
+    /// All zero, in the scratch memory of an earlier question's; [`Scores::into`] gives it back.
     pub fn with(weights: Weights, near: Near, slots: usize, work: &mut Work) -> Self {
         let (mut cells, touched) = (std::mem::take(&mut work.cells), std::mem::take(&mut work.touched));
         make_room(&mut cells, slots);
         Self { weights, near, cells, touched, listed: None }
     }
 
-    /// Leaves the room to a later question.
+    /// Leaves the scratch memory to a later question.
     pub fn into(mut self, work: &mut Work) {
         self.touched.drain(..).for_each(|slot| self.cells[slot as usize] = Cell::default());
         (work.cells, work.touched) = (self.cells, self.touched);
@@ -191,65 +191,69 @@ impl Sink for Table {
     }
 }
 
-/// The room that a question needs, kept for the next one, and zero between questions: a cell for each slot of the
+/// The scratch memory that a question needs, kept for the next one, and zero between questions: a cell for each slot of the
 /// corpus, and for each thread at work what it needs for one layer.
 #[derive(Debug, Default)]
 pub struct Work {
     cells: Vec<Cell>,
     touched: Vec<u32>,
-    rooms: Mutex<Vec<Room>>,
+    scratches: Mutex<Vec<LayerScratch>>,
 }
 
-/// The room for one layer: by slot, and by note.
+/// The scratch memory for one layer: by slot, and by note.
 #[derive(Debug, Default)]
-pub(in crate::search) struct Room {
-    pub term: Scratch,
-    pub own: Scratch,
-    pub telling: Scratch,
-    pub window: Scratch,
-    pub session: Scratch,
-    pub session_bm25: Scratch,
-    pub session_cover: Scratch,
+pub(in crate::search) struct LayerScratch {
+    pub term: SparseValues,
+    pub own: SparseValues,
+    pub telling: SparseValues,
+    pub window: SparseValues,
+    pub session: SparseValues,
+    pub session_bm25: SparseValues,
+    pub session_cover: SparseValues,
 }
 
 impl Work {
-    fn rooms(&self) -> MutexGuard<'_, Vec<Room>> {
-        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    fn scratches(&self) -> MutexGuard<'_, Vec<LayerScratch>> {
+        self.scratches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `work` in room for one layer of a corpus of so many notes.
-    pub(in crate::search) fn in_room<T>(&self, files: usize, work: impl FnOnce(&mut Room) -> T) -> T {
-        let mut room = self.rooms().pop().unwrap_or_default();
-        for by_slot in [&mut room.term, &mut room.own, &mut room.telling, &mut room.window] {
+    /// Runs `work` with scratch memory for one layer of a corpus of so many notes.
+    pub(in crate::search) fn with_scratch<T>(
+        &self,
+        files: usize,
+        work: impl FnOnce(&mut LayerScratch) -> T,
+    ) -> T {
+        let mut scratch = self.scratches().pop().unwrap_or_default();
+        for by_slot in [&mut scratch.term, &mut scratch.own, &mut scratch.telling, &mut scratch.window] {
             make_room(&mut by_slot.value, MOST);
         }
-        for by_file in [&mut room.session, &mut room.session_bm25, &mut room.session_cover] {
+        for by_file in [&mut scratch.session, &mut scratch.session_bm25, &mut scratch.session_cover] {
             make_room(&mut by_file.value, files.next_power_of_two());
         }
-        let made = work(&mut room);
-        self.rooms().push(room);
+        let made = work(&mut scratch);
+        self.scratches().push(scratch);
         made
     }
 }
 
-/// Makes `room` as long as this; where there is none yet, zeroed pages are asked for instead of written.
-fn make_room<T: Copy + Default>(room: &mut Vec<T>, length: usize) {
-    if room.is_empty() {
-        *room = vec![T::default(); length];
+/// Makes `values` as long as this; where there are none yet, zeroed pages are asked for instead of written.
+fn make_room<T: Copy + Default>(values: &mut Vec<T>, length: usize) {
+    if values.is_empty() {
+        *values = vec![T::default(); length];
     } else {
-        room.resize(length, T::default());
+        values.resize(length, T::default());
     }
 }
 
 /// Values of some slots of a layer, or of some notes, reset cheaply: what one term leaves before it is added up. There
 /// is room for a power of two of them.
 #[derive(Debug, Default)]
-pub(in crate::search) struct Scratch {
+pub(in crate::search) struct SparseValues {
     value: Vec<f32>,
     touched: Vec<u32>,
 }
 
-impl Scratch {
+impl SparseValues {
     /// The value of a slot, or of a note; a layer's slots differ in the lower bits.
     #[inline]
     fn at(&mut self, of: u32) -> &mut f32 {

@@ -1,21 +1,21 @@
 //! The signals from words: where the question's terms stand, alone, beside each other, and around.
 //!
-//! Layer by layer, as a note's blocks stand in one: first the terms' postings, then, once it is known how common
-//! each term is in scope, what every block and note gets, then all of it as shares of their wholes. So what is worked
-//! on is small, and the layers are shared out to the cores. A turn speaks for those around it; a block of a note
-//! speaks for itself alone.
+//! There are three passes. The first reads the postings of each term. The second, which needs to know how common each
+//! term is in the scope, adds up what every block and note gets. The third divides each sum by its maximum. All three go
+//! layer by layer, since a note's blocks stand in one layer: so memory stays small and the cores share the layers. A
+//! turn's terms count for the turns around it, too; a block of a note counts for itself alone.
 
 use crate::search::analyze::stems::Shape;
 use crate::search::cores::{share, threads};
-use crate::search::query::question::{Asked, Question};
-use crate::search::rank::accumulator::{Room, Sink, Work};
+use crate::search::query::question::{QueryTerm, Question};
+use crate::search::rank::accumulator::{LayerScratch, Sink, Work};
 use crate::search::rank::signal::Signal;
 use crate::search::rank::signals::Speakers;
 use crate::search::rank::term::Term;
 use crate::search::retrieve::around::{ALONE, ANSWER, NEAR, REGION, answer_spread, region_spread, spread};
 use crate::search::retrieve::candidates::MANY;
 use crate::search::retrieve::candidates::{K1, bm25};
-use crate::search::retrieve::scope::{Found, Scope, count};
+use crate::search::retrieve::scope::{Scope, TermMatches, count};
 use crate::search::store::corpus::neighbours::{is_turn, turn_beside};
 
 /// What the turn after one with a term counts for pairs of terms.
@@ -35,32 +35,36 @@ pub(in crate::search) fn lexical(
 ) -> Values {
     let Scope { corpus, candidates, .. } = scope;
     let (threads, layers, files) = (threads(candidates.count), corpus.parts(), corpus.files().len());
-    let is_name = |asked: &Asked| speakers.names.contains(&asked.word);
+    let is_name = |asked: &QueryTerm| speakers.names.contains(&asked.word);
     let found = share(threads, layers, |at| {
-        question.asked.iter().map(|asked| Found::new(scope, at, asked, is_name(asked))).collect::<Vec<_>>()
+        question
+            .asked
+            .iter()
+            .map(|asked| TermMatches::new(scope, at, asked, is_name(asked)))
+            .collect::<Vec<_>>()
     });
     let blocks = |term: usize| found.iter().map(move |found| &found[term]);
     let mut terms: Vec<Term> = (question.asked.iter().enumerate())
         .map(|(n, asked)| Term::new(scope, asked, is_name(asked), &blocks(n)))
         .collect();
     let windows = share(threads, layers, |at| {
-        work.in_room(files, |room| {
+        work.with_scratch(files, |scratch| {
             let found = terms.iter().zip(&found[at]);
-            found.map(|(term, found)| term.windows(scope, found, room)).collect::<Vec<_>>()
+            found.map(|(term, found)| term.windows(scope, found, scratch)).collect::<Vec<_>>()
         })
     });
     for (n, term) in terms.iter_mut().enumerate() {
         term.in_windows(scope, windows.iter().map(|windows| windows[n]).sum());
     }
     let sums = share(threads, layers, |at| {
-        work.in_room(files, |room| {
-            Layer { scope, room, sums: Sums::default(), last: None }.run(&terms, &found[at])
+        work.with_scratch(files, |scratch| {
+            Layer { scope, scratch, sums: Sums::default(), last: None }.run(&terms, &found[at])
         })
     });
     let wholes = Wholes::new(&terms, &sums);
     let mut answers = Vec::new();
-    work.in_room(files, |room| {
-        sums.into_iter().for_each(|sums| sums.hand_over(scope, &wholes, room, sink, &mut answers));
+    work.with_scratch(files, |scratch| {
+        sums.into_iter().for_each(|sums| sums.hand_over(scope, &wholes, scratch, sink, &mut answers));
     });
     answers
 }
@@ -88,14 +92,14 @@ struct Sums {
 /// A layer at work.
 struct Layer<'a> {
     scope: Scope<'a>,
-    room: &'a mut Room,
+    scratch: &'a mut LayerScratch,
     sums: Sums,
     /// Where the term before stands, or beside which turns, and its rarity.
     last: Option<(Values, f32)>,
 }
 
 impl Layer<'_> {
-    fn run(mut self, terms: &[Term], found: &[Found]) -> Sums {
+    fn run(mut self, terms: &[Term], found: &[TermMatches]) -> Sums {
         for (term, found) in terms.iter().zip(found) {
             if !found.term.is_empty() {
                 self.alone_and_in_windows(term, found);
@@ -109,12 +113,12 @@ impl Layer<'_> {
                 self.soften(term, found);
             }
         }
-        let Self { scope: Scope { corpus, .. }, room, mut sums, .. } = self;
-        room.window.drain(|slot, value| sums.window.push((slot, value)));
-        room.session_bm25.drain(|file, value| sums.sessions.push((file, value)));
-        room.session_cover.drain(|file, value| sums.session_cover.push((file, value)));
-        room.telling.drain(|slot, value| sums.telling.push((slot, value)));
-        room.own.drain(|slot, value| {
+        let Self { scope: Scope { corpus, .. }, scratch, mut sums, .. } = self;
+        scratch.window.drain(|slot, value| sums.window.push((slot, value)));
+        scratch.session_bm25.drain(|file, value| sums.sessions.push((file, value)));
+        scratch.session_cover.drain(|file, value| sums.session_cover.push((file, value)));
+        scratch.telling.drain(|slot, value| sums.telling.push((slot, value)));
+        scratch.own.drain(|slot, value| {
             sums.own.push((slot, value));
             if let Some(after) = turn_beside(corpus, slot, 1)
                 && corpus.shape(slot).has(Shape::QUESTION)
@@ -127,9 +131,9 @@ impl Layer<'_> {
 
     /// BM25 of the block (of turns: it speaks for the answer), and of its window: the term's weighted count in it, its
     /// rarity among windows.
-    fn alone_and_in_windows(&mut self, of: &Term, found: &Found) {
+    fn alone_and_in_windows(&mut self, of: &Term, found: &TermMatches) {
         let Scope { corpus, candidates, .. } = self.scope;
-        let Room { term, own, telling, window, .. } = &mut *self.room;
+        let LayerScratch { term, own, telling, window, .. } = &mut *self.scratch;
         for posting in found.turns() {
             let length = f32::from(corpus.meta(posting.slot).length);
             let gain = bm25(posting.tf(), of.rarity, length, candidates.mean_length);
@@ -147,9 +151,9 @@ impl Layer<'_> {
     }
 
     /// BM25 of whole notes, and how many of the terms they have.
-    fn in_sessions(&mut self, of: &Term, found: &Found) {
+    fn in_sessions(&mut self, of: &Term, found: &TermMatches) {
         let Scope { corpus, candidates, .. } = self.scope;
-        let Room { session, session_bm25, session_cover, .. } = &mut *self.room;
+        let LayerScratch { session, session_bm25, session_cover, .. } = &mut *self.scratch;
         for posting in &found.term {
             session.add(corpus.meta(posting.slot).file, posting.tf());
         }
@@ -163,9 +167,9 @@ impl Layer<'_> {
     }
 
     /// Where the term is covered: in the block, in the turns around as far as they may answer, and in the region.
-    fn cover(&mut self, of: &Term, found: &Found) {
+    fn cover(&mut self, of: &Term, found: &TermMatches) {
         let corpus = self.scope.corpus;
-        let (term, sums) = (&mut self.room.term, &mut self.sums);
+        let (term, sums) = (&mut self.scratch.term, &mut self.sums);
         let reach = if of.is_alone { &ALONE[..] } else { &ANSWER[..] };
         for posting in found.turns() {
             answer_spread(corpus, posting.slot, reach, |at, weight| term.raise(at, weight));
@@ -183,9 +187,9 @@ impl Layer<'_> {
     }
 
     /// Pairs: this term and the one before it in the question, in one block, or in one turn and its answer.
-    fn pair(&mut self, of: &Term, found: &Found) {
+    fn pair(&mut self, of: &Term, found: &TermMatches) {
         let corpus = self.scope.corpus;
-        let term = &mut self.room.term;
+        let term = &mut self.scratch.term;
         for posting in found.turns() {
             term.raise(posting.slot, 1.0);
             if let Some(after) = turn_beside(corpus, posting.slot, 1) {
@@ -213,10 +217,10 @@ impl Layer<'_> {
     }
 
     /// The term and its near words: the best match in the block counts, and in the turns around.
-    fn soften(&mut self, of: &Term, found: &Found) {
+    fn soften(&mut self, of: &Term, found: &TermMatches) {
         let corpus = self.scope.corpus;
         let Sums { soft, soft_telling: telling, .. } = &mut self.sums;
-        let term = &mut self.room.term;
+        let term = &mut self.scratch.term;
         found.each_soft(&of.near, |slot, value| term.raise(slot, value));
         let reach = if of.is_soft_alone { &ALONE[..] } else { &NEAR[..] };
         let mut turns = Values::new();
@@ -290,16 +294,16 @@ impl Sums {
         self,
         scope: Scope<'_>,
         wholes: &Wholes,
-        room: &mut Room,
+        scratch: &mut LayerScratch,
         sink: &mut impl Sink,
         answers: &mut Values,
     ) {
         let Scope { corpus, candidates, .. } = scope;
         // Where there are many blocks, a whole note's score is given to those alone that have a word, too.
         let touched = (candidates.count > MANY).then(|| {
-            self.soft.iter().chain(&self.window).for_each(|(slot, _)| room.term.raise(*slot, 1.0));
+            self.soft.iter().chain(&self.window).for_each(|(slot, _)| scratch.term.raise(*slot, 1.0));
             let mut touched: Vec<u32> = Vec::with_capacity(self.soft.len());
-            room.term.drain(|slot, _| touched.push(slot));
+            scratch.term.drain(|slot, _| touched.push(slot));
             touched
         });
         let mut add = |signal: Signal, values: Values, whole: f32| {
@@ -321,14 +325,14 @@ impl Sums {
                 }
                 return;
             };
-            values.into_iter().for_each(|(file, value)| room.session.add(file, value));
+            values.into_iter().for_each(|(file, value)| scratch.session.add(file, value));
             for slot in touched {
-                let value = room.session.get(corpus.meta(*slot).file);
+                let value = scratch.session.get(corpus.meta(*slot).file);
                 if value > 0.0 {
                     sink.add(signal, *slot, value / whole);
                 }
             }
-            room.session.clear();
+            scratch.session.clear();
         };
         per_session(Signal::SessionTop, self.sessions, wholes.session);
         per_session(Signal::CoverSession, self.session_cover, wholes.without_names);

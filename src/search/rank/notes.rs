@@ -3,8 +3,8 @@
 //! A note is a document: what answers stands in it as a whole more often than in one of its blocks. Its score is BM25 of the
 //! note, BM25 of its best block, and the nearest of its blocks in meaning, as far as the model knows the question's words.
 //! Of the file of memories, of pins and of a day's note each block is a document of its own. A word of the question
-//! stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and, less, for words that mean nearly the same.
-//! All statistics are those of the notes in scope, so they are the same however the corpus grew.
+//! stands for itself, for words that look like it ([`crate::search::retrieve::alike`]) and, less, for words that mean
+//! nearly the same. All statistics are those of the notes in scope, so they are the same however the corpus grew.
 //!
 //! The weights stand in [`Weights`]. They were chosen by hand on openly licensed notes in English, German and Chinese
 //! (`notes-dev`), after a fit of four signals that left one vault out at a time; all four vaults were seen.

@@ -1,11 +1,11 @@
 //! How common each of a question's terms is in all of a scope, and how far it counts in the blocks around.
 
 use crate::embed::Table;
-use crate::search::query::question::Asked;
-use crate::search::rank::accumulator::Room;
+use crate::search::query::question::QueryTerm;
+use crate::search::rank::accumulator::LayerScratch;
 use crate::search::retrieve::around::{ALONE, spread};
 use crate::search::retrieve::candidates::{COMMON, Candidates, RATHER_COMMON, idf};
-use crate::search::retrieve::scope::{Found, Scope, count};
+use crate::search::retrieve::scope::{Scope, TermMatches, count};
 use crate::search::store::corpus::neighbours::WINDOW;
 
 /// What a near word counts beside the word itself.
@@ -40,9 +40,9 @@ pub(in crate::search) struct Term {
 impl Term {
     pub fn new<'f>(
         scope: Scope<'_>,
-        asked: &Asked,
+        asked: &QueryTerm,
         is_name: bool,
-        found: &(impl Iterator<Item = &'f Found> + Clone),
+        found: &(impl Iterator<Item = &'f TermMatches> + Clone),
     ) -> Self {
         let blocks = found.clone().map(|found| found.counts.blocks).sum();
         let notes = found.clone().map(|found| found.counts.notes).sum();
@@ -76,11 +76,11 @@ impl Term {
     }
 
     /// In how many blocks' windows of a layer it stands.
-    pub fn windows(&self, scope: Scope<'_>, found: &Found, room: &mut Room) -> usize {
+    pub fn windows(&self, scope: Scope<'_>, found: &TermMatches, scratch: &mut LayerScratch) -> usize {
         for posting in found.turns() {
-            spread(scope.corpus, posting.slot, self.window(), |at, _| room.term.raise(at, 1.0));
+            spread(scope.corpus, posting.slot, self.window(), |at, _| scratch.term.raise(at, 1.0));
         }
-        room.term.clear() + found.counts.blocks - found.turns
+        scratch.term.clear() + found.counts.blocks - found.turns
     }
 
     /// It stands in so many windows of the scope.

@@ -3,8 +3,8 @@
 //!
 //! Likeness is the share of a word's pieces of four letters (its two ends count as letters) that another has, to the
 //! third power. It needs no dictionary, and it is the same for every vault. All terms of the corpus are gone through by
-//! their signatures, a nanosecond each, and those that may be near by their letters. Scripts written without spaces have pairs of characters for terms; of them each
-//! character of the question is looked for by itself, too. Pure.
+//! their signatures, a nanosecond each, and those that may be near by their letters. Scripts written without spaces have
+//! pairs of characters for terms; of them each character of the question is looked for by itself, too. Pure.
 
 use std::collections::HashMap;
 

@@ -2,8 +2,8 @@
 //!
 //! By words of the index: [`terms`], `filter`, [`bm25`] and `topk` over a view's postings. For ranking: `candidates` (which
 //! blocks of a scope there are, and their statistics), `scope` (where a question's terms stand), `alike` (words of the vault
-//! that look like one of the question's), `mended` (its typing errors, mended by them), `nearest` and `cosines` (vectors), `around` (turns
-//! beside a turn).
+//! that look like one of the question's), `mended` (its typing errors, mended by them), `nearest` and `cosines` (vectors),
+//! `around` (turns beside a turn).
 
 pub mod bm25;
 pub mod terms;

@@ -1,6 +1,6 @@
 //! Where the terms of a question stand in a scope, layer by layer.
 
-use crate::search::query::question::Asked;
+use crate::search::query::question::QueryTerm;
 use crate::search::retrieve::candidates::{Candidates, MANY, NoteSlots};
 use crate::search::store::corpus::blocks::Corpus;
 use crate::search::store::corpus::layer::BITS;
@@ -86,7 +86,7 @@ impl Posting {
 
 /// Where a term stands in a layer and is looked at, and each of its near words; and in how many candidates each does.
 #[derive(Debug)]
-pub(in crate::search) struct Found {
+pub(in crate::search) struct TermMatches {
     pub term: Vec<Posting>,
     near: Vec<Vec<u32>>,
     pub counts: Counts,
@@ -95,8 +95,8 @@ pub(in crate::search) struct Found {
     pub turns: usize,
 }
 
-impl Found {
-    pub fn new(scope: Scope<'_>, at: usize, asked: &Asked, is_name: bool) -> Self {
+impl TermMatches {
+    pub fn new(scope: Scope<'_>, at: usize, asked: &QueryTerm, is_name: bool) -> Self {
         let (mut term, mut turns) = (Vec::new(), 0);
         let counts = scope.each(at, &asked.term, |slot, tf, own| {
             let is_turn = own.has_turns && is_turn(scope.corpus, slot);

@@ -71,7 +71,7 @@ pub fn clauses(
     items: &[Item],
     notes: &mut Vec<String>,
 ) -> Result<Vec<Clause>, IndexError> {
-    let mut found = Found { clauses: Vec::new(), places: HashMap::new() };
+    let mut found = ScoredTerms { clauses: Vec::new(), places: HashMap::new() };
     let all = view.totals.docs;
     for item in items {
         let (Item::Words(text) | Item::Phrase(text) | Item::Prefix(text)) = item;
@@ -107,12 +107,12 @@ pub fn clauses(
     Ok(clauses)
 }
 
-struct Found {
+struct ScoredTerms {
     clauses: Vec<Clause>,
     places: HashMap<Term, usize>,
 }
 
-impl Found {
+impl ScoredTerms {
     fn add(&mut self, term: Term, weight: f64, docs: u64) {
         if docs == 0 {
             return;
@@ -132,7 +132,7 @@ fn expand(
     view: &View,
     conn: &Connection,
     fields: &Fields,
-    found: &mut Found,
+    found: &mut ScoredTerms,
     prefix: &str,
 ) -> Result<Option<String>, IndexError> {
     let mut words = prefixed(view, conn, fields.text, prefix)?;

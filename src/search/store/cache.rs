@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::search::IndexError;
 use crate::search::store::lock::Lock;
-use crate::search::store::seal::{DATABASE, Found, Seal, Sealed};
+use crate::search::store::seal::{DATABASE, Seal, SealState, Sealed};
 use crate::search::store::segment::file::SegmentFiles;
 use crate::search::store::segment::schema::Fields;
 use crate::search::store::view::{Readers, View};
@@ -153,7 +153,7 @@ impl Store {
         // Who makes the database, or changes its file, holds the lock; so a second look under it is the last one.
         let mut found = Sealed::look(root, false);
         let making = match found {
-            Found::Whole { moved: false, .. } => None,
+            SealState::Whole { moved: false, .. } => None,
             _ => {
                 let lock = Lock::take(&root.join("write.lock"))?;
                 found = Sealed::look(root, false);
@@ -161,10 +161,10 @@ impl Store {
             }
         };
         let sealed = match found {
-            Found::Whole { sealed, .. } => Some(sealed),
-            Found::Damaged => return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was"))),
-            Found::Unsealed => None,
-            Found::Nothing => {
+            SealState::Whole { sealed, .. } => Some(sealed),
+            SealState::Damaged => return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was"))),
+            SealState::Unsealed => None,
+            SealState::Nothing => {
                 drop_logs(root)?;
                 None
             }
@@ -187,7 +187,7 @@ impl Store {
             }
         } else if let Some(sealed) = sealed {
             store.check_commit(sealed, making.is_some())?;
-            if let Found::Whole { moved: true, .. } = found {
+            if let SealState::Whole { moved: true, .. } = found {
                 store.seal_again(false)?;
             }
             drop(making);
@@ -288,7 +288,7 @@ impl Store {
             return Ok(());
         }
         let _writing = self.write_lock()?;
-        let Found::Whole { sealed, .. } = Sealed::look(&self.root, true) else {
+        let SealState::Whole { sealed, .. } = Sealed::look(&self.root, true) else {
             return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was")));
         };
         self.check_commit(sealed, true)?;
@@ -302,7 +302,7 @@ impl Store {
 
     fn open_read_only(root: &Path, fingerprint: &str, why: &IndexError) -> Result<Self, IndexError> {
         let conn = catalog::open_immutable(&root.join("index.sqlite"))?;
-        let Found::Whole { sealed, .. } = Sealed::look(root, false) else {
+        let SealState::Whole { sealed, .. } = Sealed::look(root, false) else {
             return Err(IndexError::Torn(format!("`{DATABASE}` is not what it was")));
         };
         if catalog::get::<String>(&conn, "schema")?.as_deref() != Some(fingerprint) {
@@ -482,7 +482,7 @@ fn quick_check(conn: &Connection) -> Result<(), IndexError> {
 /// The disk's.
 pub fn mend(root: &Path, fingerprint: &str, why: &IndexError) -> Result<(), IndexError> {
     let _writing = Lock::take(&root.join("write.lock"))?;
-    let is_whole = matches!(Sealed::look(root, true), Found::Whole { .. });
+    let is_whole = matches!(Sealed::look(root, true), SealState::Whole { .. });
     let is_of_segments = matches!(why, IndexError::Torn(_) | IndexError::FullText(_));
     let begun =
         if is_whole && is_of_segments { begin_anew(root, fingerprint) } else { Err(IndexError::Busy) };

@@ -141,7 +141,7 @@ pub struct Sealed {
 
 /// How the database's file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum SealState {
     /// There is none.
     Nothing,
     /// It has no seal.
@@ -159,20 +159,20 @@ pub enum Found {
 
 impl Sealed {
     /// Looks at the database under `root`.
-    pub fn look(root: &Path, deep: bool) -> Found {
+    pub fn look(root: &Path, deep: bool) -> SealState {
         if !root.join(DATABASE).exists() {
-            return Found::Nothing;
+            return SealState::Nothing;
         }
         let text = match std::fs::read_to_string(root.join(NAME)) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Found::Unsealed,
-            Err(_) => return Found::Damaged,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return SealState::Unsealed,
+            Err(_) => return SealState::Damaged,
         };
-        let Some(sealed) = Self::parse(&text) else { return Found::Damaged };
+        let Some(sealed) = Self::parse(&text) else { return SealState::Damaged };
         match sealed.database.check(&root.join(DATABASE), deep) {
-            Verdict::Known => Found::Whole { sealed, moved: false },
-            Verdict::Same(database) => Found::Whole { sealed: Self { database, ..sealed }, moved: true },
-            Verdict::Damaged => Found::Damaged,
+            Verdict::Known => SealState::Whole { sealed, moved: false },
+            Verdict::Same(database) => SealState::Whole { sealed: Self { database, ..sealed }, moved: true },
+            Verdict::Damaged => SealState::Damaged,
         }
     }
 
