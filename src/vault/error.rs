@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, time::Duration};
 
-use super::NotePath;
+use super::path::NotePath;
 
 /// A note can't be opened, read or listed.
 #[derive(Debug, thiserror::Error)]

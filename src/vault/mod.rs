@@ -1,53 +1,36 @@
 //! The vault: the only code that opens its files.
 //!
-//! [`NotePath`] names a note and can't name anything outside; [`Vault`] reads and lists;
-//! [`Editor`] writes, by a protocol that loses nobody's edit; [`Watcher`] tells what
-//! has changed. What an edit *does* is a pure function ([`plan`]), as are the rules about when
-//! ([`quiet`], [`followup`]), about sync tools ([`conflict`]) and about torn writes. The one
-//! `unsafe` module of the crate is the write lease.
+//! A path or a plan of operations comes in; bytes, a listing, an edit's report or word of a change go out.
+//! No other room opens a note, and no edit is made but by operations that are found by content.
+//! In the order in which an edit happens:
+//! - [`path`], [`why`], [`origin`], [`error`]: the values that every part below speaks in. [`NotePath`] names a
+//!   note and can't name anything outside of the vault;
+//! - [`read`]: opening, reading and listing ([`Vault`], [`Walk`]), and what sync tools leave in a folder;
+//! - [`mod@plan`]: what an edit does to a note's bytes. Pure;
+//! - [`guard`]: when a note must not be written now. Pure;
+//! - [`edit`]: writing, by a protocol that loses nobody's edit ([`Editor`]), its journal and its recovery. The
+//!   write lease in there is the room's one `unsafe` module;
+//! - [`watch`]: what has changed, told soon ([`Watcher`]).
 //!
-//! Never here: what a reminder or a memory means. Only [`plan`] asks the formats which lines are
-//! live and where a commitment's status stands.
+//! Never here: what a reminder or a memory means. Only [`mod@plan`] asks the formats which lines are live and
+//! where a commitment's status stands.
 
-mod append;
-pub mod conflict;
-mod create;
-mod displaced;
-mod editor;
+mod edit;
 mod error;
-pub mod followup;
-mod image;
-mod in_place;
-mod journal;
-mod lease;
-mod merge;
-mod options;
+mod guard;
 mod origin;
-mod own;
 mod path;
 pub mod plan;
-pub mod quiet;
-mod recover;
-mod refusal;
-mod root;
-mod swap;
-mod text;
-mod walk;
-pub mod watch;
+mod read;
+mod watch;
 mod why;
 
-pub use self::{
-    editor::{EditReport, Editor, Plan},
-    error::{EditError, Refusal, VaultError},
-    followup::FollowUps,
-    options::{EditOptions, EditStrategy},
-    origin::{BRAIN_VARIABLE, Origin, TURN_VARIABLE},
-    path::{NotePath, PathError},
-    plan::{DropReason, OpOutcome, Operation, apply},
-    quiet::{QuietTracker, SteadyLines},
-    recover::{Recovered, Recovery},
-    root::{DEFAULT_LIMIT, Stat, Vault},
-    walk::{Entry, SkipReason, Skipped, Walk, WalkOptions},
-    watch::{WatchError, WatchEvent, WatchTimes, Watcher},
-    why::{Actor, BOOKKEEPING, Change, ChangeObserver, OPERATION, Why},
-};
+pub use self::edit::{EditOptions, EditReport, EditStrategy, Editor, Plan, Recovered, Recovery};
+pub use self::error::{EditError, Refusal, VaultError};
+pub use self::guard::{FollowUps, QuietTracker, SteadyLines};
+pub use self::origin::{BRAIN_VARIABLE, Origin, TURN_VARIABLE};
+pub use self::path::{NotePath, PathError};
+pub use self::plan::{DropReason, OpOutcome, Operation, apply};
+pub use self::read::{DEFAULT_LIMIT, Entry, SkipReason, Skipped, Stat, Vault, Walk, WalkOptions, conflict};
+pub use self::watch::{WatchError, WatchEvent, WatchTimes, Watcher};
+pub use self::why::{Actor, BOOKKEEPING, Change, ChangeObserver, OPERATION, Why};

@@ -1,6 +1,6 @@
 //! Who writes, and for whom: what history keeps beside each change.
 
-use super::{Actor, Why};
+use super::why::{Actor, Why};
 
 /// The longest value of a trailer, in characters: names and ids are short, and a client sends what it likes.
 const LONGEST: usize = 200;

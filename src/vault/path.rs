@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// which is empty, `.` or `..`.
 ///
 /// That makes it unable to *name* anything outside. A symbolic link on the way may still lead out;
-/// [`Vault`](super::Vault) refuses that when the path is opened.
+/// [`Vault`](crate::vault::Vault) refuses that when the path is opened.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct NotePath(String);

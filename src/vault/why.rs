@@ -4,7 +4,7 @@ use std::error::Error;
 
 use serde::{Deserialize, Serialize};
 
-use super::NotePath;
+use super::path::NotePath;
 
 /// The trailer that writes of several notes share which are one operation: `undo` takes all of them back, or none.
 pub const OPERATION: &str = "Operation";

@@ -6,8 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{WatchEvent, WatchTimes};
-use crate::vault::NotePath;
+use crate::vault::path::NotePath;
+use crate::vault::watch::{WatchEvent, WatchTimes};
 
 /// What has been seen and not told yet.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use std::{
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _, event::ModifyKind};
 
-use super::{Identity, WatchEvent, identity};
+use crate::vault::watch::{Identity, WatchEvent, identity};
 
 /// The folder of cookies, and those that came through and were not told yet.
 #[derive(Debug)]

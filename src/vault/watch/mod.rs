@@ -29,7 +29,9 @@ use notify::{
 };
 
 use self::{collect::Collector, cookies::Cookies};
-use super::{NotePath, Vault, VaultError, WalkOptions, conflict};
+use super::error::VaultError;
+use super::path::NotePath;
+use super::read::{Vault, WalkOptions, conflict};
 
 /// Something that may have happened in the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]

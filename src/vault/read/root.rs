@@ -21,7 +21,9 @@ use rustix::{
 };
 use unicode_normalization::UnicodeNormalization;
 
-use super::{NotePath, VaultError, conflict};
+use super::conflict;
+use crate::vault::error::VaultError;
+use crate::vault::path::NotePath;
 
 /// The largest file that is read, in bytes, unless the vault was opened with another limit.
 pub const DEFAULT_LIMIT: u64 = 512 * 1024 * 1024;
@@ -54,7 +56,7 @@ pub struct Stat {
 
 /// Where a note really lies, links resolved: an open folder and a name in it.
 #[derive(Debug)]
-pub(super) struct Located {
+pub(in crate::vault) struct Located {
     pub dir: OwnedFd,
     pub name: OsString,
 }
@@ -170,7 +172,11 @@ impl Vault {
 
     /// Opens a regular file; anything else is an error that names what it is. Never blocks on a
     /// pipe; waits where another process holds a lease on the file.
-    pub(super) fn open_file(&self, path: &NotePath, flags: OFlags) -> Result<(File, Stat), VaultError> {
+    pub(in crate::vault) fn open_file(
+        &self,
+        path: &NotePath,
+        flags: OFlags,
+    ) -> Result<(File, Stat), VaultError> {
         let file = match self.open_raw(path, flags | OFlags::NONBLOCK) {
             Err(VaultError::Io { source, .. })
                 if source.raw_os_error() == Some(Errno::WOULDBLOCK.raw_os_error()) =>
@@ -198,7 +204,12 @@ impl Vault {
     }
 
     /// Reads an open note from its start, up to the limit.
-    pub(super) fn read_open(&self, path: &NotePath, file: &File, size: u64) -> Result<Vec<u8>, VaultError> {
+    pub(in crate::vault) fn read_open(
+        &self,
+        path: &NotePath,
+        file: &File,
+        size: u64,
+    ) -> Result<Vec<u8>, VaultError> {
         let too_large = |size| VaultError::TooLarge { path: path.clone(), size, limit: self.limit };
         if size > self.limit {
             return Err(too_large(size));
@@ -216,7 +227,7 @@ impl Vault {
 
     /// The open folder and the name that `path` stands for once links are resolved. The file itself
     /// need not exist, its folder must.
-    pub(super) fn locate(&self, path: &NotePath) -> Result<Located, VaultError> {
+    pub(in crate::vault) fn locate(&self, path: &NotePath) -> Result<Located, VaultError> {
         let absolute = self.absolute(path);
         let real = match std::fs::canonicalize(&absolute) {
             Ok(real) => real,
@@ -244,7 +255,7 @@ impl Vault {
     }
 
     /// Makes the folders above `path` that don't exist, durably.
-    pub(super) fn create_parents(&self, path: &NotePath) -> Result<(), VaultError> {
+    pub(in crate::vault) fn create_parents(&self, path: &NotePath) -> Result<(), VaultError> {
         let Some(parent) = path.parent() else { return self.root_fd().map(drop) };
         match self.open_raw(&parent, PATH_ONLY | OFlags::DIRECTORY) {
             Ok(_) => return Ok(()),
@@ -325,7 +336,7 @@ const PATH_ONLY: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const PATH_ONLY: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
 
-pub(super) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
+pub(in crate::vault) fn stat_of(stat: &rustix::fs::Stat) -> Stat {
     // The C types of these fields differ between systems.
     #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
     Stat {
@@ -377,7 +388,7 @@ fn is_dataless(_: &File) -> bool {
 }
 
 /// Whether `name` in the open folder `dir` is at this moment the file `stat`.
-pub(super) fn still_names(dir: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<bool> {
+pub(in crate::vault) fn still_names(dir: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<bool> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(now) => {
             let now = stat_of(&now);

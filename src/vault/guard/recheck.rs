@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::NotePath;
+use crate::vault::path::NotePath;
 
 /// How long after a write to look again.
 pub const LOOKS: [SignedDuration; 2] = [SignedDuration::from_secs(5), SignedDuration::from_secs(60)];

@@ -13,16 +13,14 @@ use rustix::{
     io::Errno,
 };
 
-use super::{
-    EditError, OpOutcome, Stat,
-    conflict::OUR_MARK,
-    editor::{Attempt, EditReport, Editor, Task, Was, lock},
-    image::{Guard, Script},
-    in_place::unchanged,
-    journal::{JournalEntry, JournalLock, Kind},
-    plan::After,
-    root::{Located, still_names},
-};
+use super::editor::{Attempt, EditReport, Editor, Task, Was, lock};
+use super::in_place::unchanged;
+use super::journal::{JournalEntry, JournalLock, Kind};
+use crate::vault::error::EditError;
+use crate::vault::plan::operations::{After, OpOutcome};
+use crate::vault::plan::{Guard, Script};
+use crate::vault::read::conflict::OUR_MARK;
+use crate::vault::read::{Located, Stat, still_names};
 
 /// A hidden name beside `name` that nobody else uses.
 pub(super) fn temp_name(name: &OsStr) -> io::Result<String> {

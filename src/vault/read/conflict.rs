@@ -92,7 +92,7 @@ pub fn is_temporary(name: &str) -> bool {
 }
 
 /// Part of the name of every file of ours in the vault that isn't a note.
-pub(super) const OUR_MARK: &str = ".vault-agent-";
+pub(in crate::vault) const OUR_MARK: &str = ".vault-agent-";
 
 /// The name of the stub that older iCloud clients put in a file's place.
 pub fn icloud_stub(name: &str) -> String {

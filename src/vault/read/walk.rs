@@ -20,10 +20,10 @@ use rustix::{
     io::Errno,
 };
 
-use super::{
-    NotePath, Stat, Vault, VaultError, conflict,
-    root::{describe, stat_of},
-};
+use super::conflict;
+use super::root::{Stat, Vault, describe, stat_of};
+use crate::vault::error::VaultError;
+use crate::vault::path::NotePath;
 
 /// Folders deeper than this are not entered.
 const MAX_DEPTH: usize = 100;

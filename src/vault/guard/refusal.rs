@@ -13,7 +13,9 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::fs::Dir;
 use serde::{Deserialize, Serialize};
 
-use super::{NotePath, Refusal, Stat, conflict, root::stat_of};
+use crate::vault::error::Refusal;
+use crate::vault::path::NotePath;
+use crate::vault::read::{Stat, conflict, stat_of};
 
 /// How long a file must have stood empty or shrunk to be believed.
 const BELIEVED_AFTER: SignedDuration = SignedDuration::from_secs(60);
@@ -30,7 +32,7 @@ struct Known {
 
 /// What is remembered of the notes' lengths.
 #[derive(Debug)]
-pub(super) struct KnownLengths {
+pub(in crate::vault) struct KnownLengths {
     file: PathBuf,
     /// Which version of the file was read or written last; another process may have replaced it.
     version: Option<(u64, i64)>,
@@ -38,7 +40,7 @@ pub(super) struct KnownLengths {
 }
 
 impl KnownLengths {
-    pub(super) fn load(edits: &Path) -> Self {
+    pub(in crate::vault) fn load(edits: &Path) -> Self {
         let file = edits.join("known.json");
         let mut this = Self { file, version: None, notes: BTreeMap::new() };
         this.refresh();
@@ -63,7 +65,7 @@ impl KnownLengths {
     }
 
     /// A note has this length and is as it should be.
-    pub(super) fn accept(&mut self, path: &NotePath, len: u64, now: Timestamp) {
+    pub(in crate::vault) fn accept(&mut self, path: &NotePath, len: u64, now: Timestamp) {
         self.refresh();
         let known = self.notes.get(path);
         // Small changes are not worth a write; half of the length is what matters.
@@ -76,11 +78,11 @@ impl KnownLengths {
     }
 
     /// Whether the note had content when it was last seen.
-    pub(super) fn knows(&self, path: &NotePath) -> bool {
+    pub(in crate::vault) fn knows(&self, path: &NotePath) -> bool {
         self.notes.get(path).is_some_and(|known| known.len > 0)
     }
 
-    pub(super) fn forget(&mut self, path: &NotePath) {
+    pub(in crate::vault) fn forget(&mut self, path: &NotePath) {
         if self.notes.remove(path).is_some() {
             self.save();
         }
@@ -88,7 +90,12 @@ impl KnownLengths {
 
     /// Refuses a file that is suddenly empty or less than half of what it was, until it has stood so
     /// for a minute.
-    pub(super) fn check(&mut self, path: &NotePath, stat: &Stat, now: Timestamp) -> Result<(), Refusal> {
+    pub(in crate::vault) fn check(
+        &mut self,
+        path: &NotePath,
+        stat: &Stat,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
         self.refresh();
         let len = stat.size;
         let Some(known) = self.notes.get_mut(path) else {
@@ -147,13 +154,13 @@ impl KnownLengths {
 
 /// The conflicting copies in each folder, read again only when the folder has changed.
 #[derive(Debug, Default)]
-pub(super) struct ConflictCopies {
+pub(in crate::vault) struct ConflictCopies {
     folders: BTreeMap<(u64, u64), (i64, BTreeMap<String, String>)>,
 }
 
 impl ConflictCopies {
     /// Refuses a note that has a conflicting copy beside it in the open folder `dir`.
-    pub(super) fn check(&mut self, path: &NotePath, dir: &OwnedFd) -> Result<(), Refusal> {
+    pub(in crate::vault) fn check(&mut self, path: &NotePath, dir: &OwnedFd) -> Result<(), Refusal> {
         let Ok(stat) = rustix::fs::fstat(dir).map(|stat| stat_of(&stat)) else { return Ok(()) };
         let (read_at, copies) =
             self.folders.entry((stat.dev, stat.inode)).or_insert((i64::MIN, BTreeMap::new()));

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use blake3::Hash;
 
-use super::{NotePath, Stat};
+use crate::vault::path::NotePath;
+use crate::vault::read::Stat;
 
 /// So many writes of a note are remembered, and so many notes.
 const WRITES: usize = 16;

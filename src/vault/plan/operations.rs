@@ -12,7 +12,8 @@ use std::{borrow::Cow, ops::Range};
 
 use serde::{Deserialize, Serialize};
 
-use super::{image::Script, text};
+use super::image::Script;
+use super::lines as text;
 use crate::format::{
     commitment::{self, Status},
     lines::{Line, bom_len, live_lines},
@@ -213,7 +214,7 @@ fn splices_of(op: &Operation, now: &[u8]) -> Option<Result<Vec<Splice>, DropReas
 
 /// What is to become of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum After {
+pub(in crate::vault) enum After {
     /// Nothing.
     Same,
     /// There is to be none.
@@ -225,7 +226,7 @@ pub(super) enum After {
 }
 
 /// As [`apply_to`], but telling a change apart from a whole new file where that saves copying it.
-pub(super) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (After, Vec<OpOutcome>) {
+pub(in crate::vault) fn change_to(ops: &[Operation], before: Option<&[u8]>) -> (After, Vec<OpOutcome>) {
     if let Some(now) = before {
         if let [op] = ops {
             match splices_of(op, now) {

@@ -14,16 +14,17 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::{
-    Change, ChangeObserver, EditError, EditOptions, EditStrategy, FollowUps, NotePath, OpOutcome, Operation,
-    QuietTracker, Vault, Why,
-    image::Script,
-    journal::{Journal, JournalLock},
-    own::{OwnWrite, OwnWrites},
-    plan::{self, After},
-    refusal::{ConflictCopies, KnownLengths},
-};
+use super::journal::{Journal, JournalLock};
+use super::options::{EditOptions, EditStrategy};
+use super::self_writes::{OwnWrite, OwnWrites};
 use crate::clock::Clock;
+use crate::vault::error::EditError;
+use crate::vault::guard::{ConflictCopies, FollowUps, KnownLengths, QuietTracker};
+use crate::vault::path::NotePath;
+use crate::vault::plan::operations::{After, OpOutcome, Operation};
+use crate::vault::plan::{Script, operations as plan};
+use crate::vault::read::Vault;
+use crate::vault::why::{Change, ChangeObserver, Why};
 
 /// Larger files are recognised as our own by their stat, not by their hash.
 const HASHED: usize = 1024 * 1024;
@@ -113,15 +114,15 @@ pub(super) const GONE_FOR: Duration = Duration::from_millis(250);
 
 /// Writes notes.
 pub struct Editor {
-    pub(super) vault: Vault,
-    pub(super) edits: PathBuf,
+    pub(in crate::vault) vault: Vault,
+    pub(in crate::vault) edits: PathBuf,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) options: EditOptions,
+    pub(in crate::vault) options: EditOptions,
     observer: RwLock<Option<Arc<dyn ChangeObserver>>>,
     journal: Mutex<Option<Journal>>,
     pub(super) own: Mutex<OwnWrites>,
-    pub(super) known: Mutex<KnownLengths>,
-    pub(super) copies: Mutex<ConflictCopies>,
+    pub(in crate::vault) known: Mutex<KnownLengths>,
+    pub(in crate::vault) copies: Mutex<ConflictCopies>,
     follow_ups: Mutex<FollowUps>,
     quiet: Mutex<QuietTracker>,
     /// Whether a person or a cron job vouches for notes as they stand.
@@ -139,7 +140,7 @@ impl std::fmt::Debug for Editor {
 }
 
 /// A lock whose holder panicked still guards plain data.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(in crate::vault) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -415,25 +416,25 @@ impl Editor {
         task: &Task<'_>,
         planned: &Planned,
         bytes: &[u8],
-        stat: &super::Stat,
+        stat: &crate::vault::Stat,
     ) -> Result<(), EditError> {
         if planned.explicit {
             return Ok(());
         }
-        let stat = super::Stat { size: bytes.len() as u64, ..*stat };
+        let stat = crate::vault::Stat { size: bytes.len() as u64, ..*stat };
         let shrunk = lock(&self.known).check(task.path, &stat, self.clock.now());
         if !self.settled.load(std::sync::atomic::Ordering::Relaxed) {
             shrunk?;
         }
-        if let Some(line) = super::conflict::conflict_markers(bytes) {
-            return Err(super::Refusal::ConflictMarkers { path: task.path.clone(), line }.into());
+        if let Some(line) = crate::vault::read::conflict::conflict_markers(bytes) {
+            return Err(crate::vault::Refusal::ConflictMarkers { path: task.path.clone(), line }.into());
         }
         Ok(())
     }
 
     /// Refuses a note with a conflicting copy beside it, unless it is being restored.
     pub(super) fn check_copies(&self, task: &Task<'_>, dir: &std::os::fd::OwnedFd) -> Result<(), EditError> {
-        if task.why.actor != super::Actor::Restore {
+        if task.why.actor != crate::vault::Actor::Restore {
             lock(&self.copies).check(task.path, dir)?;
         }
         Ok(())

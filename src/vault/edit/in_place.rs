@@ -12,14 +12,14 @@ use std::{
 use fail::fail_point;
 use rustix::fs::OFlags;
 
-use super::{
-    EditError, NotePath, Stat, VaultError,
-    editor::{Attempt, EditReport, Editor, Task, Was},
-    image::{Guard, Script},
-    journal::{JournalEntry, JournalLock, Kind},
-    lease::{Grant, Lease},
-    plan::After,
-};
+use super::editor::{Attempt, EditReport, Editor, Task, Was};
+use super::journal::{JournalEntry, JournalLock, Kind};
+use super::lease::{Grant, Lease};
+use crate::vault::error::{EditError, VaultError};
+use crate::vault::path::NotePath;
+use crate::vault::plan::operations::After;
+use crate::vault::plan::{Guard, Script};
+use crate::vault::read::Stat;
 
 impl Editor {
     /// Opens, leases, re-reads, applies, journals, writes, checks, releases, tells, clears.
@@ -169,7 +169,7 @@ impl Editor {
 }
 
 /// The report of an edit that had nothing to do.
-pub(super) fn unchanged(outcomes: Vec<super::OpOutcome>, now: Option<Vec<u8>>) -> EditReport {
+pub(super) fn unchanged(outcomes: Vec<crate::vault::OpOutcome>, now: Option<Vec<u8>>) -> EditReport {
     let was = if now.is_some() { Was::Same } else { Was::Missing };
     EditReport {
         outcomes,

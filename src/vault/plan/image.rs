@@ -25,7 +25,7 @@ const CONTEXT: usize = 64 * 1024;
 
 /// The one contiguous change that turns the old image into the new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Script {
+pub(in crate::vault) struct Script {
     /// Length of the old image.
     pub pre_len: usize,
     /// Length of the new image.
@@ -40,7 +40,7 @@ pub(super) struct Script {
 
 impl Script {
     /// The smallest change between two images.
-    pub(super) fn between(pre: &[u8], post: &[u8]) -> Self {
+    pub(in crate::vault) fn between(pre: &[u8], post: &[u8]) -> Self {
         let at = common_prefix(pre, post);
         let suffix = common_suffix(&pre[at..], &post[at..]);
         Self {
@@ -65,22 +65,22 @@ impl Script {
     }
 
     /// Whether both images are the same.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::vault) fn is_empty(&self) -> bool {
         self.old.is_empty() && self.new.is_empty()
     }
 
     /// Turns the old image into the new one without a second copy of it.
-    pub(super) fn carry_out(&self, image: &mut Vec<u8>) {
+    pub(in crate::vault) fn carry_out(&self, image: &mut Vec<u8>) {
         image.splice(self.at..self.at + self.old.len(), self.new.iter().copied());
     }
 
     /// The old image made from the new one.
-    pub(super) fn backward(&self, post: &[u8]) -> Vec<u8> {
+    pub(in crate::vault) fn backward(&self, post: &[u8]) -> Vec<u8> {
         [&post[..self.at], &self.old, &post[self.at + self.new.len()..]].concat()
     }
 
     /// The new image made from the old one.
-    pub(super) fn forward(&self, pre: &[u8]) -> Option<Vec<u8>> {
+    pub(in crate::vault) fn forward(&self, pre: &[u8]) -> Option<Vec<u8>> {
         let end = self.at.checked_add(self.old.len())?;
         if pre.len() != self.pre_len || pre.get(self.at..end)? != self.old {
             return None;
@@ -89,7 +89,7 @@ impl Script {
     }
 
     /// The range of the new image that has to be written.
-    pub(super) fn written(&self) -> std::ops::Range<usize> {
+    pub(in crate::vault) fn written(&self) -> std::ops::Range<usize> {
         if self.pre_len == self.post_len { self.at..self.at + self.new.len() } else { self.at..self.post_len }
     }
 
@@ -134,7 +134,7 @@ fn common_suffix(left: &[u8], right: &[u8]) -> usize {
 
 /// What is kept of the old image while the new one is being written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Guard {
+pub(in crate::vault) enum Guard {
     /// All of it.
     Whole(Vec<u8>),
     /// What can't be found again in a torn file.
@@ -150,7 +150,7 @@ pub(super) enum Guard {
 
 impl Guard {
     /// What to keep of `pre` while `script` is carried out.
-    pub(super) fn of(script: &Script, pre: &[u8]) -> Self {
+    pub(in crate::vault) fn of(script: &Script, pre: &[u8]) -> Self {
         if pre.len() <= WHOLE_LIMIT {
             return Self::Whole(pre.to_vec());
         }
@@ -165,7 +165,7 @@ impl Guard {
     }
 
     /// The old image, found again in what the file holds now; `None` if it isn't there.
-    pub(super) fn rebuild(&self, script: &Script, now: &[u8]) -> Option<Vec<u8>> {
+    pub(in crate::vault) fn rebuild(&self, script: &Script, now: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Whole(pre) => Some(pre.clone()),
             Self::Sectors { context: known, sums, edges } => {
@@ -238,7 +238,7 @@ fn lengths_fit(script: &Script, len: usize) -> bool {
 
 /// What a file with an open journal entry turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Found {
+pub(in crate::vault) enum Found {
     /// The old image: the edit had not begun.
     Pre(Vec<u8>),
     /// The new image: the edit was done.
@@ -258,7 +258,7 @@ pub(super) enum Found {
 }
 
 /// Tells what `now` is.
-pub(super) fn classify(script: &Script, guard: &Guard, now: &[u8]) -> Found {
+pub(in crate::vault) fn classify(script: &Script, guard: &Guard, now: &[u8]) -> Found {
     let Some((pre, post)) =
         guard.rebuild(script, now).and_then(|pre| script.forward(&pre).map(|post| (pre, post)))
     else {

@@ -3,8 +3,8 @@
 //! Whoever had the note open when it was exchanged goes on writing into the old file, which now has
 //! a hidden name beside the note. A record in `edits/displaced` of the state directory, made before
 //! the exchange, says which note it belongs to, what it read then and what we wrote. As long as it
-//! is there, [`Editor::follow_ups`](super::Editor::follow_ups) of any process of ours looks whether
-//! the old file has changed, and [merges](super::merge) the change into the note.
+//! is there, [`Editor::follow_ups`](crate::vault::Editor::follow_ups) of any process of ours looks whether
+//! the old file has changed, and [merges](crate::vault::plan::merge) the change into the note.
 
 use std::{fs::File, io, io::Write, path::PathBuf, time::Instant};
 
@@ -12,15 +12,15 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Actor, EditError, NotePath, OpOutcome, Why,
-    create::read_in,
-    editor::{Attempt, Editor, GONE_FOR, Planned, Task},
-    journal::JournalLock,
-    lease,
-    merge::carry_over,
-    plan::After,
-};
+use super::create::read_in;
+use super::editor::{Attempt, Editor, GONE_FOR, Planned, Task};
+use super::journal::JournalLock;
+use super::lease;
+use crate::vault::error::EditError;
+use crate::vault::path::NotePath;
+use crate::vault::plan::carry_over;
+use crate::vault::plan::operations::{After, OpOutcome};
+use crate::vault::why::{Actor, Why};
 
 /// How long a displaced file is kept after its last change.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
@@ -227,7 +227,7 @@ impl Editor {
         let mut task = Task { path: &record.path, why, plan: &mut plan, begun };
         for _ in 0..5 {
             let attempt = match self.options.strategy {
-                super::EditStrategy::Swap => self.attempt_swap(&mut task, journal)?,
+                crate::vault::EditStrategy::Swap => self.attempt_swap(&mut task, journal)?,
                 _ => match self.attempt_in_place(&mut task, journal)? {
                     Attempt::NoLease | Attempt::Busy => self.attempt_swap(&mut task, journal)?,
                     attempt => attempt,

@@ -20,10 +20,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    EditError, NotePath, Why,
-    image::{Guard, Script},
-};
+use crate::vault::error::EditError;
+use crate::vault::path::NotePath;
+use crate::vault::plan::{Guard, Script};
+use crate::vault::why::Why;
 
 const MAGIC: &[u8; 16] = b"vault-agent-j01\n";
 const STATE_AT: u64 = 16;
@@ -151,7 +151,7 @@ fn decode_whole(bytes: &[u8]) -> Option<JournalEntry> {
 
 /// The journal's file and its lock.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(in crate::vault) struct Journal {
     path: PathBuf,
     file: File,
     lock: File,
@@ -159,7 +159,7 @@ pub(super) struct Journal {
 
 impl Journal {
     /// The journal in the folder `edits`, which is made if need be.
-    pub(super) fn open(edits: &Path) -> Result<Self, EditError> {
+    pub(in crate::vault) fn open(edits: &Path) -> Result<Self, EditError> {
         let path = edits.join("journal");
         let open = || -> io::Result<(File, File)> {
             std::fs::create_dir_all(edits)?;
@@ -189,7 +189,7 @@ impl Journal {
 
     /// Waits until no other process is editing or recovering, which takes milliseconds unless one was
     /// stopped in the middle.
-    pub(super) fn lock(&self) -> Result<JournalLock<'_>, EditError> {
+    pub(in crate::vault) fn lock(&self) -> Result<JournalLock<'_>, EditError> {
         let begun = Instant::now();
         let mut pause = Duration::from_micros(100);
         loop {

@@ -16,16 +16,14 @@ use rustix::{
     io::Errno,
 };
 
-use super::{
-    EditError, VaultError,
-    create::{read_in, rename_new, temp_name, write_temp},
-    editor::{Attempt, EditReport, Editor, Task, Was},
-    image::{Guard, Script},
-    in_place::unchanged,
-    journal::{JournalEntry, JournalLock, Kind},
-    plan::After,
-    root::still_names,
-};
+use super::create::{read_in, rename_new, temp_name, write_temp};
+use super::editor::{Attempt, EditReport, Editor, Task, Was};
+use super::in_place::unchanged;
+use super::journal::{JournalEntry, JournalLock, Kind};
+use crate::vault::error::{EditError, VaultError};
+use crate::vault::plan::operations::After;
+use crate::vault::plan::{Guard, Script};
+use crate::vault::read::still_names;
 
 impl Editor {
     /// Reads, applies, writes a temporary file, journals, checks, exchanges, looks at what was

@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use fail::fail_point;
 use rustix::fs::AtFlags;
 
-use super::{
-    Actor, EditError, NotePath, VaultError, Why,
-    create::{read_in, rename_new},
-    editor::Editor,
-    image::{Found, classify},
-    in_place::write_script,
-    journal::{JournalEntry, JournalLock, Kind},
-    lease::{Grant, Lease},
-    swap::{exchange, mend_exchange},
-};
+use super::create::{read_in, rename_new};
+use super::editor::Editor;
+use super::in_place::write_script;
+use super::journal::{JournalEntry, JournalLock, Kind};
+use super::lease::{Grant, Lease};
+use super::swap::{exchange, mend_exchange};
+use crate::vault::error::{EditError, VaultError};
+use crate::vault::path::NotePath;
+use crate::vault::plan::{Found, classify};
+use crate::vault::why::{Actor, Why};
 
 /// What became of an edit that was cut short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -263,7 +263,7 @@ impl Editor {
     /// Somebody has written since the crash. What they wrote stands; what was there before goes to
     /// history where it is known, so that nothing is lost either way.
     fn person_wins(&self, entry: &JournalEntry, now: Option<&[u8]>) -> Recovered {
-        if let super::image::Guard::Whole(pre) = &entry.guard {
+        if let crate::vault::plan::Guard::Whole(pre) = &entry.guard {
             let why =
                 Why::new(Actor::Human, format!("changed while an edit was cut short: {}", entry.why.subject));
             self.tell(&entry.path, &why, Some(pre), now);

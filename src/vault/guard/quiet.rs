@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use blake3::Hash;
 use jiff::{SignedDuration, Timestamp};
 
-use super::NotePath;
+use crate::vault::path::NotePath;
 
 /// How long a note, or a line, must have stood still.
 pub const STILL: SignedDuration = SignedDuration::from_secs(5);

@@ -13,9 +13,11 @@ use std::os::unix::fs::FileExt as _;
 use rustix::fs::{AtFlags, Mode, OFlags};
 
 use super::create::{rename_new, temp_name, write_temp};
+use super::editor::Editor;
 use super::editor::lock;
-use super::own::OwnWrite;
-use super::{EditError, Editor, NotePath, VaultError};
+use super::self_writes::OwnWrite;
+use crate::vault::error::{EditError, VaultError};
+use crate::vault::path::NotePath;
 
 /// How often a note may be replaced under an append before that is an error.
 const TRIES: usize = 8;

@@ -1,0 +1,15 @@
+//! Reading the vault: one folder, opened once; notes by path; every note listed.
+//!
+//! A [`NotePath`](super::NotePath) comes in; bytes with their [`Stat`], or a [`Walk`], go out. Nothing is written, and no
+//! link is followed to a place outside of the vault.
+//! - [`root`]: the folder, and the one way to a file in it;
+//! - [`walk`]: every note once, by its real place;
+//! - [`conflict`]: conflicting copies, merge markers and placeholders of sync tools. Pure.
+
+pub mod conflict;
+mod root;
+mod walk;
+
+pub use root::{DEFAULT_LIMIT, Stat, Vault};
+pub(super) use root::{Located, stat_of, still_names};
+pub use walk::{Entry, SkipReason, Skipped, Walk, WalkOptions};
