@@ -62,3 +62,8 @@ pub(crate) fn parse(id: Oid, bytes: &[u8]) -> Option<Commit> {
         message: Message::parse(&String::from_utf8_lossy(&bytes[split + 2..])),
     })
 }
+
+/// The first ten digits of an id, as `history` shows it.
+pub(crate) fn short_id(id: Oid) -> String {
+    id.to_string().chars().take(10).collect()
+}

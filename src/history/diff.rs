@@ -11,7 +11,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::error::Result;
 use super::object::{FileState, Mode};
-use super::snapshot::History;
+use super::front::History;
 use super::tree::PathChange;
 
 /// How a difference is shown.

@@ -9,14 +9,24 @@ use git2::Oid;
 use serde::{Deserialize, Serialize};
 
 use super::error::Result;
+use super::front::History;
 use super::pending;
 use super::renames::{Rename, pairs};
 use super::scan::Scan;
-use super::snapshot::{Deletions, History};
 use super::store::Store;
 
 /// As many deletions at once are a commit of their own, flagged.
 pub(super) const BULK: usize = 20;
+
+/// What becomes of many deletions at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Deletions {
+    /// More than 20 and more than a tenth of the known files, or all of them, wait for a person's word.
+    #[default]
+    Hold,
+    /// The person has said that they are meant.
+    Accept,
+}
 
 /// Deletions that wait for a person's word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::Result;
-use super::snapshot::History;
+use super::front::History;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::vault::{Change, ChangeObserver, Vault};

@@ -6,7 +6,7 @@
 //! written down, said, and left as it is.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{OpenOptions, TryLockError};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -14,20 +14,16 @@ use git2::Oid;
 
 use super::error::{HistoryError, Result};
 use super::known::{Expected, Word};
-use super::locks;
-use super::point::short_id;
+use super::locks::{self, Lock};
+use super::commit::short_id;
 use super::store::Store;
 use super::wal;
 
 /// How long another process is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Held while the branch may move; released when dropped.
-#[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "holds the lock until it is dropped")] File);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Store {
-    /// Waits for other processes, at most [`PATIENCE`], and sets right what a killed one left.
+    /// Waits for other processes, at most [`LOCK_TIMEOUT`], and sets right what a killed one left.
     pub(crate) fn lock(&self) -> Result<Lock> {
         let lock = self.lock_only()?;
         self.reconcile(&lock)?;
@@ -39,7 +35,7 @@ impl Store {
         let path = self.dir().join(locks::OWN);
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(HistoryError::io("lock", &path))?;
-        let seconds = PATIENCE.as_secs();
+        let seconds = LOCK_TIMEOUT.as_secs();
         let mut waiting = Waiting::default();
         while let Err(error) = file.try_lock() {
             match error {
@@ -55,7 +51,7 @@ impl Store {
                 return Err(HistoryError::Locked { lock, seconds });
             }
         }
-        Ok(Lock(file))
+        Ok(Lock::new(file))
     }
 
     /// Makes the list agree with the branch where an interruption explains the difference, and writes the
@@ -190,7 +186,7 @@ impl Waiting {
     /// Waits a step; false where it has been long enough.
     fn goes_on(&mut self) -> bool {
         let Self(step, waited) = self;
-        if *waited >= PATIENCE {
+        if *waited >= LOCK_TIMEOUT {
             return false;
         }
         *step = (*step * 2).clamp(Duration::from_millis(1), Duration::from_millis(100));

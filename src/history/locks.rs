@@ -6,12 +6,23 @@
 //! of ours is at work. A person's own git may be. Its lock stays as long as a process has it open, or as
 //! long as it is young and a git that works in this repository lives.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Our own lock, which is never removed.
 pub(super) const OWN: &str = "vault-agent.lock";
+
+/// Held while the branch may move; released when dropped.
+#[derive(Debug)]
+pub(crate) struct Lock(#[expect(dead_code, reason = "holds the lock until it is dropped")] File);
+
+impl Lock {
+    /// The lock that `file` holds.
+    pub(super) fn new(file: File) -> Self {
+        Self(file)
+    }
+}
 
 /// Some gits close a lock before they are done with it, but none of them for longer.
 #[cfg(target_os = "linux")]

@@ -15,9 +15,10 @@ use super::diff::within;
 use super::error::Result;
 use super::message::{ALL_NOTES, Message};
 use super::renames::{Rename, pairs};
-use super::snapshot::History;
+use super::front::History;
 use super::store::Store;
-use super::tree::{PathChange, tree_or_empty};
+use super::object::tree_or_empty;
+use super::tree::PathChange;
 
 /// Which commits are meant. All conditions must hold.
 #[derive(Debug, Clone, Default)]

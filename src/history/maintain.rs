@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use git2::Oid;
 
 use super::error::{HistoryError, Result};
-use super::snapshot::History;
-use super::store::{Store, failpoint, sync_dir};
+use super::front::History;
+use super::disk::{failpoint, sync_dir};
+use super::store::Store;
 
 /// When to pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -143,7 +143,7 @@ fn sync_packs(folder: &Path) {
             let _ = file.sync_all();
         }
     }
-    super::store::sync_dir(folder);
+    super::disk::sync_dir(folder);
 }
 
 /// The variable-length type and size before a pack entry (gitformat-pack, "pack-*.pack files").
@@ -297,4 +297,18 @@ impl TreeEntries {
         }
         out
     }
+}
+
+/// The id of a tree without entries.
+pub(crate) fn empty_tree() -> Oid {
+    const EMPTY: [u8; 20] = [
+        0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb,
+        0xee, 0x49, 0x04,
+    ];
+    Oid::from_bytes(&EMPTY).unwrap_or(Oid::ZERO_SHA1)
+}
+
+/// `tree`, or the empty one where there is none yet.
+pub(crate) fn tree_or_empty(tree: Option<Oid>) -> Oid {
+    tree.unwrap_or_else(empty_tree)
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{HistoryError, Result};
 use super::message::Message;
 use super::object::{FileState, Mode};
-use super::store::sync_dir;
+use super::disk::sync_dir;
 use super::words::restored;
 
 const NAME: &str = "restore.json";

@@ -5,9 +5,9 @@ use jiff::civil;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use super::commit::Commit;
+use super::commit::{Commit, short_id};
 use super::error::{HistoryError, Result};
-use super::snapshot::History;
+use super::front::History;
 use super::store::Store;
 use crate::schedule::Zone;
 use crate::when::{self, WhenError};
@@ -26,10 +26,6 @@ impl Point {
     pub fn short(&self) -> String {
         short_id(self.commit.id)
     }
-}
-
-pub(crate) fn short_id(id: Oid) -> String {
-    id.to_string().chars().take(10).collect()
 }
 
 /// The instant that `text` means: RFC 3339, a date with or without a time, or words such as

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::object::{FileState, Mode};
 use super::plan::Step;
-use super::snapshot::History;
-use super::store::sync_dir;
+use super::front::History;
+use super::disk::sync_dir;
 use crate::vault::{EditError, Editor, NotePath, Operation, Why};
 
 impl History {

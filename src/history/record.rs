@@ -10,12 +10,12 @@ use super::entries::{Entry, EntryFile};
 use super::error::{HistoryError, Result};
 use super::left_out;
 use super::message::Message;
-use super::object::{FileState, Mode};
+use super::object::{FileState, Mode, tree_or_empty};
 use super::scan::{LeftOut, Scanner};
 use super::select::Verdict;
-use super::snapshot::{At, History, Snapshot};
+use super::front::History;
+use super::snapshot::{At, Snapshot};
 use super::store::Store;
-use super::tree::tree_or_empty;
 use crate::vault::{Actor, Change, ChangeObserver, NotePath, Why};
 
 impl History {

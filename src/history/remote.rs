@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::error::{HistoryError, Result};
 use super::message::Message;
-use super::snapshot::History;
+use super::front::History;
 use super::store::{BRANCH, Store};
 use crate::vault::{Actor, Why};
 

@@ -22,8 +22,9 @@ use super::point::{Point, show};
 use super::put::{StepError, link_target};
 use super::renames::{Rename, pairs};
 use super::scan::Scanner;
-use super::snapshot::{Deletions, History};
-use super::store::failpoint;
+use super::front::History;
+use super::held::Deletions;
+use super::disk::failpoint;
 use super::words::plural;
 use crate::vault::{Actor, Editor, NotePath, Why};
 

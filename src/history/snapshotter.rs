@@ -12,7 +12,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::error::Result;
 use super::remote::Pusher;
-use super::snapshot::{Deletions, History, Snapshot};
+use super::front::History;
+use super::held::Deletions;
+use super::snapshot::Snapshot;
 use crate::vault::NotePath;
 
 /// So long must it be quiet.

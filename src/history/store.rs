@@ -5,7 +5,6 @@
 //! the vault's own `.git`. A commit is durable before the branch points at it.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
@@ -15,10 +14,10 @@ use jiff::{Timestamp, tz::TimeZone};
 use super::commit::{self, Commit};
 use super::error::{HistoryError, Result};
 use super::known::{Known, Word};
-use super::lock::Lock;
+use super::locks::Lock;
+use super::disk::{failpoint, sync_dir};
 use super::message::Message;
-use super::object::Sink;
-use super::tree::empty_tree;
+use super::object::{Sink, empty_tree};
 use super::wal::{self, Object, Wal};
 
 pub(crate) const BRANCH: &str = "refs/heads/main";
@@ -356,16 +355,4 @@ fn leave_user_settings_alone() {
         // Our own tree and commit bytes are right by construction, and what they name was just written.
         git2::opts::strict_object_creation(false);
     });
-}
-
-/// Makes a renamed or created name durable; a file system that can't is left alone.
-pub(crate) fn sync_dir(dir: &Path) {
-    if let Ok(dir) = File::open(dir) {
-        let _ = dir.sync_all();
-    }
-}
-
-/// A place where a test may end the process.
-pub(crate) fn failpoint(name: &'static str) {
-    fail::eval(name, |_| std::process::abort());
 }

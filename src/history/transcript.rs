@@ -11,10 +11,11 @@ use std::collections::HashSet;
 use git2::{ObjectType, Oid};
 
 use super::error::Result;
-use super::lock::Lock;
+use super::locks::Lock;
 use super::message::{CONVERSATION, Message, NAMED, TRANSCRIPT};
 use super::object::{FileState, Mode};
-use super::snapshot::{At, History, Snapshot};
+use super::front::History;
+use super::snapshot::{At, Snapshot};
 use super::store::Store;
 use super::tree::TreeChange;
 use super::words::plural;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use git2::{ObjectType, Oid};
 
 use super::error::Result;
-use super::object::{FileState, Mode, Sink, TreeEntries, TreeNode};
+use super::object::{FileState, Mode, Sink, TreeEntries, TreeNode, empty_tree};
 use super::store::Store;
 
 /// One change of a tree: the new state of a path, `None` to remove it.
@@ -214,17 +214,4 @@ impl Store {
         }
         Ok(count)
     }
-}
-
-/// The id of a tree without entries.
-pub(crate) fn empty_tree() -> Oid {
-    const EMPTY: [u8; 20] = [
-        0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb,
-        0xee, 0x49, 0x04,
-    ];
-    Oid::from_bytes(&EMPTY).unwrap_or(Oid::ZERO_SHA1)
-}
-
-pub(crate) fn tree_or_empty(tree: Option<Oid>) -> Oid {
-    tree.unwrap_or_else(empty_tree)
 }

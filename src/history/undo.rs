@@ -16,7 +16,7 @@ use super::error::Result;
 use super::log::{Filter, Record};
 use super::message::{TEMPLATE, TRANSCRIPT, UNDOES};
 use super::object::Mode;
-use super::snapshot::History;
+use super::front::History;
 use crate::format::summary;
 use crate::vault::{Actor, BOOKKEEPING, Editor, NotePath, OPERATION, Operation, VaultError, Why};
 
@@ -311,7 +311,7 @@ fn undo_reason<'a>(writes: impl Iterator<Item = &'a Record>) -> Why {
 
 fn conflict(record: &Record, diff: &FileDiff, reason: &str) -> Conflict {
     Conflict {
-        commit: super::point::short_id(record.commit.id),
+        commit: super::commit::short_id(record.commit.id),
         subject: record.commit.message.subject.clone(),
         path: diff.path.clone(),
         reason: reason.to_owned(),

@@ -16,8 +16,9 @@ use serde::Serialize;
 
 use super::error::Result;
 use super::known::Account;
-use super::point::{short_id, show};
-use super::snapshot::History;
+use super::commit::short_id;
+use super::point::show;
+use super::front::History;
 use super::store::{BRANCH, Store};
 use super::words::plural;
 
@@ -227,7 +228,7 @@ impl Walk<'_> {
     }
 
     fn folder(&mut self, id: Oid, path: &str, snapshot: Oid) {
-        if id == super::tree::empty_tree() || !self.seen.insert(id) {
+        if id == super::object::empty_tree() || !self.seen.insert(id) {
             return;
         }
         let shown = if path.is_empty() { "the vault" } else { path.trim_end_matches('/') };

@@ -138,7 +138,7 @@ impl Wal {
         file.sync_all()?;
         self.end = HEAD;
         if let Some(dir) = self.path.parent() {
-            super::store::sync_dir(dir);
+            super::disk::sync_dir(dir);
         }
         Ok(())
     }
