@@ -1,78 +1,45 @@
-//! Every change explained, anything brought back.
+//! Every change explained, anything brought back: a bare git repository in the state directory that plain git can read.
 //!
-//! Snapshots of the vault are commits in `history.git`, a bare repository in the state directory that
-//! plain git can read. What the agent writes is one commit a write, with what and why; what people
-//! changed before it is a commit of its own first. On top of that: `history`, `diff`, `restore`, `undo`
-//! and `audit`, and a push to a remote with the user's own git.
+//! What the agent writes is one commit a write, with what and why; what people changed before it is a commit of its own
+//! first. Notes and the editing engine's word of a write come in; commits go out, and from them lists, differences,
+//! restored notes and proofs. In the order in which it happens:
+//! - [`store`]: the repository itself: objects, trees, commits, its locks, and the list of snapshots kept outside of it;
+//! - [`take`]: taking snapshots. [`History`] is the room's front, and hears the editing engine (it is a
+//!   [`ChangeObserver`](crate::vault::ChangeObserver));
+//! - [`read`]: points in time, the log, differences;
+//! - [`mod@restore`]: bringing back a file, a line or the vault, and taking back the agent's last writes;
+//! - [`verify`]: whether the history is whole, and what it proves (`audit`);
+//! - [`upkeep`]: when the daemon takes a snapshot ([`Snapshotter`]), packing, and pushes with the user's own git.
 //!
-//! [`History`] is the front: it takes snapshots, hears the editing engine (it is a
-//! [`ChangeObserver`](crate::vault::ChangeObserver)) and answers questions. [`Snapshotter`] decides when
-//! the daemon takes one. The room never writes a note: restoring and undoing go through
-//! [`Editor`](crate::vault::Editor). It never reads or writes the vault's own `.git`.
+//! Never here: writing a note. Restoring and undoing go through [`Editor`](crate::vault::Editor). The vault's own `.git`
+//! is neither read nor written.
 
-mod audit;
-mod commit;
-mod diff;
-mod entries;
-mod disk;
 mod error;
-mod front;
-mod held;
-mod known;
-mod lazy;
-mod left_out;
-mod line;
-mod lock;
-mod locks;
-mod log;
-mod maintain;
-mod message;
-mod object;
-mod pending;
-mod plan;
-mod point;
-mod put;
-mod record;
-mod remote;
-mod renames;
+mod read;
 mod restore;
-mod scan;
-mod select;
-mod snapshot;
-mod snapshotter;
 mod store;
-mod transcript;
-mod tree;
-mod undo;
+mod take;
+mod upkeep;
 mod verify;
-mod wal;
-mod words;
 
-pub use audit::{AuditReport, Delivered, DeliveryRecord, Violation, audit};
-pub use commit::Commit;
-pub use diff::{DiffStyle, FileDiff, Stat as DiffStat, diff_stat, render as render_diff};
-pub use entries::RACY_NS;
-pub use error::{HistoryError, Result};
-pub use held::Held;
-pub use lazy::LazyHistory;
-pub use left_out::left_out_in;
-pub use line::{LineTarget, put_line_back};
-pub use log::{Filter, Record};
-pub use maintain::{MaintenanceReport, PackPolicy};
-pub use message::{ACTOR, ALL_NOTES, BULK_DELETION, Message, NOTE, RESTORED_FROM, TRANSCRIPT, UNDOES};
-pub use object::{FileState, Mode};
-pub use pending::PendingRestore;
-pub use plan::{Plan, Skip, Step, plan};
-pub use point::{Point, parse_time};
-pub use remote::{PushBackoff, fetch_into, push};
-pub use renames::Rename;
-pub use restore::{Interrupted, RestoreReport};
-pub use scan::LeftOut;
-pub use select::{Selection, Verdict};
-pub use front::History;
-pub use held::Deletions;
-pub use snapshot::Snapshot;
-pub use snapshotter::{Batch, Snapshotter, Work};
-pub use tree::PathChange;
-pub use undo::{Conflict, NoteUndo, UndoPlan, UndoReport, take_back};
-pub use verify::{Flaw, Look, Verification};
+pub use self::error::{HistoryError, Result};
+pub use self::read::{
+    DiffStyle, FileDiff, Filter, Point, Record, Stat as DiffStat, diff_stat, parse_time,
+    render as render_diff,
+};
+pub use self::restore::{
+    Conflict, Interrupted, LineTarget, NoteUndo, Plan, RestoreReport, Skip, Step, UndoPlan, UndoReport, plan,
+    put_line_back, take_back,
+};
+pub use self::store::{
+    ACTOR, ALL_NOTES, BULK_DELETION, Commit, FileState, Message, Mode, NOTE, PathChange, RESTORED_FROM,
+    TRANSCRIPT, UNDOES,
+};
+pub use self::take::{
+    Deletions, Held, History, LeftOut, PendingRestore, RACY_NS, Rename, Selection, Snapshot, Verdict,
+    left_out_in,
+};
+pub use self::upkeep::{
+    Batch, LazyHistory, MaintenanceReport, PackPolicy, PushBackoff, Snapshotter, Work, fetch_into, push,
+};
+pub use self::verify::{AuditReport, Delivered, DeliveryRecord, Flaw, Look, Verification, Violation, audit};

@@ -1,0 +1,292 @@
+//! Differences between two states of a note, as people read them.
+//!
+//! Lines as in any unified diff; where a line was changed rather than replaced, the words that differ
+//! stand out. Pure: bytes in, text out. Bytes that are no UTF-8 are shown replaced; a file with a NUL
+//! byte is not shown at all.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+use similar::{ChangeTag, TextDiff};
+
+use crate::history::error::Result;
+use crate::history::store::PathChange;
+use crate::history::store::{FileState, Mode};
+use crate::history::take::History;
+
+/// How a difference is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiffStyle {
+    /// A unified diff that `patch` reads.
+    Plain,
+    /// The same in colour, with the words that differ standing out.
+    Coloured,
+}
+
+/// One file's two states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileDiff {
+    /// Vault-relative.
+    pub path: String,
+    /// Before, `None` where there was none.
+    pub old: Option<(Mode, Vec<u8>)>,
+    /// After, `None` where it is gone.
+    pub new: Option<(Mode, Vec<u8>)>,
+}
+
+/// Added and removed lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Stat {
+    /// Lines that are new.
+    pub added: usize,
+    /// Lines that are gone.
+    pub removed: usize,
+}
+
+/// How many lines a change adds and removes; none for a file that isn't text.
+pub fn diff_stat(diff: &FileDiff) -> Stat {
+    let (old, new) = texts(diff);
+    if is_binary(diff) {
+        return Stat::default();
+    }
+    // One side missing needs no comparison.
+    if old.is_empty() || new.is_empty() {
+        return Stat { added: new.lines().count(), removed: old.lines().count() };
+    }
+    let text = TextDiff::from_lines(old.as_str(), new.as_str());
+    let mut stat = Stat::default();
+    for change in text.iter_all_changes() {
+        match change.tag() {
+            ChangeTag::Insert => stat.added += 1,
+            ChangeTag::Delete => stat.removed += 1,
+            ChangeTag::Equal => {}
+        }
+    }
+    stat
+}
+
+/// The difference as text; empty where there is none.
+pub fn render(diff: &FileDiff, style: DiffStyle) -> String {
+    let colours = Colours::of(style);
+    let mut out = String::new();
+    if diff.old == diff.new {
+        return out;
+    }
+    let (head, plain) = (colours.head, colours.head.render_reset());
+    let line = |out: &mut String, text: &str| {
+        let _ = writeln!(out, "{head}{text}{plain}");
+    };
+    line(&mut out, &format!("diff --git {} {}", side("a/", Some(&diff.path)), side("b/", Some(&diff.path))));
+    match (&diff.old, &diff.new) {
+        (None, Some((mode, _))) => line(&mut out, &format!("new file mode {}", mode.octal())),
+        (Some((mode, _)), None) => line(&mut out, &format!("deleted file mode {}", mode.octal())),
+        (Some((old, _)), Some((new, _))) if old != new => {
+            line(&mut out, &format!("old mode {}", old.octal()));
+            line(&mut out, &format!("new mode {}", new.octal()));
+        }
+        _ => {}
+    }
+    if diff.old.as_ref().map(|(_, bytes)| bytes) == diff.new.as_ref().map(|(_, bytes)| bytes) {
+        return out;
+    }
+    let old_name = side("a/", diff.old.as_ref().map(|_| &diff.path));
+    let new_name = side("b/", diff.new.as_ref().map(|_| &diff.path));
+    if is_binary(diff) {
+        let _ = writeln!(out, "Binary files {old_name} and {new_name} differ");
+        return out;
+    }
+    let (old, new) = texts(diff);
+    let text = TextDiff::from_lines(old.as_str(), new.as_str());
+    if old.is_empty() && new.is_empty() {
+        return out;
+    }
+    line(&mut out, &format!("--- {old_name}"));
+    line(&mut out, &format!("+++ {new_name}"));
+    for hunk in text.unified_diff().context_radius(3).iter_hunks() {
+        let _ = writeln!(out, "{}{}{}", colours.hunk, hunk.header(), colours.hunk.render_reset());
+        for op in hunk.ops() {
+            match style {
+                DiffStyle::Plain => {
+                    for change in text.iter_changes(op) {
+                        let _ = write!(out, "{}{}", sign(change.tag()), change.value());
+                        end_line(&mut out, change.missing_newline());
+                    }
+                }
+                DiffStyle::Coloured => {
+                    for change in text.iter_inline_changes(op) {
+                        let (whole, word) = colours.of_tag(change.tag());
+                        let _ = write!(out, "{whole}{}", sign(change.tag()));
+                        for (stands_out, value) in change.iter_strings_lossy() {
+                            let value = value.trim_end_matches(['\n', '\r']);
+                            let style = if stands_out { word } else { whole };
+                            let _ = write!(out, "{}{style}{value}", whole.render_reset());
+                        }
+                        let _ = writeln!(out, "{}", whole.render_reset());
+                        if change.missing_newline() {
+                            out.push_str("\\ No newline at end of file\n");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    out
+}
+
+fn end_line(out: &mut String, missing: bool) {
+    if missing {
+        out.push_str("\n\\ No newline at end of file\n");
+    }
+}
+
+fn side(prefix: &str, path: Option<&String>) -> String {
+    path.map_or_else(|| "/dev/null".to_owned(), |path| format!("{prefix}{path}"))
+}
+
+fn sign(tag: ChangeTag) -> char {
+    match tag {
+        ChangeTag::Equal => ' ',
+        ChangeTag::Delete => '-',
+        ChangeTag::Insert => '+',
+    }
+}
+
+struct Colours {
+    head: Style,
+    hunk: Style,
+    old: Style,
+    new: Style,
+    old_word: Style,
+    new_word: Style,
+}
+
+impl Colours {
+    fn of(style: DiffStyle) -> Self {
+        let none = Style::new();
+        match style {
+            DiffStyle::Plain => {
+                Self { head: none, hunk: none, old: none, new: none, old_word: none, new_word: none }
+            }
+            DiffStyle::Coloured => {
+                let (red, green) = (AnsiColor::Red.on_default(), AnsiColor::Green.on_default());
+                Self {
+                    head: none.bold(),
+                    hunk: AnsiColor::Cyan.on_default(),
+                    old: red,
+                    new: green,
+                    old_word: red.invert(),
+                    new_word: green.invert(),
+                }
+            }
+        }
+    }
+
+    fn of_tag(&self, tag: ChangeTag) -> (Style, Style) {
+        match tag {
+            ChangeTag::Equal => (Style::new(), Style::new()),
+            ChangeTag::Delete => (self.old, self.old_word),
+            ChangeTag::Insert => (self.new, self.new_word),
+        }
+    }
+}
+
+fn texts(diff: &FileDiff) -> (String, String) {
+    let text = |side: &Option<(Mode, Vec<u8>)>| {
+        side.as_ref().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
+    };
+    (text(&diff.old), text(&diff.new))
+}
+
+fn is_binary(diff: &FileDiff) -> bool {
+    [&diff.old, &diff.new]
+        .into_iter()
+        .flatten()
+        .any(|(_, bytes)| bytes.iter().take(8_000).any(|byte| *byte == 0))
+}
+
+impl History {
+    /// The contents of a change.
+    ///
+    /// # Errors
+    /// An object is damaged.
+    pub fn file_diff(&self, change: &PathChange) -> Result<FileDiff> {
+        let store = self.store();
+        let side = |state: Option<FileState>| -> Result<_> {
+            state.map(|state| Ok((state.mode, store.blob(state.id)?))).transpose()
+        };
+        Ok(FileDiff { path: change.path.clone(), old: side(change.old)?, new: side(change.new)? })
+    }
+
+    /// What differs between two snapshots, at or under `paths` (all where there are none).
+    ///
+    /// # Errors
+    /// An object is damaged.
+    pub fn diff_between(
+        &self,
+        old: &crate::history::store::Commit,
+        new: &crate::history::store::Commit,
+        paths: &[String],
+    ) -> Result<Vec<PathChange>> {
+        let mut changes = self.store().changes(old.tree, new.tree)?;
+        changes.retain(|change| within(&change.path, paths));
+        Ok(changes)
+    }
+}
+
+/// Whether `path` is one of `scopes` or under one; every path is where there are none.
+pub(crate) fn within(path: &str, scopes: &[String]) -> bool {
+    scopes.is_empty()
+        || scopes.iter().any(|scope| {
+            path.strip_prefix(scope.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diff(old: &str, new: &str) -> FileDiff {
+        let file = |text: &str| (!text.is_empty()).then(|| (Mode::File, text.as_bytes().to_vec()));
+        FileDiff { path: "a b.md".into(), old: file(old), new: file(new) }
+    }
+
+    #[test]
+    fn a_plain_diff_is_one_that_patch_reads() {
+        insta::assert_snapshot!(render(&diff("one\ntwo\nthree\n", "one\n2\nthree"), DiffStyle::Plain), @r"
+        diff --git a/a b.md b/a b.md
+        --- a/a b.md
+        +++ b/a b.md
+        @@ -1,3 +1,3 @@
+         one
+        -two
+        -three
+        +2
+        +three
+        \ No newline at end of file
+        ");
+        insta::assert_snapshot!(render(&diff("", "one\n"), DiffStyle::Plain), @r"
+        diff --git a/a b.md b/a b.md
+        new file mode 100644
+        --- /dev/null
+        +++ b/a b.md
+        @@ -0,0 +1 @@
+        +one
+        ");
+    }
+
+    #[test]
+    fn words_stand_out_in_colour() {
+        let text = render(&diff("call mum at nine\n", "call mum at ten\n"), DiffStyle::Coloured);
+        let shown = text.replace('\u{1b}', "<E>");
+        assert!(shown.contains("<E>[7m<E>[31mnine") || shown.contains("[7m"), "{shown}");
+        assert!(!shown.contains("[7m<E>[31mcall"), "{shown}");
+    }
+
+    #[test]
+    fn lines_are_counted_and_binary_files_are_not_shown() {
+        assert_eq!(diff_stat(&diff("a\nb\n", "a\nc\nd\n")), Stat { added: 2, removed: 1 });
+        assert_eq!(diff_stat(&diff("", "a\nc\nd\n")), Stat { added: 3, removed: 0 });
+        assert!(render(&diff("a\0", "b"), DiffStyle::Plain).contains("Binary files"));
+        assert_eq!(render(&diff("a", "a"), DiffStyle::Plain), "");
+    }
+}

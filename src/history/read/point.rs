@@ -1,0 +1,187 @@
+//! Points in the history: a snapshot's id, a time, or a step back from the newest.
+
+use git2::Oid;
+use jiff::civil;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+use crate::history::error::{HistoryError, Result};
+use crate::history::store::Store;
+use crate::history::store::{Commit, short_id};
+use crate::history::take::History;
+use crate::schedule::Zone;
+use crate::when::{self, WhenError};
+
+/// A resolved point.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// The snapshot that holds there.
+    pub commit: Commit,
+    /// As the person gave it.
+    pub asked: String,
+}
+
+impl Point {
+    /// The short id that `history` shows.
+    pub fn short(&self) -> String {
+        short_id(self.commit.id)
+    }
+}
+
+/// The instant that `text` means: RFC 3339, a date with or without a time, or words such as
+/// `yesterday 18:00` and `2 hours ago`. Local times are in `now`'s zone.
+///
+/// # Errors
+/// It is no time, or it is several.
+pub fn parse_time(text: &str, now: &Zoned) -> std::result::Result<Timestamp, WhenError> {
+    let text = text.trim();
+    let zone = now.time_zone();
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Ok(instant);
+    }
+    // A date without a time is parsed as its midnight, but so would a time with an offset be cut.
+    if let Ok(time) = text.parse::<civil::DateTime>()
+        && let Ok(instant) = zone.to_timestamp(time)
+    {
+        return Ok(instant);
+    }
+    let zone = Zone::get(zone.iana_name().unwrap_or("UTC"))
+        .map_err(|error| WhenError::NotUnderstood { text: text.to_owned(), reason: error.to_string() })?;
+    when::read_past(text, now.timestamp(), &zone)
+}
+
+impl History {
+    /// The snapshot that `text` names: an id or its beginning (at least four characters), `HEAD`,
+    /// `HEAD~2`, or a time, for which the last snapshot up to then holds.
+    ///
+    /// # Errors
+    /// It names nothing, more than one thing, or a time before the first snapshot.
+    pub fn point(&self, text: &str) -> Result<Point> {
+        let store = self.store();
+        let head = store.head()?.ok_or(HistoryError::Empty)?;
+        let found = |commit| Ok(Point { commit, asked: text.to_owned() });
+        if let Some(steps) = steps_back(text) {
+            let mut commit = store.commit(head)?;
+            for _ in 0..steps {
+                let parent = commit.parent.ok_or_else(|| HistoryError::UnknownPoint(text.to_owned()))?;
+                commit = store.commit(parent)?;
+            }
+            return found(commit);
+        }
+        if let Some(commit) = by_prefix(&store, head, text)? {
+            return found(commit);
+        }
+        let now = self.now().to_zoned(self.zone().clone());
+        let time = parse_time(text, &now).map_err(|error| match error {
+            WhenError::NotUnderstood { .. } => HistoryError::UnknownPoint(text.to_owned()),
+            error => HistoryError::When(error),
+        })?;
+        match at_time(&store, head, time)? {
+            Ok(commit) => found(commit),
+            Err(first) => {
+                Err(HistoryError::BeforeFirst { asked: text.to_owned(), first: show(first, self.zone()) })
+            }
+        }
+    }
+
+    /// The newest snapshot.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn newest(&self) -> Result<Point> {
+        self.point("HEAD")
+    }
+}
+
+fn steps_back(text: &str) -> Option<usize> {
+    let rest = text
+        .strip_prefix("HEAD")
+        .or_else(|| text.strip_prefix('@'))
+        .or_else(|| text.starts_with('~').then_some(text))?;
+    match rest {
+        "" => Some(0),
+        "^" | "~" => Some(1),
+        _ => rest.strip_prefix('~')?.parse().ok(),
+    }
+}
+
+/// Only commits of the branch count: what an interrupted write left behind was never a snapshot.
+fn by_prefix(store: &Store, head: Oid, text: &str) -> Result<Option<Commit>> {
+    let plausible = (4..=40).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if !plausible {
+        return Ok(None);
+    }
+    let prefix = text.to_ascii_lowercase();
+    let odb = store.repo().odb().map_err(store.git("open the objects"))?;
+    let mut found: Option<Commit> = None;
+    let mut next = Some(head);
+    while let Some(id) = next {
+        let commit = store.commit_from(&odb, id)?;
+        next = commit.parent;
+        if id.to_string().starts_with(&prefix) {
+            if found.is_some() {
+                return Err(HistoryError::Ambiguous(text.to_owned()));
+            }
+            found = Some(commit);
+        }
+    }
+    Ok(found)
+}
+
+/// The newest commit up to `time`, or the first commit's time where there is none.
+fn at_time(store: &Store, head: Oid, time: Timestamp) -> Result<std::result::Result<Commit, Timestamp>> {
+    let odb = store.repo().odb().map_err(store.git("open the objects"))?;
+    let mut next = Some(head);
+    let mut first = time;
+    while let Some(id) = next {
+        let commit = store.commit_from(&odb, id)?;
+        // Commits carry whole seconds: one made within the second that was asked for counts.
+        if commit.time.as_second() <= time.as_second() {
+            return Ok(Ok(commit));
+        }
+        first = commit.time;
+        next = commit.parent;
+    }
+    Ok(Err(first))
+}
+
+/// A time as people read it: local, to the second.
+pub(crate) fn show(time: Timestamp, zone: &TimeZone) -> String {
+    time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let now: Zoned = "2026-11-21T10:00:00[Europe/London]".parse().unwrap();
+        let at = |text| parse_time(text, &now).ok().map(|time| time.to_string());
+        for (text, instant) in [
+            ("yesterday 18:00", "2026-11-20T18:00:00Z"),
+            ("2 hours ago", "2026-11-21T08:00:00Z"),
+            ("30 minutes ago", "2026-11-21T09:30:00Z"),
+            ("2026-11-20T18:00:00+01:00", "2026-11-20T17:00:00Z"),
+            ("2026-11-20T18:00:00Z", "2026-11-20T18:00:00Z"),
+            ("2026-07-20 18:00", "2026-07-20T17:00:00Z"),
+            ("2026-11-20", "2026-11-20T00:00:00Z"),
+            ("3 days ago", "2026-11-18T10:00:00Z"),
+            ("now", "2026-11-21T10:00:00Z"),
+        ] {
+            assert_eq!(at(text).as_deref(), Some(instant), "{text}");
+        }
+        for text in ["soonish", "", "deadbeef", "12345"] {
+            assert_eq!(at(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn steps_back_from_the_newest() {
+        assert_eq!(steps_back("HEAD"), Some(0));
+        assert_eq!(steps_back("HEAD~3"), Some(3));
+        assert_eq!(steps_back("~2"), Some(2));
+        assert_eq!(steps_back("@^"), Some(1));
+        assert_eq!(steps_back("HEADS"), None);
+    }
+}

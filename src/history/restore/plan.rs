@@ -1,0 +1,165 @@
+//! What a restore is going to do: the target snapshot against the present, without touching either.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::history::read::within;
+use crate::history::store::FileState;
+use crate::history::take::Rename;
+
+/// One file of a restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Vault-relative.
+    pub path: String,
+    /// As it is, `None` where there is none.
+    pub before: Option<FileState>,
+    /// As it will be, `None` where it is removed.
+    pub after: Option<FileState>,
+}
+
+/// A file that is not restored, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Skip {
+    /// Vault-relative.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a restore is going to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Every file that is written or removed, ordered by path.
+    pub steps: Vec<Step>,
+    /// Files that are newer than the point; only `--exact` removes them.
+    pub newer: Vec<String>,
+    /// Files that can't be restored.
+    pub blocked: Vec<Skip>,
+    /// Files that have another path now. Their text is restored where they are now, if that was asked
+    /// for; only `--exact` moves them back.
+    pub renamed: Vec<Rename>,
+}
+
+/// The way from `present` to `target` for the files at or under `scopes` (all where there are none).
+pub fn plan(
+    target: &BTreeMap<String, FileState>,
+    present: &BTreeMap<String, FileState>,
+    scopes: &[String],
+    exact: bool,
+) -> Plan {
+    let mut plan = Plan::default();
+    let mut removed = BTreeSet::new();
+    for (path, before) in present.iter().filter(|(path, _)| within(path, scopes)) {
+        if !target.contains_key(path) {
+            if exact {
+                removed.insert(path.as_str());
+                plan.steps.push(Step { path: path.clone(), before: Some(*before), after: None });
+            } else {
+                plan.newer.push(path.clone());
+            }
+        }
+    }
+    let stays = |path: &str| present.contains_key(path) && !removed.contains(path);
+    for (path, after) in target.iter().filter(|(path, _)| within(path, scopes)) {
+        let before = present.get(path).copied();
+        if before == Some(*after) {
+            continue;
+        }
+        if let Some(reason) = in_the_way(path, present, &stays) {
+            plan.blocked.push(Skip { path: path.clone(), reason });
+            continue;
+        }
+        plan.steps.push(Step { path: path.clone(), before, after: Some(*after) });
+    }
+    plan.steps.sort_by(|a, b| a.path.cmp(&b.path));
+    plan
+}
+
+/// As [`plan`], with `renames` between the target and the present: those that concern `scopes`.
+pub(crate) fn plan_renamed(
+    mut target: BTreeMap<String, FileState>,
+    present: &BTreeMap<String, FileState>,
+    scopes: &[String],
+    exact: bool,
+    renames: Vec<Rename>,
+) -> Plan {
+    let mut scopes = scopes.to_vec();
+    let all = scopes.is_empty();
+    for rename in &renames {
+        if exact {
+            let both = [&rename.from, &rename.to].map(Clone::clone);
+            scopes.extend(both.into_iter().filter(|_| !all));
+        } else if let Some(state) = target.remove(&rename.from)
+            && within(&rename.to, &scopes)
+        {
+            target.insert(rename.to.clone(), state);
+        }
+    }
+    Plan { renamed: renames, ..plan(&target, present, &scopes, exact) }
+}
+
+/// A file where a folder must be, or the other way round.
+fn in_the_way(
+    path: &str,
+    present: &BTreeMap<String, FileState>,
+    stays: &impl Fn(&str) -> bool,
+) -> Option<String> {
+    let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
+    for parent in parents {
+        if stays(parent) {
+            return Some(format!("`{parent}` is a file now, where a folder must be; `--exact` removes it"));
+        }
+    }
+    let inside = format!("{path}/");
+    let below = present.range(inside.clone()..).take_while(|(other, _)| other.starts_with(&inside));
+    below
+        .into_iter()
+        .any(|(other, _)| stays(other))
+        .then(|| format!("`{path}` is a folder with newer notes now; `--exact` removes them"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::Mode;
+
+    fn files(list: &[(&str, &str)]) -> BTreeMap<String, FileState> {
+        let state = |content: &str| FileState {
+            id: git2::Oid::hash_object(git2::ObjectType::Blob, content.as_bytes()).unwrap(),
+            mode: Mode::File,
+        };
+        list.iter().map(|(path, content)| ((*path).to_owned(), state(content))).collect()
+    }
+
+    fn names(plan: &Plan) -> Vec<String> {
+        let sign = |step: &Step| match (step.before, step.after) {
+            (None, _) => '+',
+            (_, None) => '-',
+            _ => '~',
+        };
+        plan.steps.iter().map(|step| format!("{}{}", sign(step), step.path)).collect()
+    }
+
+    #[test]
+    fn newer_files_stay_unless_exact() {
+        let target = files(&[("a", "1"), ("d/b", "1"), ("same", "1")]);
+        let present = files(&[("a", "2"), ("new", "1"), ("same", "1")]);
+        let loose = plan(&target, &present, &[], false);
+        assert_eq!(names(&loose), ["~a", "+d/b"]);
+        assert_eq!(loose.newer, ["new"]);
+        assert_eq!(names(&plan(&target, &present, &[], true)), ["~a", "+d/b", "-new"]);
+        assert_eq!(names(&plan(&target, &present, &["d".into()], true)), ["+d/b"]);
+    }
+
+    #[test]
+    fn a_folder_in_a_files_place_is_named() {
+        let (target, present) = (files(&[("a", "1")]), files(&[("a/b", "2")]));
+        let loose = plan(&target, &present, &[], false);
+        assert!(loose.steps.is_empty());
+        assert!(loose.blocked[0].reason.contains("is a folder"), "{loose:?}");
+        assert_eq!(names(&plan(&target, &present, &[], true)), ["+a", "-a/b"]);
+        assert!(plan(&present, &target, &[], false).blocked[0].reason.contains("is a file now"));
+    }
+}

@@ -1,0 +1,188 @@
+//! One file of a restore put in its place: a note through the editing engine, a link in one step.
+
+use std::path::Path;
+
+use super::plan::Step;
+use crate::history::store::sync_dir;
+use crate::history::store::{FileState, Mode};
+use crate::history::take::History;
+use crate::vault::{EditError, Editor, NotePath, Operation, Why};
+
+impl History {
+    pub(super) fn write_step(
+        &self,
+        editor: &Editor,
+        step: &Step,
+        why: &Why,
+    ) -> std::result::Result<(), StepError> {
+        let path = NotePath::new(&step.path).map_err(|error| StepError::Skip(error.to_string()))?;
+        let place = self.vault().absolute(&path);
+        let content =
+            |state: FileState| self.content(state.id).map_err(|error| StepError::Skip(error.to_string()));
+        let is_link = |state: Option<FileState>| state.is_some_and(|state| state.mode == Mode::Link);
+        if is_link(step.before) || is_link(step.after) {
+            return self.write_link(editor, step, &path, &place, why);
+        }
+        match (step.before, step.after) {
+            // Gone already, as after an interruption.
+            (Some(_), None) if !self.vault().exists(&path) => {}
+            (Some(before), None) => {
+                edit(editor, &path, Operation::RemoveFile { expect: content(before)? }, why)?;
+                remove_empty_parents(self.vault().root(), &place);
+            }
+            (None, Some(after)) => {
+                let bytes = content(after)?;
+                clear_way(&place);
+                match editor.create(&path, &bytes, why) {
+                    Ok(_) => {}
+                    // Begun before an interruption: it may be there already.
+                    Err(EditError::Exists(_)) if self.vault().read(&path).is_ok_and(|now| now == bytes) => {}
+                    Err(error) => return Err(error.into()),
+                }
+                set_mode(&place, after.mode);
+            }
+            (Some(before), Some(after)) => {
+                let bytes = content(after)?;
+                if before.id != after.id && !self.vault().read(&path).is_ok_and(|now| now == bytes) {
+                    let operation = Operation::ReplaceAll { expect: Some(content(before)?), with: bytes };
+                    edit(editor, &path, operation, why)?;
+                }
+                if before.mode != after.mode {
+                    set_mode(&place, after.mode);
+                }
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// The editing engine writes notes; a link is no note, and is set in one step.
+    fn write_link(
+        &self,
+        editor: &Editor,
+        step: &Step,
+        path: &NotePath,
+        place: &Path,
+        why: &Why,
+    ) -> std::result::Result<(), StepError> {
+        let skip = |error: std::io::Error| StepError::Skip(error.to_string());
+        let now_link = std::fs::symlink_metadata(place).is_ok_and(|metadata| metadata.is_symlink());
+        match step.before {
+            Some(before) if before.mode == Mode::Link => {
+                let expected = self.content(before.id).map_err(|error| StepError::Skip(error.to_string()))?;
+                if now_link && link_target(place) == expected {
+                    std::fs::remove_file(place).map_err(skip)?;
+                } else if now_link || place.exists() {
+                    return Err(StepError::Skip("the link has changed meanwhile".into()));
+                }
+            }
+            Some(_) if step.after.is_some() => {
+                let removal = Step { after: None, ..step.clone() };
+                self.write_step(editor, &removal, why)?;
+            }
+            _ => {}
+        }
+        let Some(after) = step.after else { return Ok(()) };
+        if after.mode != Mode::Link {
+            return self.write_step(editor, &Step { before: None, ..step.clone() }, why);
+        }
+        let target = self.content(after.id).map_err(|error| StepError::Skip(error.to_string()))?;
+        if let Some(parent) = place.parent() {
+            std::fs::create_dir_all(parent).map_err(skip)?;
+        }
+        // A parent that is a link out of the vault must not carry the new link out with it.
+        let parent = place.parent().and_then(|parent| parent.canonicalize().ok());
+        if !parent.is_some_and(|parent| parent.starts_with(self.vault().root())) {
+            return Err(StepError::Skip(format!("`{path}` leads out of the vault")));
+        }
+        let target: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(&target);
+        std::os::unix::fs::symlink(target, place).map_err(skip)?;
+        place.parent().map(sync_dir);
+        Ok(())
+    }
+}
+
+/// Why a step was not done.
+pub(super) enum StepError {
+    /// This file alone.
+    Skip(String),
+    /// No other will go better: the disk is full or can't be written.
+    Stop(String),
+}
+
+impl From<EditError> for StepError {
+    fn from(error: EditError) -> Self {
+        use std::io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let reason = error.to_string();
+        match error {
+            EditError::Write { source, .. } | EditError::Journal { source, .. }
+                if matches!(source.kind(), StorageFull | ReadOnlyFilesystem | QuotaExceeded) =>
+            {
+                Self::Stop(reason)
+            }
+            EditError::Journal { .. } => Self::Stop(reason),
+            _ => Self::Skip(reason),
+        }
+    }
+}
+
+fn edit(
+    editor: &Editor,
+    path: &NotePath,
+    operation: Operation,
+    why: &Why,
+) -> std::result::Result<(), StepError> {
+    let report = editor.edit(path, &[operation], why)?;
+    if report.all_done() {
+        return Ok(());
+    }
+    Err(StepError::Skip("it was changed meanwhile; the newer text stays".into()))
+}
+
+pub(super) fn link_target(place: &Path) -> Vec<u8> {
+    let target = std::fs::read_link(place).unwrap_or_default();
+    std::os::unix::ffi::OsStrExt::as_bytes(target.as_os_str()).to_vec()
+}
+
+/// Sets or clears the right to execute, for whoever may read.
+fn set_mode(place: &Path, mode: Mode) {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(metadata) = std::fs::symlink_metadata(place) else { return };
+    if !metadata.is_file() {
+        return;
+    }
+    let now = metadata.permissions().mode() & 0o7777;
+    let wanted = if mode == Mode::Executable { now | ((now & 0o444) >> 2) } else { now & !0o111 };
+    if wanted != now {
+        let _ = std::fs::set_permissions(place, std::fs::Permissions::from_mode(wanted));
+    }
+}
+
+/// A folder in a file's place goes if it holds nothing but what the editing engine displaced from it.
+fn clear_way(folder: &Path) {
+    if !std::fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir()) {
+        return;
+    }
+    let entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
+    let displaced =
+        |name: &str| name.starts_with('.') && name.contains(".vault-agent-") && name.ends_with(".tmp");
+    for entry in &entries {
+        if entry.path().is_dir() {
+            clear_way(&entry.path());
+        } else if displaced(&entry.file_name().to_string_lossy()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    let _ = std::fs::remove_dir(folder);
+}
+
+/// Folders that have become empty go, up to the vault's own.
+fn remove_empty_parents(root: &Path, place: &Path) {
+    let mut folder = place.parent();
+    while let Some(at) = folder.filter(|at| *at != root && at.starts_with(root)) {
+        if std::fs::remove_dir(at).is_err() {
+            break;
+        }
+        folder = at.parent();
+    }
+}

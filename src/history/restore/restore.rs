@@ -1,0 +1,321 @@
+//! Bringing back a file, a folder or the whole vault as it was.
+//!
+//! First a [plan](super::plan), which is pure: the target snapshot against the present. Then the present is a snapshot
+//! of its own, so that the restore can be undone; then every file is written through the editing engine
+//! with the content it is expected to have, so that what somebody types meanwhile wins; then one commit
+//! says what was restored. A restore that is killed has left a note, and the next one finishes it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use serde::Serialize;
+
+use super::plan::{Plan, Skip, Step, plan_renamed};
+use super::put::{StepError, link_target};
+use crate::history::error::{HistoryError, Result};
+use crate::history::read::Filter;
+use crate::history::read::{FileDiff, within};
+use crate::history::read::{Point, show};
+use crate::history::store::failpoint;
+use crate::history::store::{FileState, Mode};
+use crate::history::take::Deletions;
+use crate::history::take::EntryFile;
+use crate::history::take::History;
+use crate::history::take::Scanner;
+use crate::history::take::pending;
+use crate::history::take::pending::{PendingRestore, PendingStep};
+use crate::history::take::plural;
+use crate::history::take::{Rename, pairs};
+use crate::vault::{Actor, Editor, NotePath, Why};
+
+/// What a restore did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct RestoreReport {
+    /// The snapshot that was restored from.
+    pub from: String,
+    /// The snapshot of what was there before.
+    pub snapshot_before: Option<String>,
+    /// The commit that holds the result.
+    pub snapshot_after: Option<String>,
+    /// The files that were written.
+    pub restored: Vec<String>,
+    /// The files that were removed.
+    pub deleted: Vec<String>,
+    /// The files that were not restored, with reasons.
+    pub skipped: Vec<Skip>,
+}
+
+/// What becomes of a restore that was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interrupted {
+    /// The rest is restored too.
+    Finish,
+    /// What was restored goes back to what it was before.
+    RollBack,
+}
+
+impl History {
+    /// The vault's files as they are at this moment, without recording anything.
+    ///
+    /// # Errors
+    /// The vault or the history can't be read.
+    pub fn present(&self) -> Result<BTreeMap<String, FileState>> {
+        let store = self.store();
+        let (_, base) = store.head_tree()?;
+        let scanner = Scanner { store: &store, vault: self.vault(), selection: self.selection(), base };
+        let scan = scanner.look_only(&EntryFile::new(self.dir()).load())?;
+        let mut files = store.files(base)?;
+        for path in scan.deleted {
+            files.remove(&path);
+        }
+        for (path, state) in scan.changed {
+            match state {
+                Some(state) => drop(files.insert(path, state)),
+                None => drop(files.remove(&path)),
+            }
+        }
+        Ok(files)
+    }
+
+    /// What restoring `scopes` to `point` would do; nothing is recorded or written.
+    ///
+    /// # Errors
+    /// Nothing of `scopes` is in that snapshot or in the vault, or something can't be read.
+    pub fn plan_restore(&self, point: &Point, scopes: &[String], exact: bool) -> Result<Plan> {
+        let present = self.present()?;
+        let target = self.store().files(point.commit.tree)?;
+        let renames = self.renames(point, &target, &present, scopes)?;
+        for scope in scopes {
+            let scope = std::slice::from_ref(scope);
+            let known = target.keys().any(|path| within(path, scope));
+            let newer = exact && present.keys().any(|path| within(path, scope));
+            let renamed = renames.iter().any(|rename| within(&rename.to, scope));
+            if !known && !newer && !renamed {
+                return Err(HistoryError::NotInSnapshot { path: scope[0].clone(), at: point.short() });
+            }
+        }
+        Ok(plan_renamed(target, &present, scopes, exact, renames))
+    }
+
+    /// The files of `scopes` that have another path now than at `point`: by their texts, or, where those
+    /// have changed too much, by what the history says.
+    fn renames(
+        &self,
+        point: &Point,
+        target: &BTreeMap<String, FileState>,
+        present: &BTreeMap<String, FileState>,
+        scopes: &[String],
+    ) -> Result<Vec<Rename>> {
+        let (gone, come) = (only_in(target, present), only_in(present, target));
+        let text = |path: &str, id| {
+            // What no snapshot holds yet is read from the vault.
+            self.content(id).or_else(|_| {
+                Ok(NotePath::new(path)
+                    .ok()
+                    .and_then(|path| self.vault().read(&path).ok())
+                    .unwrap_or_default())
+            })
+        };
+        let mut renames = pairs(&gone, &come, text)?;
+        let left = |path: &str| renames.iter().all(|rename| rename.to != path && rename.from != path);
+        let unexplained: Vec<&str> = gone.keys().copied().filter(|path| left(path)).collect();
+        // Each path that is new since the point, under the name that it had before each snapshot.
+        let mut names: HashMap<String, &str> =
+            come.keys().filter(|path| left(path)).map(|path| ((*path).to_owned(), *path)).collect();
+        if !unexplained.is_empty() && !names.is_empty() {
+            self.log_until(&Filter::default(), Some(point.commit.id), |record| {
+                for rename in self.renames_of(&record, |path| names.contains_key(path))? {
+                    if let Some(now) = names.remove(&rename.to) {
+                        names.insert(rename.from, now);
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+            let found = unexplained.iter().filter_map(|path| names.get_key_value(*path));
+            renames.extend(found.map(|(from, to)| Rename { from: from.clone(), to: (*to).to_owned() }));
+            renames.sort_unstable_by(|a, b| a.from.cmp(&b.from));
+        }
+        renames.retain(|rename| within(&rename.from, scopes) || within(&rename.to, scopes));
+        Ok(renames)
+    }
+
+    /// The difference that a step makes, the present read from the vault.
+    ///
+    /// # Errors
+    /// The snapshot's content can't be read.
+    pub fn step_diff(&self, step: &Step) -> Result<FileDiff> {
+        let old = match step.before {
+            Some(state) => Some((state.mode, self.content_now(&step.path, state)?)),
+            None => None,
+        };
+        let new = step
+            .after
+            .map(|state| Ok::<_, HistoryError>((state.mode, self.content(state.id)?)))
+            .transpose()?;
+        Ok(FileDiff { path: step.path.clone(), old, new })
+    }
+
+    fn content_now(&self, path: &str, state: FileState) -> Result<Vec<u8>> {
+        let note = NotePath::new(path)
+            .map_err(|error| HistoryError::Outside { path: path.into(), reason: error.to_string() })?;
+        match state.mode {
+            Mode::Link => Ok(link_target(&self.vault().absolute(&note))),
+            _ => Ok(self.vault().read(&note)?),
+        }
+    }
+
+    /// Does what `plan_restore` says for `scopes`, after a snapshot of the present.
+    ///
+    /// # Errors
+    /// The present can't be kept, or the history can't be written. Files that can't be written are no
+    /// error; they are in [`RestoreReport::skipped`].
+    pub fn restore(
+        &self,
+        editor: &Editor,
+        point: &Point,
+        scopes: &[String],
+        exact: bool,
+    ) -> Result<RestoreReport> {
+        self.finish_pending(editor, Interrupted::Finish)?;
+        let mut present = self.present()?;
+        if !present.is_empty() {
+            // Asking for a restore is the person's word about what is gone: the present is what it is.
+            // An empty folder, as on a new machine, has nothing that could be lost.
+            self.snapshot_all(Deletions::Accept)?;
+            let store = self.store();
+            present = store.files(store.head_tree()?.1)?;
+        }
+        let before = self.newest()?;
+        let target = self.store().files(point.commit.tree)?;
+        let renames = self.renames(point, &target, &present, scopes)?;
+        let plan = plan_renamed(target, &present, scopes, exact, renames);
+        let mut report = RestoreReport {
+            from: point.commit.id.to_string(),
+            snapshot_before: Some(before.commit.id.to_string()),
+            skipped: plan.blocked.clone(),
+            ..RestoreReport::default()
+        };
+        if plan.steps.is_empty() {
+            return Ok(report);
+        }
+        let steps = plan.steps.iter().map(|step| PendingStep {
+            path: step.path.clone(),
+            before: step.before.map(Into::into),
+            after: step.after.map(Into::into),
+        });
+        let restore = PendingRestore {
+            from: point.commit.id.to_string(),
+            subject: subject(&plan, &show(point.commit.time, self.zone())),
+            began: self.now(),
+            steps: steps.collect(),
+        };
+        pending::begin(self.dir(), &restore)?;
+        failpoint("history::restore-noted");
+        self.carry_out(editor, &restore, &plan.steps, &mut report)?;
+        Ok(report)
+    }
+
+    /// Finishes or takes back a restore that was interrupted. `None` where there was none.
+    ///
+    /// # Errors
+    /// As [`History::restore`].
+    pub fn finish_pending(&self, editor: &Editor, what: Interrupted) -> Result<Option<RestoreReport>> {
+        let Some(restore) = pending::load(self.dir())? else { return Ok(None) };
+        let steps = restore.steps.iter().map(|step| {
+            let (before, after) = (step.before.as_ref(), step.after.as_ref());
+            let (before, after) = (
+                before.and_then(crate::history::take::pending::StoredState::state),
+                after.and_then(crate::history::take::pending::StoredState::state),
+            );
+            match what {
+                Interrupted::Finish => Step { path: step.path.clone(), before, after },
+                Interrupted::RollBack => Step { path: step.path.clone(), before: after, after: before },
+            }
+        });
+        let mut report = RestoreReport { from: restore.from.clone(), ..RestoreReport::default() };
+        let steps: Vec<Step> = steps.collect();
+        self.carry_out(editor, &restore, &steps, &mut report)?;
+        Ok(Some(report))
+    }
+
+    /// Writes the files, commits the result, and clears the note.
+    fn carry_out(
+        &self,
+        editor: &Editor,
+        restore: &PendingRestore,
+        steps: &[Step],
+        report: &mut RestoreReport,
+    ) -> Result<()> {
+        let why = Why {
+            actor: Actor::Restore,
+            subject: restore.subject.clone(),
+            body: None,
+            trailers: vec![(crate::history::store::RESTORED_FROM.into(), restore.from.clone())],
+        };
+        self.restoring.store(true, Ordering::SeqCst);
+        // Removals first: a folder may have to make way for a file.
+        let (removals, writes): (Vec<&Step>, Vec<&Step>) =
+            steps.iter().partition(|step| step.after.is_none());
+        let mut stopped = None;
+        for step in removals.into_iter().chain(writes) {
+            if let Some(reason) = &stopped {
+                report.skipped.push(Skip { path: step.path.clone(), reason: format!("not begun: {reason}") });
+                continue;
+            }
+            match self.write_step(editor, step, &why) {
+                Ok(()) => {}
+                Err(StepError::Skip(reason)) => report.skipped.push(Skip { path: step.path.clone(), reason }),
+                Err(StepError::Stop(reason)) => {
+                    report.skipped.push(Skip { path: step.path.clone(), reason: reason.clone() });
+                    stopped = Some(reason);
+                }
+            }
+            failpoint("history::restore-step");
+        }
+        self.restoring.store(false, Ordering::SeqCst);
+        let paths: BTreeSet<NotePath> =
+            steps.iter().filter_map(|step| NotePath::new(&step.path).ok()).collect();
+        let made = self.snapshot_paths(&paths, Deletions::Accept)?;
+        failpoint("history::restore-committed");
+        report.snapshot_after = made.commits.last().cloned();
+        self.confirm(steps, report)?;
+        if stopped.is_none() {
+            pending::end(self.dir())?;
+        }
+        Ok(())
+    }
+
+    /// What counts as restored is what a fresh look at the vault has found.
+    fn confirm(&self, steps: &[Step], report: &mut RestoreReport) -> Result<()> {
+        let store = self.store();
+        let (_, tree) = store.head_tree()?;
+        for step in steps {
+            let skipped = report.skipped.iter().any(|skip| skip.path == step.path);
+            if store.file(tree, &step.path)? == step.after && !skipped {
+                let list = if step.after.is_some() { &mut report.restored } else { &mut report.deleted };
+                list.push(step.path.clone());
+            } else if !skipped {
+                let reason = "it was changed again meanwhile; the newer text stays".to_owned();
+                report.skipped.push(Skip { path: step.path.clone(), reason });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files of `one` whose paths aren't in the `other`.
+fn only_in<'a>(
+    one: &'a BTreeMap<String, FileState>,
+    other: &BTreeMap<String, FileState>,
+) -> BTreeMap<&'a str, FileState> {
+    let only = one.iter().filter(|(path, _)| !other.contains_key(*path));
+    only.map(|(path, state)| (path.as_str(), *state)).collect()
+}
+
+fn subject(plan: &Plan, time: &str) -> String {
+    match plan.steps.as_slice() {
+        [step] => format!("restored: {} as of {time}", step.path),
+        steps => format!("restored: {} {} as of {time}", steps.len(), plural(steps.len(), "file")),
+    }
+}

@@ -1,0 +1,246 @@
+//! The list of snapshots that is kept outside the repository.
+//!
+//! `history.log` beside `history.git` gets a line for each snapshot and never loses one:
+//! `TIME WORD ID`. A commit's id is a hash of everything before it, so as long as the branch ends where
+//! the list ends, nothing before was rewritten. Where it doesn't, and no interruption of ours explains it,
+//! the list says so from then on. It holds no note and no name of one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use git2::Oid;
+use jiff::Timestamp;
+
+use super::wal;
+use crate::clock::{Clock, SystemClock};
+use crate::history::error::{HistoryError, Result};
+
+/// What a line says of its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// We made this snapshot.
+    Kept,
+    /// It was there when the list began, or came from a remote.
+    Adopted,
+    /// The repository was gone, and with it this snapshot, its last.
+    Anew,
+    /// The branch was found here, where nobody of ours had put it.
+    Moved,
+    /// The branch was gone, and was put back here.
+    PutBack,
+    /// A person has taken the history as it was then.
+    Accepted,
+}
+
+impl Word {
+    const ALL: [(Self, &'static str); 6] = [
+        (Self::Kept, "kept"),
+        (Self::Adopted, "adopted"),
+        (Self::Anew, "anew"),
+        (Self::Moved, "moved"),
+        (Self::PutBack, "put-back"),
+        (Self::Accepted, "accepted"),
+    ];
+
+    fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(word, _)| *word == self).map_or("", |(_, text)| text)
+    }
+}
+
+/// One line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub at: Timestamp,
+    pub word: Word,
+    pub id: Oid,
+}
+
+impl Line {
+    fn parse(text: &[u8]) -> Option<Self> {
+        let mut words = std::str::from_utf8(text).ok()?.split(' ');
+        let (at, word, id) = (words.next()?, words.next()?, words.next()?);
+        let word = Word::ALL.iter().find(|(_, text)| *text == word)?.0;
+        let whole = id.len() == 40 && words.next().is_none();
+        Some(Self { at: at.parse().ok()?, word, id: Oid::from_str(id).ok().filter(|_| whole)? })
+    }
+
+    /// Where the branch ends after this line.
+    fn end(&self) -> Option<Oid> {
+        (self.word != Word::Anew && !self.id.is_zero()).then_some(self.id)
+    }
+}
+
+/// Where the branch should end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// There is no list yet.
+    NoList,
+    /// There is no snapshot.
+    Nothing,
+    /// At this one.
+    At(Oid),
+}
+
+/// The list of one repository. Only who holds the repository's lock adds to it.
+#[derive(Debug)]
+pub(crate) struct Known(PathBuf);
+
+impl Known {
+    /// The list of the repository `dir`.
+    pub(crate) fn new(dir: &Path) -> Self {
+        Self(dir.with_extension("log"))
+    }
+
+    /// Where the branch should end.
+    pub(crate) fn expected(&self) -> Result<Expected> {
+        /// More than the longest line, twice.
+        const TAIL: u64 = 256;
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut file = File::open(&self.0)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+            let mut bytes = Vec::new();
+            file.take(TAIL).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let tail = match read() {
+            Ok(tail) => tail,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Expected::NoList),
+            Err(error) => return Err(HistoryError::io("read", &self.0)(error)),
+        };
+        let last = tail.split(|byte| *byte == b'\n').rev().find_map(Line::parse);
+        // A power cut may have torn more than the tail.
+        let last = last.or_else(|| self.lines().ok()?.pop());
+        Ok(match last {
+            None => Expected::NoList,
+            Some(line) => line.end().map_or(Expected::Nothing, Expected::At),
+        })
+    }
+
+    /// Every whole line, oldest first; none where there is no list.
+    pub(crate) fn lines(&self) -> Result<Vec<Line>> {
+        match fs::read(&self.0) {
+            Ok(bytes) => Ok(bytes.split(|byte| *byte == b'\n').filter_map(Line::parse).collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(HistoryError::io("read", &self.0)(error)),
+        }
+    }
+
+    /// Adds a line for each id. On Linux it is the write-ahead log that brings back what a power cut takes.
+    pub(crate) fn add(&self, word: Word, ids: &[Oid]) -> Result<()> {
+        let second = Timestamp::from_second(SystemClock.now().as_second()).unwrap_or_default();
+        let text: String = ids.iter().map(|id| format!("{second} {} {id}\n", word.as_str())).collect();
+        let add = || -> std::io::Result<()> {
+            let mut options = OpenOptions::new();
+            options.read(true).append(true).create(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let mut file = options.open(&self.0)?;
+            let torn = file.metadata()?.len() > 0 && {
+                let mut last = [0];
+                file.seek(SeekFrom::End(-1))?;
+                file.read_exact(&mut last)?;
+                last != *b"\n"
+            };
+            file.write_all(format!("{}{text}", if torn { "\n" } else { "" }).as_bytes())?;
+            if wal::is_supported() { Ok(()) } else { file.sync_data() }
+        };
+        add().map_err(HistoryError::io("write", &self.0))
+    }
+}
+
+/// What the list says as a whole.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    /// The snapshots that must be there, in order.
+    pub ids: Vec<Oid>,
+    /// When the first of them were found, where they weren't made under this list.
+    pub adopted: Option<Timestamp>,
+    /// When the repository was gone.
+    pub anew: Vec<Timestamp>,
+    /// When the branch was found where it wasn't put: what was expected, what was found.
+    pub moved: Vec<(Timestamp, Option<Oid>, Oid)>,
+    /// When the branch was gone and put back.
+    pub put_back: Vec<Timestamp>,
+    /// When a person took it as it was.
+    pub accepted: Option<Timestamp>,
+}
+
+impl Account {
+    pub(crate) fn of(lines: &[Line]) -> Self {
+        let mut out = Self::default();
+        let mut end = None;
+        for line in lines {
+            match line.word {
+                Word::Kept => out.ids.push(line.id),
+                Word::Adopted => {
+                    out.adopted.get_or_insert(line.at);
+                    out.ids.push(line.id);
+                }
+                Word::Anew => {
+                    let mut anew = std::mem::take(&mut out.anew);
+                    anew.push(line.at);
+                    out = Self { anew, ..Self::default() };
+                }
+                Word::Moved => out.moved.push((line.at, end, line.id)),
+                Word::PutBack => out.put_back.push(line.at),
+                Word::Accepted => {
+                    let anew = std::mem::take(&mut out.anew);
+                    out = Self { anew, accepted: Some(line.at), ..Self::default() };
+                }
+            }
+            end = line.end();
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> Oid {
+        Oid::hash_object(git2::ObjectType::Blob, text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn the_list_says_where_the_branch_ends_and_bears_a_torn_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let known = Known::new(&dir.path().join("history.git"));
+        assert_eq!(known.expected().unwrap(), Expected::NoList);
+        known.add(Word::Kept, &[id("1"), id("2")]).unwrap();
+        assert_eq!(known.expected().unwrap(), Expected::At(id("2")));
+        let whole = fs::read(&known.0).unwrap();
+        for cut in whole.len() / 2..whole.len() - 1 {
+            fs::write(&known.0, &whole[..cut]).unwrap();
+            assert_eq!(known.expected().unwrap(), Expected::At(id("1")), "cut at {cut}");
+            known.add(Word::Kept, &[id("3")]).unwrap();
+            assert_eq!(Account::of(&known.lines().unwrap()).ids, [id("1"), id("3")], "cut at {cut}");
+        }
+        // What a power cut makes of the end of a file.
+        fs::write(&known.0, [&whole[..], &[0; 600]].concat()).unwrap();
+        assert_eq!(known.expected().unwrap(), Expected::At(id("2")));
+        known.add(Word::Anew, &[id("2")]).unwrap();
+        assert_eq!(known.expected().unwrap(), Expected::Nothing);
+    }
+
+    #[test]
+    fn an_account_begins_anew_where_a_person_or_an_empty_folder_says_so() {
+        let at: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
+        let line = |word, text: &str| Line { at, word, id: id(text) };
+        let mut lines = vec![line(Word::Adopted, "1"), line(Word::Kept, "2"), line(Word::Moved, "3")];
+        let account = Account::of(&lines);
+        assert_eq!((account.ids.len(), account.adopted), (2, Some(at)));
+        assert_eq!(account.moved, [(at, Some(id("2")), id("3"))]);
+        lines.extend([line(Word::Accepted, "3"), line(Word::Adopted, "3"), line(Word::Kept, "4")]);
+        let account = Account::of(&lines);
+        assert_eq!(
+            (account.ids, account.moved.len(), account.accepted),
+            (vec![id("3"), id("4")], 0, Some(at))
+        );
+        lines.push(line(Word::Anew, "4"));
+        let account = Account::of(&lines);
+        assert_eq!((account.ids.len(), account.anew.len()), (0, 1));
+    }
+}

@@ -1,0 +1,33 @@
+//! The bare repository: opened alone, locked between processes, read and committed to.
+//!
+//! Objects and messages come in; ids go out. A commit is durable before the branch points at it. Nothing here knows the
+//! vault's folder, or why something is written.
+//! - [`repository`]: the opened repository ([`Store`]); [`tree`] adds looking up, listing and changing trees to it, and
+//!   [`reconcile`] taking its lock and setting right what a killed process left;
+//! - [`object`], [`commit`], [`message`]: git's bytes, and the trailers that programs read;
+//! - [`wal`]: one sync a snapshot; [`ledger`]: the list of snapshots outside of the repository;
+//! - [`git_locks`], [`disk`]: locks that were left behind, names made durable.
+
+mod commit;
+mod disk;
+mod git_locks;
+mod ledger;
+mod message;
+mod object;
+mod reconcile;
+mod repository;
+mod tree;
+mod wal;
+
+pub use commit::Commit;
+pub(super) use commit::short_id;
+pub(super) use disk::{failpoint, sync_dir};
+pub(super) use git_locks::Lock;
+pub(super) use ledger::Account;
+pub use message::{ACTOR, ALL_NOTES, BULK_DELETION, Message, NOTE, RESTORED_FROM, TRANSCRIPT, UNDOES};
+pub(super) use message::{CONVERSATION, NAMED, TEMPLATE};
+pub use object::{FileState, Mode};
+pub(super) use object::{Sink, empty_tree, tree_or_empty};
+pub(super) use repository::{BRANCH, Store};
+pub use tree::PathChange;
+pub(super) use tree::TreeChange;

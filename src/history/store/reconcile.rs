@@ -1,0 +1,198 @@
+//! The repository's lock, and what whoever takes it sets right first.
+//!
+//! Two things are looked at each time, for a few microseconds: git's own locks, which a killed process
+//! leaves behind ([`locks`]), and whether the branch still ends where our list of snapshots ends
+//! ([`known`](crate::history::store::ledger)). What an interruption of ours explains is mended; what nothing explains is
+//! written down, said, and left as it is.
+
+use std::collections::HashSet;
+use std::fs::{OpenOptions, TryLockError};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use git2::Oid;
+
+use super::commit::short_id;
+use super::git_locks as locks;
+use super::git_locks::Lock;
+use super::ledger::{Expected, Word};
+use super::repository::Store;
+use super::wal;
+use crate::history::error::{HistoryError, Result};
+
+/// How long another process is waited for.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
+
+impl Store {
+    /// Waits for other processes, at most [`LOCK_TIMEOUT`], and sets right what a killed one left.
+    pub(crate) fn lock(&self) -> Result<Lock> {
+        let lock = self.lock_only()?;
+        self.reconcile(&lock)?;
+        Ok(lock)
+    }
+
+    /// The lock, with git's own locks cleared, and nothing compared.
+    pub(super) fn lock_only(&self) -> Result<Lock> {
+        let path = self.dir().join(locks::OWN);
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(HistoryError::io("lock", &path))?;
+        let seconds = LOCK_TIMEOUT.as_secs();
+        let mut waiting = Waiting::default();
+        while let Err(error) = file.try_lock() {
+            match error {
+                TryLockError::WouldBlock if waiting.goes_on() => {}
+                TryLockError::WouldBlock => {
+                    return Err(HistoryError::Busy { dir: self.dir().to_owned(), seconds });
+                }
+                TryLockError::Error(error) => return Err(HistoryError::io("lock", &path)(error)),
+            }
+        }
+        while let Some(lock) = locks::clear(self.dir()) {
+            if !waiting.goes_on() {
+                return Err(HistoryError::Locked { lock, seconds });
+            }
+        }
+        Ok(Lock::new(file))
+    }
+
+    /// Makes the list agree with the branch where an interruption explains the difference, and writes the
+    /// difference down where nothing does.
+    pub(super) fn reconcile(&self, lock: &Lock) -> Result<()> {
+        let (expected, head) = (self.known.expected()?, self.head()?);
+        match (expected, head) {
+            (Expected::NoList, Some(head)) => self.adopt(lock, head),
+            (Expected::NoList | Expected::Nothing, None) => Ok(()),
+            (Expected::At(end), Some(head)) if end == head => Ok(()),
+            (Expected::At(end), None) if self.commit(end).is_ok() => {
+                self.say(format!(
+                    "the branch of the history was gone, and was put back to {}",
+                    short_id(end)
+                ));
+                self.set_branch(end)?;
+                self.known.add(Word::PutBack, &[end])
+            }
+            (Expected::At(end), None) => {
+                self.say("the history was gone (`history.git`): a new one begins".to_owned());
+                self.known.add(Word::Anew, &[end])
+            }
+            (Expected::At(_) | Expected::Nothing, Some(head)) => {
+                let end = if let Expected::At(end) = expected { Some(end) } else { None };
+                if let Some(ours) = self.ours_since(end, head) {
+                    return self.known.add(Word::Kept, &ours);
+                }
+                self.say(format!(
+                    "the history was changed by another program: it ends at {} where {} was; `vault-agent history verify` says more",
+                    short_id(head),
+                    end.map_or_else(|| "nothing".to_owned(), short_id)
+                ));
+                self.known.add(Word::Moved, &[head])
+            }
+        }
+    }
+
+    /// Lists all snapshots up to `head` that aren't listed yet, as found.
+    pub(in crate::history) fn adopt(&self, _lock: &Lock, head: Oid) -> Result<()> {
+        let listed: HashSet<Oid> = self.known.lines()?.iter().map(|line| line.id).collect();
+        let mut found = Vec::new();
+        self.ancestry(head, |id| {
+            if !listed.contains(&id) {
+                found.push(id);
+            }
+            ControlFlow::Continue(())
+        });
+        found.reverse();
+        self.known.add(Word::Adopted, &found)
+    }
+
+    /// Takes the history as it is: from now on it is what counts.
+    pub(in crate::history) fn accept(&self, _lock: &Lock) -> Result<()> {
+        let head = self.head()?;
+        let mut found = Vec::new();
+        if let Some(head) = head {
+            self.ancestry(head, |id| {
+                found.push(id);
+                ControlFlow::Continue(())
+            });
+        }
+        found.reverse();
+        self.known.add(Word::Accepted, &[head.unwrap_or(Oid::ZERO_SHA1)])?;
+        self.known.add(Word::Adopted, &found)
+    }
+
+    /// Shows `take` every commit that can be reached and read from `head`, newest first, each once.
+    pub(in crate::history) fn ancestry(&self, head: Oid, mut take: impl FnMut(Oid) -> ControlFlow<()>) {
+        let mut seen = HashSet::from([head]);
+        let mut next = vec![head];
+        while let Some(id) = next.pop() {
+            if take(id).is_break() {
+                return;
+            }
+            let parents = self.parents(id).unwrap_or_default();
+            // The first parent comes first.
+            next.extend(parents.into_iter().rev().filter(|parent| seen.insert(*parent)));
+        }
+    }
+
+    /// The snapshots between the end of the list and `head`, oldest first, if each of them is ours: we were
+    /// killed before it was listed. The write-ahead log knows; where there is none, it can only be the last.
+    fn ours_since(&self, end: Option<Oid>, head: Oid) -> Option<Vec<Oid>> {
+        let logged: Option<HashSet<Oid>> = wal::is_supported().then(|| {
+            let records = self.wal.borrow().records().unwrap_or_default();
+            records.into_iter().map(|record| record.head).collect()
+        });
+        let mut ours = Vec::new();
+        let mut next = Some(head);
+        while next != end {
+            let id = next?;
+            let known = logged.as_ref().map_or(ours.is_empty(), |logged| logged.contains(&id));
+            if !known {
+                return None;
+            }
+            ours.push(id);
+            next = self.commit(id).ok()?.parent;
+        }
+        ours.reverse();
+        Some(ours)
+    }
+
+    /// Writes as a snapshot would, where it can be taken back: a file among the objects, the log, and the
+    /// branch, which git locks before it sees that nothing changes.
+    pub(in crate::history) fn probe(&self, _lock: &Lock) -> Result<()> {
+        let place = self.dir().join("objects").join(format!("tmp_probe_{}", std::process::id()));
+        std::fs::write(&place, b"probe")
+            .and_then(|()| std::fs::remove_file(&place))
+            .map_err(HistoryError::io("write", &place))?;
+        for path in [self.dir().join("wal"), self.dir().with_extension("log")] {
+            match OpenOptions::new().append(true).open(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(HistoryError::io("write", &path)(error));
+                }
+                _ => {}
+            }
+        }
+        self.head()?.map_or(Ok(()), |head| self.set_branch(head))
+    }
+
+    fn say(&self, words: String) {
+        tracing::warn!("{words}");
+        *self.notice.borrow_mut() = Some(words);
+    }
+}
+
+/// Waits in steps that grow.
+#[derive(Default)]
+struct Waiting(Duration, Duration);
+
+impl Waiting {
+    /// Waits a step; false where it has been long enough.
+    fn goes_on(&mut self) -> bool {
+        let Self(step, waited) = self;
+        if *waited >= LOCK_TIMEOUT {
+            return false;
+        }
+        *step = (*step * 2).clamp(Duration::from_millis(1), Duration::from_millis(100));
+        std::thread::sleep(*step);
+        *waited += *step;
+        true
+    }
+}

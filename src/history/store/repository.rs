@@ -1,0 +1,358 @@
+//! The bare repository: opened alone, locked between processes, read and committed to.
+//!
+//! It is an ordinary git repository with one branch, `main`, one commit after the other. It never reads
+//! the system's or the user's git configuration, has no index and no work tree, and knows nothing of
+//! the vault's own `.git`. A commit is durable before the branch points at it.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use git2::{ObjectType, Oid, Repository};
+use jiff::{Timestamp, tz::TimeZone};
+
+use super::commit::{self, Commit};
+use super::disk::{failpoint, sync_dir};
+use super::git_locks::Lock;
+use super::ledger::{Known, Word};
+use super::message::Message;
+use super::object::{Sink, empty_tree};
+use super::wal::{self, Object, Wal};
+use crate::history::error::{HistoryError, Result};
+
+pub(crate) const BRANCH: &str = "refs/heads/main";
+
+/// More changed files than this go into a pack instead of loose objects.
+const PACK_FROM: usize = 1_000;
+
+/// The opened repository.
+pub(crate) struct Store {
+    repo: Repository,
+    dir: PathBuf,
+    pub(in crate::history) wal: RefCell<Wal>,
+    /// The list of snapshots, outside the repository.
+    pub(in crate::history) known: Known,
+    /// What was found that a person should hear of, until somebody asks.
+    pub(in crate::history) notice: RefCell<Option<String>>,
+    /// Which folder was opened: one that was made anew in its place is another.
+    identity: Option<Identity>,
+}
+
+/// Device, number and last change of the repository's settings, which nobody changes.
+type Identity = (u64, u64, i64, i64);
+
+fn identity(dir: &Path) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    let config = std::fs::metadata(dir.join("config")).ok()?;
+    Some((config.dev(), config.ino(), config.ctime(), config.ctime_nsec()))
+}
+
+impl Store {
+    /// Opens the repository at `dir`, making it where there is none.
+    pub(crate) fn open(dir: &Path) -> Result<Self> {
+        leave_user_settings_alone();
+        if !dir.join("HEAD").exists() {
+            Self::make_whole(dir)?;
+        }
+        let repo = Repository::open_bare(dir).map_err(|source| HistoryError::Git {
+            doing: "open the history".into(),
+            dir: dir.to_owned(),
+            source,
+        })?;
+        let store = Self {
+            repo,
+            dir: dir.to_owned(),
+            wal: RefCell::new(Wal::new(dir)),
+            known: Known::new(dir),
+            notice: RefCell::default(),
+            identity: identity(dir),
+        };
+        if store.wal.borrow().is_from_before() {
+            store.replay()?;
+        }
+        Ok(store)
+    }
+
+    /// Whether the folder that was opened is still the one that is there.
+    pub(crate) fn is_current(&self) -> bool {
+        self.identity.is_some() && self.identity == identity(&self.dir)
+    }
+
+    /// After a power cut: what the log holds is written anew, since any of it may be torn.
+    fn replay(&self) -> Result<()> {
+        let lock = self.lock_only()?;
+        // Another process may have been quicker.
+        if !self.wal.borrow().is_from_before() {
+            return Ok(());
+        }
+        let records = self.wal.borrow().records()?;
+        for (kind, bytes) in records.iter().flat_map(|record| &record.objects) {
+            let id = Oid::hash_object(*kind, bytes).map_err(self.git("hash an object"))?;
+            let hex = id.to_string();
+            // libgit2 takes a file that is there for one that is whole.
+            let _ = std::fs::remove_file(self.dir.join("objects").join(&hex[..2]).join(&hex[2..]));
+        }
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        odb.refresh().map_err(self.git("read the objects anew"))?;
+        for (kind, bytes) in records.iter().flat_map(|record| &record.objects) {
+            odb.write(*kind, bytes).map_err(self.git("write an object"))?;
+        }
+        if let Some(last) = records.last() {
+            // The branch's file may be empty now, which libgit2 refuses to replace.
+            let _ = std::fs::remove_file(self.dir.join(BRANCH));
+            self.set_branch(last.head)?;
+        }
+        tracing::info!(records = records.len(), "the history was completed after an interruption");
+        self.checkpoint(&lock)
+    }
+
+    /// Makes everything durable and starts the log over. The lock must be held.
+    pub(crate) fn checkpoint(&self, lock: &Lock) -> Result<()> {
+        // The log may be all that knows a snapshot as ours.
+        self.reconcile(lock)?;
+        wal::sync_everything(&self.dir)?;
+        self.wal.borrow_mut().reset()
+    }
+
+    /// Makes a repository, or what is missing of one whose objects are there.
+    fn make_whole(dir: &Path) -> Result<()> {
+        if !dir.join("objects").is_dir() {
+            if dir.exists() {
+                // What is left of one that somebody deleted.
+                let aside = dir.with_extension(format!("{}.old", std::process::id()));
+                std::fs::rename(dir, &aside).map_err(HistoryError::io("move away", dir))?;
+            }
+            return Self::create(dir);
+        }
+        let write = || {
+            std::fs::create_dir_all(dir.join("refs"))?;
+            std::fs::write(dir.join("HEAD"), format!("ref: {BRANCH}\n"))
+        };
+        write().map_err(HistoryError::io("mend", dir))
+    }
+
+    /// Made under another name and moved into place, so that a kill leaves none or a whole one.
+    fn create(dir: &Path) -> Result<()> {
+        let parent = dir.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(parent).map_err(HistoryError::io("create", parent))?;
+        let new = parent.join(format!(".history-{}.new", std::process::id()));
+        let _ = std::fs::remove_dir_all(&new);
+        let git =
+            |source| HistoryError::Git { doing: "create the history".into(), dir: dir.to_owned(), source };
+        let mut options = git2::RepositoryInitOptions::new();
+        options.bare(true).external_template(false).initial_head("main").mkpath(true);
+        options.description("vault-agent: snapshots of a vault");
+        let repo = Repository::init_opts(&new, &options).map_err(git)?;
+        let set = |key, value| repo.config().and_then(|mut config| config.set_str(key, value)).map_err(git);
+        // Where there is a log, it is what makes objects durable, with one sync for all of them.
+        set("core.fsyncObjectFiles", if wal::is_supported() { "false" } else { "true" })?;
+        // Bounds on packing, so that a large vault is packed in little memory.
+        set("pack.windowMemory", "4m")?;
+        set("pack.deltaCacheSize", "8m")?;
+        set("pack.threads", "1")?;
+        set("gc.auto", "0")?;
+        drop(repo);
+        failpoint("history::created");
+        match std::fs::rename(&new, dir) {
+            Ok(()) => sync_dir(parent),
+            // Another process was first.
+            Err(_) if dir.join("HEAD").exists() => drop(std::fs::remove_dir_all(&new)),
+            Err(error) => return Err(HistoryError::io("create", dir)(error)),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn repo(&self) -> &Repository {
+        &self.repo
+    }
+
+    pub(crate) fn git(&self, doing: impl Into<String>) -> impl FnOnce(git2::Error) -> HistoryError {
+        let (doing, dir) = (doing.into(), self.dir.clone());
+        move |source| HistoryError::Git { doing, dir, source }
+    }
+
+    pub(crate) fn damaged(&self, id: Oid) -> impl FnOnce(git2::Error) -> HistoryError {
+        let dir = self.dir.clone();
+        move |error| HistoryError::Damaged { dir, id: id.to_string(), detail: error.message().to_owned() }
+    }
+
+    /// The newest commit.
+    pub(crate) fn head(&self) -> Result<Option<Oid>> {
+        match self.repo.refname_to_id(BRANCH) {
+            Ok(id) => Ok(Some(id)),
+            Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(self.git("read the branch `main`")(error)),
+        }
+    }
+
+    /// The newest commit's tree; the empty tree's id where there is no commit.
+    pub(crate) fn head_tree(&self) -> Result<(Option<Oid>, Oid)> {
+        match self.head()? {
+            Some(head) => Ok((Some(head), self.commit(head)?.tree)),
+            None => Ok((None, empty_tree())),
+        }
+    }
+
+    /// A commit's facts, parsed from its bytes.
+    pub(crate) fn commit(&self, id: Oid) -> Result<Commit> {
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        self.commit_from(&odb, id)
+    }
+
+    pub(crate) fn commit_from(&self, odb: &git2::Odb<'_>, id: Oid) -> Result<Commit> {
+        let object = odb.read(id).map_err(self.damaged(id))?;
+        commit::parse(id, object.data()).ok_or_else(|| HistoryError::Damaged {
+            dir: self.dir.clone(),
+            id: id.to_string(),
+            detail: "not a commit".into(),
+        })
+    }
+
+    /// All parents of a commit.
+    pub(in crate::history) fn parents(&self, id: Oid) -> Result<Vec<Oid>> {
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        let object = odb.read(id).map_err(self.damaged(id))?;
+        let lines = object.data().split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+        let parents = lines.filter_map(|line| line.strip_prefix(b"parent "));
+        Ok(parents.filter_map(|hex| Oid::from_str(std::str::from_utf8(hex).ok()?).ok()).collect())
+    }
+
+    /// The parent of a commit whose message `may` rules out; `None` where it doesn't.
+    pub(crate) fn skip_unless(
+        &self,
+        odb: &git2::Odb<'_>,
+        id: Oid,
+        may: impl FnOnce(&[u8]) -> bool,
+    ) -> Result<Option<Option<Oid>>> {
+        let object = odb.read(id).map_err(self.damaged(id))?;
+        let bytes = object.data();
+        let Some(split) = memchr::memmem::find(bytes, b"\n\n") else { return Ok(None) };
+        if may(&bytes[split + 1..]) {
+            return Ok(None);
+        }
+        let mut lines = bytes[..split].split(|byte| *byte == b'\n');
+        let parent = lines.find_map(|line| line.strip_prefix(b"parent "));
+        let parent =
+            parent.and_then(|hex| std::str::from_utf8(hex).ok()).and_then(|hex| Oid::from_str(hex).ok());
+        Ok(Some(parent))
+    }
+
+    /// The content of a file.
+    pub(crate) fn blob(&self, id: Oid) -> Result<Vec<u8>> {
+        let blob = self.repo.find_blob(id).map_err(self.damaged(id))?;
+        Ok(blob.content().to_owned())
+    }
+
+    /// Where objects for a snapshot of `changed` files go.
+    pub(crate) fn sink(&self, changed: usize) -> Result<Sink<'_>> {
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        Ok(if changed >= PACK_FROM { Sink::pack(odb, &self.dir) } else { Sink::loose(odb, &self.dir) })
+    }
+
+    /// Writes a commit of `tree` after `parent` and moves the branch to it. The lock must be held.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a commit")]
+    pub(crate) fn commit_tree(
+        &self,
+        lock: &Lock,
+        parent: Option<Oid>,
+        tree: Oid,
+        message: &Message,
+        at: Timestamp,
+        zone: &TimeZone,
+        mut sink: Sink<'_>,
+    ) -> Result<Oid> {
+        if tree == empty_tree() {
+            sink.write(ObjectType::Tree, b"")?;
+        }
+        let bytes = commit::encode(parent.as_slice(), tree, message, at, zone);
+        let id = sink.write(ObjectType::Commit, &bytes)?;
+        sink.finish()?;
+        failpoint("history::objects-written");
+        self.move_branch(lock, id, &sink.take_written())?;
+        failpoint("history::branch-moved");
+        Ok(id)
+    }
+
+    /// Makes `id` the newest commit, durably, with the objects that were written for it. The lock must
+    /// be held.
+    pub(crate) fn move_branch(&self, lock: &Lock, id: Oid, objects: &[Object]) -> Result<()> {
+        if wal::is_supported() {
+            let mut wal = self.wal.borrow_mut();
+            wal.append(id, objects)?;
+            failpoint("history::logged");
+        }
+        self.set_branch(id)?;
+        failpoint("history::branch-set");
+        self.known.add(Word::Kept, &[id])?;
+        if self.wal.borrow().is_full() {
+            self.checkpoint(lock)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_branch(&self, id: Oid) -> Result<()> {
+        self.repo
+            .reference(BRANCH, id, true, "snapshot")
+            .map(drop)
+            .map_err(self.git("move the branch `main`"))
+    }
+
+    /// A commit after `past` that also keeps `own` reachable.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a commit")]
+    pub(crate) fn join(
+        &self,
+        lock: &Lock,
+        past: Oid,
+        own: Oid,
+        tree: Oid,
+        message: &Message,
+        at: Timestamp,
+        zone: &TimeZone,
+    ) -> Result<()> {
+        let bytes = commit::encode(&[past, own], tree, message, at, zone);
+        let mut sink = self.sink(0)?;
+        let id = sink.write(ObjectType::Commit, &bytes)?;
+        self.move_branch(lock, id, &sink.take_written())
+    }
+
+    /// Whether `old` is `new` or one of its ancestors.
+    pub(crate) fn is_ancestor(&self, old: Oid, new: Oid) -> Result<bool> {
+        Ok(old == new
+            || self.repo.graph_descendant_of(new, old).map_err(self.git("compare two histories"))?)
+    }
+
+    /// Looks at the disk anew, where another process has packed or fetched.
+    pub(crate) fn refresh(&self) -> Result<()> {
+        let odb = self.repo.odb().map_err(self.git("open the objects"))?;
+        odb.refresh().map_err(self.git("read the objects anew"))
+    }
+}
+
+/// Makes libgit2 find no configuration but the repository's own, and bounds its memory.
+fn leave_user_settings_alone() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        #[expect(unsafe_code, reason = "libgit2's options are global and have no safe setter")]
+        // SAFETY: the options are global variables of libgit2, which only this room uses; every use
+        // comes after `Store::open`, which runs this to its end first (`Once`), so nothing reads them
+        // while they are written.
+        unsafe {
+            use git2::ConfigLevel::{Global, ProgramData, System, XDG};
+            for level in [System, Global, XDG, ProgramData] {
+                let _ = git2::opts::set_search_path(level, "");
+            }
+            let _ = git2::opts::set_cache_max_size(4 << 20);
+            // A folder of a few hundred notes is larger than what libgit2 remembers by itself.
+            let _ = git2::opts::set_cache_object_limit(ObjectType::Tree, 128 << 10);
+            // The windows' size stays as it is: libgit2's indexer takes the end of a window for the end of
+            // what it has been given so far, and then finds "unexpected data at the end of the pack".
+            let _ = git2::opts::set_mwindow_mapped_limit(12 << 20);
+        }
+        // Our own tree and commit bytes are right by construction, and what they name was just written.
+        git2::opts::strict_object_creation(false);
+    });
+}

@@ -1,0 +1,282 @@
+//! One sync a snapshot: a write-ahead log for loose objects and the branch.
+//!
+//! Git's own way is to sync each loose object, its folder and the branch: ten waits for the disk for one
+//! changed note. Here objects and branch are written without waiting, and the same bytes go into one
+//! record of this log, which is synced once. After a power cut the next start finds another boot id in
+//! the log's head and writes every object and the branch anew from the records. While the same kernel
+//! runs nothing can be lost by a kill, so nothing is replayed. Now and then, when the log has grown,
+//! everything is synced in one go and the log starts over.
+//!
+//! Only Linux has a boot id to tell the two apart; elsewhere libgit2 syncs each object.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use git2::{ObjectType, Oid};
+
+use crate::history::error::{HistoryError, Result};
+
+const MAGIC: &[u8; 8] = b"vawal001";
+/// The magic, the boot id (RFC 9562 text), and a random number that tells this log from the one before
+/// it, for a process that remembers where that one ended.
+const HEAD: u64 = 8 + 36 + 8;
+/// The length of a record and the hash of what follows.
+const RECORD_HEAD: u64 = 4 + 32;
+/// The log starts over beyond this, in bytes.
+const FULL: u64 = 4 << 20;
+
+/// An object as it goes into a record.
+pub(crate) type Object = (ObjectType, Vec<u8>);
+
+/// What a record says: the branch, and the objects that came with it.
+pub(crate) struct Record {
+    pub head: Oid,
+    pub objects: Vec<Object>,
+}
+
+/// The log of one repository. The repository's lock must be held while it is used.
+#[derive(Debug)]
+pub(crate) struct Wal {
+    path: PathBuf,
+    /// Where the last whole record ends, as far as this process has looked.
+    end: u64,
+    /// The log that `end` belongs to.
+    generation: [u8; 8],
+}
+
+/// Whether this system has what the log needs.
+pub(crate) fn is_supported() -> bool {
+    boot_id().is_some()
+}
+
+fn boot_id() -> Option<[u8; 36]> {
+    let text = fs::read("/proc/sys/kernel/random/boot_id").ok()?;
+    text.get(..36)?.try_into().ok()
+}
+
+impl Wal {
+    pub(crate) fn new(dir: &Path) -> Self {
+        Self { path: dir.join("wal"), end: 0, generation: [0; 8] }
+    }
+
+    /// Whether the log was written before the machine was last started: its records must be replayed.
+    pub(crate) fn is_from_before(&self) -> bool {
+        let mut head = [0; HEAD as usize];
+        let read = File::open(&self.path).and_then(|file| file.read_exact_at(&mut head, 0));
+        match (read, boot_id()) {
+            (Ok(()), Some(boot)) => head[..8] == *MAGIC && head[8..44] != boot,
+            _ => false,
+        }
+    }
+
+    /// All whole records, oldest first.
+    pub(crate) fn records(&self) -> Result<Vec<Record>> {
+        let bytes = fs::read(&self.path).map_err(HistoryError::io("read", &self.path))?;
+        let mut rest = bytes.get(HEAD as usize..).unwrap_or_default();
+        let mut out = Vec::new();
+        while let Some((record, after)) = decode(rest) {
+            out.push(record);
+            rest = after;
+        }
+        Ok(out)
+    }
+
+    /// Adds a record, durably.
+    pub(crate) fn append(&mut self, head: Oid, objects: &[Object]) -> Result<()> {
+        let path = self.path.clone();
+        let mut add = || -> std::io::Result<()> {
+            let mut file =
+                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
+            let length = file.metadata()?.len();
+            if length < HEAD {
+                self.start(&mut file)?;
+            } else {
+                let mut generation = [0; 8];
+                file.read_exact_at(&mut generation, HEAD - 8)?;
+                if generation != self.generation || length < self.end {
+                    (self.generation, self.end) = (generation, HEAD);
+                }
+                if length != self.end {
+                    // Another process has written, or was killed while it did.
+                    self.end = whole(&file, self.end, length)?;
+                    file.set_len(self.end)?;
+                }
+            }
+            let record = encode(head, objects);
+            file.write_all_at(&record, self.end)?;
+            file.sync_data()?;
+            self.end += record.len() as u64;
+            Ok(())
+        };
+        add().map_err(HistoryError::io("write", &path))
+    }
+
+    /// Whether it is time to start over.
+    pub(crate) fn is_full(&self) -> bool {
+        self.end > FULL
+    }
+
+    /// Starts over. Everything that the records hold must be durable by now.
+    pub(crate) fn reset(&mut self) -> Result<()> {
+        let path = self.path.clone();
+        let mut begin = || -> std::io::Result<()> {
+            let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&self.path)?;
+            self.start(&mut file)
+        };
+        begin().map_err(HistoryError::io("write", &path))
+    }
+
+    fn start(&mut self, file: &mut File) -> std::io::Result<()> {
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(MAGIC)?;
+        file.write_all(&boot_id().unwrap_or([b'-'; 36]))?;
+        getrandom::fill(&mut self.generation).map_err(|error| std::io::Error::other(error.to_string()))?;
+        file.write_all(&self.generation)?;
+        file.sync_all()?;
+        self.end = HEAD;
+        if let Some(dir) = self.path.parent() {
+            super::disk::sync_dir(dir);
+        }
+        Ok(())
+    }
+}
+
+/// Makes everything on the repository's file system durable.
+pub(crate) fn sync_everything(dir: &Path) -> Result<()> {
+    let sync = || -> std::io::Result<()> {
+        let dir = File::open(dir)?;
+        #[cfg(target_os = "linux")]
+        rustix::fs::syncfs(&dir)?;
+        dir.sync_all()
+    };
+    sync().map_err(HistoryError::io("sync", dir))
+}
+
+/// The end of the last whole record in `from..to`. Only the last one can be torn: whoever writes after
+/// it cuts it off first.
+fn whole(file: &File, from: u64, to: u64) -> std::io::Result<u64> {
+    let mut at = from;
+    let mut last = None;
+    while at + RECORD_HEAD <= to {
+        let mut head = [0; RECORD_HEAD as usize];
+        file.read_exact_at(&mut head, at)?;
+        let length = u64::from(u32::from_le_bytes([head[0], head[1], head[2], head[3]]));
+        if at + RECORD_HEAD + length > to {
+            break;
+        }
+        last = Some((at, length));
+        at += RECORD_HEAD + length;
+    }
+    let Some((begin, length)) = last else { return Ok(at) };
+    let mut record = vec![0; usize::try_from(RECORD_HEAD + length).unwrap_or(0)];
+    file.read_exact_at(&mut record, begin)?;
+    Ok(if decode(&record).is_some() { at } else { begin })
+}
+
+fn encode(head: Oid, objects: &[Object]) -> Vec<u8> {
+    let size: usize = objects.iter().map(|(_, bytes)| bytes.len() + 5).sum();
+    let mut payload = Vec::with_capacity(size + 20);
+    payload.extend(head.as_bytes());
+    for (kind, bytes) in objects {
+        let kind: u8 = match kind {
+            ObjectType::Commit => b'c',
+            ObjectType::Tree => b't',
+            _ => b'b',
+        };
+        payload.push(kind);
+        payload.extend(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
+        payload.extend(bytes);
+    }
+    let mut out = Vec::with_capacity(payload.len() + RECORD_HEAD as usize);
+    out.extend(u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend(blake3::hash(&payload).as_bytes());
+    out.extend(payload);
+    out
+}
+
+fn decode(bytes: &[u8]) -> Option<(Record, &[u8])> {
+    let length = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?) as usize;
+    let hash = bytes.get(4..RECORD_HEAD as usize)?;
+    let payload = bytes.get(RECORD_HEAD as usize..)?.get(..length)?;
+    if blake3::hash(payload).as_bytes() != hash {
+        return None;
+    }
+    let head = Oid::from_bytes(payload.get(..20)?).ok()?;
+    let mut rest = &payload[20..];
+    let mut objects = Vec::new();
+    while let Some((kind, after)) = rest.split_first() {
+        let kind = match kind {
+            b'c' => ObjectType::Commit,
+            b't' => ObjectType::Tree,
+            _ => ObjectType::Blob,
+        };
+        let size = u32::from_le_bytes(after.get(..4)?.try_into().ok()?) as usize;
+        let content = after.get(4..)?.get(..size)?;
+        objects.push((kind, content.to_vec()));
+        rest = &after[4 + size..];
+    }
+    Some((Record { head, objects }, &bytes[RECORD_HEAD as usize + length..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> Oid {
+        Oid::hash_object(ObjectType::Blob, text.as_bytes()).unwrap()
+    }
+
+    fn heads(wal: &Wal) -> Vec<Oid> {
+        wal.records().unwrap().iter().map(|record| record.head).collect()
+    }
+
+    #[test]
+    fn a_torn_record_is_cut_off_and_what_follows_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut wal = Wal::new(dir.path());
+        wal.append(id("1"), &[(ObjectType::Blob, b"one".to_vec())]).unwrap();
+        wal.append(id("2"), &[]).unwrap();
+        let whole = fs::read(dir.path().join("wal")).unwrap();
+        for cut in HEAD as usize..whole.len() {
+            fs::write(dir.path().join("wal"), &whole[..cut]).unwrap();
+            let mut other = Wal::new(dir.path());
+            other.append(id("3"), &[(ObjectType::Tree, Vec::new())]).unwrap();
+            let found = heads(&other);
+            assert_eq!(found.last(), Some(&id("3")), "cut at {cut}");
+            assert!(found.len() <= 2);
+        }
+    }
+
+    #[test]
+    fn two_processes_follow_each_other_across_a_new_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut one, mut other) = (Wal::new(dir.path()), Wal::new(dir.path()));
+        one.append(id("1"), &[(ObjectType::Blob, vec![b'x'; 90])]).unwrap();
+        other.append(id("2"), &[]).unwrap();
+        one.append(id("3"), &[]).unwrap();
+        assert_eq!(heads(&other), [id("1"), id("2"), id("3")]);
+        // The new log grows past where the old one ended.
+        other.reset().unwrap();
+        for size in [10, 200, 300] {
+            other.append(id("4"), &[(ObjectType::Blob, vec![b'y'; size])]).unwrap();
+        }
+        one.append(id("5"), &[]).unwrap();
+        assert_eq!(heads(&one), [id("4"), id("4"), id("4"), id("5")]);
+    }
+
+    #[test]
+    fn only_a_log_from_before_the_last_start_is_replayed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut wal = Wal::new(dir.path());
+        assert!(!wal.is_from_before());
+        wal.append(id("1"), &[]).unwrap();
+        assert!(!wal.is_from_before());
+        let mut bytes = fs::read(dir.path().join("wal")).unwrap();
+        bytes[10] ^= 1;
+        fs::write(dir.path().join("wal"), bytes).unwrap();
+        assert!(wal.is_from_before() || !is_supported());
+    }
+}

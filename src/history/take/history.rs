@@ -1,0 +1,131 @@
+//! The history of one vault: its repository, the vault, and what the settings say of both.
+//!
+//! The other files of this room add what it can do: snapshots, records of writes, questions, restores.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use git2::Oid;
+use jiff::tz::TimeZone;
+
+use super::select::{Selection, Verdict};
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::history::error::Result;
+use crate::history::store::Store;
+use crate::vault::{NotePath, Vault};
+
+/// The history of one vault.
+pub struct History {
+    store: Mutex<Store>,
+    pub(in crate::history) vault: Vault,
+    pub(in crate::history) selection: Selection,
+    pub(in crate::history) zone: TimeZone,
+    pub(in crate::history) clock: Arc<dyn Clock>,
+    pub(in crate::history) dir: PathBuf,
+    /// Commits that this value made: a write that is told again after a crash is none of them.
+    pub(super) mine: Mutex<HashSet<Oid>>,
+    /// While a restore writes: its files are one commit in the end, not one each.
+    pub(crate) restoring: AtomicBool,
+    /// While several writes are one commit: their notes.
+    pub(super) grouped: Mutex<Option<BTreeSet<NotePath>>>,
+    /// The folder of the logs.
+    pub(in crate::history) logs: String,
+    /// The repository was deleted or replaced since a snapshot last compared everything.
+    pub(in crate::history) replaced: AtomicBool,
+}
+
+impl std::fmt::Debug for History {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("History").field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
+impl History {
+    /// Opens the history of `vault` in the state directory, making it where there is none.
+    ///
+    /// # Errors
+    /// The repository can't be made or opened, or a pattern in the settings is wrong.
+    pub fn open(vault: &Vault, settings: &Settings, state: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
+        let dir = state.join("history.git");
+        let selection = Selection::new(settings)?;
+        let store = Store::open(&dir)?;
+        let zone = TimeZone::get(&settings.timezone).unwrap_or(TimeZone::UTC);
+        Ok(Self {
+            store: Mutex::new(store),
+            vault: vault.clone(),
+            selection,
+            zone,
+            clock,
+            dir,
+            mine: Mutex::default(),
+            restoring: AtomicBool::new(false),
+            grouped: Mutex::default(),
+            logs: settings.paths.logs.trim_end_matches('/').to_owned(),
+            replaced: AtomicBool::new(false),
+        })
+    }
+
+    /// The repository's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The vault that it keeps.
+    pub fn vault(&self) -> &Vault {
+        &self.vault
+    }
+
+    /// The zone that times are shown and read in.
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
+    /// The time.
+    pub fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+
+    /// Whether snapshots keep the file at `path`.
+    pub fn keeps(&self, path: &NotePath) -> bool {
+        self.selection.verdict(path.as_str()) == Verdict::Keep
+    }
+
+    pub(crate) fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// The agent's own notes, where ids live.
+    pub(crate) fn own_notes(&self) -> &[String] {
+        self.selection.own()
+    }
+
+    pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
+        // The store has no state that a panic could leave half-changed: it reads the disk anew.
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if !store.is_current() {
+            // Somebody has deleted the repository, or put another one in its place.
+            match Store::open(&self.dir) {
+                Ok(opened) => {
+                    *store = opened;
+                    self.replaced.store(true, Ordering::SeqCst);
+                }
+                Err(error) => tracing::warn!("the history can't be opened again: {error}"),
+            }
+        }
+        store
+    }
+
+    /// What a person should hear of the repository, once: that it was gone, or changed by others.
+    pub fn take_notice(&self) -> Option<String> {
+        self.store().notice.take()
+    }
+
+    /// Whether the repository isn't the one any more that the last full snapshot was written to.
+    pub(super) fn is_replaced(&self) -> bool {
+        drop(self.store());
+        self.replaced.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,36 @@
+//! Taking snapshots: from the vault's files to commits.
+//!
+//! Paths that may have changed, or a write that the editor tells of, come in; a [`Snapshot`] goes out. What a person
+//! deleted in bulk is held until they say so; no file is read that the last snapshot has already seen as it is.
+//! - [`history`]: [`History`], what all parts of the room work on;
+//! - [`select`], [`entries`], [`scan`], [`left_out`]: which files, what was seen of them, what changed, what is left out;
+//! - [`renames`], [`deletions`]: files that are gone; [`pending`]: what a restore is about to write;
+//! - [`subjects`]: the words of a commit;
+//! - [`snapshot`], [`record`], [`transcript`]: commits of what people changed, of one write of the agent, of logs.
+
+mod deletions;
+mod entries;
+mod history;
+mod left_out;
+pub(super) mod pending;
+mod record;
+mod renames;
+mod scan;
+mod select;
+mod snapshot;
+mod subjects;
+mod transcript;
+
+pub use deletions::{Deletions, Held};
+pub(super) use entries::EntryFile;
+pub use entries::RACY_NS;
+pub use history::History;
+pub use left_out::left_out_in;
+pub use pending::PendingRestore;
+pub use renames::Rename;
+pub(super) use renames::pairs;
+pub use scan::LeftOut;
+pub(super) use scan::Scanner;
+pub use select::{Selection, Verdict};
+pub use snapshot::Snapshot;
+pub(super) use subjects::plural;

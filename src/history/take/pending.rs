@@ -1,0 +1,128 @@
+//! What a restore is about to write, noted before it begins.
+//!
+//! While the note exists, a snapshot that finds a file in the state which the restore gives it knows
+//! that it was the restore and not a person; and after a crash the next `restore` or `doctor` can
+//! finish the rest or take it back.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use git2::Oid;
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::subjects::restored;
+use crate::history::error::{HistoryError, Result};
+use crate::history::store::Message;
+use crate::history::store::sync_dir;
+use crate::history::store::{FileState, Mode};
+
+const NAME: &str = "restore.json";
+
+/// A restore that has begun and not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingRestore {
+    /// Which snapshot it brings back.
+    pub from: String,
+    /// The commit subject.
+    pub subject: String,
+    /// When it began.
+    pub began: Timestamp,
+    /// Every file that it writes or removes.
+    pub steps: Vec<PendingStep>,
+}
+
+/// One file of a restore.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingStep {
+    /// Vault-relative.
+    pub path: String,
+    /// The state before, `None` where there was no file.
+    pub before: Option<StoredState>,
+    /// The state that it gets, `None` where it is removed.
+    pub after: Option<StoredState>,
+}
+
+/// A [`FileState`] in JSON: the mode in octal and the content's id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredState(String, String);
+
+impl From<FileState> for StoredState {
+    fn from(state: FileState) -> Self {
+        Self(state.mode.octal().to_owned(), state.id.to_string())
+    }
+}
+
+impl StoredState {
+    pub(crate) fn state(&self) -> Option<FileState> {
+        let mode = i32::from_str_radix(&self.0, 8).ok().and_then(Mode::from_raw)?;
+        Some(FileState { id: Oid::from_str(&self.1).ok()?, mode })
+    }
+}
+
+impl PendingRestore {
+    /// The state that the restore gives to each of its files.
+    pub(crate) fn targets(&self) -> HashMap<&str, Option<FileState>> {
+        let target = |step: &PendingStep| step.after.as_ref().and_then(StoredState::state);
+        self.steps.iter().map(|step| (step.path.as_str(), target(step))).collect()
+    }
+
+    pub(crate) fn message(&self) -> Message {
+        let paths: Vec<&str> = self.steps.iter().map(|step| step.path.as_str()).collect();
+        restored(&self.subject, &self.from, &paths)
+    }
+}
+
+pub(crate) fn load(dir: &Path) -> Result<Option<PendingRestore>> {
+    read_json(&dir.join(NAME))
+}
+
+pub(crate) fn begin(dir: &Path, restore: &PendingRestore) -> Result<()> {
+    write_json(&dir.join(NAME), restore)
+}
+
+pub(crate) fn end(dir: &Path) -> Result<()> {
+    keep_or_remove::<()>(&dir.join(NAME), None)
+}
+
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes)
+            .map_err(|error| tracing::warn!(path = %path.display(), %error, "unreadable note of the history, ignored"))
+            .ok()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(HistoryError::io("read", path)(error)),
+    }
+}
+
+/// Written beside, synced and renamed: whoever reads sees the old or the new note, never half of one.
+pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<()> {
+    let bytes = serde_json::to_vec(value).unwrap_or_default();
+    if fs::read(path).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    let temporary = path.with_extension("new");
+    let write = || {
+        let mut file = File::create(&temporary)?;
+        file.write_all(&bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    write().map_err(HistoryError::io("write", path))?;
+    path.parent().map(sync_dir);
+    Ok(())
+}
+
+pub(crate) fn keep_or_remove<T: Serialize>(path: &Path, value: Option<&T>) -> Result<()> {
+    match value {
+        Some(value) => write_json(path, value),
+        None => match fs::remove_file(path) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(HistoryError::io("remove", path)(error)),
+        },
+    }
+}

@@ -1,0 +1,170 @@
+//! What the agent wrote: one commit a write, as the editing engine tells of it.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
+
+use git2::{ObjectType, Oid};
+
+use super::entries::{Entry, EntryFile};
+use super::history::History;
+use super::left_out;
+use super::scan::{LeftOut, Scanner};
+use super::select::Verdict;
+use super::snapshot::{At, Snapshot};
+use crate::history::error::{HistoryError, Result};
+use crate::history::store::Message;
+use crate::history::store::Store;
+use crate::history::store::{FileState, Mode, tree_or_empty};
+use crate::vault::{Actor, Change, ChangeObserver, NotePath, Why};
+
+impl History {
+    /// Commits one write of the agent; what a person had changed before it is a commit of its own first.
+    /// Bears being told the same write again after a crash.
+    ///
+    /// # Errors
+    /// The history can't be written, or another process holds it too long.
+    pub fn record(&self, change: &Change<'_>) -> Result<()> {
+        let path = self.real_path(change.path);
+        let size = change.after.map_or(0, <[u8]>::len) as u64;
+        let grouped = change.why.actor == Actor::Restore && self.restoring.load(Ordering::SeqCst);
+        if grouped || self.selection().verdict(path.as_str()) != Verdict::Keep {
+            return Ok(());
+        }
+        if self.selection().is_too_large(path.as_str(), size) {
+            tracing::warn!(note = %path, size, "larger than `[history] max_file_bytes`; not kept in history");
+            let left = LeftOut { path: path.to_string(), reason: self.selection().too_large(size) };
+            drop(self.store());
+            return left_out::looked_at(self.dir(), &[path].into(), &[left]);
+        }
+        if let Some(paths) = self.grouped().as_mut() {
+            paths.insert(path);
+            return Ok(());
+        }
+        let store = self.store();
+        let lock = store.lock()?;
+        let (head, base) = store.head_tree()?;
+        let message = Message::new(change.why, [path.as_str()]);
+        let known = store.file(base, path.as_str())?;
+        let mut sink = store.sink(0)?;
+        let mode = match known {
+            Some(FileState { mode: Mode::Executable, .. }) => Mode::Executable,
+            _ => Mode::File,
+        };
+        let mut state = |bytes: Option<&[u8]>| {
+            let blob = bytes.map(|bytes| sink.write(ObjectType::Blob, bytes)).transpose()?;
+            Ok::<_, HistoryError>(blob.map(|id| FileState { id, mode }))
+        };
+        let (before, after) = (state(change.before)?, state(change.after)?);
+        if known == after && self.is_told_again(&store, head, &message)? {
+            return Ok(());
+        }
+        let mut at = At { head, tree: base, sink: Some(sink) };
+        let mut snapshot = Snapshot::default();
+        if known == after
+            && known != before
+            && self.was_overtaken(&store, head, path.as_str(), before, after)?
+        {
+            // A snapshot came between the write and this word about it, and took the write for a
+            // person's. The content is kept already; who it was, and why, is said now.
+            return self.commit_always(&store, &lock, &mut at, &message, &mut snapshot);
+        }
+        if known != before {
+            let changes = vec![(path.to_string(), before)];
+            self.commit_theirs(&store, &lock, &mut at, changes, &mut snapshot)?;
+        }
+        self.commit(&store, &lock, &mut at, &[(path.to_string(), after)], &message, &mut snapshot)?;
+        let entry = after.and_then(|state| {
+            let stat = self.vault().stat(&path).ok()??;
+            // Whoever wrote after the agent did it now: never trust this without a second look.
+            Some(Entry::new(&stat, state, 0))
+        });
+        EntryFile::new(self.dir()).append([(path.as_str(), entry)], base, at.tree);
+        Ok(())
+    }
+
+    /// Makes one commit, for `why`, of all that `write` does to notes.
+    ///
+    /// # Errors
+    /// Beside what `write` returns: the history can't be written, or another process holds it too long.
+    pub fn together<T>(&self, why: &Why, write: impl FnOnce() -> T) -> (T, Result<()>) {
+        *self.grouped() = Some(BTreeSet::new());
+        let done = write();
+        let paths = self.grouped().take().unwrap_or_default();
+        (done, self.record_group(&paths, why))
+    }
+
+    fn record_group(&self, paths: &BTreeSet<NotePath>, why: &Why) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let store = self.store();
+        let lock = store.lock()?;
+        let (head, base) = store.head_tree()?;
+        let scanner = Scanner { store: &store, vault: self.vault(), selection: self.selection(), base };
+        let (scan, sink) = scanner.some(paths)?;
+        let message = Message::new(why, scan.changed.iter().map(|(path, _)| path.as_str()));
+        let mut at = At { head, tree: base, sink: Some(sink) };
+        self.commit(&store, &lock, &mut at, &scan.changed, &message, &mut Snapshot::default())?;
+        let seen = scan.seen.iter().map(|(path, entry)| (path.as_str(), *entry));
+        EntryFile::new(self.dir()).append(seen, base, at.tree);
+        Ok(())
+    }
+
+    /// The notes of the writes that are to be one commit, while that goes on.
+    fn grouped(&self) -> MutexGuard<'_, Option<BTreeSet<NotePath>>> {
+        self.grouped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a recent commit that another run made says the same: the write was told before a crash.
+    fn is_told_again(&self, store: &Store, head: Option<Oid>, message: &Message) -> Result<bool> {
+        let mine = self.mine.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = head;
+        for _ in 0..64 {
+            let Some(id) = next.filter(|id| !mine.contains(id)) else { break };
+            let commit = store.commit(id)?;
+            if commit.message == *message {
+                return Ok(true);
+            }
+            next = commit.parent;
+        }
+        Ok(false)
+    }
+
+    /// Whether one of the last commits made exactly this change of the note.
+    fn was_overtaken(
+        &self,
+        store: &Store,
+        head: Option<Oid>,
+        path: &str,
+        before: Option<FileState>,
+        after: Option<FileState>,
+    ) -> Result<bool> {
+        let mut next = head;
+        for _ in 0..8 {
+            let Some(id) = next else { break };
+            let commit = store.commit(id)?;
+            let old = commit.parent.map(|parent| store.commit(parent)).transpose()?.map(|parent| parent.tree);
+            let (old, new) = (store.file(tree_or_empty(old), path)?, store.file(commit.tree, path)?);
+            if old != new {
+                return Ok(commit.message.actor() == "human" && old == before && new == after);
+            }
+            next = commit.parent;
+        }
+        Ok(false)
+    }
+
+    /// Where the note really lies, links resolved: that is the path that snapshots know.
+    fn real_path(&self, path: &NotePath) -> NotePath {
+        std::fs::canonicalize(self.vault().absolute(path))
+            .ok()
+            .and_then(|real| NotePath::new(real.strip_prefix(self.vault().root()).ok()?.to_str()?).ok())
+            .unwrap_or_else(|| path.clone())
+    }
+}
+
+impl ChangeObserver for History {
+    fn changed(&self, change: &Change<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Ok(self.record(change)?)
+    }
+}

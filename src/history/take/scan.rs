@@ -1,0 +1,364 @@
+//! From the vault's files to tree changes: what is there, what changed, what is left out.
+//!
+//! Reads files, writes blobs, moves no branch. What can't be read is never taken for deleted: it keeps
+//! the state that the last snapshot knows, and is listed with the reason.
+
+use std::collections::BTreeSet;
+
+use git2::{ObjectType, Oid};
+use serde::{Deserialize, Serialize};
+
+use super::entries::{Entries, Entry};
+use super::select::{Selection, Verdict};
+use crate::clock::{Clock, SystemClock};
+use crate::history::error::{HistoryError, Result};
+use crate::history::store::Store;
+use crate::history::store::TreeChange;
+use crate::history::store::{FileState, Mode, Sink};
+use crate::vault::{NotePath, SkipReason, Stat, Vault, VaultError, WalkOptions};
+
+/// A file that no snapshot holds, with the reason in words.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Relative to the vault; odd bytes replaced.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a look at the vault found.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    /// New and changed files.
+    pub changed: Vec<TreeChange>,
+    /// Files that are gone.
+    pub deleted: Vec<String>,
+    /// What the entry file should learn; `None` for a path that is gone.
+    pub seen: Vec<(String, Option<Entry>)>,
+    pub left_out: Vec<LeftOut>,
+    /// How many files the last snapshot knows; counted by a full scan only.
+    pub known: Option<usize>,
+}
+
+/// A file to be read.
+struct Candidate {
+    path: NotePath,
+    stat: Stat,
+    mode: Mode,
+    /// As the last snapshot holds it.
+    known: Option<FileState>,
+}
+
+/// A file of the last snapshot, with what is remembered of reading it.
+struct Known<'a> {
+    path: &'a str,
+    state: FileState,
+    entry: Option<&'a Entry>,
+}
+
+/// Looks at files for one snapshot.
+pub(crate) struct Scanner<'a> {
+    pub store: &'a Store,
+    pub vault: &'a Vault,
+    pub selection: &'a Selection,
+    /// The tree of the last snapshot.
+    pub base: Oid,
+}
+
+impl Scanner<'_> {
+    /// Compares the whole vault with the last snapshot. `entries` spare reading what hasn't changed.
+    pub(crate) fn full<'s>(&'s self, entries: &Entries) -> Result<(Scan, Sink<'s>)> {
+        self.compare(entries, |changed| self.store.sink(changed))
+    }
+
+    /// As [`Scanner::full`], writing nothing.
+    pub(crate) fn look_only(&self, entries: &Entries) -> Result<Scan> {
+        Ok(self.compare(entries, |_| Ok(Sink::Nowhere))?.0)
+    }
+
+    fn compare<'s>(
+        &'s self,
+        entries: &Entries,
+        open: impl FnOnce(usize) -> Result<Sink<'s>>,
+    ) -> Result<(Scan, Sink<'s>)> {
+        if !self.vault.is_present() {
+            return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
+        }
+        let all = WalkOptions { hidden: true, exclude: trash(), ..WalkOptions::every_file() };
+        let walk = self.vault.walk(&all)?;
+        let from_tree;
+        let known: Vec<Known<'_>> = if entries.tree == Some(self.base) {
+            let known = entries.map.iter();
+            known.map(|(path, entry)| Known { path, state: entry.state, entry: Some(entry) }).collect()
+        } else {
+            from_tree = self.store.files(self.base)?;
+            let entry = |path: &String| entries.map.get(path.as_str());
+            from_tree.iter().map(|(path, state)| Known { path, state: *state, entry: entry(path) }).collect()
+        };
+        let mut scan = Scan { known: Some(known.len()), ..Scan::default() };
+        let mut present = Present::default();
+        let mut candidates = Vec::new();
+        let mut unseen = Vec::new();
+        // Both lists are sorted by path, so one walk through both finds every pair.
+        let mut rest = known.iter().peekable();
+        for entry in walk.entries {
+            let (path, stat) = (entry.path, entry.stat);
+            while let Some(gone) = rest.next_if(|known| known.path < path.as_str()) {
+                unseen.push(gone.path);
+            }
+            let before = rest.next_if(|known| known.path == path.as_str());
+            let mode = mode_of(&stat);
+            if let Some(Known { state, entry: Some(entry), .. }) = before
+                && entry.state == *state
+                && entry.proves(&stat, mode)
+                && !stat.is_placeholder
+            {
+                continue;
+            }
+            if let Some(original) = stub_original(&path) {
+                if self.selection.verdict(original.as_str()) == Verdict::Keep {
+                    present.not_here(&mut scan, original.as_str(), "in the cloud, not on this disk");
+                }
+                continue;
+            }
+            if self.takes(&path, &stat, &mut scan, &mut present) {
+                candidates.push(Candidate { path, stat, mode, known: before.map(|known| known.state) });
+            }
+        }
+        unseen.extend(rest.map(|known| known.path));
+        for skipped in walk.skipped {
+            self.skipped(&skipped.path, &skipped.reason, &mut scan, &mut present, &mut candidates);
+        }
+        let mut sink = open(candidates.len())?;
+        for mut candidate in candidates {
+            if candidate.mode == Mode::Link {
+                present.add(candidate.path.as_str());
+                let at = known.binary_search_by(|known| known.path.cmp(candidate.path.as_str()));
+                candidate.known = at.ok().map(|at| known[at].state);
+            }
+            self.read(&candidate, &mut sink, &mut scan)?;
+        }
+        for path in unseen {
+            if !present.covers(path) && self.selection.verdict(path) == Verdict::Keep {
+                scan.deleted.push(path.to_owned());
+                scan.seen.push((path.to_owned(), None));
+            }
+        }
+        Ok((scan, sink))
+    }
+
+    /// Compares the given paths with the last snapshot. A path may be a file, a folder or gone.
+    pub(crate) fn some<'s>(&'s self, paths: &BTreeSet<NotePath>) -> Result<(Scan, Sink<'s>)> {
+        if !self.vault.is_present() {
+            return Err(HistoryError::VaultGone(self.vault.root().to_owned()));
+        }
+        let mut scan = Scan::default();
+        let mut candidates = Vec::new();
+        for path in paths {
+            self.look(path, &mut scan, &mut candidates)?;
+        }
+        let mut sink = self.store.sink(candidates.len())?;
+        for mut candidate in candidates {
+            candidate.known = self.store.file(self.base, candidate.path.as_str())?;
+            self.read(&candidate, &mut sink, &mut scan)?;
+        }
+        scan.deleted.sort_unstable();
+        scan.deleted.dedup();
+        Ok((scan, sink))
+    }
+
+    fn look(&self, path: &NotePath, scan: &mut Scan, candidates: &mut Vec<Candidate>) -> Result<()> {
+        let mut present = Present::default();
+        if let Some(candidate) = self.link(path) {
+            if self.selection.verdict(path.as_str()) == Verdict::Keep {
+                candidates.push(candidate);
+            }
+            return Ok(());
+        }
+        match self.vault.stat(path) {
+            Ok(Some(stat)) => {
+                if self.takes(path, &stat, scan, &mut present) {
+                    candidates.push(Candidate {
+                        path: path.clone(),
+                        mode: mode_of(&stat),
+                        stat,
+                        known: None,
+                    });
+                }
+                // It may stand where a folder was.
+                present.add(path.as_str());
+                self.gone_below(path, &present, scan)
+            }
+            Ok(None) | Err(VaultError::NotFound(_)) => self.gone_below(path, &present, scan),
+            Err(VaultError::NotAFile { what: "a folder", .. }) => {
+                let options = WalkOptions {
+                    extensions: Vec::new(),
+                    hidden: true,
+                    under: Some(path.clone()),
+                    exclude: trash(),
+                    wide: false,
+                };
+                let walk = self.vault.walk(&options)?;
+                for entry in walk.entries {
+                    if self.takes(&entry.path, &entry.stat, scan, &mut present) {
+                        present.add(entry.path.as_str());
+                        let mode = mode_of(&entry.stat);
+                        candidates.push(Candidate { path: entry.path, mode, stat: entry.stat, known: None });
+                    }
+                }
+                for skipped in walk.skipped {
+                    self.skipped(&skipped.path, &skipped.reason, scan, &mut present, candidates);
+                }
+                self.gone_below(path, &present, scan)
+            }
+            Err(error) => {
+                if self.selection.verdict(path.as_str()) == Verdict::Keep {
+                    scan.left_out.push(LeftOut { path: path.to_string(), reason: error.to_string() });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Everything that the last snapshot knows at or under `path` and that isn't present is gone.
+    fn gone_below(&self, path: &NotePath, present: &Present, scan: &mut Scan) -> Result<()> {
+        for known in self.store.files_under(self.base, path.as_str())? {
+            if present.covers(&known) || self.selection.verdict(&known) != Verdict::Keep {
+                continue;
+            }
+            scan.seen.push((known.clone(), None));
+            scan.deleted.push(known);
+        }
+        Ok(())
+    }
+
+    /// Whether a listed file is for the snapshot; what isn't but should be known about is noted.
+    fn takes(&self, path: &NotePath, stat: &Stat, scan: &mut Scan, present: &mut Present) -> bool {
+        match self.selection.verdict(path.as_str()) {
+            Verdict::Ignore => false,
+            Verdict::Reserved => {
+                present.not_here(scan, path.as_str(), "git reserves this name");
+                false
+            }
+            Verdict::Keep if stat.is_placeholder => {
+                present.not_here(scan, path.as_str(), "in the cloud, not on this disk");
+                false
+            }
+            Verdict::Keep if self.selection.is_too_large(path.as_str(), stat.size) => {
+                let reason = self.selection.too_large(stat.size);
+                present.not_here(scan, path.as_str(), &reason);
+                false
+            }
+            Verdict::Keep => true,
+        }
+    }
+
+    fn skipped(
+        &self,
+        path: &std::path::Path,
+        reason: &SkipReason,
+        scan: &mut Scan,
+        present: &mut Present,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        let shown = path.to_string_lossy().into_owned();
+        match reason {
+            SkipReason::Link => {
+                let Ok(path) = NotePath::new(&shown) else { return };
+                match self.link(&path) {
+                    Some(candidate) if self.selection.verdict(&shown) == Verdict::Keep => {
+                        candidates.push(candidate);
+                    }
+                    _ => {}
+                }
+            }
+            SkipReason::Name if self.selection.verdict(&shown) != Verdict::Ignore => {
+                scan.left_out.push(LeftOut { path: shown, reason: reason.to_string() });
+            }
+            SkipReason::TooDeep | SkipReason::Unreadable(_) => {
+                present.folders.insert(format!("{shown}/"));
+                present.not_here(scan, &shown, &reason.to_string());
+            }
+            SkipReason::Name | SkipReason::NotAFile(_) => {}
+        }
+    }
+
+    /// A symbolic link at `path`; it is kept as what it is and never followed.
+    fn link(&self, path: &NotePath) -> Option<Candidate> {
+        let metadata = std::fs::symlink_metadata(self.vault.absolute(path)).ok()?;
+        let stat =
+            Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: 0, is_placeholder: false };
+        metadata.is_symlink().then(|| Candidate { path: path.clone(), stat, mode: Mode::Link, known: None })
+    }
+
+    fn read(&self, file: &Candidate, sink: &mut Sink<'_>, scan: &mut Scan) -> Result<()> {
+        let path = &file.path;
+        let read_at = i64::try_from(SystemClock.now().as_nanosecond()).unwrap_or(0);
+        let bytes = match file.mode {
+            Mode::Link => std::fs::read_link(self.vault.absolute(path))
+                .map(|target| std::os::unix::ffi::OsStrExt::as_bytes(target.as_os_str()).to_vec())
+                .map_err(|error| error.to_string()),
+            _ => self.vault.read(path).map_err(|error| error.to_string()),
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            // It may just have been removed; if so, the next look knows.
+            Err(reason) => {
+                scan.left_out.push(LeftOut { path: path.to_string(), reason });
+                return Ok(());
+            }
+        };
+        if let Some(known) = file.known {
+            let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(self.store.git("hash a file"))?;
+            if id == known.id && file.mode == known.mode {
+                scan.seen.push((path.to_string(), Some(Entry::new(&file.stat, known, read_at))));
+                return Ok(());
+            }
+        }
+        let state = FileState { id: sink.write(ObjectType::Blob, &bytes)?, mode: file.mode };
+        scan.seen.push((path.to_string(), Some(Entry::new(&file.stat, state, read_at))));
+        scan.changed.push((path.to_string(), Some(state)));
+        Ok(())
+    }
+}
+
+/// What must not be taken for deleted.
+#[derive(Default)]
+struct Present {
+    files: BTreeSet<Box<str>>,
+    /// With a `/` at the end: nothing is known about what is below.
+    folders: BTreeSet<String>,
+}
+
+impl Present {
+    fn add(&mut self, path: &str) {
+        self.files.insert(path.into());
+    }
+
+    fn not_here(&mut self, scan: &mut Scan, path: &str, reason: &str) {
+        self.add(path);
+        scan.left_out.push(LeftOut { path: path.to_owned(), reason: reason.to_owned() });
+    }
+
+    fn covers(&self, path: &str) -> bool {
+        self.files.contains(path) || self.folders.iter().any(|folder| path.starts_with(folder.as_str()))
+    }
+}
+
+fn trash() -> Vec<NotePath> {
+    NotePath::new(".trash").into_iter().collect()
+}
+
+/// git keeps one permission: whether the owner may execute the file.
+fn mode_of(stat: &Stat) -> Mode {
+    if stat.mode & 0o100 != 0 { Mode::Executable } else { Mode::File }
+}
+
+/// The file that the stub `.NAME.icloud` stands for.
+fn stub_original(path: &NotePath) -> Option<NotePath> {
+    let name = path.file_name().strip_prefix('.')?.strip_suffix(".icloud")?;
+    match path.parent() {
+        Some(parent) => parent.join(name).ok(),
+        None => NotePath::new(name).ok(),
+    }
+}

@@ -1,0 +1,291 @@
+//! Which files a snapshot keeps. Pure: it looks at paths and sizes only.
+//!
+//! Notes, canvases, bases and settings always; attachments if asked; what `[history] include` adds and
+//! `exclude` takes away, where an exclusion never hides a note that the agent itself writes. Names that
+//! git reserves can't be kept in a git tree at all and are listed as left out.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::config::Settings;
+use crate::history::error::{HistoryError, Result};
+
+/// Extensions of text that people write.
+const TEXT: [&str; 6] = ["md", "markdown", "canvas", "base", "txt", "org"];
+/// Extensions that `attachments = true` adds.
+const ATTACHMENTS: [&str; 27] = [
+    "png",
+    "jpg",
+    "jpeg",
+    "gif",
+    "webp",
+    "svg",
+    "bmp",
+    "avif",
+    "heic",
+    "pdf",
+    "mp3",
+    "wav",
+    "m4a",
+    "ogg",
+    "flac",
+    "webm",
+    "mp4",
+    "mov",
+    "mkv",
+    "ogv",
+    "3gp",
+    "csv",
+    "json",
+    "docx",
+    "xlsx",
+    "pptx",
+    "excalidraw",
+];
+/// Folders that are never kept, at any depth.
+const NEVER_FOLDERS: [&str; 5] = [".trash", ".stversions", ".stfolder", ".sync", "node_modules"];
+/// What Obsidian rewrites all the time and nobody wants back.
+const NEVER_FILES: [&str; 6] = [
+    ".obsidian/workspace.json",
+    ".obsidian/workspace-mobile.json",
+    ".obsidian/workspaces.json.bak",
+    ".obsidian/cache",
+    ".obsidian/.workspace",
+    ".DS_Store",
+];
+
+/// The rules of one vault.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    include: GlobSet,
+    exclude: GlobSet,
+    attachments: bool,
+    /// The folder of skills, with its slash: their scripts are kept as notes are.
+    skills: String,
+    /// Larger files are left out, in bytes.
+    pub max_file_bytes: u64,
+    own: Vec<String>,
+}
+
+/// What happens to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is kept.
+    Keep,
+    /// It is none of history's business.
+    Ignore,
+    /// It would be kept but for its name, which git reserves.
+    Reserved,
+}
+
+impl Selection {
+    /// The rules that the settings make.
+    ///
+    /// # Errors
+    /// A pattern that isn't one.
+    pub fn new(settings: &Settings) -> Result<Self> {
+        let history = &settings.history;
+        let paths = &settings.paths;
+        let own = [
+            &paths.reminders,
+            &paths.commitments,
+            &paths.memory,
+            &paths.pinned,
+            &paths.profile,
+            &paths.working,
+        ];
+        Ok(Self {
+            include: globs("include", &history.include)?,
+            exclude: globs("exclude", &history.exclude)?,
+            attachments: history.attachments,
+            skills: format!("{}/", paths.skills),
+            max_file_bytes: history.max_file_bytes,
+            own: own.into_iter().cloned().collect(),
+        })
+    }
+
+    /// The agent's own notes.
+    pub(crate) fn own(&self) -> &[String] {
+        &self.own
+    }
+
+    /// Whether a file of that many bytes is left out; the agent's own notes never are.
+    pub fn is_too_large(&self, path: &str, bytes: u64) -> bool {
+        bytes > self.max_file_bytes && !self.own.iter().any(|own| own == path)
+    }
+
+    /// Why a file of that many bytes is left out.
+    pub(crate) fn too_large(&self, bytes: u64) -> String {
+        format!("{bytes} bytes; `[history] max_file_bytes` is {}", self.max_file_bytes)
+    }
+
+    /// What happens to the file at `path`.
+    pub fn verdict(&self, path: &str) -> Verdict {
+        if self.own.iter().any(|own| own == path) {
+            return Verdict::Keep;
+        }
+        let mut parts = path.split('/');
+        let name = parts.next_back().unwrap_or(path);
+        if parts.any(|part| NEVER_FOLDERS.contains(&part) || part == ".git")
+            || NEVER_FILES.contains(&path)
+            || NEVER_FILES.contains(&name)
+            || is_temporary(name)
+            || self.exclude.is_match(path)
+        {
+            return Verdict::Ignore;
+        }
+        if !self.wanted(path, name) {
+            return Verdict::Ignore;
+        }
+        if path.split('/').any(is_reserved) { Verdict::Reserved } else { Verdict::Keep }
+    }
+
+    fn wanted(&self, path: &str, name: &str) -> bool {
+        let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+        let extension = extension.as_deref().unwrap_or("");
+        if self.include.is_match(path) || path == "vault-agent.toml" || path.starts_with(&self.skills) {
+            return true;
+        }
+        if let Some(inside) = path.strip_prefix(".obsidian/") {
+            return extension == "json" || (inside.starts_with("snippets/") && extension == "css");
+        }
+        TEXT.contains(&extension) || (self.attachments && ATTACHMENTS.contains(&extension))
+    }
+}
+
+fn globs(key: &'static str, patterns: &[String]) -> Result<GlobSet> {
+    let fail = |value: &str, error: &globset::Error| HistoryError::Pattern {
+        key,
+        value: value.to_owned(),
+        reason: error.kind().to_string(),
+    };
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let folder = pattern.strip_suffix('/').map(|folder| format!("{folder}/**"));
+        let glob = GlobBuilder::new(folder.as_deref().unwrap_or(pattern)).literal_separator(true).build();
+        set.add(glob.map_err(|error| fail(pattern, &error))?);
+    }
+    set.build().map_err(|error| fail("", &error))
+}
+
+/// Temporary files of editors and sync tools, by their names.
+fn is_temporary(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    crate::vault::conflict::is_temporary(name)
+        || lower.ends_with('~')
+        || lower.starts_with(".~")
+        || lower.starts_with("~$")
+        || [".tmp", ".swp", ".swx", ".part", ".crdownload"].iter().any(|end| lower.ends_with(end))
+        || lower.starts_with(".syncthing.")
+        || lower.starts_with("~syncthing~")
+        || lower.starts_with(".goutputstream-")
+        || lower.starts_with(".dropbox")
+}
+
+/// Names that `git fsck --strict` refuses in a tree or reads as its own settings, in the spellings
+/// that HFS+ and NTFS take for the same.
+fn is_reserved(name: &str) -> bool {
+    if name.is_ascii() && !name.starts_with('.') && !name.contains('~') {
+        return false;
+    }
+    // HFS+ ignores these code points when it compares names.
+    let visible: String = name
+        .chars()
+        .filter(|c| !matches!(*c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'))
+        .collect();
+    let lower = visible.to_lowercase();
+    // NTFS drops trailing dots and spaces and what follows a colon.
+    let bare = lower.split(':').next().unwrap_or(&lower).trim_end_matches(['.', ' ']);
+    let short = |long: &str, stem: &str| {
+        bare == long
+            || bare.split_once('~').is_some_and(|(before, digits)| {
+                !digits.is_empty()
+                    && digits.bytes().all(|b| b.is_ascii_digit())
+                    && (before == stem
+                        || before.len() <= 6 && stem.starts_with("gi") && before.starts_with("gi"))
+            })
+    };
+    short(".git", "git")
+        || short(".gitmodules", "gitmod")
+        || short(".gitattributes", "gitatt")
+        || short(".gitignore", "gitign")
+        || short(".mailmap", "mailma")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selection(change: impl FnOnce(&mut Settings)) -> Selection {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        Selection::new(&settings).unwrap()
+    }
+
+    #[test]
+    fn notes_canvases_bases_and_settings_are_kept() {
+        let selection = selection(|_| {});
+        for path in [
+            "a.md",
+            "b/c.MD",
+            "x.canvas",
+            "y.base",
+            "vault-agent.toml",
+            ".obsidian/app.json",
+            ".obsidian/snippets/a.css",
+        ] {
+            assert_eq!(selection.verdict(path), Verdict::Keep, "{path}");
+        }
+        for path in [
+            "a.png",
+            ".git/config",
+            "sub/.git/x.md",
+            ".trash/a.md",
+            ".obsidian/workspace.json",
+            ".syncthing.a.md.tmp",
+            "a.md~",
+            ".obsidian/plugins/x/main.js",
+            "x.exe",
+        ] {
+            assert_eq!(selection.verdict(path), Verdict::Ignore, "{path}");
+        }
+    }
+
+    #[test]
+    fn settings_add_and_take_away_but_never_the_agents_own_notes() {
+        let selection = selection(|settings| {
+            settings.history.include = vec!["*.png".into(), "code/".into()];
+            settings.history.exclude = vec!["private/**".into(), "*.md".into()];
+        });
+        assert_eq!(selection.verdict("a.png"), Verdict::Keep);
+        assert_eq!(selection.verdict("code/deep/x.rs"), Verdict::Keep);
+        assert_eq!(selection.verdict("private/a.canvas"), Verdict::Ignore);
+        assert_eq!(selection.verdict("note.md"), Verdict::Ignore);
+        assert_eq!(selection.verdict("Reminders.md"), Verdict::Keep);
+    }
+
+    #[test]
+    fn names_that_git_reserves_are_told_apart() {
+        let selection = selection(|settings| settings.history.include = vec!["**".into()]);
+        for path in [
+            ".gitmodules",
+            "a/.gitattributes",
+            ".GIT ",
+            "git~1",
+            "x/.g\u{200c}it/y.md",
+            ".git::$INDEX_ALLOCATION",
+        ] {
+            assert_eq!(selection.verdict(path), Verdict::Reserved, "{path:?}");
+        }
+        for path in ["git.md", "gitmodules", ".github/x.md", "a~1.md"] {
+            assert_eq!(selection.verdict(path), Verdict::Keep, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_pattern_is_named() {
+        let mut settings = Settings::default();
+        settings.history.include = vec!["a[".into()];
+        let error = Selection::new(&settings).unwrap_err().to_string();
+        assert!(error.contains("`[history] include`") && error.contains("`a[`"), "{error}");
+    }
+}

@@ -1,0 +1,244 @@
+//! What the bot and the hooks added to their logs, told from what people changed in them.
+//!
+//! The bot (and, of coding agents' sessions, a hook) appends what is said without a word to history (a commit a message would cost more than the
+//! message), and the next snapshot finds it. The logs themselves say what it was: whole events, byte for
+//! byte as this program writes them, with ids that the last snapshot didn't have. So it doesn't matter
+//! which process takes the snapshot, whether the bot was killed before it, or what a person changed in
+//! the same log meanwhile: the events are one commit by `discord`, the rest is people's.
+
+use std::collections::HashSet;
+
+use git2::{ObjectType, Oid};
+
+use super::history::History;
+use super::snapshot::{At, Snapshot};
+use super::subjects::plural;
+use crate::format::log::{self, LogPath, SESSIONS, SessionPath};
+use crate::history::error::Result;
+use crate::history::store::Lock;
+use crate::history::store::Store;
+use crate::history::store::TreeChange;
+use crate::history::store::{CONVERSATION, Message, NAMED, TRANSCRIPT};
+use crate::history::store::{FileState, Mode};
+use crate::vault::{Actor, Why};
+
+/// A log with what the bot added, and nothing that a person did.
+#[derive(Debug, PartialEq, Eq)]
+struct Grown {
+    bytes: Vec<u8>,
+    events: usize,
+}
+
+/// What the bot made of the log `old` on the way to `new`; none where it added nothing.
+fn grown(old: Option<&[u8]>, new: &[u8]) -> Option<Grown> {
+    let log = log::parse(new);
+    let mut bytes = match old {
+        Some(old) => old.to_vec(),
+        None => log.header.as_ref().map(|header| log::render_header(header).into_bytes())?,
+    };
+    if old.is_none() && !new.starts_with(&bytes) {
+        return None;
+    }
+    let known: HashSet<_> = log::parse(&bytes).blocks.into_iter().filter_map(|b| b.event.ulid()).collect();
+    let mut events = 0;
+    for block in log.blocks {
+        let text = log::render_event(&block.event);
+        let is_new = block.event.ulid().is_some_and(|id| !known.contains(&id));
+        if is_new && new[..block.range.end].ends_with(text.as_bytes()) {
+            if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+                bytes.push(b'\n');
+            }
+            bytes.extend(text.as_bytes());
+            events += 1;
+        }
+    }
+    (events > 0 || old.is_none()).then_some(Grown { bytes, events })
+}
+
+/// A log that this program writes: by whom, and of which conversation.
+struct Own {
+    actor: Actor,
+    conversation: String,
+}
+
+/// Conversations that went on since the last snapshot.
+struct Logged {
+    actor: Actor,
+    changes: Vec<TreeChange>,
+    events: usize,
+    conversations: Vec<String>,
+}
+
+impl Logged {
+    fn by(actor: Actor) -> Self {
+        Self { actor, changes: Vec::new(), events: 0, conversations: Vec::new() }
+    }
+
+    fn add(&mut self, path: String, name: String, state: FileState, events: usize) {
+        if !self.conversations.contains(&name) {
+            self.conversations.push(name);
+        }
+        self.events += events;
+        self.changes.push((path, Some(state)));
+    }
+
+    fn message(&self) -> Message {
+        let (events, conversations) = (self.events, self.conversations.len());
+        let subject = match (events, conversations) {
+            (0, _) if self.actor == Actor::Hook => "kept what belongs to a session".to_owned(),
+            (0, _) => format!("began {} {}", self.changes.len(), plural(self.changes.len(), "log")),
+            (_, 1) => format!("logged {events} {} of a conversation", plural(events, "event")),
+            _ => format!("logged {events} {} of {conversations} conversations", plural(events, "event")),
+        };
+        let mut why = Why::new(self.actor, subject).trailer(TRANSCRIPT, events.to_string());
+        for name in self.conversations.iter().take(NAMED) {
+            why = why.trailer(CONVERSATION, name);
+        }
+        Message::new(&why, self.changes.iter().map(|(path, _)| path.as_str()))
+    }
+}
+
+impl History {
+    /// Commits what the bot has added to its logs, and returns what is left for people.
+    pub(super) fn commit_logged<'s>(
+        &self,
+        store: &'s Store,
+        lock: &Lock,
+        at: &mut At<'s>,
+        changes: Vec<TreeChange>,
+        snapshot: &mut Snapshot,
+    ) -> Result<Vec<TreeChange>> {
+        let is_ours = |path: &str| self.own_log(path).is_some() || self.kept_file(path).is_some();
+        if !changes.iter().any(|(path, state)| state.is_some() && is_ours(path)) {
+            return Ok(changes);
+        }
+        let mut gone = HashSet::new();
+        for (path, _) in changes.iter().filter(|(_, state)| state.is_none()) {
+            gone.extend(store.file(at.tree, path)?.map(|state| state.id));
+        }
+        let mut sink = at.sink.take().map_or_else(|| store.sink(0), Ok)?;
+        // What was just written can be read from a pack once the pack is whole.
+        sink.finish()?;
+        let (mut logged, mut theirs) = ([Logged::by(Actor::Discord), Logged::by(Actor::Hook)], Vec::new());
+        for (path, state) in changes {
+            if let (Some(conversation), Some(new)) = (self.kept_file(&path), state)
+                && store.file(at.tree, &path)?.is_none()
+                && !gone.contains(&new.id)
+            {
+                logged[1].add(path, conversation, new, 0);
+                continue;
+            }
+            let Some((own, new, grown)) = self.grown(store, at.tree, &path, state, &gone)? else {
+                theirs.push((path, state));
+                continue;
+            };
+            let without = FileState { id: sink.write(ObjectType::Blob, &grown.bytes)?, ..new };
+            if without != new {
+                theirs.push((path.clone(), state));
+            }
+            if let Some(logged) = logged.iter_mut().find(|logged| logged.actor == own.actor) {
+                logged.add(path, own.conversation, without, grown.events);
+            }
+        }
+        at.sink = Some(sink);
+        for logged in logged.iter().filter(|logged| !logged.changes.is_empty()) {
+            self.commit(store, lock, at, &logged.changes, &logged.message(), snapshot)?;
+        }
+        Ok(theirs)
+    }
+
+    /// The log of ours that stands at `path`, if one may.
+    fn own_log(&self, path: &str) -> Option<Own> {
+        if let Some(place) = LogPath::parse(&self.logs, path).ok().filter(LogPath::is_discord) {
+            let conversation = format!("{}/{}", place.surface, place.context_id);
+            return Some(Own { actor: Actor::Discord, conversation });
+        }
+        let place = SessionPath::parse(&self.logs, path)?;
+        Some(Own { actor: Actor::Hook, conversation: format!("{SESSIONS}/{}", place.project) })
+    }
+
+    /// The conversation that a file beside a session's log belongs to.
+    fn kept_file(&self, path: &str) -> Option<String> {
+        let rest =
+            path.strip_prefix(&self.logs)?.strip_prefix('/')?.strip_prefix(SESSIONS)?.strip_prefix('/')?;
+        let (project, name) = rest.split_once("/files/")?;
+        (!project.contains('/') && !name.contains('/')).then(|| format!("{SESSIONS}/{project}"))
+    }
+
+    /// What we added to the file at `path`; a log that a person moved there counts as theirs.
+    fn grown(
+        &self,
+        store: &Store,
+        base: Oid,
+        path: &str,
+        state: Option<FileState>,
+        gone: &HashSet<Oid>,
+    ) -> Result<Option<(Own, FileState, Grown)>> {
+        let new = state.filter(|state| state.mode != Mode::Link);
+        let (Some(own), Some(new)) = (self.own_log(path), new) else { return Ok(None) };
+        let old = store.file(base, path)?.filter(|old| old.mode != Mode::Link);
+        if old.is_none() && gone.contains(&new.id) {
+            return Ok(None);
+        }
+        let old = old.map(|old| store.blob(old.id)).transpose()?;
+        Ok(grown(old.as_deref(), &store.blob(new.id)?).map(|grown| (own, new, grown)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::log::{Event, EventKind, LogHeader, render_event, render_header};
+
+    fn event(number: u64, content: &str) -> String {
+        let at: jiff::Timestamp = "2026-11-20T10:00:00Z".parse().unwrap();
+        let id = ulid::Ulid::from_parts(number, 7).to_string();
+        let author = "Alice".to_owned();
+        render_event(&Event { kind: EventKind::User, at, author, content: content.to_owned(), id: Some(id) })
+    }
+
+    fn header() -> String {
+        render_header(&LogHeader { surface: "discord-channel".into(), ..LogHeader::default() })
+    }
+
+    fn found(old: Option<&str>, new: &str) -> Option<(String, usize)> {
+        let grown = grown(old.map(str::as_bytes), new.as_bytes())?;
+        Some((String::from_utf8(grown.bytes).unwrap(), grown.events))
+    }
+
+    #[test]
+    fn what_was_appended_is_the_bots() {
+        let old = header() + &event(1, "one");
+        let new = old.clone() + &event(2, "two\n> [!user] three") + &event(3, "");
+        assert_eq!(found(Some(&old), &new), Some((new.clone(), 2)));
+        assert_eq!(found(None, &new), Some((new.clone(), 3)));
+        assert_eq!(found(None, &header()), Some((header(), 0)));
+        assert_eq!(found(Some(&new), &new), None);
+    }
+
+    #[test]
+    fn a_line_that_was_torn_is_ended_by_the_bot() {
+        let old = header() + "torn";
+        let new = old.clone() + "\n" + &event(1, "one");
+        assert_eq!(found(Some(&old), &new), Some((new, 1)));
+    }
+
+    #[test]
+    fn what_a_person_changed_meanwhile_is_none_of_the_bots() {
+        let old = header() + &event(1, "one");
+        let logged = old.clone() + &event(2, "two");
+        for new in [
+            header() + &event(1, "ONE") + &event(2, "two"),
+            header() + "mine\n" + &event(1, "one") + &event(2, "two"),
+            logged.clone() + "mine\n",
+            header() + &event(2, "two"),
+        ] {
+            assert_eq!(found(Some(&old), &new), Some((logged.clone(), 1)), "{new}");
+        }
+        for new in [old.clone() + "mine\n", old.clone() + "\n> [!user] 2026-11-20T10:00:00Z Mallory\n> hi\n"]
+        {
+            assert_eq!(found(Some(&old), &new), None, "{new}");
+        }
+        assert_eq!(found(None, "no log\n"), None);
+    }
+}

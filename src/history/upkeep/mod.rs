@@ -1,0 +1,16 @@
+//! What the daemon does for the history beside its other work.
+//!
+//! - [`snapshotter`]: when a snapshot is taken;
+//! - [`maintain`]: packing now and then;
+//! - [`remote`]: pushing and fetching with the user's own git;
+//! - [`lazy`]: a history that is opened when somebody first needs it.
+
+mod lazy;
+mod maintain;
+mod remote;
+mod snapshotter;
+
+pub use lazy::LazyHistory;
+pub use maintain::{MaintenanceReport, PackPolicy};
+pub use remote::{PushBackoff, fetch_into, push};
+pub use snapshotter::{Batch, Snapshotter, Work};

@@ -1,0 +1,222 @@
+//! The history off the machine: pushed and fetched with the user's own git.
+//!
+//! Their keys, helpers and settings do the talking; we only start `git` with no terminal to ask at, in a
+//! thread of its own, and come back later where it fails. Without a git nothing else suffers.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+
+use git2::Oid;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::history::error::{HistoryError, Result};
+use crate::history::store::Message;
+use crate::history::store::{BRANCH, Store};
+use crate::history::take::History;
+use crate::vault::{Actor, Why};
+
+const FETCHED: &str = "refs/remotes/remote/main";
+
+/// Pushes the branch `main` of the repository `dir` to `remote`.
+///
+/// # Errors
+/// There is no git, or it failed; its own last words are in the error.
+pub fn push(dir: &Path, remote: &str) -> Result<()> {
+    git(dir, &["push", "--quiet", "--", remote, &format!("{BRANCH}:{BRANCH}")])
+}
+
+/// Fetches the branch `main` of `remote` into the repository `dir` and names its newest commit.
+///
+/// # Errors
+/// As [`push`], or there is nothing at the remote.
+pub fn fetch_into(dir: &Path, remote: &str) -> Result<Oid> {
+    git(dir, &["fetch", "--quiet", "--no-tags", "--", remote, &format!("+{BRANCH}:{FETCHED}")])?;
+    let store = Store::open(dir)?;
+    store.repo().refname_to_id(FETCHED).map_err(store.git("find what was fetched"))
+}
+
+fn git(dir: &Path, args: &[&str]) -> Result<()> {
+    let mut command = Command::new("git");
+    command
+        .arg("--git-dir")
+        .arg(dir)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    // Nobody is there to answer; a hook or a repository around the caller is none of ours.
+    command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"] {
+        command.env_remove(name);
+    }
+    if std::env::var_os("GIT_SSH_COMMAND").is_none() {
+        command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
+    }
+    let output = command.output().map_err(HistoryError::NoGit)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let mut last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).rev().take(3).collect();
+    last.reverse();
+    Err(HistoryError::Remote { command: args[0].to_owned(), detail: without_password(&last.join("; ")) })
+}
+
+/// A URL's password is nobody's business in a log.
+fn without_password(text: &str) -> String {
+    let words = text.split(' ').map(|word| {
+        let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
+        let Some((user, host)) = rest.split_once('@') else { return word.to_owned() };
+        let user = user.split(':').next().unwrap_or_default();
+        format!("{scheme}://{user}:***@{host}")
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// When to try again after a failure: a minute, doubling up to six hours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PushBackoff {
+    failures: u32,
+    not_before: Option<Timestamp>,
+}
+
+impl PushBackoff {
+    /// Whether a try is allowed at `now`.
+    pub fn allows(&self, now: Timestamp) -> bool {
+        self.not_before.is_none_or(|at| now >= at)
+    }
+
+    /// Notes how a try ended.
+    pub fn ended(&mut self, succeeded: bool, now: Timestamp) {
+        if succeeded {
+            *self = Self::default();
+            return;
+        }
+        let minutes = 1_i64 << self.failures.min(9);
+        self.failures += 1;
+        let wait = SignedDuration::from_mins(minutes.min(360));
+        self.not_before = Some(now.saturating_add(wait).unwrap_or(now));
+    }
+}
+
+/// Pushes in the background, one at a time.
+#[derive(Debug)]
+pub(crate) struct Pusher {
+    dir: PathBuf,
+    remote: String,
+    backoff: PushBackoff,
+    running: Option<Receiver<(Option<Oid>, Result<()>)>>,
+    pushed: Option<Oid>,
+    warned: bool,
+}
+
+impl Pusher {
+    pub(crate) fn new(dir: PathBuf, remote: String) -> Self {
+        Self { dir, remote, backoff: PushBackoff::default(), running: None, pushed: None, warned: false }
+    }
+
+    /// Starts a push where there is something new and none is under way; never waits.
+    pub(crate) fn push_if_behind(&mut self, now: Timestamp) {
+        self.collect(now);
+        if self.running.is_some() || !self.backoff.allows(now) {
+            return;
+        }
+        let head = Store::open(&self.dir).and_then(|store| store.head()).ok().flatten();
+        if head.is_none() || head == self.pushed {
+            return;
+        }
+        let (sender, receiver) = channel();
+        let (dir, remote) = (self.dir.clone(), self.remote.clone());
+        let started = std::thread::Builder::new().name("history-push".into()).spawn(move || {
+            let _ = sender.send((head, push(&dir, &remote)));
+        });
+        if started.is_ok() {
+            self.running = Some(receiver);
+        }
+    }
+
+    fn collect(&mut self, now: Timestamp) {
+        let Some(running) = &self.running else { return };
+        let result = match running.try_recv() {
+            Err(TryRecvError::Empty) => return,
+            Err(TryRecvError::Disconnected) => None,
+            Ok((head, Ok(()))) => {
+                self.pushed = head;
+                self.warned = false;
+                Some(true)
+            }
+            Ok((_, Err(error))) => {
+                if !self.warned {
+                    tracing::warn!(%error, "the history was not pushed; it will be tried again");
+                }
+                self.warned = true;
+                Some(false)
+            }
+        };
+        self.running = None;
+        self.backoff.ended(result == Some(true), now);
+    }
+}
+
+impl History {
+    /// Takes the remote's history on: on a new machine as our own, else as the past that ours joins, so
+    /// that both stay and a later push is accepted. Names the remote's newest commit.
+    ///
+    /// # Errors
+    /// As [`fetch_into`], or the history can't be written.
+    pub fn adopt_remote(&self, remote: &str) -> Result<Oid> {
+        let fetched = fetch_into(self.dir(), remote)?;
+        let store = self.store();
+        let lock = store.lock()?;
+        store.refresh()?;
+        store.adopt(&lock, fetched)?;
+        let Some(head) = store.head()? else {
+            store.move_branch(&lock, fetched, &[])?;
+            return Ok(fetched);
+        };
+        if store.is_ancestor(fetched, head)? {
+            return Ok(fetched);
+        }
+        if store.is_ancestor(head, fetched)? {
+            store.move_branch(&lock, fetched, &[])?;
+            return Ok(fetched);
+        }
+        let why = Why {
+            actor: Actor::Restore,
+            subject: "joined this machine's history to the remote's".into(),
+            body: None,
+            trailers: vec![("Joins".into(), head.to_string())],
+        };
+        let tree = store.commit(head)?.tree;
+        let message = Message::new(&why, []);
+        store.join(&lock, fetched, head, tree, &message, self.now(), self.zone())?;
+        Ok(fetched)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tries_get_rarer_and_start_over_after_a_success() {
+        let now: Timestamp = "2026-11-21T10:00:00Z".parse().unwrap();
+        let mut backoff = PushBackoff::default();
+        assert!(backoff.allows(now));
+        let mut waits = Vec::new();
+        for _ in 0..11 {
+            backoff.ended(false, now);
+            waits.push(backoff.not_before.unwrap().duration_since(now).as_mins());
+        }
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
+        backoff.ended(true, now);
+        assert!(backoff.allows(now));
+    }
+
+    #[test]
+    fn a_password_never_reaches_a_log() {
+        let said = without_password("fatal: unable to access https://me:secret@host/x.git: no");
+        assert_eq!(said, "fatal: unable to access https://me:***@host/x.git: no");
+    }
+}

@@ -1,0 +1,262 @@
+//! When the daemon takes a snapshot.
+//!
+//! [`Batch`] is the policy, pure: what people change is committed once it has been quiet for two
+//! seconds, and at least every five minutes under steady typing; the whole vault is compared at start
+//! and hourly, and when the watcher lost count. [`Snapshotter`] carries it out, packs now and then, and
+//! pushes in the background. Nothing here sleeps: the daemon asks when to come back.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::remote::Pusher;
+use crate::history::error::Result;
+use crate::history::take::Deletions;
+use crate::history::take::History;
+use crate::history::take::Snapshot;
+use crate::vault::NotePath;
+
+/// So long must it be quiet.
+const QUIET: SignedDuration = SignedDuration::from_secs(2);
+/// At least so often, whoever types.
+const AT_LEAST: SignedDuration = SignedDuration::from_mins(5);
+/// The whole vault is compared so often.
+const SWEEP: SignedDuration = SignedDuration::from_hours(1);
+
+/// What failed is tried again after so long.
+const RETRY: SignedDuration = SignedDuration::from_secs(30);
+
+/// What is to be done now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Work {
+    /// Compare these.
+    Some(BTreeSet<NotePath>),
+    /// Compare everything.
+    All,
+}
+
+/// Changes that wait to become a snapshot.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    dirty: BTreeSet<NotePath>,
+    all: bool,
+    first: Option<Timestamp>,
+    last: Option<Timestamp>,
+    swept: Option<Timestamp>,
+    /// After a failure: when it happened and when to try again.
+    retry: Option<(Timestamp, Timestamp)>,
+}
+
+impl Batch {
+    /// Notes that these paths changed at `now`.
+    pub fn dirty(&mut self, paths: impl IntoIterator<Item = NotePath>, now: Timestamp) {
+        let before = self.dirty.len();
+        self.dirty.extend(paths);
+        if before == 0 && self.dirty.is_empty() {
+            return;
+        }
+        self.first.get_or_insert(now);
+        self.last = Some(now);
+    }
+
+    /// Notes that anything may have changed.
+    pub fn rescan(&mut self, now: Timestamp) {
+        self.all = true;
+        self.first.get_or_insert(now);
+        self.last = Some(now);
+    }
+
+    /// When there is something to do next; in the past where it is due.
+    pub fn next(&self) -> Timestamp {
+        let sweep = self.swept.map_or(Timestamp::MIN, |at| later(at, SWEEP));
+        let next = match (self.first, self.last) {
+            (Some(first), Some(last)) => later(last, QUIET).min(later(first, AT_LEAST)).min(sweep),
+            _ => sweep,
+        };
+        self.retry.map_or(next, |(_, again)| next.max(again))
+    }
+
+    /// Takes what is due at `now`. A clock that went backwards makes everything due.
+    pub fn take(&mut self, now: Timestamp) -> Option<Work> {
+        let failed = self.retry.map(|(failed, _)| failed);
+        let backwards =
+            [self.first, self.swept, failed].into_iter().flatten().any(|at| at > later(now, QUIET));
+        if self.next() > now && !backwards {
+            return None;
+        }
+        let sweep = backwards || self.swept.is_none_or(|at| later(at, SWEEP) <= now);
+        let dirty = std::mem::take(&mut self.dirty);
+        let all = std::mem::take(&mut self.all) || sweep;
+        (self.first, self.last, self.retry) = (None, None, None);
+        if all {
+            self.swept = Some(now);
+            return Some(Work::All);
+        }
+        (!dirty.is_empty()).then_some(Work::Some(dirty))
+    }
+
+    /// Puts back what could not be done, to be tried again after a while.
+    pub fn put_back(&mut self, work: Work, now: Timestamp) {
+        match work {
+            Work::Some(paths) => self.dirty.extend(paths),
+            Work::All => self.all = true,
+        }
+        self.first.get_or_insert(now);
+        self.last.get_or_insert(now);
+        self.swept.get_or_insert(now);
+        self.retry = Some((now, later(now, RETRY)));
+    }
+
+    /// Whether something waits that no snapshot holds yet.
+    pub fn is_pending(&self) -> bool {
+        self.all || !self.dirty.is_empty()
+    }
+}
+
+fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_add(by).unwrap_or(Timestamp::MAX)
+}
+
+/// The daemon's snapshots: fed by the watcher, asked by the loop.
+#[derive(Debug)]
+pub struct Snapshotter {
+    history: Arc<History>,
+    batch: Batch,
+    pusher: Option<Pusher>,
+}
+
+impl Snapshotter {
+    /// Snapshots into `history`, pushed to `remote` where one is set.
+    pub fn new(history: Arc<History>, remote: Option<&str>) -> Self {
+        let pusher = remote.map(|remote| Pusher::new(history.dir().to_owned(), remote.to_owned()));
+        Self { history, batch: Batch::default(), pusher }
+    }
+
+    /// The watcher saw these change.
+    pub fn dirty(&mut self, paths: impl IntoIterator<Item = NotePath>, now: Timestamp) {
+        let kept: Vec<NotePath> = paths.into_iter().collect();
+        self.batch.dirty(kept, now);
+    }
+
+    /// The watcher lost count.
+    pub fn rescan(&mut self, now: Timestamp) {
+        self.batch.rescan(now);
+    }
+
+    /// When to call [`Snapshotter::run`] next.
+    pub fn next(&self) -> Timestamp {
+        self.batch.next()
+    }
+
+    /// Does what is due at `now`: call it from a thread that may block for a moment.
+    ///
+    /// # Errors
+    /// The snapshot could not be taken; it is tried again half a minute later.
+    pub fn run(&mut self, now: Timestamp) -> Result<Option<Snapshot>> {
+        let Some(work) = self.batch.take(now) else { return Ok(None) };
+        let done = match &work {
+            Work::All => self.history.snapshot_all(Deletions::Hold),
+            Work::Some(paths) => self.history.snapshot_paths(paths, Deletions::Hold),
+        };
+        let snapshot = match done {
+            Ok(snapshot) => snapshot,
+            Err(error) => {
+                self.batch.put_back(work, now);
+                return Err(error);
+            }
+        };
+        if work == Work::All
+            && let Err(error) = self.history.maintain()
+        {
+            tracing::warn!(%error, "the history could not be packed; it works on");
+        }
+        if let Some(pusher) = &mut self.pusher {
+            pusher.push_if_behind(now);
+        }
+        Ok(Some(snapshot))
+    }
+
+    /// What a person should hear of the repository, once.
+    pub fn take_notice(&self) -> Option<String> {
+        self.history.take_notice()
+    }
+
+    /// Takes what waits, whatever the time: before the daemon ends.
+    ///
+    /// # Errors
+    /// The snapshot could not be taken.
+    pub fn flush(&mut self) -> Result<Option<Snapshot>> {
+        if !self.batch.is_pending() {
+            return Ok(None);
+        }
+        self.history.snapshot_all(Deletions::Hold).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_000_000 + seconds).unwrap()
+    }
+
+    fn note(name: &str) -> NotePath {
+        NotePath::new(name).unwrap()
+    }
+
+    fn swept() -> Batch {
+        let mut batch = Batch::default();
+        assert_eq!(batch.take(at(0)), Some(Work::All));
+        batch
+    }
+
+    #[test]
+    fn two_quiet_seconds_end_a_batch() {
+        let mut batch = swept();
+        batch.dirty([note("a.md")], at(10));
+        batch.dirty([note("b.md")], at(11));
+        assert_eq!(batch.take(at(12)), None);
+        assert_eq!(batch.next(), at(13));
+        assert_eq!(batch.take(at(13)), Some(Work::Some([note("a.md"), note("b.md")].into())));
+        assert_eq!(batch.take(at(20)), None);
+    }
+
+    #[test]
+    fn steady_typing_is_kept_every_five_minutes() {
+        let mut batch = swept();
+        let mut taken = Vec::new();
+        for second in 1..=700 {
+            batch.dirty([note("a.md")], at(second));
+            if batch.take(at(second)).is_some() {
+                taken.push(second);
+            }
+        }
+        assert_eq!(taken, [301, 602]);
+    }
+
+    #[test]
+    fn everything_is_compared_at_start_hourly_and_when_count_was_lost() {
+        let mut batch = swept();
+        batch.rescan(at(100));
+        assert_eq!(batch.take(at(102)), Some(Work::All));
+        assert_eq!(batch.take(at(3_701)), None);
+        assert_eq!(batch.take(at(3_702)), Some(Work::All));
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_delays_nothing() {
+        let mut batch = swept();
+        batch.dirty([note("a.md")], at(5_000));
+        assert_eq!(batch.take(at(-9_000)), Some(Work::All));
+    }
+
+    #[test]
+    fn what_failed_is_tried_again_later() {
+        let mut batch = swept();
+        batch.put_back(Work::Some([note("a.md")].into()), at(10));
+        assert_eq!(batch.take(at(20)), None);
+        assert!(batch.take(at(43)).is_some());
+    }
+}

@@ -1,0 +1,306 @@
+//! What the history proves, commit by commit.
+//!
+//! Logs were only ever appended to; each write of the agent touched only what its trailers say; every
+//! one-off reminder that the scheduler removed has a delivery; ids never changed. Each breach is named
+//! with its commit, file and line. Restores are a person's word and may put anything back.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use similar::{ChangeTag, TextDiff};
+
+use crate::config::Paths;
+use crate::format::reminder::{Parsed, Recur, Reminder, parse, parse_line};
+use crate::history::error::Result;
+use crate::history::read::FileDiff;
+use crate::history::read::{Filter, Record};
+use crate::history::restore::{body, lines};
+use crate::history::store::short_id;
+use crate::history::store::{ALL_NOTES, Message};
+use crate::history::take::History;
+
+/// The reminder on a line, with its terminator or without.
+fn reminder_of(line: &[u8]) -> Option<Reminder> {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    match parse_line(text.strip_suffix(b"\r").unwrap_or(text)) {
+        Parsed::Reminder(reminder) => Some(reminder),
+        _ => None,
+    }
+}
+
+/// Whether the line is a reminder that has no id yet.
+fn is_without_id(line: &[u8]) -> bool {
+    reminder_of(line).is_some_and(|reminder| reminder.id.is_none())
+}
+
+/// Whether both lines are one recurring reminder, before it had an id and after it moved on with one.
+fn is_moved(before: &[u8], after: &[u8]) -> bool {
+    let same = |a: &Reminder, b: &Reminder| a.msg == b.msg && a.recur == b.recur && a.time == b.time;
+    is_without_id(before) && reminder_of(before).zip(reminder_of(after)).is_some_and(|(a, b)| same(&a, &b))
+}
+
+/// One breach of a promise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// The commit's short id.
+    pub commit: String,
+    /// When.
+    pub time: Timestamp,
+    /// Who, as the commit says.
+    pub actor: String,
+    /// Which promise: `append-only`, `only-what-it-says`, `delivered` or `ids`.
+    pub rule: &'static str,
+    /// The note.
+    pub path: String,
+    /// The 1-based line, in the state after the commit, or before it where the line is gone.
+    pub line: usize,
+    /// What happened, in words.
+    pub detail: String,
+}
+
+/// What an audit found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct AuditReport {
+    /// How many commits were looked at.
+    pub commits: usize,
+    /// How many of them were the agent's.
+    pub agent_commits: usize,
+    /// The breaches, oldest first.
+    pub violations: Vec<Violation>,
+}
+
+/// What the audit asks about a delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryRecord<'a> {
+    /// The reminder's id.
+    pub id: &'a str,
+    /// The local date and time that it was due.
+    pub local: jiff::civil::DateTime,
+    /// The commit's trailers.
+    pub message: &'a Message,
+}
+
+/// Whether a delivery is on record; `None` where there is no journal that goes so far back.
+pub type Delivered<'a> = &'a dyn Fn(&DeliveryRecord<'_>) -> Option<bool>;
+
+/// Goes through the whole history.
+///
+/// # Errors
+/// The history can't be read.
+pub fn audit(history: &History, paths: &Paths, delivered: Delivered<'_>) -> Result<AuditReport> {
+    let mut report = AuditReport::default();
+    let mut found = Vec::new();
+    history.log(&Filter::default(), |record| {
+        report.commits += 1;
+        report.agent_commits += usize::from(record.commit.message.actor() != "human");
+        let mut judge = Judge { record: &record, paths, delivered, found: Vec::new() };
+        // The first snapshot has nothing to compare with.
+        if record.commit.parent.is_some() {
+            judge.scope();
+            for change in record.changes.iter().filter(|change| judge_worthy(&change.path, paths)) {
+                if change.old.is_some() {
+                    judge.file(&history.file_diff(change)?);
+                }
+            }
+        }
+        found.push(judge.found);
+        Ok(std::ops::ControlFlow::Continue(()))
+    })?;
+    report.violations = found.into_iter().rev().flatten().collect();
+    Ok(report)
+}
+
+fn judge_worthy(path: &str, paths: &Paths) -> bool {
+    path == paths.reminders || is_log(path, paths)
+}
+
+fn is_log(path: &str, paths: &Paths) -> bool {
+    let folder = paths.logs.trim_end_matches('/');
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && path.ends_with(".md")
+}
+
+struct Judge<'a> {
+    record: &'a Record,
+    paths: &'a Paths,
+    delivered: Delivered<'a>,
+    found: Vec<Violation>,
+}
+
+impl Judge<'_> {
+    fn message(&self) -> &Message {
+        &self.record.commit.message
+    }
+
+    fn breach(&mut self, rule: &'static str, path: &str, line: usize, detail: String) {
+        let commit = &self.record.commit;
+        self.found.push(Violation {
+            commit: short_id(commit.id),
+            time: commit.time,
+            actor: commit.message.actor().to_owned(),
+            rule,
+            path: path.to_owned(),
+            line,
+            detail,
+        });
+    }
+
+    /// An agent's commit touches the notes that it names and no other.
+    fn scope(&mut self) {
+        let message = self.message();
+        if message.actor() == "human" || message.trailer(ALL_NOTES).is_some() {
+            return;
+        }
+        let named: Vec<String> = message.notes().collect();
+        let strays: Vec<String> = self
+            .record
+            .changes
+            .iter()
+            .filter(|change| !named.contains(&change.path))
+            .map(|change| change.path.clone())
+            .collect();
+        for path in strays {
+            self.breach(
+                "only-what-it-says",
+                &path,
+                1,
+                "the agent's commit changed this note without naming it".into(),
+            );
+        }
+    }
+
+    fn file(&mut self, diff: &FileDiff) {
+        let bytes =
+            |side: &Option<(crate::history::Mode, Vec<u8>)>| side.as_ref().map(|(_, bytes)| bytes.clone());
+        let (old, new) = (bytes(&diff.old).unwrap_or_default(), bytes(&diff.new));
+        let is_restore = self.message().actor() == "restore";
+        if is_log(&diff.path, self.paths) {
+            if !is_restore {
+                self.appended(&diff.path, &old, new.as_deref());
+            }
+            return;
+        }
+        let new = new.unwrap_or_default();
+        self.only_named_lines(&diff.path, &old, &new);
+        self.reminders(&diff.path, &old, &new, is_restore);
+    }
+
+    fn appended(&mut self, path: &str, old: &[u8], new: Option<&[u8]>) {
+        let Some(new) = new else {
+            return self.breach("append-only", path, 1, "the log was deleted".into());
+        };
+        if !new.starts_with(old) {
+            let same = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+            let line = 1 + old[..same].iter().filter(|byte| **byte == b'\n').count();
+            self.breach("append-only", path, line, "what was written in the log was changed".into());
+        }
+    }
+
+    /// An agent's commit that names reminders changes their lines and no other.
+    fn only_named_lines(&mut self, path: &str, old: &[u8], new: &[u8]) {
+        let message = self.message();
+        let ids: Vec<String> =
+            message.all("Reminder").filter(|id| id.starts_with("rid_")).map(str::to_owned).collect();
+        if matches!(message.actor(), "human" | "restore") || ids.is_empty() {
+            return;
+        }
+        let (old, new) = (lines(old), lines(new));
+        let changes = changed(&old, &new);
+        let about = |line: &[u8]| ids.iter().any(|id| crate::history::restore::has_id(line, id));
+        let added: Vec<&[u8]> = changes.iter().filter(|c| c.0 == ChangeTag::Insert).map(|c| c.2).collect();
+        let mut strays = Vec::new();
+        // A reminder that was due before it had an id was told with one that its line never bore.
+        let mut unwritten =
+            ids.iter().filter(|id| !changes.iter().any(|c| crate::history::restore::has_id(c.2, id))).count();
+        for (tag, number, line) in &changes {
+            // A line that gets its id has none before.
+            let gains = *tag == ChangeTag::Delete
+                && added
+                    .iter()
+                    .any(|new| about(new) && (without_id(new) == without_id(line) || is_moved(line, new)));
+            let is_blank = line.iter().all(u8::is_ascii_whitespace);
+            let same_but_end = added.iter().any(|other| other == line)
+                && changes.iter().any(|c| c.0 == ChangeTag::Delete && c.2 == *line);
+            if about(line) || gains || is_blank || same_but_end {
+                continue;
+            }
+            if *tag == ChangeTag::Delete && unwritten > 0 && is_without_id(line) {
+                unwritten -= 1;
+            } else {
+                strays.push((*number, String::from_utf8_lossy(line).into_owned()));
+            }
+        }
+        for (number, line) in strays {
+            let detail = format!("the commit is about {} and changed another line: `{line}`", ids.join(", "));
+            self.breach("only-what-it-says", path, number, detail);
+        }
+    }
+
+    fn reminders(&mut self, path: &str, old: &[u8], new: &[u8], is_restore: bool) {
+        let (before, after) = (by_id(old), by_id(new));
+        if self.message().actor() == "scheduler" {
+            for (id, (line, reminder)) in &before {
+                if after.contains_key(id) || reminder.recur != Recur::None {
+                    continue;
+                }
+                let message = self.message().clone();
+                let local = reminder.date.to_datetime(reminder.time);
+                let record = DeliveryRecord { id, local, message: &message };
+                let named = message.trailer("Delivery").is_some();
+                if !named || (self.delivered)(&record) == Some(false) {
+                    let detail =
+                        format!("the scheduler removed `{id}`, and there is no delivery of it on record");
+                    self.breach("delivered", path, *line, detail);
+                }
+            }
+        }
+        if is_restore {
+            return;
+        }
+        for (id, (line, reminder)) in &after {
+            if before.contains_key(id) {
+                continue;
+            }
+            let same =
+                before.iter().find(|(old, (_, was))| !after.contains_key(*old) && is_same(was, reminder));
+            if let Some((was, _)) = same {
+                self.breach("ids", path, *line, format!("the id `{was}` became `{id}`"));
+            }
+        }
+    }
+}
+
+fn is_same(a: &Reminder, b: &Reminder) -> bool {
+    a.date == b.date && a.time == b.time && a.recur == b.recur && a.msg == b.msg
+}
+
+fn by_id(bytes: &[u8]) -> BTreeMap<String, (usize, Reminder)> {
+    let reminders = parse(bytes).reminders.into_iter();
+    reminders
+        .filter_map(|line| Some((line.reminder.id.as_ref()?.to_string(), (line.line, line.reminder))))
+        .collect()
+}
+
+/// The lines that differ, each with its number in the text it is from.
+fn changed<'a>(old: &[&'a [u8]], new: &[&'a [u8]]) -> Vec<(ChangeTag, usize, &'a [u8])> {
+    let old: Vec<&[u8]> = old.iter().map(|line| body(line)).collect();
+    let new: Vec<&[u8]> = new.iter().map(|line| body(line)).collect();
+    let diff = TextDiff::from_slices(&old, &new);
+    let differing = diff.iter_all_changes().filter(|change| change.tag() != ChangeTag::Equal);
+    differing
+        .map(|change| {
+            let (at, line) = match (change.old_index(), change.new_index()) {
+                (_, Some(at)) => (at, new[at]),
+                (Some(at), None) => (at, old[at]),
+                (None, None) => (0, &[][..]),
+            };
+            (change.tag(), at + 1, line)
+        })
+        .collect()
+}
+
+/// The line's words without its id.
+fn without_id(line: &[u8]) -> Vec<Vec<u8>> {
+    let words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty() && !word.starts_with(b"id="));
+    words.map(<[u8]>::to_vec).collect()
+}

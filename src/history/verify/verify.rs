@@ -1,0 +1,309 @@
+//! Whether the history is whole, and still the one that was written.
+//!
+//! Three looks, each deeper than the one before. All compare the branch with the list of snapshots that is
+//! kept outside the repository ([`known`](crate::history::store::ledger)) and find what makes plain git show another history
+//! than ours. Then the objects: that those of the newest snapshot and of the last thousand are there
+//! ([`Look::Recent`]); that all are there ([`Look::Present`]); that all are there, can be read, and are what
+//! their ids say ([`Look::Whole`]). Nothing is changed, but for what the next snapshot would set right
+//! anyway.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use git2::{ErrorCode, ObjectType, Oid};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::history::error::Result;
+use crate::history::read::show;
+use crate::history::store::Account;
+use crate::history::store::short_id;
+use crate::history::store::{BRANCH, Store};
+use crate::history::take::History;
+use crate::history::take::plural;
+
+/// How many of the last snapshots [`Look::Recent`] looks at.
+const RECENT: usize = 1_000;
+/// As many of a kind are named one by one.
+const NAMED: usize = 50;
+
+/// How deep a look goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Look {
+    /// The list, and that what the last snapshots hold is there.
+    Recent,
+    /// The list, and that everything is there.
+    Present,
+    /// The list, and that everything can be read and is what its id says.
+    Whole,
+}
+
+/// Something that is wrong with the history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Flaw {
+    /// `rewritten`, `missing`, `damaged` or `foreign`.
+    pub kind: &'static str,
+    /// The snapshot or object; empty where it is the repository as a whole.
+    pub id: String,
+    /// The file whose text it is, or the folder.
+    pub path: Option<String>,
+    /// What is wrong, in words.
+    pub detail: String,
+}
+
+/// What a look found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// How many snapshots were looked at.
+    pub snapshots: usize,
+    /// How many objects: snapshots, folders, texts.
+    pub objects: usize,
+    /// What is wrong.
+    pub flaws: Vec<Flaw>,
+    /// What bounds the proof: since when there is a list, when the history began anew.
+    pub notes: Vec<String>,
+}
+
+impl History {
+    /// Looks whether the history is whole and still the one that was written.
+    ///
+    /// # Errors
+    /// The repository can't be opened or locked. What is damaged in it is no error but a flaw.
+    pub fn verify(&self, look: Look) -> Result<Verification> {
+        drop(self.store());
+        // A store of its own: the other one remembers what it has read.
+        let store = Store::open(self.dir())?;
+        let (head, account) = {
+            let _lock = store.lock()?;
+            (store.head()?, Account::of(&store.known.lines()?))
+        };
+        let show = |at: Timestamp| show(at, self.zone());
+        let mut walk = Walk {
+            store: &store,
+            look,
+            found: Verification::default(),
+            seen: HashSet::new(),
+            reached: Vec::new(),
+        };
+        walk.bounds(&account, &show);
+        walk.moved(&account, &show);
+        walk.foreign();
+        if let Some(head) = head {
+            walk.snapshots(head);
+        }
+        if look >= Look::Present {
+            walk.compare(&account, head);
+        }
+        walk.found.objects = walk.seen.len();
+        Ok(walk.found)
+    }
+
+    /// Takes the history as it is now: what was changed before counts no more.
+    ///
+    /// # Errors
+    /// The repository can't be locked, or the list can't be written.
+    pub fn accept_as_it_is(&self) -> Result<()> {
+        let store = self.store();
+        let lock = store.lock()?;
+        store.accept(&lock)
+    }
+
+    /// Tries to write as a snapshot would, and leaves nothing behind.
+    ///
+    /// # Errors
+    /// It can't be written; why, in words.
+    pub fn probe(&self) -> Result<()> {
+        let store = self.store();
+        let lock = store.lock()?;
+        store.probe(&lock)
+    }
+}
+
+struct Walk<'a> {
+    store: &'a Store,
+    look: Look,
+    found: Verification,
+    seen: HashSet<Oid>,
+    /// The snapshots, as far as they could be read.
+    reached: Vec<Oid>,
+}
+
+impl Walk<'_> {
+    fn flaw(&mut self, kind: &'static str, id: Option<Oid>, path: Option<&str>, detail: String) {
+        let id = id.map(|id| id.to_string()).unwrap_or_default();
+        self.found.flaws.push(Flaw { kind, id, path: path.map(str::to_owned), detail });
+    }
+
+    /// What the list can't speak of.
+    fn bounds(&mut self, account: &Account, show: &impl Fn(Timestamp) -> String) {
+        let notes = &mut self.found.notes;
+        if let Some(at) = account.accepted {
+            notes.push(format!(
+                "a person took the history as it was on {}; nothing is proved of before",
+                show(at)
+            ));
+        } else if let Some(at) = account.adopted {
+            notes.push(format!(
+                "the list of snapshots begins on {}: whether any was rewritten before can't be told",
+                show(at)
+            ));
+        }
+        for at in &account.anew {
+            notes.push(format!("`history.git` was gone on {}, and a new history began", show(*at)));
+        }
+    }
+
+    fn moved(&mut self, account: &Account, show: &impl Fn(Timestamp) -> String) {
+        for (at, expected, found) in &account.moved {
+            let was = expected.map_or_else(|| "nothing".to_owned(), short_id);
+            let detail = format!(
+                "on {} the history ended at {} where {was} was: another program has rewritten it",
+                show(*at),
+                short_id(*found)
+            );
+            self.flaw("rewritten", Some(*found), None, detail);
+        }
+        for at in &account.put_back {
+            let detail =
+                format!("on {} the branch `main` was gone; it was put back to where it had been", show(*at));
+            self.flaw("rewritten", None, None, detail);
+        }
+    }
+
+    /// What makes plain git show another history than ours.
+    fn foreign(&mut self) {
+        let dir = self.store.dir();
+        let head = std::fs::read_to_string(dir.join("HEAD")).unwrap_or_default();
+        if head.trim() != format!("ref: {BRANCH}") {
+            let detail = format!("`HEAD` doesn't name the branch `main` but `{}`", head.trim());
+            self.flaw("foreign", None, None, detail);
+        }
+        for (file, what) in [
+            ("info/grafts", "grafts: plain git shows other parents than the snapshots have"),
+            ("shallow", "a shallow boundary: plain git shows no snapshot before it"),
+            ("objects/info/alternates", "alternates: objects are read from another repository"),
+        ] {
+            if dir.join(file).exists() {
+                self.flaw("foreign", None, None, format!("`{file}` is there: {what}"));
+            }
+        }
+        let replaced = self.store.repo().references_glob("refs/replace/*");
+        let names: Vec<String> = replaced
+            .into_iter()
+            .flat_map(|mut refs| refs.names().flatten().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        for name in names {
+            let id = Oid::from_str(name.trim_start_matches("refs/replace/")).ok();
+            self.flaw(
+                "foreign",
+                id,
+                None,
+                format!("`{name}` is there: plain git shows something else in its place"),
+            );
+        }
+    }
+
+    fn snapshots(&mut self, head: Oid) {
+        let mut commits = Vec::new();
+        let limit = if self.look == Look::Recent { RECENT } else { usize::MAX };
+        self.store.ancestry(head, |id| {
+            commits.push(id);
+            if commits.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        for id in commits {
+            self.found.snapshots += 1;
+            self.seen.insert(id);
+            let tree = match self.check(id, ObjectType::Commit, true) {
+                Ok(()) => self.store.commit(id).map(|commit| commit.tree).ok(),
+                Err((kind, words)) => {
+                    self.flaw(kind, Some(id), None, format!("the snapshot {} {words}", short_id(id)));
+                    None
+                }
+            };
+            if let Some(tree) = tree {
+                self.folder(tree, "", id);
+            }
+            self.reached.push(id);
+        }
+    }
+
+    fn folder(&mut self, id: Oid, path: &str, snapshot: Oid) {
+        if id == crate::history::store::empty_tree() || !self.seen.insert(id) {
+            return;
+        }
+        let shown = if path.is_empty() { "the vault" } else { path.trim_end_matches('/') };
+        let read = self.check(id, ObjectType::Tree, true);
+        let tree = read.and_then(|()| self.store.repo().find_tree(id).map_err(|error| damaged(&error)));
+        let tree = match tree {
+            Ok(tree) => tree,
+            Err((kind, words)) => {
+                let detail = format!("the list of `{shown}` in the snapshot {} {words}", short_id(snapshot));
+                return self.flaw(kind, Some(id), Some(shown), detail);
+            }
+        };
+        for entry in tree.iter() {
+            let path = format!("{path}{}", String::from_utf8_lossy(entry.name_bytes()));
+            if entry.kind() == Some(ObjectType::Tree) {
+                self.folder(entry.id(), &format!("{path}/"), snapshot);
+            } else if self.seen.insert(entry.id())
+                && let Err((kind, words)) = self.check(entry.id(), ObjectType::Blob, self.look == Look::Whole)
+            {
+                let detail = format!("the text of `{path}` in the snapshot {} {words}", short_id(snapshot));
+                self.flaw(kind, Some(entry.id()), Some(&path), detail);
+            }
+        }
+    }
+
+    /// Whether an object is there; with `read` also whether it can be read and is what its id says.
+    fn check(&self, id: Oid, kind: ObjectType, read: bool) -> Result<(), (&'static str, String)> {
+        const MISSING: (&str, &str) = ("missing", "is missing");
+        let missing = || (MISSING.0, MISSING.1.to_owned());
+        let odb = self.store.repo().odb().map_err(|error| damaged(&error))?;
+        if !read {
+            return if odb.exists(id) { Ok(()) } else { Err(missing()) };
+        }
+        let hex = id.to_string();
+        let is_file = || self.store.dir().join("objects").join(&hex[..2]).join(&hex[2..]).exists();
+        let object = odb.read(id).map_err(|error| match error.code() {
+            ErrorCode::NotFound if !is_file() => missing(),
+            _ => damaged(&error),
+        })?;
+        if object.kind() != kind || Oid::hash_object(kind, object.data()).ok() != Some(id) {
+            return Err(("damaged", "is damaged: it is not what its id says".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Which snapshots of the list are gone, and which of the branch are in no list.
+    fn compare(&mut self, account: &Account, head: Option<Oid>) {
+        let reached: HashSet<Oid> = self.reached.iter().copied().collect();
+        let listed: HashSet<Oid> = account.ids.iter().copied().collect();
+        let gone: Vec<Oid> = account.ids.iter().copied().filter(|id| !reached.contains(id)).collect();
+        let strange: Vec<Oid> = self.reached.iter().copied().filter(|id| !listed.contains(id)).collect();
+        for id in gone.iter().take(NAMED) {
+            let detail = match self.store.commit(*id) {
+                Ok(commit) => format!(
+                    "the snapshot {} (\"{}\") was taken out of the history; it is still in the repository",
+                    short_id(*id),
+                    commit.message.subject
+                ),
+                Err(_) => format!("the snapshot {} was taken out of the history and is gone", short_id(*id)),
+            };
+            self.flaw("rewritten", Some(*id), None, detail);
+        }
+        for id in strange.iter().take(NAMED) {
+            let subject = self.store.commit(*id).map(|commit| commit.message.subject).unwrap_or_default();
+            let detail =
+                format!("the snapshot {} (\"{subject}\") was not made by vault-agent", short_id(*id));
+            self.flaw("rewritten", Some(*id), None, detail);
+        }
+        let more = gone.len().saturating_sub(NAMED) + strange.len().saturating_sub(NAMED);
+        if more > 0 {
+            self.flaw("rewritten", head, None, format!("and {more} more {}", plural(more, "snapshot")));
+        }
+    }
+}
+
+fn damaged(error: &git2::Error) -> (&'static str, String) {
+    ("damaged", format!("is damaged: {}", error.message()))
+}
