@@ -5,7 +5,8 @@ use super::input::Input;
 use super::output::Answer;
 use super::summary::working;
 use super::transcript::{Transcript, read_tail};
-use super::{HookError, home, origin};
+use super::context::{home, origin};
+use super::error::HookError;
 use crate::memory::working::{is_on, write_working};
 use crate::workspace::Workspace;
 

@@ -5,7 +5,8 @@ use super::output::Answer;
 use super::session::Sessions;
 use super::summary::topic;
 use super::transcript::{Transcript, read_head, read_tail};
-use super::{HookError, home, origin};
+use super::context::{home, origin};
+use super::error::HookError;
 use crate::format::invisible;
 use crate::memory::Scope;
 use crate::workspace::Workspace;
@@ -24,7 +25,7 @@ pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookEr
         None => Default::default(),
     };
     let session = Sessions::new(&workspace.dirs.cache).load(input.session());
-    let scope = super::scope(input);
+    let scope = super::context::scope(input);
     let Some(line) = line(input.session(), &head, &tail, &session.links, session.turn) else {
         return Ok(Answer::nothing());
     };

@@ -6,7 +6,7 @@
 use crate::config::Settings;
 use crate::search::give::choose::{Injection, Memory};
 
-use super::Event;
+use super::event::Event;
 use super::output::{Answer, HOST_LIMIT, units};
 
 /// Stands before the literal line and the JSON of the agent specification.

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::Event;
+use super::event::Event;
 use super::json::{self, JsonError, Kind, Node};
 use super::layout::Style;
 use super::tool;

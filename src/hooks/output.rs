@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Event;
+use super::event::Event;
 
 /// The host's own limit for one hook's output.
 pub const HOST_LIMIT: usize = 10_000;

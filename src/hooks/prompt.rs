@@ -7,7 +7,8 @@ use super::input::Input;
 use super::output::Answer;
 use super::patience::PATIENCE;
 use super::session::Sessions;
-use super::{Event, HookError};
+use super::error::HookError;
+use super::event::Event;
 use crate::capture::sentences::content;
 use crate::config::Paths;
 use crate::memory::{Scope, is_visible};
@@ -30,7 +31,7 @@ const MOST_WORDS: usize = 24;
 
 /// Answers a prompt that the gate let through.
 pub(super) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result<Answer, HookError> {
-    let scopes = super::scopes(input);
+    let scopes = super::context::scopes(input);
     let found = find(workspace, input.prompt.as_deref().unwrap_or_default(), &scopes)?;
     let sessions = Sessions::new(&workspace.dirs.cache);
     let mut session = sessions.load(input.session());
@@ -111,7 +112,7 @@ fn by_words(index: &Index, prompt: &str, paths: &Paths) -> Result<Vec<Hit>, Inde
 
 /// What makes a memory the same one: lines move when a note is edited, words stay.
 fn name(hit: &Hit) -> String {
-    super::memory_name(&hit.path, &hit.text)
+    super::context::memory_name(&hit.path, &hit.text)
 }
 
 fn memory(hit: &Hit) -> Memory {

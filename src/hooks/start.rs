@@ -8,7 +8,9 @@ use super::given::given;
 use super::input::Input;
 use super::output::Answer;
 use super::session::Sessions;
-use super::{Event, HookError, memory_name};
+use super::context::memory_name;
+use super::error::HookError;
+use super::event::Event;
 use crate::format::invisible;
 use crate::format::pinned::Target;
 use crate::memory::{Listed, ListedSection, Scope, pins::Pin, session_context};
@@ -37,7 +39,7 @@ pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookEr
         let text = unframed(&invisible::strip(&text));
         before = Some(before.map_or_else(|| text.clone(), |before| format!("{before}\n\n{text}")));
     }
-    let memories = top(workspace, &super::scopes(input))?;
+    let memories = top(workspace, &super::context::scopes(input))?;
     let (text, count) = given(Event::SessionStart, before.as_deref(), &memories, &workspace.settings);
     for memory in &memories[..count] {
         // Every session is given these: that is no use of any of them.

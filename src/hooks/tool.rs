@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Event;
+use super::event::Event;
 
 /// The tool's name.
 pub const TOOL: &str = "vault_agent_hook";

@@ -5,20 +5,16 @@
 //! beginning of an event behind; the next one finds that what it has to write begins so, and writes the rest.
 
 use std::collections::HashSet;
-use std::io::{BufRead, BufReader};
 
 use jiff::Timestamp;
 use ulid::Ulid;
 
-use super::ArchiveError;
+use super::marks::{GOES_ON, each_line, goes_on_from, name_in};
 use super::shelf::Shelf;
+use crate::hooks::error::ArchiveError;
 use crate::format::log::{self, Event, EventKind, LogHeader};
 use crate::vault::{Editor, NotePath, Vault};
 
-/// How the event begins that says which log a session goes on from.
-const GOES_ON: &str = "Goes on from [[";
-/// The bits of a name.
-const NAME: u128 = (1 << 80) - 1;
 /// A longer beginning of an event is none: a person has written it. In bytes.
 const MOST_TORN: usize = 32 << 20;
 
@@ -51,7 +47,7 @@ impl Book {
             None => (project.to_owned(), shelf.log(project, name)?),
         };
         let header = LogHeader {
-            surface: super::super::CLIENT.to_owned(),
+            surface: crate::hooks::context::CLIENT.to_owned(),
             context_id: project.clone(),
             ..LogHeader::default()
         };
@@ -204,48 +200,5 @@ impl Held {
             true
         })?;
         Ok(held)
-    }
-}
-
-/// The name of the first piece that was said in a log, which may go on from another.
-pub fn first(vault: &Vault, path: &NotePath) -> Option<u128> {
-    let (mut found, mut is_link) = (None, false);
-    let read = each_line(vault, path, |line| {
-        is_link |= goes_on_from(line).is_some();
-        if let Some(name) = name_in(line) {
-            found = Some(name).filter(|_| !std::mem::take(&mut is_link));
-        }
-        found.is_none()
-    });
-    read.ok().and(found)
-}
-
-/// The name in the line of a block's id, which is whole.
-fn name_in(line: &[u8]) -> Option<u128> {
-    let id = line.strip_prefix(b"^")?.strip_suffix(b"\n")?;
-    let id = std::str::from_utf8(id).ok()?.trim_end();
-    Some(Ulid::from_string(id).ok()?.0 & NAME)
-}
-
-fn goes_on_from(line: &[u8]) -> Option<String> {
-    let rest = line.strip_prefix(b"> ")?.strip_prefix(GOES_ON.as_bytes())?;
-    let rest = std::str::from_utf8(rest).ok()?;
-    Some(rest.split_once("]]")?.0.to_owned())
-}
-
-/// Hands over the lines of a note, with their line breaks, until `take` wants no more.
-fn each_line(
-    vault: &Vault,
-    path: &NotePath,
-    mut take: impl FnMut(&[u8]) -> bool,
-) -> Result<(), ArchiveError> {
-    let mut file = BufReader::with_capacity(256 << 10, vault.open_note(path)?);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = file.read_until(b'\n', &mut line).map_err(ArchiveError::Log)?;
-        if read == 0 || !take(&line) {
-            return Ok(());
-        }
     }
 }

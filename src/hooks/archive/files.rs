@@ -2,8 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-use super::ArchiveError;
 use super::shelf::Shelf;
+use crate::hooks::error::ArchiveError;
 use crate::vault::Editor;
 
 /// A longer text has a file of its own, in bytes.

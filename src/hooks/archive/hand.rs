@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::input::Input;
-use super::super::{Event, HookError, Place, home};
-use super::{ArchiveError, Report, Request, archive, sweep};
+use super::{Report, Request, archive, sweep};
+use crate::hooks::context::{Place, home};
+use crate::hooks::error::{ArchiveError, HookError};
+use crate::hooks::event::Event;
+use crate::hooks::input::Input;
 use crate::memory::{PROJECT_VARIABLE, SCOPE_VARIABLE};
 use crate::workspace::Workspace;
 

@@ -13,6 +13,7 @@ pub mod entry;
 mod files;
 pub mod hand;
 mod lines;
+mod marks;
 pub mod mask;
 mod pass;
 pub mod shelf;
@@ -21,14 +22,13 @@ mod state;
 pub mod summaries;
 
 use std::fs::{File, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::vault::{EditError, PathError, VaultError};
 use crate::workspace::Workspace;
+pub use crate::hooks::error::ArchiveError;
 use pass::Pass;
 use shelf::{Shelf, log_name};
 use state::States;
@@ -68,35 +68,6 @@ pub struct Report {
     pub logs: Vec<(String, usize)>,
     /// Whether there is more to be read: the time was up.
     pub is_left: bool,
-}
-
-/// A session can't be kept.
-#[derive(Debug, thiserror::Error)]
-pub enum ArchiveError {
-    /// The transcript.
-    #[error("the transcript can't be read: {0}")]
-    Transcript(io::Error),
-    /// There is none.
-    #[error("there is no such transcript")]
-    NotThere,
-    /// The log.
-    #[error("the session's log can't be read: {0}")]
-    Log(io::Error),
-    /// The lock.
-    #[error("the session can't be locked: {0}")]
-    Lock(io::Error),
-    /// Another process is at the same session.
-    #[error("another process is at this session")]
-    Busy,
-    /// The vault's folder of logs.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// Reading in the vault.
-    #[error(transparent)]
-    Vault(#[from] VaultError),
-    /// Writing in the vault.
-    #[error(transparent)]
-    Edit(#[from] EditError),
 }
 
 impl Request {

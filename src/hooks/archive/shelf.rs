@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::super::CLIENT;
-use super::book;
+use super::marks;
+use crate::hooks::context::CLIENT;
 use crate::memory::{Scope, derive};
 use crate::vault::{NotePath, PathError, Vault};
 use crate::workspace::Workspace;
@@ -81,7 +81,7 @@ impl Shelf {
             .collect();
         logs.sort_by_key(|(modified, _)| std::cmp::Reverse(*modified));
         logs.truncate(MOST_HEADS);
-        let head = |path: NotePath| Some((book::first(&self.vault, &path)?, path));
+        let head = |path: NotePath| Some((marks::first(&self.vault, &path)?, path));
         logs.into_iter().rev().filter_map(|(_, path)| head(path)).collect()
     }
 }

@@ -1,0 +1,54 @@
+//! Where a hook works and for whom: the vault, the time, the scopes that its session may see.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::input::Input;
+use crate::clock::Clock;
+use crate::memory::{Origin, Scope, derive};
+#[cfg(feature = "index")]
+use crate::memory::{accessible, derived_before};
+use crate::vault::Actor;
+
+/// The host, as scopes, logs and history name it.
+pub(super) const CLIENT: &str = crate::format::log::SESSIONS;
+
+/// Where a hook works.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The vault's folder, or why none is known.
+    pub vault: Result<PathBuf, String>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What makes a memory the same one: lines move when a note is edited, words stay.
+#[cfg(feature = "index")]
+pub(super) fn memory_name(path: &str, text: &str) -> String {
+    format!("{path}\n{text}")
+}
+
+/// The scope that a session works in: its project, as a rule.
+pub(super) fn scope(input: &Input) -> Scope {
+    derive(&here(input), |name| std::env::var(name).ok())
+}
+
+pub(super) fn here(input: &Input) -> PathBuf {
+    input.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default()
+}
+
+/// The scopes whose memories a session may see.
+#[cfg(feature = "index")]
+pub(super) fn scopes(input: &Input) -> Vec<Scope> {
+    let before = derived_before(&here(input), |name| std::env::var(name).ok());
+    accessible(&scope(input), Some(CLIENT)).into_iter().chain(before).collect()
+}
+
+/// Who writes, when a hook does.
+pub(super) fn origin(input: &Input) -> Origin {
+    Origin::new(Actor::Hook).client(CLIENT).conversation(input.session())
+}
+
+pub(super) fn home() -> Option<PathBuf> {
+    etcetera::home_dir().ok()
+}

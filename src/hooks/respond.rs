@@ -1,0 +1,122 @@
+//! From the host's message to the line that answers it, within the timeout.
+//!
+//! [`respond`] reads the message on a thread that is left behind when the time is up, hands it to the file of its event,
+//! and keeps the session's log afterwards. It never fails: what goes wrong is a line in the hooks' log.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use fail::fail_point;
+
+use super::context::Place;
+use super::error::HookError;
+use super::event::Event;
+use super::gate::{Gate, gate};
+use super::input::Input;
+use super::output::Answer;
+use super::patience::{self, NoAnswer, within};
+#[cfg(feature = "index")]
+use super::{behind, prompt, start};
+use super::{archive, compact, end, log, stop};
+use crate::config::{Dirs, Settings};
+use crate::workspace::Workspace;
+
+/// So long the keeping of a session has, however long the answer took.
+const AT_LEAST: Duration = Duration::from_millis(20);
+
+/// The line that answers the host's message on `stdin`, empty where there is nothing to say; never an error,
+/// and hardly later than the patience.
+pub fn respond(event: Event, place: &Place, stdin: impl Read + Send + 'static) -> String {
+    let (begun, patience) = (Instant::now(), patience::from_env());
+    let heard: Arc<OnceLock<Input>> = Arc::default();
+    let (hears, at) = (Arc::clone(&heard), place.clone());
+    let answered = within(patience, move || {
+        fail_point!("hooks::work", |_| Err(HookError::NoVault("a failpoint".to_owned())));
+        let input = Input::read(stdin)?;
+        answer(event, &at, hears.get_or_init(|| input))
+    });
+    let line = match answered.map_err(HookError::from).and_then(|answer| answer) {
+        Ok(answer) => answer.to_line(event),
+        Err(error) => {
+            note(event, place, &error);
+            #[cfg(feature = "index")]
+            if let (HookError::NoAnswer(NoAnswer::Late(_)), Ok(vault)) = (&error, &place.vault) {
+                behind::bring_up(vault);
+            }
+            String::new()
+        }
+    };
+    if let Some(input) = heard.get() {
+        keep(event, place, input, patience.saturating_sub(begun.elapsed()).max(AT_LEAST));
+    }
+    line
+}
+
+/// Keeps the session, where the settings want that. What isn't done in time is done by a process beside this one.
+fn keep(event: Event, place: &Place, input: &Input, time: Duration) {
+    // Settings that can't be read are the answer's to report, where it needs any.
+    let Ok(vault) = &place.vault else { return };
+    if !Settings::load(vault).is_ok_and(|settings| settings.hooks.archive) {
+        return;
+    }
+    let (at, said) = (place.clone(), input.clone());
+    let kept = within(time, move || archive::hand::see_to(event, &at, &said, time));
+    match kept.map_err(HookError::from).and_then(|kept| kept) {
+        Ok(()) => {}
+        Err(HookError::NoAnswer(NoAnswer::Late(_))) => {
+            if let Some(request) = archive::hand::request(event, input) {
+                archive::hand::beside(vault, &request);
+            }
+        }
+        Err(error) => note(event, place, &error),
+    }
+}
+
+/// A line in the log.
+fn note(event: Event, place: &Place, error: &HookError) {
+    if let Some(dir) = log_dir(place.vault.as_deref().ok()) {
+        log::note(&dir, place.clock.now(), event, &error.to_string());
+    }
+}
+
+/// Answers one message.
+fn answer(event: Event, place: &Place, input: &Input) -> Result<Answer, HookError> {
+    // Small talk is most of what comes: nothing is opened for it.
+    if event == Event::UserPromptSubmit && gate(input.prompt.as_deref().unwrap_or_default()) != Gate::Open
+        || event == Event::Stop && input.stop_hook_active == Some(true)
+    {
+        return Ok(Answer::nothing());
+    }
+    let dir = place.vault.clone().map_err(HookError::NoVault)?;
+    let workspace = Arc::new(Workspace::open(&dir, Arc::clone(&place.clock))?);
+    workspace.editor.count_as_settled(true);
+    match event {
+        #[cfg(feature = "index")]
+        Event::SessionStart => start::run(&workspace, input),
+        #[cfg(feature = "index")]
+        Event::UserPromptSubmit => prompt::run(&workspace, input),
+        #[cfg(not(feature = "index"))]
+        Event::SessionStart | Event::UserPromptSubmit => Ok(Answer::nothing()),
+        Event::Stop => stop::run(&workspace, input),
+        Event::PreCompact => compact::run(&workspace, input),
+        Event::SessionEnd => end::run(&workspace, input),
+    }
+}
+
+/// The directory of the log: the vault's state, else what the platform has for state.
+fn log_dir(vault: Option<&std::path::Path>) -> Option<PathBuf> {
+    if let Some(dirs) = vault.and_then(|root| Dirs::for_vault(root).ok()) {
+        return Some(dirs.state);
+    }
+    if let Some(dir) = std::env::var_os(crate::config::STATE_VARIABLE).filter(|dir| !dir.is_empty()) {
+        return Some(PathBuf::from(dir));
+    }
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(
+        etcetera::BaseStrategy::state_dir(&base)
+            .unwrap_or_else(|| etcetera::BaseStrategy::data_dir(&base))
+            .join("vault-agent"),
+    )
+}
