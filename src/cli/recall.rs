@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::memory::with_here;
 use super::{CommandError, CommandResult, Context, Status};
-use crate::hooks::{behind, gate::is_worth_a_look};
+use crate::hooks::{background_reindex, gate::is_worth_a_look};
 use crate::search::{Asker, Freshness, Hit, RecallError};
 
 /// Gives the memories that help with a question or a prompt: two or three lines, or `NONE`.
@@ -79,7 +79,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
         context.ui.line(found.digest.as_deref().unwrap_or("NONE"));
     }
     if asker.is_making() {
-        behind::bring_up(asker.workspace().vault.root());
+        background_reindex::bring_up(asker.workspace().vault.root());
     }
     Ok(Status::Fine)
 }

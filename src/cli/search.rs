@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::memory::with_here;
 use super::{CommandError, CommandResult, Context, Status};
 use crate::deliver::{link, takes_links};
-use crate::hooks::behind;
+use crate::hooks::background_reindex;
 use crate::search::{Answer, Asker, Hit, IndexError, Query, Reranked};
 
 /// Searches all notes, logs and memories.
@@ -76,7 +76,7 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     }
     show(context, &answer, asker.workspace().vault.root());
     if asker.is_making() {
-        behind::bring_up(asker.workspace().vault.root());
+        background_reindex::bring_up(asker.workspace().vault.root());
     }
     Ok(Status::Fine)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::input::Input;
+use super::host::input::Input;
 use crate::clock::Clock;
 use crate::memory::{Origin, Scope, derive};
 #[cfg(feature = "index")]

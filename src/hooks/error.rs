@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::input::InputError;
-use super::patience::NoAnswer;
+use super::host::input::InputError;
+use super::host::timeout::NoAnswer;
 use crate::config::ConfigError;
 use crate::vault::{EditError, PathError, VaultError};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::event::Event;
+use super::host::Event;
 
 /// The file's name.
 pub const NAME: &str = "hooks.log";

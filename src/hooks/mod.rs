@@ -1,53 +1,34 @@
 //! Hooks of coding agents: what a host tells us when something happens, and what we answer.
 //!
-//! `vault-agent hook EVENT` is one short process an event. It reads the host's message ([`input`]), works on
-//! a thread that is left behind after 300 ms ([`patience`]), and answers in the host's format ([`output`]) or
-//! says nothing. **Whatever goes wrong, the host goes on**: the cause is a line in a log ([`log`]), the exit
-//! code is 0.
-//!
-//! With `[hooks] archive = true` what was said and done goes into a log, too ([`archive`]), after the answer and with
-//! what is left of the patience.
-//!
-//! The decisions are pure: whether a prompt needs memory ([`mod@gate`]), what an answer claims ([`claims`]), what
-//! looks worth saving ([`crate::capture::offers`]), how the host's settings are edited ([`install`]). What comes from memory
-//! is untrusted context and says so; what a hook gives is never logged as conversation and never indexed.
+//! `vault-agent hook EVENT` is one short process an event. The host's message comes in; one line in the host's format goes
+//! out, or nothing. **Whatever goes wrong, the host goes on**: the cause is a line in a log, the exit code is 0. What
+//! comes from memory is untrusted context and says so; what a hook gives is never logged as conversation and never indexed.
+//! In the order in which it happens:
+//! - [`respond`](respond()): the message is read on a thread that is left behind after 300 ms;
+//! - [`host`]: the host's events, messages, transcripts and the format of answers, and the timeout;
+//! - [`events`]: one file an event;
+//! - [`decide`]: decisions about words. Pure; the words themselves stand in [`words`];
+//! - [`archive`]: with `[hooks] archive = true`, what was said and done as a log, after the answer and with what is left of
+//!   the time;
+//! - [`mod@install`]: our entries in the host's settings file;
+//! - [`context`], [`error`], [`log`]: the session's vault and scopes, what can go wrong, and where that is written.
 
 pub mod archive;
-#[cfg(feature = "index")]
-pub(crate) mod behind;
-mod claim_words;
-pub mod claims;
-mod compact;
 mod context;
-mod end;
+mod decide;
 mod error;
-mod event;
-mod evidence;
-pub mod gate;
-#[cfg(feature = "index")]
-pub mod given;
-pub mod input;
+mod events;
+mod host;
 pub mod install;
-pub mod json;
-mod layout;
-pub mod log;
-pub mod memories;
-pub mod output;
-pub mod patience;
-#[cfg(feature = "index")]
-mod prompt;
+mod log;
 mod respond;
-pub mod session;
-pub mod settings_file;
-#[cfg(feature = "index")]
-mod start;
-mod stop;
-pub mod summary;
-pub mod tool;
-pub mod transcript;
 mod words;
 
-pub use context::Place;
-pub use error::HookError;
-pub use event::Event;
-pub use respond::respond;
+pub use self::context::Place;
+pub use self::decide::{claims, gate};
+pub use self::error::HookError;
+#[cfg(feature = "index")]
+pub(crate) use self::events::background_reindex;
+pub use self::host::{Event, input, tool};
+pub use self::install::{memories, settings_file};
+pub use self::respond::respond;

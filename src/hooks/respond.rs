@@ -11,15 +11,17 @@ use std::time::{Duration, Instant};
 use fail::fail_point;
 
 use super::context::Place;
+use super::decide::gate::{Gate, gate};
 use super::error::HookError;
-use super::event::Event;
-use super::gate::{Gate, gate};
-use super::input::Input;
-use super::output::Answer;
-use super::patience::{self, NoAnswer, within};
 #[cfg(feature = "index")]
-use super::{behind, prompt, start};
-use super::{archive, compact, end, log, stop};
+use super::events::{background_reindex, prompt, start};
+use super::events::{compact, end, stop};
+use super::host::Answer;
+use super::host::Event;
+use super::host::input::Input;
+use super::host::timeout as patience;
+use super::host::timeout::{NoAnswer, within};
+use super::{archive, log};
 use crate::config::{Dirs, Settings};
 use crate::workspace::Workspace;
 
@@ -43,7 +45,7 @@ pub fn respond(event: Event, place: &Place, stdin: impl Read + Send + 'static) -
             note(event, place, &error);
             #[cfg(feature = "index")]
             if let (HookError::NoAnswer(NoAnswer::Late(_)), Ok(vault)) = (&error, &place.vault) {
-                behind::bring_up(vault);
+                background_reindex::bring_up(vault);
             }
             String::new()
         }

@@ -1,6 +1,6 @@
 //! One log that is being written: what it holds already, and what is added.
 //!
-//! An event's block id holds its piece's name ([`super::entry`]), so the log alone says what is there, and nothing is
+//! An event's block id holds its piece's name ([`crate::hooks::archive::entry`]), so the log alone says what is there, and nothing is
 //! added twice, whatever is killed and whatever is read again. A process that is killed within a write leaves the
 //! beginning of an event behind; the next one finds that what it has to write begins so, and writes the rest.
 
@@ -9,10 +9,10 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use ulid::Ulid;
 
-use super::marks::{GOES_ON, each_line, goes_on_from, name_in};
-use super::shelf::Shelf;
-use crate::hooks::error::ArchiveError;
 use crate::format::log::{self, Event, EventKind, LogHeader};
+use crate::hooks::archive::marks::{GOES_ON, each_line, goes_on_from, name_in};
+use crate::hooks::archive::shelf::Shelf;
+use crate::hooks::error::ArchiveError;
 use crate::vault::{Editor, NotePath, Vault};
 
 /// A longer beginning of an event is none: a person has written it. In bytes.

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::super::words::HOST_MARKS;
 use crate::format::log::{EventKind, INJECTED};
+use crate::hooks::words::HOST_MARKS;
 
 /// One line, understood.
 #[derive(Debug, Clone, PartialEq)]

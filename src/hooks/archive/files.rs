@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::shelf::Shelf;
+use crate::hooks::archive::shelf::Shelf;
 use crate::hooks::error::ArchiveError;
 use crate::vault::Editor;
 

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Report, Request, archive, sweep};
+use crate::hooks::archive::{Report, Request, archive, sweep};
 use crate::hooks::context::{Place, home};
 use crate::hooks::error::{ArchiveError, HookError};
-use crate::hooks::event::Event;
-use crate::hooks::input::Input;
+use crate::hooks::host::Event;
+use crate::hooks::host::input::Input;
 use crate::memory::{PROJECT_VARIABLE, SCOPE_VARIABLE};
 use crate::workspace::Workspace;
 
@@ -35,7 +35,7 @@ pub fn request(event: Event, input: &Input) -> Option<Request> {
             "" => Request::of(&transcript).session,
             session => session.to_owned(),
         },
-        project: input.cwd.as_deref().filter(|_| named).map(super::shelf::project_of),
+        project: input.cwd.as_deref().filter(|_| named).map(crate::hooks::archive::shelf::project_of),
         cwd: input.cwd.clone(),
         ended: event == Event::SessionEnd,
         compacting: event == Event::PreCompact,
@@ -93,7 +93,7 @@ pub fn keep(workspace: &Workspace, request: &Request) -> Result<Report, ArchiveE
 pub fn condense(workspace: &Workspace, request: &Request, until: Option<Instant>) -> bool {
     #[cfg(feature = "assistant")]
     if workspace.settings.summary.enabled
-        && let Err(error) = super::summaries::condense(workspace, &request.session, until)
+        && let Err(error) = crate::hooks::archive::summaries::condense(workspace, &request.session, until)
     {
         tracing::warn!("a session is not summarised: {error}");
     }

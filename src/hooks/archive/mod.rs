@@ -27,8 +27,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+pub use super::error::ArchiveError;
 use crate::workspace::Workspace;
-pub use crate::hooks::error::ArchiveError;
 use pass::Pass;
 use shelf::{Shelf, log_name};
 use state::States;

@@ -9,15 +9,16 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::book::Book;
-use super::entry::{self, Entry, Part, Piece, What};
-use super::files::{Kept, keep};
-use super::lines::Lines;
-use super::mask::Mask;
-use super::shelf::{Shelf, log_name, project_of};
-use super::Request;
-use crate::hooks::error::ArchiveError;
 use crate::format::log::{EventKind, tool_content_with};
+use crate::hooks::archive::Request;
+use crate::hooks::archive::book::Book;
+use crate::hooks::archive::entry;
+use crate::hooks::archive::entry::{Entry, Part, Piece, What};
+use crate::hooks::archive::files::{Kept, keep};
+use crate::hooks::archive::lines::Lines;
+use crate::hooks::archive::mask::Mask;
+use crate::hooks::archive::shelf::{Shelf, log_name, project_of};
+use crate::hooks::error::ArchiveError;
 use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
@@ -274,7 +275,7 @@ impl<'w> Pass<'w> {
         what: &str,
         notes: &mut Vec<String>,
     ) -> Result<String, ArchiveError> {
-        let Some(short) = super::files::shortened(&text) else { return Ok(text) };
+        let Some(short) = crate::hooks::archive::files::shortened(&text) else { return Ok(text) };
         let link = self.keep(agent, &Kept::text(text))?;
         notes.push(format!("the whole {what}: {link}"));
         Ok(short)

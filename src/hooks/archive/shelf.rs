@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::marks;
+use crate::hooks::archive::marks;
 use crate::hooks::context::CLIENT;
 use crate::memory::{Scope, derive};
 use crate::vault::{NotePath, PathError, Vault};

@@ -6,9 +6,9 @@
 
 use std::time::Instant;
 
-use super::super::output::HOST_LIMIT;
-use super::shelf::{Shelf, log_name};
 use crate::format::log;
+use crate::hooks::archive::shelf::{Shelf, log_name};
+use crate::hooks::host::HOST_LIMIT;
 use crate::summary::extract::extract;
 use crate::summary::{LogName, Look, Material, Summaries, SummaryError, Text};
 use crate::workspace::Workspace;

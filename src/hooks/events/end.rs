@@ -1,13 +1,13 @@
 //! A session ends: one line in the day's note says what it was about and which memories served in it.
 
-use super::input::Input;
-use super::output::Answer;
 use super::session::Sessions;
-use super::summary::topic;
-use super::transcript::{Transcript, read_head, read_tail};
-use super::context::{home, origin};
-use super::error::HookError;
 use crate::format::invisible;
+use crate::hooks::context::{home, origin};
+use crate::hooks::decide::topic;
+use crate::hooks::error::HookError;
+use crate::hooks::host::Answer;
+use crate::hooks::host::input::Input;
+use crate::hooks::host::{Transcript, read_head, read_tail};
 use crate::memory::Scope;
 use crate::workspace::Workspace;
 
@@ -19,13 +19,13 @@ const TOPIC: usize = 120;
 const MOST_LINKS: usize = 12;
 
 /// Answers the end of a session, which there is nothing to say about.
-pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
     let (head, tail) = match input.transcript(home().as_deref()) {
         Some(path) => (read_head(&path)?, read_tail(&path)?),
         None => Default::default(),
     };
     let session = Sessions::new(&workspace.dirs.cache).load(input.session());
-    let scope = super::context::scope(input);
+    let scope = crate::hooks::context::scope(input);
     let Some(line) = line(input.session(), &head, &tail, &session.links, session.turn) else {
         return Ok(Answer::nothing());
     };
@@ -81,8 +81,8 @@ fn line(
 
 #[cfg(test)]
 mod tests {
-    use super::super::transcript::parse;
     use super::*;
+    use crate::hooks::host::parse;
 
     #[test]
     fn a_session_is_a_line() {

@@ -1,12 +1,12 @@
 //! A conversation is about to be compacted: what it was about goes into working memory, where the user has
 //! turned that on. Hosts take no text after a compaction, so it comes back when the session starts again.
 
-use super::input::Input;
-use super::output::Answer;
-use super::summary::working;
-use super::transcript::{Transcript, read_tail};
-use super::context::{home, origin};
-use super::error::HookError;
+use crate::hooks::context::{home, origin};
+use crate::hooks::decide::working;
+use crate::hooks::error::HookError;
+use crate::hooks::host::Answer;
+use crate::hooks::host::input::Input;
+use crate::hooks::host::{Transcript, read_tail};
 use crate::memory::working::{is_on, write_working};
 use crate::workspace::Workspace;
 
@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 const CHARS_PER_TOKEN: usize = 4;
 
 /// Answers a coming compaction, which there is nothing to say about.
-pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
     if !is_on(&workspace.settings) {
         return Ok(Answer::nothing());
     }

@@ -2,24 +2,24 @@
 
 use jiff::SignedDuration;
 
-use super::claims::claims;
-use super::evidence::{about, backs, was_written};
-use super::input::Input;
-use super::output::Answer;
 use super::session::Sessions;
-use super::transcript::{Transcript, Turn, read_tail};
-use super::context::home;
-use super::error::HookError;
 use crate::capture::offers::offers;
 use crate::capture::sentences::{content, is_kept};
 use crate::format::{commitment, reminder};
+use crate::hooks::context::home;
+use crate::hooks::decide::claims::claims;
+use crate::hooks::decide::{about, backs, was_written};
+use crate::hooks::error::HookError;
+use crate::hooks::host::Answer;
+use crate::hooks::host::input::Input;
+use crate::hooks::host::{Transcript, Turn, read_tail};
 use crate::workspace::Workspace;
 
 /// The days' notes that are looked at, counted back from today.
 const DAYS: i64 = 2;
 
 /// Answers the end of a turn.
-pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
     let transcript = match (input.transcript(home().as_deref()), &input.last_assistant_message) {
         (Some(path), None) => read_tail(&path)?,
         // The host may write the transcript later than it calls.

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::event::Event;
 use super::json::{self, JsonError, Kind, Node};
 use super::layout::Style;
-use super::tool;
+use crate::hooks::host::Event;
+use crate::hooks::host::tool;
 
 /// The host ends a hook that takes longer, in seconds; ours give up long before.
 const TIMEOUT: u32 = 5;
@@ -268,7 +268,7 @@ fn ours(command: &str) -> Option<Event> {
 }
 
 /// The words of a command line, quotes taken away; none where a quote is left open.
-pub(super) fn words(command: &str) -> Option<Vec<String>> {
+pub(in crate::hooks) fn words(command: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = command.chars();
@@ -379,7 +379,7 @@ fn removal(root: &Node, entry: &Entry) -> Range<usize> {
 }
 
 /// The bytes of one of several neighbours, with the comma beside it; none where it stands alone.
-pub(super) fn cut(spans: &[Range<usize>], at: usize) -> Option<Range<usize>> {
+pub(in crate::hooks) fn cut(spans: &[Range<usize>], at: usize) -> Option<Range<usize>> {
     match at {
         _ if spans.len() < 2 => None,
         0 => Some(spans[0].start..spans[1].start),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::install::{SettingsError, cut, shaped, split_bom};
+use super::entries::{SettingsError, cut, shaped, split_bom};
 use super::layout::Style;
 use crate::memory::Scope;
 

@@ -4,12 +4,12 @@
 //! assistant's own words (no code, no quotation, no question, no offer, no denial) that says that something
 //! about the user was kept, or promises to remember it or to remind of it. In programs, too, things are
 //! "stored in memory" and "a reminder is created": what goes into files, tables and variables is work. The
-//! patterns and words are data ([`super::claim_words`]); this reads them. Pure; whether a claim is true is for
+//! patterns and words are data ([`crate::hooks::decide::claim_patterns`]); this reads them. Pure; whether a claim is true is for
 //! the vault to say.
 
 use std::collections::HashSet;
 
-use super::claim_words::{
+use super::claim_patterns::{
     AFTER_NOUN, Care, DENSE, ENGLISH, FILLERS, IF, LISTS, NO, NO_AFTER, NO_DENSE, OFFER, OTHERS, TIMES, WORK,
     WORK_DENSE,
 };

@@ -49,7 +49,7 @@ pub fn message(given: &Map<String, Value>) -> Option<(Event, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hooks::input::Input;
+    use crate::hooks::host::input::Input;
 
     #[test]
     fn what_the_host_fills_in_is_its_message() {

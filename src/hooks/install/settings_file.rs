@@ -8,7 +8,7 @@ use std::fs::Permissions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::install;
+use super::entries as install;
 
 /// A settings file as it was read.
 #[derive(Debug, Clone)]

@@ -6,10 +6,10 @@
 use std::path::Path;
 
 use super::gate::{Gate, gate};
-use super::transcript::{Transcript, Turn};
 use crate::capture::offers::offers;
 use crate::capture::phrase::{in_order, plain};
 use crate::capture::sentences::{asks, looks_secret, one_line, sentences};
+use crate::hooks::host::{Transcript, Turn};
 
 const MOST_PROMPTS: usize = 6;
 const MOST_FILES: usize = 12;
@@ -97,7 +97,7 @@ fn said(turns: &[&Turn], phrases: &[&str]) -> Vec<String> {
 /// Files that tools were called with, those that were changed first, the newest first.
 fn files(turns: &[&Turn], cwd: Option<&Path>) -> Vec<String> {
     let calls = || turns.iter().rev().flat_map(|turn| turn.calls.iter().rev()).filter(|call| !call.failed);
-    let path = |call: &super::transcript::Call| {
+    let path = |call: &crate::hooks::host::Call| {
         let keys = ["file_path", "notebook_path", "path"];
         let path = keys.iter().find_map(|key| call.arguments[*key].as_str())?;
         let inside = cwd.and_then(|cwd| Path::new(path).strip_prefix(cwd).ok());
@@ -148,8 +148,8 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use super::super::transcript::parse;
     use super::*;
+    use crate::hooks::host::parse;
     use proptest::prelude::*;
 
     const LINES: &str = r#"{"type":"user","message":{"content":"hi"}}

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::given::{given, link};
-use super::input::Input;
-use super::output::Answer;
-use super::patience::PATIENCE;
+use super::injection::{given, link};
 use super::session::Sessions;
-use super::error::HookError;
-use super::event::Event;
 use crate::capture::sentences::content;
 use crate::config::Paths;
+use crate::hooks::error::HookError;
+use crate::hooks::host::Answer;
+use crate::hooks::host::Event;
+use crate::hooks::host::input::Input;
+use crate::hooks::host::timeout::PATIENCE;
 use crate::memory::{Scope, is_visible};
 use crate::search::follow::live;
 use crate::search::give::choose::{MOST_MEMORIES, Memory};
@@ -30,8 +30,8 @@ const POOL: usize = 40;
 const MOST_WORDS: usize = 24;
 
 /// Answers a prompt that the gate let through.
-pub(super) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result<Answer, HookError> {
-    let scopes = super::context::scopes(input);
+pub(in crate::hooks) fn run(workspace: &Arc<Workspace>, input: &Input) -> Result<Answer, HookError> {
+    let scopes = crate::hooks::context::scopes(input);
     let found = find(workspace, input.prompt.as_deref().unwrap_or_default(), &scopes)?;
     let sessions = Sessions::new(&workspace.dirs.cache);
     let mut session = sessions.load(input.session());
@@ -112,7 +112,7 @@ fn by_words(index: &Index, prompt: &str, paths: &Paths) -> Result<Vec<Hit>, Inde
 
 /// What makes a memory the same one: lines move when a note is edited, words stay.
 fn name(hit: &Hit) -> String {
-    super::context::memory_name(&hit.path, &hit.text)
+    crate::hooks::context::memory_name(&hit.path, &hit.text)
 }
 
 fn memory(hit: &Hit) -> Memory {

@@ -4,15 +4,15 @@
 #[cfg(feature = "assistant")]
 use std::time::{Duration, Instant};
 
-use super::given::given;
-use super::input::Input;
-use super::output::Answer;
+use super::injection::given;
 use super::session::Sessions;
-use super::context::memory_name;
-use super::error::HookError;
-use super::event::Event;
 use crate::format::invisible;
 use crate::format::pinned::Target;
+use crate::hooks::context::memory_name;
+use crate::hooks::error::HookError;
+use crate::hooks::host::Answer;
+use crate::hooks::host::Event;
+use crate::hooks::host::input::Input;
 use crate::memory::{Listed, ListedSection, Scope, pins::Pin, session_context};
 use crate::search::give::choose::Memory;
 use crate::vault::NotePath;
@@ -26,7 +26,7 @@ const MOST: usize = 16;
 const READ_ON: Duration = Duration::from_millis(100);
 
 /// Answers the start of a session.
-pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
+pub(in crate::hooks) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookError> {
     let sessions = Sessions::new(&workspace.dirs.cache);
     let mut session = sessions.load(input.session());
     // After a compaction the model doesn't see any more what it was given.
@@ -39,7 +39,7 @@ pub(super) fn run(workspace: &Workspace, input: &Input) -> Result<Answer, HookEr
         let text = unframed(&invisible::strip(&text));
         before = Some(before.map_or_else(|| text.clone(), |before| format!("{before}\n\n{text}")));
     }
-    let memories = top(workspace, &super::context::scopes(input))?;
+    let memories = top(workspace, &crate::hooks::context::scopes(input))?;
     let (text, count) = given(Event::SessionStart, before.as_deref(), &memories, &workspace.settings);
     for memory in &memories[..count] {
         // Every session is given these: that is no use of any of them.
@@ -61,12 +61,12 @@ fn lost(workspace: &Workspace, input: &Input) -> Option<String> {
     {
         // What the hook before the compaction had no time for, or was killed at, is read first.
         let until = Some(Instant::now() + READ_ON);
-        if let Some(request) = super::archive::hand::request(Event::SessionStart, input)
-            && let Err(error) = super::archive::archive(workspace, &request, until)
+        if let Some(request) = crate::hooks::archive::hand::request(Event::SessionStart, input)
+            && let Err(error) = crate::hooks::archive::archive(workspace, &request, until)
         {
             tracing::debug!(%error, "a session comes back as its log is");
         }
-        super::archive::summaries::given_back(workspace, input.session())
+        crate::hooks::archive::summaries::given_back(workspace, input.session())
     }
     #[cfg(not(feature = "assistant"))]
     {

@@ -6,10 +6,10 @@ use std::path::{Component, Path};
 use jiff::Timestamp;
 
 use super::claims::About;
-use super::install;
-use super::transcript::{Call, Turn};
 use crate::capture::phrase::{in_order, plain};
 use crate::capture::sentences::is_kept;
+use crate::hooks::host::{Call, Turn};
+use crate::hooks::install::entries as install;
 use crate::workspace::Workspace;
 
 /// Our tools that write, by their names without the server's.
@@ -52,7 +52,7 @@ const WANTED: &[&str] = &[
 ];
 
 /// What a turn was about, as far as it bears on short answers.
-pub(super) fn about(turn: &Turn) -> About {
+pub(in crate::hooks) fn about(turn: &Turn) -> About {
     let prompt = plain(&turn.prompt.to_lowercase());
     if WANTED.iter().any(|phrase| in_order(&prompt, phrase)) {
         About::Keeping
@@ -70,7 +70,7 @@ fn is_ours(call: &Call) -> bool {
 
 /// Whether a tool call wrote what was claimed: one of ours whose words are in the vault, or a write to one of
 /// the vault's notes. `cwd` is where the assistant works.
-pub(super) fn backs<'k>(
+pub(in crate::hooks) fn backs<'k>(
     workspace: &Workspace,
     cwd: Option<&Path>,
     call: &Call,
@@ -155,7 +155,7 @@ fn words(command: &str) -> Vec<String> {
 /// Whether an assistant or a command wrote into the agent's notes since the prompt. What the bot writes down
 /// of other conversations is none of this one's.
 #[cfg(feature = "history")]
-pub(super) fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bool {
+pub(in crate::hooks) fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bool {
     use std::ops::ControlFlow;
     let Some(since) = since else { return false };
     let Ok(Some(history)) = workspace.history() else { return false };
@@ -175,7 +175,7 @@ pub(super) fn was_written(workspace: &Workspace, since: Option<Timestamp>) -> bo
 }
 
 #[cfg(not(feature = "history"))]
-pub(super) fn was_written(_: &Workspace, _: Option<Timestamp>) -> bool {
+pub(in crate::hooks) fn was_written(_: &Workspace, _: Option<Timestamp>) -> bool {
     false
 }
 
@@ -235,7 +235,7 @@ mod tests {
             };
             let lines: String = tools.iter().map(call).collect();
             let prompt = format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{prompt}\"}}}}\n");
-            about(&super::super::transcript::parse(format!("{prompt}{lines}").as_bytes()).turns[0])
+            about(&crate::hooks::host::parse(format!("{prompt}{lines}").as_bytes()).turns[0])
         };
         assert_eq!(turn("Remember that I like tea", &["Edit"]), About::Keeping);
         assert_eq!(turn("我喜欢茶，请记住", &[]), About::Keeping);

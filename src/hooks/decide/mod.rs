@@ -1,0 +1,17 @@
+//! Decisions about words. Pure: texts in, verdicts and extracts out.
+//!
+//! - [`gate`]: whether a prompt is worth a look into memory;
+//! - [`claims`], [`claim_patterns`]: what an assistant says it has saved;
+//! - [`evidence`]: what a turn did that bears such a claim out;
+//! - [`summary`]: what a conversation was about, extracted and not invented.
+//!
+//! What looks worth saving is decided in [`crate::capture::offers`].
+
+mod claim_patterns;
+pub mod claims;
+mod evidence;
+pub mod gate;
+mod summary;
+
+pub(super) use evidence::{about, backs, was_written};
+pub(super) use summary::{topic, working};

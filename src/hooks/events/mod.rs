@@ -1,0 +1,19 @@
+//! One file an event: [`start`], [`prompt`], [`stop`], [`compact`], [`end`].
+//!
+//! The opened workspace and the host's message come in; an [`Answer`](super::host::output::Answer) goes out. Beside them:
+//! - [`session`]: what a conversation was given so far;
+//! - [`injection`]: memories in the words in which a model gets them;
+//! - [`background_reindex`]: an index that is too far behind for the time of a hook is brought up beside it.
+
+#[cfg(feature = "index")]
+pub(crate) mod background_reindex;
+pub(super) mod compact;
+pub(super) mod end;
+#[cfg(feature = "index")]
+mod injection;
+#[cfg(feature = "index")]
+pub(super) mod prompt;
+mod session;
+#[cfg(feature = "index")]
+pub(super) mod start;
+pub(super) mod stop;

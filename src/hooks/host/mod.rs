@@ -1,0 +1,21 @@
+//! The host: what it tells us, and the form in which it wants an answer.
+//!
+//! Bytes come in and values go out, or the other way round. Nothing is decided here, and no vault is opened.
+//! - [`event`], [`input`]: the events of a session, and the message that comes with each;
+//! - [`transcript`]: a conversation as the host wrote it down, read from its end;
+//! - [`output`]: an answer, in the host's format and within its bounds;
+//! - [`tool`]: hosts that call a tool of our MCP server instead of a process;
+//! - [`timeout`]: an answer in time, or none.
+
+mod event;
+pub mod input;
+mod output;
+pub(super) mod timeout;
+pub mod tool;
+mod transcript;
+
+pub use event::Event;
+pub(super) use output::{Answer, HOST_LIMIT, units};
+#[cfg(test)]
+pub(super) use transcript::parse;
+pub(super) use transcript::{Call, Transcript, Turn, read_head, read_tail};
