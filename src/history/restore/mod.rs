@@ -3,18 +3,18 @@
 //! A point in the history comes in; a plan goes out, is shown, and is carried out through the editing engine, with what is
 //! about to be written noted first. The newest state is a snapshot before anything is replaced, so a restore can be undone.
 //! - [`plan`]: the target against the present. Pure;
-//! - [`restore`], [`put`]: carrying it out, one file after the other;
+//! - [`carry_out`], [`put`]: carrying it out, one file after the other;
 //! - [`undo`]: the agent's last writes; [`line`]: one reminder, or one line.
 
+mod carry_out;
 mod line;
 mod plan;
 mod put;
-mod restore;
 mod undo;
 
+pub use carry_out::{Interrupted, RestoreReport};
 pub(super) use line::has_id;
 pub use line::{LineTarget, put_line_back};
 pub use plan::{Plan, Skip, Step, plan};
-pub use restore::{Interrupted, RestoreReport};
 pub use undo::{Conflict, NoteUndo, UndoPlan, UndoReport, take_back};
 pub(super) use undo::{body, lines};

@@ -1,12 +1,12 @@
 //! Proofs: whether the history is whole and still the one that was written, and what each commit shows.
 //!
-//! - [`verify`]: objects, trees and the list of snapshots against each other;
+//! - [`integrity`]: objects, trees and the list of snapshots against each other;
 //! - [`audit`]: what the history says of each write and each delivery.
 //!
 //! Nothing is repaired here.
 
 mod audit;
-mod verify;
+mod integrity;
 
 pub use audit::{AuditReport, Delivered, DeliveryRecord, Violation, audit};
-pub use verify::{Flaw, Look, Verification};
+pub use integrity::{Flaw, Look, Verification};

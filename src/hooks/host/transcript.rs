@@ -59,6 +59,7 @@ impl Turn {
     }
 }
 
+#[cfg(test)]
 impl Call {
     /// The texts among its arguments.
     pub fn texts(&self) -> Vec<&str> {
