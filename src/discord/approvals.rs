@@ -4,63 +4,17 @@
 //! the line's id and its digest, so that it works after any restart, and never for a line that was changed. The
 //! questions are no part of the conversation: the log never holds them.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use serenity::http::{LightMethod, Route};
 
-use super::bot::Shared;
-use super::buttons;
+use super::approval_buttons::{Press, parse, rows};
 use super::message::Incoming;
-use crate::agent::approvals::Word;
-use crate::deliver::journal::{approval_key, asked_in};
+use super::shared::Shared;
+use super::turnstile::{FAREWELL, LONGEST_PAUSE, SHORTEST_PAUSE};
+use crate::deliver::journal::approval_key;
 use crate::deliver::{MessageKind, Outgoing, Progress, Scope};
-use crate::format::approval;
 use crate::turn::{ApprovalRequest, Turn};
 use crate::vault::Actor;
-
-const VERSION: &str = "va1";
-const ALL: [(Word, &str, &str, u8); 3] =
-    [(Word::Once, "once", "Once", 3), (Word::Always, "always", "Always", 2), (Word::No, "no", "No", 4)];
-
-/// A button that was pressed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Press {
-    /// What it says.
-    pub word: Word,
-    /// The line's id.
-    pub id: String,
-    /// The line's digest.
-    pub digest: String,
-}
-
-/// The row of buttons for a question; none for a chunk that isn't the last.
-pub fn rows(message: &Outgoing) -> Vec<Value> {
-    let Some(asked) = asked_in(&message.key).filter(|_| message.kind == MessageKind::Approval) else {
-        return vec![];
-    };
-    if message.chunk + 1 != message.chunks {
-        return vec![];
-    }
-    let offered = ALL.iter().filter(|(word, ..)| *word != Word::Always || asked.always);
-    let made: Vec<Value> = offered
-        .map(|(_, name, label, style)| {
-            let custom_id = format!("{VERSION}:{name}:{}:{}:{}", asked.id, asked.digest, message.nonce);
-            buttons::button(label, *style, &custom_id)
-        })
-        .collect();
-    buttons::row(&made)
-}
-
-/// Reads a button's id.
-pub fn parse(custom_id: &str) -> Option<Press> {
-    let mut parts = custom_id.split(':');
-    if parts.next()? != VERSION {
-        return None;
-    }
-    let name = parts.next()?;
-    let (word, ..) = ALL.iter().find(|(_, known, ..)| *known == name)?;
-    let (id, digest) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-    approval::is_id(&id).then_some(Press { word: *word, id, digest })
-}
 
 /// Whether a message of ours is such a question, or a part of one.
 pub(super) fn is_question(shared: &Shared, message: &Incoming) -> bool {
@@ -83,11 +37,11 @@ pub(super) async fn show(shared: &Shared, turn: &Turn, request: &ApprovalRequest
             Ok(Progress::Later(at)) => shared.clock.now().duration_until(at),
             Err(error) => {
                 tracing::error!("a question could not be shown yet: {error}");
-                super::turns::LONGEST_PAUSE.try_into().unwrap_or_default()
+                LONGEST_PAUSE.try_into().unwrap_or_default()
             }
         };
         let wait = std::time::Duration::try_from(wait).unwrap_or_default();
-        tokio::time::sleep(wait.clamp(super::turns::SHORTEST_PAUSE, super::turns::LONGEST_PAUSE)).await;
+        tokio::time::sleep(wait.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
     }
 }
 
@@ -96,8 +50,7 @@ pub(super) async fn over(shared: &Shared, turn: &Turn, request: &ApprovalRequest
     let (key, scope) = place(shared, turn, request);
     // A crash may have come between the message and its id.
     if shared.answers.is_begun(&key).unwrap_or_default() {
-        let _ = tokio::time::timeout(super::turns::FAREWELL, shared.answers.ask(&key, scope, &text(request)))
-            .await;
+        let _ = tokio::time::timeout(FAREWELL, shared.answers.ask(&key, scope, &text(request))).await;
     }
     let chunks = shared.answers.sent(&key).unwrap_or_default();
     let Some(last) = chunks.last() else { return };
@@ -120,8 +73,7 @@ pub(super) async fn over(shared: &Shared, turn: &Turn, request: &ApprovalRequest
     let content = format!("{}\n**{words}**", last.text);
     let body = json!({ "content": content, "components": rows, "allowed_mentions": { "parse": [] } });
     let route = Route::ChannelMessage { channel_id: turn.asked.channel.into(), message_id: id.into() };
-    let sent =
-        tokio::time::timeout(super::turns::FAREWELL, shared.api.send(LightMethod::Patch, route, &body));
+    let sent = tokio::time::timeout(FAREWELL, shared.api.send(LightMethod::Patch, route, &body));
     match sent.await {
         Ok(Ok(_)) => {}
         Ok(Err(error)) => tracing::debug!(%error, words, "the end of a question could not be shown"),

@@ -9,7 +9,8 @@ use jiff::civil;
 use jiff::{SignedDuration, ToSpan};
 use serde_json::{Value, json};
 
-use super::approvals;
+use super::approval_buttons;
+use super::components::{button, row};
 use super::desk::Desk;
 use crate::deliver::{MessageKind, Outgoing, compose};
 use crate::format::reminder::Recur;
@@ -56,7 +57,7 @@ pub struct Press {
 /// The rows of buttons for a message; none for a chunk that isn't the last, and for what isn't about one thing.
 pub fn rows(message: &Outgoing) -> Vec<Value> {
     if message.kind == MessageKind::Approval {
-        return approvals::rows(message);
+        return approval_buttons::rows(message);
     }
     let [fact] = message.facts.as_slice() else { return vec![] };
     let about = matches!(message.kind, MessageKind::Reminder | MessageKind::Commitment | MessageKind::Task);
@@ -76,16 +77,6 @@ pub fn rows(message: &Outgoing) -> Vec<Value> {
         })
         .collect();
     row(&buttons)
-}
-
-/// A button as Discord has it.
-pub(super) fn button(label: &str, style: u8, custom_id: &str) -> Value {
-    json!({ "type": 2, "style": style, "label": label, "custom_id": custom_id })
-}
-
-/// One row of buttons.
-pub(super) fn row(buttons: &[Value]) -> Vec<Value> {
-    vec![json!({ "type": 1, "components": buttons })]
 }
 
 /// Reads a button's id.

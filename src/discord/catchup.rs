@@ -13,12 +13,12 @@ use serde_json::Value;
 use serenity::http::Route;
 use tokio::sync::{Notify, oneshot};
 
-use super::bot::Shared;
 use super::error::{ApiError, DiscordError};
-use super::ingress::{Item, Place};
+use super::lane::{Item, Place};
 use super::log::Surface;
 use super::notifier::dm_channel;
-use super::{message, setup, snowflake};
+use super::shared::Shared;
+use super::{examine, message, snowflake};
 
 /// The most pages of archived threads that a round reads, of a hundred each.
 const ARCHIVE_PAGES: usize = 5;
@@ -91,7 +91,7 @@ async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
             Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
         }
     }
-    problems.extend(setup::without_asking(&shared.settings));
+    problems.extend(examine::without_asking(&shared.settings));
     problems.extend(shared.is_blind().then_some(DiscordError::MissingIntent));
     shared.tell(problems);
     let mut known = known_threads(shared, &places);
@@ -147,7 +147,8 @@ async fn get(shared: &Shared, route: Route<'_>) -> Result<Value, ApiError> {
 /// event says so.
 async fn examine(shared: &Shared, guild: u64, channel: &Value) -> Vec<DiscordError> {
     let user = shared.identity().user;
-    let (member, problems) = setup::examine_server(&shared.api, &shared.settings, user, guild, channel).await;
+    let (member, problems) =
+        examine::examine_server(&shared.api, &shared.settings, user, guild, channel).await;
     if let Some(member) = member {
         let roles = message::list(&member["roles"]).iter().filter_map(message::id).collect();
         shared.set_identity(|identity| identity.roles = roles);

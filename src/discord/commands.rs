@@ -12,14 +12,15 @@ use serde_json::{Value, json};
 use serenity::all::{CommandInteraction, ComponentInteraction, Interaction, ResolvedValue};
 use serenity::http::{LightMethod, Route};
 
+use super::approval_buttons;
 use super::approvals;
-use super::bot::Shared;
 use super::buttons;
 use super::desk::Desk;
 use super::error::ApiError;
 use super::inbox;
-use super::ingress::Item;
+use super::lane::Item;
 use super::message::Incoming;
+use super::shared::Shared;
 use crate::agent::recollection;
 use crate::deliver::split;
 use crate::format::reminder::Recur;
@@ -385,7 +386,7 @@ async fn press(shared: &Shared, component: &ComponentInteraction) {
         call.say_now(STRANGER).await;
         return;
     }
-    if let Some(press) = approvals::parse(&component.data.custom_id) {
+    if let Some(press) = approval_buttons::parse(&component.data.custom_id) {
         if call.defer().await {
             let words = approvals::act(shared, &press).await;
             call.answer(&words.unwrap_or_else(|problem| format!("That didn't work: {problem}."))).await;

@@ -5,8 +5,6 @@
 
 use serde_json::Value;
 
-use super::message::list;
-
 /// The words of a message object beside its `content`; empty for most. `by_bot` is whether a bot wrote it.
 pub fn beside(message: &Value, by_bot: bool) -> String {
     let mut parts = vec![];
@@ -108,6 +106,11 @@ fn text(value: &Value) -> &str {
 fn join(parts: impl IntoIterator<Item = String>, by: &str) -> String {
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(by)
+}
+
+/// The items of an array; none of anything else.
+pub(super) fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]

@@ -20,9 +20,9 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::error::{ApiError, DiscordError};
+use super::examine;
 use super::http::{Api, is_loopback_address};
 use super::message::{self, Incoming};
-use super::setup;
 
 /// What the gateway tells.
 #[derive(Debug)]
@@ -253,7 +253,7 @@ impl Gateway {
     async fn granted(&self, recheck: Duration) {
         loop {
             tokio::time::sleep(recheck).await;
-            if setup::may_read_messages(&self.api).await == Some(true) {
+            if examine::may_read_messages(&self.api).await == Some(true) {
                 return;
             }
         }

@@ -18,13 +18,14 @@ use tokio::time::Instant;
 
 use super::access::{self, Standing};
 use super::approvals;
-use super::bot::Shared;
 use super::error::ApiError;
 use super::history;
+use super::lane::{Item, Place};
 use super::log::{self, LogError, Surface};
 use super::mentions;
 use super::message::Incoming;
 use super::progress;
+use super::shared::Shared;
 use super::snowflake;
 use super::turns;
 use crate::format::log::EventKind;
@@ -40,36 +41,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The most messages that a lane takes at once.
 const BATCH: usize = 500;
 
-/// Something for a lane.
-#[derive(Debug)]
-pub(super) enum Item {
-    /// A message, live or just posted by the bot itself.
-    Message(Box<Incoming>),
-    /// A message was edited.
-    Edited { id: u64, content: String, at: Timestamp },
-    /// A message was deleted.
-    Deleted { id: u64 },
-    /// Something may have been missed: what is said from now on waits until history was read. Whether edits and
-    /// deletions may be among it.
-    Hold { review: bool },
-    /// Read what may have been missed; says when that was tried. What fails, the lane tries again by itself.
-    CatchUp { done: oneshot::Sender<()> },
-    /// Log what belongs to a turn; says when that, and all before it, is written.
-    Write { entries: Vec<log::Entry>, done: Option<oneshot::Sender<()>> },
-    /// A question by a slash command: log it and accept it; says when that is done.
-    Ask { turn: NewTurn, done: oneshot::Sender<()> },
-    /// End the window and begin the next; answers with the new file, or why not.
-    NewWindow { who: String, done: oneshot::Sender<Result<Option<String>, String>> },
-}
-
-/// What kind of place a lane is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
-    pub surface: Surface,
-    pub dm: bool,
-    pub title: Option<String>,
-}
-
 /// Why a lane could not do what it was given.
 #[derive(Debug, thiserror::Error)]
 enum LaneError {
@@ -77,6 +48,14 @@ enum LaneError {
     Log(#[from] LogError),
     #[error(transparent)]
     Api(#[from] ApiError),
+}
+
+impl Shared {
+    /// The lane of a channel, which is made where it is missing.
+    pub fn open_lane(self: &Arc<Self>, channel: u64, place: Place) -> mpsc::UnboundedSender<Item> {
+        let mut lanes = self.lanes();
+        lanes.entry(channel).or_insert_with(|| Lane::start(self.clone(), channel, place)).clone()
+    }
 }
 
 pub(super) struct Lane {

@@ -6,7 +6,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{content, snowflake};
+use super::content::{self, list};
+use super::snowflake;
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,11 +160,6 @@ pub fn words(content: &str, beside: &str) -> String {
 /// An id as Discord writes it: a string of digits; a number is taken too.
 pub fn id(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
-}
-
-/// The items of an array; none of anything else.
-pub(super) fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 fn custom_ids(rows: &Value) -> Vec<String> {

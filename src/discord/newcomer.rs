@@ -5,7 +5,7 @@ use serenity::http::Route;
 
 use super::error::{ApiError, DiscordError};
 use super::http::Api;
-use super::{message, setup};
+use super::{examine, message};
 use crate::setup::{Bot, Channel};
 
 /// Text and announcement channels.
@@ -26,7 +26,7 @@ pub async fn bot(api: &Api) -> Result<Bot, DiscordError> {
         name: me["username"].as_str().unwrap_or("the bot").to_owned(),
         application: message::id(&application["id"]),
         owner: name.map(str::to_owned).zip(message::id(&owner["id"])),
-        may_read: setup::may_read_messages(api).await,
+        may_read: examine::may_read_messages(api).await,
     })
 }
 

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::message::{id, list};
+use super::content::list;
+use super::message::id;
 
 /// What the bot can't work without in its channel: the bit, and the name that Discord's settings show.
 const NEEDED: [(u64, &str); 3] =

@@ -11,25 +11,10 @@ use serenity::http::{LightMethod, Request, Route};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::bot::Shared;
 use super::message;
+use super::shared::Shared;
 use crate::deliver::MessageKind;
 use crate::deliver::notifier::nonce;
-
-/// When what is going on is shown, and how often that is changed.
-#[derive(Debug, Clone, Copy)]
-pub struct Pace {
-    /// Shorter work shows the typing sign alone.
-    pub after: Duration,
-    /// It is changed at most so often.
-    pub every: Duration,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self { after: Duration::from_secs(20), every: Duration::from_secs(5) }
-    }
-}
 
 /// How it begins; own messages that begin so are never logged.
 const MARK: &str = "-# ⏳ ";

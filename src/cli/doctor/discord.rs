@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Check;
 use crate::config::NotifyKind;
 use crate::discord::DiscordError;
+use crate::discord::examine;
 use crate::discord::setup::{self, SetUpError};
 use crate::workspace::Workspace;
 
@@ -28,7 +29,7 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return vec![];
     };
-    let asked = runtime.block_on(async { tokio::time::timeout(LIMIT, setup::examine(&api, settings)).await });
+    let asked = runtime.block_on(async { tokio::time::timeout(LIMIT, examine(&api, settings)).await });
     let found = asked.unwrap_or_else(|_| {
         vec![Err(DiscordError::Unreachable(format!("no answer within {} s", LIMIT.as_secs())))]
     });

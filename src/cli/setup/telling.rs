@@ -44,7 +44,7 @@ pub(super) async fn on_discord(look: &Look) -> Result<Found, String> {
     use crate::discord::access::Owners;
     use crate::discord::notifier::BotNotifier;
     use crate::discord::webhook::WebhookNotifier;
-    use crate::discord::{Api, newcomer, setup};
+    use crate::discord::{Api, examine, newcomer};
 
     let words = |error: crate::discord::DiscordError| error.to_string();
     let api = |token, base: &Option<String>| Api::new(Some(token), base.as_deref()).map_err(words);
@@ -55,7 +55,7 @@ pub(super) async fn on_discord(look: &Look) -> Result<Found, String> {
         }
         Look::BotMessage(token, settings) => {
             let api = api(token, &settings.api_base)?;
-            if let Some(problem) = setup::examine(&api, settings).await.into_iter().find_map(Result::err) {
+            if let Some(problem) = examine(&api, settings).await.into_iter().find_map(Result::err) {
                 return Err(problem.to_string());
             }
             let bot = BotNotifier::new(api, settings.channel_id, Owners::new(&settings.owner_ids));

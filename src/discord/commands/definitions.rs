@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use serenity::http::{LightMethod, Route};
 
-use crate::discord::bot::Shared;
 use crate::discord::error::ApiError;
+use crate::discord::shared::Shared;
 
 /// The entry in a message's menu.
 pub(super) const REMEMBER_MESSAGE: &str = "Remember";
