@@ -1,7 +1,7 @@
 //! The bot: the gateway's events in, lanes for the conversations, catch-up, and commands.
 //!
 //! [`run`] owns all of it for as long as the daemon lives. It decides which channels are its own (the bound one, its
-//! threads, the owners' DMs), and hands everything said there to the lane of that channel ([`ingress`](super::ingress)).
+//! threads, the owners' DMs), and hands everything said there to the lane of that channel ([`ingress`](crate::discord::ingress::lanes)).
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,20 +13,21 @@ use serenity::http::Route;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::access::Owners;
-use super::catchup;
-use super::commands;
-use super::cursors::Cursors;
-use super::desk::Desk;
-use super::error::{ApiError, DiscordError};
-use super::gateway::{Gateway, GatewayEvent, GatewayStatus};
-use super::http::Api;
-use super::lane::{Item, Place};
-use super::log::{Logbook, Surface};
-use super::message::{self, Incoming};
+use super::api::Api;
+use super::api::message;
+use super::api::message::Incoming;
+use super::api::snowflake;
+use super::api::{ApiError, DiscordError};
+use super::api::{Gateway, GatewayEvent, GatewayStatus};
+use super::commands::handle as commands;
+use super::ingress::catchup;
+use super::log::logbook::{Logbook, Surface};
+use super::shared::Cursors;
+use super::shared::Desk;
+use super::shared::Turnstile;
+use super::shared::access::Owners;
+use super::shared::{Item, Place};
 use super::shared::{Pace, Shared};
-use super::snowflake;
-use super::turnstile::Turnstile;
 use crate::agent::VaultApprovals;
 use crate::clock::Clock;
 use crate::config;

@@ -1,56 +1,31 @@
 //! Discord: notifications that come once, commands, and the conversation as notes.
 //!
-//! Outward: [`notifier`] (a bot) and [`webhook`] send what `deliver` decides on, over [`http`]. Inward: [`gateway`]
-//! hears what happens, [`bot`] hands it to the lane of its channel, a lane stores it in the [`log`] first and acts then,
-//! and [`catchup`](self) reads from history whatever the gateway lost. Commands and buttons work on the vault through
-//! [`desk`]; questions become turns, and their answers come from whoever
-//! answers them; they are run by `agent`. Nothing said on Discord is kept anywhere but in the vault's logs; no
-//! token is ever printed; with `[discord] api_base` nothing leaves this machine.
+//! What is said in the bound channel, its threads and the owners' DMs comes in; notifications, answers and the logs of
+//! the conversation go out. Nothing said on Discord is kept anywhere but in the vault's logs; no token is ever printed;
+//! with `[discord] api_base` nothing leaves this machine. In the order in which a message takes:
+//! - [`api`]: Discord itself: its REST API, its gateway, its messages and errors;
+//! - [`log`]: the conversation as notes;
+//! - [`shared`]: what all tasks of the bot share, who may command it, and the desk that commands work on;
+//! - [`buttons`]: the buttons under notifications and under questions of the assistant;
+//! - [`notify`]: sending what `deliver` decides on, by a bot or a webhook;
+//! - [`answer`]: from an accepted question to its answer, run by `agent`;
+//! - [`ingress`]: one way in for everything that is said: stored first, acted on then; what the gateway lost is read from
+//!   history;
+//! - [`commands`]: slash commands and presses of buttons;
+//! - [`bot`]: wires all of it to the gateway.
 
-pub mod access;
-mod approval_buttons;
-mod approvals;
-pub mod bot;
-pub mod buttons;
-mod catchup;
+mod answer;
+mod api;
+mod bot;
+mod buttons;
 mod commands;
-mod components;
-mod content;
-pub mod cursors;
-pub mod desk;
-pub mod error;
-mod examine;
-pub mod gateway;
-pub mod history;
-pub mod http;
-pub mod inbox;
 mod ingress;
-mod lane;
-pub mod log;
-pub mod mentions;
-pub mod message;
-pub mod newcomer;
-pub mod notifier;
-pub mod permissions;
-mod progress;
-pub mod setup;
+mod log;
+mod notify;
 mod shared;
-mod shown;
-pub mod snowflake;
-mod turns;
-mod turnstile;
-pub mod typing;
-pub mod webhook;
 
-pub use access::Owners;
-pub use bot::{Parts, run};
-pub use desk::{Desk, Outside};
-pub use error::DiscordError;
-pub use examine::examine;
-pub use gateway::GatewayStatus;
-pub use http::Api;
-pub use log::Logbook;
-pub use notifier::BotNotifier;
-pub use shared::Pace;
-pub use turnstile::Turnstile;
-pub use webhook::WebhookNotifier;
+pub use self::api::{Api, DiscordError, GatewayStatus, examine};
+pub use self::bot::{Parts, run};
+pub use self::log::Logbook;
+pub use self::notify::{BotNotifier, WebhookNotifier, newcomer, notifier, setup, webhook};
+pub use self::shared::{Desk, Outside, Owners, Pace, Turnstile, access};

@@ -1,0 +1,203 @@
+//! A question of the assistant in the conversation: what would run, shown in full, and the buttons Once, Always, No.
+//!
+//! The note of approvals is the state; a press writes into it, and whoever waits reads it there. A button's id holds
+//! the line's id and its digest, so that it works after any restart, and never for a line that was changed. The
+//! questions are no part of the conversation: the log never holds them.
+
+use serde_json::json;
+use serenity::http::{LightMethod, Route};
+
+use crate::deliver::journal::approval_key;
+use crate::deliver::{MessageKind, Outgoing, Progress, Scope};
+use crate::discord::api::message::Incoming;
+use crate::discord::buttons::approval::{Press, parse, rows};
+use crate::discord::shared::Shared;
+use crate::discord::shared::{FAREWELL, LONGEST_PAUSE, SHORTEST_PAUSE};
+use crate::turn::{ApprovalRequest, Turn};
+use crate::vault::Actor;
+
+/// Whether a message of ours is such a question, or a part of one.
+pub(in crate::discord) fn is_question(shared: &Shared, message: &Incoming) -> bool {
+    message.custom_ids.iter().any(|id| parse(id).is_some())
+        || shared.answers.is_approval(&message.id.to_string(), message.nonce.as_deref()).unwrap_or_default()
+}
+
+/// What a press comes to, in words.
+pub(in crate::discord) async fn act(shared: &Shared, press: &Press) -> Result<String, String> {
+    shared.approvals.answer(&press.id, &press.digest, press.word, Actor::Discord).await
+}
+
+/// Hands the question to `deliver` until it is shown.
+pub(in crate::discord) async fn show(shared: &Shared, turn: &Turn, request: &ApprovalRequest) {
+    let (key, scope) = place(shared, turn, request);
+    loop {
+        let wait = match shared.answers.ask(&key, scope, &text(request)).await {
+            Ok(Progress::Sent) => return,
+            Ok(Progress::Refused(why)) => return tracing::error!("a question could not be shown: {why}"),
+            Ok(Progress::Later(at)) => shared.clock.now().duration_until(at),
+            Err(error) => {
+                tracing::error!("a question could not be shown yet: {error}");
+                LONGEST_PAUSE.try_into().unwrap_or_default()
+            }
+        };
+        let wait = std::time::Duration::try_from(wait).unwrap_or_default();
+        tokio::time::sleep(wait.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
+    }
+}
+
+/// Says below the question how it ended, and takes the buttons out of use.
+pub(super) async fn over(shared: &Shared, turn: &Turn, request: &ApprovalRequest, words: &str) {
+    let (key, scope) = place(shared, turn, request);
+    // A crash may have come between the message and its id.
+    if shared.answers.is_begun(&key).unwrap_or_default() {
+        let _ = tokio::time::timeout(FAREWELL, shared.answers.ask(&key, scope, &text(request))).await;
+    }
+    let chunks = shared.answers.sent(&key).unwrap_or_default();
+    let Some(last) = chunks.last() else { return };
+    let Some(id) = last.message_id.as_deref().and_then(|id| id.parse::<u64>().ok()) else { return };
+    let outgoing = Outgoing {
+        key,
+        nonce: last.nonce.clone(),
+        chunk: 0,
+        chunks: 1,
+        kind: MessageKind::Approval,
+        text: String::new(),
+        scope: None,
+        facts: Vec::new(),
+        reply_to: None,
+    };
+    let mut rows = rows(&outgoing);
+    for button in rows.iter_mut().filter_map(|row| row["components"].as_array_mut()).flatten() {
+        button["disabled"] = json!(true);
+    }
+    let content = format!("{}\n**{words}**", last.text);
+    let body = json!({ "content": content, "components": rows, "allowed_mentions": { "parse": [] } });
+    let route = Route::ChannelMessage { channel_id: turn.asked.channel.into(), message_id: id.into() };
+    let sent = tokio::time::timeout(FAREWELL, shared.api.send(LightMethod::Patch, route, &body));
+    match sent.await {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => tracing::debug!(%error, words, "the end of a question could not be shown"),
+        Err(_) => tracing::debug!(words, "the end of a question could not be shown in time"),
+    }
+}
+
+/// Where the question is shown. One line is one question: where another message asked it already (a day's budget is
+/// asked about by each that comes), it stays there.
+fn place(shared: &Shared, turn: &Turn, request: &ApprovalRequest) -> (String, Scope) {
+    let asked = &turn.asked;
+    let replied = asked.reply.then_some(asked.message);
+    let first = shared.answers.asked(&request.id, &request.digest).unwrap_or_default();
+    let key = first
+        .unwrap_or_else(|| approval_key(replied, &request.id, &request.digest, request.always.is_some()));
+    (key, if asked.thread { Scope::Thread(asked.channel) } else { Scope::Channel(asked.channel) })
+}
+
+/// The question's words.
+fn text(request: &ApprovalRequest) -> String {
+    let why = if request.why.is_empty() { String::new() } else { format!(" ({})", plain(&request.why)) };
+    let files =
+        request.hash.as_ref().map(|hash| format!(" Its files have the hash {hash}.")).unwrap_or_default();
+    let always = request
+        .always
+        .as_ref()
+        .map(|pattern| format!("Always would allow from now on:\n{}\n", block(pattern)));
+    format!(
+        "**May this run?**{why} {} asks.{files}\n{}\n{}-# Until <t:{}:t>, by a button or in the vault's note of approvals.",
+        plain(&request.brain),
+        block(&request.run),
+        always.unwrap_or_default(),
+        request.until.as_second(),
+    )
+}
+
+/// Text in a code block, whatever it holds: three backticks would end it, so they are spelled out.
+fn block(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = approval::shown(text);
+    while let Some(at) = rest.find("```") {
+        let ticks = rest[at..].bytes().take_while(|b| *b == b'`').count();
+        out.push_str(&rest[..at]);
+        out.push_str(&"\\u{60}".repeat(ticks));
+        rest = rest.split_off(at + ticks);
+    }
+    format!("```\n{out}{rest}\n```")
+}
+
+/// Words of others within a sentence: nothing in them is markup, and nobody is called.
+fn plain(text: &str) -> String {
+    let one_line = approval::shown(&text.replace('\n', " "));
+    let escaped = one_line.chars().flat_map(|c| {
+        let mark = c.is_ascii_punctuation() && !"-.,()'/".contains(c);
+        mark.then_some('\\').into_iter().chain([c])
+    });
+    escaped.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deliver::split;
+
+    fn request(run: &str) -> ApprovalRequest {
+        ApprovalRequest {
+            id: "ap_K5V4M2J7Q2ZP".into(),
+            digest: "0123456789ab".into(),
+            run: run.into(),
+            hash: None,
+            why: "network <@42> **now**".into(),
+            brain: "claude".into(),
+            always: Some("bash:curl *".into()),
+            until: "2026-12-01T09:30:00Z".parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn every_button_reads_back_and_fits() {
+        for always in [false, true] {
+            let key = approval_key(Some(u64::MAX), "ap_K5V4M2J7Q2ZP", "0123456789ab", always);
+            let message = Outgoing {
+                key,
+                nonce: "N".repeat(25),
+                chunk: 1,
+                chunks: 2,
+                kind: MessageKind::Approval,
+                text: String::new(),
+                scope: None,
+                facts: vec![],
+                reply_to: None,
+            };
+            let rows = rows(&message);
+            let buttons = rows[0]["components"].as_array().unwrap();
+            assert_eq!(buttons.len(), if always { 3 } else { 2 });
+            for button in buttons {
+                let id = button["custom_id"].as_str().unwrap();
+                assert!(id.len() <= 100 && id.ends_with(&message.nonce), "{id}");
+                let press = parse(id).unwrap();
+                assert_eq!((press.id.as_str(), press.digest.as_str()), ("ap_K5V4M2J7Q2ZP", "0123456789ab"));
+            }
+            assert!(crate::discord::buttons::approval::rows(&Outgoing { chunk: 0, ..message }).is_empty());
+        }
+        assert_eq!(parse("va1:done:rid_K5V4M2J9Q2ZP:2026-12-01T0930:N"), None);
+        assert_eq!(parse("va1:once:x:y:N"), None);
+    }
+
+    #[test]
+    fn a_command_is_shown_in_full_and_can_hide_nothing() {
+        insta::assert_snapshot!(text(&request("echo 'x'\n```\n||rm -rf ~|| @everyone\u{202e}\t\u{1b}[2K")), @r"
+        **May this run?** (network \<\@42\> \*\*now\*\*) claude asks.
+        ```
+        echo 'x'
+        \u{60}\u{60}\u{60}
+        ||rm -rf ~|| @everyone\u{202e}\t\u{1b}[2K
+        ```
+        Always would allow from now on:
+        ```
+        bash:curl *
+        ```
+        -# Until <t:1796117400:t>, by a button or in the vault's note of approvals.
+        ");
+        let long = text(&request(&"word ".repeat(1500)));
+        let shown: usize = split::split(&long, 1900).iter().map(|chunk| chunk.matches("word").count()).sum();
+        assert_eq!(shown, 1500);
+    }
+}

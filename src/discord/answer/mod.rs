@@ -1,0 +1,9 @@
+//! From an accepted question to its answer in the channel and in the log. No model is asked here: `agent` does that.
+//!
+//! - [`turns`]: one turn at a time a channel, taken up again after a crash where it stood;
+//! - [`progress`]: what long work says it is doing;
+//! - [`approvals`]: a question of the assistant, shown in full.
+
+pub(super) mod approvals;
+pub(super) mod progress;
+pub(super) mod turns;

@@ -1,0 +1,109 @@
+//! Long work says what it is doing: one message, edited as the work goes on, gone when the answer is there.
+//!
+//! It shows after 20 s and is changed seldom. Its nonce is the turn's, so that a restart within Discord's window
+//! goes on with the same message. It is no part of the conversation: the log never holds it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use serenity::http::{LightMethod, Request, Route};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::deliver::MessageKind;
+use crate::deliver::notifier::nonce;
+use crate::discord::api::message;
+use crate::discord::shared::Shared;
+
+/// How it begins; own messages that begin so are never logged.
+const MARK: &str = "-# ⏳ ";
+/// The id of a message that may have been posted: its nonce tells.
+const POSTING: u64 = 0;
+/// The longest that is waited for the message to go.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Whether a text of ours is such a message.
+pub(in crate::discord) fn is_progress(text: &str) -> bool {
+    text.starts_with(MARK)
+}
+
+/// Shows what is going on until it is ended.
+pub(super) struct Progress {
+    ended: CancellationToken,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Progress {
+    /// Starts to wait; `words` hold what is going on.
+    pub fn start(shared: Arc<Shared>, channel: u64, turn: u64, words: watch::Receiver<String>) -> Self {
+        let ended = CancellationToken::new();
+        let task = tokio::spawn(show(shared, channel, turn, words, ended.clone()));
+        Self { ended, task }
+    }
+
+    /// Takes the message away again, if there is one.
+    pub async fn end(self) {
+        self.ended.cancel();
+        let _ = tokio::time::timeout(FAREWELL, self.task).await;
+    }
+}
+
+async fn show(
+    shared: Arc<Shared>,
+    channel: u64,
+    turn: u64,
+    mut words: watch::Receiver<String>,
+    ended: CancellationToken,
+) {
+    let body = |text: &str| json!({ "content": text, "allowed_mentions": { "parse": [] } });
+    let text = |words: &str| format!("{MARK}{}", if words.is_empty() { "working on it" } else { words });
+    // A program that was killed left its message behind, and perhaps without having read its id.
+    let before = shared.turns.shown(turn).unwrap_or_default();
+    let mut shown = before.filter(|id| *id != POSTING);
+    if shown.is_none() {
+        if before.is_none() {
+            tokio::select! {
+                () = ended.cancelled() => return,
+                () = shared.closing.cancelled() => return,
+                () = tokio::time::sleep(shared.pace.after) => {}
+            }
+            note(&shared, turn, Some(POSTING));
+        }
+        let mut first = body(&text(&words.borrow_and_update()));
+        first["nonce"] = Value::from(nonce(MessageKind::Notice, &format!("progress:{turn}"), 0, 0));
+        first["enforce_nonce"] = Value::from(true);
+        first["message_reference"] = json!({ "message_id": turn.to_string(), "fail_if_not_exists": false });
+        let route = Route::ChannelMessages { channel_id: channel.into() };
+        let Ok(posted) = shared.api.send(LightMethod::Post, route, &first).await else { return };
+        shown = message::id(&posted["id"]);
+        note(&shared, turn, shown);
+    }
+    let Some(id) = shown else { return };
+    let own = || Route::ChannelMessage { channel_id: channel.into(), message_id: id.into() };
+    loop {
+        let over = async { tokio::join!(tokio::time::sleep(shared.pace.every), words.changed()).1.is_err() };
+        let over = tokio::select! {
+            () = ended.cancelled() => break,
+            () = shared.closing.cancelled() => break,
+            over = over => over,
+        };
+        if over {
+            break;
+        }
+        let now = body(&text(&words.borrow_and_update()));
+        if let Err(error) = shared.api.send(LightMethod::Patch, own(), &now).await {
+            tracing::debug!(channel, %error, "what is going on could not be shown");
+        }
+    }
+    if let Err(error) = shared.api.call(Request::new(own(), LightMethod::Delete)).await {
+        tracing::debug!(channel, %error, "a word on what was going on could not be taken away");
+    }
+    note(&shared, turn, None);
+}
+
+fn note(shared: &Shared, turn: u64, shown: Option<u64>) {
+    if let Err(error) = shared.turns.shows(turn, shown, shared.clock.now()) {
+        tracing::warn!("{error}");
+    }
+}

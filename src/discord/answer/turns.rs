@@ -1,0 +1,432 @@
+//! From an accepted question to its answer in the channel and in the log: one turn at a time a channel.
+//!
+//! The turn journal says what is open, the delivery journal what was fixed and sent; both are read anew for each
+//! step, so a worker that begins after a crash does what one would have done that never stopped. What came
+//! while a turn ran becomes one turn after it; what was accepted before a restart is taken up in order, each
+//! for itself. A text is fixed before its first byte leaves, and from then on no brain is asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::approvals;
+use super::progress;
+use crate::deliver::journal::answer_key;
+use crate::deliver::{Progress as Delivered, Scope, split};
+use crate::discord::api::Typing;
+use crate::discord::api::message::Incoming;
+use crate::discord::api::snowflake;
+use crate::discord::api::snowflake::Part;
+use crate::discord::log::logbook::Entry;
+use crate::discord::shared::Item;
+use crate::discord::shared::Shared;
+use crate::discord::shared::{FAREWELL, LONGEST_PAUSE, SHORTEST_PAUSE, Why, lock};
+use crate::format::log::EventKind;
+use crate::turn::journal::TurnJournalError;
+use crate::turn::{ApprovalRequest, Facts, Halt, NewTurn, Note, Place, State, Turn};
+
+/// Who waited longer than this is told that the assistant was away.
+pub const AWAY: SignedDuration = SignedDuration::from_mins(15);
+/// The first pause after something that the turn needs could not be read or written; it doubles to a minute.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Starts the worker that answers one channel's questions; a word on the sender wakes it.
+pub(in crate::discord) fn worker(
+    shared: Arc<Shared>,
+    channel: u64,
+    lane: mpsc::WeakUnboundedSender<Item>,
+) -> mpsc::UnboundedSender<()> {
+    let (sender, mut wake) = mpsc::unbounded_channel::<()>();
+    let worker = Worker { shared: shared.clone(), channel, lane, began: shared.clock.now() };
+    tokio::spawn(async move {
+        let turnstile = Arc::clone(&shared.turnstile);
+        let place = turnstile.channel(channel);
+        let work = async {
+            let _mine = place.lock().await;
+            worker.resume();
+            loop {
+                match worker.next() {
+                    Ok(Some(turn)) => {
+                        worker.turn(&turn).await;
+                        continue;
+                    }
+                    Ok(None) => {}
+                    Err(error) => {
+                        tracing::error!("{error}");
+                        tokio::time::sleep(LONGEST_PAUSE).await;
+                        continue;
+                    }
+                }
+                if wake.recv().await.is_none() {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = work => {}
+            () = shared.closing.cancelled() => {}
+        }
+        turnstile.end(channel);
+    });
+    sender
+}
+
+struct Worker {
+    shared: Arc<Shared>,
+    channel: u64,
+    lane: mpsc::WeakUnboundedSender<Item>,
+    began: Timestamp,
+}
+
+/// How far one go at a turn came.
+enum Step {
+    /// It is at its end.
+    End,
+    /// There is more to do at once.
+    On,
+    /// Something can't be read or written now.
+    Wait(String),
+}
+
+impl Worker {
+    /// Notes who waited for long while the program was away.
+    fn resume(&self) {
+        let open = self.shared.turns.open_turns(Some(self.channel)).unwrap_or_default();
+        for turn in open.iter().filter(|turn| self.began.duration_since(turn.started) > AWAY) {
+            if let Err(error) = self.shared.turns.mark_away(turn.asked.message) {
+                tracing::warn!("{error}");
+            }
+        }
+    }
+
+    /// The turn to be done now: the oldest, with all that were said while the one before ran.
+    fn next(&self) -> Result<Option<Turn>, TurnJournalError> {
+        let open = self.shared.turns.open_turns(Some(self.channel))?;
+        let open: Vec<Turn> = open.into_iter().filter(|turn| turn.joined.is_none()).collect();
+        let Some(first) = open.first() else { return Ok(None) };
+        let live = lock(&self.shared.turnstile.live);
+        let window = |turn: &Turn| turn.asked.block.split_once("#^").map(|(path, _)| path.to_owned());
+        let together = |turn: &&Turn| {
+            turn.state == State::Accepted
+                && turn.asked.reply
+                && live.contains(&turn.asked.message)
+                && window(turn) == window(first)
+        };
+        let group: Vec<&Turn> = open.iter().take_while(together).collect();
+        let Some((last, others)) = group.split_last().filter(|(_, others)| !others.is_empty()) else {
+            return Ok(Some(first.clone()));
+        };
+        let others: Vec<u64> = others.iter().map(|turn| turn.asked.message).collect();
+        match self.shared.turns.join(last.asked.message, &others, self.shared.clock.now()) {
+            Ok(()) => Ok(Some((*last).clone())),
+            Err(error) => {
+                tracing::error!("{error}");
+                Ok(Some(first.clone()))
+            }
+        }
+    }
+
+    async fn turn(&self, turn: &Turn) {
+        let message = turn.asked.message;
+        let _typing = Typing::start(self.shared.api.clone(), self.channel);
+        let (words, heard) = watch::channel(String::new());
+        let shown = progress::Progress::start(Arc::clone(&self.shared), self.channel, message, heard);
+        let mut pause = PAUSE;
+        loop {
+            match self.step(message, &words).await {
+                Step::End => break,
+                Step::On => pause = PAUSE,
+                Step::Wait(why) => {
+                    tracing::warn!(channel = self.channel, "a turn can't go on now: {why}");
+                    self.wait(message, pause).await;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+            }
+        }
+        shown.end().await;
+        let joined = self.shared.turns.joined_to(message).unwrap_or_default();
+        let mut live = lock(&self.shared.turnstile.live);
+        joined.iter().map(|turn| turn.asked.message).chain([message]).for_each(|id| {
+            live.remove(&id);
+        });
+    }
+
+    async fn step(&self, message: u64, words: &watch::Sender<String>) -> Step {
+        let turn = match self.shared.turns.turn(message) {
+            Ok(Some(turn)) => turn,
+            Ok(None) => return Step::End,
+            Err(error) => return Step::Wait(error.to_string()),
+        };
+        match turn.state {
+            State::Done | State::Dropped => Step::End,
+            State::Answered => self.send(&turn).await,
+            State::Sent => self.log(&turn).await,
+            _ => self.answer(&turn, words).await,
+        }
+    }
+
+    /// Gets the answer and fixes it.
+    async fn answer(&self, turn: &Turn, words: &watch::Sender<String>) -> Step {
+        let message = turn.asked.message;
+        let joined = self.shared.turns.joined_to(message).unwrap_or_default();
+        let messages = joined.iter().map(|turn| turn.asked.message).chain([message]).collect();
+        let stop = self.shared.turnstile.begin(self.channel, messages);
+        let place = Beside { lane: self.lane.clone(), turn, words: words.clone(), shared: &self.shared };
+        let answered = self.shared.responder.answer(message, &place, &stop).await;
+        let why = self.shared.turnstile.end(self.channel);
+        match (answered, why) {
+            (_, Some(Why::Changed)) => self.again(message),
+            (Err(Halt::Stopped), Some(Why::Stopped(who))) => self.stopped(turn, &who),
+            (Ok(answer), _) => self.fix(turn, &answer.text, &answer.facts),
+            (Err(Halt::Gone), _) => self.advance(message, State::Dropped, "the question was taken back"),
+            (Err(Halt::Later(why)), _) => Step::Wait(why),
+            (Err(Halt::Stopped), None) => Step::Wait("the answer was stopped by nobody".to_owned()),
+        }
+    }
+
+    /// Waits before a turn goes on. While it has no answer yet, `/stop` ends it here as it does while a brain is asked,
+    /// and an edited question begins again.
+    async fn wait(&self, message: u64, pause: Duration) {
+        let turn = self.shared.turns.turn(message).ok().flatten();
+        let Some(turn) = turn.filter(|turn| turn.state < State::Answered) else {
+            return tokio::time::sleep(pause).await;
+        };
+        let joined = self.shared.turns.joined_to(message).unwrap_or_default();
+        let messages = joined.iter().map(|turn| turn.asked.message).chain([message]).collect();
+        let stop = self.shared.turnstile.begin(self.channel, messages);
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+        match self.shared.turnstile.end(self.channel) {
+            Some(Why::Stopped(who)) => drop(self.stopped(&turn, &who)),
+            Some(Why::Changed) => drop(self.again(message)),
+            None => {}
+        }
+    }
+
+    fn stopped(&self, turn: &Turn, who: &str) -> Step {
+        let said = system(turn.asked.message, &format!("{who} stopped the answer."), self.shared.clock.now());
+        self.write(vec![said]);
+        let facts = Facts { brain: crate::config::MEMORY.to_owned(), turn: block(turn), ..Facts::default() };
+        self.fix(turn, "Stopped.", &facts)
+    }
+
+    fn again(&self, message: u64) -> Step {
+        match self.shared.turns.begin_again(message, self.shared.clock.now()) {
+            Ok(_) => Step::On,
+            Err(error) => Step::Wait(error.to_string()),
+        }
+    }
+
+    fn fix(&self, turn: &Turn, text: &str, facts: &Facts) -> Step {
+        let message = turn.asked.message;
+        let question = (!turn.asked.reply).then_some(turn.asked.text.as_str());
+        let text = if text.trim().is_empty() { "(an empty answer)" } else { text };
+        // What no message shows is shown before its answer.
+        let text = &quoted(question, text);
+        let chunks = split::split(text, split::DISCORD_LIMIT).len();
+        let chunks = u32::try_from(chunks).unwrap_or(u32::MAX);
+        fail::fail_point!("turn::before-answered");
+        let fixed =
+            self.shared.turns.answered(message, text, &facts.render(), chunks, self.shared.clock.now());
+        fail::fail_point!("turn::after-answered");
+        match fixed {
+            Ok(_) => Step::On,
+            Err(error) => Step::Wait(error.to_string()),
+        }
+    }
+
+    fn advance(&self, message: u64, state: State, detail: &str) -> Step {
+        match self.shared.turns.advance(message, state, detail, self.shared.clock.now()) {
+            Ok(_) => Step::On,
+            Err(error) => Step::Wait(error.to_string()),
+        }
+    }
+
+    /// Hands the text to `deliver` until every chunk arrived.
+    async fn send(&self, turn: &Turn) -> Step {
+        let message = turn.asked.message;
+        let key = answer_key(message, turn.asked.reply);
+        let scope =
+            if turn.asked.thread { Scope::Thread(self.channel) } else { Scope::Channel(self.channel) };
+        let text = turn.answer.clone().unwrap_or_default();
+        match self.shared.answers.send(&key, scope, &text).await {
+            Ok(Delivered::Sent) => {
+                fail::fail_point!("turn::before-sent");
+                let step = self.advance(message, State::Sent, "");
+                fail::fail_point!("turn::after-sent");
+                step
+            }
+            Ok(Delivered::Later(at)) => {
+                let now = self.shared.clock.now();
+                let wait = Duration::try_from(now.duration_until(at)).unwrap_or(PAUSE);
+                tokio::time::sleep(wait.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
+                Step::On
+            }
+            Ok(Delivered::Refused(why)) => {
+                tracing::error!(channel = self.channel, "an answer could not be delivered: {why}");
+                // It was answered: the end is reached, though nobody reads it.
+                let _ = self.advance(message, State::Sent, &why);
+                self.advance(message, State::Done, &why)
+            }
+            Err(error) => Step::Wait(error.to_string()),
+        }
+    }
+
+    /// Waits until the log holds every chunk.
+    async fn log(&self, turn: &Turn) -> Step {
+        let message = turn.asked.message;
+        let key = answer_key(message, turn.asked.reply);
+        let sent = match self.shared.answers.sent(&key) {
+            Ok(sent) => sent,
+            Err(error) => return Step::Wait(error.to_string()),
+        };
+        let name = match self.shared.bot_name().await {
+            Ok(name) => name,
+            Err(error) => return Step::Wait(error.to_string()),
+        };
+        let Some(lane) = self.lane.upgrade() else { return Step::Wait("the bot is stopping".to_owned()) };
+        // A crash may have come before the notes were written; the log takes each once.
+        let _ = lane.send(Item::Write { entries: self.notes(turn), done: None });
+        for (index, chunk) in sent.iter().enumerate() {
+            // One that was found to be there by other means has no id; history brings it.
+            let Some(id) = chunk.message_id.as_deref().and_then(|id| id.parse().ok()) else { continue };
+            let reply_to = (index == 0 && turn.asked.reply).then_some(message);
+            let posted =
+                Incoming::own(id, self.channel, self.shared.identity().user, &name, &chunk.text, reply_to);
+            let _ = lane.send(Item::Message(Box::new(posted)));
+        }
+        let (done, written) = oneshot::channel();
+        let _ = lane.send(Item::Write { entries: Vec::new(), done: Some(done) });
+        drop(lane);
+        if written.await.is_err() {
+            return Step::Wait("the log could not be written".to_owned());
+        }
+        fail::fail_point!("turn::before-done");
+        self.advance(message, State::Done, "")
+    }
+
+    /// What the turn noted, as the journal has it.
+    fn notes(&self, turn: &Turn) -> Vec<Entry> {
+        let message = turn.asked.message;
+        let at = self.shared.clock.now();
+        let noted = crate::turn::noted(&self.shared.turns, message).unwrap_or_default();
+        noted.into_iter().map(|note| entry(message, note, at)).collect()
+    }
+
+    fn write(&self, entries: Vec<Entry>) {
+        if let Some(lane) = self.lane.upgrade() {
+            let _ = lane.send(Item::Write { entries, done: None });
+        }
+    }
+}
+
+/// The place of a turn on Discord: its notes go into the channel's log, its progress to whoever shows it.
+struct Beside<'a> {
+    lane: mpsc::WeakUnboundedSender<Item>,
+    turn: &'a Turn,
+    words: watch::Sender<String>,
+    shared: &'a Shared,
+}
+
+#[async_trait]
+impl Place for Beside<'_> {
+    async fn fetch(&self, link: &str, most: u64) -> Result<Vec<u8>, String> {
+        self.shared.api.download(link, most).await.map_err(|error| error.to_string())
+    }
+
+    fn note(&self, note: Note) {
+        let entry = entry(self.turn.asked.message, note, self.shared.clock.now());
+        if let Some(lane) = self.lane.upgrade() {
+            let _ = lane.send(Item::Write { entries: vec![entry], done: None });
+        }
+    }
+
+    fn progress(&self, words: &str) {
+        self.words.send_replace(words.to_owned());
+    }
+
+    async fn ask_approval(&self, request: &ApprovalRequest) {
+        approvals::show(self.shared, self.turn, request).await;
+    }
+
+    async fn approval_over(&self, request: &ApprovalRequest, words: &str) {
+        approvals::over(self.shared, self.turn, request, words).await;
+    }
+}
+
+/// A note as the log has it.
+fn entry(message: u64, note: Note, at: Timestamp) -> Entry {
+    let (part, kind, author, content) = match note {
+        Note::Recall(text) => (Part::Recall, EventKind::Recall, String::new(), text),
+        Note::Tool { number, name, text } => (Part::tool(number), EventKind::Tool, name, text),
+    };
+    Entry { message, part, kind, at, author, content }
+}
+
+fn system(message: u64, content: &str, at: Timestamp) -> Entry {
+    Entry {
+        message,
+        part: Part::Stopped,
+        kind: EventKind::System,
+        at,
+        author: String::new(),
+        content: content.to_owned(),
+    }
+}
+
+/// The answer below the question that it answers.
+fn quoted(question: Option<&str>, text: &str) -> String {
+    match question {
+        Some(question) => {
+            let lines: Vec<String> = question.trim().lines().map(|line| format!("> {line}")).collect();
+            format!("{}\n{text}", lines.join("\n"))
+        }
+        None => text.to_owned(),
+    }
+}
+
+fn block(turn: &Turn) -> Option<String> {
+    turn.asked.block.split_once("#^").map(|(_, id)| id.to_owned())
+}
+
+/// The turn that a message of an owner begins.
+pub(in crate::discord) fn new_turn(
+    message: &Incoming,
+    thread: bool,
+    block: String,
+    text: String,
+    now: Timestamp,
+) -> NewTurn {
+    NewTurn {
+        message: message.id,
+        channel: message.channel,
+        thread,
+        author: message.author.name.clone(),
+        block,
+        text,
+        only: None,
+        away: now.duration_since(snowflake::time_of(message.id)) > AWAY,
+        reply: true,
+        attachments: message.attachments.iter().filter_map(|file| file.media_type.clone()).collect(),
+    }
+}
+
+/// What the log shows of one of our own messages: the chunk's text with its facts, where it is one of an answer.
+pub(in crate::discord) fn logged_text(shared: &Shared, message: &Incoming) -> Option<String> {
+    let id = message.id.to_string();
+    let posted = shared.answers.posted(&id, message.nonce.as_deref(), &message.content);
+    let posted = posted.inspect_err(|error| tracing::warn!("{error}")).ok()??;
+    let turn = shared.turns.turn(posted.question).ok()??;
+    let mut facts = Facts::parse(turn.facts.as_deref()?)?;
+    if posted.chunks > 1 {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        facts.part = Some((number(posted.chunk + 1), number(posted.chunks)));
+    }
+    Some(facts.append_to(&posted.text))
+}

@@ -1,0 +1,26 @@
+//! Discord itself: requests, events, messages and errors in our types. Nothing here knows the vault.
+//!
+//! - [`http`], [`error`]: one request in, a value or an error for people out;
+//! - [`gateway`]: one supervised serenity client, whose events become [`GatewayEvent`](gateway::GatewayEvent)s;
+//! - [`message`], [`content`], [`snowflake`]: a message as the bot needs it, what it says beside its text, ids as times;
+//! - [`history`], [`typing`]: a channel's pages, the typing sign;
+//! - [`permissions`], [`examine`]: what a bot may do, and what a person has to mend.
+
+mod content;
+mod error;
+pub(super) mod examine;
+mod gateway;
+pub(super) mod history;
+mod http;
+pub(super) mod message;
+mod permissions;
+pub(super) mod snowflake;
+mod typing;
+
+pub(super) use error::ApiError;
+pub use error::DiscordError;
+pub use examine::examine;
+pub use gateway::GatewayStatus;
+pub(super) use gateway::{Gateway, GatewayEvent};
+pub use http::Api;
+pub(super) use typing::Typing;

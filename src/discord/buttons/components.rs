@@ -1,0 +1,13 @@
+//! Buttons and rows of them, as Discord wants them.
+
+use serde_json::{Value, json};
+
+/// A button as Discord has it.
+pub(in crate::discord) fn button(label: &str, style: u8, custom_id: &str) -> Value {
+    json!({ "type": 2, "style": style, "label": label, "custom_id": custom_id })
+}
+
+/// One row of buttons.
+pub(in crate::discord) fn row(buttons: &[Value]) -> Vec<Value> {
+    vec![json!({ "type": 1, "components": buttons })]
+}

@@ -1,0 +1,285 @@
+//! The buttons under a notification: Done, Snooze, and Skip next for what comes again.
+//!
+//! A button's id holds all that is needed to act on it after any restart: the action, the reminder's id, the local
+//! time that it was due, and the nonce of the notification, which also lets a look-back tell two notifications with the
+//! same words apart. What the reminder said comes from the delivery journal, else from the note, else from the message
+//! that the button hangs on. Pressing twice does nothing twice.
+
+use jiff::civil;
+use jiff::{SignedDuration, ToSpan};
+use serde_json::{Value, json};
+
+use super::approval as approval_buttons;
+use super::components::{button, row};
+use crate::deliver::{MessageKind, Outgoing, compose};
+use crate::discord::shared::Desk;
+use crate::format::reminder::Recur;
+use crate::reminders::local_after;
+use crate::tasks::is_task_id;
+
+/// The version of the ids; a press on a button of another version is answered with words.
+const VERSION: &str = "va1";
+
+/// What a button does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// It is done: nothing more of this one.
+    Done,
+    /// Again in ten minutes.
+    TenMinutes,
+    /// Again in an hour.
+    Hour,
+    /// Again tomorrow at nine.
+    Tomorrow,
+    /// The next occurrence is left out.
+    Skip,
+}
+
+const ALL: [(Action, &str, &str, u8); 5] = [
+    (Action::Done, "done", "Done", 3),
+    (Action::TenMinutes, "10m", "Snooze 10 min", 2),
+    (Action::Hour, "1h", "1 h", 2),
+    (Action::Tomorrow, "9am", "tomorrow 9:00", 2),
+    (Action::Skip, "skip", "Skip next", 2),
+];
+
+/// A button that was pressed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Press {
+    /// What it does.
+    pub action: Action,
+    /// The reminder's, follow-up's or task's id.
+    pub id: String,
+    /// When that was due, local.
+    pub due: civil::DateTime,
+}
+
+/// The rows of buttons for a message; none for a chunk that isn't the last, and for what isn't about one thing.
+pub fn rows(message: &Outgoing) -> Vec<Value> {
+    if message.kind == MessageKind::Approval {
+        return approval_buttons::rows(message);
+    }
+    let [fact] = message.facts.as_slice() else { return vec![] };
+    let about = matches!(message.kind, MessageKind::Reminder | MessageKind::Commitment | MessageKind::Task);
+    let skips = fact.recurring && message.kind != MessageKind::Task;
+    let safe =
+        fact.id.len() <= 40 && fact.id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    if !about || !safe || message.chunk + 1 != message.chunks {
+        return vec![];
+    }
+    let due = fact.local.strftime("%Y-%m-%dT%H%M");
+    let buttons: Vec<Value> = ALL
+        .iter()
+        .filter(|(action, ..)| *action != Action::Skip || skips)
+        .map(|(_, word, label, style)| {
+            let custom_id = format!("{VERSION}:{word}:{}:{due}:{}", fact.id, message.nonce);
+            button(label, *style, &custom_id)
+        })
+        .collect();
+    row(&buttons)
+}
+
+/// Reads a button's id.
+pub fn parse(custom_id: &str) -> Option<Press> {
+    let mut parts = custom_id.split(':');
+    if parts.next()? != VERSION {
+        return None;
+    }
+    let word = parts.next()?;
+    let (action, ..) = ALL.iter().find(|(_, known, ..)| *known == word)?;
+    let id = parts.next()?.to_owned();
+    let due = civil::DateTime::strptime("%Y-%m-%dT%H%M", parts.next()?).ok()?;
+    Some(Press { action: *action, id, due })
+}
+
+/// What a press led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pressed {
+    /// What happened, in words.
+    pub words: String,
+    /// The exact line of the note that it is about, if there is one.
+    pub line: Option<String>,
+    /// Whether the note was changed, so that the change has to be confirmed.
+    pub changed: bool,
+    /// What is worth saying besides.
+    pub remark: Option<String>,
+}
+
+/// Does what a button says. `msg` is what the reminder said.
+///
+/// # Errors
+/// A sentence on why it can't be done.
+pub fn act(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
+    let words = |error: crate::reminders::ReminderError| error.to_string();
+    if is_task_id(&press.id) {
+        return task(desk, press);
+    }
+    let again = |local: civil::DateTime| {
+        let written = desk.add(local, Recur::None, msg).map_err(words)?;
+        Ok(Pressed {
+            words: snoozed(desk, local),
+            line: Some(written.line_text),
+            changed: true,
+            remark: None,
+        })
+    };
+    match press.action {
+        Action::Done => done(desk, press, msg),
+        Action::TenMinutes | Action::Hour | Action::Tomorrow => again(later(desk, press.action)?),
+        Action::Skip => {
+            let line = desk.meant(&press.id, press.due, msg).map_err(words)?;
+            let written = desk.skip_meant(&press.id, line.as_ref()).map_err(words)?;
+            Ok(Pressed {
+                words: "Skipped the next one".to_owned(),
+                line: Some(written.line_text),
+                changed: true,
+                remark: None,
+            })
+        }
+    }
+}
+
+/// When a button lets it come again.
+fn later(desk: &Desk, action: Action) -> Result<civil::DateTime, String> {
+    let now = desk.clock.now();
+    Ok(match action {
+        Action::TenMinutes => local_after(now, SignedDuration::from_mins(10), &desk.zone),
+        Action::Hour => local_after(now, SignedDuration::from_hours(1), &desk.zone),
+        _ => {
+            let today = desk.zone.tz().to_datetime(now).date();
+            let tomorrow = today.checked_add(1.day()).map_err(|error| error.to_string())?;
+            tomorrow.at(9, 0, 0, 0)
+        }
+    })
+}
+
+fn snoozed(desk: &Desk, local: civil::DateTime) -> String {
+    let today = desk.zone.tz().to_datetime(desk.clock.now()).date();
+    format!("Snoozed until {}", compose::moment(local, today))
+}
+
+/// What a button does to a task of another plugin: what the plugin would.
+fn task(desk: &Desk, press: &Press) -> Result<Pressed, String> {
+    let words = |error: crate::tasks::TaskError| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    };
+    let (written, said) = match press.action {
+        Action::Done => (desk.task_done(&press.id, press.due).map_err(words)?, "Done".to_owned()),
+        Action::Skip => return Err("a task has no next time to skip; Done makes the next one".to_owned()),
+        action => {
+            let local = later(desk, action)?;
+            (desk.task_snooze(&press.id, press.due, local).map_err(words)?, snoozed(desk, local))
+        }
+    };
+    let line = Some(written.shown()).filter(|line| !line.is_empty());
+    Ok(Pressed {
+        words: format!("{said} in {}", written.place()),
+        changed: true,
+        line,
+        remark: written.remark,
+    })
+}
+
+fn done(desk: &Desk, press: &Press, msg: &str) -> Result<Pressed, String> {
+    let words = |error: crate::reminders::ReminderError| error.to_string();
+    let fine = |line| Pressed { words: "Done".to_owned(), line, changed: false, remark: None };
+    let line = desk.meant(&press.id, press.due, msg).map_err(words)?;
+    let Some(line) = line else { return Ok(fine(None)) };
+    let text = String::from_utf8_lossy(&line.text).into_owned();
+    let reminder = &line.reminder;
+    // The line goes by itself once it is quiet; only one that was moved to another time stays.
+    if reminder.recur == Recur::None && reminder.date.to_datetime(reminder.time) == press.due {
+        let written = desk.remove_meant(&press.id, &line).map_err(words)?;
+        return Ok(Pressed {
+            words: "Done, removed".to_owned(),
+            line: Some(written.line_text),
+            changed: true,
+            remark: None,
+        });
+    }
+    Ok(fine(Some(text)))
+}
+
+/// What a notification said of the reminder, from the message's own text: without the opening word and the remark.
+pub fn msg_of(content: &str) -> String {
+    let text =
+        content.strip_prefix("Reminder: ").or_else(|| content.strip_prefix("Follow-up: ")).unwrap_or(content);
+    let remark = text.rfind(" (").filter(|at| {
+        let rest = &text[at + 2..];
+        rest.ends_with(')')
+            && ["due ", "next ", "1 earlier ", "2 earlier "].iter().any(|known| rest.starts_with(known))
+            || rest.contains(" earlier ones folded in")
+    });
+    remark.map_or(text, |at| &text[..at]).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deliver::Fact;
+
+    fn outgoing(recurring: bool) -> Outgoing {
+        let local: civil::DateTime = "2026-12-01T09:30".parse().unwrap();
+        let fact = Fact {
+            kind: MessageKind::Reminder,
+            id: "rid_K5V4M2J9Q2ZP".into(),
+            local,
+            due: local.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp(),
+            late_seconds: 0,
+            missed: 0,
+            msg: "Call".into(),
+            recurring,
+            next: None,
+            note: None,
+        };
+        Outgoing {
+            reply_to: None,
+            key: "k".into(),
+            nonce: "N".repeat(25),
+            chunk: 0,
+            chunks: 1,
+            kind: MessageKind::Reminder,
+            text: "Reminder: Call".into(),
+            scope: None,
+            facts: vec![fact],
+        }
+    }
+
+    #[test]
+    fn every_button_reads_back_and_fits() {
+        for recurring in [false, true] {
+            let rows = rows(&outgoing(recurring));
+            let buttons = rows[0]["components"].as_array().unwrap();
+            assert_eq!(buttons.len(), if recurring { 5 } else { 4 });
+            for button in buttons {
+                let id = button["custom_id"].as_str().unwrap();
+                assert!(id.len() <= 100, "{id}");
+                let press = parse(id).unwrap();
+                assert_eq!(
+                    (press.id.as_str(), press.due.to_string().as_str()),
+                    ("rid_K5V4M2J9Q2ZP", "2026-12-01T09:30:00")
+                );
+            }
+        }
+        assert_eq!(parse("va2:done:x:2026-12-01T0930:N"), None);
+    }
+
+    #[test]
+    fn only_the_last_chunk_about_one_thing_has_buttons() {
+        let mut message = outgoing(false);
+        message.chunks = 2;
+        assert!(rows(&message).is_empty());
+        message.chunk = 1;
+        assert_eq!(rows(&message).len(), 1);
+        message.facts.push(message.facts[0].clone());
+        assert!(rows(&message).is_empty());
+    }
+
+    #[test]
+    fn the_words_of_a_reminder_come_out_of_its_notification() {
+        assert_eq!(msg_of("Reminder: Call \"Mum\" (mobile)"), "Call \"Mum\" (mobile)");
+        assert_eq!(msg_of("Reminder: Call (due 09:00, 3 h late; 2 earlier ones folded in)"), "Call");
+        assert_eq!(msg_of("Follow-up: Ask (next Tue 8 Dec 09:00)"), "Ask");
+    }
+}

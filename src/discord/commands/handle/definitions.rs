@@ -1,0 +1,141 @@
+//! The commands that Discord shows, and their registration: only what changed is written, since writes are rationed.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use serenity::http::{LightMethod, Route};
+
+use crate::discord::api::ApiError;
+use crate::discord::shared::Shared;
+
+/// The entry in a message's menu.
+pub(super) const REMEMBER_MESSAGE: &str = "Remember";
+
+/// All commands, as they are written to Discord.
+fn all() -> Vec<Value> {
+    let text = |name: &str, description: &str, required: bool, autocomplete: bool| {
+        json!({
+            "type": 3, "name": name, "description": description, "required": required, "autocomplete": autocomplete,
+        })
+    };
+    let command = |name: &str, description: &str, options: Vec<Value>| json!({ "type": 1, "name": name, "description": description, "options": options });
+    let mut recur = text("recur", "Whether it comes again", false, false);
+    recur["choices"] =
+        ["none", "daily", "weekly", "monthly"].map(|word| json!({ "name": word, "value": word })).into();
+    let mut action = text("action", "What to do", true, false);
+    action["choices"] =
+        ["list", "run", "enable", "disable"].map(|word| json!({ "name": word, "value": word })).into();
+    let when =
+        text("when", "For example: tomorrow 9am, in 20 minutes, fri 17:00, 2026-12-01 09:30", true, true);
+    vec![
+        command("remind", "Adds a reminder", vec![when, text("what", "What it says", true, false), recur]),
+        command("reminders", "Lists the reminders", vec![]),
+        command("unremind", "Removes a reminder", vec![text("reminder", "Its words or its id", true, true)]),
+        command("remember", "Pins something to be remembered", vec![text("text", "What", true, false)]),
+        json!({ "type": 3, "name": REMEMBER_MESSAGE }),
+        command("forget", "Unpins something", vec![text("pin", "Its beginning", true, true)]),
+        command("recall", "Searches the notes", vec![text("query", "What for", true, false)]),
+        command(
+            "ask",
+            "Asks the assistant",
+            vec![text("question", "What", true, false), text("brain", "Only this brain", false, false)],
+        ),
+        command("stop", "Ends the answer that is being made", vec![]),
+        command("new", "Ends this conversation's window and begins a new one", vec![]),
+        command(
+            "routine",
+            "Lists the routines, runs one now, turns one on or off",
+            vec![action, text("name", "Which one", false, true)],
+        ),
+        command("inbox", "Shows what could be remembered, to keep or to decline", vec![]),
+        command("status", "How the agent is", vec![]),
+        command("undo", "Takes back the agent's last change of the vault", vec![]),
+    ]
+}
+
+/// Registers the commands, unless Discord has them just so. Tries again for a while.
+pub(in crate::discord) async fn register(shared: Arc<Shared>) {
+    let mut pause = Duration::from_secs(2);
+    for _ in 0..6 {
+        match bring_up_to_date(&shared).await {
+            Ok(()) => return,
+            Err(error @ ApiError::Refused { .. }) => {
+                tracing::error!(%error, "the slash commands can't be registered: invite the bot with the scope `applications.commands`");
+                return;
+            }
+            Err(error) => tracing::warn!(%error, "the slash commands could not be registered; trying again"),
+        }
+        tokio::time::sleep(pause).await;
+        pause *= 2;
+    }
+}
+
+async fn bring_up_to_date(shared: &Shared) -> Result<(), ApiError> {
+    let known = shared.application.load(Ordering::Relaxed);
+    let application_id = shared.settings.application_id.unwrap_or(known).into();
+    let route = || match shared.settings.guild_id {
+        Some(guild) => Route::GuildCommands { application_id, guild_id: guild.into() },
+        None => Route::Commands { application_id },
+    };
+    let wanted = all();
+    let there = shared.api.get(route(), vec![]).await?;
+    if same(&there, &wanted) {
+        return Ok(());
+    }
+    shared.api.send(LightMethod::Put, route(), &json!(wanted)).await.map(|_| ())
+}
+
+/// Whether Discord's commands are ours, whatever it adds to them.
+fn same(there: &Value, wanted: &[Value]) -> bool {
+    let there = there.as_array().map(Vec::as_slice).unwrap_or_default();
+    there.len() == wanted.len()
+        && wanted
+            .iter()
+            .all(|ours| there.iter().any(|theirs| theirs["name"] == ours["name"] && covers(theirs, ours)))
+}
+
+/// Whether all that we say stands there too; what is false or empty may be left out.
+fn covers(theirs: &Value, ours: &Value) -> bool {
+    match ours {
+        Value::Object(fields) => fields.iter().all(|(key, value)| covers(&theirs[key], value)),
+        Value::Array(items) => {
+            let theirs = theirs.as_array().map(Vec::as_slice).unwrap_or_default();
+            theirs.len() == items.len() && items.iter().zip(theirs).all(|(ours, theirs)| covers(theirs, ours))
+        }
+        Value::Bool(false) => theirs.is_null() || *theirs == json!(false),
+        other => theirs == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_discord_adds_makes_no_difference_and_what_we_change_does() {
+        let mut there: Vec<Value> = all();
+        for command in &mut there {
+            command["id"] = json!("1");
+            command["version"] = json!("2");
+            for option in command["options"].as_array_mut().into_iter().flatten() {
+                option.as_object_mut().unwrap().retain(|_, value| *value != json!(false));
+            }
+        }
+        assert!(same(&json!(there), &all()));
+        there[0]["options"][0]["description"] = json!("other");
+        assert!(!same(&json!(there), &all()));
+        assert!(!same(&json!([]), &all()));
+    }
+
+    #[test]
+    fn names_and_descriptions_keep_discords_limits() {
+        for command in all() {
+            assert!(command["name"].as_str().unwrap().len() <= 32);
+            for option in command["options"].as_array().into_iter().flatten() {
+                assert!(option["description"].as_str().unwrap().len() <= 100);
+            }
+        }
+    }
+}

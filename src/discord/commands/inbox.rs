@@ -1,0 +1,129 @@
+//! `/inbox`: what could be remembered, each with what was said and two buttons.
+//!
+//! A button's id holds the line's id, so that it works after any restart; the note says whether the line still waits. The
+//! answer is seen by the one who asked alone.
+
+use serde_json::{Value, json};
+
+use crate::capture::{HUMAN, Inbox, Listed};
+use crate::discord::shared::Desk;
+use crate::format::approval::shown;
+use crate::format::candidate::{State, is_id};
+use crate::memory::Origin;
+use crate::vault::Actor;
+
+const VERSION: &str = "va1";
+/// Rows of buttons in one message: Discord takes five.
+const MOST: usize = 5;
+/// Characters of a text in the list.
+const LONGEST: usize = 280;
+
+/// A button that was pressed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Press {
+    /// Whether it says yes.
+    pub keep: bool,
+    /// The line's id.
+    pub id: String,
+}
+
+/// What waits, in words, and the rows of buttons under them.
+///
+/// # Errors
+/// A sentence on why the note can't be read.
+pub fn open(desk: &Desk) -> Result<(String, Vec<Value>), String> {
+    let all = Inbox::new(desk.memory()).list().map_err(|error| error.to_string())?;
+    let open: Vec<&Listed> = all.iter().filter(|one| one.state == State::Open).collect();
+    if open.is_empty() {
+        return Ok(("Nothing waits.".to_owned(), vec![]));
+    }
+    let mut text = String::new();
+    let mut rows = Vec::new();
+    for (at, one) in open.iter().take(MOST).enumerate() {
+        let number = at + 1;
+        text.push_str(&format!(
+            "**{number}.** [{}] {}: {}\n> {}\n",
+            one.category,
+            plain(&one.section),
+            plain(&one.text),
+            plain(&one.quote)
+        ));
+        if let Some(old) = &one.replaces {
+            text.push_str(&format!("-# instead of: {}\n", plain(old)));
+        }
+        let button = |word: &str, label: String, style: u8| json!({ "type": 2, "style": style, "label": label, "custom_id": format!("{VERSION}:{word}:{}", one.id) });
+        let buttons =
+            [button("keep", format!("Keep {number}"), 3), button("drop", format!("No {number}"), 4)];
+        rows.push(json!({ "type": 1, "components": buttons }));
+    }
+    if open.len() > MOST {
+        text.push_str(&format!("-# {} more wait; ask again when these are done.\n", open.len() - MOST));
+    }
+    Ok((text, rows))
+}
+
+/// Reads a button's id.
+pub fn parse(custom_id: &str) -> Option<Press> {
+    let rest = custom_id.strip_prefix(VERSION)?.strip_prefix(':')?;
+    let (word, id) = rest.split_once(':')?;
+    let keep = match word {
+        "keep" => true,
+        "drop" => false,
+        _ => return None,
+    };
+    is_id(id).then(|| Press { keep, id: id.to_owned() })
+}
+
+/// Does what a button says; what came of it, in words.
+///
+/// # Errors
+/// A sentence on why it can't be done.
+pub fn act(desk: &Desk, press: &Press) -> Result<String, String> {
+    let inbox = Inbox::new(desk.memory());
+    let origin = Origin::new(Actor::Discord);
+    let words = if press.keep {
+        inbox
+            .keep(&press.id, HUMAN, desk.clock.now(), &origin)
+            .map(|kept| format!("Kept:\n{}", kept.saved.text))
+    } else {
+        inbox.decline(&press.id, &origin).map(|gone| format!("Declined, and not asked again:\n{}", gone.text))
+    };
+    words.map_err(|error| error.to_string())
+}
+
+/// Words of others within a message: nothing in them is markup, and nobody is called.
+fn plain(text: &str) -> String {
+    let one_line = shown(&text.replace('\n', " "));
+    let cut: String = one_line.chars().take(LONGEST).collect();
+    let more = if cut.len() < one_line.len() { "…" } else { "" };
+    let escaped: String = cut
+        .chars()
+        .flat_map(|c| {
+            let mark = c.is_ascii_punctuation() && !"-.,()'/:!?".contains(c);
+            mark.then_some('\\').into_iter().chain([c])
+        })
+        .collect();
+    format!("{escaped}{more}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_button_reads_back() {
+        let press = parse("va1:keep:cap_K5V4M2J7Q2ZP").unwrap();
+        assert!(press.keep && press.id == "cap_K5V4M2J7Q2ZP");
+        assert!(!parse("va1:drop:cap_K5V4M2J7Q2ZP").unwrap().keep);
+        for other in ["va1:keep:ap_K5V4M2J7Q2ZP", "va2:keep:cap_K5V4M2J7Q2ZP", "va1:no:cap_K5V4M2J7Q2ZP", ""]
+        {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn words_of_others_are_no_markup() {
+        assert_eq!(plain("**hi** <@42>\nthere"), "\\*\\*hi\\*\\* \\<\\@42\\> there");
+        assert!(plain(&"x".repeat(500)).ends_with('…'));
+    }
+}

@@ -1,0 +1,234 @@
+//! What was missed is read from history: after every READY and RESUMED, and by a slow sweep.
+//!
+//! A resumed session replays events, but the library drops those that it can't decode, and a zombie connection loses
+//! all; so history is the truth, and live events are only quicker. One round at a time: a trigger during a round makes
+//! one more after it. A round that could not find out what there is to read is repeated with a growing pause; a lane
+//! that could not read its history repeats that by itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use serenity::http::Route;
+use tokio::sync::{Notify, oneshot};
+
+use crate::discord::api::{ApiError, DiscordError};
+use crate::discord::api::{examine, message, snowflake};
+use crate::discord::log::logbook::Surface;
+use crate::discord::notify::notifier::dm_channel;
+use crate::discord::shared::Shared;
+use crate::discord::shared::{Item, Place};
+
+/// The most pages of archived threads that a round reads, of a hundred each.
+const ARCHIVE_PAGES: usize = 5;
+
+/// Starts rounds.
+pub(in crate::discord) struct Trigger {
+    notify: Arc<Notify>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Trigger {
+    /// A round as soon as can be.
+    pub fn now(&self) {
+        self.notify.notify_one();
+    }
+}
+
+impl Drop for Trigger {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Starts the task that makes the rounds: the first at the first trigger, then also every `sweep`.
+pub(in crate::discord) fn start(shared: Arc<Shared>, sweep: Duration) -> Trigger {
+    let notify = Arc::new(Notify::new());
+    let triggered = notify.clone();
+    let task = tokio::spawn(async move {
+        triggered.notified().await;
+        loop {
+            let mut pause = Duration::from_secs(1);
+            while let Err(error) = round(&shared).await {
+                tracing::warn!(%error, again_in_s = pause.as_secs(), "not all of what was missed could be read");
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    () = triggered.notified() => {}
+                }
+                pause = (pause * 2).min(sweep);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(sweep) => {}
+                () = triggered.notified() => {}
+            }
+        }
+    });
+    Trigger { notify, task }
+}
+
+/// One round over the bound channel, its threads and the owners' DMs.
+async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
+    let mut places: Vec<(u64, Place)> = vec![];
+    let mut problems = vec![];
+    // Archived threads in which nothing was said since they were read.
+    let mut quiet = vec![];
+    if let Some(channel) = shared.settings.channel_id {
+        let found = get(shared, Route::Channel { channel_id: channel.into() }).await;
+        match found {
+            Ok(found) => {
+                if let Some(guild) = message::id(&found["guild_id"]).or(shared.settings.guild_id) {
+                    problems = examine(shared, guild, &found).await;
+                    places.extend(active_threads(shared, guild).await?);
+                    archived_threads(shared, channel, &mut places, &mut quiet).await?;
+                }
+                places.extend(shared.place_of(&found).map(|place| (channel, place)));
+            }
+            Err(error @ ApiError::Refused { .. }) => {
+                // A person has to mend it; the DMs work all the same.
+                problems.push(error.for_channel(channel));
+            }
+            Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
+        }
+    }
+    problems.extend(examine::without_asking(&shared.settings));
+    problems.extend(shared.is_blind().then_some(DiscordError::MissingIntent));
+    shared.tell(problems);
+    let mut known = known_threads(shared, &places);
+    known.retain(|id| !quiet.contains(id));
+    known.extend(waiting_for_answers(shared, &places, &known));
+    for id in known {
+        match get(shared, Route::Channel { channel_id: id.into() }).await {
+            Ok(found) => places.extend(shared.place_of(&found).map(|place| (id, place))),
+            // Deleted, or none of ours any more.
+            Err(ApiError::Refused { .. }) => {}
+            Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
+        }
+    }
+    for owner in shared.owners.ids() {
+        // A person who takes no DMs has none to be read.
+        if let Ok(channel) = dm_channel(&shared.api, *owner).await {
+            let title = Some("Direct messages".to_owned());
+            places.push((channel, Place { surface: Surface::Channel, dm: true, title }));
+        }
+    }
+    let mut waiting = vec![];
+    for (id, place) in places {
+        let (done, tried) = oneshot::channel();
+        let _ = shared.open_lane(id, place).send(Item::CatchUp { done });
+        waiting.push(tried);
+    }
+    for tried in waiting {
+        // A lane that could not read all of its history reads it again by itself.
+        let _ = tried.await;
+    }
+    Ok(())
+}
+
+/// The channels in which a question waits for its answer, however long nothing was said there.
+fn waiting_for_answers(shared: &Shared, places: &[(u64, Place)], known: &[u64]) -> Vec<u64> {
+    let open = shared.turns.open_turns(None).unwrap_or_else(|error| {
+        tracing::error!("{error}");
+        Vec::new()
+    });
+    let mut channels: Vec<u64> =
+        open.into_iter().map(|turn| turn.asked.channel).filter(|channel| *channel != 0).collect();
+    channels.sort_unstable();
+    channels.dedup();
+    channels.retain(|id| !known.contains(id) && places.iter().all(|(other, _)| other != id));
+    channels
+}
+
+async fn get(shared: &Shared, route: Route<'_>) -> Result<Value, ApiError> {
+    shared.api.get(route, vec![]).await
+}
+
+/// Which roles the bot holds, and what it may not do in its channel; asked anew each time, since both change and no
+/// event says so.
+async fn examine(shared: &Shared, guild: u64, channel: &Value) -> Vec<DiscordError> {
+    let user = shared.identity().user;
+    let (member, problems) =
+        examine::examine_server(&shared.api, &shared.settings, user, guild, channel).await;
+    if let Some(member) = member {
+        let roles = message::list(&member["roles"]).iter().filter_map(message::id).collect();
+        shared.set_identity(|identity| identity.roles = roles);
+    }
+    problems
+}
+
+async fn active_threads(shared: &Shared, guild: u64) -> Result<Vec<(u64, Place)>, DiscordError> {
+    let answer = match get(shared, Route::GuildThreadsActive { guild_id: guild.into() }).await {
+        Ok(answer) => answer,
+        // The channel can be read all the same.
+        Err(ApiError::Refused { .. }) => return Ok(vec![]),
+        Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
+    };
+    Ok(message::list(&answer["threads"]).iter().filter_map(|thread| ours(shared, thread)).collect())
+}
+
+/// Threads of the bound channel that were archived lately: one that was made and archived while nobody looked stands
+/// in no other list. Those that have nothing new are named in `quiet`.
+async fn archived_threads(
+    shared: &Shared,
+    channel: u64,
+    places: &mut Vec<(u64, Place)>,
+    quiet: &mut Vec<u64>,
+) -> Result<(), DiscordError> {
+    let idle = SignedDuration::from_hours(24 * i64::from(shared.settings.thread_idle_days));
+    let mut before: Option<String> = None;
+    for _ in 0..ARCHIVE_PAGES {
+        let mut params = vec![("limit", "100".to_owned())];
+        params.extend(before.take().map(|before| ("before", before)));
+        let route = Route::ChannelArchivedPublicThreads { channel_id: channel.into() };
+        let answer = match shared.api.get(route, params).await {
+            Ok(answer) => answer,
+            Err(ApiError::Refused { .. }) => return Ok(()),
+            Err(error) => return Err(DiscordError::Unreachable(error.to_string())),
+        };
+        for thread in message::list(&answer["threads"]) {
+            let archived = thread["thread_metadata"]["archive_timestamp"].as_str();
+            let at: Option<Timestamp> = archived.and_then(|text| text.parse().ok());
+            if at.is_some_and(|at| shared.clock.now().duration_since(at) > idle) {
+                return Ok(());
+            }
+            before = archived.map(str::to_owned);
+            let Some((id, place)) = ours(shared, thread) else { continue };
+            let last = message::id(&thread["last_message_id"]);
+            match shared.cursors.get(id) {
+                Some(read) if last.is_some_and(|last| last <= read) => quiet.push(id),
+                _ => places.push((id, place)),
+            }
+        }
+        if answer["has_more"] != true || before.is_none() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A thread of the bound channel, as a lane's. One that was made since the channel was last looked at is read from its
+/// beginning, also where it hangs on an older message and has that one's id.
+fn ours(shared: &Shared, thread: &Value) -> Option<(u64, Place)> {
+    let (id, place) = (message::id(&thread["id"])?, shared.place_of(thread)?);
+    let made = thread["thread_metadata"]["create_timestamp"].as_str().and_then(|text| text.parse().ok());
+    let is_new = shared.cursors.get(id).is_none() && !shared.log.contexts(Surface::Thread).contains(&id);
+    if is_new && made.is_some_and(|made| shared.is_young(made)) {
+        shared.cursors.set(id, id.saturating_sub(1));
+    }
+    Some((id, place))
+}
+
+/// Threads that were read lately but aren't active: what was said before they were archived may have been missed.
+fn known_threads(shared: &Shared, active: &[(u64, Place)]) -> Vec<u64> {
+    let idle = SignedDuration::from_hours(24 * i64::from(shared.settings.thread_idle_days));
+    let now = shared.clock.now();
+    let recent = |id: &u64| {
+        let read_to = shared.cursors.get(*id).map(snowflake::time_of);
+        read_to.is_none_or(|at| now.duration_since(at) <= idle)
+    };
+    let mut known = shared.log.contexts(Surface::Thread);
+    known.extend(shared.cursors.channels().into_iter().filter(|id| Some(*id) != shared.settings.channel_id));
+    known.sort_unstable();
+    known.dedup();
+    known.into_iter().filter(|id| active.iter().all(|(other, _)| other != id)).filter(recent).collect()
+}

@@ -1,0 +1,503 @@
+//! One way in for everything that is said, live or from history: store first, then act.
+//!
+//! Each channel, thread and DM has a lane: one task that alone writes its log and alone reads its history, so that
+//! order and "once" need no locks. A lane gathers what comes in the same moment and takes it in the order of the ids,
+//! because serenity may hand events on in another. Where something may have been missed, what is said now waits until
+//! history was read, however often that fails; only a refusal for good is no reason to wait. Only what was new in the
+//! log is acted on, and only if it was said lately; the rest has been logged, and that is all.
+
+mod files;
+mod review;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::discord::answer::approvals;
+use crate::discord::answer::progress;
+use crate::discord::answer::turns;
+use crate::discord::api::ApiError;
+use crate::discord::api::history;
+use crate::discord::api::message::Incoming;
+use crate::discord::api::snowflake;
+use crate::discord::log::logbook as log;
+use crate::discord::log::logbook::{LogError, Surface};
+use crate::discord::shared::Shared;
+use crate::discord::shared::access;
+use crate::discord::shared::access::Standing;
+use crate::discord::shared::mentions;
+use crate::discord::shared::{Item, Place};
+use crate::format::log::EventKind;
+use crate::turn::{NewTurn, State};
+
+/// How long a lane gathers before it takes what came in the order of the ids.
+const GATHER: Duration = Duration::from_millis(15);
+/// How long a lane that is held waits for a round of catch-up before it reads history by itself.
+const HELD: Duration = Duration::from_secs(30);
+/// The pause after a first and at most before a further attempt to read history.
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// The most messages that a lane takes at once.
+const BATCH: usize = 500;
+
+/// Why a lane could not do what it was given.
+#[derive(Debug, thiserror::Error)]
+enum LaneError {
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error(transparent)]
+    Api(#[from] ApiError),
+}
+
+impl Shared {
+    /// The lane of a channel, which is made where it is missing.
+    pub fn open_lane(self: &Arc<Self>, channel: u64, place: Place) -> mpsc::UnboundedSender<Item> {
+        let mut lanes = self.lanes();
+        lanes.entry(channel).or_insert_with(|| Lane::start(self.clone(), channel, place)).clone()
+    }
+}
+
+pub(super) struct Lane {
+    shared: Arc<Shared>,
+    id: u64,
+    place: Place,
+    /// Wakes the worker that answers.
+    asks: mpsc::UnboundedSender<()>,
+    /// Whether history has been read once since the process began.
+    caught_up: bool,
+    /// Messages of history that were new and may be asked of us, until all of it was read.
+    to_act: Vec<Incoming>,
+    /// Up to where history was read.
+    reached: u64,
+    /// Whether what is said waits for the history before it.
+    held: bool,
+    /// Whether edits and deletions may have been missed.
+    review_due: bool,
+    /// When history is read without being asked for.
+    next_read: Option<Instant>,
+    /// How long after the next failure.
+    pause: Duration,
+}
+
+impl LaneError {
+    /// Whether trying again is of no use: a deleted thread, a channel that the bot was shut out of.
+    fn is_final(&self) -> bool {
+        matches!(self, Self::Api(ApiError::Refused { .. }))
+    }
+}
+
+impl Lane {
+    /// Starts a lane; it ends when its sender is dropped.
+    pub fn start(shared: Arc<Shared>, id: u64, place: Place) -> mpsc::UnboundedSender<Item> {
+        let (sender, items) = mpsc::unbounded_channel();
+        let asks = turns::worker(shared.clone(), id, sender.downgrade());
+        let lane = Self {
+            shared,
+            id,
+            place,
+            asks,
+            caught_up: false,
+            to_act: vec![],
+            reached: 0,
+            held: true,
+            review_due: true,
+            next_read: Some(Instant::now() + HELD),
+            pause: PAUSE,
+        };
+        tokio::spawn(lane.run(items));
+        sender
+    }
+
+    async fn run(mut self, mut items: mpsc::UnboundedReceiver<Item>) {
+        while let Err(error) = self.open() {
+            tracing::error!(channel = self.id, %error, "a log can't be read; trying again");
+            tokio::time::sleep(Duration::from_secs(5)).await;
+        }
+        let mut backlog = vec![];
+        loop {
+            let next = match self.next_read {
+                None => items.recv().await,
+                Some(at) => match tokio::time::timeout_at(at, items.recv()).await {
+                    Ok(next) => next,
+                    Err(_) => {
+                        self.read_history().await;
+                        self.take(&mut backlog).await;
+                        continue;
+                    }
+                },
+            };
+            let Some(next) = next else { return };
+            backlog.push(next);
+            tokio::time::sleep(GATHER).await;
+            while self.held || backlog.len() < BATCH {
+                match items.try_recv() {
+                    Ok(item) => backlog.push(item),
+                    Err(_) => break,
+                }
+            }
+            self.heed(&mut backlog).await;
+            self.take(&mut backlog).await;
+        }
+    }
+
+    /// What concerns history among that which came: whether to wait for it, and whether to read it now.
+    async fn heed(&mut self, backlog: &mut Vec<Item>) {
+        let mut asked = vec![];
+        for item in std::mem::take(backlog) {
+            match item {
+                Item::Hold { review } => {
+                    self.held = true;
+                    self.review_due |= review;
+                    let by_itself = Instant::now() + HELD;
+                    self.next_read = Some(self.next_read.map_or(by_itself, |at| at.min(by_itself)));
+                }
+                Item::CatchUp { done } => asked.push(done),
+                other => backlog.push(other),
+            }
+        }
+        if !asked.is_empty() {
+            self.read_history().await;
+        }
+        for done in asked {
+            let _ = done.send(());
+        }
+    }
+
+    /// Reads what was missed. What can't be read now is read later, and what is said waits as long as it did.
+    async fn read_history(&mut self) {
+        let read = self.catch_up().await;
+        self.settle(read, |lane| {
+            lane.held = false;
+            let read = std::mem::take(&mut lane.to_act);
+            read.iter().for_each(|message| lane.act(message));
+            // Only what is accepted is done with: a crash before is no reason to forget who asked.
+            if lane.to_act.is_empty() {
+                lane.shared.cursors.set(lane.id, lane.reached);
+            }
+        });
+    }
+
+    /// Goes on with `then` where an attempt to read history came to its end, else notes when to try again.
+    fn settle(&mut self, read: Result<(), LaneError>, then: impl FnOnce(&mut Self)) {
+        let Err(error) = read else {
+            (self.next_read, self.pause) = (None, PAUSE);
+            return then(self);
+        };
+        if error.is_final() {
+            tracing::warn!(channel = self.id, %error, "history is refused");
+            (self.next_read, self.pause) = (None, PAUSE);
+            return then(self);
+        }
+        let asked = match &error {
+            LaneError::Api(ApiError::RateLimited { after: Some(after) }) => *after,
+            _ => Duration::ZERO,
+        };
+        let wait = self.pause.max(asked);
+        tracing::warn!(
+            channel = self.id, %error, again_in_s = wait.as_secs(),
+            "history could not be read to its end; it will be again, and what is said now is logged after it"
+        );
+        self.next_read = Some(Instant::now() + wait);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+    }
+
+    fn open(&self) -> Result<(), LogError> {
+        let bot = self.shared.identity();
+        let title = self.place.title.as_deref();
+        self.shared
+            .log
+            .open(self.place.surface, self.id, title, |text| mentions::addresses_in_text(text, &bot))
+    }
+
+    /// What came in one moment, unless it waits for history: messages by id, then what happened to them.
+    async fn take(&mut self, backlog: &mut Vec<Item>) {
+        if self.held {
+            return;
+        }
+        let (mut messages, mut changes, mut windows, mut writes) = (vec![], vec![], vec![], vec![]);
+        let mut asks = vec![];
+        for item in std::mem::take(backlog) {
+            match item {
+                Item::Message(message) => messages.push(*message),
+                Item::Edited { id, content, at } => changes.push((id, Some((content, at)))),
+                Item::Deleted { id } => changes.push((id, None)),
+                Item::Write { entries, done } => writes.push((entries, done)),
+                Item::Ask { turn, done } => asks.push((turn, done)),
+                Item::NewWindow { who, done } => windows.push((who, done)),
+                Item::Hold { .. } | Item::CatchUp { .. } => {}
+            }
+        }
+        messages.sort_by_key(|message| message.id);
+        // What belongs to a turn stands before its answer; who waits for it waits for the answer, too.
+        let mut waiting = vec![];
+        for (entries, done) in writes {
+            self.until_written(|lane| lane.shared.log.record(lane.id, &entries)).await;
+            waiting.extend(done);
+        }
+        self.store_and_act(&mut messages).await;
+        for done in waiting {
+            let _ = done.send(());
+        }
+        for (turn, done) in asks {
+            self.ask(turn).await;
+            let _ = done.send(());
+        }
+        for (id, change) in changes {
+            self.until_written(|lane| lane.change(id, change.as_ref())).await;
+            self.shared.turnstile.changed(self.id, id);
+        }
+        for (who, done) in windows {
+            let _ = done.send(self.shared.log.new_window(self.id, &who).map_err(|error| error.to_string()));
+        }
+        if self.review_due && self.next_read.is_none() {
+            let reviewed = self.review().await;
+            self.settle(reviewed, |lane| lane.review_due = false);
+        }
+    }
+
+    async fn store_and_act(&mut self, messages: &mut [Incoming]) {
+        if messages.is_empty() {
+            return;
+        }
+        self.keep_files(messages).await;
+        let messages: &[Incoming] = messages;
+        let new = self.until_written(|lane| lane.store(messages)).await;
+        for (message, _) in messages.iter().zip(new).filter(|(_, new)| *new) {
+            self.act(message);
+        }
+    }
+
+    /// Tries until the log takes it: a full disk or a conflict copy must not lose what was said.
+    async fn until_written<T>(&mut self, mut write: impl FnMut(&mut Self) -> Result<T, LogError>) -> T {
+        let mut pause = Duration::from_millis(200);
+        loop {
+            match write(self) {
+                Ok(value) => return value,
+                Err(error) => {
+                    tracing::error!(channel = self.id, %error, "the log can't be written; trying again");
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(30));
+        }
+    }
+
+    fn standing(&self, message: &Incoming) -> Standing {
+        let shared = &self.shared;
+        let log_others = shared.settings.log_others;
+        access::standing(message, shared.identity().user, &shared.owners, self.place.dm, log_others)
+    }
+
+    /// Appends what the log doesn't hold yet; says for each message whether it was new.
+    fn store(&mut self, messages: &[Incoming]) -> Result<Vec<bool>, LogError> {
+        let bot = self.shared.identity().user;
+        let mut entries = vec![];
+        let mut firsts = vec![];
+        for message in messages {
+            let unseen = self.is_blind() && message.is_blank();
+            let standing = self.standing(message);
+            let passing = standing == Standing::Own
+                && (progress::is_progress(&message.content) || approvals::is_question(&self.shared, message));
+            if !message.is_text() || unseen || passing || standing == Standing::Dropped {
+                firsts.push(None);
+                continue;
+            }
+            let answered = message.reply_to.and_then(|to| {
+                let in_batch = messages.iter().any(|m| m.id == to);
+                self.shared
+                    .log
+                    .link(self.id, to)
+                    .or_else(|| if in_batch { self.shared.log.future_link(self.id, to) } else { None })
+            });
+            firsts.push(Some(entries.len()));
+            let at = entries.len();
+            entries.extend(log::entries(message, bot, answered.as_deref()));
+            if standing == Standing::Own
+                && let (Some(text), Some(entry)) =
+                    (turns::logged_text(&self.shared, message), entries.get_mut(at))
+            {
+                entry.content = text;
+            }
+        }
+        let new = self.shared.log.record(self.id, &entries)?;
+        Ok(firsts.into_iter().map(|at| at.is_some_and(|at| new[at])).collect())
+    }
+
+    fn change(&mut self, id: u64, change: Option<&(String, Timestamp)>) -> Result<(), LogError> {
+        // What isn't in the log was dropped, or comes with its newest text from history.
+        if !self.shared.log.holds(self.id, id) {
+            return Ok(());
+        }
+        if change.is_some_and(|(content, at)| !self.shared.log.is_news(self.id, id, *at, content)) {
+            return Ok(());
+        }
+        let link = self.shared.log.link(self.id, id);
+        let entry = match change {
+            Some((content, at)) => log::edit(id, "", content, *at, link.as_deref()),
+            None => log::deletion(id, self.shared.clock.now(), link.as_deref()),
+        };
+        self.shared.log.record(self.id, &[entry]).map(|_| ())
+    }
+
+    /// Whether Discord doesn't show what is said here: a server's channel, without the intent to read messages.
+    fn is_blind(&self) -> bool {
+        !self.place.dm && self.shared.is_blind()
+    }
+
+    /// Accepts a message for an answer, if it is one for us. Who speaks to the bot is answered however long ago it
+    /// was; what is said in a bound thread without a word to it only lately.
+    fn act(&mut self, message: &Incoming) {
+        if self.standing(message) != Standing::Owner || !message.is_text() {
+            return;
+        }
+        let bot = self.shared.identity();
+        let spoken_to = mentions::addresses(message, &bot);
+        if spoken_to {
+            self.shared.log.bind(self.id, message.at());
+        }
+        let thread = self.place.surface == Surface::Thread;
+        let bound = thread && self.is_bound(message.at()) && !self.is_stale(message);
+        if !(spoken_to || bound || self.place.dm) {
+            return;
+        }
+        let text = mentions::strip(&message.content, &bot);
+        if self.shared.log.is_answered(self.id, message.id) {
+            return;
+        }
+        let block = self.shared.log.link(self.id, message.id).unwrap_or_default();
+        let turn = turns::new_turn(message, thread, block, text, self.shared.clock.now());
+        // What was said before the program began is taken up in order, each for itself.
+        if message.at() >= self.shared.started {
+            self.shared.turnstile.is_live(message.id);
+        }
+        fail::fail_point!("turn::before-accepted");
+        match self.shared.turns.accept(&turn, self.shared.clock.now()) {
+            Ok(true) if turn.text.eq_ignore_ascii_case("stop") => self.stop(message),
+            Ok(_) => {}
+            Err(error) => {
+                tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
+                self.to_act.push(message.clone());
+                self.next_read = Some(Instant::now() + PAUSE);
+            }
+        }
+        fail::fail_point!("turn::after-accepted");
+        let _ = self.asks.send(());
+    }
+
+    /// Ends what is being answered here. With nothing to end, the word is a question like any other.
+    fn stop(&self, message: &Incoming) {
+        let live = message.at() >= self.shared.started;
+        let others = self.shared.turns.open_turns(Some(self.id)).unwrap_or_default();
+        let busy = others.iter().any(|turn| turn.asked.message != message.id);
+        if !busy && live {
+            return;
+        }
+        if live {
+            self.shared.turnstile.stop(self.id, &message.author.name);
+        }
+        let now = self.shared.clock.now();
+        if let Err(error) = self.shared.turns.advance(message.id, State::Dropped, "a word to stop", now) {
+            tracing::warn!("{error}");
+        }
+    }
+
+    /// Logs and accepts a question that no message holds, with a word that tells it apart from what was said.
+    async fn ask(&mut self, mut turn: NewTurn) {
+        let entry = |part, kind, content: &str| log::Entry {
+            message: turn.message,
+            part,
+            kind,
+            at: snowflake::time_of(turn.message),
+            author: turn.author.clone(),
+            content: content.to_owned(),
+        };
+        let asked = [
+            entry(snowflake::Part::Message, EventKind::User, &turn.text),
+            entry(snowflake::Part::About, EventKind::System, log::BY_COMMAND),
+        ];
+        self.until_written(|lane| lane.shared.log.record(lane.id, &asked)).await;
+        turn.thread = self.place.surface == Surface::Thread;
+        turn.block = self.shared.log.link(self.id, turn.message).unwrap_or_default();
+        let mut pause = PAUSE;
+        while let Err(error) = self.shared.turns.accept(&turn, self.shared.clock.now()) {
+            tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        let _ = self.asks.send(());
+    }
+
+    /// Whether follow-ups in this thread are answered without a mention.
+    fn is_bound(&self, at: Timestamp) -> bool {
+        let idle = SignedDuration::from_hours(24 * i64::from(self.shared.settings.thread_idle_days));
+        self.shared.log.bound_at(self.id).is_some_and(|bound| at.duration_since(bound) <= idle)
+    }
+
+    fn is_stale(&self, message: &Incoming) -> bool {
+        let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
+        self.shared.clock.now().duration_since(message.at()) > within
+    }
+
+    /// The lane's part of a round of [`catchup`](super::catchup): reads the history from where it is known to be whole, oldest first, until a short page.
+    async fn catch_up(&mut self) -> Result<(), LaneError> {
+        let cursor = self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin());
+        if self.is_blind() {
+            // Messages have no text now; they are read once they have.
+            self.reached = cursor;
+            return Ok(());
+        }
+        let mut after = cursor;
+        if !self.caught_up && self.shared.log.newest(self.id).is_some() {
+            // After a restart, what was logged but perhaps not answered any more is looked at once again.
+            let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
+            let lately = self.shared.clock.now().checked_sub(within);
+            after = after.min(lately.map_or(0, snowflake::first_at));
+        }
+        loop {
+            let page = history::page(&self.shared.api, self.id, after).await?;
+            // What is looked at again is either in the log, or was left out of it on purpose.
+            let (again, mut missed): (Vec<_>, Vec<_>) =
+                page.messages.into_iter().partition(|m| m.id <= cursor);
+            let again =
+                again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m));
+            let again: Vec<Incoming> = again.collect();
+            self.to_act.extend(again);
+            if !missed.is_empty() {
+                self.keep_files(&mut missed).await;
+                let new = self.until_written(|lane| lane.store(&missed)).await;
+                let first = !self.caught_up;
+                let pairs = missed.into_iter().zip(new);
+                let fresh = pairs.filter(|(_, new)| *new || first).map(|(m, _)| m);
+                let fresh: Vec<Incoming> = fresh.collect();
+                self.to_act.extend(fresh);
+            }
+            if let Some(last) = page.last {
+                after = after.max(last);
+                if self.to_act.is_empty() {
+                    self.shared.cursors.set(self.id, after.max(cursor));
+                }
+            }
+            if page.next.is_none() {
+                break;
+            }
+        }
+        self.reached = after.max(cursor);
+        self.caught_up = true;
+        Ok(())
+    }
+
+    /// Where history begins for a channel without a cursor: a day before the newest message in its log, because the
+    /// log alone can't tell whether one before that was missed; without a log, now, or a thread's own beginning.
+    fn begin(&self) -> u64 {
+        match self.shared.log.newest(self.id) {
+            Some(newest) => {
+                let day_before = snowflake::time_of(newest).checked_sub(SignedDuration::from_hours(24));
+                day_before.map_or(0, snowflake::first_at)
+            }
+            None => self.shared.born(self.id),
+        }
+    }
+}

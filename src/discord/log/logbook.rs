@@ -1,0 +1,529 @@
+//! The conversation as notes: every message of a bound channel, its threads and the owners' DMs, appended to its log.
+//!
+//! The logs are the record of what was seen. A block's id holds its message's id ([`snowflake`]), so what is in the
+//! log is known from the log alone, and nothing is written twice whatever the gateway repeats. Nothing that was
+//! written changes: edits and deletions are further events. Appending costs the same for the first message as for the
+//! ten-thousandth, because nothing of the file is read.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::{SignedDuration, Timestamp, Unit};
+
+use super::shown::{EDITED, Shown};
+use crate::clock::Clock;
+use crate::discord::api::message::{Attachment, Incoming};
+use crate::discord::api::snowflake;
+use crate::discord::api::snowflake::Part;
+use crate::format::log::{self, Event, EventKind, LogHeader, LogPath};
+use crate::turn::facts;
+use crate::vault::{EditError, Editor, NotePath, PathError, VaultError};
+
+/// How far back the log is read on start for what it holds.
+const LOOK_BACK: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// So many known ids are kept in memory for a context; the older half of more is forgotten.
+const KEPT: usize = 20_000;
+
+/// A log can't be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The vault's folder of logs is no path.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// Reading failed.
+    #[error(transparent)]
+    Read(#[from] VaultError),
+    /// Writing failed.
+    #[error(transparent)]
+    Write(#[from] EditError),
+}
+
+/// What kind of place a conversation is held in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Surface {
+    /// A channel, or a person's direct messages.
+    Channel,
+    /// A thread.
+    Thread,
+}
+
+impl Surface {
+    /// The folder's name below the logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Channel => "discord-channel",
+            Self::Thread => "discord-thread",
+        }
+    }
+}
+
+/// One thing to be logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The message that it is about.
+    pub message: u64,
+    /// What about it.
+    pub part: Part,
+    /// Who it is from.
+    pub kind: EventKind,
+    /// When.
+    pub at: Timestamp,
+    /// The author's name.
+    pub author: String,
+    /// The raw text.
+    pub content: String,
+}
+
+/// The logs of all contexts.
+pub struct Logbook {
+    editor: Arc<Editor>,
+    logs: String,
+    clock: Arc<dyn Clock>,
+    contexts: Mutex<HashMap<u64, Context>>,
+}
+
+impl std::fmt::Debug for Logbook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Logbook").field("logs", &self.logs).finish_non_exhaustive()
+    }
+}
+
+/// What is known of one channel's or thread's log.
+#[derive(Debug)]
+struct Context {
+    surface: Surface,
+    title: Option<String>,
+    /// Its windows, oldest first; the last is being written.
+    windows: Vec<LogPath>,
+    /// What the log holds, and in which window, from `floor` on.
+    known: BTreeMap<(u64, Part), usize>,
+    /// Messages up to this one are taken as logged.
+    floor: u64,
+    /// What it shows of each message.
+    shown: Shown,
+    /// Messages that were answered whole.
+    answered: BTreeSet<u64>,
+    /// Messages of ours that say which question they answer.
+    with_facts: BTreeSet<u64>,
+    /// Questions by a slash command, whose ids no message has.
+    commands: BTreeSet<u64>,
+    /// When the bot last spoke, or was last spoken to, here.
+    bound_at: Option<Timestamp>,
+}
+
+impl Logbook {
+    /// The logs below the folder `logs` of the editor's vault.
+    pub fn new(editor: Arc<Editor>, logs: &str, clock: Arc<dyn Clock>) -> Self {
+        Self { editor, logs: logs.to_owned(), clock, contexts: Mutex::default() }
+    }
+
+    /// The contexts of a surface that have a log.
+    pub fn contexts(&self, surface: Surface) -> Vec<u64> {
+        let folder = self.editor.vault().root().join(&self.logs).join(surface.as_str());
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut found: Vec<u64> =
+            entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Reads what a context's log holds, once; `mentions` says whether a text speaks to the bot.
+    ///
+    /// # Errors
+    /// The log can't be read.
+    pub fn open(
+        &self,
+        surface: Surface,
+        id: u64,
+        title: Option<&str>,
+        mentions: impl Fn(&str) -> bool,
+    ) -> Result<(), LogError> {
+        if self.lock().contains_key(&id) {
+            return Ok(());
+        }
+        let context = self.load(surface, id, title, mentions)?;
+        self.lock().entry(id).or_insert(context);
+        Ok(())
+    }
+
+    fn load(
+        &self,
+        surface: Surface,
+        id: u64,
+        title: Option<&str>,
+        mentions: impl Fn(&str) -> bool,
+    ) -> Result<Context, LogError> {
+        let windows = self.windows(surface, id);
+        let mut context = Context {
+            surface,
+            title: title.map(str::to_owned),
+            windows: windows.clone(),
+            known: BTreeMap::new(),
+            floor: 0,
+            shown: Shown::default(),
+            answered: BTreeSet::new(),
+            with_facts: BTreeSet::new(),
+            commands: BTreeSet::new(),
+            bound_at: None,
+        };
+        let mut oldest: Option<Timestamp> = None;
+        for (index, window) in windows.iter().enumerate().rev() {
+            let bytes = self.editor.vault().read(&self.path(window)?)?;
+            let mut older = Shown::default();
+            for block in log::parse(&bytes).blocks {
+                context.learn(&block.event, index, &mut older, &mentions);
+            }
+            context.shown.add_older(older);
+            let newest = context.known.keys().next_back().map(|(message, _)| snowflake::time_of(*message));
+            let far = newest.and_then(|newest| newest.checked_sub(LOOK_BACK).ok());
+            oldest = Some(window.started);
+            if far.is_some_and(|far| window.started < far) {
+                break;
+            }
+        }
+        // What stands in windows that weren't read is older than the first of those that were.
+        if windows.first().map(|window| window.started) != oldest {
+            context.floor = oldest.map_or(0, snowflake::first_at);
+        }
+        Ok(context)
+    }
+
+    fn windows(&self, surface: Surface, id: u64) -> Vec<LogPath> {
+        let folder = format!("{}/{}/{id}", self.logs, surface.as_str());
+        let entries =
+            std::fs::read_dir(self.editor.vault().root().join(&folder)).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut windows: Vec<LogPath> =
+            names.filter_map(|name| LogPath::parse(&self.logs, &format!("{folder}/{name}")).ok()).collect();
+        windows.sort_by_key(|window| (window.started, window.seq));
+        windows
+    }
+
+    fn path(&self, window: &LogPath) -> Result<NotePath, LogError> {
+        Ok(NotePath::new(&window.in_folder(&self.logs))?)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Context>> {
+        self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Appends what the log doesn't hold yet, in the order given, with one write. Says for each whether it was new.
+    ///
+    /// # Errors
+    /// The log can't be written; then nothing is taken as logged.
+    pub fn record(&self, id: u64, entries: &[Entry]) -> Result<Vec<bool>, LogError> {
+        let mut contexts = self.lock();
+        let Some(context) = contexts.get_mut(&id) else { return Ok(vec![false; entries.len()]) };
+        let mut fresh = BTreeSet::new();
+        let new: Vec<bool> = entries
+            .iter()
+            .map(|e| !context.holds(e.message, e.part) && fresh.insert((e.message, e.part)))
+            .collect();
+        let text: String =
+            entries.iter().zip(&new).filter(|(_, new)| **new).map(|(entry, _)| render(entry)).collect();
+        if text.is_empty() {
+            return Ok(new);
+        }
+        if context.windows.is_empty() {
+            let window = self.next_window(id, context);
+            context.windows.push(window);
+        }
+        let index = context.windows.len() - 1;
+        self.append(id, context, &text)?;
+        for (entry, _) in entries.iter().zip(&new).filter(|(_, new)| **new) {
+            context.known.insert((entry.message, entry.part), index);
+            let text = facts::split(&entry.content).0;
+            context.shown.learn(entry.message, entry.part, entry.at, text);
+            context.note_answer(entry.message, &entry.content, entry.part);
+            if entry.kind == EventKind::Agent {
+                context.bound_at = context.bound_at.max(Some(entry.at));
+            }
+        }
+        context.prune();
+        Ok(new)
+    }
+
+    /// Ends a context's window, with a word on why, and begins the next file. Returns its path.
+    ///
+    /// # Errors
+    /// A log can't be written.
+    pub fn new_window(&self, id: u64, who: &str) -> Result<Option<String>, LogError> {
+        let mut contexts = self.lock();
+        let Some(context) = contexts.get_mut(&id) else { return Ok(None) };
+        let now = self.clock.now();
+        if !context.windows.is_empty() {
+            let end = system(now, who, "This window ended here: `/new`.");
+            self.append(id, context, &log::render_event(&end))?;
+        }
+        let window = self.next_window(id, context);
+        let path = self.path(&window)?;
+        context.windows.push(window);
+        self.append(id, context, "")?;
+        Ok(Some(path.as_str().to_owned()))
+    }
+
+    fn append(&self, id: u64, context: &Context, text: &str) -> Result<(), LogError> {
+        let Some(window) = context.windows.last() else { return Ok(()) };
+        let header = LogHeader {
+            surface: context.surface.as_str().to_owned(),
+            context_id: id.to_string(),
+            started: Some(window.started),
+            title: context.title.clone(),
+        };
+        let header = log::render_header(&header);
+        self.editor.append(&self.path(window)?, header.as_bytes(), text.as_bytes())?;
+        Ok(())
+    }
+
+    fn next_window(&self, id: u64, context: &Context) -> LogPath {
+        let now = self.clock.now();
+        let started =
+            now.round(Unit::Second).ok().filter(|rounded| *rounded <= now).unwrap_or_else(|| floor(now));
+        let surface = context.surface.as_str().to_owned();
+        let last = context.windows.iter().filter(|w| w.started == started).map(|w| w.seq).max();
+        LogPath { surface, context_id: id.to_string(), started, seq: last.unwrap_or(0) + 1 }
+    }
+
+    /// The target of a link to a message's block, if its log holds it: a path without `.md`, `#^`, the block's id.
+    pub fn link(&self, id: u64, message: u64) -> Option<String> {
+        let contexts = self.lock();
+        let context = contexts.get(&id)?;
+        let block = snowflake::block_id(message, Part::Message).to_string();
+        let found = context.known.get(&(message, Part::Message)).copied().or_else(|| {
+            // Older than what is kept in memory: the files say.
+            let marker = format!("\n^{block}\n");
+            (0..context.windows.len()).rev().find(|index| {
+                let path = self.path(&context.windows[*index]).ok();
+                let bytes = path.and_then(|path| self.editor.vault().read(&path).ok()).unwrap_or_default();
+                memchr::memmem::find(&bytes, marker.as_bytes()).is_some()
+            })
+        })?;
+        let path = context.windows[found].in_folder(&self.logs);
+        Some(format!("{}#^{block}", path.trim_end_matches(".md")))
+    }
+
+    /// The link that a message will have once it is appended now.
+    pub fn future_link(&self, id: u64, message: u64) -> Option<String> {
+        let path = self.window(id)?;
+        Some(format!("{}#^{}", path.trim_end_matches(".md"), snowflake::block_id(message, Part::Message)))
+    }
+
+    /// Whether the log holds this message.
+    pub fn holds(&self, id: u64, message: u64) -> bool {
+        self.lock().get(&id).is_some_and(|context| context.holds(message, Part::Message))
+    }
+
+    /// Whether a logged message says something else since `at` than the log shows.
+    pub fn is_news(&self, id: u64, message: u64, at: Timestamp, text: &str) -> bool {
+        self.lock().get(&id).is_some_and(|context| context.shown.is_news(message, at, text))
+    }
+
+    /// Whether this is a question by a slash command.
+    pub fn is_command(&self, id: u64, message: u64) -> bool {
+        self.lock().get(&id).is_some_and(|context| context.commands.contains(&message))
+    }
+
+    /// The newest `most` messages from the id `since` on that the log holds and doesn't call deleted, oldest first.
+    pub fn recent(&self, id: u64, since: u64, most: usize) -> Vec<u64> {
+        let contexts = self.lock();
+        let Some(context) = contexts.get(&id) else { return vec![] };
+        let messages = context.known.range((since, Part::Message)..).rev();
+        let there = messages.filter(|((message, part), _)| {
+            *part == Part::Message && !context.known.contains_key(&(*message, Part::Deletion))
+        });
+        let mut found: Vec<u64> = there.map(|((message, _), _)| *message).take(most).collect();
+        found.reverse();
+        found
+    }
+
+    /// The path of a file that is kept beside a context's log, if it is there.
+    pub fn kept_file(&self, id: u64, name: &str) -> Option<String> {
+        let path = self.file_path(id, name)?;
+        self.editor.vault().exists(&path).then(|| path.as_str().to_owned())
+    }
+
+    /// Keeps a file beside a context's log: its path, if the context is known.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn keep_file(&self, id: u64, name: &str, bytes: &[u8]) -> Result<Option<String>, LogError> {
+        let Some(path) = self.file_path(id, name) else { return Ok(None) };
+        self.editor.append(&path, bytes, &[])?;
+        Ok(Some(path.as_str().to_owned()))
+    }
+
+    fn file_path(&self, id: u64, name: &str) -> Option<NotePath> {
+        let surface = self.lock().get(&id)?.surface.as_str();
+        NotePath::new(&format!("{}/{surface}/{id}/files/{name}", self.logs)).ok()
+    }
+
+    /// Whether the log shows an answer to this message.
+    pub fn is_answered(&self, id: u64, message: u64) -> bool {
+        self.lock().get(&id).is_some_and(|context| context.answered.contains(&message))
+    }
+
+    /// When the bot last spoke or was spoken to in a context.
+    pub fn bound_at(&self, id: u64) -> Option<Timestamp> {
+        self.lock().get(&id)?.bound_at
+    }
+
+    /// Remembers that the bot was spoken to in a context.
+    pub fn bind(&self, id: u64, at: Timestamp) {
+        if let Some(context) = self.lock().get_mut(&id) {
+            context.bound_at = context.bound_at.max(Some(at));
+        }
+    }
+
+    /// The newest message that the log holds.
+    pub fn newest(&self, id: u64) -> Option<u64> {
+        self.lock().get(&id)?.known.keys().map(|(message, _)| *message).next_back()
+    }
+
+    /// The file that a context's log is being written to.
+    pub fn window(&self, id: u64) -> Option<String> {
+        Some(self.lock().get(&id)?.windows.last()?.in_folder(&self.logs))
+    }
+}
+
+impl Context {
+    fn holds(&self, message: u64, part: Part) -> bool {
+        self.known.contains_key(&(message, part)) || (part == Part::Message && message <= self.floor)
+    }
+
+    /// Takes in an event that the log holds.
+    fn learn(&mut self, event: &Event, window: usize, shown: &mut Shown, mentions: &impl Fn(&str) -> bool) {
+        let Some((message, part)) = event.ulid().and_then(snowflake::message_of) else { return };
+        self.known.insert((message, part), window);
+        shown.learn(message, part, event.at, facts::split(&event.content).0);
+        self.note_answer(message, &event.content, part);
+        if event.kind == EventKind::Agent || (event.kind == EventKind::User && mentions(&event.content)) {
+            self.bound_at = self.bound_at.max(Some(event.at));
+        }
+    }
+
+    /// Which questions are answered: those that the facts of an answer's last chunk name and, where a message of
+    /// ours has no facts, the one that it replies to.
+    fn note_answer(&mut self, message: u64, content: &str, part: Part) {
+        if part == Part::Message
+            && let (_, Some(facts)) = facts::split(content)
+        {
+            self.with_facts.insert(message);
+            let questions = facts.with.iter().chain(&facts.turn).filter(|_| !facts.is_partial());
+            let ids = questions.filter_map(|id| id.parse().ok()).filter_map(snowflake::message_of);
+            self.answered.extend(ids.map(|(message, _)| message));
+        }
+        if part != Part::About || self.with_facts.contains(&message) {
+            return;
+        }
+        if content == BY_COMMAND {
+            self.commands.insert(message);
+            return;
+        }
+        let target = content.strip_prefix(ANSWERS).and_then(|rest| rest.split("]]").next());
+        let block = target.and_then(|target| target.split_once("#^")).and_then(|(_, id)| id.parse().ok());
+        self.answered.extend(block.and_then(snowflake::message_of).map(|(message, _)| message));
+    }
+
+    fn prune(&mut self) {
+        if self.known.len() <= KEPT {
+            return;
+        }
+        let Some(middle) = self.known.keys().nth(KEPT / 2).map(|(message, _)| *message) else { return };
+        self.known = self.known.split_off(&(middle + 1, Part::Message));
+        self.answered = self.answered.split_off(&(middle + 1));
+        self.with_facts = self.with_facts.split_off(&(middle + 1));
+        self.commands = self.commands.split_off(&(middle + 1));
+        self.shown.forget_before(middle + 1);
+        self.floor = middle;
+    }
+}
+
+/// What stands beside a question that no message holds.
+pub const BY_COMMAND: &str = "asked by `/ask`";
+
+/// How the event begins that says which message another answers.
+const ANSWERS: &str = "answers [[";
+
+fn render(entry: &Entry) -> String {
+    log::render_event(&Event {
+        kind: entry.kind,
+        at: floor(entry.at),
+        author: entry.author.clone(),
+        content: entry.content.clone(),
+        id: Some(snowflake::block_id(entry.message, entry.part).to_string()),
+    })
+}
+
+fn system(at: Timestamp, who: &str, content: &str) -> Event {
+    let id = ulid::Ulid::from_parts(at.as_millisecond().unsigned_abs(), ulid::Ulid::generate().random());
+    Event {
+        kind: EventKind::System,
+        at: floor(at),
+        author: who.to_owned(),
+        content: content.to_owned(),
+        id: Some(id.to_string()),
+    }
+}
+
+fn floor(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second()).unwrap_or(at)
+}
+
+/// The entries for a message: itself, and what hangs on it. `answered` is the link to the block that it answers.
+pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>) -> Vec<Entry> {
+    let kind = if message.author.id == bot { EventKind::Agent } else { EventKind::User };
+    let entry = |part, kind, content| Entry {
+        message: message.id,
+        part,
+        kind,
+        at: message.at(),
+        author: message.author.name.clone(),
+        content,
+    };
+    let mut found = vec![entry(Part::Message, kind, message.words(bot))];
+    let mut about = Vec::new();
+    about.extend(answered.map(|link| format!("{ANSWERS}{link}]]")));
+    about.extend(message.attachments.iter().map(attached));
+    if !about.is_empty() {
+        found.push(entry(Part::About, EventKind::System, about.join("\n")));
+    }
+    found
+}
+
+/// The entry for an edit.
+pub fn edit(message: u64, author: &str, content: &str, at: Timestamp, link: Option<&str>) -> Entry {
+    let of = link.map(|link| format!("{EDITED}{link}]]:\n")).unwrap_or_default();
+    let content_now = format!("{of}{content}");
+    let part = Part::edit(at, content);
+    Entry { message, part, kind: EventKind::System, at, author: author.to_owned(), content: content_now }
+}
+
+/// The entry for a deletion.
+pub fn deletion(message: u64, at: Timestamp, link: Option<&str>) -> Entry {
+    let content = match link {
+        Some(link) => format!("deleted [[{link}]]"),
+        None => "deleted".to_owned(),
+    };
+    Entry { message, part: Part::Deletion, kind: EventKind::System, at, author: String::new(), content }
+}
+
+/// A file as a link, into the vault where it is kept there, with its type and size.
+fn attached(file: &Attachment) -> String {
+    let name: String = file.name.chars().map(|c| if "[]|\\\n\r`".contains(c) { '_' } else { c }).collect();
+    let url: String = file.url.chars().filter(|c| !c.is_whitespace() && !"<>()".contains(*c)).collect();
+    let link = match &file.kept {
+        Some(path) => format!("[[{path}|{name}]]"),
+        None => format!("[{name}](<{url}>)"),
+    };
+    let kind = file.media_type.as_deref().unwrap_or("unknown type");
+    let kind: String = kind.chars().filter(|c| !c.is_control()).collect();
+    format!("attached {link} ({kind}, {})", size(file.bytes))
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}

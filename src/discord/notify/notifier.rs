@@ -1,0 +1,222 @@
+//! Notifications through a bot: [`Notifier`] over the REST API.
+//!
+//! Every message carries the nonce that the delivery journal chose, with `enforce_nonce`, so that a repeated attempt
+//! within Discord's window makes no second message; after the window [`BotNotifier::find`] looks for the message
+//! itself. What became of an attempt is told honestly: only a 2xx with an id is "sent", only a refusal is "not sent",
+//! and everything in between is "unknown". Channels and threads are addressed by their id, a person by a DM channel
+//! that is asked for once.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use serenity::http::{LightMethod, Route};
+
+use crate::deliver::{Lookup, MessageKind, Notifier, Outgoing, Scope, SendOutcome};
+use crate::discord::api::Api;
+use crate::discord::api::history;
+use crate::discord::api::message;
+use crate::discord::api::snowflake;
+use crate::discord::api::{ApiError, DiscordError};
+use crate::discord::buttons::notification as buttons;
+use crate::discord::shared::access::Owners;
+
+/// How far clocks may be apart: the look-back begins so much before the attempt.
+const SKEW: SignedDuration = SignedDuration::from_secs(90);
+/// The most pages of history that one look-back reads.
+const PAGES: usize = 50;
+
+/// Sends notifications as the bot.
+#[derive(Debug)]
+pub struct BotNotifier {
+    api: Api,
+    channel: Option<u64>,
+    owners: Owners,
+    /// The DM channel of each person written to so far.
+    dms: Mutex<HashMap<u64, u64>>,
+    /// The bot's own user id, once known.
+    me: Mutex<Option<u64>>,
+}
+
+impl BotNotifier {
+    /// A notifier whose own place is `channel`, else the first owner's DMs.
+    pub fn new(api: Api, channel: Option<u64>, owners: Owners) -> Self {
+        Self { api, channel, owners, dms: Mutex::default(), me: Mutex::default() }
+    }
+
+    /// The channel that a scope means.
+    async fn place(&self, scope: Option<Scope>) -> Result<u64, ApiError> {
+        let user = match (scope, self.channel, self.owners.ids().first()) {
+            (Some(Scope::Channel(id) | Scope::Thread(id)), ..) | (None, Some(id), _) => return Ok(id),
+            (Some(Scope::User(id)), ..) | (None, None, Some(&id)) => id,
+            (None, None, None) => {
+                return Err(ApiError::Refused {
+                    status: 400,
+                    code: 0,
+                    message: DiscordError::NoChannel.to_string(),
+                });
+            }
+        };
+        if let Some(known) = lock(&self.dms).get(&user) {
+            return Ok(*known);
+        }
+        let channel = dm_channel(&self.api, user).await?;
+        lock(&self.dms).insert(user, channel);
+        Ok(channel)
+    }
+
+    async fn me(&self) -> Result<u64, ApiError> {
+        if let Some(me) = *lock(&self.me) {
+            return Ok(me);
+        }
+        let user = self.api.get(Route::UserMe, vec![]).await?;
+        let me =
+            message::id(&user["id"]).ok_or_else(|| ApiError::Unknown("no user in the answer".to_owned()))?;
+        *lock(&self.me) = Some(me);
+        Ok(me)
+    }
+
+    async fn post(&self, message: &Outgoing) -> Result<Value, ApiError> {
+        let channel = self.place(message.scope).await.map_err(before_posting)?;
+        self.api
+            .send(
+                LightMethod::Post,
+                Route::ChannelMessages { channel_id: channel.into() },
+                &self.body(message),
+            )
+            .await
+    }
+
+    fn body(&self, message: &Outgoing) -> Value {
+        // An answer may say any name without calling that person.
+        let is_said =
+            matches!(message.kind, MessageKind::Answer | MessageKind::Approval | MessageKind::Routine);
+        let named = if is_said { "" } else { &message.text };
+        let mut body = json!({
+            "content": message.text,
+            "nonce": message.nonce,
+            "enforce_nonce": true,
+            "allowed_mentions": self.owners.allowed_mentions(named),
+        });
+        if let Some(to) = message.reply_to {
+            body["message_reference"] = json!({ "message_id": to.to_string(), "fail_if_not_exists": false });
+        }
+        let rows = buttons::rows(message);
+        if !rows.is_empty() {
+            body["components"] = json!(rows);
+        }
+        body
+    }
+}
+
+/// Whether a message of our own is the one that was meant.
+///
+/// Two reminders can say the same, so the text alone decides only where nothing else is known: history may not carry
+/// nonces, but it carries the buttons, whose ids hold the nonce.
+fn is_it(found: &message::Incoming, sought: &Outgoing) -> bool {
+    match (&found.nonce, found.custom_ids.first()) {
+        (Some(nonce), _) => *nonce == sought.nonce,
+        (None, Some(id)) => id.ends_with(&sought.nonce),
+        // Two questions may get the same answer: a reply is told by what it answers, too.
+        (None, None) => {
+            buttons::rows(sought).is_empty()
+                && found.content.trim() == sought.text.trim()
+                && sought.reply_to.is_none_or(|to| found.reply_to == Some(to))
+        }
+    }
+}
+
+/// Opening a DM makes no message: whatever went wrong there, the notification was surely not sent.
+fn before_posting(error: ApiError) -> ApiError {
+    match error {
+        ApiError::Unknown(reason) => ApiError::NotSent(reason),
+        other => other,
+    }
+}
+
+/// The DM channel with a person; the same one each time.
+pub(in crate::discord) async fn dm_channel(api: &Api, user: u64) -> Result<u64, ApiError> {
+    let body = json!({ "recipient_id": user.to_string() });
+    let channel = api.send(LightMethod::Post, Route::UserMeDmChannels, &body).await?;
+    message::id(&channel["id"]).ok_or_else(|| ApiError::Unknown("no channel in the answer".to_owned()))
+}
+
+/// What an attempt came to, for the journal.
+pub(super) fn outcome(result: Result<Value, ApiError>) -> SendOutcome {
+    match result {
+        Ok(answer) => match message::id(&answer["id"]) {
+            Some(id) => SendOutcome::Sent { message_id: Some(id.to_string()) },
+            None => SendOutcome::Unknown { reason: "Discord's answer names no message".to_owned() },
+        },
+        Err(ApiError::NotSent(reason)) => SendOutcome::Retry { after: None, reason },
+        Err(ApiError::Unknown(reason)) => SendOutcome::Unknown { reason },
+        Err(ApiError::RateLimited { after }) => {
+            SendOutcome::Retry { after, reason: "Discord asks to wait (rate limit)".to_owned() }
+        }
+        Err(ApiError::Refused { status, code, message }) => refusal(status, code, &message),
+    }
+}
+
+/// A refusal in words that say what to change.
+fn refusal(status: u16, code: i64, message: &str) -> SendOutcome {
+    let reason = match (status, code) {
+        (401, _) => DiscordError::WrongToken.to_string(),
+        // A nonce that was used for a message which somebody deleted: it did arrive.
+        (404, 10008) => return SendOutcome::Sent { message_id: None },
+        (_, 50007 | 50278) => {
+            "that person takes no direct messages from the bot: allow them in the server's privacy settings"
+                .to_owned()
+        }
+        (_, 160_005) => "the thread is locked: unlock it, or give the follow-up another scope".to_owned(),
+        (403, _) => "the bot may not post there: allow its role `View Channel`, `Send Messages` and \
+                     `Send Messages in Threads` in the channel's permissions"
+            .to_owned(),
+        (404, _) => "Discord knows no such channel: check the scope or `[discord] channel_id`".to_owned(),
+        (_, 0) if status == 400 => message.to_owned(),
+        _ => format!("Discord refuses ({status}, code {code}): {message}"),
+    };
+    SendOutcome::Refused { reason }
+}
+
+#[async_trait]
+impl Notifier for BotNotifier {
+    fn name(&self) -> &'static str {
+        "discord"
+    }
+
+    async fn send(&self, message: &Outgoing) -> SendOutcome {
+        outcome(self.post(message).await)
+    }
+
+    async fn find(&self, message: &Outgoing, since: Timestamp) -> Lookup {
+        let search = async {
+            let channel = self.place(message.scope).await?;
+            let me = self.me().await?;
+            let mut after = snowflake::first_at(since.checked_sub(SKEW).unwrap_or(since));
+            for _ in 0..PAGES {
+                let page = history::page(&self.api, channel, after).await?;
+                if let Some(found) = page.messages.iter().find(|m| m.author.id == me && is_it(m, message)) {
+                    return Ok(Lookup::Found { message_id: found.id.to_string() });
+                }
+                match page.next {
+                    Some(next) => after = next,
+                    None => return Ok(Lookup::NotFound),
+                }
+            }
+            Ok(Lookup::NotFound)
+        };
+        match search.await {
+            Ok(lookup) => lookup,
+            // Where nothing can be read, nothing was sent by us either: posting gives the clear refusal.
+            Err(ApiError::Refused { .. }) => Lookup::NotFound,
+            Err(ApiError::RateLimited { after }) => Lookup::Later { after, reason: "rate limit".to_owned() },
+            Err(error) => Lookup::Later { after: None, reason: error.to_string() },
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,106 @@
+//! Notifications through a webhook's address alone: no bot, no buttons, no answers.
+//!
+//! The promise is weaker, and documented so: a webhook knows no nonce and can't be asked what it posted, so after a
+//! crash or a lost answer a notification may come twice. It never goes missing.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+use serenity::http::{LightMethod, Request, Route};
+
+use crate::deliver::{Lookup, Notifier, Outgoing, Scope, SendOutcome};
+use crate::discord::api::Api;
+use crate::discord::api::message;
+use crate::discord::api::{ApiError, DiscordError};
+use crate::discord::shared::access::Owners;
+
+/// Sends notifications through a webhook.
+pub struct WebhookNotifier {
+    api: Api,
+    id: u64,
+    token: SecretString,
+    owners: Owners,
+}
+
+impl std::fmt::Debug for WebhookNotifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebhookNotifier").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl WebhookNotifier {
+    /// A notifier for the webhook's address; with `base`, the same webhook on a test server.
+    ///
+    /// # Errors
+    /// The address is none of a webhook, or `base` isn't on this machine.
+    pub fn new(address: &SecretString, base: Option<&str>, owners: Owners) -> Result<Self, DiscordError> {
+        let (id, token) = parse(address.expose_secret()).ok_or(DiscordError::BadWebhook)?;
+        Ok(Self { api: Api::new(None, base)?, id, token: SecretString::from(token), owners })
+    }
+}
+
+/// The id and token in `https://discord.com/api/webhooks/ID/TOKEN`; the host is never dialled from here.
+fn parse(address: &str) -> Option<(u64, String)> {
+    let url = reqwest::Url::parse(address.trim()).ok()?;
+    let parts: Vec<&str> = url.path_segments()?.filter(|part| !part.is_empty()).collect();
+    let at = parts.iter().position(|part| *part == "webhooks")?;
+    let id = parts.get(at + 1)?.parse().ok()?;
+    let token = parts.get(at + 2)?;
+    let plain = token.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    plain.then(|| (id, (*token).to_owned()))
+}
+
+#[async_trait]
+impl Notifier for WebhookNotifier {
+    fn name(&self) -> &'static str {
+        "discord"
+    }
+
+    async fn send(&self, message: &Outgoing) -> SendOutcome {
+        let route = Route::WebhookWithToken { webhook_id: self.id.into(), token: self.token.expose_secret() };
+        let mut params = vec![("wait", "true".to_owned())];
+        if let Some(Scope::Thread(thread)) = message.scope {
+            params.push(("thread_id", thread.to_string()));
+        }
+        let body = json!({
+            "content": message.text,
+            "allowed_mentions": { "parse": [], "users": self.owners.allowed_mentions(&message.text)["users"] },
+        });
+        let request = Request::new(route, LightMethod::Post)
+            .params(Some(params))
+            .body(Some(body.to_string().into_bytes()));
+        match self.api.call(request).await {
+            Ok(answer) => {
+                SendOutcome::Sent { message_id: message::id(&answer["id"]).map(|id| id.to_string()) }
+            }
+            Err(ApiError::Refused { status: 401 | 404, .. }) => {
+                SendOutcome::Refused { reason: DiscordError::BadWebhook.to_string() }
+            }
+            Err(error) => super::notifier::outcome(Err(error)),
+        }
+    }
+
+    async fn find(&self, _: &Outgoing, _: Timestamp) -> Lookup {
+        Lookup::CannotAsk
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_webhooks_address_is_read_in_all_its_forms() {
+        for good in [
+            "https://discord.com/api/webhooks/12/a-B_3",
+            " https://discordapp.com/api/v10/webhooks/12/a-B_3/\n",
+            "https://ptb.discord.com/api/webhooks/12/a-B_3?wait=true",
+        ] {
+            assert_eq!(parse(good), Some((12, "a-B_3".to_owned())), "{good}");
+        }
+        for bad in ["", "https://discord.com/api/webhooks/12", "https://x/webhooks/a/b", "webhooks/1/2"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Who may: only the owners command and are answered.
+
+use crate::discord::api::message::Incoming;
+
+/// The people of `[discord] owner_ids`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Owners(Vec<u64>);
+
+impl Owners {
+    /// The owners with these user ids.
+    pub fn new(ids: &[u64]) -> Self {
+        Self(ids.to_vec())
+    }
+
+    /// Whether this user is one.
+    pub fn has(&self, user: u64) -> bool {
+        self.0.contains(&user)
+    }
+
+    /// Their ids: whom a notification may ping.
+    pub fn ids(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// `allowed_mentions` that name nobody but the owners; `silent` names nobody at all.
+    ///
+    /// Every message, edit and answer carries this: without it Discord lets `@everyone` and roles through.
+    pub fn allowed_mentions(&self, text: &str) -> serde_json::Value {
+        // Discord refuses ids in `users` that are doubled; those that the text doesn't name do nothing.
+        let mut named: Vec<u64> =
+            self.0.iter().copied().filter(|id| text.contains(&format!("<@{id}>"))).collect();
+        named.sort_unstable();
+        named.dedup();
+        let named: Vec<String> = named.iter().map(u64::to_string).collect();
+        serde_json::json!({ "parse": [], "users": named, "roles": [], "replied_user": false })
+    }
+}
+
+/// What is to be done with a message, by who wrote it and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// An owner's: logged, and answered where it speaks to the bot.
+    Owner,
+    /// The bot's own: logged.
+    Own,
+    /// Somebody else's: logged, never answered.
+    Other,
+    /// Dropped: a stranger's DM, or somebody else's where others aren't logged.
+    Dropped,
+}
+
+/// Where a message stands.
+pub fn standing(message: &Incoming, bot: u64, owners: &Owners, is_dm: bool, log_others: bool) -> Standing {
+    match message.author.id {
+        author if author == bot => Standing::Own,
+        author if owners.has(author) && !message.author.bot => Standing::Owner,
+        _ if is_dm || !log_others => Standing::Dropped,
+        _ => Standing::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_but_owners_can_be_pinged() {
+        let owners = Owners::new(&[42, 42]);
+        let allowed = owners.allowed_mentions("<@42> <@66> @everyone");
+        assert_eq!(allowed["users"], serde_json::json!(["42"]));
+        assert_eq!(allowed["parse"], serde_json::json!([]));
+        assert_eq!(owners.allowed_mentions("hi")["users"], serde_json::json!([]));
+    }
+}

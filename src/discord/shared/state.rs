@@ -1,0 +1,167 @@
+//! What all tasks of the bot share: the way to Discord, the logs, the journals, and the lanes of the channels.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serenity::http::Route;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::access::Owners;
+use super::cursors::Cursors;
+use super::desk::Desk;
+use super::lane::{Item, Place};
+use super::mentions::Identity;
+use super::turnstile::Turnstile;
+use crate::agent::VaultApprovals;
+use crate::clock::Clock;
+use crate::config;
+use crate::deliver::Answers;
+use crate::discord::api::Api;
+use crate::discord::api::GatewayStatus;
+use crate::discord::api::{ApiError, DiscordError};
+use crate::discord::api::{message, snowflake};
+use crate::discord::log::logbook::{Logbook, Surface};
+use crate::turn::{Responder, TurnJournal};
+
+/// When what is going on is shown, and how often that is changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// Shorter work shows the typing sign alone.
+    pub after: Duration,
+    /// It is changed at most so often.
+    pub every: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { after: Duration::from_secs(20), every: Duration::from_secs(5) }
+    }
+}
+
+/// What all tasks of the bot share.
+pub(in crate::discord) struct Shared {
+    pub api: Api,
+    pub settings: config::Discord,
+    pub owners: Owners,
+    pub log: Logbook,
+    pub desk: Desk,
+    pub responder: Arc<dyn Responder>,
+    pub turns: Arc<TurnJournal>,
+    pub approvals: Arc<VaultApprovals>,
+    pub answers: Arc<Answers>,
+    pub turnstile: Arc<Turnstile>,
+    pub pace: Pace,
+    /// Cancelled when the bot ends.
+    pub closing: CancellationToken,
+    pub(in crate::discord) name: tokio::sync::OnceCell<String>,
+    pub clock: Arc<dyn Clock>,
+    pub cursors: Cursors,
+    pub application: AtomicU64,
+    pub status: watch::Sender<GatewayStatus>,
+    pub(in crate::discord) identity: RwLock<Identity>,
+    pub started: Timestamp,
+    /// Up to which message the bound channel was known when the process began.
+    pub(in crate::discord) known_to: u64,
+    pub(in crate::discord) blind: Arc<AtomicBool>,
+    pub(in crate::discord) lanes: Mutex<HashMap<u64, mpsc::UnboundedSender<Item>>>,
+}
+
+impl Shared {
+    /// The lanes by their channels.
+    pub(in crate::discord) fn lanes(&self) -> MutexGuard<'_, HashMap<u64, mpsc::UnboundedSender<Item>>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn identity(&self) -> Identity {
+        self.identity.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn set_identity(&self, change: impl FnOnce(&mut Identity)) {
+        change(&mut self.identity.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The bot's own name, asked for once.
+    pub async fn bot_name(&self) -> Result<String, ApiError> {
+        let ask = async {
+            let me = self.api.get(Route::UserMe, vec![]).await?;
+            let name = me["global_name"].as_str().or_else(|| me["username"].as_str()).unwrap_or("assistant");
+            Ok(name.to_owned())
+        };
+        self.name.get_or_try_init(|| ask).await.cloned()
+    }
+
+    /// Where the history of a channel begins that nothing is known of: now, or the beginning of a young thread.
+    pub fn born(&self, channel: u64) -> u64 {
+        let now = snowflake::first_at(self.started);
+        if self.is_young(snowflake::time_of(channel)) { channel.saturating_sub(1) } else { now }
+    }
+
+    /// Whether a thread that was made at this instant is younger than a day, or than the last look at its channel.
+    pub fn is_young(&self, made: Timestamp) -> bool {
+        let day = self.started.checked_sub(SignedDuration::from_hours(24)).unwrap_or(self.started);
+        made >= day.min(snowflake::time_of(self.known_to))
+    }
+
+    /// Whether the bot may not read messages.
+    pub fn is_blind(&self) -> bool {
+        self.blind.load(Ordering::Relaxed)
+    }
+
+    /// Says in the status what a person has to mend; nothing, once it is mended.
+    pub fn tell(&self, problems: Vec<DiscordError>) {
+        let now = if problems.is_empty() { GatewayStatus::Ready } else { GatewayStatus::Degraded(problems) };
+        let news = self.status.send_if_modified(|status| {
+            let connected = matches!(status, GatewayStatus::Ready | GatewayStatus::Degraded(_));
+            let news = connected && *status != now;
+            if news {
+                status.clone_from(&now);
+            }
+            news
+        });
+        if let (true, GatewayStatus::Degraded(problems)) = (news, &now) {
+            problems.iter().for_each(|problem| tracing::error!("Discord: {problem}"));
+        }
+    }
+
+    /// The lane of a channel, if it has one.
+    pub fn lane(&self, channel: u64) -> Option<mpsc::UnboundedSender<Item>> {
+        self.lanes().get(&channel).cloned()
+    }
+
+    /// Makes every lane wait for its history before it takes what is said now: a new session knows nothing of before.
+    pub fn hold_lanes(&self, review: bool) {
+        for lane in self.lanes().values() {
+            let _ = lane.send(Item::Hold { review });
+        }
+    }
+
+    /// What kind of place a channel object is to us; none where it is none of ours.
+    pub fn place_of(&self, channel: &serde_json::Value) -> Option<Place> {
+        let id = message::id(&channel["id"])?;
+        let title = channel["name"].as_str().map(str::to_owned);
+        match channel["type"].as_u64()? {
+            _ if Some(id) == self.settings.channel_id => {
+                Some(Place { surface: Surface::Channel, dm: false, title })
+            }
+            1 => {
+                let person = &channel["recipients"][0];
+                let owner = message::id(&person["id"]).is_some_and(|user| self.owners.has(user));
+                let name =
+                    person["global_name"].as_str().or_else(|| person["username"].as_str()).unwrap_or("owner");
+                owner.then(|| Place {
+                    surface: Surface::Channel,
+                    dm: true,
+                    title: Some(format!("Messages with {name}")),
+                })
+            }
+            10..=12 if message::id(&channel["parent_id"]) == self.settings.channel_id => {
+                Some(Place { surface: Surface::Thread, dm: false, title })
+            }
+            _ => None,
+        }
+    }
+}
