@@ -6,8 +6,48 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::catalog::{Argument, Kind, Tool};
 use super::failure::Failure;
+
+/// What an argument is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A text of one line.
+    Line {
+        /// Characters at most.
+        most: usize,
+    },
+    /// A text of any number of lines.
+    Text {
+        /// Characters at most.
+        most: usize,
+    },
+    /// A whole number.
+    Whole {
+        /// At least.
+        least: i64,
+        /// At most.
+        most: i64,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// True or false.
+    Flag,
+}
+
+/// One argument of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// Whether a call without it is refused.
+    pub required: bool,
+    /// What it is when it isn't given.
+    pub default: Option<&'static str>,
+    /// What it means, for a model.
+    pub doc: &'static str,
+}
 
 /// The checked arguments of one call.
 #[derive(Debug, Clone, Copy)]
@@ -35,17 +75,21 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The arguments as the tool takes them.
+/// The arguments that were given, as `tool` takes them.
 ///
 /// # Errors
 /// One is unknown, missing, of another type, too long or out of range.
-pub fn check<'a>(tool: &Tool, given: &'a JsonObject) -> Result<Arguments<'a>, Failure> {
+pub fn check<'a>(
+    tool: &str,
+    arguments: &[Argument],
+    given: &'a JsonObject,
+) -> Result<Arguments<'a>, Failure> {
     for name in given.keys() {
-        if !tool.arguments.iter().any(|argument| argument.name == name) {
-            return Err(unknown(tool, name));
+        if !arguments.iter().any(|argument| argument.name == name) {
+            return Err(unknown(tool, arguments, name));
         }
     }
-    for argument in tool.arguments {
+    for argument in arguments {
         match given.get(argument.name).filter(|value| !value.is_null()) {
             Some(value) => fits(argument, value)?,
             None if argument.required => {
@@ -54,7 +98,7 @@ pub fn check<'a>(tool: &Tool, given: &'a JsonObject) -> Result<Arguments<'a>, Fa
                     format!("`{}` is missing: {}", argument.name, argument.doc),
                 )
                 .of(argument.name)
-                .hint(format!("Call `{}` again with {}.", tool.name, all_required(tool))));
+                .hint(format!("Call `{}` again with {}.", tool, all_required(arguments))));
             }
             None => {}
         }
@@ -62,23 +106,20 @@ pub fn check<'a>(tool: &Tool, given: &'a JsonObject) -> Result<Arguments<'a>, Fa
     Ok(Arguments(given))
 }
 
-fn unknown(tool: &Tool, name: &str) -> Failure {
+fn unknown(tool: &str, arguments: &[Argument], name: &str) -> Failure {
     let shown: String = name.chars().take(60).collect();
-    let names: Vec<&str> = tool.arguments.iter().map(|argument| argument.name).collect();
+    let names: Vec<&str> = arguments.iter().map(|argument| argument.name).collect();
     let near = names.iter().find(|known| strsim::damerau_levenshtein(known, &shown) <= 2);
     let hint = match near {
         Some(near) => format!("Did you mean `{near}`?"),
-        None if names.is_empty() => format!("`{}` takes none.", tool.name),
-        None => format!("`{}` takes: {}.", tool.name, names.join(", ")),
+        None if names.is_empty() => format!("`{tool}` takes none."),
+        None => format!("`{tool}` takes: {}.", names.join(", ")),
     };
-    Failure::new("unknown_argument", format!("`{}` has no argument `{shown}`", tool.name))
-        .of(shown)
-        .hint(hint)
+    Failure::new("unknown_argument", format!("`{tool}` has no argument `{shown}`")).of(shown).hint(hint)
 }
 
-fn all_required(tool: &Tool) -> String {
-    let required: Vec<String> = tool
-        .arguments
+fn all_required(arguments: &[Argument]) -> String {
+    let required: Vec<String> = arguments
         .iter()
         .filter(|argument| argument.required)
         .map(|argument| format!("`{}`", argument.name))
@@ -159,9 +200,9 @@ fn type_of(value: &Value) -> &'static str {
 }
 
 /// The JSON schema of a tool's arguments.
-pub fn schema(tool: &Tool) -> JsonObject {
+pub fn schema(arguments: &[Argument]) -> JsonObject {
     let mut properties = JsonObject::new();
-    for argument in tool.arguments {
+    for argument in arguments {
         let mut property = match argument.kind {
             Kind::Whole { least, most } => json!({"type": "integer", "minimum": least, "maximum": most}),
             Kind::Choice(choices) => json!({"type": "string", "enum": choices}),
@@ -179,7 +220,7 @@ pub fn schema(tool: &Tool) -> JsonObject {
         properties.insert(argument.name.to_owned(), property);
     }
     let required: Vec<&str> =
-        tool.arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
+        arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
     let mut schema = JsonObject::new();
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
-use super::catalog::ToolSet;
 use super::failure::Failure;
+use super::tool_set::ToolSet;
 use crate::deliver::pass::{PassContext, flush};
 use crate::deliver::{self, Console};
 use crate::memory::{self, Scope};

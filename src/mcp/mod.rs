@@ -30,16 +30,17 @@ mod server;
 mod stdio;
 pub mod subscriptions;
 mod token;
+mod tool_set;
 #[cfg(feature = "assistant")]
 mod toolbox;
 pub mod tools;
 pub mod untrusted;
 
-pub use catalog::ToolSet;
 pub use desk::{Desk, Place};
 pub use http::{HttpError, HttpOptions, serve_http};
 pub use server::Server;
 pub use stdio::serve_stdio;
 pub use token::TOKEN_VARIABLE;
+pub use tool_set::ToolSet;
 #[cfg(feature = "assistant")]
 pub use toolbox::VaultTools;

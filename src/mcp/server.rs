@@ -165,7 +165,7 @@ impl ServerHandler for Server {
         let given = request.arguments.unwrap_or_default();
         let cancel = context.ct.clone();
         let work = tokio::task::spawn_blocking(move || {
-            let arguments = arguments::check(tool, &given)?;
+            let arguments = arguments::check(tool.name, tool.arguments, &given)?;
             let (workspace, progress) = (desk.workspace(), |done| reporter.tell(done));
             let call = Call {
                 desk: &desk,
@@ -173,6 +173,8 @@ impl ServerHandler for Server {
                 arguments,
                 origin,
                 by: turn(),
+                #[cfg(feature = "assistant")]
+                tools_of_asked: super::toolbox::VaultTools::of_asked,
                 progress: &progress,
                 stop: &stopping,
                 cancel,

@@ -82,7 +82,7 @@ impl VaultTools {
         let cancel = over.token().clone();
         let desk = Arc::clone(&self.desk);
         let work = tokio::task::spawn_blocking(move || {
-            let arguments = arguments::check(tool, &given)?;
+            let arguments = arguments::check(tool.name, tool.arguments, &given)?;
             let stop = AtomicBool::new(false);
             let workspace = desk.workspace();
             (tool.act)(&Call {
@@ -91,6 +91,7 @@ impl VaultTools {
                 arguments,
                 origin,
                 by,
+                tools_of_asked: Self::of_asked,
                 progress: &|_| {},
                 stop: &stop,
                 cancel,

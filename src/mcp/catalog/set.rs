@@ -1,9 +1,9 @@
 //! Which tools a server exposes, by purpose or by name.
 
-use std::fmt;
 use std::str::FromStr;
 
 use super::{Effect, TOOLS, Tool};
+use crate::mcp::tool_set::ToolSet;
 
 /// The read-only tools of memory.
 const RECALL: &[&str] =
@@ -22,29 +22,15 @@ const DELIVER: &[&str] = &[
     "reminder_list",
 ];
 
-/// Which tools a server exposes.
-#[derive(Debug, Clone)]
-pub struct ToolSet {
-    name: String,
-    tools: Vec<&'static Tool>,
-}
-
 impl ToolSet {
     /// All of them.
     pub fn full() -> Self {
-        Self { name: "full".to_owned(), tools: TOOLS.iter().collect() }
-    }
-
-    /// The same without these tools.
-    #[must_use]
-    pub fn without(&self, names: &[&str]) -> Self {
-        let tools = self.tools().filter(|tool| !names.contains(&tool.name)).collect();
-        Self { name: self.name.clone(), tools }
+        Self::new("full", TOOLS.iter().map(|tool| tool.name).collect())
     }
 
     /// The tools, in the catalog's order.
     pub fn tools(&self) -> impl Iterator<Item = &'static Tool> + '_ {
-        self.tools.iter().copied()
+        TOOLS.iter().filter(|tool| self.has(tool.name))
     }
 
     /// The tool of this name, if it is exposed.
@@ -55,12 +41,6 @@ impl ToolSet {
     /// Whether any of them writes.
     pub fn writes(&self) -> bool {
         self.tools().any(|tool| tool.effect != Effect::Reads)
-    }
-}
-
-impl fmt::Display for ToolSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
     }
 }
 
@@ -82,8 +62,8 @@ impl FromStr for ToolSet {
         if wanted.is_empty() {
             return Err("no tool is named; give `recall`, `deliver`, `full`, or names with commas".to_owned());
         }
-        let tools = TOOLS.iter().filter(|tool| wanted.contains(&tool.name)).collect();
-        Ok(Self { name: text.to_owned(), tools })
+        let names = TOOLS.iter().map(|tool| tool.name).filter(|name| wanted.contains(name)).collect();
+        Ok(Self::new(text, names))
     }
 }
 

@@ -6,49 +6,8 @@ use std::sync::Arc;
 use rmcp::model::{self, ToolAnnotations};
 use serde_json::Value;
 
-use crate::mcp::arguments;
+use crate::mcp::arguments::{self, Argument};
 use crate::mcp::tools::Act;
-
-/// What an argument is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A text of one line.
-    Line {
-        /// Characters at most.
-        most: usize,
-    },
-    /// A text of any number of lines.
-    Text {
-        /// Characters at most.
-        most: usize,
-    },
-    /// A whole number.
-    Whole {
-        /// At least.
-        least: i64,
-        /// At most.
-        most: i64,
-    },
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// True or false.
-    Flag,
-}
-
-/// One argument of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Argument {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is.
-    pub kind: Kind,
-    /// Whether a call without it is refused.
-    pub required: bool,
-    /// What it is when it isn't given.
-    pub default: Option<&'static str>,
-    /// What it means, for a model.
-    pub doc: &'static str,
-}
 
 /// What a tool does to the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +62,7 @@ impl Tool {
             .destructive(destructive)
             .idempotent(idempotent)
             .open_world(false);
-        let tool = model::Tool::new(self.name, self.doc, Arc::new(arguments::schema(self)));
+        let tool = model::Tool::new(self.name, self.doc, Arc::new(arguments::schema(self.arguments)));
         let mut tool = (self.output)(tool.with_title(self.title).with_annotations(annotations));
         tool.output_schema = tool.output_schema.map(|schema| {
             let mut schema = Value::Object((*schema).clone());

@@ -2,7 +2,6 @@
 
 use super::super::failure::Failure;
 use super::super::outputs::{Asked, Classified, Routed};
-use super::super::toolbox::VaultTools;
 use super::{Answer, Call, Outcome};
 use crate::agent::colleague::Asking;
 use crate::turn::{Question, category, route};
@@ -17,7 +16,7 @@ pub fn ask(call: &Call<'_>) -> Outcome {
     let name = call.arguments.text("name").unwrap_or_default();
     let question = call.arguments.text("question").unwrap_or_default();
     let by = call.by.as_ref().map(|(brain, turn)| (brain.as_str(), turn.as_str()));
-    let tools = VaultTools::of_asked(call.desk);
+    let tools = (call.tools_of_asked)(call.desk);
     let asking = Asking { name, question, by };
     let runtime =
         tokio::runtime::Handle::try_current().map_err(|error| Failure::new("internal", error.to_string()))?;

@@ -42,6 +42,9 @@ pub struct Call<'a> {
     pub origin: Origin,
     /// The brain that asks, and its turn, where it is one of ours.
     pub by: Option<(String, String)>,
+    /// The tools of a brain that another asks.
+    #[cfg(feature = "assistant")]
+    pub tools_of_asked: fn(&Arc<Desk>) -> Arc<dyn crate::agent::Toolbox>,
     /// Told how far a long call is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Set when nobody waits for the answer any more.

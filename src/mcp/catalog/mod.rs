@@ -19,8 +19,9 @@ use super::outputs::{
 use super::tools::brains;
 use super::tools::{commitments, find, memory, notes, reminders};
 
-pub use set::ToolSet;
-pub use tool::{Argument, Effect, Kind, Tool};
+pub use super::arguments::{Argument, Kind};
+pub use super::tool_set::ToolSet;
+pub use tool::{Effect, Tool};
 
 /// Characters of a memory at most; what is written must fit the memory's own limit in bytes, too.
 pub const MOST_TEXT: usize = 65_536;
