@@ -1,46 +1,35 @@
 //! The MCP server: the vault as an assistant's memory, through a typed contract.
 //!
-//! [`serve_stdio`] and [`serve_http`] are the ways in. What stands where:
-//! - [`catalog`]: every tool with its arguments, as data; schemas and checks come from the same table, and
-//!   [`ToolSet`] says which of them a server exposes;
-//! - [`tools`]: what the tools do, by calling the rooms;
+//! A client's requests come in; answers that tell a model what stands in the notes afterwards go out. [`serve_stdio`] and
+//! [`serve_http`] are the ways in. In the order in which a call takes:
+//! - [`protocol`]: sessions, transports, subscriptions. It translates, and leaves the work to the rooms;
+//! - [`catalog`]: every tool as data; schemas, checks and `--tools` come from the same table. [`arguments`] are checked
+//!   against it, and [`ToolSet`] says which tools a server exposes;
+//! - [`tools`]: what the tools do, by calling the rooms; [`outputs`]: what they answer, as structures;
 //! - [`Desk`]: what all sessions of one process share, each part opened when it is first needed;
-//! - [`resources`], [`subscriptions`]: notes as `vault://` resources, and word of their changes;
-//! - [`prompts`]: reviews of the day and the week, with the day's data in them;
-//! - [`failure`]: an error that tells a model what to do;
-//! - [`untrusted`]: the mark that everything from memory bears;
-//! - [`hosts`]: the configuration that each host wants, for `mcp-config`.
+//! - [`offers`]: resources, prompts and completion;
+//! - [`failure`], [`untrusted`]: an error that tells a model what to do, and the mark that everything from memory bears;
+//! - [`hosts`]: the configuration that each host wants, for `mcp-config`; `toolbox`: the catalog for our own assistant.
 //!
-//! Never here: what a reminder or a memory is. Nothing is written to standard output but the protocol,
-//! and nothing blocks the protocol's own tasks: what waits for a disk runs on a thread of its own.
+//! Never here: what a reminder or a memory is. Nothing is written to standard output but the protocol, and nothing blocks
+//! the protocol's own tasks: what waits for a disk runs on a thread of its own.
 
-pub mod arguments;
-pub mod catalog;
-mod completion;
+mod arguments;
+mod catalog;
 mod desk;
-pub mod failure;
+mod failure;
 pub mod hosts;
-mod http;
-mod lines;
+mod offers;
 mod outputs;
-mod progress;
-pub mod prompts;
-pub mod resources;
-mod server;
-mod stdio;
-pub mod subscriptions;
-mod token;
+mod protocol;
 mod tool_set;
 #[cfg(feature = "assistant")]
 mod toolbox;
-pub mod tools;
-pub mod untrusted;
+mod tools;
+mod untrusted;
 
-pub use desk::{Desk, Place};
-pub use http::{HttpError, HttpOptions, serve_http};
-pub use server::Server;
-pub use stdio::serve_stdio;
-pub use token::TOKEN_VARIABLE;
-pub use tool_set::ToolSet;
+pub use self::desk::{Desk, Place};
+pub use self::protocol::{HttpError, HttpOptions, Server, TOKEN_VARIABLE, serve_http, serve_stdio};
+pub use self::tool_set::ToolSet;
 #[cfg(feature = "assistant")]
-pub use toolbox::VaultTools;
+pub use self::toolbox::VaultTools;

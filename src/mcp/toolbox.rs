@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::catalog::ToolSet;
 use super::desk::{Desk, Place};
 use super::failure::Failure;
+use super::tool_set::ToolSet;
 use super::tools::brains::{AMONG_BRAINS, ASK};
 use super::tools::{Answer, Call};
 use super::{arguments, untrusted};
@@ -112,7 +112,7 @@ impl VaultTools {
 #[async_trait]
 impl Toolbox for VaultTools {
     fn specs(&self) -> Vec<ToolSpec> {
-        let described = self.tools.tools().map(super::catalog::Tool::describe);
+        let described = self.tools.tools().map(crate::mcp::catalog::tool::Tool::describe);
         described
             .map(|tool| ToolSpec {
                 name: tool.name.to_string(),

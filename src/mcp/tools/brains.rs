@@ -1,9 +1,9 @@
 //! `ask_brain`, `classify_task` and `route_task`: one brain asks another, and who would be asked.
 
-use super::super::failure::Failure;
-use super::super::outputs::{Asked, Classified, Routed};
 use super::{Answer, Call, Outcome};
 use crate::agent::colleague::Asking;
+use crate::mcp::failure::Failure;
+use crate::mcp::outputs::{Asked, Classified, Routed};
 use crate::turn::{Question, category, route};
 
 /// The tool that a brain which is asked by another doesn't have.

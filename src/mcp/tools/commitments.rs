@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::super::failure::Failure;
-use super::super::outputs::Listing;
 use super::{Answer, Call, Outcome, one_line};
 use crate::format::commitment::Status;
+use crate::mcp::failure::Failure;
+use crate::mcp::outputs::Listing;
 use crate::memory::commitments::Listed;
 use crate::schedule;
 use crate::workspace::Workspace;

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::super::failure::Failure;
-use super::super::outputs::{Recalled, Searched};
 use super::{Answer, Call, Outcome, one_line};
 use crate::hooks::gate::is_worth_a_look;
+use crate::mcp::failure::Failure;
+use crate::mcp::outputs::{Recalled, Searched};
 use crate::memory::Scope;
 use crate::search::Asker;
 use crate::search::{Hit, Query};

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::super::failure::Failure;
-use super::super::outputs::{Described, Expansion, Grepped, Piece};
 use super::{Answer, Call, Outcome};
+use crate::mcp::failure::Failure;
+use crate::mcp::outputs::lcm::{Described, Expansion, Grepped, Piece};
 use crate::summary::expand::{self, DEPTH, Options};
 use crate::summary::grep::{LIMIT, MOST_TOKENS, Query, Scope};
 use crate::summary::{Summaries, SummaryError};

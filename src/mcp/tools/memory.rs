@@ -2,14 +2,14 @@
 
 use jiff::civil::Date;
 
-use super::super::failure::Failure;
-use super::super::outputs::{Day, Edited, Listing, Memory, NearMemory, Promoted, Removed, Saved, Section};
-use super::super::untrusted;
 use super::commitments::{instant, listing};
 use super::near::near;
 use super::{Answer, Call, Outcome, one_line};
 use crate::format::commitment::Precision;
 use crate::format::pinned::Target;
+use crate::mcp::failure::Failure;
+use crate::mcp::outputs::{Day, Edited, Listing, Memory, NearMemory, Promoted, Removed, Saved, Section};
+use crate::mcp::untrusted;
 use crate::memory::{self, Draft, Meant, NewMemory, Shelf};
 use crate::reminders::ReminderError;
 use crate::when::{self, WhenError};

@@ -3,9 +3,9 @@
 //! Only `MEMORY.md` is looked at, as it stands, with the vectors that are in the binary; no index is opened. Pure but for
 //! the one note.
 
-use super::super::outputs::NearMemory;
 use super::{Call, one_line};
 use crate::embed::table::Embedder;
+use crate::mcp::outputs::NearMemory;
 use crate::memory::Listed;
 
 /// So many are shown.

@@ -1,9 +1,9 @@
 //! `memory_get`: the lines of a note, as they stand.
 
-use super::super::failure::Failure;
-use super::super::outputs::Text;
-use super::super::untrusted;
 use super::{Answer, Call, Outcome};
+use crate::mcp::failure::Failure;
+use crate::mcp::outputs::Text;
+use crate::mcp::untrusted;
 
 /// `memory_get`.
 pub fn get(call: &Call<'_>) -> Outcome {

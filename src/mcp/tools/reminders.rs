@@ -3,10 +3,10 @@
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
-use super::super::failure::Failure;
-use super::super::outputs::{DoneLine, Reminders, Written};
 use super::{Answer, Call, Outcome};
 use crate::format::reminder::Recur;
+use crate::mcp::failure::Failure;
+use crate::mcp::outputs::reminders::{DoneLine, Reminders, Written};
 use crate::reminders::{self, Book, Changes, Draft, ReminderError, local_after};
 use crate::tasks::{self, Standing, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};

@@ -14,8 +14,8 @@ use rmcp::service::SubscriptionSink;
 use rmcp::{Peer, RoleServer};
 use tokio::runtime::Handle;
 
-use super::desk::Desk;
-use super::resources;
+use crate::mcp::desk::Desk;
+use crate::mcp::offers::resources;
 use crate::vault::{NotePath, Stat, WatchEvent, Watcher};
 
 /// One way to a client.

@@ -17,11 +17,11 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::desk::Desk;
 use super::server::Server;
 use super::subscriptions::Hub;
 use super::token::Token;
 use crate::config::ConfigError;
+use crate::mcp::desk::Desk;
 
 /// The path of the endpoint.
 const ENDPOINT: &str = "/mcp";

@@ -11,7 +11,7 @@ use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 
-use super::untrusted;
+use crate::mcp::untrusted;
 use crate::vault::{Entry, NotePath, VaultError, WalkOptions};
 use crate::workspace::Workspace;
 

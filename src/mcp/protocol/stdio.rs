@@ -6,10 +6,10 @@ use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::io::stdio_pipes;
 use tokio_util::sync::CancellationToken;
 
-use super::desk::Desk;
 use super::lines::Lines;
 use super::server::Server;
 use super::subscriptions::Hub;
+use crate::mcp::desk::Desk;
 
 /// Serves one client until it closes standard input or `stop` is cancelled.
 ///

@@ -14,12 +14,14 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 
-use super::desk::Desk;
-use super::failure::Failure;
+use super::progress;
 use super::subscriptions::{Hub, Listener, Session};
-use super::tools::{Answer, Call};
-use super::{arguments, completion, progress, prompts, resources, untrusted};
 use crate::hooks;
+use crate::mcp::desk::Desk;
+use crate::mcp::failure::Failure;
+use crate::mcp::offers::{completion, prompts, resources};
+use crate::mcp::tools::{Answer, Call};
+use crate::mcp::{arguments, untrusted};
 use crate::vault::{Actor, Origin};
 
 /// Where clients say in `_meta` which conversation a call belongs to.
@@ -135,7 +137,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.desk.tools().get(name).map(super::catalog::Tool::describe)
+        self.desk.tools().get(name).map(crate::mcp::catalog::tool::Tool::describe)
     }
 
     async fn list_tools(
@@ -143,7 +145,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.desk.tools().tools().map(super::catalog::Tool::describe).collect();
+        let tools = self.desk.tools().tools().map(crate::mcp::catalog::tool::Tool::describe).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -174,7 +176,7 @@ impl ServerHandler for Server {
                 origin,
                 by: turn(),
                 #[cfg(feature = "assistant")]
-                tools_of_asked: super::toolbox::VaultTools::of_asked,
+                tools_of_asked: crate::mcp::toolbox::VaultTools::of_asked,
                 progress: &progress,
                 stop: &stopping,
                 cancel,
@@ -293,7 +295,7 @@ impl ServerHandler for Server {
 /// The error for a tool that isn't exposed; `--tools` may be why.
 fn refused(name: &str, desk: &Desk) -> ErrorData {
     let shown: String = name.chars().take(60).collect();
-    let known = super::catalog::TOOLS.iter().any(|tool| tool.name == name);
+    let known = crate::mcp::catalog::TOOLS.iter().any(|tool| tool.name == name);
     let message = if known {
         format!("this server runs with `--tools {}`, which leaves `{shown}` out", desk.tools())
     } else {

@@ -9,8 +9,8 @@ use jiff::civil::Date;
 use jiff::{Span, Timestamp};
 use rmcp::model::{ErrorData, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
-use super::untrusted;
 use crate::format::invisible;
+use crate::mcp::untrusted;
 use crate::memory::{commitments, pins};
 use crate::reminders::{Book, Previewed};
 use crate::vault::NotePath;

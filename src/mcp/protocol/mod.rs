@@ -1,0 +1,19 @@
+//! The protocol: sessions and transports. Requests come in, answers go out; what they mean is decided elsewhere.
+//!
+//! - [`server`]: one session;
+//! - [`stdio`], [`lines`]: over standard input and output, one JSON message a line;
+//! - [`http`], [`token`]: over streamable HTTP, with a bearer token;
+//! - [`subscriptions`], [`progress`]: word of changed notes, and of how far a long call is.
+
+mod http;
+mod lines;
+mod progress;
+mod server;
+mod stdio;
+mod subscriptions;
+mod token;
+
+pub use http::{HttpError, HttpOptions, serve_http};
+pub use server::Server;
+pub use stdio::serve_stdio;
+pub use token::TOKEN_VARIABLE;
