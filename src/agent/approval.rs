@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::tools::Caller;
+use super::caller::Caller;
 use crate::turn::Place;
 
 /// Something that waits for a person's word.

@@ -12,6 +12,7 @@ pub mod approvals;
 pub mod bash;
 pub mod beside;
 pub mod budget;
+mod caller;
 mod calling;
 pub mod colleague;
 mod engine;

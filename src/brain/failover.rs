@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::health::{Health, Row};
+pub use super::link::Link;
 use super::{BrainError, Class};
 
 const MINUTE: i64 = 60;
@@ -20,57 +21,6 @@ const STEPS: [i64; 4] = [MINUTE, 5 * MINUTE, 25 * MINUTE, 60 * MINUTE];
 const BILLING: i64 = 5 * HOUR;
 /// So many time-outs in a row are a reason to pause.
 const IN_A_ROW: u32 = 3;
-
-/// One brain of a chain, as far as failing over is concerned.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
-    /// Its name in the settings.
-    pub brain: String,
-    /// Its model.
-    pub model: String,
-    /// Who pays: brains with the same address and key run dry together; one without a key does alone.
-    pub account: String,
-    /// A fingerprint of its settings without the keys.
-    pub settings: String,
-    /// A fingerprint of each of its keys; a brain without a key has one empty one.
-    pub keys: Vec<String>,
-}
-
-impl Link {
-    /// A link from a brain's settings; keys are kept as fingerprints alone.
-    pub fn new(brain: &str, kind: &str, url: &str, model: &str, keys: &[&str]) -> Self {
-        let mut keys: Vec<String> = keys.iter().map(|key| fingerprint(&[key])).collect();
-        let host = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default();
-        // Without a key nothing says who pays: such a brain is an account of its own.
-        let account = format!("{host} {}", keys.first().map_or(brain, String::as_str));
-        if keys.is_empty() {
-            keys.push(String::new());
-        }
-        Self {
-            brain: brain.to_owned(),
-            model: model.to_owned(),
-            account,
-            settings: fingerprint(&[kind, url, model]),
-            keys,
-        }
-    }
-
-    /// Of settings and keys: what was remembered with another one is about another brain.
-    fn whole(&self) -> String {
-        let mut parts: Vec<&str> = vec![&self.settings];
-        parts.extend(self.keys.iter().map(String::as_str));
-        fingerprint(&parts)
-    }
-}
-
-fn fingerprint(parts: &[&str]) -> String {
-    let mut hasher = blake3::Hasher::new_derive_key("vault-agent 2026 brain fingerprint");
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    hasher.finalize().to_hex()[..16].to_owned()
-}
 
 /// Whom to ask next, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

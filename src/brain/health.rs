@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Class;
-use super::failover::Link;
+use super::link::Link;
 
 /// The file in the state directory.
 pub const FILE_NAME: &str = "brains.json";

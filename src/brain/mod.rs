@@ -17,6 +17,7 @@ pub mod harness;
 pub mod harness_text;
 pub mod health;
 pub mod jsonrpc;
+mod link;
 pub mod price;
 pub mod process;
 pub mod request;

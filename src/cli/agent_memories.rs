@@ -64,7 +64,7 @@ pub(super) fn install(
     let path = settings_of(project);
     let file = SettingsFile::read(&path)?;
     let wrong =
-        |error| CommandError::problem(format!("`{}`: {error}", path.display())).hint(super::hook::MEND);
+        |error| CommandError::problem(format!("`{}`: {error}", path.display())).hint(super::host_file::MEND);
     let question = format!(
         "Claude Code keeps memories of its own of {}. Keep them in the vault, as notes in {inside}?",
         project.display()
@@ -79,7 +79,7 @@ pub(super) fn install(
         _ => {}
     }
     let after = memories::with(file.text(), shown).map_err(wrong)?;
-    super::hook::show_change(context, &path, file.text(), &after);
+    super::host_file::show_change(context, &path, file.text(), &after);
     let mut kept = Kept { settings: path.clone(), folder: folder.clone(), copied: 0, written: false };
     if dry_run {
         return Ok(Some(kept));
@@ -150,7 +150,7 @@ pub(super) fn follow_codex(context: &Context, dry_run: bool) -> Result<(), Comma
     };
     let after = config::with_values(&before, &[("follow.codex", folder.clone().into())])
         .map_err(CommandError::problem)?;
-    super::hook::show_change(context, Path::new(FILE_NAME), &before, &after);
+    super::host_file::show_change(context, Path::new(FILE_NAME), &before, &after);
     if dry_run || after == before {
         return Ok(());
     }
@@ -183,7 +183,7 @@ pub(super) fn uninstall(context: &Context, dry_run: bool) -> Result<(), CommandE
     }
     let after = memories::without(file.text())
         .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())))?;
-    super::hook::show_change(context, &path, file.text(), &after);
+    super::host_file::show_change(context, &path, file.text(), &after);
     if dry_run {
         return Ok(());
     }

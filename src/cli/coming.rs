@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::CommandError;
-use super::status::printable;
+use super::ui::printable;
 use super::when::told;
 use crate::format::reminder;
 use crate::reminders::rfc3339;

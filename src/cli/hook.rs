@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::agent_memories::{self, Kept, Wish};
 use super::hook_server;
+use super::host_file::{MEND, show_change};
 use super::{CommandError, CommandResult, Context, Status};
 use crate::hooks::archive::hand::condense;
 use crate::hooks::archive::{ArchiveError, Report, Request, archive, is_any_known, sweep};
@@ -278,18 +279,6 @@ fn change(
     }));
     Ok(Status::Fine)
 }
-
-/// Shows what changes in a settings file.
-pub(super) fn show_change(context: &Context, path: &Path, before: &str, after: &str) {
-    if before != after {
-        let shown = path.to_string_lossy();
-        let diff = similar::TextDiff::from_lines(before, after);
-        let diff = diff.unified_diff().context_radius(3).header(&shown, &shown).to_string();
-        context.ui.line(diff.trim_end());
-    }
-}
-
-pub(super) const MEND: &str = "mend the file by hand first; nothing was written";
 
 /// The settings file that is meant.
 fn path(at: &At) -> Result<PathBuf, CommandError> {

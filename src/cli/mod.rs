@@ -27,6 +27,7 @@ mod export;
 mod history;
 mod hook;
 mod hook_server;
+mod host_file;
 mod import;
 mod inbox;
 mod init;

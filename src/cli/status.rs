@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::coming::{Coming, coming, next_lines};
+use super::ui::printable;
 use super::when::{self, retold, told};
 use super::{CommandError, CommandResult, Context, Status};
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
@@ -317,11 +318,6 @@ fn daemon_lines(out: &mut Vec<String>, workspace: &Workspace, report: &Report) {
                 .to_owned(),
         ),
     }
-}
-
-/// Text of a note as a terminal may see it.
-pub(super) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// How long ago; a clock that went back is said.

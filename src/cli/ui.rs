@@ -183,6 +183,11 @@ fn write_line(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     writeln!(out, "{text}").and_then(|()| out.flush())
 }
 
+/// Text of a note as a terminal may see it.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! What this machine can hold a command to.
 
-use super::run::Found;
+use super::found::Found;
 use super::wire::Layers;
 
 /// Whether a rule holds.

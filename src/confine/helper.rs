@@ -11,7 +11,7 @@ use super::wire::{ARGUMENT, INNER};
 pub struct Helper {
     pub(super) program: PathBuf,
     pub(super) namespaces: bool,
-    pub(super) found: OnceLock<super::run::Found>,
+    pub(super) found: OnceLock<super::found::Found>,
 }
 
 impl Helper {

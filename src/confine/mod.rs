@@ -6,6 +6,7 @@
 //! [`enforcement`] says which of this the machine can enforce.
 
 mod enforcement;
+mod found;
 pub mod gate;
 mod helper;
 #[cfg(target_os = "linux")]

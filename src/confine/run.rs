@@ -13,18 +13,10 @@ use tokio::net::UnixStream;
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
+use super::found::Found;
 use super::output::Output;
 use super::wire::{self, ARGUMENT, Job, Layers, Report};
 use super::{ConfineError, Enforcement, Exit, Gate, Helper, Policy, Ran, gate};
-
-/// What a helper can build on this machine.
-#[derive(Debug, Clone)]
-pub(super) struct Found {
-    /// What a box is made of; why there is none.
-    pub layers: Result<Layers, String>,
-    /// Why there are no namespaces, where there are none.
-    pub why_none: Option<String>,
-}
 
 impl Helper {
     /// Runs `command` in a box made after `policy`; see [`super::run`].

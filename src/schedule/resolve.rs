@@ -1,9 +1,9 @@
 //! From a local date and time to the instant that it means.
 
 use jiff::tz::{AmbiguousOffset, Offset};
-use jiff::{SignedDuration, Timestamp, civil};
+use jiff::{Timestamp, civil};
 
-use super::Zone;
+use super::zone::{Zone, end_of_gap};
 
 /// The instant of the local time `local` in `zone`.
 ///
@@ -35,15 +35,6 @@ fn after_gap(zone: &Zone, local: civil::DateTime, before: Offset, after: Offset)
         .take_while(|change| change.timestamp() <= latest)
         .find(|change| change.offset() == after)
         .map_or(latest, |change| end_of_gap(change.timestamp(), after).1)
-}
-
-/// The first whole local minute at or after the change at `at` to `offset`, and its instant. (Before
-/// standard time some zones jumped by odd seconds.)
-pub(super) fn end_of_gap(at: Timestamp, offset: Offset) -> (civil::DateTime, Timestamp) {
-    let local = offset.to_datetime(at);
-    let odd = i64::from(local.second());
-    let wait = SignedDuration::from_secs(if odd == 0 { 0 } else { 60 - odd });
-    (local.saturating_add(wait), at.saturating_add(wait).unwrap_or(Timestamp::MAX))
 }
 
 #[cfg(test)]

@@ -5,10 +5,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use jiff::tz::{TimeZone, TimeZoneDatabase};
+use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp, civil};
-
-use super::resolve::end_of_gap;
 
 static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
@@ -152,6 +150,15 @@ fn suggest(name: &str) -> Option<String> {
 
 fn city(zone: &str) -> &str {
     zone.rsplit('/').next().unwrap_or(zone)
+}
+
+/// The first whole local minute at or after the change at `at` to `offset`, and its instant. (Before
+/// standard time some zones jumped by odd seconds.)
+pub(super) fn end_of_gap(at: Timestamp, offset: Offset) -> (civil::DateTime, Timestamp) {
+    let local = offset.to_datetime(at);
+    let odd = i64::from(local.second());
+    let wait = SignedDuration::from_secs(if odd == 0 { 0 } else { 60 - odd });
+    (local.saturating_add(wait), at.saturating_add(wait).unwrap_or(Timestamp::MAX))
 }
 
 #[cfg(test)]

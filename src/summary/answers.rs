@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::expand::{self, Expanded, Options};
+pub use super::found::Found;
 use super::grep::{Hits, Query, Scope};
 use super::proof::Problem;
 use super::store::{Summaries, SummaryError, events};
@@ -51,15 +52,6 @@ pub struct Verified {
     pub summaries: usize,
     /// What is wrong.
     pub bad: Vec<Problem>,
-}
-
-/// A summary with its log.
-#[derive(Debug)]
-pub struct Found {
-    /// The log with all its summaries; this is one of them.
-    pub window: Window,
-    /// Its note.
-    pub note: Note,
 }
 
 impl Summaries<'_> {

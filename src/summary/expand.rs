@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::answers::Found;
+use super::found::Found;
 use super::window::Note;
 use crate::turn::history;
 

@@ -13,6 +13,7 @@ pub mod ask;
 mod due;
 pub mod expand;
 pub mod extract;
+mod found;
 pub mod grep;
 mod material;
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! A log names a file by its link, or by its place in the vault where it is kept there. Pictures go to brains
 //! that take them, short text files stand in the question as untrusted text, others by name and size.
 
-use super::history::message_of;
+use ulid::Ulid;
+
 use crate::brain::Part;
 use crate::format::log::{EventKind, LogBlock};
 
@@ -123,6 +124,12 @@ pub fn of(blocks: &[LogBlock], message: &str) -> Vec<Attached> {
     let about = blocks.iter().filter(|block| block.event.kind == EventKind::System);
     let own = about.filter(|block| block.event.id.as_deref().and_then(message_of) == Some(message));
     own.flat_map(|block| block.event.content.lines().filter_map(Attached::parse)).collect()
+}
+
+/// What the ids of all blocks of one message of a chat have in common; none where an id is none of the logs'
+/// writer.
+pub fn message_of(id: &str) -> Option<u128> {
+    Some(id.parse::<Ulid>().ok()?.0 & !0xffff)
 }
 
 #[cfg(test)]

@@ -8,10 +8,9 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
-use ulid::Ulid;
 
 use super::facts;
-use super::files::Attached;
+use super::files::{Attached, message_of};
 use crate::brain::{Message, Part, ToolCall, ToolResult};
 use crate::format::log::{Event, EventKind, LogBlock};
 
@@ -133,12 +132,6 @@ pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone
         }
     }
     out
-}
-
-/// What the ids of all blocks of one message of a chat have in common; none where an id is none of the logs'
-/// writer.
-pub fn message_of(id: &str) -> Option<u128> {
-    Some(id.parse::<Ulid>().ok()?.0 & !0xffff)
 }
 
 fn sized(messages: Vec<Message>, at: usize) -> Past {

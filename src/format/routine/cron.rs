@@ -8,8 +8,6 @@ use std::{fmt, str::FromStr};
 
 use jiff::civil::Date;
 
-use super::schedule::digits;
-
 /// Five fields, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cron {
@@ -137,6 +135,12 @@ impl fmt::Display for Cron {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+/// A number of plain digits.
+pub(super) fn digits(text: &str) -> Option<u32> {
+    let plain = !text.is_empty() && text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use jiff::civil::{Date, Time, Weekday};
 
 use super::super::{quote, reminder::TimeText};
-use super::cron::Cron;
+use super::cron::{Cron, digits};
 
 /// When a routine runs, in local time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,12 +91,6 @@ fn every(text: &str) -> Option<u16> {
         _ => return None,
     })?;
     u16::try_from(minutes).ok().filter(|minutes| (1..=1440).contains(minutes))
-}
-
-/// A number of plain digits.
-pub(super) fn digits(text: &str) -> Option<u32> {
-    let plain = !text.is_empty() && text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-    if plain { text.parse().ok() } else { None }
 }
 
 impl Schedule {
