@@ -1,7 +1,7 @@
 //! The bot: the gateway's events in, lanes for the conversations, catch-up, and commands.
 //!
 //! [`run`] owns all of it for as long as the daemon lives. It decides which channels are its own (the bound one, its
-//! threads, the owners' DMs), and hands everything said there to the lane of that channel ([`ingress`](crate::discord::ingress::lanes)).
+//! threads, the owners' DMs), and hands everything said there to the lane of that channel ([`ingress`](super::ingress)).
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use super::api::message::Incoming;
 use super::api::snowflake;
 use super::api::{ApiError, DiscordError};
 use super::api::{Gateway, GatewayEvent, GatewayStatus};
-use super::commands::handle as commands;
+use super::commands;
 use super::ingress::catchup;
 use super::log::logbook::{Logbook, Surface};
 use super::shared::Cursors;

@@ -112,7 +112,7 @@ impl VaultTools {
 #[async_trait]
 impl Toolbox for VaultTools {
     fn specs(&self) -> Vec<ToolSpec> {
-        let described = self.tools.tools().map(crate::mcp::catalog::tool::Tool::describe);
+        let described = self.tools.tools().map(crate::mcp::catalog::Tool::describe);
         described
             .map(|tool| ToolSpec {
                 name: tool.name.to_string(),

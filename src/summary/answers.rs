@@ -8,7 +8,7 @@ pub use super::found::Found;
 use super::grep::{Hits, Query, Scope};
 use super::proof::Problem;
 use super::store::{Summaries, SummaryError, events};
-use super::window::{Note, Window};
+use super::window::Note;
 use crate::format::summary::Kind;
 use crate::reminders::PlacedFinding;
 

@@ -13,6 +13,7 @@ use crate::discord::api::message::Incoming;
 use crate::discord::buttons::approval::{Press, parse, rows};
 use crate::discord::shared::Shared;
 use crate::discord::shared::{FAREWELL, LONGEST_PAUSE, SHORTEST_PAUSE};
+use crate::format::approval;
 use crate::turn::{ApprovalRequest, Turn};
 use crate::vault::Actor;
 

@@ -6,7 +6,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::content::{self, list};
+use super::content;
+pub(in crate::discord) use super::content::list;
 use super::snowflake;
 
 /// A message.

@@ -3,8 +3,6 @@
 //! Discord gives three seconds for the first answer, so everything is acknowledged first and then done; what comes of
 //! it is an edit of that first answer, which only the person who asked sees. Only owners get more than a sentence.
 
-mod definitions;
-
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -26,8 +24,6 @@ use crate::discord::shared::Shared;
 use crate::format::reminder::Recur;
 use crate::turn::NewTurn;
 use crate::when::WhenError;
-
-pub(super) use definitions::register;
 
 /// Seen by the one who asked alone.
 const EPHEMERAL: u64 = 1 << 6;

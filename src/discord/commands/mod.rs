@@ -1,7 +1,12 @@
 //! Slash commands, the message's menu entry, presses of buttons, and what is offered while somebody types.
 //!
-//! - [`handle`]: each interaction to what it does; its `definitions` are what Discord shows;
+//! - [`handle`]: each interaction to what it does;
+//! - [`definitions`]: the commands that Discord shows, registered where they changed;
 //! - [`inbox`]: `/inbox`, what could be remembered.
 
-pub(super) mod handle;
+mod definitions;
+mod handle;
 mod inbox;
+
+pub(super) use definitions::register;
+pub(super) use handle::handle;

@@ -78,7 +78,7 @@ async fn round(shared: &Arc<Shared>) -> Result<(), DiscordError> {
         match found {
             Ok(found) => {
                 if let Some(guild) = message::id(&found["guild_id"]).or(shared.settings.guild_id) {
-                    problems = examine(shared, guild, &found).await;
+                    problems = examine_bound(shared, guild, &found).await;
                     places.extend(active_threads(shared, guild).await?);
                     archived_threads(shared, channel, &mut places, &mut quiet).await?;
                 }
@@ -145,7 +145,7 @@ async fn get(shared: &Shared, route: Route<'_>) -> Result<Value, ApiError> {
 
 /// Which roles the bot holds, and what it may not do in its channel; asked anew each time, since both change and no
 /// event says so.
-async fn examine(shared: &Shared, guild: u64, channel: &Value) -> Vec<DiscordError> {
+async fn examine_bound(shared: &Shared, guild: u64, channel: &Value) -> Vec<DiscordError> {
     let user = shared.identity().user;
     let (member, problems) =
         examine::examine_server(&shared.api, &shared.settings, user, guild, channel).await;

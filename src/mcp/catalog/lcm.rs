@@ -3,7 +3,7 @@
 use rmcp::model;
 
 use super::{Argument, Effect, Kind, Tool, choice, line};
-use crate::mcp::outputs::lcm::{Described, Expansion, Grepped};
+use crate::mcp::outputs::{Described, Expansion, Grepped};
 use crate::mcp::tools::lcm;
 
 const MODES: &[&str] = &["full_text", "regex"];

@@ -137,7 +137,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.desk.tools().get(name).map(crate::mcp::catalog::tool::Tool::describe)
+        self.desk.tools().get(name).map(crate::mcp::catalog::Tool::describe)
     }
 
     async fn list_tools(
@@ -145,7 +145,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.desk.tools().tools().map(crate::mcp::catalog::tool::Tool::describe).collect();
+        let tools = self.desk.tools().tools().map(crate::mcp::catalog::Tool::describe).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 

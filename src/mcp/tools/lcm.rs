@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Answer, Call, Outcome};
 use crate::mcp::failure::Failure;
-use crate::mcp::outputs::lcm::{Described, Expansion, Grepped, Piece};
+use crate::mcp::outputs::{Described, Expansion, Grepped, Piece};
 use crate::summary::expand::{self, DEPTH, Options};
 use crate::summary::grep::{LIMIT, MOST_TOKENS, Query, Scope};
 use crate::summary::{Summaries, SummaryError};

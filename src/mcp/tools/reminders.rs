@@ -6,7 +6,7 @@ use jiff::civil::DateTime;
 use super::{Answer, Call, Outcome};
 use crate::format::reminder::Recur;
 use crate::mcp::failure::Failure;
-use crate::mcp::outputs::reminders::{DoneLine, Reminders, Written};
+use crate::mcp::outputs::{DoneLine, Reminders, Written};
 use crate::reminders::{self, Book, Changes, Draft, ReminderError, local_after};
 use crate::tasks::{self, Standing, WrittenTask, is_task_id};
 use crate::when::{self, Meaning};
