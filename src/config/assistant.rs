@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::ConfigError;
-use super::settings::is_web;
+use super::checks::is_web;
 
 /// How the assistant answers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

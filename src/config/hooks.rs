@@ -4,7 +4,7 @@ use regex_lite::Regex;
 use serde::Deserialize;
 
 use super::ConfigError;
-use super::settings::within;
+use super::checks::within;
 
 /// The section.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

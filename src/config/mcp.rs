@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::ConfigError;
-use super::settings::is_web;
+use super::checks::is_web;
 
 /// The assistant, in `for`.
 const ASSISTANT: &str = "assistant";

@@ -9,6 +9,8 @@
 pub mod allow;
 mod assistant;
 mod capture;
+mod capturing;
+mod checks;
 mod dirs;
 mod edit;
 mod error;
@@ -31,6 +33,7 @@ pub use assistant::{
     ToolGroup,
 };
 pub use capture::Capture;
+pub(crate) use checks::is_web;
 pub use dirs::{CACHE_VARIABLE, Dirs, STATE_VARIABLE, find_vault, is_vault};
 pub use edit::with_allowed;
 pub use error::ConfigError;
@@ -47,7 +50,6 @@ pub use secret::{
     DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
     SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
-pub(crate) use settings::is_web;
 pub use settings::{
     Discord, Edit, EditStrategyName, Embed, History, Index, KeepAttachments, Memory, Recall, Schedule,
     Settings,

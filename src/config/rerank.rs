@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::ConfigError;
-use super::settings::{is_web, within};
+use super::checks::{is_web, within};
 
 /// Whoever puts the first hits of a deep search in a better order.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

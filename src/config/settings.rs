@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::assistant::{self, Assistant, Brain, Route, SkillSettings};
 use super::capture::Capture;
+use super::checks::within;
 use super::follow;
 use super::mcp::{self, McpServer};
 use super::notify::{self, Notify};
@@ -422,20 +423,6 @@ impl Settings {
         ];
         assistant::validate(turn, &self.brains, &self.routes, &named)
     }
-}
-
-/// Whether `url` is a web address: it begins with `https://` or `http://`.
-pub(crate) fn is_web(url: &str) -> bool {
-    url.starts_with("https://") || url.starts_with("http://")
-}
-
-pub(super) fn within(key: &str, value: usize, low: usize, high: usize) -> Result<(), (String, ConfigError)> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    let error = ConfigError::new(format!("`{key}` is {value}, out of range"))
-        .suggest(format!("give a number from {low} to {high}"));
-    Err((key.to_owned(), error))
 }
 
 fn bad_path(path: &str) -> Option<&'static str> {

@@ -6,10 +6,11 @@
 
 use serde::Serialize;
 
+use super::error::Near;
 use super::expected::check;
 use super::item::{self, Item};
 use super::save::saved;
-use super::{Forgotten, MemoryError, MemoryNotes, Origin, Saved, words};
+use super::{MemoryError, MemoryNotes, Origin, Saved, words};
 use crate::format::memory;
 use crate::format::reminder::TimeText;
 use crate::vault::{NotePath, Plan};
@@ -32,12 +33,14 @@ pub struct Meant<'a> {
     pub expected: Option<&'a str>,
 }
 
-/// A memory that an error shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Near {
-    /// Its first line, from 1.
+/// A memory that was taken out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Forgotten {
+    /// The note.
+    pub path: NotePath,
+    /// Where it stood, from 1.
     pub line: usize,
-    /// What it says, on one line and cut.
+    /// The exact lines that are gone.
     pub text: String,
 }
 

@@ -2,8 +2,17 @@
 
 use jiff::civil::Date;
 
-use super::{CommitmentError, Near, Newer, PinError, ScopeError, WordsError};
+use super::{CommitmentError, Newer, PinError, ScopeError, WordsError};
 use crate::vault::{EditError, NotePath, PathError, VaultError};
+
+/// A memory that an error shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Near {
+    /// Its first line, from 1.
+    pub line: usize,
+    /// What it says, on one line and cut.
+    pub text: String,
+}
 
 /// A memory was not kept, found or changed. Unless the variant says otherwise the notes are as they were.
 #[derive(Debug, thiserror::Error)]

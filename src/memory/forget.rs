@@ -1,25 +1,12 @@
 //! Forgetting: a memory is taken out of its note, found by what it says.
 
-use serde::Serialize;
-
-use super::edit::without;
+use super::edit::{Forgotten, without};
 use super::item::Item;
 use super::promote::took;
 use super::save::Saved;
 use super::{MemoryError, MemoryNotes, Origin, Scope, pins, words};
 use crate::format::pinned::Target;
 use crate::vault::{NotePath, Plan, Why};
-
-/// A memory that was taken out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Forgotten {
-    /// The note.
-    pub path: NotePath,
-    /// Where it stood, from 1.
-    pub line: usize,
-    /// The exact lines that are gone.
-    pub text: String,
-}
 
 impl MemoryNotes<'_> {
     /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, the one that

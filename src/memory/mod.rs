@@ -40,11 +40,10 @@ use crate::vault::{Editor, NotePath, Vault, VaultError};
 
 pub use crate::vault::Origin;
 pub use commitments::{CommitmentError, Draft, Ledger};
-pub use edit::{Edited, Meant, Near};
-pub use error::MemoryError;
+pub use edit::{Edited, Forgotten, Meant};
+pub use error::{MemoryError, Near};
 pub use excerpt::{Excerpt, MOST_EXCERPT};
 pub use expected::{Newer, hash_of};
-pub use forget::Forgotten;
 #[cfg(feature = "assistant")]
 pub(crate) use harmless::harmless;
 pub use list::{Listed, ListedDay, ListedSection};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use serenity::all::{CommandInteraction, ComponentInteraction, Interaction, ResolvedValue};
 use serenity::http::{LightMethod, Route};
 
-use super::inbox;
+use super::{definitions, inbox};
 use crate::agent::recollection;
 use crate::deliver::split;
 use crate::discord::answer::approvals;
