@@ -23,7 +23,7 @@ use crate::discord::api::snowflake::Part;
 use crate::discord::log::logbook::Entry;
 use crate::discord::shared::Item;
 use crate::discord::shared::Shared;
-use crate::discord::shared::{FAREWELL, LONGEST_PAUSE, SHORTEST_PAUSE, Why, lock};
+use crate::discord::shared::{LONGEST_PAUSE, SHORTEST_PAUSE, Why, lock};
 use crate::format::log::EventKind;
 use crate::turn::journal::TurnJournalError;
 use crate::turn::{ApprovalRequest, Facts, Halt, NewTurn, Note, Place, State, Turn};

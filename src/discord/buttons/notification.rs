@@ -7,7 +7,7 @@
 
 use jiff::civil;
 use jiff::{SignedDuration, ToSpan};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::approval as approval_buttons;
 use super::components::{button, row};

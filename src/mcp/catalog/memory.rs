@@ -2,7 +2,7 @@
 
 use rmcp::model;
 
-use super::{Argument, Effect, ID, Kind, MOST_TEXT, QUESTION, Tool, choice, line};
+use super::{Argument, Effect, Kind, MOST_TEXT, QUESTION, Tool, choice, line};
 use crate::mcp::outputs::{Edited, Listing, Promoted, Recalled, Removed, Saved, Searched, Text};
 use crate::mcp::tools::{commitments, find, memory, notes};
 
@@ -43,8 +43,6 @@ const WHICH: Argument = Argument {
     default: None,
     doc: "Its line, only where several say the same.",
 };
-
-#[cfg(feature = "assistant")]
 
 pub(super) const SEARCH: Tool = Tool {
     name: "memory_search",

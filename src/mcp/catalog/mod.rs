@@ -13,7 +13,6 @@ mod set;
 mod tool;
 
 pub use super::arguments::{Argument, Kind};
-pub use super::tool_set::ToolSet;
 pub use tool::{Effect, Tool};
 
 /// Characters of a memory at most; what is written must fit the memory's own limit in bytes, too.
@@ -35,8 +34,6 @@ const fn choice(
 ) -> Argument {
     Argument { name, kind: Kind::Choice(choices), required, default: None, doc }
 }
-
-const ID: &str = "The reminder's id, `rid_…`, as `reminder_list` gives it.";
 
 /// All tools, those that only read first.
 pub static TOOLS: &[Tool] = &[
