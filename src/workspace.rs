@@ -176,20 +176,6 @@ impl Workspace {
         }
     }
 
-    /// The vault's index; reads no note.
-    ///
-    /// # Errors
-    /// The cache can't be used, in a way that making it anew doesn't mend.
-    #[cfg(feature = "index")]
-    pub fn index(&self) -> Result<crate::search::Index, crate::search::IndexError> {
-        crate::search::Index::of(
-            self.vault.clone(),
-            &self.settings,
-            &self.dirs.cache,
-            Arc::clone(&self.clock),
-        )
-    }
-
     /// The delivery journal.
     ///
     /// # Errors

@@ -37,6 +37,7 @@ mod answer;
 pub(crate) mod cores;
 mod error;
 mod index;
+mod opened;
 mod recall;
 
 pub use answer::{Answer, CheckedBy, Freshness, Hit, KindName, Query, Reranked, RoleName};

@@ -1,0 +1,99 @@
+//! A room uses only rooms that stand above it in `ARCHITECTURE.md`, and no files import each other in a circle.
+
+use std::collections::BTreeSet;
+
+use crate::modules::{Modules, circles};
+
+/// Rooms that anybody may stand before, and that use what they like: the front doors.
+const FRONT_DOORS: [&str; 5] = ["cli", "hooks", "mcp", "discord", "daemon"];
+
+/// Uses of a room that stands further down, each with its reason. The list may only get shorter.
+const KNOWN_UPWARD: &[(&str, &str, &str)] = &[(
+    "notifiers",
+    "discord",
+    "the bot and the webhook as notifiers stand in Discord's room, beside what they send through",
+)];
+
+/// Circles within a folder, each with its reason. The list may only get shorter.
+const KNOWN_CIRCLES: &[(&str, &str, &str)] = &[
+    ("", "cli daemon", "the daemon says what it does as a command does, and commands ask the daemon"),
+    ("cli", "adopt import", "`import --from tasks` is `adopt` under another name"),
+    ("deliver/journal", "answers message", "an answer is a message whose key says what it replies to"),
+    ("deliver/pass", "notes plan report tasks", "one pass: what is read, what is due and what is said of it"),
+    ("embed", "fixed folder table", "one table of vectors, shipped or in a folder"),
+    (
+        "setup",
+        "brains dialogue email ntfy plan signed",
+        "the dialogue holds its steps, and a step changes the dialogue",
+    ),
+    ("tasks", "change error note", "an error names the change that failed"),
+    (
+        "search",
+        "answer index query rank read recall retrieve store",
+        "the room's front and its inner rooms share the types of a question and its answer",
+    ),
+    ("search", "follow give", "a hit is brought up to date before it is given"),
+    ("search/follow", "live update", "the live index is updated, and an update is live"),
+    ("search/follow", "make sync", "a segment is made by a sync, which begins with a made one"),
+    ("search/give", "finder search", "the finder searches, and a search names its finder"),
+    ("search/rank", "accumulator notes signal sought sure term", "one question's terms and what they gather"),
+    ("search/rank", "lexical signals", "the lexical score is one of the signals"),
+    ("search/retrieve", "candidates nearest scope", "candidates by words and by meaning share a scope"),
+    (
+        "search/store/corpus",
+        "blocks neighbours part persist",
+        "one part of the corpus, in memory and on disk",
+    ),
+    ("search/store/corpus", "layer tail", "the newest layer is the tail"),
+];
+
+/// The rooms of the table in `ARCHITECTURE.md`, in its order.
+fn table() -> Vec<String> {
+    let page = include_str!("../../ARCHITECTURE.md");
+    let rows = page.lines().filter(|line| line.starts_with("| `src/"));
+    let cells = rows.filter_map(|row| row.split('|').nth(1));
+    cells
+        .flat_map(|cell| cell.split('`').filter_map(|part| part.strip_prefix("src/")).collect::<Vec<_>>())
+        .map(|name| name.trim_end_matches('/').trim_end_matches(".rs").to_owned())
+        .collect()
+}
+
+#[test]
+fn the_table_names_every_room_once() {
+    let modules = Modules::all();
+    let rooms: BTreeSet<String> = modules.files.keys().filter_map(|module| module.first().cloned()).collect();
+    let named = table();
+    let once: BTreeSet<String> = named.iter().cloned().collect();
+    assert_eq!(named.len(), once.len(), "a room stands twice in the table: {named:?}");
+    assert_eq!(once, rooms);
+}
+
+#[test]
+fn a_room_uses_only_rooms_that_stand_above_it() {
+    let order = table();
+    let place = |room: &str| order.iter().position(|known| known == room);
+    let known: BTreeSet<(String, String)> =
+        KNOWN_UPWARD.iter().map(|(from, to, _)| ((*from).to_owned(), (*to).to_owned())).collect();
+    let found: BTreeSet<(String, String)> = Modules::all()
+        .among_rooms()
+        .into_iter()
+        .filter(|(from, to)| !FRONT_DOORS.contains(&from.as_str()) && place(to) > place(from))
+        .collect();
+    assert_eq!(found, known, "uses of a room further down: left is what was found, right is what is known");
+}
+
+#[test]
+fn nothing_is_used_in_a_circle() {
+    let modules = Modules::all();
+    let mut found = BTreeSet::new();
+    for folder in modules.folders() {
+        for circle in circles(&modules.among_children(&folder)) {
+            found.insert((folder.join("/"), circle.join(" ")));
+        }
+    }
+    let known: BTreeSet<(String, String)> =
+        KNOWN_CIRCLES.iter().map(|(folder, files, _)| ((*folder).to_owned(), (*files).to_owned())).collect();
+    let new: Vec<_> = found.difference(&known).collect();
+    let gone: Vec<_> = known.difference(&found).collect();
+    assert!(new.is_empty() && gone.is_empty(), "new circles: {new:#?}\nto be taken from the list: {gone:#?}");
+}

@@ -1,0 +1,356 @@
+//! The modules of `src/`, and which of them uses which: read from the text, so that it takes no build of them.
+//!
+//! Comments, strings and `#[cfg(test)]` items are left out. A path through a `pub use` counts for the file that defines
+//! the name, so a folder's face makes no circle. What a `mod.rs` re-exports from below itself is structure, and no use.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A module's path in the crate: `["vault", "edit", "editor"]`.
+pub type Module = Vec<String>;
+
+/// All modules, and the uses among them.
+pub struct Modules {
+    /// Each module with its file, from the package's root.
+    pub files: BTreeMap<Module, String>,
+    /// Which module uses which, each pair once.
+    pub uses: BTreeSet<(Module, Module)>,
+}
+
+/// One file, taken apart.
+#[derive(Default)]
+struct Source {
+    /// What it declares itself.
+    declared: BTreeSet<String>,
+    /// What it brings into scope: the name, and the path.
+    imported: Vec<(String, Module)>,
+    /// The paths that it uses.
+    paths: Vec<Module>,
+}
+
+impl Modules {
+    /// Those of this package, read once.
+    pub fn all() -> &'static Self {
+        static ALL: OnceLock<Modules> = OnceLock::new();
+        ALL.get_or_init(|| Self::read(Path::new(env!("CARGO_MANIFEST_DIR"))))
+    }
+
+    /// Reads `src/` of the package at `root`.
+    fn read(root: &Path) -> Self {
+        let mut files = BTreeMap::new();
+        list(&root.join("src"), &[], &mut files);
+        files.remove(&vec!["main".to_owned()]);
+        let known: BTreeSet<Module> = files.keys().cloned().collect();
+        let sources: BTreeMap<&Module, Source> = files
+            .iter()
+            .map(|(module, file)| {
+                let text = fs::read_to_string(root.join(file)).expect("a source file");
+                (module, Source::read(&tokens(&text), module, &known))
+            })
+            .collect();
+        let mut uses = BTreeSet::new();
+        for (module, source) in &sources {
+            for path in &source.paths {
+                let used = resolve(path, &sources, 0);
+                if used != **module {
+                    uses.insert(((*module).clone(), used));
+                }
+            }
+        }
+        Self { files, uses }
+    }
+
+    /// The uses among the rooms: the first parts of the modules' paths.
+    pub fn among_rooms(&self) -> BTreeSet<(String, String)> {
+        self.among_children(&[])
+    }
+
+    /// The uses among what stands directly in the folder `of`, each file and folder as one.
+    pub fn among_children(&self, of: &[String]) -> BTreeSet<(String, String)> {
+        let child = |module: &Module| module.strip_prefix(of)?.first().cloned();
+        self.uses
+            .iter()
+            .filter_map(|(from, to)| Some((child(from)?, child(to)?)))
+            .filter(|(from, to)| from != to)
+            .collect()
+    }
+
+    /// Every folder that has modules in it.
+    pub fn folders(&self) -> BTreeSet<Module> {
+        self.files
+            .keys()
+            .filter(|module| !module.is_empty())
+            .map(|module| module[..module.len() - 1].to_vec())
+            .collect()
+    }
+}
+
+/// The groups of names that reach each other, each sorted.
+pub fn circles(uses: &BTreeSet<(String, String)>) -> Vec<Vec<String>> {
+    let mut uses_of: BTreeMap<&String, Vec<&String>> = BTreeMap::new();
+    for (from, to) in uses {
+        uses_of.entry(from).or_default().push(to);
+    }
+    let reach = |from: &String| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(at) = next.pop() {
+            for to in uses_of.get(&at).into_iter().flatten() {
+                let to: &String = to;
+                if seen.insert(to.clone()) {
+                    next.push(to.clone());
+                }
+            }
+        }
+        seen
+    };
+    let all: BTreeMap<String, BTreeSet<String>> =
+        uses.iter().map(|(from, _)| (from.clone(), reach(from))).collect();
+    let mut found = BTreeSet::new();
+    for (name, reached) in all.iter().filter(|(name, reached)| reached.contains(*name)) {
+        let group: Vec<String> = reached
+            .iter()
+            .filter(|other| all.get(*other).is_some_and(|back| back.contains(name)))
+            .cloned()
+            .collect();
+        found.insert(group);
+    }
+    found.into_iter().collect()
+}
+
+fn list(folder: &Path, at: &[String], files: &mut BTreeMap<Module, String>) {
+    for entry in fs::read_dir(folder).expect("a folder of src").flatten() {
+        let name = entry.file_name().into_string().expect("a name");
+        let with = |last: &str| at.iter().cloned().chain([last.to_owned()]).collect::<Module>();
+        if entry.path().is_dir() {
+            list(&entry.path(), &with(&name), files);
+        } else if let Some(stem) = name.strip_suffix(".rs") {
+            let module = if matches!(stem, "mod" | "lib") { at.to_vec() } else { with(stem) };
+            let inside = at.iter().fold(String::new(), |path, part| path + part + "/");
+            files.insert(module, format!("src/{inside}{name}"));
+        }
+    }
+}
+
+/// The module that defines what `path` names.
+fn resolve(path: &[String], sources: &BTreeMap<&Module, Source>, depth: usize) -> Module {
+    let end =
+        (0..=path.len()).rev().find(|end| sources.contains_key(&path[..*end].to_vec())).unwrap_or_default();
+    let (module, rest) = (path[..end].to_vec(), &path[end..]);
+    let (Some(source), Some(name)) = (sources.get(&module), rest.first()) else { return module };
+    if source.declared.contains(name) || depth > 8 {
+        return module;
+    }
+    match source.imported.iter().find(|(known, target)| known == name && target != path) {
+        Some((_, target)) => {
+            let through: Module = target.iter().chain(&rest[1..]).cloned().collect();
+            resolve(&through, sources, depth + 1)
+        }
+        None => module,
+    }
+}
+
+impl Source {
+    fn read(tokens: &[String], module: &Module, known: &BTreeSet<Module>) -> Self {
+        let mut source = Self::default();
+        let (mut at, mut depth, mut is_public) = (0, 0_usize, false);
+        while at < tokens.len() {
+            let token = tokens[at].as_str();
+            if tokens[at..].starts_with(&["#", "[", "cfg", "(", "test", ")", "]"].map(str::to_owned)) {
+                at = after_item(tokens, at + 7);
+                continue;
+            }
+            match token {
+                "{" => depth += 1,
+                "}" => depth = depth.saturating_sub(1),
+                "pub" => is_public = true,
+                "use" => {
+                    let mut leaves = Vec::new();
+                    at = tree(tokens, at + 1, &[], &mut leaves);
+                    source.take(&leaves, module, known, is_public, depth == 0);
+                }
+                "crate" | "super" | "self" if tokens.get(at + 1).is_some_and(|next| next == "::") => {
+                    let (path, end) = path(tokens, at);
+                    source.paths.extend(absolute(&path, module, known));
+                    at = end;
+                    continue;
+                }
+                "fn" | "struct" | "enum" | "trait" | "const" | "static" | "type" | "union" if depth == 0 => {
+                    source.declared.extend(tokens.get(at + 1).cloned());
+                }
+                _ => {}
+            }
+            if matches!(token, ";" | "}" | "{") || token == "use" {
+                is_public = false;
+            }
+            at += 1;
+        }
+        source
+    }
+
+    fn take(
+        &mut self,
+        leaves: &[(Module, String)],
+        module: &Module,
+        known: &BTreeSet<Module>,
+        is_public: bool,
+        is_top: bool,
+    ) {
+        for (path, name) in leaves {
+            let Some(target) = absolute(path, module, known) else { continue };
+            if is_top && name != "*" {
+                self.imported.push((name.clone(), target.clone()));
+            }
+            if !(is_public && target.starts_with(module)) {
+                self.paths.push(target);
+            }
+        }
+    }
+}
+
+/// A path as it stands in `module`, from the crate's root; none where it leads out of the crate.
+fn absolute(path: &[String], module: &Module, known: &BTreeSet<Module>) -> Option<Module> {
+    let mut base = module.clone();
+    let rest = match path.first()?.as_str() {
+        "crate" => {
+            base.clear();
+            &path[1..]
+        }
+        "self" => &path[1..],
+        "super" => {
+            let ups = path.iter().take_while(|part| *part == "super").count();
+            base.truncate(base.len().saturating_sub(ups));
+            &path[ups..]
+        }
+        first => {
+            let child: Module = base.iter().cloned().chain([first.to_owned()]).collect();
+            known.contains(&child).then_some(path)?
+        }
+    };
+    base.extend(rest.iter().filter(|part| *part != "*").cloned());
+    Some(base)
+}
+
+/// The leaves of a `use` tree: each path, and the name that it brings; and where the tree ends.
+fn tree(tokens: &[String], mut at: usize, before: &[String], leaves: &mut Vec<(Module, String)>) -> usize {
+    let mut path = before.to_vec();
+    while at < tokens.len() {
+        match tokens[at].as_str() {
+            "::" => at += 1,
+            "{" => {
+                at += 1;
+                while tokens[at] != "}" {
+                    at = tree(tokens, at, &path, leaves);
+                    if tokens[at] == "," {
+                        at += 1;
+                    }
+                }
+                return at + 1;
+            }
+            "," | ";" | "}" => break,
+            "as" => {
+                leaves.push((path, tokens[at + 1].clone()));
+                return at + 2;
+            }
+            // `self` at the end of a group names the group itself.
+            "self" if !path.is_empty() => at += 1,
+            part => {
+                path.push(part.to_owned());
+                at += 1;
+            }
+        }
+    }
+    let name = path.last().cloned().unwrap_or_default();
+    leaves.push((path, name));
+    at
+}
+
+fn path(tokens: &[String], mut at: usize) -> (Module, usize) {
+    let mut path = vec![tokens[at].clone()];
+    while tokens.get(at + 1).is_some_and(|token| token == "::")
+        && tokens.get(at + 2).is_some_and(|token| token.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+    {
+        path.push(tokens[at + 2].clone());
+        at += 2;
+    }
+    (path, at + 1)
+}
+
+/// Where the item that begins at `at` has ended, with its attributes.
+fn after_item(tokens: &[String], mut at: usize) -> usize {
+    let mut depth = 0_usize;
+    while at < tokens.len() {
+        match tokens[at].as_str() {
+            "{" => depth += 1,
+            "}" if depth <= 1 => return at + 1,
+            "}" => depth -= 1,
+            ";" if depth == 0 => return at + 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    at
+}
+
+/// The words and signs of a file, without comments and what stands in quotes.
+fn tokens(text: &str) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    let (mut tokens, mut at) = (Vec::new(), 0);
+    while at < chars.len() {
+        let rest = &chars[at..];
+        at += match rest {
+            ['/', '/', ..] => rest.iter().take_while(|c| **c != '\n').count(),
+            ['/', '*', ..] => length_to(rest, &['*', '/']),
+            ['"', ..] => quoted(rest),
+            ['r', '#' | '"', ..] if raw(rest).is_some() => raw(rest).unwrap_or(1),
+            ['b', 'r', ..] if raw(&rest[1..]).is_some() => 1 + raw(&rest[1..]).unwrap_or(1),
+            ['\'', '\\', ..] => 3 + rest[3..].iter().take_while(|c| **c != '\'').count(),
+            ['\'', _, '\'', ..] => 3,
+            [':', ':', ..] => {
+                tokens.push("::".to_owned());
+                2
+            }
+            [c, ..] if c.is_alphanumeric() || *c == '_' => {
+                let word: String = rest.iter().take_while(|c| c.is_alphanumeric() || **c == '_').collect();
+                let length = word.chars().count();
+                tokens.push(word);
+                length
+            }
+            [c, ..] => {
+                if !c.is_whitespace() {
+                    tokens.push(c.to_string());
+                }
+                1
+            }
+            [] => 1,
+        };
+    }
+    tokens
+}
+
+fn length_to(rest: &[char], end: &[char]) -> usize {
+    rest.windows(end.len())
+        .skip(2)
+        .position(|window| window == end)
+        .map_or(rest.len(), |at| at + 2 + end.len())
+}
+
+fn quoted(rest: &[char]) -> usize {
+    let mut at = 1;
+    while at < rest.len() && rest[at] != '"' {
+        at += if rest[at] == '\\' { 2 } else { 1 };
+    }
+    at + 1
+}
+
+/// How long a raw string is, with its signs; none where there is none.
+fn raw(rest: &[char]) -> Option<usize> {
+    let hashes = rest[1..].iter().take_while(|c| **c == '#').count();
+    (rest.get(1 + hashes) == Some(&'"')).then(|| {
+        let end: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
+        let body = &rest[2 + hashes..];
+        let length = body.windows(end.len()).position(|window| window == end).unwrap_or(body.len());
+        2 + hashes + length + end.len()
+    })
+}

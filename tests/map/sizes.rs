@@ -1,0 +1,119 @@
+//! Folders and files stay small enough to be read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::modules::Modules;
+
+/// More source files than this in one folder want inner folders, beside its `mod.rs`.
+const FILES_IN_A_FOLDER: usize = 15;
+/// A longer file says in its head why.
+const LINES_OF_A_FILE: usize = 400;
+
+/// Folders that are larger, with the most files they may have. The numbers may only fall.
+const LARGER_FOLDERS: &[(&str, usize)] = &[
+    ("src/agent", 22),
+    ("src/brain", 17),
+    ("src/capture", 17),
+    ("src/cli", 50),
+    ("src/config", 21),
+    ("src/daemon", 19),
+    ("src/deliver", 17),
+    ("src/memory", 18),
+];
+
+/// Files that are longer, with the most lines they may have, in fifties. The numbers may only fall.
+const LONGER_FILES: &[(&str, usize)] = &[
+    ("src/agent/engine.rs", 600),
+    ("src/brain/acp.rs", 500),
+    ("src/brain/process.rs", 550),
+    ("src/cli/ask.rs", 500),
+    ("src/cli/memory.rs", 550),
+    ("src/cli/mod.rs", 450),
+    ("src/cli/restore.rs", 450),
+    ("src/cli/turns.rs", 450),
+    ("src/config/assistant.rs", 500),
+    ("src/config/settings.rs", 600),
+    ("src/deliver/journal/message.rs", 450),
+    ("src/deliver/journal/mod.rs", 500),
+    ("src/deliver/journal/runs.rs", 500),
+    ("src/deliver/pass/plan.rs", 500),
+    ("src/discord/answer/turns.rs", 450),
+    ("src/discord/api/gateway.rs", 450),
+    ("src/discord/commands/handle.rs", 500),
+    ("src/discord/ingress/lanes.rs", 550),
+    ("src/discord/log/logbook.rs", 550),
+    ("src/format/lines.rs", 450),
+    ("src/format/reminder/mod.rs", 450),
+    ("src/format/routine/mod.rs", 450),
+    ("src/hooks/install/entries.rs", 550),
+    ("src/memory/scope.rs", 450),
+    ("src/routines/run.rs", 450),
+    ("src/search/analyze/text.rs", 600),
+    ("src/search/follow/live.rs", 450),
+    ("src/search/follow/sync.rs", 550),
+    ("src/search/give/search.rs", 450),
+    ("src/search/give/words.rs", 450),
+    ("src/search/read/markdown.rs", 550),
+    ("src/search/read/note.rs", 550),
+    ("src/search/retrieve/filter.rs", 450),
+    ("src/search/retrieve/topk.rs", 500),
+    ("src/search/store/cache.rs", 600),
+    ("src/search/store/catalog.rs", 550),
+    ("src/search/store/corpus/blocks.rs", 450),
+    ("src/search/store/corpus/persist.rs", 450),
+    ("src/search/store/segment/file.rs", 550),
+    ("src/search/store/segment/pack.rs", 450),
+    ("src/search/store/segment/postings.rs", 450),
+    ("src/turn/journal/mod.rs", 600),
+    ("src/vault/edit/editor.rs", 450),
+    ("src/vault/plan/operations.rs", 450),
+    ("src/vault/read/root.rs", 450),
+    ("src/vault/watch/mod.rs", 450),
+];
+
+#[test]
+fn a_folder_has_no_more_files_than_one_sees() {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for file in Modules::all().files.values() {
+        let (folder, name) = file.rsplit_once('/').expect("a folder");
+        if name != "mod.rs" {
+            *counts.entry(folder.to_owned()).or_default() += 1;
+        }
+    }
+    let larger: BTreeMap<String, usize> =
+        counts.into_iter().filter(|(_, count)| *count > FILES_IN_A_FOLDER).collect();
+    within(&larger, LARGER_FOLDERS, "files in a folder");
+}
+
+#[test]
+fn a_file_has_no_more_lines_than_one_reads() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let longer: BTreeMap<String, usize> = Modules::all()
+        .files
+        .values()
+        .map(|file| {
+            let lines = fs::read_to_string(root.join(file)).expect("a source file").lines().count();
+            (file.clone(), lines)
+        })
+        .filter(|(_, lines)| *lines > LINES_OF_A_FILE)
+        .collect();
+    within(&longer, LONGER_FILES, "lines of a file");
+}
+
+/// What is too large is known to be, and no larger than that.
+fn within(found: &BTreeMap<String, usize>, known: &[(&str, usize)], what: &str) {
+    let mut wrong = Vec::new();
+    for (name, count) in found {
+        match known.iter().find(|(known, _)| known == name) {
+            Some((_, most)) if count <= most => {}
+            Some((_, most)) => wrong.push(format!("{name}: {count}, and it was {most}")),
+            None => wrong.push(format!("{name}: {count}")),
+        }
+    }
+    for (name, _) in known.iter().filter(|(name, _)| !found.contains_key(*name)) {
+        wrong.push(format!("{name} is small enough now: take it from the list"));
+    }
+    assert!(wrong.is_empty(), "{what}:\n{}", wrong.join("\n"));
+}
