@@ -8,8 +8,6 @@
 
 use std::{fmt, str::FromStr};
 
-use super::swar;
-
 const PREFIX: &str = "rid_";
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 /// The length of an id in bytes.
@@ -17,7 +15,6 @@ const LENGTH: usize = 16;
 
 /// The id of a reminder, such as `rid_K5V4M2J7Q2ZP`.
 ///
-/// Aligned to words: ids are copied for every line that is read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(align(8))]
 pub struct ReminderId([u8; LENGTH]);
@@ -39,8 +36,7 @@ impl ReminderId {
     pub fn from_bytes(bytes: &[u8]) -> Option<ReminderId> {
         let id: [u8; LENGTH] = bytes.try_into().ok()?;
         let good = id[..4] == *b"rid_"
-            && swar::is_capital_or_digit(swar::eight(&id, 4))
-            && swar::is_capital_or_digit(swar::eight(&id, 8));
+            && id[4..].iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
         good.then_some(ReminderId(id))
     }
 

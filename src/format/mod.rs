@@ -21,7 +21,6 @@ pub mod routine;
 pub mod skill;
 pub mod struck;
 pub mod summary;
-mod swar;
 pub mod tags;
 pub mod task;
 pub mod tasks;

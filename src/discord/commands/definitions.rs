@@ -9,6 +9,7 @@ use serenity::http::{LightMethod, Route};
 
 use crate::discord::api::ApiError;
 use crate::discord::shared::Shared;
+use crate::format::reminder::Recur;
 
 /// The entry in a message's menu.
 pub(super) const REMEMBER_MESSAGE: &str = "Remember";
@@ -22,8 +23,7 @@ fn all() -> Vec<Value> {
     };
     let command = |name: &str, description: &str, options: Vec<Value>| json!({ "type": 1, "name": name, "description": description, "options": options });
     let mut recur = text("recur", "Whether it comes again", false, false);
-    recur["choices"] =
-        ["none", "daily", "weekly", "monthly"].map(|word| json!({ "name": word, "value": word })).into();
+    recur["choices"] = Recur::NAMES.map(|word| json!({ "name": word, "value": word })).into();
     let mut action = text("action", "What to do", true, false);
     action["choices"] =
         ["list", "run", "enable", "disable"].map(|word| json!({ "name": word, "value": word })).into();

@@ -202,7 +202,7 @@ async fn remind(shared: &Shared, command: &CommandInteraction) -> Result<String,
     let (when, what) = (needed(command, "when")?, needed(command, "what")?);
     let recur = option(command, "recur");
     let recur: Option<Recur> = recur
-        .map(|recur| recur.parse().map_err(|_| format!("`{recur}` is none of none, daily, weekly, monthly")))
+        .map(|recur| recur.parse().map_err(|_| format!("`{recur}` is none of {}", Recur::NAMES.join(", "))))
         .transpose()?;
     let (written, said) = blocking(shared, move |desk| {
         let meaning = desk.when(&when).map_err(|error| format!("{error}; {}", error.hint()))?;

@@ -190,16 +190,16 @@ fn check_time(value: &str) -> Check {
 
 fn check_recur(value: &str) -> Check {
     let Err(error) = value.parse::<Recur>() else { return Ok(()) };
-    let known = "the recurrences are `none`, `daily`, `weekly` and `monthly`";
+    let known = format!("the recurrences are {}", Recur::listed("and"));
     let suggestion = match value.to_lowercase().as_str() {
         "day" | "everyday" => "write `recur=daily`".to_owned(),
         "week" | "everyweek" => "write `recur=weekly`".to_owned(),
         "month" | "everymonth" => "write `recur=monthly`".to_owned(),
         "once" | "no" | "never" | "false" => "write `recur=none`".to_owned(),
-        "yearly" | "annually" | "hourly" => known.to_owned(),
-        word => match nearest(word, &Recur::ALL.map(Recur::name)) {
+        "yearly" | "annually" | "hourly" => known,
+        word => match nearest(word, &Recur::NAMES) {
             Some(name) => format!("did you mean `recur={name}`?"),
-            None => known.to_owned(),
+            None => known,
         },
     };
     Err((format!("{} is not a recurrence", error.shown), suggestion))

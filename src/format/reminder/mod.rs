@@ -6,7 +6,6 @@
 //! interest. [`with_id`] and [`with_schedule`] make the only two changes that are ever made to a line.
 //! The grammar is `grammar/reminder.abnf`.
 
-mod canonical;
 mod diagnose;
 mod edit;
 mod fields;
@@ -40,6 +39,24 @@ impl Recur {
     /// All of them, in the order of the grammar.
     pub const ALL: [Recur; 4] = [Recur::None, Recur::Daily, Recur::Weekly, Recur::Monthly];
 
+    /// Their names, in the same order.
+    pub const NAMES: [&'static str; Recur::ALL.len()] = {
+        let mut names = [""; Recur::ALL.len()];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = Recur::ALL[at].name();
+            at += 1;
+        }
+        names
+    };
+
+    /// Their names as a sentence lists them: "`none`, `daily`, `weekly` and `monthly`" with this word before the last.
+    pub fn listed(word: &str) -> String {
+        let quoted = Recur::NAMES.map(|name| format!("`{name}`"));
+        let (last, others) = quoted.split_last().expect("there are recurrences");
+        format!("{} {word} {last}", others.join(", "))
+    }
+
     /// The name in the file.
     pub const fn name(self) -> &'static str {
         match self {
@@ -59,7 +76,7 @@ impl fmt::Display for Recur {
 
 /// Text that names no recurrence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{shown} is not a recurrence: one of `none`, `daily`, `weekly`, `monthly`{hint}")]
+#[error("{shown} is not a recurrence: one of {}{hint}", Recur::NAMES.map(|name| format!("`{name}`")).join(", "))]
 pub struct RecurError {
     shown: String,
     hint: String,
@@ -71,7 +88,7 @@ impl FromStr for Recur {
     fn from_str(text: &str) -> Result<Recur, RecurError> {
         Recur::ALL.into_iter().find(|recur| recur.name() == text).ok_or_else(|| RecurError {
             shown: super::quote(text),
-            hint: super::nearest(text, &Recur::ALL.map(Recur::name))
+            hint: super::nearest(text, &Recur::NAMES)
                 .map(|name| format!("; did you mean `{name}`?"))
                 .unwrap_or_default(),
         })
@@ -245,45 +262,16 @@ pub struct Scan<'a> {
 impl<'a> Iterator for Scan<'a> {
     type Item = Scanned<'a>;
 
-    #[inline]
     fn next(&mut self) -> Option<Scanned<'a>> {
         loop {
             let line = self.lines.next()?;
-            if let Some(reminder) = canonical::reminder(line.text) {
+            if let Some(reminder) = syntax::reminder(line.text) {
                 return Some(Scanned::Reminder(line, reminder));
             }
-            if let Some(found) = other_than_canonical(line) {
-                return Some(found);
+            if let Parsed::NearMiss { column, reason, suggestion } = diagnose::diagnose(line.text) {
+                return Some(Scanned::NearMiss(Finding { line: line.number, column, reason, suggestion }));
             }
         }
-    }
-
-    /// The same without passing every reminder through one place in memory: what `for_each`, `count` and
-    /// `collect` use.
-    #[inline]
-    fn fold<B, F: FnMut(B, Scanned<'a>) -> B>(self, init: B, mut f: F) -> B {
-        let mut folded = init;
-        for line in self.lines {
-            if let Some(reminder) = canonical::reminder(line.text) {
-                folded = f(folded, Scanned::Reminder(line, reminder));
-            } else if let Some(found) = other_than_canonical(line) {
-                folded = f(folded, found);
-            }
-        }
-        folded
-    }
-}
-
-#[inline(never)]
-fn other_than_canonical(line: Line<'_>) -> Option<Scanned<'_>> {
-    if let Some(reminder) = syntax::reminder(line.text) {
-        return Some(Scanned::Reminder(line, reminder));
-    }
-    match diagnose::diagnose(line.text) {
-        Parsed::NearMiss { column, reason, suggestion } => {
-            Some(Scanned::NearMiss(Finding { line: line.number, column, reason, suggestion }))
-        }
-        _ => None,
     }
 }
 
@@ -312,9 +300,8 @@ pub fn parse_line(text: &[u8]) -> Parsed {
 }
 
 /// The reminder on a line, borrowed, if the line is a valid one.
-#[inline]
 pub fn parse_ref(text: &[u8]) -> Option<ReminderRef<'_>> {
-    canonical::reminder(text).or_else(|| syntax::reminder(text))
+    syntax::reminder(text)
 }
 
 /// Why a text can't be a message.

@@ -124,15 +124,12 @@ pub(super) fn time(input: &[u8]) -> Parse<'_, Time> {
     .parse_complete(input)
 }
 
-#[inline]
 fn recur(input: &[u8]) -> Parse<'_, Recur> {
-    alt((
-        value(Recur::None, tag("none")),
-        value(Recur::Daily, tag("daily")),
-        value(Recur::Weekly, tag("weekly")),
-        value(Recur::Monthly, tag("monthly")),
-    ))
-    .parse_complete(input)
+    let begins = |recur: &Recur| input.starts_with(recur.name().as_bytes());
+    match Recur::ALL.into_iter().find(begins) {
+        Some(recur) => Ok((&input[recur.name().len()..], recur)),
+        None => Err(nom::Err::Error(())),
+    }
 }
 
 fn day(input: &[u8]) -> Parse<'_, i8> {

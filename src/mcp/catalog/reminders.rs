@@ -3,11 +3,12 @@
 use rmcp::model;
 
 use super::{Argument, Effect, Kind, Tool, choice, line};
+use crate::format::reminder::Recur;
 use crate::mcp::outputs::{DoneLine, Reminders, Written};
 use crate::mcp::tools::reminders;
 
 const ID: &str = "The reminder's id, `rid_…`, as `reminder_list` gives it.";
-const RECUR: &[&str] = &["none", "daily", "weekly", "monthly"];
+const RECUR: &[&str] = &Recur::NAMES;
 const WHEN: &str = "When, in the user's time zone: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`. What has two \
      meanings (`next friday`, `at 5`) is refused with both.";
 
