@@ -28,7 +28,7 @@ pub trait Recall: Send + Sync {
 }
 
 /// The most memories in one answer.
-const MOST: usize = 5;
+const MAX_MEMORIES: usize = 5;
 
 /// The answer that memory alone gives. `block` is the question's own place in a log, as a link's target.
 ///
@@ -42,12 +42,12 @@ pub async fn answer(recall: &dyn Recall, question: &str, block: &str) -> Result<
     }
     // The question itself is in the log already and would be the best hit.
     let own = block.split('#').next().unwrap_or_default();
-    let found = recall.recall(question, MOST + 1).await?;
+    let found = recall.recall(question, MAX_MEMORIES + 1).await?;
     let found = found.into_iter().filter(|memory| {
         memory.path.trim_end_matches(".md") != own.trim_end_matches(".md")
             || !question.trim().starts_with(memory.text.trim_end_matches('…').trim())
     });
-    Ok(describe(&found.take(MOST).collect::<Vec<_>>()))
+    Ok(describe(&found.take(MAX_MEMORIES).collect::<Vec<_>>()))
 }
 
 /// The words for what was found: where each came from, and that nothing was added. By how they begin, the index knows

@@ -7,9 +7,9 @@ use super::phrase::{in_order, plain};
 use super::sentences::{asks, looks_secret, one_line, sentences};
 
 /// More than this at once is a nuisance.
-const MOST: usize = 2;
+const MAX_OFFERS: usize = 2;
 /// A durable fact is a sentence.
-const LONGEST: usize = 240;
+const MAX_SENTENCE_CHARS: usize = 240;
 
 /// What is said when something is to last. `…` stands for any words in between.
 #[rustfmt::skip]
@@ -73,9 +73,9 @@ const PASSING: &[&str] = &[
 pub fn offers(prompt: &str) -> Vec<String> {
     sentences(prompt)
         .iter()
-        .filter(|sentence| may_last(sentence, LONGEST) && lasts(sentence))
-        .take(MOST)
-        .map(|s| one_line(s, LONGEST))
+        .filter(|sentence| may_last(sentence, MAX_SENTENCE_CHARS) && lasts(sentence))
+        .take(MAX_OFFERS)
+        .map(|s| one_line(s, MAX_SENTENCE_CHARS))
         .collect()
 }
 

@@ -17,7 +17,7 @@ use crate::format::log::{self, Event, EventKind, LogBlock, Resume};
 /// The file in the state directory.
 const FILE_NAME: &str = "capture.json";
 /// A longer message is a text that somebody pasted.
-const LONGEST: usize = 8_000;
+const MAX_MESSAGE_BYTES: usize = 8_000;
 
 /// Whether a note is the log of a conversation between people and the assistant: what coding agents and routines write of
 /// themselves isn't looked through.
@@ -100,7 +100,7 @@ pub fn end(bytes: &[u8]) -> Place {
 
 fn turn(note: &str, event: &Event, answers: bool) -> Option<Turn> {
     let said = event.said();
-    let fits = event.kind == EventKind::User && !said.trim().is_empty() && said.len() <= LONGEST;
+    let fits = event.kind == EventKind::User && !said.trim().is_empty() && said.len() <= MAX_MESSAGE_BYTES;
     let id = event.id.as_ref().filter(|_| fits && !said.contains(log::INJECTED))?;
     Some(Turn {
         path: note.to_owned(),

@@ -16,7 +16,7 @@ pub const NAME: &str = "rules";
 pub const MOST: usize = 2;
 
 /// A longer sentence, in characters, is no fact.
-const LONGEST: usize = 400;
+const MAX_SENTENCE_CHARS: usize = 400;
 
 /// What asks for remembering, and is no part of what is remembered.
 #[rustfmt::skip]
@@ -45,7 +45,7 @@ pub fn found(said: &str, answers: bool) -> Vec<Found> {
             continue;
         };
         let text = without_lead(&quoted);
-        if out.len() == MOST || !offers::may_last(sentence, LONGEST) || text.is_empty() {
+        if out.len() == MOST || !offers::may_last(sentence, MAX_SENTENCE_CHARS) || text.is_empty() {
             continue;
         }
         out.push(Found {

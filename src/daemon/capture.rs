@@ -24,7 +24,7 @@ use crate::workspace::Workspace;
 /// A log or the inbox has been quiet for so long before it is looked at.
 const QUIET: Duration = Duration::from_secs(2);
 /// A brain that couldn't be asked is tried again after so long.
-const AGAIN: Duration = Duration::from_secs(15 * 60);
+const BRAIN_RETRY: Duration = Duration::from_secs(15 * 60);
 
 /// Learns from logs, and keeps what is ticked.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Part for CapturePart {
                             }
                             work.logs.extend(left);
                             if !work.logs.is_empty() {
-                                work.at.get_or_insert(Instant::now() + AGAIN);
+                                work.at.get_or_insert(Instant::now() + BRAIN_RETRY);
                             }
                         }
                         Err(error) => {

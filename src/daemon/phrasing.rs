@@ -10,7 +10,7 @@ use crate::deliver::Upcoming;
 use crate::workspace::Workspace;
 
 /// So many of one minute get words; the others are told plainly.
-const MOST: usize = 20;
+const MAX_PHRASED: usize = 20;
 
 /// Looks for words while the scheduler does its work. Dropping it ends whoever is still asked.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Phrasing {
             return;
         }
         let Some(phraser) = self.phraser(workspace) else { return };
-        for one in upcoming.into_iter().take(MOST) {
+        for one in upcoming.into_iter().take(MAX_PHRASED) {
             let phraser = Arc::clone(&phraser);
             self.running.spawn(async move {
                 match phraser.phrase(&one).await {

@@ -33,11 +33,11 @@ pub fn notice(journal: &Journal, text: &str, now: Timestamp) -> Result<(), Journ
 /// The journal can't be written.
 pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) -> Result<bool, JournalError> {
     let message = new(MessageKind::Notice, text.to_owned(), now);
-    journal.queue_once(name, &message, super::split::DISCORD_LIMIT, now)
+    journal.queue_once(name, &message, super::split::DEFAULT_LIMIT, now)
 }
 
 fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> Result<(), JournalError> {
-    journal.claim(&[new(kind, body, now)], |_| super::split::DISCORD_LIMIT).map(|_| ())
+    journal.claim(&[new(kind, body, now)], |_| super::split::DEFAULT_LIMIT).map(|_| ())
 }
 
 fn new(kind: MessageKind, body: String, now: Timestamp) -> NewMessage {

@@ -15,7 +15,7 @@ use crate::config::ConfigError;
 const ANSWER: Duration = Duration::from_secs(15);
 const CONNECT: Duration = Duration::from_secs(5);
 /// Of an answer nobody reads more, in bytes.
-const MOST: usize = 4 << 20;
+const MAX_ANSWER_BYTES: usize = 4 << 20;
 /// Of an error's words nobody is shown more, in characters.
 const SHOWN: usize = 160;
 
@@ -53,8 +53,8 @@ pub(super) async fn perform(who: &str, request: reqwest::RequestBuilder) -> Resu
 async fn read(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await? {
-        body.extend_from_slice(&piece[..piece.len().min(MOST - body.len())]);
-        if body.len() >= MOST {
+        body.extend_from_slice(&piece[..piece.len().min(MAX_ANSWER_BYTES - body.len())]);
+        if body.len() >= MAX_ANSWER_BYTES {
             break;
         }
     }

@@ -20,7 +20,7 @@ use super::{compose, http};
 use crate::config::{self, ConfigError};
 
 /// A message may have 4,096 bytes; a UTF-16 unit has at most three in UTF-8.
-const LIMIT: usize = 1300;
+const MESSAGE_LIMIT: usize = 1300;
 /// The highest priority: it sounds in a phone's own quiet hours.
 const URGENT: u8 = 5;
 
@@ -137,7 +137,7 @@ impl Notifier for NtfyNotifier {
     }
 
     fn limit(&self) -> usize {
-        LIMIT
+        MESSAGE_LIMIT
     }
 
     /// The server doesn't tell a second copy from another message: it is asked at once.

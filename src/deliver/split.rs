@@ -7,8 +7,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Discord's limit on the content of one message, in UTF-16 units (the stricter way to count).
-pub const DISCORD_LIMIT: usize = 2000;
+/// The longest message for a notifier that names no limit of its own, in UTF-16 units.
+pub const DEFAULT_LIMIT: usize = 2000;
 
 /// The fewest units that a chunk can have: room for a fence's lines and a long grapheme.
 const SMALLEST_LIMIT: usize = 64;
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn astral_characters_count_twice() {
-        let chunks = split(&"🦀".repeat(1500), DISCORD_LIMIT);
+        let chunks = split(&"🦀".repeat(1500), DEFAULT_LIMIT);
         assert_eq!(chunks.iter().map(|chunk| units(chunk)).collect::<Vec<_>>(), [2000, 1000]);
     }
 

@@ -24,7 +24,7 @@ pub const SCOPE_VARIABLE: &str = "VAULT_AGENT_SCOPE";
 /// Names the project, where the folder's name is not it.
 pub const PROJECT_VARIABLE: &str = "VAULT_AGENT_PROJECT";
 /// The longest id, in characters.
-const LONGEST: usize = 100;
+const MAX_ID_CHARS: usize = 100;
 
 /// Whose a memory is. (Where a follow-up is told is another matter: `channel:ID` and the like.)
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ pub enum ScopeError {
     #[error("the scope {0} lacks its id: write it as in `project:vault-agent`")]
     NoId(String),
     /// The id is longer than a tag can reasonably be.
-    #[error("the id of the scope is {0} characters long; at most {LONGEST} are allowed")]
+    #[error("the id of the scope is {0} characters long; at most {MAX_ID_CHARS} are allowed")]
     TooLong(usize),
 }
 
@@ -159,7 +159,7 @@ impl FromStr for Scope {
             return Err(unknown());
         }
         match id.chars().count() {
-            long if long > LONGEST => Err(ScopeError::TooLong(long)),
+            long if long > MAX_ID_CHARS => Err(ScopeError::TooLong(long)),
             _ => Self::of_parts(kind, id).ok_or_else(|| ScopeError::NoId(crate::format::quote(text))),
         }
     }

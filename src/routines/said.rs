@@ -97,8 +97,8 @@ fn line(block: &LogBlock, text: &str, tz: &TimeZone) -> String {
 
 /// The lines in their order; of very many the newest.
 fn newest(mut lines: Vec<(Timestamp, String)>) -> Vec<String> {
-    const MOST: usize = 50;
-    lines.drain(..lines.len().saturating_sub(MOST));
+    const MAX_LINES: usize = 50;
+    lines.drain(..lines.len().saturating_sub(MAX_LINES));
     lines.into_iter().map(|(_, line)| line).collect()
 }
 

@@ -22,7 +22,7 @@ pub const FIRST: &str = "# What ";
 /// The index's frontmatter.
 pub const HEAD: &str = "---\nokf_version: \"0.2\"\n---\n";
 /// The longest part of a file's name that comes from words, in characters.
-const LONGEST: usize = 48;
+const MAX_SLUG_CHARS: usize = 48;
 
 /// One file of the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -224,7 +224,7 @@ fn name(words: &str) -> String {
         } else if !out.is_empty() && !out.ends_with('-') {
             out.push('-');
         }
-        if out.chars().count() >= LONGEST {
+        if out.chars().count() >= MAX_SLUG_CHARS {
             break;
         }
     }

@@ -3,7 +3,7 @@
 use super::why::{Actor, Why};
 
 /// The longest value of a trailer, in characters: names and ids are short, and a client sends what it likes.
-const LONGEST: usize = 200;
+const MAX_TRAILER_CHARS: usize = 200;
 
 /// Who writes, for whom: becomes the snapshot's trailers `Actor:`, `Client:` and `Conversation:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,8 @@ impl Origin {
     pub fn why(&self, subject: impl Into<String>) -> Why {
         let mut why = Why::new(self.actor, subject);
         for (key, value) in [("Client", &self.client), ("Conversation", &self.conversation)] {
-            let value: String = value.iter().flat_map(|value| value.trim().chars()).take(LONGEST).collect();
+            let value: String =
+                value.iter().flat_map(|value| value.trim().chars()).take(MAX_TRAILER_CHARS).collect();
             if !value.is_empty() {
                 why = why.trailer(key, value);
             }

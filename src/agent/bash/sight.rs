@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::workspace::Workspace;
 
 /// As many entries are given; folders first, so that a vault with very many notes in its top folder shows its folders.
-const MOST: usize = 400;
+const MAX_ENTRIES: usize = 400;
 
 /// The vault as a command sees it.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ impl Sight {
             })
             .collect();
         found.sort();
-        found.truncate(MOST);
+        found.truncate(MAX_ENTRIES);
         found.into_iter().map(|(_, path)| path).collect()
     }
 }

@@ -10,7 +10,7 @@ use crate::discord::setup::{self, SetUpError};
 use crate::workspace::Workspace;
 
 /// The longest that all questions may take.
-const LIMIT: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     let settings = &workspace.settings.discord;
@@ -29,9 +29,9 @@ pub(super) fn checks(workspace: &Workspace) -> Vec<Check> {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return vec![];
     };
-    let asked = runtime.block_on(async { tokio::time::timeout(LIMIT, examine(&api, settings)).await });
+    let asked = runtime.block_on(async { tokio::time::timeout(TIMEOUT, examine(&api, settings)).await });
     let found = asked.unwrap_or_else(|_| {
-        vec![Err(DiscordError::Unreachable(format!("no answer within {} s", LIMIT.as_secs())))]
+        vec![Err(DiscordError::Unreachable(format!("no answer within {} s", TIMEOUT.as_secs())))]
     });
     found
         .into_iter()

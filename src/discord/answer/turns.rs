@@ -17,7 +17,7 @@ use super::progress;
 use crate::deliver::journal::answer_key;
 use crate::deliver::{Progress as Delivered, Scope, split};
 use crate::discord::api::Typing;
-use crate::discord::api::message::Incoming;
+use crate::discord::api::message::{CONTENT_LIMIT, Incoming};
 use crate::discord::api::snowflake;
 use crate::discord::api::snowflake::Part;
 use crate::discord::log::logbook::Entry;
@@ -228,7 +228,7 @@ impl Worker {
         let text = if text.trim().is_empty() { "(an empty answer)" } else { text };
         // What no message shows is shown before its answer.
         let text = &quoted(question, text);
-        let chunks = split::split(text, split::DISCORD_LIMIT).len();
+        let chunks = split::split(text, CONTENT_LIMIT).len();
         let chunks = u32::try_from(chunks).unwrap_or(u32::MAX);
         fail::fail_point!("turn::before-answered");
         let fixed =

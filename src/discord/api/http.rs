@@ -16,7 +16,7 @@ use serenity::http::{Http, HttpBuilder, HttpError, LightMethod, Request, Route};
 use super::error::{ApiError, DiscordError};
 
 /// The longest that one request may take, waiting for a rate limit included.
-const LIMIT: Duration = Duration::from_secs(60);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Where Discord keeps the files of messages.
 const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 /// The longest that Discord may take to answer.
@@ -147,9 +147,9 @@ impl Api {
             let bytes = response.bytes().await.map_err(|error| ApiError::Unknown(words(error)))?;
             serde_json::from_slice(&bytes).map_err(|_| ApiError::Unknown("its answer isn't JSON".to_owned()))
         };
-        match tokio::time::timeout(LIMIT, done).await {
+        match tokio::time::timeout(REQUEST_TIMEOUT, done).await {
             Ok(result) => result,
-            Err(_) => Err(ApiError::Unknown(format!("no answer in {} s", LIMIT.as_secs()))),
+            Err(_) => Err(ApiError::Unknown(format!("no answer in {} s", REQUEST_TIMEOUT.as_secs()))),
         }
     }
 

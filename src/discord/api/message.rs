@@ -10,6 +10,9 @@ use super::content;
 pub(in crate::discord) use super::content::list;
 use super::snowflake;
 
+/// Discord's limit on the content of one message, in UTF-16 units (the stricter way to count).
+pub const CONTENT_LIMIT: usize = 2000;
+
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incoming {

@@ -13,7 +13,7 @@ use super::http::Api;
 /// How often the sign is renewed.
 const EVERY: Duration = Duration::from_millis(7500);
 /// The longest that it is shown, should an answer hang.
-const LIMIT: Duration = Duration::from_secs(15 * 60);
+const MAX_SHOWN: Duration = Duration::from_secs(15 * 60);
 
 /// Shows the typing sign until it is dropped.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Typing {
             }
         };
         Self(tokio::spawn(async move {
-            let _ = tokio::time::timeout(LIMIT, show).await;
+            let _ = tokio::time::timeout(MAX_SHOWN, show).await;
         }))
     }
 }

@@ -15,7 +15,7 @@ use crate::agent::recollection;
 use crate::deliver::split;
 use crate::discord::answer::approvals;
 use crate::discord::api::ApiError;
-use crate::discord::api::message::Incoming;
+use crate::discord::api::message::{CONTENT_LIMIT, Incoming};
 use crate::discord::buttons::approval as approval_buttons;
 use crate::discord::buttons::notification as buttons;
 use crate::discord::shared::Desk;
@@ -28,7 +28,7 @@ use crate::when::WhenError;
 /// Seen by the one who asked alone.
 const EPHEMERAL: u64 = 1 << 6;
 /// The most messages of one answer.
-const MOST: usize = 5;
+const MAX_MESSAGES: usize = 5;
 const STRANGER: &str = "Only the owner of this vault may use me.";
 
 /// One interaction and what is needed to answer it.
@@ -68,10 +68,10 @@ impl Call<'_> {
     /// The same with rows of buttons, in as many messages as it needs; the buttons hang on the last.
     async fn answer_with(&self, text: &str, rows: &[Value]) {
         let text = if text.trim().is_empty() { "Nothing to say." } else { text };
-        let chunks = split::split(text, split::DISCORD_LIMIT);
-        for (index, chunk) in chunks.iter().take(MOST).enumerate() {
+        let chunks = split::split(text, CONTENT_LIMIT);
+        for (index, chunk) in chunks.iter().take(MAX_MESSAGES).enumerate() {
             let mut body = json!({ "content": chunk, "allowed_mentions": { "parse": [] } });
-            if !rows.is_empty() && index + 1 == chunks.len().min(MOST) {
+            if !rows.is_empty() && index + 1 == chunks.len().min(MAX_MESSAGES) {
                 body["components"] = json!(rows);
             }
             let (application_id, token) = (self.application.into(), self.token);

@@ -14,9 +14,9 @@ use crate::vault::Actor;
 
 const VERSION: &str = "va1";
 /// Rows of buttons in one message: Discord takes five.
-const MOST: usize = 5;
+const MAX_ROWS: usize = 5;
 /// Characters of a text in the list.
-const LONGEST: usize = 280;
+const MAX_TEXT_CHARS: usize = 280;
 
 /// A button that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub fn open(desk: &Desk) -> Result<(String, Vec<Value>), String> {
     }
     let mut text = String::new();
     let mut rows = Vec::new();
-    for (at, one) in open.iter().take(MOST).enumerate() {
+    for (at, one) in open.iter().take(MAX_ROWS).enumerate() {
         let number = at + 1;
         text.push_str(&format!(
             "**{number}.** [{}] {}: {}\n> {}\n",
@@ -56,8 +56,8 @@ pub fn open(desk: &Desk) -> Result<(String, Vec<Value>), String> {
             [button("keep", format!("Keep {number}"), 3), button("drop", format!("No {number}"), 4)];
         rows.push(json!({ "type": 1, "components": buttons }));
     }
-    if open.len() > MOST {
-        text.push_str(&format!("-# {} more wait; ask again when these are done.\n", open.len() - MOST));
+    if open.len() > MAX_ROWS {
+        text.push_str(&format!("-# {} more wait; ask again when these are done.\n", open.len() - MAX_ROWS));
     }
     Ok((text, rows))
 }
@@ -94,7 +94,7 @@ pub fn act(desk: &Desk, press: &Press) -> Result<String, String> {
 /// Words of others within a message: nothing in them is markup, and nobody is called.
 fn plain(text: &str) -> String {
     let one_line = shown(&text.replace('\n', " "));
-    let cut: String = one_line.chars().take(LONGEST).collect();
+    let cut: String = one_line.chars().take(MAX_TEXT_CHARS).collect();
     let more = if cut.len() < one_line.len() { "…" } else { "" };
     let escaped: String = cut
         .chars()

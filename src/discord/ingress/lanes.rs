@@ -36,7 +36,7 @@ use crate::turn::{NewTurn, State};
 /// How long a lane gathers before it takes what came in the order of the ids.
 const GATHER: Duration = Duration::from_millis(15);
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
-const HELD: Duration = Duration::from_secs(30);
+const HOLD_TIMEOUT: Duration = Duration::from_secs(30);
 /// The pause after a first and at most before a further attempt to read history.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -104,7 +104,7 @@ impl Lane {
             reached: 0,
             held: true,
             review_due: true,
-            next_read: Some(Instant::now() + HELD),
+            next_read: Some(Instant::now() + HOLD_TIMEOUT),
             pause: PAUSE,
         };
         tokio::spawn(lane.run(items));
@@ -151,7 +151,7 @@ impl Lane {
                 Item::Hold { review } => {
                     self.held = true;
                     self.review_due |= review;
-                    let by_itself = Instant::now() + HELD;
+                    let by_itself = Instant::now() + HOLD_TIMEOUT;
                     self.next_read = Some(self.next_read.map_or(by_itself, |at| at.min(by_itself)));
                 }
                 Item::CatchUp { done } => asked.push(done),

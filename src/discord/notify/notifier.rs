@@ -186,6 +186,10 @@ impl Notifier for BotNotifier {
         "discord"
     }
 
+    fn limit(&self) -> usize {
+        message::CONTENT_LIMIT
+    }
+
     async fn send(&self, message: &Outgoing) -> SendOutcome {
         outcome(self.post(message).await)
     }

@@ -57,6 +57,10 @@ impl Notifier for WebhookNotifier {
         "discord"
     }
 
+    fn limit(&self) -> usize {
+        message::CONTENT_LIMIT
+    }
+
     async fn send(&self, message: &Outgoing) -> SendOutcome {
         let route = Route::WebhookWithToken { webhook_id: self.id.into(), token: self.token.expose_secret() };
         let mut params = vec![("wait", "true".to_owned())];

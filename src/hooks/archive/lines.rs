@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// A longer line is passed over, and the log says so. In bytes.
-const MOST: u64 = 64 << 20;
+const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// A file being read.
 #[derive(Debug)]
@@ -56,9 +56,9 @@ impl Lines {
         // What one long line took is given back.
         self.line.shrink_to(1 << 20);
         let start = self.at;
-        let mut read = (&mut self.file).take(MOST).read_until(b'\n', &mut self.line)? as u64;
+        let mut read = (&mut self.file).take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line)? as u64;
         let mut is_ended = self.line.last() == Some(&b'\n');
-        let is_long = !is_ended && read == MOST;
+        let is_long = !is_ended && read == MAX_LINE_BYTES;
         if is_long {
             self.line = Vec::new();
             let (more, ended) = self.skip()?;
@@ -124,11 +124,14 @@ mod tests {
     fn a_line_without_end_is_passed_over() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("t");
-        let long = vec![b'x'; usize::try_from(MOST).unwrap() + 7];
+        let long = vec![b'x'; usize::try_from(MAX_LINE_BYTES).unwrap() + 7];
         std::fs::write(&path, [b"a\n", &long[..], b"\nb\n"].concat()).unwrap();
         let mut lines = Lines::open(&path, 2).unwrap();
         let line = lines.next().unwrap().unwrap();
-        assert_eq!((line.bytes.len(), line.start, line.end, line.is_ended), (0, 2, MOST + 10, true));
+        assert_eq!(
+            (line.bytes.len(), line.start, line.end, line.is_ended),
+            (0, 2, MAX_LINE_BYTES + 10, true)
+        );
         assert!(line.is_long);
         assert_eq!(lines.next().unwrap().unwrap().bytes, b"b");
         assert_eq!(lines.next().unwrap(), None);

@@ -34,11 +34,11 @@ use shelf::{Shelf, log_name};
 use state::States;
 
 /// How often a lock that another hook holds is tried.
-const AGAIN: Duration = Duration::from_millis(3);
+const LOCK_RETRY: Duration = Duration::from_millis(3);
 /// A session whose transcript hasn't grown for so long has ended, whether or not its host could say so.
-const ASLEEP: Duration = Duration::from_secs(3600);
+const IDLE_END: Duration = Duration::from_secs(3600);
 /// A transcript that hasn't grown for so long isn't remembered any more.
-const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 3600);
+const STATE_EXPIRY: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// A transcript that has grown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,13 +121,13 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
         match age(&state.transcript) {
             None => states.forget(&state.transcript),
             Some((age, meta)) if meta.len() == state.length => {
-                if age > FORGOTTEN {
+                if age > STATE_EXPIRY {
                     states.forget(&state.transcript);
                 }
             }
             Some((age, _)) if !is_sub_agent(&state.transcript) => {
                 let session = state.session;
-                grown.push(Request { session, ended: age > ASLEEP, ..Request::of(&state.transcript) });
+                grown.push(Request { session, ended: age > IDLE_END, ..Request::of(&state.transcript) });
             }
             Some(_) => {}
         }
@@ -135,10 +135,10 @@ pub fn sweep(workspace: &Workspace, transcript: Option<&Path>, until: Option<Ins
     let shelf = Shelf::of(workspace);
     for path in transcript.and_then(Path::parent).map(transcripts).unwrap_or_default() {
         let Some((age, meta)) = age(&path) else { continue };
-        if known.contains(&path) || is_sub_agent(&path) || age > FORGOTTEN {
+        if known.contains(&path) || is_sub_agent(&path) || age > STATE_EXPIRY {
             continue;
         }
-        let request = Request { ended: age > ASLEEP, ..Request::of(&path) };
+        let request = Request { ended: age > IDLE_END, ..Request::of(&path) };
         let written = meta.modified().ok();
         let log = shelf.find(&log_name(&request.session, None)).map(|(_, log)| shelf.vault().absolute(&log));
         let after = match log {
@@ -252,7 +252,7 @@ fn lock(state: &Path, session: &str, until: Option<Instant>) -> Result<File, Arc
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(ArchiveError::Lock(error)),
             Err(TryLockError::WouldBlock) if Instant::now() >= until => return Err(ArchiveError::Busy),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(AGAIN),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_RETRY),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::vault::{NotePath, PathError, Vault};
 use crate::workspace::Workspace;
 
 /// Longer names are cut, with a hash of the whole.
-const LONGEST: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 /// So many logs of a project are looked at for the one that a session goes on from, the newest.
 const MOST_HEADS: usize = 1000;
 
@@ -107,10 +107,11 @@ pub fn project_of(cwd: &Path) -> String {
 /// would look the same.
 fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_plain) {
+    if !text.is_empty() && text.len() <= MAX_NAME_CHARS && text.chars().all(is_plain) {
         return text.to_owned();
     }
-    let plain: String = text.chars().take(LONGEST).map(|c| if is_plain(c) { c } else { '-' }).collect();
+    let plain: String =
+        text.chars().take(MAX_NAME_CHARS).map(|c| if is_plain(c) { c } else { '-' }).collect();
     let hash = &blake3::hash(text.as_bytes()).to_hex()[..6];
     format!("{}-{hash}", plain.trim_matches('-')).trim_start_matches('-').to_owned()
 }

@@ -17,11 +17,11 @@ use crate::capture::phrase::{holds, in_order, is_dense, plain};
 use crate::capture::sentences::{asks, is_our_note, one_line, sentences};
 
 /// More claims of one answer are not looked at.
-const MOST: usize = 3;
+const MAX_CLAIMS: usize = 3;
 /// Words that a `…` stands for at most.
 const GAP: usize = 10;
 /// A longer sentence is a listing.
-const LONGEST: usize = 120;
+const MAX_SENTENCE_CHARS: usize = 120;
 
 /// What an answer was about, as far as it is known: the more, the less a claim has to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +44,7 @@ pub fn claims(answer: &str, about: About) -> Vec<String> {
     sentences(answer)
         .iter()
         .filter(|sentence| !asks(sentence) && is_claim(sentence, about, &rules))
-        .take(MOST)
+        .take(MAX_CLAIMS)
         .map(|sentence| one_line(sentence, 200))
         .collect()
 }
@@ -52,7 +52,7 @@ pub fn claims(answer: &str, about: About) -> Vec<String> {
 fn is_claim(sentence: &str, about: About, rules: &[Rule<'_>]) -> bool {
     let words = words(sentence);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if words.len() > LONGEST || (0..words.len()).any(|at| any(OFFER, &words, at)) {
+    if words.len() > MAX_SENTENCE_CHARS || (0..words.len()).any(|at| any(OFFER, &words, at)) {
         return false;
     }
     if sentence.chars().any(is_dense) && is_dense_claim(sentence, &words) {

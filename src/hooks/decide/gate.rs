@@ -11,7 +11,7 @@ use crate::hooks::words::{
 };
 
 /// A text that asks nothing and is shorter than this says nothing to look for.
-const SHORT: usize = 15;
+const MIN_CHARS: usize = 15;
 /// The same for scripts whose characters are words.
 const SHORT_IDEOGRAPHS: usize = 6;
 /// Small talk isn't longer than this.
@@ -101,7 +101,7 @@ fn is_talk(words: &str) -> bool {
 fn is_short(text: &str) -> bool {
     let count = text.chars().count();
     let ideographs = text.chars().filter(|c| is_dense(*c)).count();
-    count < if ideographs * 2 >= count { SHORT_IDEOGRAPHS } else { SHORT }
+    count < if ideographs * 2 >= count { SHORT_IDEOGRAPHS } else { MIN_CHARS }
 }
 
 /// Whether the host or its shell is spoken to, or the host itself speaks.

@@ -11,10 +11,10 @@ use crate::capture::phrase::{in_order, plain};
 use crate::capture::sentences::{asks, looks_secret, one_line, sentences};
 use crate::hooks::host::{Transcript, Turn};
 
-const MOST_PROMPTS: usize = 6;
-const MOST_FILES: usize = 12;
-const MOST_OTHER: usize = 6;
-const LINE: usize = 240;
+const MAX_PROMPTS: usize = 6;
+const MAX_FILES: usize = 12;
+const MAX_OTHERS: usize = 6;
+const MAX_LINE_CHARS: usize = 240;
 
 /// How decisions and open ends are spoken of, by the user or by the assistant.
 #[rustfmt::skip]
@@ -37,14 +37,15 @@ const WRITERS: &[&str] = &["Write", "Edit", "MultiEdit", "NotebookEdit"];
 pub fn working(transcript: &Transcript, cwd: Option<&Path>, most: usize) -> String {
     let turns: Vec<&Turn> = transcript.turns.iter().filter(|turn| is_about_something(&turn.prompt)).collect();
     let mut out = Budget { text: String::new(), left: most };
-    let recent = turns.iter().rev().take(MOST_PROMPTS).rev();
-    let mut work: Vec<String> = transcript.title.iter().map(|title| one_line(title, LINE)).collect();
-    work.extend(recent.map(|turn| one_line(&turn.prompt, LINE)));
+    let recent = turns.iter().rev().take(MAX_PROMPTS).rev();
+    let mut work: Vec<String> =
+        transcript.title.iter().map(|title| one_line(title, MAX_LINE_CHARS)).collect();
+    work.extend(recent.map(|turn| one_line(&turn.prompt, MAX_LINE_CHARS)));
     out.section("Worked on", work);
     out.section("Open threads", open(&turns));
     out.section("Decisions", said(&turns, DECISIONS));
     let wishes = turns.iter().rev().flat_map(|turn| offers(&turn.prompt)).collect();
-    out.section("Preferences and facts", unique(wishes, MOST_OTHER));
+    out.section("Preferences and facts", unique(wishes, MAX_OTHERS));
     out.section("Files", files(&turns, cwd));
     out.text.trim_end().to_owned()
 }
@@ -70,13 +71,15 @@ fn open(turns: &[&Turn]) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(last) = turns.last() {
         if last.said.is_empty() {
-            found.push(format!("Not answered yet: {}", one_line(&last.prompt, LINE)));
+            found.push(format!("Not answered yet: {}", one_line(&last.prompt, MAX_LINE_CHARS)));
         }
         let back = last.said.last().map(|text| sentences(text)).unwrap_or_default();
-        found.extend(back.iter().rev().take(2).filter(|sentence| asks(sentence)).map(|s| one_line(s, LINE)));
+        found.extend(
+            back.iter().rev().take(2).filter(|sentence| asks(sentence)).map(|s| one_line(s, MAX_LINE_CHARS)),
+        );
     }
     found.extend(said(turns, OPEN));
-    unique(found, MOST_OTHER)
+    unique(found, MAX_OTHERS)
 }
 
 /// Sentences with one of the phrases, the newest first.
@@ -87,11 +90,11 @@ fn said(turns: &[&Turn], phrases: &[&str]) -> Vec<String> {
         for sentence in sentences(&words).into_iter().rev().chain(sentences(&turn.prompt)) {
             let plain = plain(&sentence.to_lowercase());
             if !asks(&sentence) && phrases.iter().any(|phrase| in_order(&plain, phrase)) {
-                found.push(one_line(&sentence, LINE));
+                found.push(one_line(&sentence, MAX_LINE_CHARS));
             }
         }
     }
-    unique(found, MOST_OTHER)
+    unique(found, MAX_OTHERS)
 }
 
 /// Files that tools were called with, those that were changed first, the newest first.
@@ -101,12 +104,12 @@ fn files(turns: &[&Turn], cwd: Option<&Path>) -> Vec<String> {
         let keys = ["file_path", "notebook_path", "path"];
         let path = keys.iter().find_map(|key| call.arguments[*key].as_str())?;
         let inside = cwd.and_then(|cwd| Path::new(path).strip_prefix(cwd).ok());
-        Some(one_line(&inside.unwrap_or(Path::new(path)).to_string_lossy(), LINE))
+        Some(one_line(&inside.unwrap_or(Path::new(path)).to_string_lossy(), MAX_LINE_CHARS))
             .filter(|path| !path.is_empty())
     };
     let changed = calls().filter(|call| WRITERS.contains(&call.name.as_str())).filter_map(path);
     let read = calls().filter(|call| call.name == "Read").filter_map(path);
-    unique(changed.chain(read).collect(), MOST_FILES)
+    unique(changed.chain(read).collect(), MAX_FILES)
 }
 
 fn unique(texts: Vec<String>, most: usize) -> Vec<String> {

@@ -11,14 +11,14 @@ use std::time::{Duration, SystemTime};
 use crate::config::Dirs;
 use crate::search::follow::live;
 
-const APART: Duration = Duration::from_secs(600);
+const MIN_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Starts it, unless it was started just now or a daemon is at work. Nobody waits for it.
 pub(crate) fn bring_up(vault: &Path) {
     let Ok(dirs) = Dirs::for_vault(vault) else { return };
     let mark = dirs.cache.join("hooks-behind");
     let age = std::fs::metadata(&mark).and_then(|meta| meta.modified()).ok();
-    let is_young = |at| SystemTime::now().duration_since(at).is_ok_and(|age| age < APART);
+    let is_young = |at| SystemTime::now().duration_since(at).is_ok_and(|age| age < MIN_INTERVAL);
     if age.is_some_and(is_young) || live::is_held(&dirs.cache) || std::fs::write(&mark, "").is_err() {
         return;
     }

@@ -19,7 +19,7 @@ use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
 /// So many memories of a project are enough to begin with; the others come when a prompt needs them.
-const MOST: usize = 16;
+const MAX_MEMORIES: usize = 16;
 
 /// So long a session's log is brought up to date before its end is given back.
 #[cfg(feature = "assistant")]
@@ -119,7 +119,7 @@ fn top(workspace: &Workspace, scopes: &[Scope]) -> Result<Vec<Memory>, HookError
     }
     let mut known = std::collections::HashSet::new();
     out.retain(|memory| known.insert((memory.path.clone(), memory.line)));
-    out.truncate(MOST);
+    out.truncate(MAX_MEMORIES);
     Ok(out)
 }
 

@@ -17,7 +17,7 @@ pub const KEY: &str = "autoMemoryDirectory";
 /// The folder of the vault that holds a folder a project.
 pub const FOLDER: &str = "memory/claude";
 /// The host cuts the names of longer project paths.
-const LONGEST: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 
 /// The folder that the settings name.
 ///
@@ -101,7 +101,7 @@ pub fn usual(config: &Path, project: &Path) -> Option<PathBuf> {
             std::iter::repeat_n(if c.is_ascii_alphanumeric() { c } else { '-' }, count)
         })
         .collect();
-    (name.len() <= LONGEST).then(|| config.join("projects").join(name).join("memory"))
+    (name.len() <= MAX_NAME_CHARS).then(|| config.join("projects").join(name).join("memory"))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// The longest line that is read; a longer one is refused, and nothing of it kept.
-const LONGEST: usize = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// What JSON-RPC calls a line that is no JSON.
 const PARSE_ERROR: i32 = -32700;
 /// What it calls JSON that is no message.
@@ -54,7 +54,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
                 let there = there.ok().filter(|there| !there.is_empty())?;
                 let end = memchr::memchr(b'\n', there);
                 let taken = end.map_or(there.len(), |end| end + 1);
-                self.too_long |= self.line.len() + taken > LONGEST;
+                self.too_long |= self.line.len() + taken > MAX_LINE_BYTES;
                 if self.too_long {
                     self.line.clear();
                 } else {

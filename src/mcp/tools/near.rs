@@ -9,7 +9,7 @@ use crate::mcp::outputs::NearMemory;
 use crate::memory::Listed;
 
 /// So many are shown.
-const MOST: usize = 3;
+const MAX_SHOWN: usize = 3;
 /// How near a memory must be, as a cosine: below it two texts share a subject at most.
 const NEAR: f32 = 0.55;
 /// Only so many memories are compared, those that stand last in the note: some 20 ms.
@@ -38,7 +38,7 @@ pub fn near(call: &Call<'_>, text: &str, own_line: Option<usize>) -> Vec<NearMem
         line: one.line,
         text: crate::format::invisible::strip(&head(&one_line(&one.text))).into_owned(),
     };
-    found.into_iter().take(MOST).map(|(_, one)| shown(one)).collect()
+    found.into_iter().take(MAX_SHOWN).map(|(_, one)| shown(one)).collect()
 }
 
 fn head(text: &str) -> String {

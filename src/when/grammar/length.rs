@@ -5,7 +5,7 @@ use crate::when::phrase::{Length, Phrase};
 use crate::when::term::{Term, Unit};
 
 /// The most of a unit that is taken: with it no sum overflows.
-const MOST: i32 = 99_999;
+const MAX_COUNT: i32 = 99_999;
 
 impl Grammar<'_> {
     /// A phrase that is a length of time alone.
@@ -96,7 +96,8 @@ impl Grammar<'_> {
         };
         let mut out = Vec::new();
         let one = lattice.behind(at, Term::A).map(|end| (1, end));
-        for (number, end) in lattice.numbers(at).into_iter().filter(|(number, _)| *number <= MOST).chain(one)
+        for (number, end) in
+            lattice.numbers(at).into_iter().filter(|(number, _)| *number <= MAX_COUNT).chain(one)
         {
             out.extend(units(end).map(|(unit, end)| (Length::of(number, unit), unit, end)));
         }

@@ -6,7 +6,7 @@ use crate::discord::api::message::{Attachment, Incoming};
 use crate::discord::shared::access::Standing;
 
 /// The longest that a file's own name may be, in bytes.
-const LONGEST: usize = 80;
+const MAX_NAME_BYTES: usize = 80;
 
 /// Files that Obsidian, a browser or this program would take for more than data get one more extension.
 const ACTIVE: [&str; 8] = ["md", "markdown", "canvas", "base", "html", "htm", "svg", "toml"];
@@ -60,11 +60,11 @@ fn safe(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
     let mut name: String =
         name.trim_matches(|c: char| c == '.' || c.is_whitespace()).chars().map(plain).collect();
-    if name.len() > LONGEST {
+    if name.len() > MAX_NAME_BYTES {
         // The extension stays.
         let extension = name.rfind('.').map_or(String::new(), |at| name[at..].to_owned());
         let extension = if extension.len() <= 12 { extension } else { String::new() };
-        let mut end = LONGEST - extension.len();
+        let mut end = MAX_NAME_BYTES - extension.len();
         while !name.is_char_boundary(end) {
             end -= 1;
         }
@@ -96,6 +96,6 @@ mod tests {
             assert_eq!(safe(given), wanted, "{given:?}");
         }
         let long = safe(&format!("{}.jpeg", "ä".repeat(200)));
-        assert!(long.len() <= LONGEST && long.ends_with("ä.jpeg"), "{long}");
+        assert!(long.len() <= MAX_NAME_BYTES && long.ends_with("ä.jpeg"), "{long}");
     }
 }

@@ -1,6 +1,6 @@
 //! What was edited or deleted while nobody looked: the recent history against the log.
 //!
-//! Bounded: at most the newest [`MOST`] messages of the log, none older than [`DAYS`] days. What was changed further
+//! Bounded: at most the newest [`REVIEWED_MESSAGES`] messages of the log, none older than [`DAYS`] days. What was changed further
 //! back stays as it was logged.
 
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use crate::discord::api::ApiError;
 use crate::discord::api::{history, snowflake};
 
 /// So many logged messages are compared.
-const MOST: usize = 1000;
+const REVIEWED_MESSAGES: usize = 1000;
 /// None older than so many days is.
 const DAYS: i64 = 7;
 /// So many pages are read; others' messages, which aren't logged, stand on them too.
@@ -23,7 +23,8 @@ impl Lane {
     /// Shows the edits and deletions that no event told of.
     pub(super) async fn review(&mut self) -> Result<(), LaneError> {
         let since = self.shared.clock.now().checked_sub(SignedDuration::from_hours(24 * DAYS));
-        let mut logged = self.shared.log.recent(self.id, since.map_or(0, snowflake::first_at), MOST);
+        let mut logged =
+            self.shared.log.recent(self.id, since.map_or(0, snowflake::first_at), REVIEWED_MESSAGES);
         // A question by a slash command stands in the log under the command's id: no message has it.
         logged.retain(|id| !self.is_command(*id));
         let Some(first) = logged.first().filter(|_| !self.is_blind()) else { return Ok(()) };
