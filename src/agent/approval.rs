@@ -17,6 +17,9 @@ pub struct Wanted {
     pub why: String,
     /// The pattern that "Always" adds to `[assistant] allow`; none where it is asked every time.
     pub always: Option<String>,
+    /// Whether the word holds for whoever asks exactly this again, for as long as its line stands, as a day's budget
+    /// is asked about; else a yes is used up by the one call that it is for.
+    pub lasts: bool,
 }
 
 /// What a person said.
@@ -37,7 +40,7 @@ pub enum Verdict {
 /// Whoever asks a person.
 #[async_trait]
 pub trait Approvals: Send + Sync {
-    /// Asks, and waits for the word, the end of its time or `stop`. Asked again for the same call after a restart, it
+    /// Asks, shown at `place`, and waits for the word, the end of its time or `stop`. Asked again for the same call after a restart, it
     /// goes on waiting for the same word.
     ///
     /// # Errors

@@ -96,6 +96,7 @@ impl Budget {
             hash: None,
             why: format!("{} Go on for today?", self.sentence()),
             always: None,
+            lasts: true,
         }
     }
 

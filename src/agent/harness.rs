@@ -326,7 +326,8 @@ impl Host for Watching<'_> {
             }
         } else {
             let why = format!("a tool of {} itself, outside the box", self.brain);
-            Wanted { run: format!("{} {}", call.name, call.arguments), hash: None, why, always: None }
+            let run = format!("{} {}", call.name, call.arguments);
+            Wanted { run, hash: None, why, always: None, lasts: false }
         };
         self.run.place.progress(&format!("waiting for approval of {}", call.name));
         let _paused = self.run.patience.pause();

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use jiff::Timestamp;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::approval::Verdict;
@@ -14,11 +16,14 @@ use super::tools::Caller;
 use crate::config::MEMORY;
 use crate::deliver;
 use crate::turn::journal::CallRow;
-use crate::turn::{Nowhere, TurnJournal, TurnJournalError};
+use crate::turn::{ApprovalRequest, Note, Nowhere, Place, TurnJournal, TurnJournalError};
 
 /// For so long a turn waits for a word that may be there already; then it goes on, as if it had crashed where it
 /// waits, and somebody else waits for the word. Nobody waits half an hour for an answer from memory.
 const MOMENT: Duration = Duration::from_secs(1);
+
+/// For so long, at most, a turn waits until the question is shown: its answer says that it was asked.
+const SHOWING: Duration = Duration::from_secs(10);
 
 /// What a question is told where its answer has to come from memory, since a person is asked first.
 const ASKED: &str = "I asked whether to go on for today; after a yes, ask me again.";
@@ -72,7 +77,8 @@ impl Engine {
     }
 
     /// Asks a person whether a budget may be exceeded today; the error says that it is used up. The question is the
-    /// same one all day, so a word that came while the program was away is found by the next turn.
+    /// same one all day and its word lasts, so one that came while the program was away, or wasn't kept here before a
+    /// crash, is found by the next turn.
     async fn may_go_on(&self, run: &Run<'_>, budget: &Budget) -> Result<(), String> {
         if budget.declined {
             return Err(budget.sentence());
@@ -80,23 +86,33 @@ impl Engine {
         let (caller, wanted) = (caller(budget), budget.question());
         // The question is the day's, not the turn's: whoever stops the turn has said nothing about it.
         let never = CancellationToken::new();
-        let asking = self.parts.approvals.ask(&wanted, &caller, run.place, &never);
+        let place = Showing { place: run.place, shown: Notify::new() };
+        let asking = self.parts.approvals.ask(&wanted, &caller, &place, &never);
+        let moment = async {
+            let _ = tokio::time::timeout(SHOWING, place.shown.notified()).await;
+            tokio::time::sleep(MOMENT).await;
+        };
         // At a terminal somebody sits there and is waited for; where nobody does, `Waits` is said at once.
-        let said = match self.journal().is_kept() {
-            true => tokio::time::timeout(MOMENT, asking).await,
-            false => Ok(asking.await),
+        let said = if self.journal().is_kept() {
+            tokio::select! {
+                biased;
+                said = asking => Some(said),
+                () = moment => None,
+            }
+        } else {
+            Some(asking.await)
         };
         match said {
-            Ok(Ok(Verdict::Waits)) => Err(format!("{} {ASKED}", budget.sentence())),
-            Ok(Ok(verdict)) => {
+            Some(Ok(Verdict::Waits)) => Err(format!("{} {ASKED}", budget.sentence())),
+            Some(Ok(verdict)) => {
                 self.keep(self.heard(budget, verdict));
                 if verdict == Verdict::Yes { Ok(()) } else { Err(budget.sentence()) }
             }
-            Ok(Err(problem)) => {
+            Some(Err(problem)) => {
                 tracing::warn!("nobody can be asked about a budget: {problem}");
                 Err(budget.sentence())
             }
-            Err(_) => {
+            None => {
                 self.wait_for_the_word(budget);
                 Err(format!("{} {ASKED}", budget.sentence()))
             }
@@ -159,6 +175,40 @@ impl Engine {
     /// Says, once a day for each budget, that most of it is used.
     pub(super) fn tell_budgets(&self) {
         tell(&self.parts.workspace, &self.budgets());
+    }
+}
+
+/// The place of a turn, which also tells that a question is shown there.
+struct Showing<'a> {
+    place: &'a dyn Place,
+    shown: Notify,
+}
+
+#[async_trait]
+impl Place for Showing<'_> {
+    fn note(&self, note: Note) {
+        self.place.note(note);
+    }
+
+    fn progress(&self, words: &str) {
+        self.place.progress(words);
+    }
+
+    async fn fetch(&self, link: &str, most: u64) -> Result<Vec<u8>, String> {
+        self.place.fetch(link, most).await
+    }
+
+    async fn ask_approval(&self, request: &ApprovalRequest) {
+        self.place.ask_approval(request).await;
+        self.shown.notify_one();
+    }
+
+    async fn approval_over(&self, request: &ApprovalRequest, words: &str) {
+        self.place.approval_over(request, words).await;
+    }
+
+    fn said(&self, text: &str) {
+        self.place.said(text);
     }
 }
 

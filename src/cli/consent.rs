@@ -113,6 +113,7 @@ mod tests {
             hash: None,
             why: "net\nwork".into(),
             always: Some("bash:echo *".into()),
+            lasts: false,
         };
         insta::assert_snapshot!(question(&wanted, "claude"), @r"
         claude asks whether this may run (net\nwork):

@@ -51,7 +51,8 @@ impl Room {
 }
 
 fn wanted(run: &str) -> Wanted {
-    Wanted { run: run.into(), hash: None, why: "network".into(), always: Some(format!("bash:{run}")) }
+    let always = Some(format!("bash:{run}"));
+    Wanted { run: run.into(), hash: None, why: "network".into(), always, lasts: false }
 }
 
 fn caller(number: u32) -> Caller {
@@ -149,4 +150,76 @@ async fn a_press_counts_for_the_line_that_was_shown_and_no_other() {
     let gone = approvals.answer("ap_AAAAAAAAAAAA", "0", Word::Once, Actor::Discord).await.unwrap_err();
     assert!(gone.contains("doesn't stand in `Approvals.md`"), "{gone}");
     assert!(room.lines()[0].is_open());
+}
+
+/// What another does at `point` while a thread of this name is there.
+fn meanwhile(point: &'static str, thread: &'static str, act: impl Fn() + Send + Sync + 'static) {
+    let is_meant = move || std::thread::current().name() == Some(thread);
+    fail::cfg_callback(point, move || {
+        if is_meant() {
+            act();
+        }
+    })
+    .unwrap();
+}
+
+fn runtime(thread: &str) -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name(thread)
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+async fn left(workspace: &Arc<Workspace>, run: &str) -> Result<Verdict, String> {
+    ask(&VaultApprovals::left_behind(workspace), &wanted(run), &caller(0)).await
+}
+
+#[test]
+fn what_is_asked_while_somebody_saves_the_note_or_asks_the_same_is_one_line() {
+    let room = Room::new("");
+    let (asking, other) = (runtime("asks"), runtime("another"));
+    assert_eq!(asking.block_on(left(&room.workspace, "ls")), Ok(Verdict::Waits));
+    // An editor that saves: for a moment the note is empty, and it is whole again before a line would be added.
+    let (note, whole) = (room.temp.path().join("vault/Approvals.md"), room.note());
+    room.change(|_| String::new());
+    meanwhile("approval::before-line", "asks", move || std::fs::write(&note, &whole).unwrap());
+    assert_eq!(asking.block_on(left(&room.workspace, "ls")), Ok(Verdict::Waits));
+    assert_eq!(room.lines().len(), 1, "{}", room.note());
+    // Two turns that ask the same at once.
+    let workspace = Arc::clone(&room.workspace);
+    let handle = other.handle().clone();
+    meanwhile("approval::before-line", "asks", move || {
+        assert_eq!(handle.block_on(left(&workspace, "date")), Ok(Verdict::Waits));
+    });
+    assert_eq!(asking.block_on(left(&room.workspace, "date")), Ok(Verdict::Waits));
+    fail::remove("approval::before-line");
+    assert_eq!(room.lines().len(), 2, "{}", room.note());
+}
+
+#[tokio::test]
+async fn a_word_that_lasts_is_asked_for_once_and_heard_by_all_who_wait() {
+    for (mark, verdict, state) in
+        [("- [x]", Verdict::Yes, State::Used), ("- [-]", Verdict::No, State::Declined)]
+    {
+        let room = Room::new("");
+        let approvals = VaultApprovals::new(&room.workspace);
+        let day = Wanted { always: None, lasts: true, ..wanted("go on today") };
+        let said = async {
+            while room.lines().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            room.change(|note| note.replace("- [ ]", mark));
+            approvals.look_again();
+        };
+        let (day_caller, other) = (caller(0), Caller { brain: "other".into(), ..caller(0) });
+        let (one, two) = (ask(&approvals, &day, &day_caller), ask(&approvals, &day, &other));
+        assert_eq!(tokio::join!(one, two, said), (Ok(verdict), Ok(verdict), ()));
+        // Started anew, with nothing known but the note.
+        let anew = VaultApprovals::new(&room.workspace);
+        assert_eq!(ask(&anew, &day, &day_caller).await, Ok(verdict));
+        let states: Vec<_> = room.lines().iter().map(|line| line.state).collect();
+        assert_eq!(states, [Some(state)], "{}", room.note());
+    }
 }

@@ -66,7 +66,7 @@ impl Toolbox for Guarded {
             return Leave::Free;
         }
         let (hash, always) = (self.hash.lock().unwrap().clone(), Some(doing.always()));
-        Leave::Ask(Wanted { run: command.clone(), hash, why: "network".into(), always })
+        Leave::Ask(Wanted { run: command.clone(), hash, why: "network".into(), always, lasts: false })
     }
 
     fn untrusted(&self, tool: &str) -> bool {
@@ -94,7 +94,7 @@ fn note(rig: &Rig) -> String {
     std::fs::read_to_string(rig.vault().join("Approvals.md")).unwrap_or_default()
 }
 
-fn lines(rig: &Rig) -> Vec<Approval> {
+pub(super) fn lines(rig: &Rig) -> Vec<Approval> {
     approval::parse(note(rig).as_bytes()).lines.into_iter().map(|line| line.approval).collect()
 }
 
@@ -103,7 +103,7 @@ fn open(rig: &Rig) -> Vec<Approval> {
 }
 
 /// The questions in the channel, as messages.
-fn questions(rig: &Rig) -> Vec<Value> {
+pub(super) fn questions(rig: &Rig) -> Vec<Value> {
     let mut messages = rig.fake.messages(CHANNEL);
     messages.retain(|m| {
         m["components"][0]["components"][0]["custom_id"].as_str().is_some_and(|id| id.contains(":ap_"))
@@ -112,7 +112,7 @@ fn questions(rig: &Rig) -> Vec<Value> {
 }
 
 /// Waits for the question number so many, from 1; its message.
-async fn asked(rig: &Rig, count: usize) -> Value {
+pub(super) async fn asked(rig: &Rig, count: usize) -> Value {
     rig.wait(&format!("question {count}"), || questions(rig).len() >= count).await;
     questions(rig).remove(count - 1)
 }
@@ -124,7 +124,7 @@ fn button(message: &Value, label: &str) -> (u64, String) {
     (message["id"].as_str().unwrap().parse().unwrap(), id)
 }
 
-async fn push(rig: &Rig, user: u64, message: &Value, label: &str) -> String {
+pub(super) async fn push(rig: &Rig, user: u64, message: &Value, label: &str) -> String {
     let (id, custom_id) = button(message, label);
     rig.fake.reply(press(user, id, &custom_id)).await
 }

@@ -17,6 +17,7 @@ mod stand_in;
 
 mod absence;
 mod approvals;
+mod budget_killed;
 mod commanding;
 mod conversation;
 mod daemon;

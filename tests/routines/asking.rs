@@ -35,7 +35,7 @@ impl Toolbox for Outside {
     }
     fn leave(&self, _: &ToolCall, _: &Caller) -> Leave {
         let run = "curl https://example.org".to_owned();
-        Leave::Ask(Wanted { run, hash: None, why: "network".into(), always: None })
+        Leave::Ask(Wanted { run, hash: None, why: "network".into(), always: None, lasts: false })
     }
     async fn call(&self, _: &ToolCall, _: &Caller, _: &CancellationToken) -> ToolEnd {
         ToolEnd { text: "the page".into(), is_error: false, ms: 0 }

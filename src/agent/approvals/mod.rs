@@ -4,8 +4,10 @@
 //! tick, the minus or the deletion, for the end of the time, for `stop`. It wakes where it is told that the note
 //! changed ([`VaultApprovals::look_again`]) and where the time is up; nothing polls. A line is bound to its turn, the
 //! call's number, the text and the hash of the files, and is used once: what was ticked is marked `state=used` before
-//! the call may run. After a restart the same call finds its line and goes on waiting. A press on a button
-//! ([`VaultApprovals::answer`]) writes the person's word into the line, and nothing else counts.
+//! the call may run. A word that lasts ([`Wanted::lasts`]) is not used up: whoever asks the same finds it in its line,
+//! so that a crash between the line and what is made of it asks nobody twice. After a restart the same call finds its
+//! line and goes on waiting. A press on a button ([`VaultApprovals::answer`]) writes the person's word into the line,
+//! and nothing else counts.
 
 mod note;
 
@@ -24,7 +26,7 @@ use crate::format::approval::{self, Approval, Mark, State};
 use crate::turn::{ApprovalRequest, Place};
 use crate::vault::{Actor, NotePath, Plan, Why};
 use crate::workspace::Workspace;
-use note::{Found, Note};
+use note::{Asked, Found, Note};
 
 /// Characters that a person can be expected to read before a yes.
 const MOST_CHARS: usize = 8_000;
@@ -162,7 +164,7 @@ impl VaultApprovals {
     }
 
     /// Waits until it is over.
-    async fn wait(&self, asked: &Approval, news: &mut watch::Receiver<u64>) -> Result<State, String> {
+    async fn wait(&self, asked: &Asked, news: &mut watch::Receiver<u64>) -> Result<State, String> {
         let clock = Arc::clone(&self.workspace().clock);
         loop {
             news.borrow_and_update();
@@ -170,7 +172,7 @@ impl VaultApprovals {
             if let Found::Over(state) = self.in_note(move |note| note.look(&looked, now)).await? {
                 return Ok(state);
             }
-            let left = Duration::try_from(now.duration_until(asked.until)).unwrap_or(Duration::ZERO);
+            let left = Duration::try_from(now.duration_until(asked.line.until)).unwrap_or(Duration::ZERO);
             tokio::select! {
                 changed = news.changed() => changed.map_err(|_| "the program is stopping".to_owned())?,
                 () = tokio::time::sleep(clock.sleep(left)) => {}
@@ -197,19 +199,20 @@ impl Approvals for VaultApprovals {
         let turn =
             if self.waits { format!("{}/{}", caller.turn, caller.number) } else { NOBODYS_TURN.to_owned() };
         let (put, brain, now) = (wanted.clone(), caller.brain.clone(), workspace.clock.now());
-        let asked = self.in_note(move |note| note.put(&put, &brain, &turn, now)).await?;
+        let line = self.in_note(move |note| note.put(&put, &brain, &turn, now)).await?;
+        let (over, request) = (line.state, request(&line));
+        let asked = Asked { line, lasts: wanted.lasts };
         fail::fail_point!("approval::after-line");
         if !self.waits {
             let looked = asked.clone();
             return Ok(match self.in_note(move |note| note.look(&looked, now)).await? {
                 Found::Waiting => {
-                    place.ask_approval(&request(&asked)).await;
+                    place.ask_approval(&request).await;
                     Verdict::Waits
                 }
                 Found::Over(state) => verdict(state),
             });
         }
-        let request = request(&asked);
         let shown = async {
             place.ask_approval(&request).await;
             std::future::pending::<()>().await;
@@ -218,7 +221,8 @@ impl Approvals for VaultApprovals {
             biased;
             () = stop.cancelled() => None,
             state = self.wait(&asked, &mut news) => Some(state?),
-            () = shown => None,
+            // A word that stands already needs no question.
+            () = shown, if over.is_none() => None,
         };
         let state = match state {
             Some(state) => state,

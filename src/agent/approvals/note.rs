@@ -31,6 +31,15 @@ pub(super) struct Note {
     pub path: NotePath,
 }
 
+/// A question that stands in the note.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    /// Its line.
+    pub line: Approval,
+    /// As [`Wanted::lasts`].
+    pub lasts: bool,
+}
+
 /// What a look at the note found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
@@ -49,7 +58,8 @@ impl Note {
         }
     }
 
-    /// The open line for exactly this question, which is added where there is none. It is on disk when this returns.
+    /// The line for exactly this question, which is added where there is none. It is on disk when this returns. The
+    /// line waits for a word, or holds one that lasts.
     pub fn put(&self, wanted: &Wanted, brain: &str, turn: &str, now: Timestamp) -> Result<Approval, String> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| format!("no random numbers for an id: {error}"))?;
@@ -66,22 +76,19 @@ impl Note {
             state: None,
             block_id: None,
         };
-        let is_it = |line: &&ApprovalLine| {
-            let known = &line.approval;
-            let same = Approval {
-                id: known.id.clone(),
-                until: known.until,
-                brain: known.brain.clone(),
-                ..new.clone()
-            };
-            known.is_open() && known.asks_as(&same)
-        };
-        let known = approval::parse(&self.read()?);
-        if let Some(line) = known.lines.iter().find(is_it) {
-            return Ok(line.approval.clone());
+        let stands = |bytes: &[u8]| standing(bytes, &new, wanted.lasts);
+        if let Some(line) = stands(&self.read()?) {
+            return Ok(line);
         }
+        fail::fail_point!("approval::before-line");
+        let mut known = None;
         let why = Why::new(Actor::Assistant, "asked for approval").trailer("Approval", &new.id);
         let report = self.edit(&why, |bytes| {
+            // Whoever was just saving the note has done so by now, and somebody else may have asked the same.
+            known = stands(bytes);
+            if known.is_some() {
+                return Vec::new();
+            }
             let mut operations = tidy(bytes, now, None);
             let line = format!("{}\n", new.to_line());
             let text = if bytes.is_empty() { format!("{HEADER}\n{line}") } else { line };
@@ -94,8 +101,10 @@ impl Note {
             operations.push(Operation::Append { text });
             operations
         })?;
-        let stands = approval::parse(&report.after).lines.iter().any(|line| line.approval.id == new.id);
-        if !stands {
+        if let Some(line) = known {
+            return Ok(line);
+        }
+        if !approval::parse(&report.after).lines.iter().any(|line| line.approval.id == new.id) {
             let path = &self.path;
             return Err(format!(
                 "a line at the end of `{path}` would stand in code or a comment: close it first"
@@ -105,7 +114,7 @@ impl Note {
     }
 
     /// What a person said by now. What is over is so in the note, too, when this returns.
-    pub fn look(&self, asked: &Approval, now: Timestamp) -> Result<Found, String> {
+    pub fn look(&self, asked: &Asked, now: Timestamp) -> Result<Found, String> {
         if judge(&self.read()?, asked, now).0 == Found::Waiting {
             return Ok(Found::Waiting);
         }
@@ -113,12 +122,13 @@ impl Note {
     }
 
     /// Ends a question that needs no answer any more.
-    pub fn stop(&self, asked: &Approval, now: Timestamp) -> Result<Found, String> {
+    pub fn stop(&self, asked: &Asked, now: Timestamp) -> Result<Found, String> {
         self.end(asked, now, Some(State::Stopped))
     }
 
-    fn end(&self, asked: &Approval, now: Timestamp, otherwise: Option<State>) -> Result<Found, String> {
-        let why = Why::new(Actor::Assistant, "approval settled").trailer("Approval", &asked.id);
+    fn end(&self, asked: &Asked, now: Timestamp, otherwise: Option<State>) -> Result<Found, String> {
+        let id = &asked.line.id;
+        let why = Why::new(Actor::Assistant, "approval settled").trailer("Approval", id);
         let mut found = Found::Waiting;
         let mut writes = false;
         let report = self.edit(&why, |bytes| {
@@ -137,14 +147,14 @@ impl Note {
                 })
                 .collect();
             writes = !operations.is_empty();
-            operations.extend(tidy(bytes, now, Some(&asked.id)));
+            operations.extend(tidy(bytes, now, Some(id)));
             operations
         })?;
-        // An approval counts only where it is used up in the note.
+        // An approval counts only where it is used up in the note; one that lasts, whoever wrote that.
         let is_used =
-            |line: &ApprovalLine| line.approval.id == asked.id && line.approval.state == Some(State::Used);
+            |line: &ApprovalLine| line.approval.id == *id && line.approval.state == Some(State::Used);
         if found == Found::Over(State::Used)
-            && !(writes && approval::parse(&report.after).lines.iter().any(is_used))
+            && !((writes || asked.lasts) && approval::parse(&report.after).lines.iter().any(is_used))
         {
             return Ok(Found::Over(State::Changed));
         }
@@ -181,8 +191,21 @@ impl Note {
     }
 }
 
+/// The line of a note for exactly this question, by whichever brain: one that waits, or holds a word that lasts.
+fn standing(bytes: &[u8], new: &Approval, lasts: bool) -> Option<Approval> {
+    let is_it = |known: &Approval| {
+        let (id, brain) = (known.id.clone(), known.brain.clone());
+        let same = Approval { id, brain, until: known.until, ..new.clone() };
+        let holds = matches!(known.state, Some(State::Used | State::Declined)) && lasts;
+        (known.is_open() || holds) && known.asks_as(&same)
+    };
+    let lines = approval::parse(bytes).lines.into_iter().map(|line| line.approval).filter(is_it);
+    lines.min_by_key(Approval::is_open)
+}
+
 /// What the note says of a question, with the lines that carry its id.
-fn judge(bytes: &[u8], asked: &Approval, now: Timestamp) -> (Found, Vec<ApprovalLine>) {
+fn judge(bytes: &[u8], asked: &Asked, now: Timestamp) -> (Found, Vec<ApprovalLine>) {
+    let Asked { line: asked, lasts } = asked;
     let expired = asked.until <= now;
     let waiting = if expired { Found::Over(State::Expired) } else { Found::Waiting };
     let named = memchr::memmem::find(bytes, asked.id.as_bytes()).is_some();
@@ -193,11 +216,11 @@ fn judge(bytes: &[u8], asked: &Approval, now: Timestamp) -> (Found, Vec<Approval
     }
     let mut lines = approval::parse(bytes).lines;
     lines.retain(|line| line.approval.id == asked.id);
-    let over = lines.iter().find_map(|line| line.approval.state);
+    let over = lines.iter().find_map(|line| Some((line.approval.state?, line.approval.asks_as(asked))));
     let says = |mark: Mark| lines.iter().find(|line| line.approval.mark == mark);
-    let found = if let Some(state) = over {
-        // Whoever ended it used it up.
-        Found::Over(if state == State::Used { State::Changed } else { state })
+    let found = if let Some((state, same)) = over {
+        // Whoever ended it used it up, unless it lasts.
+        Found::Over(if state == State::Used && !(*lasts && same) { State::Changed } else { state })
     } else if says(Mark::Declined).is_some() {
         Found::Over(State::Declined)
     } else if expired {
@@ -246,7 +269,11 @@ mod tests {
     }
 
     fn found(note: &str, now: &str) -> Found {
-        judge(note.as_bytes(), &asked(), now.parse().unwrap()).0
+        found_by(note, now, false)
+    }
+
+    fn found_by(note: &str, now: &str, lasts: bool) -> Found {
+        judge(note.as_bytes(), &Asked { line: asked(), lasts }, now.parse().unwrap()).0
     }
 
     #[test]
@@ -276,6 +303,27 @@ mod tests {
             assert_eq!(found(&note, before), in_time, "{note}");
             assert_eq!(found(&note, after), Over(late), "{note}");
         }
+    }
+
+    #[test]
+    fn a_word_that_lasts_is_found_by_whoever_asks_the_same() {
+        let (line, now) = (asked().to_line(), "2026-12-01T09:45:00Z");
+        let yes = line.replace("[ ]", "[x]") + " state=used";
+        let no = line.replace("[ ]", "[-]") + " state=declined";
+        assert_eq!(found_by(&yes, now, true), Found::Over(State::Used));
+        assert_eq!(found_by(&yes.replace("\"ls\"", "\"rm\""), now, true), Found::Over(State::Changed));
+        assert_eq!(found_by(&no, now, true), Found::Over(State::Declined));
+        assert_eq!(found_by(&(line.clone() + " state=expired"), now, true), Found::Over(State::Expired));
+        let new = Approval { id: "ap_AAAAAAAAAAAA".into(), brain: "other".into(), ..asked() };
+        let stands = |note: &str, lasts| standing(note.as_bytes(), &new, lasts).map(|known| known.state);
+        for (over, state) in [(&yes, State::Used), (&no, State::Declined)] {
+            assert_eq!(stands(over, true), Some(Some(state)));
+            assert_eq!(stands(over, false), None, "it is used up");
+            assert_eq!(stands(&format!("{line}\n{over}\n"), true), Some(Some(state)));
+            assert_eq!(stands(&format!("{line}\n{over}\n"), false), Some(None));
+        }
+        assert_eq!(stands(&(line.clone() + " state=expired"), true), None, "that is no word");
+        assert_eq!(stands(&yes.replace("\"ls\"", "\"rm\""), true), None);
     }
 
     #[test]

@@ -139,7 +139,7 @@ impl BashTool {
             }
             None => return None,
         };
-        Some(Wanted { run, hash, why: why.join(", "), always })
+        Some(Wanted { run, hash, why: why.join(", "), always, lasts: false })
     }
 
     async fn run(

@@ -229,6 +229,7 @@ impl Toolbox for Servers {
             hash: None,
             why: format!("the tool {tool} of the MCP server {}{after}", server.name),
             always: (!tainted).then(|| doing.always()),
+            lasts: false,
         })
     }
 

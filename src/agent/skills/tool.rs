@@ -75,6 +75,7 @@ pub(crate) fn wanted(loaded: &Loaded) -> Wanted {
         hash: Some(loaded.hash.clone()),
         why: format!("the skill `{}` came from elsewhere, or was changed", loaded.skill.name),
         always: Some(doing.always()),
+        lasts: false,
     }
 }
 

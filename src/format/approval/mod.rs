@@ -98,9 +98,9 @@ impl Approval {
         self.state.is_none()
     }
 
-    /// Whether it asks the same as another, whatever their boxes say.
+    /// Whether it asks the same as another, whatever their boxes say and however they ended.
     pub fn asks_as(&self, other: &Self) -> bool {
-        let neutral = |one: &Self| Self { mark: Mark::Open, block_id: None, ..one.clone() };
+        let neutral = |one: &Self| Self { mark: Mark::Open, state: None, block_id: None, ..one.clone() };
         neutral(self) == neutral(other)
     }
 
