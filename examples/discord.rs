@@ -19,9 +19,7 @@ use rig::{ALICE, CHANNEL, MALLORY, Rig, slash};
 use vault_agent::clock::ManualClock;
 use vault_agent::deliver::pass::{PassContext, pass};
 use vault_agent::deliver::{Journal, Memory, Mode, Outlets, PassSettings, Telling};
-use vault_agent::discord::log::{Surface, entries};
-use vault_agent::discord::message::Incoming;
-use vault_agent::discord::{BotNotifier, Logbook, Owners};
+use vault_agent::discord::{BotNotifier, Incoming, Logbook, Owners, Surface, entries, snowflake};
 use vault_agent::schedule::{DigestRule, Zone};
 use vault_agent::vault::{EditOptions, Editor, NotePath, Vault};
 
@@ -116,7 +114,7 @@ fn log() {
     let editor = Arc::new(Editor::new(vault, temp.path(), clock.clone(), EditOptions::default()));
     let book = Logbook::new(editor, "logs", clock);
     book.open(Surface::Channel, 1, None, |_| false).unwrap();
-    let base = vault_agent::discord::snowflake::first_at(Timestamp::now());
+    let base = snowflake::first_at(Timestamp::now());
     let mut spent: Vec<Duration> = vec![];
     for n in 0..10_000u64 {
         let value = serde_json::json!({ "id": (base + n).to_string(), "channel_id": "1", "content": "a message of usual length, as people write them",

@@ -24,8 +24,10 @@ mod log;
 mod notify;
 mod shared;
 
+pub use self::api::message::Incoming;
+pub use self::api::snowflake;
 pub use self::api::{Api, DiscordError, GatewayStatus, examine};
 pub use self::bot::{Parts, run};
-pub use self::log::Logbook;
+pub use self::log::logbook::{Logbook, Surface, entries};
 pub use self::notify::{BotNotifier, WebhookNotifier, newcomer, notifier, setup, webhook};
 pub use self::shared::{Desk, Outside, Owners, Pace, Turnstile, access};

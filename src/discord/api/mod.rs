@@ -12,9 +12,9 @@ pub(super) mod examine;
 mod gateway;
 pub(super) mod history;
 mod http;
-pub(super) mod message;
+pub mod message;
 mod permissions;
-pub(super) mod snowflake;
+pub mod snowflake;
 mod typing;
 
 pub(super) use error::ApiError;

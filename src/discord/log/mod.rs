@@ -4,7 +4,5 @@
 //! - [`logbook`]: the files, their windows, and what is appended;
 //! - [`shown`]: what a log shows of each message by now.
 
-pub(super) mod logbook;
+pub mod logbook;
 mod shown;
-
-pub use logbook::Logbook;
