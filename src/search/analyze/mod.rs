@@ -3,7 +3,7 @@
 //! Two analyzers stand here. [`text`] gives the terms that the index stores and a typed query is looked up by: folded
 //! forms, with English stems beside them. [`stems`] gives those that ranking counts: stemmed, without function words, and with the
 //! [`stems::Shape`] of what is said. `authors` knows the names of who speaks, `function_words` the words that tell a
-//! language, `pieces` what two forms of a word share, `glob` patterns of paths.
+//! language, `pieces` what two forms of a word share, `references` text without links to blocks, `glob` patterns of paths.
 
 pub mod text;
 
@@ -13,3 +13,4 @@ pub(in crate::search) mod authors;
 pub(in crate::search) mod function_words;
 pub(in crate::search) mod glob;
 pub(in crate::search) mod pieces;
+pub(in crate::search) mod references;

@@ -10,6 +10,8 @@ use std::collections::{HashMap, HashSet};
 use crate::embed::retry::{self, Backoff};
 use crate::embed::{EmbedError, Embedder, Purpose};
 use crate::search::Role;
+use crate::search::analyze::authors::{names_of, without_names};
+use crate::search::analyze::references::without_references;
 use crate::search::analyze::stems::Shape;
 use crate::search::recall::{Recall, RecallError};
 use crate::search::store::corpus::vectors;
@@ -168,8 +170,7 @@ impl Recall {
                     .iter()
                     .filter_map(|stored| stored.block.author.as_deref().map(str::to_owned))
                     .collect();
-                let names =
-                    crate::search::store::corpus::blocks::names_of(authors.iter().map(String::as_str));
+                let names = names_of(authors.iter().map(String::as_str));
                 let blocks: Vec<_> = blocks
                     .into_iter()
                     .filter(|stored| {
@@ -178,10 +179,8 @@ impl Recall {
                     .map(|stored| stored.at)
                     .collect();
                 for at in blocks {
-                    out.push(
-                        crate::search::store::corpus::blocks::without_names(&snapshot.text(at)?, &names)
-                            .into_owned(),
-                    );
+                    let text = snapshot.text(at)?;
+                    out.push(without_names(&without_references(&text), &names).into_owned());
                 }
                 at = wanted.iter().rposition(|(_, other, _)| other == path).map_or(at + 1, |last| last + 1);
             }

@@ -25,4 +25,4 @@ pub(in crate::search) mod lock;
 
 /// The version of everything that an index's content depends on: blocks, terms, tables. Another version
 /// is rebuilt without a question.
-pub const SCHEMA: &str = concat!("vault-agent index 7, ", env!("CARGO_PKG_VERSION"));
+pub const SCHEMA: &str = concat!("vault-agent index 8, ", env!("CARGO_PKG_VERSION"));

@@ -21,6 +21,7 @@ use crate::search::Role;
 use crate::search::analyze::authors::Authors;
 pub use crate::search::analyze::authors::{names_of, without_names};
 use crate::search::analyze::pieces::signature;
+use crate::search::analyze::references::without_references;
 use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::code::{Code, Sums};
 use crate::search::store::corpus::layer;
@@ -369,7 +370,8 @@ impl Corpus {
     fn push(&mut self, file: u32, opens: bool, passage: &Passage<'_>, names: &[String]) -> Meta {
         let slot = u32::try_from(self.tail.len()).unwrap_or(u32::MAX);
         // The speaker's name belongs to what a turn says, the headings to what a paragraph says.
-        let texts = [passage.author.unwrap_or(""), passage.text];
+        let said = without_references(passage.text);
+        let texts = [passage.author.unwrap_or(""), &said];
         let terms = self.words.find(passage.head, texts, &mut self.tail);
         let length = terms.len();
         terms.sort_unstable();
@@ -379,14 +381,14 @@ impl Corpus {
         let author = passage.author.map_or(NOBODY, |name| self.authors.of(name));
         let mut shape = Shape::default();
         if passage.is_turn {
-            shape = Shape::of(passage.text, |word| names.iter().any(|name| name == word));
+            shape = Shape::of(&said, |word| names.iter().any(|name| name == word));
             shape.0 |= Shape::TURN | if opens { Shape::OPENING } else { 0 };
         }
         if passage.role == Some(Role::Tool) {
             shape.0 |= Shape::TOOL;
         }
         shape.0 |= code(passage.role) << ROLE_BITS;
-        let embedded = without_names(passage.text, names);
+        let embedded = without_names(&said, names);
         let hash = hash(&embedded);
         let row = if matches!(self.table, Fixed::Off) || passage.role == Some(Role::Tool) {
             NO_ROW
