@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::coming::{Coming, coming, next_lines};
-use super::ui::printable;
 use super::when::{self, retold, told};
 use super::{CommandError, CommandResult, Context, Status};
 use crate::config::{DISCORD_TOKEN_VARIABLE, MEMORY};
@@ -102,7 +101,8 @@ impl Server {
             None => "not used yet".to_owned(),
             Some(true) => format!("answered {}", when(self.seen.last_ok)),
             Some(false) => {
-                let why = printable(self.seen.last_error.as_deref().unwrap_or("it is not known why"));
+                let why =
+                    super::ui::printable(self.seen.last_error.as_deref().unwrap_or("it is not known why"));
                 format!("failed {}: {why}", when(self.seen.failed))
             }
         }

@@ -7,7 +7,7 @@ use crate::search::read::block;
 /// What is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// As a person typed it; see [`syntax`].
+    /// As a person typed it; see [`crate::search::query::syntax`].
     pub text: String,
     /// Only there: a folder or file, `logs`, `memory`, `daily`, `channel:ID` or `thread:ID`.
     pub scope: Option<String>,
@@ -61,10 +61,10 @@ pub struct Reranked {
     pub hits: usize,
 }
 
-/// A [`Kind`] by its name: `turn`, `memory`, …
+/// A [`crate::search::Kind`] by its name: `turn`, `memory`, …
 pub type KindName = &'static str;
 
-/// A [`Role`] by its name: `user`, `agent` or `tool`.
+/// A [`crate::search::Role`] by its name: `user`, `agent` or `tool`.
 pub type RoleName = &'static str;
 
 /// A found block.
@@ -76,7 +76,7 @@ pub struct Hit {
     pub line: u32,
     /// Last line, inclusive.
     pub end_line: u32,
-    /// What it is: see [`Kind`].
+    /// What it is: see [`crate::search::Kind`].
     #[serde(deserialize_with = "block::kind_name")]
     pub kind: KindName,
     /// The headings above it, joined by ` > `.

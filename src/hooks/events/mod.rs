@@ -13,6 +13,7 @@ pub(super) mod end;
 mod injection;
 #[cfg(feature = "index")]
 pub(super) mod prompt;
+#[cfg_attr(not(feature = "index"), allow(dead_code, reason = "without an index no memory is given"))]
 mod session;
 #[cfg(feature = "index")]
 pub(super) mod start;

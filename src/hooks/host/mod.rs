@@ -15,7 +15,9 @@ pub mod tool;
 mod transcript;
 
 pub use event::Event;
-pub(super) use output::{Answer, HOST_LIMIT, units};
+pub(super) use output::Answer;
+#[cfg(feature = "index")]
+pub(super) use output::{HOST_LIMIT, units};
 #[cfg(test)]
 pub(super) use transcript::parse;
 pub(super) use transcript::{Call, Transcript, Turn, read_head, read_tail};

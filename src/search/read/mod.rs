@@ -1,4 +1,4 @@
-//! From a file's bytes to a [`note::Note`] of [`block::Block`]s. Pure: whoever reads the file brings the bytes.
+//! From a file's bytes to a note of [`block::Block`]s. Pure: whoever reads the file brings the bytes.
 //!
 //! - [`decode`]: bytes to text; [`note`]: which reader a file gets; [`markdown`] the reader of Markdown, with
 //!   `frontmatter`, `comment` and `inline` for what stands in it.
