@@ -40,8 +40,8 @@ pub enum Verdict {
 /// Whoever asks a person.
 #[async_trait]
 pub trait Approvals: Send + Sync {
-    /// Asks, shown at `place`, and waits for the word, the end of its time or `stop`. Asked again for the same call after a restart, it
-    /// goes on waiting for the same word.
+    /// Asks, shown at `place`, and waits for the word, the end of its time or `stop`. Asked again for the same call
+    /// after a restart, it goes on waiting for the same word.
     ///
     /// # Errors
     /// A sentence on why it can't be asked.

@@ -5,7 +5,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard};
 use std::time::Duration;
@@ -215,10 +215,7 @@ impl Recall {
     /// # Errors
     /// As [`Index::open`].
     pub fn of(workspace: &Workspace) -> Result<Self, RecallError> {
-        let cache: &Path = &workspace.dirs.cache;
-        let index =
-            Index::of(workspace.vault.clone(), &workspace.settings, cache, Arc::clone(&workspace.clock))?;
-        Ok(Self::new(Arc::new(index), &workspace.settings, Arc::clone(&workspace.clock)))
+        Ok(Self::new(Arc::new(workspace.index()?), &workspace.settings, Arc::clone(&workspace.clock)))
     }
 
     /// The index beneath.

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use crate::search::analyze::authors::without_names;
+
 /// What marks a reference to a block: `note#^id`, in brackets or not.
 const MARK: &str = "#^";
 
@@ -23,6 +25,15 @@ pub(in crate::search) fn without_references(text: &str) -> Cow<'_, str> {
         }
     }
     if kept { out.into() } else { text.into() }
+}
+
+/// What of a block's text a model embeds: neither references nor the words in `names`. Vectors are kept by its hash, so
+/// whoever embeds or looks one up asks here.
+pub(in crate::search) fn embedded<'t>(text: &'t str, names: &[String]) -> Cow<'t, str> {
+    match without_references(text) {
+        Cow::Borrowed(text) => without_names(text, names),
+        Cow::Owned(text) => without_names(&text, names).into_owned().into(),
+    }
 }
 
 #[cfg(test)]

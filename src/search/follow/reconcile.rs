@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 use crate::embed::retry::{self, Backoff};
 use crate::embed::{EmbedError, Embedder, Purpose};
 use crate::search::Role;
-use crate::search::analyze::authors::{names_of, without_names};
-use crate::search::analyze::references::without_references;
+use crate::search::analyze::authors::names_of;
+use crate::search::analyze::references::embedded;
 use crate::search::analyze::stems::Shape;
 use crate::search::recall::{Recall, RecallError};
 use crate::search::store::corpus::vectors;
@@ -179,8 +179,7 @@ impl Recall {
                     .map(|stored| stored.at)
                     .collect();
                 for at in blocks {
-                    let text = snapshot.text(at)?;
-                    out.push(without_names(&without_references(&text), &names).into_owned());
+                    out.push(embedded(&snapshot.text(at)?, &names).into_owned());
                 }
                 at = wanted.iter().rposition(|(_, other, _)| other == path).map_or(at + 1, |last| last + 1);
             }

@@ -198,8 +198,14 @@ impl Recall {
         let sought = sought(scope, &question, &notes::WEIGHTS, candidates.has_turns);
         let mut best = self.told(state, candidates, &question, &asked, &sought, most);
         let slots: Vec<u32> = best.iter().map(|ranked| ranked.slot).collect();
-        let probe = self.builtin_probe(&question.text, state, candidates);
-        let vectors = probe.as_ref().map(|probe| Vectors { matrix: None, probe });
+        let made;
+        let builtin = if asked.is_builtin {
+            asked.probe.as_ref().filter(|_| self.table.is_builtin())
+        } else {
+            made = self.builtin_probe(&question.text, state, candidates);
+            made.as_ref()
+        };
+        let vectors = builtin.map(|probe| Vectors { matrix: None, probe });
         let measures = sure::measures(scope, &sought, vectors, &slots);
         for (ranked, measures) in best.iter_mut().zip(&measures) {
             ranked.sure = sure::as_built(measures);

@@ -21,7 +21,7 @@ use crate::search::Role;
 use crate::search::analyze::authors::Authors;
 pub use crate::search::analyze::authors::{names_of, without_names};
 use crate::search::analyze::pieces::signature;
-use crate::search::analyze::references::without_references;
+use crate::search::analyze::references::{embedded, without_references};
 use crate::search::analyze::stems::Shape;
 use crate::search::store::corpus::code::{Code, Sums};
 use crate::search::store::corpus::layer;
@@ -388,7 +388,7 @@ impl Corpus {
             shape.0 |= Shape::TOOL;
         }
         shape.0 |= code(passage.role) << ROLE_BITS;
-        let embedded = without_names(&said, names);
+        let embedded = embedded(passage.text, names);
         let hash = hash(&embedded);
         let row = if matches!(self.table, Fixed::Off) || passage.role == Some(Role::Tool) {
             NO_ROW
