@@ -64,17 +64,7 @@ mod tests {
             reminders: "Reminders.md".to_owned(),
             commitments: "COMMITMENTS.md".to_owned(),
         };
-        let link = links.of(&Outgoing {
-            reply_to: None,
-            key: String::new(),
-            nonce: String::new(),
-            chunk: 0,
-            chunks: 1,
-            kind,
-            text: String::new(),
-            scope: None,
-            facts,
-        });
+        let link = links.of(&Outgoing { facts, ..Outgoing::whole(kind, "", "") });
         link.map(|link| link.rsplit_once("file=").unwrap().1.to_owned())
     }
 

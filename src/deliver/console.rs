@@ -196,17 +196,7 @@ mod tests {
         let tz = TimeZone::get("Europe/Berlin").unwrap();
         let console = Console::new(Box::new(buffer.clone()), json, tz);
         let kind = if facts.is_empty() { MessageKind::Confirmation } else { MessageKind::Digest };
-        let message = Outgoing {
-            reply_to: None,
-            key: String::new(),
-            nonce: String::new(),
-            chunk: 0,
-            chunks: 1,
-            kind,
-            text: text.to_owned(),
-            scope: None,
-            facts,
-        };
+        let message = Outgoing { facts, ..Outgoing::whole(kind, "", text) };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         assert_eq!(runtime.block_on(console.send(&message)), SendOutcome::Sent { message_id: None });
         String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap()

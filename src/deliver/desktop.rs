@@ -152,17 +152,7 @@ mod tests {
 
     #[test]
     fn a_body_is_escaped_and_without_its_opening_word() {
-        let message = Outgoing {
-            reply_to: None,
-            key: String::new(),
-            nonce: String::new(),
-            chunk: 0,
-            chunks: 1,
-            kind: MessageKind::Reminder,
-            text: "Reminder: a < b & c".to_owned(),
-            scope: None,
-            facts: Vec::new(),
-        };
+        let message = Outgoing::whole(MessageKind::Reminder, "", "Reminder: a < b & c");
         assert_eq!(compose::title(&message), "Reminder");
         if !cfg!(target_os = "macos") {
             assert_eq!(body(&message), "a &lt; b &amp; c");

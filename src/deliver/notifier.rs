@@ -62,6 +62,24 @@ pub struct Outgoing {
     pub reply_to: Option<u64>,
 }
 
+impl Outgoing {
+    /// A notification of one chunk, to the notifier's own default place.
+    pub fn whole(kind: MessageKind, key: impl Into<String>, text: impl Into<String>) -> Self {
+        let key = key.into();
+        Self {
+            nonce: nonce(kind, &key, 0, 0),
+            key,
+            chunk: 0,
+            chunks: 1,
+            kind,
+            text: text.into(),
+            scope: None,
+            facts: Vec::new(),
+            reply_to: None,
+        }
+    }
+}
+
 /// What a message is about. A failure notice and the notification itself are different kinds, so
 /// that their nonces never coincide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::config::{self, NotifyKind};
 #[cfg(any(feature = "push", feature = "email"))]
 use crate::deliver::{Links, Telling};
-use crate::deliver::{MessageKind, Notifier, Outgoing, SendOutcome, notifier};
+use crate::deliver::{MessageKind, Notifier, Outgoing, SendOutcome};
 use crate::setup::Found;
 #[cfg(feature = "discord")]
 use crate::setup::Look;
@@ -19,17 +19,8 @@ use crate::setup::Trying;
 /// Sends a test message, and says where it is, or why it isn't.
 pub(super) async fn sent(notifier: &dyn Notifier, well: &str) -> Result<Found, String> {
     let key = format!("setup:{}", ulid::Ulid::generate());
-    let message = Outgoing {
-        nonce: notifier::nonce(MessageKind::Notice, &key, 0, 0),
-        key,
-        chunk: 0,
-        chunks: 1,
-        kind: MessageKind::Notice,
-        text: "This is vault-agent: from now on you are told here what is due.".to_owned(),
-        scope: None,
-        facts: Vec::new(),
-        reply_to: None,
-    };
+    let text = "This is vault-agent: from now on you are told here what is due.";
+    let message = Outgoing::whole(MessageKind::Notice, key, text);
     match notifier.send(&message).await {
         SendOutcome::Sent { .. } => Ok(Found::Well(well.to_owned())),
         SendOutcome::Unknown { reason }

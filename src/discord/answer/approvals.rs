@@ -56,17 +56,7 @@ pub(super) async fn over(shared: &Shared, turn: &Turn, request: &ApprovalRequest
     let chunks = shared.answers.sent(&key).unwrap_or_default();
     let Some(last) = chunks.last() else { return };
     let Some(id) = last.message_id.as_deref().and_then(|id| id.parse::<u64>().ok()) else { return };
-    let outgoing = Outgoing {
-        key,
-        nonce: last.nonce.clone(),
-        chunk: 0,
-        chunks: 1,
-        kind: MessageKind::Approval,
-        text: String::new(),
-        scope: None,
-        facts: Vec::new(),
-        reply_to: None,
-    };
+    let outgoing = Outgoing { nonce: last.nonce.clone(), ..Outgoing::whole(MessageKind::Approval, key, "") };
     let mut rows = rows(&outgoing);
     for button in rows.iter_mut().filter_map(|row| row["components"].as_array_mut()).flatten() {
         button["disabled"] = json!(true);
@@ -157,15 +147,10 @@ mod tests {
         for always in [false, true] {
             let key = approval_key(Some(u64::MAX), "ap_K5V4M2J7Q2ZP", "0123456789ab", always);
             let message = Outgoing {
-                key,
                 nonce: "N".repeat(25),
                 chunk: 1,
                 chunks: 2,
-                kind: MessageKind::Approval,
-                text: String::new(),
-                scope: None,
-                facts: vec![],
-                reply_to: None,
+                ..Outgoing::whole(MessageKind::Approval, key, "")
             };
             let rows = rows(&message);
             let buttons = rows[0]["components"].as_array().unwrap();

@@ -234,15 +234,9 @@ mod tests {
             note: None,
         };
         Outgoing {
-            reply_to: None,
-            key: "k".into(),
             nonce: "N".repeat(25),
-            chunk: 0,
-            chunks: 1,
-            kind: MessageKind::Reminder,
-            text: "Reminder: Call".into(),
-            scope: None,
             facts: vec![fact],
+            ..Outgoing::whole(MessageKind::Reminder, "k", "Reminder: Call")
         }
     }
 
