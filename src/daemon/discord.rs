@@ -182,6 +182,7 @@ fn parts(
         clock: Arc::clone(&workspace.clock),
         state: workspace.dirs.state.clone(),
         sweep: Parts::SWEEP,
+        gather: Parts::GATHER,
         stall: None,
         pace: Pace::default(),
     })

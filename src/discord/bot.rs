@@ -63,6 +63,9 @@ pub struct Parts {
     pub state: PathBuf,
     /// How often history is read though nothing seems to be missing; [`Parts::SWEEP`] unless a test says otherwise.
     pub sweep: Duration,
+    /// How long a lane gathers before it takes what came in the order of the ids; [`Parts::GATHER`] unless a test says
+    /// otherwise.
+    pub gather: Duration,
     /// How long the gateway may stand still before it is started anew; none for the default.
     pub stall: Option<Duration>,
     /// When long work says what it is doing.
@@ -72,6 +75,8 @@ pub struct Parts {
 impl Parts {
     /// The usual time between sweeps.
     pub const SWEEP: Duration = SWEEP;
+    /// The usual time that a lane gathers: events that the library handed on in another order are closer than that.
+    pub const GATHER: Duration = Duration::from_millis(15);
 }
 
 impl std::fmt::Debug for Parts {
@@ -113,6 +118,7 @@ pub async fn run(
         answers: parts.answers,
         turnstile: parts.turnstile,
         pace: parts.pace,
+        gather: parts.gather,
         closing: CancellationToken::new(),
         name: tokio::sync::OnceCell::new(),
         clock: parts.clock,

@@ -135,6 +135,7 @@ pub struct Rig {
     /// Of the bot that was started last.
     pub approvals: Arc<Mutex<Option<Arc<VaultApprovals>>>>,
     pub sweep: Duration,
+    pub gather: Duration,
     pub stall: Option<Duration>,
     pub pace: Pace,
     pub token: Option<String>,
@@ -201,6 +202,7 @@ impl Rig {
             tools: Arc::new(NoTools),
             approvals: Arc::default(),
             sweep: Parts::SWEEP,
+            gather: Parts::GATHER,
             stall: None,
             pace: Pace::default(),
             token: None,
@@ -293,6 +295,7 @@ impl Rig {
             clock: self.clock.clone(),
             state: self.state(),
             sweep: self.sweep,
+            gather: self.gather,
             stall: self.stall,
             pace: self.pace,
         }

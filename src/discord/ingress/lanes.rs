@@ -33,8 +33,6 @@ use crate::discord::shared::{Item, Place};
 use crate::format::log::EventKind;
 use crate::turn::{NewTurn, State};
 
-/// How long a lane gathers before it takes what came in the order of the ids.
-const GATHER: Duration = Duration::from_millis(15);
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
 const HOLD_TIMEOUT: Duration = Duration::from_secs(30);
 /// The pause after a first and at most before a further attempt to read history.
@@ -131,7 +129,7 @@ impl Lane {
             };
             let Some(next) = next else { return };
             backlog.push(next);
-            tokio::time::sleep(GATHER).await;
+            tokio::time::sleep(self.shared.gather).await;
             while self.held || backlog.len() < BATCH {
                 match items.try_recv() {
                     Ok(item) => backlog.push(item),

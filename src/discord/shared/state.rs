@@ -55,6 +55,8 @@ pub(in crate::discord) struct Shared {
     pub answers: Arc<Answers>,
     pub turnstile: Arc<Turnstile>,
     pub pace: Pace,
+    /// How long a lane gathers before it takes what came in the order of the ids.
+    pub gather: Duration,
     /// Cancelled when the bot ends.
     pub closing: CancellationToken,
     pub(in crate::discord) name: tokio::sync::OnceCell<String>,
