@@ -8,6 +8,7 @@ pub mod config;
 pub mod format;
 pub mod schedule;
 pub mod template;
+pub mod terminal;
 pub mod vault;
 pub mod when;
 
@@ -32,6 +33,7 @@ pub mod rerank;
 
 pub mod deliver;
 
+pub mod agenda;
 mod notifiers;
 pub mod workspace;
 

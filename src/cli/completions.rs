@@ -2,7 +2,8 @@
 
 use clap_complete::Shell;
 
-use super::{CommandResult, Context, Status};
+use super::context::Context;
+use super::error::{CommandResult, Status};
 
 /// Prints a completion script for a shell.
 ///
@@ -16,7 +17,7 @@ pub struct Args {
 /// Runs `completions`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut super::command(), "vault-agent", &mut script);
+    clap_complete::generate(args.shell, &mut crate::cli::command(), "vault-agent", &mut script);
     context.ui.document(&script);
     Ok(Status::Fine)
 }

@@ -103,3 +103,13 @@ impl From<crate::deliver::JournalError> for CommandError {
         Self::problem(error).hint("nothing is sent without the delivery journal; look at its folder")
     }
 }
+
+#[cfg(feature = "assistant")]
+impl From<crate::routines::ListError> for CommandError {
+    fn from(error: crate::routines::ListError) -> Self {
+        match error {
+            crate::routines::ListError::Notes(error) => error.into(),
+            crate::routines::ListError::Journal(error) => error.into(),
+        }
+    }
+}

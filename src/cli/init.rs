@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use super::{CommandError, CommandResult, Context, Status};
+use super::context::Context;
+use super::error::{CommandError, CommandResult, Status};
 use crate::config::FILE_NAME;
 use crate::schedule::Zone;
 use crate::template::TEMPLATE;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{CommandError, CommandResult, Context, Status};
+use super::context::Context;
+use super::error::{CommandError, CommandResult, Status};
 
 /// Prints the manual page, or writes the pages of all commands into a folder.
 ///
@@ -16,7 +17,7 @@ pub struct Args {
 
 /// Runs `man`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
-    let command = super::command().disable_help_subcommand(true);
+    let command = crate::cli::command().disable_help_subcommand(true);
     match &args.out {
         Some(dir) => {
             let written = write_all(command, dir)?;

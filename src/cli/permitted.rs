@@ -6,7 +6,7 @@
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use super::CommandError;
+use crate::cli::CommandError;
 
 /// The commands, with their subcommands where not all of them are permitted, and the arguments that are not.
 const PERMITTED: [(&str, &[&str], &[&str]); 11] = [

@@ -1,4 +1,4 @@
-//! Instants as people read them: the local time, and how far away it is.
+//! Instants as people read them (the local time, and how far away it is), and as options take them.
 //!
 //! What programs read (`--json`) stays RFC 3339: a [`Shown`] is both.
 
@@ -9,9 +9,12 @@ use jiff::{SignedDuration, Timestamp};
 #[cfg(any(feature = "assistant", feature = "history"))]
 use serde::{Serialize, Serializer};
 
+use super::error::CommandError;
 use crate::deliver::compose;
 #[cfg(any(feature = "assistant", feature = "history"))]
 use crate::reminders::rfc3339;
+use crate::schedule;
+use crate::workspace::Workspace;
 
 /// An instant in the vault's zone: RFC 3339 for programs, [`told`] for people.
 #[cfg(any(feature = "assistant", feature = "history"))]
@@ -61,6 +64,18 @@ pub(crate) fn distance(at: Timestamp, now: Timestamp) -> String {
         0 => "now".to_owned(),
         1.. => format!("in {}", length(ahead)),
         _ => format!("{} ago", length(ahead.abs())),
+    }
+}
+
+/// An instant as options take it: RFC 3339, or a local date and time.
+pub(super) fn instant(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(at);
+    }
+    match text.parse::<jiff::civil::DateTime>() {
+        Ok(local) => Ok(schedule::resolve(&workspace.zone, local)),
+        Err(_) => Err(CommandError::usage(format!("`{text}` is no instant"))
+            .hint("write `2026-12-01T09:30:00Z`, or a local `2026-12-01 09:30`")),
     }
 }
 

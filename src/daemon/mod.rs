@@ -1,41 +1,28 @@
 //! The daemon: it watches the vault, and wires the rooms together.
 //!
-//! One loop ([`scheduler`]) looks once a minute and whenever a watched note changes; the further parts
-//! hear of the same events on a channel. Errors have two tiers: whatever goes wrong with a note, a
-//! message or a part is reported (log, `status`) and the loop goes on; only a lock that another daemon
-//! holds, or a vault that can't be opened at the start, ends the process. A stop (SIGTERM, Ctrl-C) ends
-//! everything within a second, and needs no farewell: what is on disk is enough for the next start.
+//! What the watcher says comes in; what the rooms do about it goes out, and one small file says how it went. [`serve`] takes
+//! the lock, watches, and runs one loop and the parts beside it:
+//! - [`lock`]: one daemon a vault; [`status`]: what it says of itself;
+//! - [`passes`]: the loop, which looks once a minute ([`ticker`]) and whenever a watched note changes;
+//! - [`part`]: what a part is: a task that hears of the same events on a channel; [`parts`](mod@parts): one file a part;
+//! - [`assistant`]: whoever answers, for Discord's part, the routines' and the command line;
+//! - [`allocator`]: memory that is free goes back to the system.
+//!
+//! Errors have two tiers: whatever goes wrong with a note, a message or a part is reported (log, `status`) and the loop
+//! goes on; only a lock that another daemon holds, or a vault that can't be opened at the start, ends the process. A stop
+//! (SIGTERM, Ctrl-C) ends everything within a second, and needs no farewell: what is on disk is enough for the next start.
+//!
+//! Never here: what is due, what is said of it, or an answer's words. The rooms decide that.
 
 mod allocator;
-#[cfg(all(unix, feature = "index"))]
-mod answers;
 #[cfg(feature = "assistant")]
 pub(crate) mod assistant;
-#[cfg(feature = "index")]
-mod capture;
-#[cfg(feature = "discord")]
-mod discord;
-mod follow;
-#[cfg(feature = "history")]
-mod history;
-#[cfg(feature = "index")]
-mod index;
 mod lock;
 mod part;
-#[cfg(feature = "assistant")]
-mod phrasing;
-mod reader;
-#[cfg(feature = "index")]
-mod recall;
-#[cfg(feature = "assistant")]
-pub(crate) mod routines;
-mod scheduler;
+mod parts;
+mod passes;
 mod status;
-#[cfg(feature = "assistant")]
-mod summaries;
 mod ticker;
-#[cfg(feature = "assistant")]
-mod working;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,15 +30,17 @@ use std::time::Duration;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::Ui;
+use crate::terminal::Ui;
 use crate::vault::{WatchEvent, WatchTimes, Watcher};
 use crate::workspace::Workspace;
 
-pub use allocator::stay_small;
-pub use lock::{DaemonLock, LockError};
-pub use part::{Board, Event, Part};
-pub use status::DaemonStatus;
-pub use ticker::Ticker;
+pub use self::allocator::stay_small;
+pub use self::lock::{DaemonLock, LockError};
+pub use self::part::{Board, Event, Part};
+#[cfg(feature = "assistant")]
+pub(crate) use self::parts::routines;
+pub use self::status::DaemonStatus;
+pub use self::ticker::Ticker;
 
 /// How long a stop may take before what is still running is left behind.
 const PATIENCE: Duration = Duration::from_millis(900);
@@ -96,9 +85,9 @@ pub async fn serve(workspace: Arc<Workspace>, ui: Ui, stop: CancellationToken) -
     ui.note(format!("watching {} (stop with Ctrl-C)", workspace.vault.root().display()));
 
     let parts: Vec<_> =
-        parts(ui.json).into_iter().map(|part| spawn(part, &workspace, &events, &board, &stop)).collect();
+        parts::all(ui.json).into_iter().map(|part| spawn(part, &workspace, &events, &board, &stop)).collect();
     notify_ready();
-    scheduler::run(workspace, ui, watched, events, board, stop.clone()).await;
+    passes::run(workspace, ui, watched, events, board, stop.clone()).await;
     notify_stopping();
     let ended = futures_util::future::join_all(parts);
     if tokio::time::timeout(PATIENCE, ended).await.is_err() {
@@ -118,36 +107,6 @@ fn recover(workspace: &Workspace) {
         }
         Err(error) => tracing::error!(%error, "an interrupted edit can't be settled"),
     }
-}
-
-/// The parts of this build; each looks at the settings itself, which may change while it runs.
-#[cfg_attr(not(feature = "assistant"), expect(unused_variables, reason = "only routines print"))]
-fn parts(json: bool) -> Vec<Box<dyn Part>> {
-    // One brain has one queue, whoever in this process asks it.
-    #[cfg(feature = "assistant")]
-    let permits = Arc::<crate::agent::Permits>::default();
-    vec![
-        #[cfg(feature = "history")]
-        Box::new(history::HistoryPart),
-        #[cfg(feature = "index")]
-        Box::new(index::IndexPart),
-        #[cfg(feature = "index")]
-        Box::new(recall::RecallPart),
-        #[cfg(feature = "index")]
-        Box::new(capture::CapturePart {
-            #[cfg(feature = "assistant")]
-            permits: Arc::clone(&permits),
-        }),
-        Box::new(follow::FollowPart),
-        #[cfg(feature = "discord")]
-        Box::new(discord::DiscordPart { permits: Arc::clone(&permits) }),
-        #[cfg(feature = "assistant")]
-        Box::new(summaries::SummariesPart { permits: Arc::clone(&permits) }),
-        #[cfg(feature = "assistant")]
-        Box::new(working::WorkingPart { permits: Arc::clone(&permits) }),
-        #[cfg(feature = "assistant")]
-        Box::new(routines::RoutinesPart { json, permits }),
-    ]
 }
 
 fn spawn(

@@ -10,6 +10,7 @@
 //! No schedule is kept in memory, and an occurrence is decided with local time alone: `schedule` has the rules.
 
 mod book;
+mod listed;
 mod log;
 mod look;
 mod material;
@@ -21,6 +22,7 @@ mod sections;
 mod words;
 
 pub use book::{EnableError, Note, find, names, read_all, set_enabled};
+pub use listed::{ListError, Listed, list, said};
 pub use log::{RunLog, message_of};
 pub use look::{Claimed, claim_now, gather_now, look};
 pub use material::{Gathered, gather};

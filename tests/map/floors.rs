@@ -19,8 +19,6 @@ const NOT_YET: &str = "the types that two steps share are not yet a file of thei
 
 /// Circles within a folder, each with its reason. The list may only get shorter.
 const KNOWN_CIRCLES: &[(&str, &str, &str)] = &[
-    ("", "cli daemon", "the daemon says what it does as a command does, and commands ask the daemon"),
-    ("cli", "adopt import", "`import --from tasks` is `adopt` under another name"),
     ("deliver/journal", "answers message", "an answer is a message whose key says what it replies to"),
     ("deliver/pass", "notes plan report tasks", "one pass: what is read, what is due and what is said of it"),
     ("embed", "fixed folder table", "one table of vectors, shipped or in a folder"),

@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::agent::setup;
-use crate::cli::brain;
+use crate::cli::assistant::brain;
 use crate::config::{BashMode, BrainKind, ToolGroup};
 use crate::workspace::Workspace;
 

@@ -69,7 +69,11 @@ fn try_write(dir: &Path) -> std::io::Result<()> {
 
 fn daemon(workspace: &Workspace) -> Check {
     if let Some(pid) = DaemonLock::elsewhere(&workspace.dirs.state, workspace.vault.root()) {
-        return Check::fail("daemon", LockError::Elsewhere(pid).to_string(), super::super::run::ONE_STATE);
+        return Check::fail(
+            "daemon",
+            LockError::Elsewhere(pid).to_string(),
+            crate::cli::daemon::run::ONE_STATE,
+        );
     }
     let Some(pid) = DaemonLock::holder(&workspace.dirs.state) else {
         return Check::warn(

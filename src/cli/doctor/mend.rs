@@ -1,7 +1,9 @@
 //! What `doctor --fix` mends: only what needs no decision of a person and can't lose a thing.
 
 use super::Check;
-use crate::cli::{CommandError, Context, init};
+use crate::cli::context::Context;
+use crate::cli::error::CommandError;
+use crate::cli::init;
 use crate::config;
 use crate::daemon::DaemonLock;
 use crate::workspace::Workspace;

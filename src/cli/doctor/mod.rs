@@ -19,7 +19,8 @@ mod sessions;
 
 use serde::Serialize;
 
-use super::{CommandResult, Context, Status};
+use super::context::Context;
+use super::error::{CommandResult, Status};
 use crate::config::ConfigError;
 use crate::workspace::Workspace;
 

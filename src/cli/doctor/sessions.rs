@@ -1,7 +1,7 @@
 //! Checks of coding agents' sessions: what keeps them has to be called.
 
 use super::Check;
-use crate::cli::hook::user_settings;
+use crate::cli::hosts::hook::user_settings;
 use crate::hooks::install::installed;
 use crate::workspace::Workspace;
 

@@ -4,8 +4,9 @@ use std::io::{BufRead, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::cli::{CommandError, Ui};
+use crate::cli::error::CommandError;
 use crate::setup::Question;
+use crate::terminal::Ui;
 
 const ASK: Style = Style::new().bold();
 const WELL: Style = AnsiColor::Green.on_default();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::Context;
+use crate::cli::context::Context;
 use crate::config::{self, FILE_NAME, Settings};
 use crate::setup::{Folder, Found, Kept, Look};
 
@@ -114,7 +114,7 @@ fn wait<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
 fn brain(context: &Context, trial: &crate::setup::Trial) -> Result<Found, String> {
     use crate::agent::setup::{Around, Prepared};
     use crate::brain::wire::{Watch, http};
-    use crate::cli::brain::{TEST_LIMIT, hello};
+    use crate::cli::assistant::brain::{TEST_LIMIT, hello};
 
     // A program that is a brain gets a folder of its own, which goes with the test.
     let scratch = std::env::temp_dir().join(format!("vault-agent-setup-{}", std::process::id()));

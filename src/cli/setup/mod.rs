@@ -11,7 +11,8 @@ mod write;
 
 use std::path::PathBuf;
 
-use super::{CommandError, CommandResult, Context, Status};
+use super::context::Context;
+use super::error::{CommandError, CommandResult, Status};
 use crate::config::{
     self, DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
     SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE,
@@ -169,7 +170,7 @@ fn machine(context: &Context) -> Result<Machine, CommandError> {
         .map_err(|error| CommandError::problem(format!("no random numbers: {error}")))?;
     Ok(Machine {
         vault: named.or_else(|| config::find_vault(&here)),
-        zone: super::init::zone_here(),
+        zone: crate::cli::init::zone_here(),
         now: context.clock.now(),
         has_desktop: looks::has_desktop(),
         has_services: looks::has_services(),

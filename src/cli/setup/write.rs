@@ -5,8 +5,10 @@ use std::path::Path;
 
 use secrecy::ExposeSecret;
 
+use crate::cli::context::Context;
+use crate::cli::daemon::service;
+use crate::cli::error::{CommandError, CommandResult, Status};
 use crate::cli::init::{self, Begin};
-use crate::cli::{CommandError, CommandResult, Context, Status, service};
 use crate::config::FILE_NAME;
 use crate::setup::{Plan, SecretFile};
 use crate::vault::{Actor, EditError, NotePath, Operation, Why};

@@ -1,0 +1,492 @@
+//! `ask`: one question, one answer, and no trace but what tools write.
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::consent::AtTerminal;
+use crate::agent::approval::Approvals;
+use crate::agent::{Engine, EngineParts, VaultApprovals, VaultMemory, budget, setup};
+use crate::brain::failover::{self, Link};
+use crate::brain::health::Store;
+use crate::brain::wire::Watch;
+use crate::brain::{Class, Part};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::config::MEMORY;
+use crate::daemon;
+use crate::format::approval;
+use crate::reminders::rfc3339;
+use crate::terminal::{Ui, tamed};
+use crate::turn::journal::CallRow;
+use crate::turn::{Answer, ApprovalRequest, Halt, NewTurn, Note, Place, Responder, TurnJournal, route};
+use crate::workspace::Workspace;
+
+/// The longest question, in bytes.
+const MOST_QUESTION: u64 = 256 << 10;
+/// The largest picture, in bytes.
+const MOST_PICTURE: u64 = 5 << 20;
+
+/// Asks the assistant one question and prints the answer: recall, call, print. Nothing of it is logged.
+///
+/// With no brain set up, or where none answers, it prints what memory says.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The question; `-` reads it from standard input.
+    #[arg(required = true)]
+    question: Vec<String>,
+    /// Asks only this brain.
+    #[arg(long, value_name = "NAME")]
+    brain: Option<String>,
+    /// Shows a picture to a brain that takes them (png, jpeg, gif, webp); may be given again.
+    #[arg(long, value_name = "FILE")]
+    image: Vec<PathBuf>,
+    /// The answer has to be JSON of the schema in this file; it is checked, and asked for again once.
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    answer: &'a str,
+    brain: Option<&'a str>,
+    model: Option<&'a str>,
+    attempts: Vec<Attempt>,
+    skipped: Vec<Skipped>,
+    usage: Used,
+    tools: Vec<Tool>,
+    ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Attempt {
+    brain: String,
+    class: Option<Class>,
+    ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Skipped {
+    brain: String,
+    until: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Used {
+    input: u64,
+    cached: u64,
+    output: u64,
+    usd: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Tool {
+    name: String,
+    ok: bool,
+    ms: u64,
+}
+
+/// Runs `ask`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = Arc::new(context.workspace()?);
+    let question = question(args)?;
+    if question.trim().is_empty() && args.image.is_empty() {
+        return Err(CommandError::usage("the question is empty")
+            .hint("put it behind `ask`, or give `-` and standard input"));
+    }
+    let sees = |brain: &crate::config::Brain| {
+        brain.vision && args.brain.as_ref().is_none_or(|name| *name == brain.name)
+    };
+    if !args.image.is_empty() && !workspace.settings.brains.iter().any(sees) {
+        context.ui.note("no brain that is asked takes pictures; say `vision = true` for one that does");
+    }
+    let files = args.image.iter().map(|path| picture(path)).collect::<Result<Vec<_>, _>>()?;
+    let schema = args.schema.as_deref().map(Schema::read).transpose()?;
+    if let Some(name) = &args.brain {
+        let asked = route(&workspace.settings, &route::Question::default(), Some(name));
+        asked.map_err(|error| CommandError::usage(error.to_string()))?;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let session = Session { context, args, workspace, files, schema };
+    let result = runtime.block_on(session.ask(question));
+    // A brain's connection is not waited for.
+    runtime.shutdown_background();
+    result
+}
+
+struct Session<'a> {
+    context: &'a Context,
+    args: &'a Args,
+    workspace: Arc<Workspace>,
+    files: Vec<Part>,
+    schema: Option<Schema>,
+}
+
+impl Session<'_> {
+    async fn ask(&self, question: String) -> CommandResult {
+        let journal = Arc::new(TurnJournal::in_memory().map_err(CommandError::problem)?);
+        let permits = Arc::default();
+        let engine = Engine::new(EngineParts {
+            workspace: Arc::clone(&self.workspace),
+            journal: Arc::clone(&journal),
+            tools: daemon::assistant::toolbox(&self.workspace, Some((&journal, &permits))),
+            approvals: self.approvals(),
+            memory: Arc::new(VaultMemory::new(Arc::clone(&self.workspace))),
+            permits,
+            watch: Watch::default(),
+            files: self.files.clone(),
+            schema: self.schema.as_ref().map(|schema| schema.value.clone()),
+            why_apart: true,
+            counted: false,
+        })
+        .map_err(CommandError::problem)?;
+        let live = !self.context.ui.json && self.schema.is_none() && std::io::stdout().is_terminal();
+        let note = self.workspace.settings.paths.approvals.clone();
+        let screen = Screen { live, shown: Mutex::default(), ui: self.context.ui, note };
+        let mut message = 1;
+        let mut answer = self.turn(&engine, &journal, message, question.clone(), &screen).await?;
+        let mut wrong = self.wrong(&answer);
+        if let Some(reason) = &wrong {
+            message += 1;
+            let again = format!(
+                "{question}\n\nYour last answer was:\n{}\n\nIt doesn't have the form that is asked for: {reason}. \
+                 Answer again, with nothing but the JSON.",
+                answer.text
+            );
+            answer = self.turn(&engine, &journal, message, again, &screen).await?;
+            wrong = self.wrong(&answer);
+        }
+        self.print(&journal, &answer, message, &screen)?;
+        if let Some(reason) = wrong {
+            self.context.ui.note(format!("the answer doesn't have the form of the schema: {reason}"));
+            return Ok(Status::Problem);
+        }
+        if answer.facts.brain != MEMORY || self.args.brain.as_deref() == Some(MEMORY) {
+            return Ok(Status::Fine);
+        }
+        if self.workspace.settings.brains.is_empty() {
+            self.context.ui.note(
+                "no brain is set up, so memory answered; name one with `[[brain]]` in vault-agent.toml \
+                 (`kind`, `model`, and `url` or a key), see docs/assistant.md",
+            );
+            return Ok(Status::Fine);
+        }
+        let why = journal.why_memory(message).map_err(CommandError::problem)?;
+        self.context.ui.note(why.unwrap_or_else(|| "no brain answered; this is what memory says".to_owned()));
+        Ok(Status::Problem)
+    }
+
+    /// A person at the terminal is asked there; else the question is left in the vault's note.
+    fn approvals(&self) -> Arc<dyn Approvals> {
+        if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+            return Arc::new(AtTerminal(Arc::clone(&self.workspace)));
+        }
+        Arc::new(VaultApprovals::left_behind(&self.workspace))
+    }
+
+    async fn turn(
+        &self,
+        engine: &Engine,
+        journal: &TurnJournal,
+        message: u64,
+        text: String,
+        screen: &Screen,
+    ) -> Result<Answer, CommandError> {
+        let kinds = self.files.iter().filter_map(|part| match part {
+            Part::Image { media_type, .. } => Some(media_type.clone()),
+            Part::Text { .. } => None,
+        });
+        let turn = NewTurn {
+            message,
+            text,
+            only: self.args.brain.clone(),
+            attachments: kinds.collect(),
+            ..NewTurn::default()
+        };
+        journal.accept(&turn, self.workspace.clock.now()).map_err(CommandError::problem)?;
+        let stop = daemon::stop_on_signals()?;
+        let answered = engine.answer(message, screen, &stop).await;
+        answered.map_err(|halt: Halt| CommandError::problem(halt.to_string()))
+    }
+
+    /// What is wrong with an answer's form; nothing where none is asked for, or where memory answered.
+    fn wrong(&self, answer: &Answer) -> Option<String> {
+        let schema = self.schema.as_ref().filter(|_| answer.facts.brain != MEMORY)?;
+        schema.check(&answer.text).err()
+    }
+
+    fn print(
+        &self,
+        journal: &TurnJournal,
+        answer: &Answer,
+        message: u64,
+        screen: &Screen,
+    ) -> Result<(), CommandError> {
+        let text = match &self.schema {
+            Some(_) if answer.facts.brain != MEMORY => bare_json(&answer.text),
+            _ => answer.text.as_str(),
+        };
+        let ui = &self.context.ui;
+        match screen.rest(text) {
+            Some(rest) => ui.line(rest),
+            None => ui.line(text),
+        }
+        let mut calls = Vec::new();
+        // What chose among memories: no attempt at an answer, but paid for.
+        let mut beside: Vec<CallRow> = Vec::new();
+        let mut tools = Vec::new();
+        for message in 1..=message {
+            calls.extend(journal.calls(message).map_err(CommandError::problem)?);
+            beside.extend(journal.beside(message).map_err(CommandError::problem)?);
+            tools.extend(journal.tools(message).map_err(CommandError::problem)?);
+        }
+        let answered = Some(answer.facts.brain.as_str()).filter(|brain| *brain != MEMORY);
+        let usage = calls.iter().chain(&beside).fold((0, 0, 0), |sum, call| {
+            (sum.0 + call.usage.input, sum.1 + call.usage.cached, sum.2 + call.usage.output)
+        });
+        let tool = |row: crate::turn::journal::ToolRow| Tool {
+            name: row.call.name,
+            ok: row.result.as_ref().is_some_and(|end| !end.is_error),
+            ms: row.result.map_or(0, |end| end.ms),
+        };
+        ui.json(&Report {
+            answer: text,
+            brain: answered,
+            model: answered.map(|_| answer.facts.model.as_str()),
+            skipped: self.skipped(&calls, answered.is_some()),
+            attempts: attempts(&calls),
+            usage: Used { input: usage.0, cached: usage.1, output: usage.2, usd: answer.facts.usd },
+            tools: tools.into_iter().map(tool).collect(),
+            ms: answer.facts.ms,
+        });
+        Ok(())
+    }
+
+    /// The brains that were passed over because they rest.
+    fn skipped(&self, calls: &[CallRow], answered: bool) -> Vec<Skipped> {
+        let workspace = &self.workspace;
+        let text = self.args.question.join(" ");
+        let question = route::Question { text: &text, ..route::Question::default() };
+        let Ok(routed) = route(&workspace.settings, &question, self.args.brain.as_deref()) else {
+            return Vec::new();
+        };
+        let words = |until: Timestamp| rfc3339(until, workspace.zone.tz());
+        let asked_of = |brain: &str| calls.iter().any(|call| call.brain == brain);
+        let budgets = budget::of_vault(workspace);
+        let spent =
+            budgets.iter().filter(|budget| budget.is_used_up()).filter_map(|budget| budget.brain.clone());
+        let spent: Vec<String> =
+            spent.filter(|brain| routed.chain.contains(brain) && !asked_of(brain)).collect();
+        let midnight = budget::midnight(workspace, 1).map(words);
+        let passed = spent.iter().map(|brain| Skipped { brain: brain.clone(), until: midnight.clone() });
+        let prepared = setup::prepare(&workspace.settings, workspace.vault.root());
+        let link = |name: &String| {
+            prepared.iter().find(|brain| brain.name() == name).map(|brain| brain.link.clone())
+        };
+        let left = routed.chain.iter().filter(|name| !spent.contains(name));
+        let chain: Vec<Link> = left.filter_map(link).collect();
+        let asked: Vec<usize> =
+            calls.iter().filter_map(|call| chain.iter().position(|link| link.brain == call.brain)).collect();
+        let health = Store::new(&workspace.dirs.state).load();
+        let skipped = failover::skipped(&chain, &health, &asked, answered, workspace.clock.now());
+        let resting = skipped.into_iter().map(|(brain, until)| Skipped { brain, until: until.map(words) });
+        passed.chain(resting).collect()
+    }
+}
+
+/// The calls as attempts: rounds of tools that one brain answered are one.
+fn attempts(calls: &[CallRow]) -> Vec<Attempt> {
+    let mut attempts: Vec<Attempt> = Vec::new();
+    let mut open = false;
+    for call in calls.iter() {
+        match attempts.last_mut().filter(|last| open && last.brain == call.brain) {
+            Some(last) => {
+                last.ms += call.ms;
+                last.class = call.class;
+            }
+            None => attempts.push(Attempt { brain: call.brain.clone(), class: call.class, ms: call.ms }),
+        }
+        open = call.class.is_none();
+    }
+    attempts
+}
+
+/// A terminal that shows the answer as it comes.
+struct Screen {
+    live: bool,
+    shown: Mutex<String>,
+    ui: Ui,
+    /// The note of approvals.
+    note: String,
+}
+
+impl Screen {
+    /// What of a whole answer isn't shown yet; none where something else was shown.
+    fn rest<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        text.strip_prefix(shown.trim())
+    }
+}
+
+#[async_trait]
+impl Place for Screen {
+    fn note(&self, _: Note) {}
+
+    async fn ask_approval(&self, asked: &ApprovalRequest) {
+        let run = approval::quoted(&asked.run);
+        self.ui.note(format!("{} waits for a tick in {}: {run}; then ask again", asked.id, self.note));
+    }
+
+    fn progress(&self, _: &str) {
+        // A call begins: what an earlier one said is no part of its answer.
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::take(&mut *shown).is_empty() {
+            print_now("\n\n");
+        }
+    }
+
+    fn said(&self, text: &str) {
+        if self.live {
+            self.shown.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+            print_now(text);
+        }
+    }
+}
+
+fn print_now(text: &str) {
+    // A reader that went away is noticed when the whole answer is printed.
+    let _ = put(&mut anstream::stdout().lock(), text);
+}
+
+/// A part of an answer as a terminal may have it. An escape that is cut into two parts is none any more.
+fn put(out: &mut impl Write, text: &str) -> std::io::Result<()> {
+    out.write_all(tamed(text).as_bytes()).and_then(|()| out.flush())
+}
+
+fn question(args: &Args) -> Result<String, CommandError> {
+    if args.question != ["-"] {
+        return Ok(args.question.join(" "));
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(MOST_QUESTION + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_QUESTION {
+        return Err(CommandError::usage(format!("the question is longer than {} kB", MOST_QUESTION >> 10)));
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| CommandError::usage("the question on standard input is no UTF-8 text"))
+}
+
+fn picture(path: &Path) -> Result<Part, CommandError> {
+    let shown = path.display();
+    let extension = path.extension().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let media_type = match extension.as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        _ => {
+            let error = CommandError::usage(format!("`{shown}` is no picture that a brain takes"));
+            return Err(error.hint("give a png, jpeg, gif or webp"));
+        }
+    };
+    let unreadable = |error: std::io::Error| CommandError::usage(format!("can't read `{shown}`: {error}"));
+    if std::fs::metadata(path).map_err(unreadable)?.len() > MOST_PICTURE {
+        return Err(CommandError::usage(format!("`{shown}` is larger than {} MB", MOST_PICTURE >> 20)));
+    }
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let base64 = data_encoding::BASE64.encode(&bytes);
+    Ok(Part::Image { media_type: media_type.to_owned(), base64 })
+}
+
+/// The form that an answer has to have.
+struct Schema {
+    value: serde_json::Value,
+    compiled: boon::Schemas,
+    whole: boon::SchemaIndex,
+}
+
+/// A schema stands for itself: what it refers to outside of it is neither read nor fetched.
+struct NothingElse;
+
+impl boon::UrlLoader for NothingElse {
+    fn load(&self, url: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+        Err(format!("it refers to `{url}`, which isn't read: put it into the schema").into())
+    }
+}
+
+impl Schema {
+    fn read(path: &Path) -> Result<Self, CommandError> {
+        const NAME: &str = "schema:answer";
+        let shown = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| CommandError::usage(format!("can't read the schema `{shown}`: {error}")))?;
+        let value: serde_json::Value = serde_json::from_str(&text)
+            .map_err(|error| CommandError::usage(format!("the schema `{shown}` is no JSON: {error}")))?;
+        let (mut compiler, mut compiled) = (boon::Compiler::new(), boon::Schemas::new());
+        compiler.use_loader(Box::new(NothingElse));
+        let wrong =
+            |error: boon::CompileError| CommandError::usage(format!("`{shown}` is no JSON schema: {error}"));
+        compiler.add_resource(NAME, value.clone()).map_err(wrong)?;
+        let whole = compiler.compile(NAME, &mut compiled).map_err(wrong)?;
+        Ok(Self { value, compiled, whole })
+    }
+
+    fn check(&self, text: &str) -> Result<(), String> {
+        let value: serde_json::Value =
+            serde_json::from_str(bare_json(text)).map_err(|error| format!("it is no JSON ({error})"))?;
+        self.compiled.validate(&value, self.whole).map_err(|error| first_cause(&error))
+    }
+}
+
+/// The first thing that is wrong with an answer, and where.
+fn first_cause(error: &boon::ValidationError<'_, '_>) -> String {
+    let mut cause = error;
+    while let Some(first) = cause.causes.first() {
+        cause = first;
+    }
+    let place = cause.instance_location.to_string();
+    if place.is_empty() { cause.kind.to_string() } else { format!("at `{place}`: {}", cause.kind) }
+}
+
+/// The JSON of an answer that may stand in a code fence.
+fn bare_json(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
+    inner.and_then(|inner| inner.trim_end().strip_suffix("```")).map_or(text, str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brain::Usage;
+
+    fn call(brain: &str, class: Option<Class>, ms: u64) -> CallRow {
+        CallRow { brain: brain.into(), model: "m".into(), class, error: None, ms, usage: Usage::default() }
+    }
+
+    #[test]
+    fn rounds_of_tools_are_one_attempt() {
+        let calls = [call("a", Some(Class::RateLimit), 1), call("b", None, 2), call("b", None, 3)];
+        let found: Vec<_> = attempts(&calls).into_iter().map(|one| (one.brain, one.class, one.ms)).collect();
+        assert_eq!(found, [("a".to_owned(), Some(Class::RateLimit), 1), ("b".to_owned(), None, 5)]);
+    }
+
+    #[test]
+    fn an_answer_that_comes_in_parts_does_not_speak_to_the_terminal() {
+        let mut out = Vec::new();
+        for part in ["**Hi**\n\u{1b}]0;mine", "\u{7} there\u{1b}", "[2J\u{1b}[1mbold\u{1b}[0m"] {
+            put(&mut out, part).unwrap();
+        }
+        let shown = "**Hi**\n\u{fffd}]0;mine\u{fffd} there\u{fffd}[2J\u{1b}[1mbold\u{1b}[0m";
+        assert_eq!(String::from_utf8(out).unwrap(), shown);
+    }
+
+    #[test]
+    fn a_fence_around_json_is_no_part_of_it() {
+        assert_eq!(bare_json("```json\n{\"a\": 1}\n```\n"), "{\"a\": 1}");
+        assert_eq!(bare_json(" {} "), "{}");
+    }
+}

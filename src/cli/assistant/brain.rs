@@ -1,0 +1,384 @@
+//! `brain`: the brains of the settings, how they are, and who would be asked.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::budget::{self, Budget};
+use crate::agent::setup::{self, Prepared};
+use crate::brain::failover::{self, Rest};
+use crate::brain::health::{Health, Store};
+use crate::brain::wire::{Watch, http};
+use crate::brain::{Brain, BrainError, Class, Event, Message, Request};
+use crate::cli::when::Shown;
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::config::{AttachmentKind, Category};
+use crate::turn::{Question, UnknownBrain, route};
+use crate::workspace::Workspace;
+
+/// How long a test waits for a whole answer: a model that has to be loaded first may take its time.
+pub(in crate::cli) const TEST_LIMIT: Duration = Duration::from_secs(120);
+/// Waiting events; nobody reads them here.
+const EVENTS: usize = 16;
+
+/// Shows, tests and chooses brains.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Lists the brains with how they are: from what is remembered, asking nobody.
+    List,
+    /// Asks each brain one short question, and says what is wrong.
+    Test {
+        /// Only this one.
+        name: Option<String>,
+    },
+    /// Says which brains would be asked a question, in which order and why; asks nobody.
+    Route {
+        /// The question.
+        #[arg(required = true)]
+        text: Vec<String>,
+        /// As if it were asked in this channel.
+        #[arg(long, value_name = "ID")]
+        channel: Option<u64>,
+        /// As if it were asked in this thread.
+        #[arg(long, value_name = "ID")]
+        thread: Option<u64>,
+        /// As if this routine asked.
+        #[arg(long, value_name = "NAME")]
+        routine: Option<String>,
+        /// As if such a file were attached.
+        #[arg(long, value_enum, value_name = "KIND")]
+        attachment: Vec<Attached>,
+    },
+    /// Forgets the failures of a brain, or of all, so that it is asked again at once.
+    Reset {
+        /// Only this one.
+        name: Option<String>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Attached {
+    /// A picture.
+    Image,
+    /// A text file.
+    Text,
+    /// Another file.
+    Other,
+}
+
+/// One brain of `brain list --json`.
+#[derive(Debug, Clone, Serialize)]
+pub(in crate::cli) struct Listed {
+    /// Its name.
+    pub name: String,
+    /// What it speaks.
+    pub kind: &'static str,
+    /// Its model.
+    pub model: String,
+    /// Its server.
+    pub url: String,
+    /// Whether it would be asked now.
+    pub ok: bool,
+    /// Until when it is left alone.
+    pub cooldown_until: Option<Shown>,
+    /// Why it isn't asked.
+    pub class: Option<Class>,
+    /// Its own budget of the day, where it has one.
+    pub budget: Option<Budget>,
+    /// When it answered last.
+    pub last_ok: Option<Shown>,
+    /// When it failed last.
+    pub last_failed: Option<Shown>,
+    /// What it said when it failed last, or what is wrong with its key.
+    pub last_error: Option<String>,
+}
+
+/// One brain of `brain test --json`.
+#[derive(Debug, Serialize)]
+struct Tested {
+    #[serde(flatten)]
+    brain: Listed,
+    ms: u64,
+}
+
+/// The answer of `brain route --json`.
+#[derive(Debug, Serialize)]
+struct RouteAnswer {
+    brain: Option<String>,
+    chain: Vec<String>,
+    rule: Option<usize>,
+    why: String,
+    category: Option<Category>,
+}
+
+/// Runs `brain`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    match &args.action {
+        Action::List => list(context, &workspace),
+        Action::Test { name } => test(context, &workspace, name.as_deref()),
+        Action::Route { text, channel, thread, routine, attachment } => {
+            let attachments: Vec<AttachmentKind> = attachment.iter().map(|kind| kind.meant()).collect();
+            let question = Question {
+                text: &text.join(" "),
+                channel: *channel,
+                thread: *thread,
+                routine: routine.as_deref(),
+                attachments: &attachments,
+            };
+            show_route(context, &workspace, &question)
+        }
+        Action::Reset { name } => reset(context, &workspace, name.as_deref()),
+    }
+}
+
+impl Attached {
+    fn meant(self) -> AttachmentKind {
+        match self {
+            Self::Image => AttachmentKind::Image,
+            Self::Text => AttachmentKind::Text,
+            Self::Other => AttachmentKind::Any,
+        }
+    }
+}
+
+/// All brains of the settings as they are remembered; asks nobody.
+pub(in crate::cli) fn listed(workspace: &Workspace) -> Vec<Listed> {
+    let health = Store::new(&workspace.dirs.state).load();
+    let (now, zone) = (workspace.clock.now(), workspace.zone.tz());
+    let brains = setup::prepare(&workspace.settings, workspace.vault.root());
+    let budgets = budget::of_vault(workspace);
+    let midnight = budget::midnight(workspace, 1).map(|at| Shown::new(at, zone));
+    let one = |brain: &Prepared| {
+        let mut listed = Listed::of(brain, &health, now, zone);
+        let own = budgets.iter().find(|budget| budget.brain.as_deref() == Some(brain.name()));
+        if own.is_some_and(Budget::is_used_up) && listed.class.is_none() {
+            listed.ok = false;
+            listed.cooldown_until.clone_from(&midnight);
+        }
+        listed.budget = own.cloned();
+        listed
+    };
+    brains.iter().map(one).collect()
+}
+
+impl Listed {
+    fn of(brain: &Prepared, health: &Health, now: Timestamp, zone: &TimeZone) -> Self {
+        let seen = health.seen.get(brain.name());
+        let (class, until) = match failover::rest(health, &brain.link, now) {
+            _ if brain.lacks_key() => (Some(Class::Auth), None),
+            Rest::Free => (None, None),
+            Rest::Until(class, until) => (Some(class), Some(until)),
+            Rest::Off(class) => (Some(class), None),
+        };
+        Self {
+            name: brain.name().to_owned(),
+            kind: brain.settings.kind.as_str(),
+            model: brain.settings.model.clone(),
+            url: brain.url.clone(),
+            ok: class.is_none(),
+            cooldown_until: until.map(|until| Shown::new(until, zone)),
+            class,
+            budget: None,
+            last_ok: seen.and_then(|seen| seen.last_ok).map(|at| Shown::new(at, zone)),
+            last_failed: seen.and_then(|seen| seen.failed).map(|at| Shown::new(at, zone)),
+            last_error: brain.problem.clone().or_else(|| seen.and_then(|seen| seen.last_error.clone())),
+        }
+    }
+
+    /// How it is now, in a few words.
+    pub(in crate::cli) fn state(&self, now: Timestamp) -> String {
+        let Some(class) = self.class else {
+            if let (Some(budget), Some(until)) = (&self.budget, &self.cooldown_until) {
+                return format!("rests until {}: {} is used up", until.told(now), budget.words());
+            }
+            let error = self.last_error.as_deref().unwrap_or("no reason was given");
+            return match (&self.last_ok, &self.last_failed) {
+                (Some(at), _) => format!("well, last answer {}", at.told(now)),
+                (None, Some(at)) => format!("no answer yet, failed {}: {error}", at.told(now)),
+                (None, None) => "not asked yet".to_owned(),
+            };
+        };
+        let until = match (&self.cooldown_until, class) {
+            (Some(until), _) => format!("rests until {}", until.told(now)),
+            (None, Class::UnknownModel) => "off until its settings change".to_owned(),
+            (None, _) => "off until its key or its settings change".to_owned(),
+        };
+        format!(
+            "{until} ({}){}",
+            class.name(),
+            self.last_error.as_ref().map(|e| format!(": {e}")).unwrap_or_default()
+        )
+    }
+}
+
+fn list(context: &Context, workspace: &Workspace) -> CommandResult {
+    let brains = listed(workspace);
+    context.ui.json(&brains);
+    if brains.is_empty() {
+        context.ui.line("no brain is set up; memory answers. `[[brain]]` in vault-agent.toml names one");
+    }
+    table(context, brains.iter().map(|brain| (brain, brain.state(workspace.clock.now()))));
+    Ok(Status::Fine)
+}
+
+fn table<'a>(context: &Context, rows: impl Iterator<Item = (&'a Listed, String)>) {
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    for (brain, state) in rows {
+        table.add_row([&brain.name, brain.kind, &brain.model, &brain.url, &state]);
+    }
+    for line in table.lines().filter(|line| !line.trim().is_empty()) {
+        context.ui.line(line.trim());
+    }
+}
+
+fn show_route(context: &Context, workspace: &Workspace, question: &Question<'_>) -> CommandResult {
+    let routed = route(&workspace.settings, question, None)?;
+    let category = routed.category.map_or("none", crate::turn::category::name);
+    let chain = if routed.chain.is_empty() { "memory".to_owned() } else { routed.chain.join(", then ") };
+    context.ui.line(format!("{chain}\n{}\ncategory: {category}", routed.why));
+    context.ui.json(&RouteAnswer {
+        brain: routed.chain.first().cloned(),
+        chain: routed.chain,
+        rule: routed.rule,
+        why: routed.why,
+        category: routed.category,
+    });
+    Ok(Status::Fine)
+}
+
+fn reset(context: &Context, workspace: &Workspace, name: Option<&str>) -> CommandResult {
+    let store = Store::new(&workspace.dirs.state);
+    if let Some(name) = name {
+        // A brain that left the settings may have left its failures behind.
+        let health = store.load();
+        let remembered = health.seen.contains_key(name) || health.rows.iter().any(|row| row.brain == name);
+        if !remembered {
+            named(workspace, name)?;
+        }
+    }
+    let any = store.reset(name)?;
+    context.ui.json(&serde_json::json!({ "reset": any }));
+    context.ui.line(match (any, name) {
+        (false, _) => "nothing was remembered against it".to_owned(),
+        (true, Some(name)) => format!("`{name}` is asked again"),
+        (true, None) => "all brains are asked again".to_owned(),
+    });
+    Ok(Status::Fine)
+}
+
+/// Checks that a brain has this name.
+fn named(workspace: &Workspace, name: &str) -> Result<(), UnknownBrain> {
+    let known: Vec<String> = workspace.settings.brains.iter().map(|brain| brain.name.clone()).collect();
+    if known.iter().any(|brain| brain == name) {
+        Ok(())
+    } else {
+        Err(UnknownBrain { name: name.to_owned(), known })
+    }
+}
+
+fn test(context: &Context, workspace: &Workspace, name: Option<&str>) -> CommandResult {
+    if let Some(name) = name {
+        named(workspace, name)?;
+    }
+    let brains = setup::prepare(&workspace.settings, workspace.vault.root());
+    let client = http::client().map_err(CommandError::problem)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let store = Store::new(&workspace.dirs.state);
+    let watch = Watch { silence: TEST_LIMIT, overall: TEST_LIMIT, first_byte: TEST_LIMIT };
+    let mut tested = Vec::new();
+    for (at, brain) in brains.iter().enumerate() {
+        if name.is_some_and(|name| brain.name() != name) {
+            continue;
+        }
+        let began = Instant::now();
+        let mut error = None;
+        for (key, call) in
+            brain.alone(&setup::Around::of(workspace, watch), &client, &workspace.clock).iter().enumerate()
+        {
+            error = runtime.block_on(hello(call)).err();
+            // A missing key is seen whenever it is looked for; it needn't be remembered.
+            if !brain.lacks_key() {
+                remember(&store, &brains, (at, key), error.as_ref(), workspace.clock.now())
+                    .unwrap_or_else(|error| context.ui.note(format!("not remembered: {error}")));
+            }
+            if error.as_ref().is_none_or(|error| error.class != Class::Auth) {
+                break;
+            }
+        }
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut row = Listed::of(brain, &store.load(), workspace.clock.now(), workspace.zone.tz());
+        row.ok = error.is_none();
+        row.class = error.as_ref().map(|error| error.class);
+        row.last_error = error.map(|error| error.message).or(row.last_error);
+        tested.push(Tested { brain: row, ms });
+    }
+    context.ui.json(&tested);
+    if tested.is_empty() {
+        context.ui.line("no brain is set up; `[[brain]]` in vault-agent.toml names one");
+    }
+    table(context, tested.iter().map(|row| (&row.brain, row.sentence())));
+    Ok(if tested.iter().all(|row| row.brain.ok) { Status::Fine } else { Status::Problem })
+}
+
+/// Keeps what a call with a key of `brains[at]` came to, as a turn would.
+fn remember(
+    store: &Store,
+    brains: &[Prepared],
+    (at, key): (usize, usize),
+    error: Option<&BrainError>,
+    now: Timestamp,
+) -> std::io::Result<()> {
+    let links: Vec<_> = brains.iter().map(|brain| brain.link.clone()).collect();
+    let change = |health: &mut Health| match error {
+        None => failover::succeeded(health, &links, at, key, now),
+        Some(error) => failover::failed(health, &links, at, key, error, now),
+    };
+    store.update(change).map(|_| ())
+}
+
+impl Tested {
+    fn sentence(&self) -> String {
+        match self.brain.class {
+            None => format!("answered in {} ms", self.ms),
+            Some(class) => {
+                format!(
+                    "{}: {}",
+                    class.name(),
+                    self.brain.last_error.as_deref().unwrap_or("it gave no answer")
+                )
+            }
+        }
+    }
+}
+
+/// One short call. Whatever is answered is well, a refusal too.
+pub(in crate::cli) async fn hello(brain: &Arc<dyn Brain>) -> Result<(), BrainError> {
+    let request = Request {
+        system: "Answer with one word.".to_owned(),
+        messages: vec![Message::user("Say OK.")],
+        max_output_tokens: Some(16),
+        ..Request::default()
+    };
+    let (events, mut unread) = mpsc::channel::<Event>(EVENTS);
+    unread.close();
+    brain.call(&request, events, CancellationToken::new()).await.map(|_| ())
+}
+
+impl From<UnknownBrain> for CommandError {
+    fn from(error: UnknownBrain) -> Self {
+        Self::usage(error)
+    }
+}

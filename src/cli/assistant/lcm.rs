@@ -1,0 +1,249 @@
+//! `lcm`: what was said in long conversations: found again, described, expanded to every byte, proved.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::usage::since;
+use crate::agent::Scribe;
+use crate::brain::wire::Watch;
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::reminders::rfc3339;
+use crate::summary::expand::{DEPTH, Options};
+use crate::summary::grep::{LIMIT, MOST, Query, Scope};
+use crate::summary::{Look, Summaries, SummaryError};
+use crate::workspace::Workspace;
+
+/// Finds, describes and expands summaries of conversations, and proves them.
+///
+/// Logs keep every word; a summary is a note below `summaries/` that points into its log. Nothing but `update` asks a model.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Searches messages and summaries: words that must all occur ("some together" in quotes), newest first.
+    Grep {
+        /// The words, or the pattern.
+        pattern: Vec<String>,
+        /// Takes the pattern for a regular expression.
+        #[arg(long)]
+        regex: bool,
+        /// Where.
+        #[arg(long, value_enum, default_value = "both")]
+        scope: ScopeName,
+        /// Nothing before then: `7 days ago`, `2026-12-01`, or RFC 3339.
+        #[arg(long, value_name = "T")]
+        since: Option<String>,
+        /// Nothing from then on.
+        #[arg(long, value_name = "T")]
+        before: Option<String>,
+        /// So many hits at most; 200 are the most.
+        #[arg(long, short = 'n', default_value_t = LIMIT)]
+        limit: usize,
+    },
+    /// Shows one summary: what it says, what it covers, and which summaries it is made from.
+    Describe {
+        /// Its id: `sum_…`.
+        id: String,
+    },
+    /// Gives back what a summary covers: the bytes of its log, in order.
+    Expand {
+        /// Its id: `sum_…`.
+        id: String,
+        /// Gives the summaries below it instead.
+        #[arg(long)]
+        summaries: bool,
+        /// So many levels of summaries.
+        #[arg(long, default_value_t = DEPTH, requires = "summaries")]
+        depth: u32,
+        /// So many tokens at most (four characters each).
+        #[arg(long, value_name = "N")]
+        max_tokens: Option<u64>,
+    },
+    /// Makes the summaries that are due, or missing, or out of date, as the daemon does by itself.
+    Update {
+        /// Asks no brain: what was said is extracted.
+        #[arg(long)]
+        extract: bool,
+    },
+    /// Proves every summary against the log that it covers; the exit code is 1 where one doesn't hold, or is missing.
+    Verify,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ScopeName {
+    Messages,
+    Summaries,
+    Both,
+}
+
+impl From<SummaryError> for CommandError {
+    fn from(error: SummaryError) -> Self {
+        match error {
+            SummaryError::Pattern(..) => Self::usage(error),
+            SummaryError::Empty => {
+                Self::usage(error).hint("give words that must all occur, or a pattern with `--regex`")
+            }
+            SummaryError::Unknown(_) => {
+                Self::problem(error).hint("`vault-agent lcm grep WORDS --scope summaries` shows ids")
+            }
+            error => Self::problem(error),
+        }
+    }
+}
+
+/// Runs `lcm`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let summaries = Summaries::of(&workspace);
+    match &args.action {
+        Action::Grep { pattern, regex, scope, since, before, limit } => {
+            let mut query = Query::new(&pattern.join(" "), *regex)?;
+            query.scope = match scope {
+                ScopeName::Messages => Scope::Messages,
+                ScopeName::Summaries => Scope::Summaries,
+                ScopeName::Both => Scope::Both,
+            };
+            (query.since, query.before) = (time(since, &workspace)?, time(before, &workspace)?);
+            query.limit = *limit;
+            if *limit > MOST {
+                context.ui.note(format!("at most {MOST} hits are shown"));
+            }
+            grep(context, &workspace, &summaries, &query)
+        }
+        Action::Describe { id } => describe(context, &workspace, &summaries, id),
+        Action::Expand { id, summaries: below, depth, max_tokens } => {
+            let options = Options { messages: !below, depth: *depth, most_tokens: *max_tokens };
+            expand(context, &summaries, id, options)
+        }
+        Action::Update { extract } => update(context, workspace, *extract),
+        Action::Verify => verify(context, &summaries),
+    }
+}
+
+fn time(text: &Option<String>, workspace: &Workspace) -> Result<Option<jiff::Timestamp>, CommandError> {
+    text.as_deref().map(|text| since(text, workspace)).transpose()
+}
+
+fn grep(context: &Context, workspace: &Workspace, summaries: &Summaries<'_>, query: &Query) -> CommandResult {
+    let found = summaries.grep(query)?;
+    context.ui.json(&found);
+    for hit in &found.hits {
+        let when = hit.at.to_zoned(workspace.zone.tz().clone()).strftime("%Y-%m-%d %H:%M");
+        context.ui.line(format!("{}:{}  {when}  {}", hit.path, hit.line, hit.cite));
+        context.ui.line(format!("    {}", hit.snippet));
+    }
+    match (found.hits.is_empty(), found.more) {
+        (true, 0) => context.ui.note("nothing found"),
+        (_, 0) => {}
+        (_, more) => context.ui.note(format!("{more} more; narrow it down with `--since` and `--before`")),
+    }
+    Ok(Status::Fine)
+}
+
+fn describe(context: &Context, workspace: &Workspace, summaries: &Summaries<'_>, id: &str) -> CommandResult {
+    let found = summaries.describe(id)?;
+    context.ui.json(&found);
+    let ui = &context.ui;
+    ui.line(format!("{}  {}, depth {}, {}", found.id, found.kind, found.depth, found.path));
+    let covers =
+        found.covers.as_ref().map_or_else(String::new, |[first, last]| format!(", {first} to {last}"));
+    ui.line(format!("covers {} events of {}{covers}", found.events, found.log));
+    ui.line(format!("{} tokens for {}", found.tokens, found.covered_tokens));
+    for (what, ids) in [("made from", &found.sources), ("part of", &found.parents)] {
+        if !ids.is_empty() {
+            ui.line(format!("{what} {}", ids.join(", ")));
+        }
+    }
+    ui.line(format!("by {} at {}", found.brain, rfc3339(found.at, workspace.zone.tz())));
+    ui.line(format!("\n{}", harmless(&found.text)));
+    Ok(Status::Fine)
+}
+
+fn expand(context: &Context, summaries: &Summaries<'_>, id: &str, options: Options) -> CommandResult {
+    if options.messages && options.most_tokens.is_none() && !context.ui.json {
+        // Whatever the log holds, text or not; but a terminal isn't given what others would do to it.
+        let (bytes, problem) = summaries.covered(id)?;
+        if std::io::stdout().is_terminal() {
+            context.ui.document(harmless(&String::from_utf8_lossy(&bytes)).as_bytes());
+        } else {
+            context.ui.document(&bytes);
+        }
+        return Ok(told(context, problem.as_ref()));
+    }
+    let expanded = summaries.expand(id, options)?;
+    context.ui.json(&expanded);
+    for block in &expanded.blocks {
+        context.ui.line(format!("{}:{}  {}", block.path, block.line, block.cite));
+        context.ui.line(harmless(&block.text));
+    }
+    if expanded.truncated {
+        context.ui.note("there is more than `--max-tokens` allows");
+    }
+    Ok(told(context, expanded.problem.as_ref()))
+}
+
+/// Other people's words as a terminal may have them: what would move its cursor or speak to it is shown as a mark.
+fn harmless(text: &str) -> String {
+    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
+    text.replace("\r\n", "\n").chars().map(shown).collect()
+}
+
+/// Says that what was given back isn't what was summarised, where that is so.
+fn told(context: &Context, problem: Option<&String>) -> Status {
+    let Some(why) = problem else { return Status::Fine };
+    context.ui.note(format!("this is not what was summarised: {why}"));
+    Status::Problem
+}
+
+fn update(context: &Context, workspace: Workspace, extract: bool) -> CommandResult {
+    let workspace = Arc::new(workspace);
+    let scribe = if extract {
+        Scribe::without_brains(Arc::clone(&workspace))
+    } else {
+        let made = Scribe::new(Arc::clone(&workspace), Watch::default(), Arc::default());
+        made.map_err(CommandError::problem)?
+    };
+    let logs = Summaries::of(&workspace).logs()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let (mut written, mut failed) = (Vec::new(), false);
+    for (name, _) in logs {
+        match runtime.block_on(scribe.work(&name, Look::All, &CancellationToken::new())) {
+            Ok(done) => written.extend(done.written),
+            Err(error) => {
+                failed = true;
+                context.ui.note(format!("{name}: {error}"));
+            }
+        }
+    }
+    runtime.shutdown_background();
+    context.ui.json(&serde_json::json!({ "written": written }));
+    context.ui.line(match written.len() {
+        0 => "no summary is due".to_owned(),
+        1 => "1 summary was written".to_owned(),
+        count => format!("{count} summaries were written"),
+    });
+    Ok(if failed { Status::Problem } else { Status::Fine })
+}
+
+fn verify(context: &Context, summaries: &Summaries<'_>) -> CommandResult {
+    let verified = summaries.verify()?;
+    context.ui.json(&verified);
+    for bad in &verified.bad {
+        context.ui.line(format!("{}: {}", bad.id, bad.why));
+    }
+    if !verified.bad.is_empty() {
+        return Ok(Status::Problem);
+    }
+    context.ui.line(match verified.summaries {
+        0 => "there are no summaries yet".to_owned(),
+        1 => "1 summary holds".to_owned(),
+        count => format!("all {count} summaries hold"),
+    });
+    Ok(Status::Fine)
+}

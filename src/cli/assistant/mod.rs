@@ -1,0 +1,14 @@
+//! The assistant: `ask` and what its answers are made of, cost and leave behind.
+//!
+//! - [`ask`], [`turns`], [`usage`]: a question, what became of each, what answers took;
+//! - [`brain`], [`skill`], [`routine`], [`lcm`]: brains, skills, scheduled prompts, summaries of long logs;
+//! - [`consent`]: the person at the terminal is asked whether a call may happen.
+
+pub(super) mod ask;
+pub(super) mod brain;
+mod consent;
+pub(super) mod lcm;
+pub(super) mod routine;
+pub(super) mod skill;
+pub(super) mod turns;
+pub(super) mod usage;

@@ -1,0 +1,276 @@
+//! `routine`: scheduled prompts: list, run now, when they come next, on and off.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::cli::when::Shown;
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::config::MEMORY;
+use crate::daemon;
+use crate::deliver::Console;
+use crate::format::routine::{Delivery, Routine};
+use crate::routines::{self, Driven, EnableError, Note, RunError};
+use crate::schedule::Timetable;
+use crate::turn::{Facts, TurnJournal, route};
+use crate::vault::Actor;
+use crate::workspace::Workspace;
+
+/// Scheduled prompts, each a note of the folder `routines`: lists them, runs one, turns one on or off.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Shows all routines: whether they are enabled, when they come next and when they last ran.
+    List,
+    /// Runs a routine now, enabled or not; its schedule goes on as it was.
+    Run {
+        /// The routine: its note's name without `.md`.
+        name: String,
+        /// Says what would be asked, of whom, and where the answer would go; asks nobody.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Shows when routines come next.
+    Preview {
+        /// The routine; else all that are enabled.
+        name: Option<String>,
+        /// How many occurrences of each.
+        #[arg(long, default_value_t = 5)]
+        count: usize,
+    },
+    /// Turns a routine on, in its note.
+    Enable {
+        /// The routine.
+        name: String,
+    },
+    /// Turns a routine off, in its note. A run that is under way sends nothing any more.
+    Disable {
+        /// The routine.
+        name: String,
+    },
+}
+
+/// Runs `routine`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = Arc::new(context.workspace()?);
+    match &args.action {
+        Action::List => list(context, &workspace),
+        Action::Run { name, dry_run: true } => dry_run(context, &workspace, name),
+        Action::Run { name, .. } => run_now(context, &workspace, name),
+        Action::Preview { name, count } => preview(context, &workspace, name.as_deref(), *count),
+        Action::Enable { name } => turn(context, &workspace, name, true),
+        Action::Disable { name } => turn(context, &workspace, name, false),
+    }
+}
+
+fn list(context: &Context, workspace: &Workspace) -> CommandResult {
+    let listed = routines::list(workspace)?;
+    context.ui.json(&listed);
+    if listed.is_empty() {
+        context.ui.line(format!("no routines in `{}`", workspace.settings.paths.routines));
+    }
+    for routine in &listed {
+        let schedule = routine.schedule.as_deref().unwrap_or("not understood");
+        let state = match routine.at {
+            Some(next) => format!("next {}", routines::said(workspace, next)),
+            None if routine.problems.is_empty() => "disabled".to_owned(),
+            None => "doesn't run: see below".to_owned(),
+        };
+        let last = routine
+            .ran
+            .map(|last| format!(", last ran {}", routines::said(workspace, last)))
+            .unwrap_or_default();
+        context.ui.line(format!("{:<16} {schedule:<18} {state}{last}", routine.name));
+        for problem in &routine.problems {
+            context.ui.note(format!(
+                "{}: line {}: {}; {}",
+                routine.name, problem.line, problem.reason, problem.suggestion
+            ));
+        }
+    }
+    Ok(if listed.iter().all(|routine| routine.problems.is_empty()) { Status::Fine } else { Status::Problem })
+}
+
+fn preview(context: &Context, workspace: &Workspace, name: Option<&str>, count: usize) -> CommandResult {
+    #[derive(Serialize)]
+    struct Coming {
+        name: String,
+        at: Vec<Shown>,
+    }
+    let notes = match name {
+        Some(name) => vec![routines::find(workspace, name)?],
+        None => routines::read_all(workspace)?,
+    };
+    let now = workspace.clock.now();
+    let mut all = Vec::new();
+    for note in notes {
+        let wanted = |routine: &&Routine| name.is_some() || routine.enabled;
+        let Some(routine) = note.routine.as_ref().filter(wanted) else { continue };
+        let table = Timetable::new(&workspace.zone, &routine.schedule);
+        let at = table.after(now).take(count).map(|next| Shown::new(next.at, workspace.zone.tz()));
+        all.push(Coming { name: note.name, at: at.collect() });
+    }
+    context.ui.json(&all);
+    if all.is_empty() {
+        context.ui.line("no routine is enabled");
+    }
+    for coming in &all {
+        context.ui.line(&coming.name);
+        coming.at.iter().for_each(|at| context.ui.line(format!("  {}", at.told(now))));
+    }
+    Ok(Status::Fine)
+}
+
+fn turn(context: &Context, workspace: &Workspace, name: &str, enabled: bool) -> CommandResult {
+    let (note, changed) = routines::set_enabled(workspace, name, enabled, Actor::Cli)?;
+    let listed = routines::list(workspace)?.into_iter().find(|listed| listed.name == note.name);
+    context.ui.json(&listed);
+    let state = if enabled { "enabled" } else { "disabled" };
+    let already = if changed { "is now" } else { "was already" };
+    let next = listed
+        .and_then(|listed| listed.at)
+        .map(|next| format!("; it comes next {}", routines::said(workspace, next)));
+    context.ui.line(format!("`{}` {already} {state}{}", note.name, next.unwrap_or_default()));
+    Ok(Status::Fine)
+}
+
+/// Where an answer goes, in words.
+fn place(workspace: &Workspace, routine: &Routine) -> String {
+    let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
+    match (routine.deliver, routines::target(workspace, routine, today)) {
+        (Delivery::None, _) => "its log alone".to_owned(),
+        (Delivery::Note, Ok(Some(path))) => format!("the note {path}"),
+        (Delivery::Note, Err(problem)) => problem,
+        _ => match routine.scope.as_deref().filter(|scope| *scope != "console") {
+            Some(scope) => scope.to_owned(),
+            None => format!("where reminders go ({})", workspace.outlets(false).primary.name()),
+        },
+    }
+}
+
+fn dry_run(context: &Context, workspace: &Workspace, name: &str) -> CommandResult {
+    #[derive(Serialize)]
+    struct Planned {
+        name: String,
+        asked: String,
+        material: String,
+        brains: Vec<String>,
+        why: String,
+        to: String,
+        holds: bool,
+    }
+    let note = routines::find(workspace, name)?;
+    let routine = understood(&note)?;
+    let turns = TurnJournal::in_memory().map_err(CommandError::problem)?;
+    let found = routines::gather_now(workspace, &turns, routine, &workspace.journal()?, &note.name)?;
+    let question =
+        route::Question { text: &routine.prompt, routine: Some(&note.name), ..route::Question::default() };
+    let mut routed = route::route(&workspace.settings, &question, None).map_err(CommandError::problem)?;
+    if let Some(brain) = &routine.brain {
+        routed.ask_first(&workspace.settings, brain);
+    }
+    let planned = Planned {
+        name: note.name.clone(),
+        asked: routine.prompt.clone(),
+        material: found.text(),
+        brains: routed.chain,
+        why: routed.why,
+        to: place(workspace, routine),
+        holds: found.holds,
+    };
+    context.ui.json(&planned);
+    let ui = &context.ui;
+    ui.line(format!("asked:\n{}\n", planned.asked));
+    if !planned.material.is_empty() {
+        ui.line(format!("told with it:\n{}\n", planned.material));
+    }
+    let brains = if planned.brains.is_empty() { MEMORY.to_owned() } else { planned.brains.join(", then ") };
+    ui.line(format!("of: {brains} ({})", planned.why.trim_end_matches('.')));
+    ui.line(format!("to: {}", planned.to));
+    if !planned.holds {
+        ui.line("by its schedule it would not run now: nothing of its `only_if` holds");
+    }
+    Ok(Status::Fine)
+}
+
+fn understood(note: &Note) -> Result<&Routine, CommandError> {
+    note.routine
+        .as_ref()
+        .filter(|routine| !routine.prompt.is_empty())
+        .ok_or_else(|| CommandError::problem(RunError::NoRoutine(note.name.clone())))
+}
+
+fn run_now(context: &Context, workspace: &Arc<Workspace>, name: &str) -> CommandResult {
+    #[derive(Serialize)]
+    struct Ran {
+        name: String,
+        run: String,
+        answer: Option<String>,
+        brain: Option<String>,
+        outcome: String,
+        to: String,
+    }
+    let note = routines::find(workspace, name)?;
+    let routine = understood(&note)?;
+    // The answer is printed in any case: the console says nothing of its own, and no document is torn.
+    let quiet = Arc::new(Console::new(Box::new(std::io::sink()), false, workspace.zone.tz().clone()));
+    let turns = Arc::new(TurnJournal::open(&workspace.dirs.state).map_err(CommandError::problem)?);
+    let outlets = workspace.outlets_with(quiet);
+    let approvals = Arc::new(crate::agent::VaultApprovals::left_behind(workspace));
+    let runner = daemon::routines::runner_with(workspace, turns, Arc::default(), approvals, outlets)?;
+    let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let driven = runtime.block_on(async {
+        let stop = daemon::stop_on_signals()?;
+        Ok::<_, CommandError>(runner.drive(&key, &stop).await?)
+    });
+    runtime.shutdown_background();
+    let (outcome, done) = match driven? {
+        Driven::Done(outcome) => (outcome, true),
+        Driven::Busy => ("the daemon has taken it over".to_owned(), true),
+        Driven::Later(why) => (format!("it goes on later: {why}"), false),
+    };
+    let run = runner.journal().run(&key)?;
+    let brain = run.as_ref().and_then(|run| Facts::parse(run.facts.as_deref()?)).map(|facts| facts.brain);
+    let ran = Ran {
+        name: note.name.clone(),
+        run: key,
+        answer: run.and_then(|run| run.answer),
+        brain: brain.filter(|brain| brain != MEMORY),
+        outcome,
+        to: place(workspace, routine),
+    };
+    context.ui.json(&ran);
+    match &ran.answer {
+        Some(answer) => context.ui.line(answer),
+        None => context.ui.line("there is no answer"),
+    }
+    if ran.outcome == "sent" {
+        context.ui.note(format!("sent to {}", ran.to));
+    } else {
+        context.ui.note(&ran.outcome);
+    }
+    Ok(if done { Status::Fine } else { Status::Problem })
+}
+
+impl From<EnableError> for CommandError {
+    fn from(error: EnableError) -> Self {
+        match error {
+            EnableError::Unknown { .. } => {
+                CommandError::problem(error).hint("`vault-agent routine list` shows all")
+            }
+            error => CommandError::problem(error),
+        }
+    }
+}
+
+impl From<RunError> for CommandError {
+    fn from(error: RunError) -> Self {
+        CommandError::problem(error)
+    }
+}

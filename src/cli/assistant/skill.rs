@@ -1,0 +1,120 @@
+//! `skill`: what the assistant can be taught: the folders of `skills/`, and what is wrong with them.
+
+use serde::Serialize;
+
+use crate::agent::skills::{Listed, Skills};
+use crate::cli::{CommandResult, Context, Status};
+use crate::reminders::PlacedFinding;
+
+/// Lists the vault's skills, or checks them.
+///
+/// A skill is a folder `skills/NAME` with a `SKILL.md` in the form of agentskills.io. One with a problem, or whose secrets
+/// are missing, isn't offered to the assistant.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Lists all skills: whether they are offered, and what they are for.
+    List,
+    /// Shows what is wrong with a skill, by file, line and column; the exit code is 1 where anything is.
+    Check {
+        /// Only this skill; else all.
+        name: Option<String>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    name: &'a str,
+    description: &'a str,
+    path: &'a str,
+    problems: &'a [PlacedFinding],
+    /// Whether the assistant is told of it.
+    offered: bool,
+    /// Why it isn't, where nothing is wrong with its files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+    /// Whether it came with this program and is unchanged; any other is asked about at its first use.
+    shipped: bool,
+    /// The hash over its files, which an approval is bound to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
+}
+
+/// Runs `skill`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let skills = Skills::of(&workspace);
+    let mut listed = skills.list()?;
+    match &args.action {
+        Action::List => list(context, &skills, &listed),
+        Action::Check { name } => {
+            if let Some(name) = name {
+                listed.retain(|one| one.folder == *name);
+                if listed.is_empty() {
+                    let error = crate::cli::CommandError::problem(format!("no skill `{name}`"));
+                    return Err(error.hint("`vault-agent skill list` shows all"));
+                }
+            }
+            check(context, &listed)
+        }
+    }
+}
+
+fn shown<'a>(skills: &Skills, one: &'a Listed) -> Shown<'a> {
+    let loaded = skills.load(&one.folder);
+    let missing = loaded.as_ref().err().filter(|_| one.problems.is_empty()).cloned();
+    Shown {
+        name: &one.folder,
+        description: &one.skill.description,
+        path: one.path.as_str(),
+        problems: &one.problems,
+        offered: loaded.is_ok(),
+        missing,
+        shipped: loaded.as_ref().is_ok_and(|loaded| loaded.is_shipped),
+        hash: loaded.ok().map(|loaded| loaded.hash),
+    }
+}
+
+fn list(context: &Context, skills: &Skills, listed: &[Listed]) -> CommandResult {
+    let all: Vec<Shown<'_>> = listed.iter().map(|one| shown(skills, one)).collect();
+    context.ui.json(&all);
+    for one in &all {
+        let state = match (one.offered, one.shipped) {
+            (true, true) => String::new(),
+            (true, false) => " (asked about at its first use)".to_owned(),
+            (false, _) => " (off)".to_owned(),
+        };
+        context.ui.line(format!("{}{state}: {}", one.name, one.description));
+        if let Some(missing) = &one.missing {
+            context.ui.line(format!("  {missing}"));
+        }
+        for problem in one.problems {
+            context.ui.line(format!("  {}", crate::cli::reminders::check::plain(problem)));
+        }
+    }
+    if all.is_empty() {
+        context.ui.line("no skills");
+    }
+    Ok(Status::Fine)
+}
+
+fn check(context: &Context, listed: &[Listed]) -> CommandResult {
+    let found: Vec<&PlacedFinding> = listed.iter().flat_map(|one| &one.problems).collect();
+    context.ui.json(&found);
+    for finding in &found {
+        context.ui.line(crate::cli::reminders::check::plain(finding));
+    }
+    if found.is_empty() {
+        context.ui.line(match listed.len() {
+            1 => "the skill is well".to_owned(),
+            count => format!("all {count} skills are well"),
+        });
+        return Ok(Status::Fine);
+    }
+    Ok(Status::Problem)
+}

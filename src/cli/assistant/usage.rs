@@ -1,0 +1,172 @@
+//! `usage`: what answers took, from the logs.
+
+use std::io::IsTerminal;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::agent::budget::{self, Budget};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::reminders::rfc3339;
+use crate::turn::usage::{self, Answered, By, Row, Sum};
+use crate::vault::{VaultError, WalkOptions};
+use crate::when::WhenError;
+use crate::workspace::Workspace;
+
+/// The longest bar, in characters.
+const WIDTH: u64 = 24;
+
+/// Adds up calls, tokens and cost of all answers, from the logs.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only answers since then: `yesterday 18:00`, `7 days ago`, `2026-12-01`, or RFC 3339.
+    #[arg(long, value_name = "T")]
+    since: Option<String>,
+    /// By what it is added up.
+    #[arg(long, value_enum, default_value = "brain")]
+    by: ByName,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ByName {
+    /// The brain that was asked.
+    Brain,
+    /// The day, in the vault's zone.
+    Day,
+    /// The channel or thread; `routine:NAME` are routines, `phrasing` words for reminders.
+    Channel,
+}
+
+/// The answer of `usage --json`.
+#[derive(Debug, Serialize)]
+struct Report {
+    from: Option<String>,
+    to: String,
+    total: Sum,
+    by: Vec<Row>,
+    /// Today's budgets, with what is used of them.
+    budgets: Vec<Budget>,
+}
+
+/// Runs `usage`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let zone = workspace.zone.tz();
+    let since = args.since.as_deref().map(|text| since(text, &workspace)).transpose()?;
+    let mut answers = logged(context, &workspace)?;
+    answers.retain(|answer| since.is_none_or(|since| answer.at >= since));
+    let by = match args.by {
+        ByName::Brain => By::Brain,
+        ByName::Day => By::Day,
+        ByName::Channel => By::Channel,
+    };
+    let (total, rows) = usage::add_up(&answers, by, zone);
+    let from = since.or_else(|| answers.iter().map(|answer| answer.at).min());
+    let report = Report {
+        from: from.map(|from| rfc3339(from, zone)),
+        to: rfc3339(workspace.clock.now(), zone),
+        total,
+        by: rows,
+        budgets: budget::of_vault(&workspace),
+    };
+    context.ui.json(&report);
+    show(context, &report);
+    Ok(Status::Fine)
+}
+
+/// The instant that a person names.
+pub(in crate::cli) fn since(text: &str, workspace: &Workspace) -> Result<Timestamp, CommandError> {
+    crate::when::read_past(text, workspace.clock.now(), &workspace.zone).map_err(|error| match error {
+        WhenError::Ambiguous { .. } => CommandError::usage(&error).hint(error.hint()),
+        _ => CommandError::usage(format!("`{text}` is no time"))
+            .hint("try `7 days ago`, `2026-12-01`, or RFC 3339"),
+    })
+}
+
+/// The answers of all logs. One that can't be read is named, and the others are counted.
+fn logged(context: &Context, workspace: &Workspace) -> Result<Vec<Answered>, CommandError> {
+    let under = workspace.note(&workspace.settings.paths.logs);
+    let walk = match workspace.vault.walk(&WalkOptions { under: Some(under), ..WalkOptions::default() }) {
+        Ok(walk) => walk,
+        Err(VaultError::NotFound(_)) => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut answers = Vec::new();
+    for entry in walk.entries {
+        match workspace.vault.read(&entry.path) {
+            Ok(bytes) => answers.extend(usage::answers(&bytes)),
+            Err(error) => context.ui.note(format!("not counted: {error}")),
+        }
+    }
+    Ok(answers)
+}
+
+fn show(context: &Context, report: &Report) {
+    if context.ui.json {
+        return;
+    }
+    if report.by.is_empty() {
+        context.ui.line("no answers with facts stand in the logs");
+    } else {
+        show_table(context, report);
+    }
+    for budget in &report.budgets {
+        let whose = budget.brain.as_ref().map_or("today".to_owned(), |name| format!("{name} today"));
+        context.ui.line(format!("{whose}: {}", budget.state()));
+    }
+}
+
+fn show_table(context: &Context, report: &Report) {
+    let bars = std::io::stdout().is_terminal();
+    let most = report.by.iter().map(|row| row.sum.tokens()).max().unwrap_or_default();
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_header(["", "answers", "calls", "failed", "in", "cached", "out", "usd"]);
+    let total = [Row { key: "total".to_owned(), sum: report.total }];
+    for (row, is_total) in report.by.iter().map(|row| (row, false)).chain(total.iter().map(|row| (row, true)))
+    {
+        let sum = &row.sum;
+        let mut cells = vec![row.key.clone()];
+        cells.extend(
+            [sum.answers, sum.calls, sum.failed, sum.input, sum.cached, sum.output].map(|n| n.to_string()),
+        );
+        cells.push(format!("{:.4}", sum.usd));
+        if bars && !is_total {
+            cells.push(bar(sum.tokens(), most));
+        }
+        table.add_row(cells);
+    }
+    for column in table.column_iter_mut().skip(1).take(7) {
+        column.set_cell_alignment(comfy_table::CellAlignment::Right);
+    }
+    for line in table.lines() {
+        let line = line.trim_end();
+        context.ui.line(line.strip_prefix(' ').unwrap_or(line));
+    }
+}
+
+/// A bar in eighths of a character; whatever is more than nothing is seen.
+fn bar(value: u64, most: u64) -> String {
+    if most == 0 || value == 0 {
+        return String::new();
+    }
+    let eighths = (u128::from(value) * u128::from(WIDTH) * 8 / u128::from(most)).max(1);
+    let (whole, rest) =
+        (usize::try_from(eighths / 8).unwrap_or_default(), usize::try_from(eighths % 8).unwrap_or_default());
+    let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][rest];
+    format!("{}{part}", "█".repeat(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_what_they_show() {
+        assert_eq!(bar(100, 100).chars().count(), 24);
+        assert_eq!(bar(50, 100).chars().count(), 12);
+        assert_eq!(bar(1, 1_000_000), "▏");
+        assert_eq!((bar(0, 5).as_str(), bar(0, 0).as_str()), ("", ""));
+        assert_eq!(bar(u64::MAX, u64::MAX).chars().count(), 24);
+    }
+}

@@ -1,0 +1,139 @@
+//! The list of commands: a variant and an arm each. Their order is that of `--help`.
+
+use clap::Subcommand;
+
+#[cfg(feature = "assistant")]
+use super::assistant::{ask, brain, lcm, routine, skill, turns, usage};
+use super::context::Context;
+use super::daemon::{run, service, status, tick};
+use super::error::CommandResult;
+use super::hosts::hook;
+#[cfg(feature = "mcp")]
+use super::hosts::{mcp, mcp_config};
+#[cfg(feature = "index")]
+use super::index::{recall, reindex, search, stats};
+use super::memories::{inbox, memory};
+use super::reminders::{check, commitment, remind};
+#[cfg(feature = "history")]
+use super::snapshots::{audit, diff, history, restore, undo};
+use super::transfer::{export, import, migrate};
+use super::{completions, doctor, init, man, setup};
+
+/// A command with its options. A new one is a variant here and an arm in [`dispatch`].
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    Setup(setup::Args),
+    Init(init::Args),
+    Run(run::Args),
+    Tick(tick::Args),
+    Remind(remind::Args),
+    Commitment(commitment::Args),
+    Memory(memory::Args),
+    Check(check::Args),
+    #[cfg(feature = "index")]
+    Search(search::Args),
+    #[cfg(feature = "index")]
+    Recall(recall::Args),
+    #[cfg(feature = "index")]
+    Reindex(reindex::Args),
+    #[cfg(feature = "index")]
+    Stats(stats::Args),
+    #[cfg(feature = "history")]
+    History(history::Args),
+    #[cfg(feature = "history")]
+    Diff(diff::Args),
+    #[cfg(feature = "history")]
+    Restore(restore::Args),
+    #[cfg(feature = "history")]
+    Undo(undo::Args),
+    #[cfg(feature = "history")]
+    Audit(audit::Args),
+    #[cfg(feature = "assistant")]
+    Brain(brain::Args),
+    #[cfg(feature = "assistant")]
+    Usage(usage::Args),
+    #[cfg(feature = "assistant")]
+    Ask(ask::Args),
+    #[cfg(feature = "assistant")]
+    Turns(turns::Args),
+    #[cfg(feature = "assistant")]
+    Skill(skill::Args),
+    #[cfg(feature = "assistant")]
+    Routine(routine::Args),
+    #[cfg(feature = "assistant")]
+    Lcm(lcm::Args),
+    Inbox(inbox::Args),
+    Hook(hook::Args),
+    Import(import::Args),
+    Export(export::Args),
+    Migrate(migrate::Args),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
+    #[cfg(feature = "mcp")]
+    McpConfig(mcp_config::Args),
+    Status(status::Args),
+    Doctor(doctor::Args),
+    Service(service::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Runs the command.
+pub(super) fn dispatch(command: &Command, context: &Context) -> CommandResult {
+    match command {
+        Command::Setup(args) => setup::run(context, args),
+        Command::Init(args) => init::run(context, args),
+        Command::Run(args) => run::run(context, args),
+        Command::Tick(args) => tick::run(context, args),
+        Command::Remind(args) => remind::run(context, args),
+        Command::Commitment(args) => commitment::run(context, args),
+        Command::Memory(args) => memory::run(context, args),
+        Command::Check(args) => check::run(context, args),
+        #[cfg(feature = "index")]
+        Command::Search(args) => search::run(context, args),
+        #[cfg(feature = "index")]
+        Command::Recall(args) => recall::run(context, args),
+        #[cfg(feature = "index")]
+        Command::Reindex(args) => reindex::run(context, args),
+        #[cfg(feature = "index")]
+        Command::Stats(args) => stats::run(context, args),
+        #[cfg(feature = "history")]
+        Command::History(args) => history::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Diff(args) => diff::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Restore(args) => restore::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Undo(args) => undo::run(context, args),
+        #[cfg(feature = "history")]
+        Command::Audit(args) => audit::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Brain(args) => brain::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Usage(args) => usage::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Ask(args) => ask::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Turns(args) => turns::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Skill(args) => skill::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Routine(args) => routine::run(context, args),
+        #[cfg(feature = "assistant")]
+        Command::Lcm(args) => lcm::run(context, args),
+        Command::Inbox(args) => inbox::run(context, args),
+        Command::Hook(args) => hook::run(context, args),
+        Command::Import(args) => import::run(context, args),
+        Command::Export(args) => export::run(context, args),
+        Command::Migrate(args) => migrate::run(context, args),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::run(context, args),
+        #[cfg(feature = "mcp")]
+        Command::McpConfig(args) => mcp_config::run(context, args),
+        Command::Status(args) => status::run(context, args),
+        Command::Doctor(args) => doctor::run(context, args),
+        Command::Service(args) => service::run(context, args),
+        Command::Completions(args) => completions::run(context, args),
+        Command::Man(args) => man::run(context, args),
+    }
+}

@@ -1,0 +1,126 @@
+//! What every command is given: where its words go, the time, its vault, and whose call it is.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::error::CommandError;
+#[cfg(all(unix, feature = "assistant"))]
+use super::permitted;
+use crate::clock::{self, Clock};
+use crate::config::{self, ConfigError};
+use crate::terminal::Ui;
+use crate::vault::{Actor, Origin};
+use crate::workspace::Workspace;
+
+/// What every command is given.
+#[derive(Debug)]
+pub struct Context {
+    /// Where its words go.
+    pub ui: Ui,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    vault: Option<PathBuf>,
+    /// Whose call this is, where the assistant asks from its shell.
+    #[cfg(all(unix, feature = "assistant"))]
+    caller: Option<crate::agent::bash::gate::Called>,
+}
+
+impl Context {
+    /// What one run is given: the environment says the time, and whose call it is.
+    ///
+    /// # Errors
+    /// The environment's time is no instant.
+    pub(super) fn new(vault: Option<PathBuf>, ui: Ui) -> Result<Self, CommandError> {
+        let clock = clock::from_env().map_err(|value| {
+            ConfigError::new(format!("`{}` is `{value}`, which is no instant", clock::NOW_VARIABLE))
+                .suggest("give RFC 3339, such as `2026-12-01T09:30:00Z`")
+        })?;
+        Ok(Self {
+            ui,
+            clock,
+            vault,
+            #[cfg(all(unix, feature = "assistant"))]
+            caller: crate::agent::bash::gate::Called::from_env(),
+        })
+    }
+
+    /// Who writes: a person at the command line, or the assistant through its shell.
+    pub fn origin(&self) -> Origin {
+        #[cfg(all(unix, feature = "assistant"))]
+        if let Some(caller) = &self.caller {
+            return caller.origin();
+        }
+        Origin::new(Actor::Cli)
+    }
+
+    /// Refuses what the assistant may not do from its shell.
+    #[cfg(all(unix, feature = "assistant"))]
+    pub(super) fn permits(&self, matches: &clap::ArgMatches) -> Result<(), CommandError> {
+        self.caller.as_ref().map_or(Ok(()), |_| permitted::check(matches))
+    }
+
+    #[cfg(not(all(unix, feature = "assistant")))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "it has a caller in other builds")]
+    pub(super) fn permits(&self, _: &clap::ArgMatches) -> Result<(), CommandError> {
+        Ok(())
+    }
+
+    /// The vault that `--vault`, the environment or the current folder names. Nothing is written for a
+    /// folder that is none: neither in it nor in a state or cache directory of its own.
+    ///
+    /// # Errors
+    /// No vault is near, or the named folder is none.
+    pub fn vault_dir(&self) -> Result<PathBuf, CommandError> {
+        let dir = self.folder()?;
+        let shown = dir.display();
+        if config::is_vault(&dir) {
+            Ok(dir)
+        } else if dir.is_dir() {
+            Err(CommandError::usage(format!("`{shown}` is no vault: it holds neither `vault-agent.toml` nor `.obsidian`"))
+                .hint(format!("make it one with `vault-agent init {shown}`: that adds what is missing and overwrites nothing")))
+        } else {
+            let what = if dir.exists() { "is no folder" } else { "is not there" };
+            Err(CommandError::usage(format!("the vault `{shown}` {what}"))
+                .hint("name a vault with `--vault DIR`, or make one: `vault-agent setup` asks, `vault-agent init DIR` doesn't"))
+        }
+    }
+
+    /// The folder that is or may become the vault.
+    ///
+    /// # Errors
+    /// None is named, and no vault is near.
+    pub fn folder(&self) -> Result<PathBuf, CommandError> {
+        if let Some(dir) = &self.vault {
+            return Ok(dir.clone());
+        }
+        let here = std::env::current_dir()?;
+        config::find_vault(&here).ok_or_else(|| {
+            CommandError::usage(format!("no vault at or above `{}`", here.display()))
+                .hint("name one with `--vault DIR`, or make one: `vault-agent setup` asks, `vault-agent run --vault DIR` doesn't")
+        })
+    }
+
+    /// The folder that `--vault` or the environment names, if one does.
+    pub fn named_vault(&self) -> Option<&PathBuf> {
+        self.vault.as_ref()
+    }
+
+    /// Opens the vault with its settings.
+    ///
+    /// # Errors
+    /// There is no vault, or its settings are wrong.
+    pub fn workspace(&self) -> Result<Workspace, CommandError> {
+        let workspace = Workspace::open(&self.vault_dir()?, Arc::clone(&self.clock))?;
+        // Whoever types a command has the notes as they want them.
+        workspace.editor.count_as_settled(true);
+        Ok(workspace)
+    }
+}
+
+/// A runtime for one pass of the scheduler.
+///
+/// # Errors
+/// The system gives none.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}

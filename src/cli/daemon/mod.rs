@@ -1,0 +1,12 @@
+//! The daemon: `run` is it, `tick` one pass without it, `status` what it does, `service` how it starts.
+//!
+//! - [`run`], [`status`], [`service`]: one file a command; [`next`]: what comes next, for `status`;
+//! - [`tick`], [`ticked`]: one pass of the scheduler, and the routines that are due in it.
+
+mod next;
+pub(super) mod run;
+pub(super) mod service;
+pub(super) mod status;
+pub(super) mod tick;
+#[cfg(feature = "assistant")]
+mod ticked;

@@ -1,0 +1,66 @@
+//! `run`: the daemon, in the foreground.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::cli::{CommandError, CommandResult, Context, Status, init};
+use crate::daemon::{self, DaemonError};
+use crate::workspace::Workspace;
+
+/// Watches the vault and tells you what is due, until Ctrl-C; a missing or empty folder is made a vault.
+///
+/// In a vault of Obsidian's that has nothing of ours yet, its times are meant in this machine's zone: the settings
+/// file that says so is written. A folder of notes that is no vault is left alone: `vault-agent init` adds what is
+/// missing.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs `run`.
+pub fn run(context: &Context, _: &Args) -> CommandResult {
+    daemon::stay_small();
+    let dir = context.folder()?;
+    let workspace = Arc::new(open_or_make(context, &dir)?);
+    // A note that shrinks while nobody types a command may be a save or a sync that went wrong.
+    workspace.editor.count_as_settled(false);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let served = runtime.block_on(async {
+        let stop = daemon::stop_on_signals()?;
+        daemon::serve(workspace, context.ui, stop).await.map_err(CommandError::from)
+    });
+    runtime.shutdown_background();
+    served.map(|()| Status::Fine)
+}
+
+/// The vault, or a new one where the folder is missing or holds nothing but an Obsidian configuration.
+fn open_or_make(context: &Context, dir: &Path) -> Result<Workspace, CommandError> {
+    let empty = match std::fs::read_dir(dir) {
+        Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".obsidian")),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if !empty {
+        return init::settle_zone(context, context.workspace()?);
+    }
+    let (workspace, written) = init::write_template(context, dir, &init::Begin::default())?;
+    let root: PathBuf = workspace.vault.root().to_owned();
+    context.ui.note(format!("made a new vault in {} ({} files)", root.display(), written.created.len()));
+    Ok(workspace)
+}
+
+/// What to do about two state directories for one vault.
+pub(in crate::cli) const ONE_STATE: &str = "two would tell you everything twice: stop the other one, or use its state directory \
+     (`VAULT_AGENT_STATE_DIR`, `XDG_STATE_HOME`)";
+
+impl From<DaemonError> for CommandError {
+    fn from(error: DaemonError) -> Self {
+        let hint = match &error {
+            DaemonError::Lock(daemon::LockError::Held(_)) => {
+                Some("stop the other one first; `vault-agent status` tells what it is doing")
+            }
+            DaemonError::Lock(daemon::LockError::Elsewhere(_)) => Some(ONE_STATE),
+            _ => None,
+        };
+        let mut out = Self::problem(error);
+        out.hints.extend(hint.map(str::to_owned));
+        out
+    }
+}

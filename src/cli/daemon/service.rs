@@ -1,0 +1,180 @@
+//! `service`: the daemon as a systemd user unit, or as a launchd agent on macOS.
+//!
+//! Only files are written and only the platform's own tool is called (`systemctl --user`, `launchctl`);
+//! where that tool isn't there, the file stands and the words say what to run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use etcetera::BaseStrategy;
+
+use crate::cli::{CommandError, CommandResult, Context, Status};
+
+/// Installs the daemon as a service of this user, or removes it.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Writes the unit for this vault and starts it now and at every login.
+    Install {
+        /// Only prints the unit.
+        #[arg(long)]
+        print: bool,
+    },
+    /// Stops the service and removes its unit.
+    Uninstall,
+}
+
+/// Runs `service`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let unit = Unit::for_folder(&context.folder()?)?;
+    match args.action {
+        Action::Install { print: true } => context.ui.line(unit.text.trim_end()),
+        Action::Install { print: false } => install(context, &unit)?,
+        Action::Uninstall => uninstall(context, &unit)?,
+    }
+    Ok(Status::Fine)
+}
+
+/// Installs and starts the service of the vault in this folder.
+///
+/// # Errors
+/// The unit can't be written.
+pub(in crate::cli) fn install_for(context: &Context, dir: &Path) -> Result<(), CommandError> {
+    install(context, &Unit::for_folder(dir)?)
+}
+
+struct Unit {
+    name: String,
+    path: PathBuf,
+    text: String,
+}
+
+impl Unit {
+    fn for_folder(dir: &Path) -> Result<Self, CommandError> {
+        let vault = dir.canonicalize().map_err(|error| {
+            CommandError::problem(format!("can't open the vault `{}`: {error}", dir.display()))
+        })?;
+        Self::for_vault(&vault)
+    }
+
+    fn for_vault(vault: &Path) -> Result<Self, CommandError> {
+        let text = vault.to_str().ok_or_else(|| {
+            CommandError::usage("the vault's path isn't UTF-8, which a service file can't name")
+        })?;
+        if text.contains(['\n', '\r']) {
+            return Err(CommandError::usage(
+                "the vault's path has a line break, which a service file can't name",
+            ));
+        }
+        let hash = &blake3::hash(text.as_bytes()).to_hex()[..8];
+        let program = std::env::current_exe()?;
+        let program = program.to_string_lossy();
+        let base = etcetera::choose_base_strategy()
+            .map_err(|_| CommandError::problem("no home directory is known"))?;
+        Ok(if cfg!(target_os = "macos") {
+            let name = format!("md.vault-agent.{hash}");
+            let home =
+                etcetera::home_dir().map_err(|_| CommandError::problem("no home directory is known"))?;
+            let path = home.join("Library/LaunchAgents").join(format!("{name}.plist"));
+            Self { text: launchd(&name, &program, text), name, path }
+        } else {
+            let name = format!("vault-agent-{hash}.service");
+            let path = base.config_dir().join("systemd/user").join(&name);
+            Self { text: systemd(&program, text), name, path }
+        })
+    }
+}
+
+/// The unit of `examples/vault-agent.service`, with this program and vault.
+fn systemd(program: &str, vault: &str) -> String {
+    let quote = |text: &str| {
+        format!(
+            "\"{}\"",
+            text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$")
+        )
+    };
+    include_str!("../../../examples/vault-agent.service")
+        .replace("%h/.cargo/bin/vault-agent", &quote(program))
+        .replace("%h/Vault", &quote(vault))
+}
+
+/// The agent of `examples/md.vault-agent.plist`, with this program and vault.
+fn launchd(label: &str, program: &str, vault: &str) -> String {
+    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    include_str!("../../../examples/md.vault-agent.plist")
+        .replace("md.vault-agent", &escape(label))
+        .replace("/Users/you/.cargo/bin/vault-agent", &escape(program))
+        .replace("/Users/you/Vault", &escape(vault))
+}
+
+fn install(context: &Context, unit: &Unit) -> Result<(), CommandError> {
+    if let Some(parent) = unit.path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(&unit.path, &unit.text)
+        .map_err(|error| CommandError::problem(format!("can't write `{}`: {error}", unit.path.display())))?;
+    context.ui.line(format!("wrote {}", unit.path.display()));
+    let path = unit.path.to_string_lossy();
+    let commands: &[&[&str]] = if cfg!(target_os = "macos") {
+        &[&["launchctl", "load", "-w", &path]]
+    } else {
+        &[&["systemctl", "--user", "daemon-reload"], &["systemctl", "--user", "enable", "--now", &unit.name]]
+    };
+    for command in commands {
+        call(context, command);
+    }
+    Ok(())
+}
+
+fn uninstall(context: &Context, unit: &Unit) -> Result<(), CommandError> {
+    if !unit.path.exists() {
+        return Err(CommandError::problem(format!(
+            "no service is installed for this vault: `{}` isn't there",
+            unit.path.display()
+        )));
+    }
+    let path = unit.path.to_string_lossy();
+    if cfg!(target_os = "macos") {
+        call(context, &["launchctl", "unload", "-w", &path]);
+    } else {
+        call(context, &["systemctl", "--user", "disable", "--now", &unit.name]);
+    }
+    std::fs::remove_file(&unit.path)?;
+    context.ui.line(format!("removed {}", unit.path.display()));
+    Ok(())
+}
+
+/// Runs the platform's tool; where it fails, says what is left to do by hand.
+fn call(context: &Context, command: &[&str]) {
+    let done =
+        Command::new(command[0]).args(&command[1..]).output().is_ok_and(|output| output.status.success());
+    if !done {
+        context.ui.note(format!("could not run `{}`: run it in your own session", command.join(" ")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_with_odd_characters_are_quoted_for_systemd() {
+        let unit = systemd("/usr/bin/vault-agent", "/home/a b/100%/\"v\"");
+        assert!(
+            unit.contains(r#"ExecStart="/usr/bin/vault-agent" run --vault "/home/a b/100%%/\"v\"""#),
+            "{unit}"
+        );
+    }
+
+    #[test]
+    fn paths_with_odd_characters_are_escaped_for_launchd() {
+        let agent = launchd("md.vault-agent.1", "/bin/vault-agent", "/Users/a&b");
+        assert!(agent.contains("<string>/Users/a&amp;b</string>"), "{agent}");
+        assert!(agent.contains("<string>md.vault-agent.1</string>"), "{agent}");
+    }
+}

@@ -1,0 +1,199 @@
+//! `hook install` and Claude Code's own memories: into the vault, and out of it again.
+//!
+//! The host writes the notes itself, where its settings say ([`memories`]); nothing stands between. What it has
+//! already is copied over once, as one write that can be undone, and stays where it was.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::cli::{CommandError, Context};
+use crate::config::{self, FILE_NAME};
+use crate::hooks::memories;
+use crate::hooks::settings_file::SettingsFile;
+use crate::memory::derive;
+use crate::transfer::follow::{self, Outside};
+use crate::vault::{Actor, EditError, NotePath, Operation, VaultError, Why};
+
+/// What the person wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// To be asked, where there is a terminal.
+    Ask,
+    /// Into the vault.
+    Yes,
+    /// Left where they are.
+    No,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct Kept {
+    /// The host's settings of the project.
+    settings: PathBuf,
+    /// The folder in the vault.
+    folder: PathBuf,
+    /// How many notes were copied.
+    copied: usize,
+    written: bool,
+}
+
+/// Puts the memories of the project in this folder into the vault, if the person wants that.
+///
+/// # Errors
+/// The host's settings can't be changed, or the vault can't be written.
+pub(in crate::cli) fn install(
+    context: &Context,
+    vault: &Path,
+    config: &Path,
+    wish: Wish,
+    dry_run: bool,
+) -> Result<Option<Kept>, CommandError> {
+    let here = std::env::current_dir()?;
+    let project = memories::project(&here);
+    let is_home = etcetera::home_dir().is_ok_and(|home| home == project);
+    if wish == Wish::No || (wish == Wish::Ask && (is_home || !context.ui.can_ask() || !is_project(project))) {
+        return Ok(None);
+    }
+    let scope = derive(&here, |name| std::env::var(name).ok());
+    let inside = format!("{}/{}", memories::FOLDER, memories::name(&scope, project));
+    let folder = vault.join(&inside);
+    let shown = folder.to_str().ok_or_else(|| {
+        CommandError::usage(format!("`{}` isn't UTF-8, which a settings file can't name", folder.display()))
+    })?;
+    let path = settings_of(project);
+    let file = SettingsFile::read(&path)?;
+    let wrong =
+        |error| CommandError::problem(format!("`{}`: {error}", path.display())).hint(super::host_file::MEND);
+    let question = format!(
+        "Claude Code keeps memories of its own of {}. Keep them in the vault, as notes in {inside}?",
+        project.display()
+    );
+    match memories::set_in(file.text()).map_err(wrong)? {
+        Some(set) if set == shown => {}
+        Some(set) if wish != Wish::Yes => {
+            context.ui.note(format!("Claude Code's memories of this project are in `{set}`, and stay there"));
+            return Ok(None);
+        }
+        _ if wish == Wish::Ask && !context.ui.confirm(&question) => return Ok(None),
+        _ => {}
+    }
+    let after = memories::with(file.text(), shown).map_err(wrong)?;
+    super::host_file::show_change(context, &path, file.text(), &after);
+    let mut kept = Kept { settings: path.clone(), folder: folder.clone(), copied: 0, written: false };
+    if dry_run {
+        return Ok(Some(kept));
+    }
+    if let Some(from) = memories::usual(config, project).filter(|from| from.is_dir()) {
+        kept.copied = copy(context, &from, &inside)?;
+    }
+    std::fs::create_dir_all(&folder)?;
+    if after != file.text() {
+        file.write(&after)?;
+        context.ui.note(format!("wrote {}", path.display()));
+        kept.written = true;
+    }
+    let copied = match kept.copied {
+        0 => String::new(),
+        count => format!("; {count} notes that it had already were copied there"),
+    };
+    context.ui.note(format!(
+        "Claude Code's memories of this project are notes in {inside} from its next session on{copied}"
+    ));
+    Ok(Some(kept))
+}
+
+/// Whether a folder looks like somebody's project.
+fn is_project(folder: &Path) -> bool {
+    folder.join(".git").exists() || folder.join(".claude").exists() || folder.join("CLAUDE.md").exists()
+}
+
+/// The host's settings of the person alone, in a project.
+fn settings_of(project: &Path) -> PathBuf {
+    project.join(".claude/settings.local.json")
+}
+
+/// Copies what the host has already. Notes that are in the vault stay as they are.
+fn copy(context: &Context, from: &Path, inside: &str) -> Result<usize, CommandError> {
+    let workspace = context.workspace()?;
+    let why = Why::new(Actor::Cli, format!("hook install: copied Claude Code's memories to {inside}"));
+    let Outside { notes, skipped } = follow::notes(from).map_err(CommandError::problem)?;
+    skipped.iter().for_each(|skipped| context.ui.note(format!("not copied: {skipped}")));
+    workspace.together(&why, || {
+        let mut copied = 0;
+        for (name, bytes) in &notes {
+            let note = NotePath::new(&format!("{inside}/{name}")).map_err(CommandError::problem)?;
+            match workspace.editor.create(&note, bytes, &why) {
+                Ok(_) => copied += 1,
+                Err(EditError::Exists(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(copied)
+    })
+}
+
+/// Follows Codex's own memories: a line in the vault's settings.
+///
+/// # Errors
+/// The settings can't be changed.
+pub(super) fn follow_codex(context: &Context, dry_run: bool) -> Result<(), CommandError> {
+    let workspace = context.workspace()?;
+    let home = std::env::var("CODEX_HOME").ok().filter(|home| home.starts_with('/'));
+    let folder = home.map_or_else(|| "~/.codex/memories".to_owned(), |home| format!("{home}/memories"));
+    let path = workspace.note(FILE_NAME);
+    let before = match workspace.vault.read(&path) {
+        Ok(bytes) => String::from_utf8(bytes)
+            .map_err(|_| CommandError::problem(format!("`{FILE_NAME}` is not UTF-8 text")))?,
+        Err(VaultError::NotFound(_)) => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let after = config::with_values(&before, &[("follow.codex", folder.clone().into())])
+        .map_err(CommandError::problem)?;
+    super::host_file::show_change(context, Path::new(FILE_NAME), &before, &after);
+    if dry_run || after == before {
+        return Ok(());
+    }
+    let why = Why::new(Actor::Cli, "hook install: follow Codex's memories");
+    if before.is_empty() {
+        workspace.editor.create(&path, after.as_bytes(), &why)?;
+    } else {
+        let with = Operation::ReplaceAll { expect: Some(before.into()), with: after.into() };
+        if !workspace.editor.edit(&path, &[with], &why)?.all_done() {
+            return Err(CommandError::problem(format!(
+                "`{FILE_NAME}` was changed by someone just now; run it again"
+            )));
+        }
+    }
+    context.ui.note(format!("the daemon follows `{folder}` into memory/codex from now on"));
+    Ok(())
+}
+
+/// Lets the host keep the memories of the project in this folder where it does by itself again. The notes stay.
+///
+/// # Errors
+/// The host's settings can't be changed.
+pub(in crate::cli) fn uninstall(context: &Context, dry_run: bool) -> Result<(), CommandError> {
+    let here = std::env::current_dir()?;
+    let path = settings_of(memories::project(&here));
+    let Ok(file) = SettingsFile::read(&path) else { return Ok(()) };
+    let Ok(Some(folder)) = memories::set_in(file.text()) else { return Ok(()) };
+    if !folder.contains(&format!("/{}/", memories::FOLDER)) {
+        return Ok(());
+    }
+    let after = memories::without(file.text())
+        .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())))?;
+    super::host_file::show_change(context, &path, file.text(), &after);
+    if dry_run {
+        return Ok(());
+    }
+    if after.trim() == "{}" && file.is_plain() && file.before().is_none() {
+        file.remove()?;
+    } else {
+        file.write(&after)?;
+    }
+    context.ui.note(format!(
+        "Claude Code keeps its memories of this project by itself again; the notes in {folder} stay"
+    ));
+    Ok(())
+}

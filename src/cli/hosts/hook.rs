@@ -1,0 +1,314 @@
+//! `hook`: answers a coding agent's hooks, and writes them into its settings.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::agent_memories::{self, Kept, Wish};
+use super::hook_server;
+use super::host_file::{MEND, show_change};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::hooks::archive::hand::condense;
+use crate::hooks::archive::{ArchiveError, Report, Request, archive, is_any_known, sweep};
+use crate::hooks::install::{self, Caller, SettingsError};
+use crate::hooks::settings_file::SettingsFile;
+use crate::hooks::{self, Event, Place, memories};
+
+/// Answers a coding agent's hooks: reads the host's JSON on standard input, answers in its format.
+///
+/// Whatever goes wrong, the host goes on: the exit code is 0, and the cause is a line in `hooks.log` of the
+/// state directory. `hook install` writes the hooks into the host's settings.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Gives profile, working memory and the project's memories when a session starts or was compacted.
+    SessionStart,
+    /// Gives the few memories that bear on a prompt.
+    UserPromptSubmit,
+    /// Checks what the assistant says it saved, and offers what looks worth saving.
+    Stop,
+    /// Writes working memory before a conversation is compacted.
+    PreCompact,
+    /// Writes the session into the day's note.
+    SessionEnd,
+    /// Brings the logs of sessions up to date with the host's transcripts: those named, else all that are known.
+    ///
+    /// A transcript that is named is kept whole, also one from before `[hooks] archive = true`. What a log holds
+    /// already isn't added again.
+    Archive {
+        /// Transcripts of the host: `~/.claude/projects/*/*.jsonl`.
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// The session's id, where the file isn't named by it.
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        /// Where a session worked that doesn't say so.
+        #[arg(long, value_name = "DIR", hide = true)]
+        cwd: Option<PathBuf>,
+        /// The folder of a new log.
+        #[arg(long, value_name = "NAME", hide = true)]
+        project: Option<String>,
+        /// Nothing more will come.
+        #[arg(long, hide = true)]
+        ended: bool,
+        /// The host is about to compact the session.
+        #[arg(long, hide = true)]
+        compacting: bool,
+    },
+    /// Writes the hooks into the host's settings and shows the change.
+    Install {
+        #[command(flatten)]
+        at: At,
+        /// Keeps what Claude Code remembers of the project in this folder as notes of the vault, in `memory/claude/`;
+        /// by default it is asked at a terminal.
+        #[arg(long, overrides_with = "no_memories")]
+        memories: bool,
+        /// Leaves Claude Code's own memories where they are.
+        #[arg(long)]
+        no_memories: bool,
+        /// Follows Codex's own memories into `memory/codex/`: `[follow] codex` in the vault's settings.
+        #[arg(long)]
+        codex_memories: bool,
+        /// Starts a process for each prompt also where Claude Code could call the MCP server that it has anyway.
+        #[arg(long)]
+        no_mcp: bool,
+    },
+    /// Takes the hooks out of the host's settings and shows the change; all else stays as it is.
+    Uninstall {
+        #[command(flatten)]
+        at: At,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct At {
+    /// The coding agent.
+    #[arg(long, default_value = "claude-code", value_parser = ["claude-code"])]
+    host: String,
+    /// The settings for all of your projects (the default): `~/.claude/settings.json`.
+    #[arg(long, group = "where")]
+    user: bool,
+    /// The settings of the project in this folder, shared with others: `.claude/settings.json`.
+    #[arg(long, group = "where")]
+    project: bool,
+    /// Your own settings of the project in this folder: `.claude/settings.local.json`.
+    #[arg(long, group = "where")]
+    local: bool,
+    /// This settings file.
+    #[arg(long, group = "where", value_name = "FILE")]
+    settings: Option<PathBuf>,
+    /// Shows the change and writes nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Args {
+    /// The event that a host calls about; none for what a person types.
+    pub fn event(&self) -> Option<Event> {
+        match self.action {
+            Action::SessionStart => Some(Event::SessionStart),
+            Action::UserPromptSubmit => Some(Event::UserPromptSubmit),
+            Action::Stop => Some(Event::Stop),
+            Action::PreCompact => Some(Event::PreCompact),
+            Action::SessionEnd => Some(Event::SessionEnd),
+            Action::Archive { .. } | Action::Install { .. } | Action::Uninstall { .. } => None,
+        }
+    }
+}
+
+/// Runs `hook`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    match &args.action {
+        Action::Install { at, memories: wanted, no_memories, codex_memories, no_mcp } => {
+            let vault = context.vault_dir()?;
+            let vault = vault.canonicalize().map_err(|error| {
+                CommandError::problem(format!("can't open the vault `{}`: {error}", vault.display()))
+            })?;
+            let (program, vault_text) = (utf8(&std::env::current_exe()?)?, utf8(&vault)?);
+            let here = std::env::current_dir()?;
+            let project = (at.project || at.local).then(|| memories::project(&here));
+            let config = config_dir().unwrap_or_default();
+            let server =
+                hook_server::name(&vault_text, &config, project).filter(|_| !no_mcp && cfg!(feature = "mcp"));
+            let caller = Caller { program, vault: vault_text, server };
+            let wish = match (wanted, no_memories) {
+                (true, _) => Wish::Yes,
+                (_, true) => Wish::No,
+                _ => Wish::Ask,
+            };
+            if *codex_memories {
+                agent_memories::follow_codex(context, at.dry_run)?;
+            }
+            let kept = agent_memories::install(context, &vault, &config, wish, at.dry_run)?;
+            change(context, at, kept.as_ref(), |file| install::install(file.text(), &caller).map(Some))
+        }
+        Action::Uninstall { at } => {
+            let done = change(context, at, None, without)?;
+            agent_memories::uninstall(context, at.dry_run)?;
+            Ok(done)
+        }
+        Action::Archive { files, session, cwd, project, ended, compacting } => {
+            let like = Request {
+                session: session.clone().unwrap_or_default(),
+                cwd: cwd.clone(),
+                project: project.clone(),
+                ended: *ended,
+                compacting: *compacting,
+                ..Request::default()
+            };
+            keep(context, files, &like)
+        }
+        _ => {
+            if let Some(event) = args.event() {
+                answer(context, event);
+            }
+            Ok(Status::Fine)
+        }
+    }
+}
+
+/// One answer to the host, or silence.
+fn answer(context: &Context, event: Event) {
+    let vault = context.vault_dir().map_err(|error| error.to_string());
+    let place = Place { vault, clock: Arc::clone(&context.clock) };
+    let line = hooks::respond(event, &place, io::stdin());
+    if !line.is_empty() {
+        let mut out = io::stdout().lock();
+        // A host that doesn't listen any more needs no answer.
+        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    }
+}
+
+/// Keeps sessions, and says what was added.
+fn keep(context: &Context, files: &[PathBuf], like: &Request) -> CommandResult {
+    if !like.session.is_empty() && files.len() != 1 {
+        return Err(CommandError::usage("`--session` goes with one transcript"));
+    }
+    let workspace = context.workspace()?;
+    let mut report = Report::default();
+    let mut failed = 0;
+    for file in files {
+        let file = std::path::absolute(file)?;
+        let own = Request::of(&file);
+        let session = if like.session.is_empty() { own.session } else { like.session.clone() };
+        let request = Request { session, transcript: file, ..like.clone() };
+        let is_there = request.transcript.is_file();
+        let done = if is_there { archive(&workspace, &request, None) } else { Err(ArchiveError::NotThere) };
+        match done {
+            Ok(done) => {
+                report.logs.extend(done.logs);
+                if request.compacting {
+                    condense(&workspace, &request, None);
+                }
+            }
+            Err(error) => {
+                failed += 1;
+                context.ui.note(format!("{}: {error}", request.transcript.display()));
+            }
+        }
+    }
+    report.logs.extend(sweep(&workspace, files.last().map(PathBuf::as_path), None).logs);
+    for (log, events) in &report.logs {
+        context.ui.line(format!("{log}: {events} {}", if *events == 1 { "event" } else { "events" }));
+    }
+    if report.logs.is_empty() && failed == 0 {
+        if !files.is_empty() || is_any_known(&workspace) {
+            context.ui.line("every session is kept as far as it goes");
+        } else {
+            context.ui.line("no session is known here, so none is kept");
+            context
+                .ui
+                .note("name transcripts (`~/.claude/projects/*/*.jsonl`), or set `[hooks] archive = true`");
+        }
+    }
+    context.ui.json(&serde_json::json!({ "logs": report.logs.iter().map(|(path, events)| {
+        serde_json::json!({ "path": path, "events": events })
+    }).collect::<Vec<_>>() }));
+    Ok(if failed == 0 { Status::Fine } else { Status::Problem })
+}
+
+/// The settings without our entries; none where there was no file before they came.
+fn without(file: &SettingsFile) -> Result<Option<String>, SettingsError> {
+    let before = file.before();
+    if file.is_plain() && install::is_all_ours(file.text(), before.as_deref())? {
+        return Ok(None);
+    }
+    install::uninstall(file.text(), before.as_deref()).map(Some)
+}
+
+/// Edits the settings file, or takes it away, and shows what changed.
+fn change(
+    context: &Context,
+    at: &At,
+    kept: Option<&Kept>,
+    edit: impl Fn(&SettingsFile) -> Result<Option<String>, SettingsError>,
+) -> CommandResult {
+    let path = path(at)?;
+    let file = SettingsFile::read(&path)?;
+    let edited = edit(&file)
+        .map_err(|error| CommandError::problem(format!("`{}`: {error}", path.display())).hint(MEND))?;
+    let after = edited.clone().unwrap_or_default();
+    if after == file.text() {
+        context.ui.line(format!("{} is as it should be", path.display()));
+    } else {
+        show_change(context, &path, file.text(), &after);
+        if !at.dry_run {
+            if edited.is_some() {
+                file.write(&after)?;
+                context.ui.note(format!("wrote {}", path.display()));
+            } else {
+                file.remove()?;
+                context.ui.note(format!("removed {}, which held nothing else", path.display()));
+            }
+        }
+    }
+    let events: Vec<_> =
+        install::installed(&after).unwrap_or_default().into_iter().map(|(e, _)| e.as_str()).collect();
+    context.ui.json(&serde_json::json!({
+        "settings": path,
+        "changed": after != file.text(),
+        "written": after != file.text() && !at.dry_run,
+        "hooks": events,
+        "memories": kept,
+    }));
+    Ok(Status::Fine)
+}
+
+/// The settings file that is meant.
+fn path(at: &At) -> Result<PathBuf, CommandError> {
+    if let Some(path) = &at.settings {
+        return Ok(std::path::absolute(path)?);
+    }
+    if at.project || at.local {
+        let name = if at.project { "settings.json" } else { "settings.local.json" };
+        return Ok(std::env::current_dir()?.join(".claude").join(name));
+    }
+    Ok(config_dir()?.join("settings.json"))
+}
+
+/// The host's settings for all of the user's projects.
+pub fn user_settings() -> Option<PathBuf> {
+    Some(config_dir().ok()?.join("settings.json"))
+}
+
+/// The host's own folder.
+fn config_dir() -> Result<PathBuf, CommandError> {
+    if let Some(dir) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
+        return Ok(PathBuf::from(dir));
+    }
+    let home = etcetera::home_dir().map_err(|_| {
+        CommandError::problem("no home directory is known").hint("name the file with `--settings FILE`")
+    })?;
+    Ok(home.join(".claude"))
+}
+
+fn utf8(path: &Path) -> Result<String, CommandError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        CommandError::usage(format!("`{}` isn't UTF-8, which a settings file can't name", path.display()))
+    })
+}

@@ -1,0 +1,124 @@
+//! `mcp`: the MCP server.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::mcp::{self, Desk, HttpError, HttpOptions, ToolSet};
+use crate::workspace::Workspace;
+
+/// Serves the vault's memory and reminders to models, over standard input and output.
+///
+/// A host such as Claude Code starts it; `vault-agent mcp-config` prints what to tell the host. With
+/// `--http` it listens for clients instead, which must bring a token: the one in `VAULT_AGENT_MCP_TOKEN`,
+/// else the one in the state directory, made at the first start.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only these tools: `recall`, `deliver`, `full`, or names with commas.
+    #[arg(long, value_name = "SET", default_value = "full")]
+    tools: ToolSet,
+    /// Listens there: `127.0.0.1:PORT`, or a port alone; 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    http: Option<SocketAddr>,
+    /// Lets `--http` take an address that other machines can reach.
+    #[arg(long, requires = "http")]
+    allow_remote: bool,
+    /// A name that requests may call the server by (the `Host` header); may be given again.
+    #[arg(long, value_name = "NAME", requires = "http")]
+    allow_host: Vec<String>,
+    /// A site whose pages may call the server, as `https://example.org:443`; may be given again.
+    #[arg(long, value_name = "URL", requires = "http")]
+    allow_origin: Vec<String>,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    let named = text.replacen("localhost:", "127.0.0.1:", 1);
+    named.parse().map_err(|_| "write `127.0.0.1:7420`, or a port alone".to_owned())
+}
+
+/// Runs `mcp`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = Workspace::open(&context.vault_dir()?, Arc::clone(&context.clock))?;
+    let here = std::env::current_dir()?;
+    let place = mcp::Place::of(&here, |name| std::env::var(name).ok());
+    let desk = Arc::new(Desk::new(workspace, tools(args), place));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(64)
+        .enable_all()
+        .build()?;
+    let result = runtime.block_on(async {
+        let stop = CancellationToken::new();
+        tokio::spawn(signals(stop.clone()));
+        match args.http {
+            Some(address) => http(context, args, address, desk, stop).await,
+            None => mcp::serve_stdio(desk, stop).await.map_err(CommandError::problem),
+        }
+    });
+    // A write that has begun is finished before the process ends.
+    drop(runtime);
+    result.map(|()| Status::Fine)
+}
+
+/// The tools that were asked for; a brain that another one asks, asks none.
+fn tools(args: &Args) -> ToolSet {
+    #[cfg(feature = "assistant")]
+    {
+        use crate::agent::colleague::ASKED;
+        if std::env::var("VAULT_AGENT_TURN").is_ok_and(|turn| turn.starts_with(ASKED)) {
+            return args.tools.without(&["ask_brain"]);
+        }
+    }
+    args.tools.clone()
+}
+
+async fn http(
+    context: &Context,
+    args: &Args,
+    address: SocketAddr,
+    desk: Arc<Desk>,
+    stop: CancellationToken,
+) -> Result<(), CommandError> {
+    let options = HttpOptions {
+        address,
+        allow_remote: args.allow_remote,
+        hosts: args.allow_host.clone(),
+        origins: args.allow_origin.clone(),
+    };
+    let ready = |url: &str, file: Option<&std::path::Path>| {
+        context.ui.note(format!("listening on {url}"));
+        context.ui.note(match file {
+            Some(file) => format!("the token is in {}", file.display()),
+            None => format!("the token is the one in {}", mcp::TOKEN_VARIABLE),
+        });
+    };
+    mcp::serve_http(desk, &options, ready, stop).await.map_err(|error| match error {
+        HttpError::Remote(_) => {
+            CommandError::usage(error).hint("listen on `127.0.0.1`, or add `--allow-remote` if that is meant")
+        }
+        HttpError::Token(error) => error.into(),
+        HttpError::Listen { .. } => {
+            CommandError::problem(error).hint("is the port taken? 0 takes a free one")
+        }
+    })
+}
+
+/// Cancels `stop` at Ctrl-C or SIGTERM.
+async fn signals(stop: CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    stop.cancel();
+}

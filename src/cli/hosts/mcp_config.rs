@@ -1,0 +1,71 @@
+//! `mcp-config`: what to tell a host so that it starts the MCP server.
+
+use serde::Serialize;
+
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::config::{McpServer, Settings, mcp_hosts};
+use crate::mcp::hosts::{self, Host, Purpose};
+
+/// Prints the smallest configuration with which a host starts the MCP server for a purpose.
+///
+/// Standard output is the file's content alone; where it belongs, and how the host starts soonest with
+/// it, is said on standard error.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What the server is for: `recall` reads memory, `deliver` writes it too and adds reminders, `full` does all.
+    purpose: Purpose,
+    /// The host.
+    #[arg(long, default_value = "claude-code")]
+    host: Host,
+    /// Also the other servers of the settings that this one may use: `assistant` or `routine:NAME`.
+    #[arg(long = "for", value_name = "WHO")]
+    others: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Printed<'a> {
+    config: &'a str,
+    place: &'a str,
+    command: Option<&'a str>,
+}
+
+/// Runs `mcp-config`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let dir = context.vault_dir()?;
+    let vault = std::fs::canonicalize(&dir)
+        .map_err(|error| CommandError::usage(format!("`{}`: {error}", dir.display())))?;
+    let binary = std::env::current_exe()?;
+    let settings = args.others.as_ref().map(|_| Settings::load(&vault)).transpose()?.unwrap_or_default();
+    let who = args.others.as_deref().unwrap_or_default();
+    let is_known =
+        |who: &str| who == "assistant" || who.strip_prefix("routine:").is_some_and(|it| !it.is_empty());
+    if args.others.is_some() && !is_known(who) {
+        return Err(CommandError::usage(format!("`{who}` is nobody that a server is for"))
+            .hint("write `--for assistant`, or `--for routine:NAME`"));
+    }
+    let others: Vec<&McpServer> = mcp_hosts::of(&settings.mcp, who).collect();
+    let config = hosts::config(args.host, args.purpose, &binary, &vault, &others);
+    context.ui.line(config.text.trim_end());
+    context.ui.json(&Printed {
+        config: &config.text,
+        place: &config.place,
+        command: config.command.as_deref(),
+    });
+    if !context.ui.json {
+        context.ui.note(format!("# put this into {}", config.place));
+        if let Some(command) = &config.command {
+            context.ui.note(format!("# starts soonest as: {command}"));
+        }
+        let needed: Vec<&str> = others.iter().flat_map(|other| mcp_hosts::variables(other)).collect();
+        if !needed.is_empty() {
+            context.ui.note(format!("# wants in its environment: {}", needed.join(", ")));
+        }
+        for left_out in settings.mcp.iter().filter(|one| one.is_for(who) && one.key_file.is_some()) {
+            context.ui.note(format!(
+                "# left out: `{}`, whose key lies in a file; a host takes it from a variable (`key_env`)",
+                left_out.name
+            ));
+        }
+    }
+    Ok(Status::Fine)
+}

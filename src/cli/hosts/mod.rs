@@ -1,0 +1,14 @@
+//! Coding agents and MCP hosts: `hook`, `mcp` and `mcp-config` connect them, and answer them.
+//!
+//! - [`hook`]: answers a host's hooks, and writes them into its settings ([`host_file`], [`hook_server`]);
+//! - [`agent_memories`]: the memories that a host keeps by itself;
+//! - [`mcp`], [`mcp_config`]: the MCP server, and what to tell a host so that it starts it.
+
+mod agent_memories;
+pub(super) mod hook;
+mod hook_server;
+mod host_file;
+#[cfg(feature = "mcp")]
+pub(super) mod mcp;
+#[cfg(feature = "mcp")]
+pub(super) mod mcp_config;

@@ -1,0 +1,163 @@
+//! `search`: blocks of the vault that a query is about, best first.
+
+use std::io::BufRead;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cli::memories::memory::with_here;
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::deliver::{link, takes_links};
+use crate::hooks::background_reindex;
+use crate::search::{Answer, Asker, Hit, IndexError, Query, Reranked};
+
+/// Searches all notes, logs and memories.
+///
+/// Words find their other forms too; exact ones come first. "Phrases" in quotes, `-not`, `prefix*`, and
+/// `path:`, `tag:`, `section:`, `kind:`, `role:`, `before:2026-11-20`, `after:2026-11` narrow it down.
+/// Quote the whole query for the shell: 'theme -dark "side bar"'.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to look for.
+    #[arg(required_unless_present = "stdin")]
+    query: Vec<String>,
+    /// Only there: a folder or file, `logs`, `sessions`, `memory`, `daily`, `channel:ID` or `thread:ID`. Or only what belongs to
+    /// `global`, `here` (this folder's project), `project:ID`, `agent:ID`, `user:ID` or `custom:NAME`, with commas between several.
+    #[arg(long)]
+    scope: Option<String>,
+    /// At most so many hits.
+    #[arg(long, short = 'n', default_value_t = 10)]
+    limit: usize,
+    /// Has the reranker of `[rerank]` in the settings put the first 50 hits in order: better, and slower.
+    #[arg(long)]
+    deep: bool,
+    /// Reads one JSON query a line, `{"id","query","limit","scope","deep"}`, and answers one a line, in order.
+    #[arg(long, conflicts_with = "query")]
+    stdin: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Line {
+    #[serde(default)]
+    id: serde_json::Value,
+    query: String,
+    limit: Option<usize>,
+    scope: Option<String>,
+    #[serde(default)]
+    deep: bool,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Reply {
+    id: serde_json::Value,
+    hits: Vec<Hit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reranked: Option<Reranked>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// Runs `search`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let asker = Asker::new(Arc::new(context.workspace()?)).leaving();
+    if args.stdin {
+        // Many questions are worth the wait.
+        return lines(context, args, &asker.waiting());
+    }
+    let query =
+        Query { text: args.query.join(" "), scope: with_here(args.scope.as_deref())?, limit: args.limit };
+    let answer = if args.deep { asker.deep(&query)? } else { asker.search(&query)? };
+    context.ui.json(&answer);
+    for word in answer.notes.iter().chain(&answer.freshness.warnings) {
+        context.ui.note(word);
+    }
+    show(context, &answer, asker.workspace().vault.root());
+    if asker.is_making() {
+        background_reindex::bring_up(asker.workspace().vault.root());
+    }
+    Ok(Status::Fine)
+}
+
+/// Answers queries from standard input until it ends.
+fn lines(context: &Context, args: &Args, asker: &Asker) -> CommandResult {
+    let mut status = Status::Fine;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let reply = match serde_json::from_str::<Line>(&line) {
+            Ok(asked) => reply(asker, args, asked),
+            Err(error) => Reply { error: Some(format!("not a query: {error}")), ..Reply::default() },
+        };
+        if reply.error.is_some() {
+            status = Status::Problem;
+        }
+        context.ui.json_line(&reply);
+        if context.ui.is_closed() {
+            break;
+        }
+    }
+    Ok(status)
+}
+
+fn reply(asker: &Asker, args: &Args, asked: Line) -> Reply {
+    let scope = asked.scope.or_else(|| args.scope.clone());
+    let query = Query {
+        text: asked.query,
+        scope: with_here(scope.as_deref()).unwrap_or(scope),
+        limit: asked.limit.unwrap_or(args.limit),
+    };
+    let found = if asked.deep || args.deep { asker.deep(&query) } else { asker.search(&query) };
+    match found {
+        Ok(answer) => {
+            let notes = answer.notes.into_iter().chain(answer.freshness.warnings).collect();
+            Reply { id: asked.id, hits: answer.hits, reranked: answer.reranked, notes, error: None }
+        }
+        Err(error) => Reply { id: asked.id, error: Some(error.to_string()), ..Reply::default() },
+    }
+}
+
+/// The hits. On a terminal that takes links each place opens its note in Obsidian; the words are the same.
+fn show(context: &Context, answer: &Answer, root: &Path) {
+    use anstyle::AnsiColor::{Cyan, Green};
+    let vault = root.file_name().map(|name| name.to_string_lossy()).filter(|_| takes_links());
+    let (path, dim) = (Green.on_default(), anstyle::Style::new().dimmed());
+    let head = Cyan.on_default();
+    for hit in &answer.hits {
+        let section =
+            hit.section.as_deref().map(|section| format!("  {head}{section}{head:#}")).unwrap_or_default();
+        let who = hit.author.as_deref().map(|author| format!("  {author}")).unwrap_or_default();
+        let when = hit
+            .timestamp
+            .map(|at| format!("  {dim}{}{dim:#}", at.strftime("%Y-%m-%d %H:%M")))
+            .unwrap_or_default();
+        let pin = if hit.pinned { "  (pinned)" } else { "" };
+        let place = format!("{path}{}{path:#}:{}", hit.path, hit.line);
+        let place = match &vault {
+            Some(vault) => {
+                let block = hit.block_id.as_ref().map(|id| format!("^{id}"));
+                let at = block.as_deref().or(hit.section.as_deref());
+                link::on_terminal(&place, &link::obsidian_at(vault, &hit.path, at))
+            }
+            None => place,
+        };
+        context.ui.line(format!("{place}{section}{who}{when}{pin}"));
+        context.ui.line(format!("    {}", hit.snippet));
+    }
+    if answer.hits.is_empty() && !context.ui.json {
+        context.ui.note("nothing found");
+    }
+}
+
+impl From<IndexError> for CommandError {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Scope { .. } => Self::usage(error),
+            error => Self::problem(error),
+        }
+    }
+}

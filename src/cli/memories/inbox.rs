@@ -1,0 +1,254 @@
+//! `inbox`: what could be remembered, to be kept or declined.
+
+use serde::Serialize;
+
+use crate::capture::{HUMAN, Inbox, InboxError, Listed};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::format::candidate::{State, is_id};
+#[cfg(feature = "index")]
+use crate::workspace::Workspace;
+
+/// Shows what could be remembered from your conversations, and keeps or declines it.
+///
+/// The same can be done in the note, `Inbox.md`: tick a line to keep it, delete it to decline. What is kept goes to
+/// MEMORY.md, with a link to where it was said; what is declined isn't asked again.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Shows what waits; the default.
+    List {
+        /// Also what was kept or declined.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Keeps what stands under these ids.
+    Keep {
+        /// The ids: `cap_` and 12 characters.
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+    },
+    /// Declines what stands under these ids; it isn't asked again.
+    Drop {
+        /// The ids: `cap_` and 12 characters.
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+    },
+    /// Looks through logs for what could be remembered, by rules, and asks about it; `[capture]` needn't be on.
+    #[cfg(feature = "index")]
+    Scan {
+        /// The logs, as in `logs/discord-channel/123/20260130T142355Z_0001.md`, or folders of them; else all of Discord's.
+        #[arg(value_name = "LOG")]
+        logs: Vec<String>,
+        /// Only what was said from this day on: `2026-12-01`.
+        #[arg(long, value_name = "DATE")]
+        since: Option<jiff::civil::Date>,
+        /// Shows what would be asked, and writes nothing.
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+/// Runs `inbox`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let inbox = Inbox::new(workspace.memory());
+    match args.action.as_ref().unwrap_or(&Action::List { all: false }) {
+        Action::List { all } => list(context, &inbox, *all),
+        Action::Keep { ids } => each(context, ids, |id| {
+            let kept = inbox.keep(id, HUMAN, workspace.clock.now(), &context.origin())?;
+            Ok((format!("kept: {}", kept.saved.text), kept))
+        }),
+        Action::Drop { ids } => each(context, ids, |id| {
+            let gone = inbox.decline(id, &context.origin())?;
+            Ok((format!("declined: {}", gone.text), gone))
+        }),
+        #[cfg(feature = "index")]
+        Action::Scan { logs, since, dry_run } => scan(context, &workspace, logs, *since, *dry_run),
+    }
+}
+
+fn list(context: &Context, inbox: &Inbox<'_>, all: bool) -> CommandResult {
+    let listed = inbox.list()?;
+    // Programs are given everything, with its state.
+    context.ui.json(&listed);
+    let shown: Vec<&Listed> = listed.iter().filter(|one| all || one.state == State::Open).collect();
+    for one in &shown {
+        context.ui.line(words(one));
+    }
+    match (shown.is_empty(), inbox.path()) {
+        (true, path) => context.ui.note(format!("nothing waits in {path}")),
+        (false, path) => {
+            context.ui.note(format!("tick a line in {path}, or: vault-agent inbox keep|drop ID"));
+        }
+    }
+    Ok(Status::Fine)
+}
+
+/// One thing, for people.
+fn words(one: &Listed) -> String {
+    let state = match one.state {
+        State::Open => "",
+        State::Kept => "  (kept)",
+        State::Dropped => "  (declined)",
+    };
+    let change = match (&one.replaces, &one.joins) {
+        (Some(old), _) => format!("\n  instead of: {old}"),
+        (_, Some(old)) => format!("\n  beside: {old}"),
+        _ => String::new(),
+    };
+    let Listed { id, category, section, text, quote, source, .. } = one;
+    format!("{id}  [{category}] {section}: {text}{state}\n  “{quote}” [[{source}]]{change}")
+}
+
+/// Does one after another; what goes wrong with one is told, and the others are done.
+fn each<T: Serialize>(
+    context: &Context,
+    ids: &[String],
+    mut act: impl FnMut(&str) -> Result<(String, T), InboxError>,
+) -> CommandResult {
+    if let Some(wrong) = ids.iter().find(|id| !is_id(id)) {
+        let error = CommandError::usage(format!("{} is no id", crate::format::quote(wrong)));
+        return Err(error.hint("one is `cap_` and 12 characters; `vault-agent inbox list` shows them"));
+    }
+    let (mut done, mut failed) = (Vec::new(), None);
+    for id in ids {
+        match act(id) {
+            Ok((words, one)) => {
+                context.ui.line(words);
+                done.push(one);
+            }
+            Err(error) if failed.is_none() => failed = Some(error),
+            Err(error) => context.ui.note(error.to_string()),
+        }
+    }
+    if !done.is_empty() || failed.is_none() {
+        context.ui.json(&done);
+    }
+    match failed {
+        Some(error) => Err(error.into()),
+        None => Ok(Status::Fine),
+    }
+}
+
+impl From<InboxError> for CommandError {
+    fn from(error: InboxError) -> Self {
+        let hint = error.hint();
+        let error = match error {
+            InboxError::Memory(error) => error.into(),
+            InboxError::Read(error) => error.into(),
+            other => Self::problem(other),
+        };
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}
+
+/// What a scan found.
+#[cfg(feature = "index")]
+#[derive(Debug, Serialize)]
+struct Found {
+    id: String,
+    category: crate::format::candidate::Category,
+    section: String,
+    text: String,
+    quote: String,
+    #[serde(rename = "ref")]
+    source: String,
+    /// The score of its admission, 0 to 1.
+    score: f64,
+}
+
+#[cfg(feature = "index")]
+fn scan(
+    context: &Context,
+    workspace: &Workspace,
+    logs: &[String],
+    since: Option<jiff::civil::Date>,
+    dry: bool,
+) -> CommandResult {
+    use crate::capture::{self, Learner, reading, rules};
+
+    let inbox = Inbox::new(workspace.memory());
+    let mut learner = Learner::new(workspace.memory())?;
+    let (mut proposals, mut read, now) = (Vec::new(), 0, workspace.clock.now());
+    for path in meant(workspace, logs)? {
+        let (turns, _) = reading::turns(path.as_str(), &workspace.vault.read(&path)?, None);
+        for turn in turns {
+            let day = workspace.zone.tz().to_datetime(turn.at).date();
+            if since.is_some_and(|since| day < since) {
+                continue;
+            }
+            read += 1;
+            proposals.extend(learner.learn(&turn, rules::found(&turn.said, turn.answers), rules::NAME, now));
+        }
+    }
+    let found: Vec<Found> = proposals
+        .iter()
+        .map(|proposal| Found {
+            id: proposal.candidate.id.clone(),
+            category: proposal.candidate.category,
+            section: proposal.candidate.section.clone(),
+            text: proposal.candidate.text.clone(),
+            quote: proposal.candidate.quote.clone(),
+            source: proposal.candidate.source(),
+            score: proposal.scores.total(),
+        })
+        .collect();
+    if !dry {
+        inbox.ask(&capture::lines(proposals, &workspace.settings))?;
+        for (id, error) in inbox.settle(now)?.failed {
+            context.ui.note(format!("`{id}` can't be kept: {error}"));
+        }
+    }
+    context.ui.json(&found);
+    for one in &found {
+        context.ui.line(format!("{}  [{}] {}: {}", one.id, one.category, one.section, one.text));
+    }
+    let verb = if dry { "would be asked" } else { "asked" };
+    context.ui.note(format!("{} of {read} messages: {} {verb}", count(&found), found.len()));
+    Ok(Status::Fine)
+}
+
+/// How many messages were found in.
+#[cfg(feature = "index")]
+fn count(found: &[Found]) -> usize {
+    found.iter().map(|one| &one.source).collect::<std::collections::HashSet<_>>().len()
+}
+
+/// The logs that are meant, in order.
+#[cfg(feature = "index")]
+fn meant(workspace: &Workspace, logs: &[String]) -> Result<Vec<crate::vault::NotePath>, CommandError> {
+    use crate::vault::{NotePath, WalkOptions};
+
+    let folder = workspace.note(&workspace.settings.paths.logs);
+    let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
+    let walked = match workspace.vault.walk(&options) {
+        Err(crate::vault::VaultError::NotFound(_)) => Vec::new(),
+        walked => walked?.entries,
+    };
+    let mut all: Vec<NotePath> = walked.into_iter().map(|entry| entry.path).collect();
+    all.sort();
+    if logs.is_empty() {
+        all.retain(|path| crate::capture::reading::is_talk(&workspace.settings.paths.logs, path.as_str()));
+        return Ok(all);
+    }
+    let mut out = Vec::new();
+    for log in logs {
+        let wanted = NotePath::new(log.trim_end_matches('/')).map_err(CommandError::usage)?;
+        let found: Vec<NotePath> =
+            all.iter().filter(|path| **path == wanted || path.is_within(&wanted)).cloned().collect();
+        if found.is_empty() {
+            let error = CommandError::usage(format!("`{log}` is no log, and no folder of logs"));
+            return Err(error.hint(format!("logs are the notes below `{folder}`")));
+        }
+        out.extend(found);
+    }
+    Ok(out)
+}

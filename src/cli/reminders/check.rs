@@ -1,0 +1,271 @@
+//! `check`: every line that looks meant but isn't understood, or stands where nobody tells it.
+//!
+//! Tasks of other programs that nobody tells (their form is not in `[reminders] also`), and those that are told without a
+//! time of day, are named once a note and are no fault: they are those programs' lines, and the exit code stays 0 for them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Component, Path, PathBuf};
+
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::format::{approval, candidate, commitment, reminder, summary, tasks};
+use crate::reminders::{self, IdAt, PlacedFinding};
+use crate::tasks::Scanner;
+use crate::vault::{NotePath, VaultError, WalkOptions};
+use crate::workspace::Workspace;
+
+/// Shows every line that looks meant but isn't understood.
+///
+/// Each with file, line, column, the reason and a suggestion; also heads of routines, and reminders that stand in another note
+/// than the one that is read, and tasks with a date in the form of other programs (Tasks, Reminder,
+/// Kanban), once a note: none of these is told; and what is wrong with skills and summaries. Nothing is changed. The exit
+/// code is 1 if there is any, those tasks of other programs left out.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The notes to look at; else those of reminders, follow-ups, approvals and the inbox, and for lines that nobody tells all notes.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// Runs `check`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let paths = &workspace.settings.paths;
+    let (mut found, mut foreign) = (Vec::new(), Vec::new());
+    let told = told(&workspace, &mut found);
+    if args.files.is_empty() {
+        let ours = [&paths.reminders, &paths.commitments, &paths.approvals, &paths.inbox];
+        for path in ours.map(|path| workspace.note(path)) {
+            match look(&workspace, &path) {
+                Err(VaultError::NotFound(_)) => {}
+                findings => found.extend(findings?),
+            }
+        }
+        look_elsewhere(&workspace, &told, &mut found, &mut foreign)?;
+        #[cfg(feature = "assistant")]
+        found.extend(
+            crate::agent::skills::Skills::of(&workspace).list()?.into_iter().flat_map(|one| one.problems),
+        );
+        look_at_routines(&workspace, &mut found)?;
+        look_at_summaries(&workspace, &mut found)?;
+    }
+    for file in &args.files {
+        let path = note_path(&workspace, file)?;
+        found.extend(look(&workspace, &path)?);
+        foreign.extend(others(&workspace, &path, &workspace.vault.read(&path)?, &told));
+    }
+    let all: Vec<&PlacedFinding> = found.iter().chain(&foreign).collect();
+    context.ui.json(&all);
+    for finding in &all {
+        context.ui.line(plain(finding));
+    }
+    if !foreign.is_empty() {
+        context.ui.note("tasks of other programs are theirs to tell; that is no fault");
+        let Workspace { vault, settings, zone, clock, .. } = &workspace;
+        // What its plugins mean was looked at above, and is a finding where that can't be found out.
+        if let Ok(Some(offer)) = crate::tasks::offer(vault, settings, zone, clock.now()) {
+            context.ui.note(format!("{}; {}", offer.seen(), offer.setting()));
+        }
+    }
+    if found.is_empty() {
+        if foreign.is_empty() {
+            context.ui.line("every line is understood");
+        }
+        return Ok(Status::Fine);
+    }
+    context.ui.note(match found.len() {
+        1 => "1 line needs a look".to_owned(),
+        count => format!("{count} lines need a look"),
+    });
+    Ok(Status::Problem)
+}
+
+/// Looks at all notes for what nobody tells: reminders that stand in another note, and dated tasks of other programs.
+fn look_elsewhere(
+    workspace: &Workspace,
+    told: &Told,
+    found: &mut Vec<PlacedFinding>,
+    foreign: &mut Vec<PlacedFinding>,
+) -> Result<(), VaultError> {
+    let paths = &workspace.settings.paths;
+    let logs = workspace.note(&paths.logs);
+    let summaries = workspace.note(&paths.summaries);
+    let mut notes = workspace.vault.walk(&WalkOptions::default())?.entries;
+    notes.sort_by(|one, other| one.path.cmp(&other.path));
+    for note in notes.iter().map(|entry| &entry.path).filter(|path| !path.is_within(&logs)) {
+        // What can't be read, or isn't there any more, is not `check`'s to say.
+        let Ok(bytes) = workspace.vault.read(note) else { continue };
+        if note.is_within(&summaries) {
+            found.extend(summary::parse(&bytes).1.iter().map(|finding| PlacedFinding::new(note, finding)));
+            continue;
+        }
+        foreign.extend(others(workspace, note, &bytes, told));
+        if note.as_str() == paths.reminders || note.as_str() == paths.commitments {
+            continue;
+        }
+        found.extend(reminder::parse(&bytes).reminders.iter().map(|line| PlacedFinding {
+            path: note.to_string(),
+            line: IdAt::line_of(&bytes, line.start),
+            column: 1,
+            reason: format!("this reminder is never told: only those in `{}` are", paths.reminders),
+            suggestion: format!(
+                "move the line to `{}`; `vault-agent import --from tasks` does it",
+                paths.reminders
+            ),
+        }));
+    }
+    Ok(())
+}
+
+/// Looks at the notes of routines for what isn't understood of their heads.
+fn look_at_routines(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Result<(), VaultError> {
+    #[cfg(feature = "assistant")]
+    for note in crate::routines::read_all(workspace)? {
+        found.extend(note.findings.iter().map(|finding| PlacedFinding::new(&note.path, finding)));
+    }
+    #[cfg(not(feature = "assistant"))]
+    let _ = (workspace, found);
+    Ok(())
+}
+
+/// Looks at the logs of summaries: one that is gone, or says something else than it did.
+fn look_at_summaries(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Result<(), CommandError> {
+    #[cfg(feature = "assistant")]
+    {
+        let summaries = crate::summary::Summaries::of(workspace);
+        found.extend(summaries.findings().map_err(CommandError::problem)?);
+    }
+    #[cfg(not(feature = "assistant"))]
+    let _ = (workspace, found);
+    Ok(())
+}
+
+/// The lines of each note that are told as tasks of other programs, with whether they say a time of day.
+type Told = HashMap<String, BTreeMap<usize, bool>>;
+
+/// What the forms in `[reminders] also` tell; none where none is on.
+fn told(workspace: &Workspace, found: &mut Vec<PlacedFinding>) -> Told {
+    let mut told = Told::new();
+    let Some(settings) = workspace.task_settings() else { return told };
+    let mut scanner = Scanner::default();
+    if let Err(reason) = scanner.look(&workspace.vault, &settings, workspace.clock.now()) {
+        found.push(PlacedFinding {
+            path: ".obsidian/plugins".to_owned(),
+            line: 1,
+            column: 1,
+            reason,
+            suggestion: "mend that file, or take the form out of `[reminders] also`".to_owned(),
+        });
+    }
+    for (path, task) in scanner.tasks() {
+        let timed = task.task.tellings.iter().all(|telling| telling.timed);
+        told.entry(path.to_owned()).or_default().insert(task.line, timed);
+    }
+    told
+}
+
+/// The dated tasks of other programs in a note: those that nobody tells, and those that are told without a time of day,
+/// one finding each.
+fn others(workspace: &Workspace, path: &NotePath, bytes: &[u8], told: &Told) -> Vec<PlacedFinding> {
+    let none = BTreeMap::new();
+    let told = told.get(path.as_str()).unwrap_or(&none);
+    let mut dated = tasks::dated(bytes);
+    dated.retain(|task| !told.contains_key(&task.line));
+    let place = |line, column, reason, suggestion| PlacedFinding {
+        path: path.to_string(),
+        line,
+        column,
+        reason,
+        suggestion,
+    };
+    let mut out = Vec::new();
+    let mut impossible = tasks::impossible(bytes);
+    impossible.retain(|task| workspace.task_settings().is_some() && !told.contains_key(&task.line));
+    for task in &impossible {
+        dated.retain(|other| other.line != task.line);
+        let reason = format!("`{}` is no date that there is, so this task is not told", task.mark);
+        let suggestion = "write a day that the month has".to_owned();
+        out.push(place(task.line, task.column, reason, suggestion));
+    }
+    if let Some(first) = dated.first() {
+        let reason = match dated.len() {
+            1 => format!("a task with a date of another program (`{}`) is not told", first.mark),
+            count => format!(
+                "{count} tasks with dates of other programs are not told, from this line on (`{}`)",
+                first.mark
+            ),
+        };
+        let reminders = &workspace.settings.paths.reminders;
+        let suggestion = format!(
+            "turn their form on with `[reminders] also`, or make them lines of `{reminders}`: `vault-agent import --from tasks` shows what would become of them"
+        );
+        out.push(place(first.line, first.column, reason, suggestion));
+    }
+    let timeless: Vec<usize> = told.iter().filter(|(_, timed)| !**timed).map(|(line, _)| *line).collect();
+    if let Some(first) = timeless.first() {
+        let at = workspace.settings.reminders.time().strftime("%H:%M").to_string();
+        let reason = match timeless.len() {
+            1 => format!("a task that has a date and no time is told at {at}"),
+            count => {
+                format!("{count} tasks that have a date and no time are told at {at}, from this line on")
+            }
+        };
+        let suggestion = "write the time behind the date, or set `[reminders] default_time`".to_owned();
+        out.push(place(*first, 1, reason, suggestion));
+    }
+    out
+}
+
+/// `Reminders.md:3:17: the reason; the suggestion`.
+pub(in crate::cli) fn plain(finding: &PlacedFinding) -> String {
+    let PlacedFinding { path, line, column, reason, suggestion } = finding;
+    if suggestion.is_empty() {
+        format!("{path}:{line}:{column}: {reason}")
+    } else {
+        format!("{path}:{line}:{column}: {reason}; {suggestion}")
+    }
+}
+
+fn look(workspace: &Workspace, path: &NotePath) -> Result<Vec<PlacedFinding>, VaultError> {
+    let bytes = workspace.vault.read(path)?;
+    if path.is_within(&workspace.note(&workspace.settings.paths.routines)) {
+        let findings = crate::format::routine::parse(&bytes).1;
+        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
+    }
+    if path.is_within(&workspace.note(&workspace.settings.paths.summaries)) {
+        let findings = summary::parse(&bytes).1;
+        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
+    }
+    if path.as_str() == workspace.settings.paths.commitments {
+        let findings = commitment::parse(&bytes).findings;
+        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
+    }
+    if path.as_str() == workspace.settings.paths.approvals {
+        let findings = approval::parse(&bytes).near_misses;
+        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
+    }
+    if path.as_str() == workspace.settings.paths.inbox {
+        let findings = candidate::parse(&bytes).near_misses;
+        return Ok(findings.iter().map(|finding| PlacedFinding::new(path, finding)).collect());
+    }
+    let file = reminder::parse(&bytes);
+    let ids =
+        file.reminders.iter().filter_map(|line| line.reminder.id.map(|id| IdAt::new(id, &bytes, line.start)));
+    Ok(reminders::findings(path, &file.near_misses, ids))
+}
+
+/// A file as people name it, as a note of the vault: from the current folder if it is there, else from
+/// the vault's.
+pub(in crate::cli) fn note_path(workspace: &Workspace, file: &Path) -> Result<NotePath, CommandError> {
+    let root = workspace.vault.root();
+    let here = std::env::current_dir()?.join(file);
+    let relative = match here.canonicalize() {
+        Ok(full) => full.strip_prefix(root).map(Path::to_path_buf).map_err(|_| {
+            CommandError::usage(format!("`{}` is not in the vault `{}`", file.display(), root.display()))
+        })?,
+        Err(_) => file.strip_prefix(root).unwrap_or(file).to_path_buf(),
+    };
+    let parts = relative.components().filter(|part| !matches!(part, Component::CurDir));
+    let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    let path = NotePath::new(&parts.join("/")).map_err(CommandError::usage)?;
+    Ok(workspace.vault.as_it_stands(path))
+}

@@ -1,0 +1,112 @@
+//! `commitment`: follow-ups from the command line.
+
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::deliver::Scope;
+use crate::format::commitment::{self, Precision};
+use crate::memory::commitments::{CommitmentError, Draft, Listed};
+use crate::reminders::ReminderError;
+use crate::{schedule, when};
+
+/// Adds, lists and ends follow-ups.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Adds a follow-up.
+    Add {
+        /// When it is due: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `übermorgen 17 Uhr`.
+        when: String,
+        /// What was promised.
+        text: String,
+        /// Where it is told: `channel:ID`, `thread:ID` or `user:ID`.
+        #[arg(long, value_name = "S")]
+        scope: Option<String>,
+        /// How exactly the time is meant: `precise` or `soft`.
+        #[arg(long, value_name = "P")]
+        precision: Option<String>,
+        /// The turn that it came from.
+        #[arg(long, value_name = "TURN")]
+        source: Option<String>,
+    },
+    /// Lists the follow-ups that wait.
+    List {
+        /// Also those that are delivered or cancelled.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Marks a follow-up as delivered.
+    Done {
+        /// Its id.
+        id: String,
+    },
+    /// Marks a follow-up as cancelled.
+    Cancel {
+        /// Its id.
+        id: String,
+    },
+}
+
+/// Runs `commitment`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let memory = workspace.memory();
+    let ledger = memory.ledger();
+    let origin = context.origin();
+    let listed = match &args.action {
+        Action::Add { when, text, scope, precision, source } => {
+            let now = workspace.clock.now();
+            let local = when::parse_when(when, now, &workspace.zone).map_err(ReminderError::from)?;
+            let draft = Draft {
+                due: Some(schedule::resolve(&workspace.zone, local)),
+                precision: precision.as_deref().map(hint).transpose()?,
+                scope: scope.as_deref().map(place).transpose()?,
+                source: source.clone(),
+                ..Draft::new(text.clone())
+            };
+            let listed = ledger.add(&draft, now, &origin)?.listed;
+            context.ui.note(when::said(local, now, &workspace.zone));
+            listed
+        }
+        Action::List { all } => {
+            let listed = ledger.list(*all)?;
+            context.ui.json(&listed);
+            if listed.is_empty() {
+                context.ui.line(format!("no follow-ups wait in `{}`", ledger.path));
+            }
+            listed.iter().for_each(|listed| context.ui.line(line(listed)));
+            return Ok(Status::Fine);
+        }
+        Action::Done { id } => ledger.set(id, commitment::Status::Delivered, &origin)?,
+        Action::Cancel { id } => ledger.set(id, commitment::Status::Cancelled, &origin)?,
+    };
+    context.ui.json(&listed);
+    context.ui.line(line(&listed));
+    Ok(Status::Fine)
+}
+
+/// `c-2026-12-01-001  pending    2026-12-01T19:00:00+00:00  Remind Kyle`.
+fn line(listed: &Listed) -> String {
+    let due = listed.due.as_deref().unwrap_or("no due time");
+    format!("{}  {:<9}  {due}  {}", listed.id, listed.status, listed.text.replace('\n', " "))
+}
+
+fn place(text: &str) -> Result<String, CommandError> {
+    text.parse::<Scope>().map(|scope| scope.to_string()).map_err(CommandError::usage)
+}
+
+fn hint(text: &str) -> Result<Precision, CommandError> {
+    text.parse().map_err(CommandError::usage)
+}
+
+impl From<CommitmentError> for CommandError {
+    fn from(error: CommitmentError) -> Self {
+        let is_usage = matches!(error, CommitmentError::Words(_) | CommitmentError::Place(_));
+        let unknown = matches!(error, CommitmentError::NoSuchId { .. });
+        let out = if is_usage { Self::usage(error) } else { Self::problem(error) };
+        if unknown { out.hint("`vault-agent commitment list --all` shows all ids") } else { out }
+    }
+}

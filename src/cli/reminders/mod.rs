@@ -1,0 +1,9 @@
+//! Reminders and follow-ups: `remind`, `commitment`, and `check` for lines that aren't understood.
+//!
+//! - [`remind`], [`commitment`], [`check`]: one file a command;
+//! - [`named`]: which reminder a person means who gives its words in the place of its id.
+
+pub(super) mod check;
+pub(super) mod commitment;
+mod named;
+pub(super) mod remind;

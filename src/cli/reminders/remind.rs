@@ -1,0 +1,359 @@
+//! `remind`: reminders from the command line.
+
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+
+use super::named::{self, Among};
+use crate::cli::context::runtime;
+use crate::cli::when::instant;
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::deliver::pass::{PassContext, flush};
+use crate::format::reminder::Recur;
+use crate::reminders::{self, Book, Changes, Draft, Listed, Previewed, ReminderError, Written, local_after};
+use crate::tasks::{self, Standing, TaskError, WrittenTask, is_task_id};
+use crate::vault::NotePath;
+use crate::when::{self, Meaning};
+use crate::workspace::Workspace;
+use crate::{deliver, schedule};
+
+/// Adds, lists, changes and removes reminders; does and snoozes tasks of other plugins.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Adds a reminder and prints its line.
+    Add {
+        /// When: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `every friday 17:00`, `morgen um 8 Uhr`.
+        when: String,
+        /// What it says.
+        message: String,
+        /// How it comes again: `none`, `daily`, `weekly` or `monthly`; else as the time says, or once.
+        #[arg(long, value_name = "R")]
+        recur: Option<String>,
+    },
+    /// Lists all reminders in the order of the note.
+    List {
+        /// Also the tasks of other plugins that are told (`[reminders] also`), each with where it stands.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Changes a reminder and prints its line.
+    Edit {
+        /// Its id, or its words.
+        id: String,
+        /// The new time.
+        #[arg(long, value_name = "WHEN")]
+        when: Option<String>,
+        /// The new message.
+        #[arg(long, visible_alias = "msg", value_name = "TEXT")]
+        message: Option<String>,
+        /// The new recurrence.
+        #[arg(long, value_name = "R")]
+        recur: Option<String>,
+    },
+    /// Removes a reminder and prints the line that it had.
+    #[command(visible_alias = "remove")]
+    Rm {
+        /// Its id, or its words.
+        id: String,
+    },
+    /// Says that a reminder or a task of another plugin is done, and prints the lines.
+    ///
+    /// A reminder that comes once is removed, one that comes again stays. A task's line becomes what its plugin would make of
+    /// it: ticked, with the date, and with the line of its next time.
+    Done {
+        /// Its id (`rid_…`, a task's `task_…`), or its words, as the notification shows them: `"pay rent"`.
+        id: String,
+    },
+    /// Lets a reminder or a task come again later, also one that was told and is gone from the note, and prints its line.
+    Snooze {
+        /// Its id, a follow-up's or a task's, or the words of a reminder or a task.
+        id: String,
+        /// Until when; as for `add`.
+        #[arg(long, value_name = "WHEN", conflicts_with = "minutes", required_unless_present = "minutes")]
+        until: Option<String>,
+        /// In so many minutes.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=527_040))]
+        minutes: Option<u32>,
+    },
+    /// Shows when reminders come next.
+    Preview {
+        /// One reminder's id; else all.
+        id: Option<String>,
+        /// How many occurrences each.
+        #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+        count: u16,
+        /// None after this.
+        #[arg(long, value_name = "T")]
+        until: Option<String>,
+        /// From this on, instead of now.
+        #[arg(long, value_name = "T")]
+        from: Option<String>,
+    },
+}
+
+/// Runs `remind`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let path = workspace.note(&workspace.settings.paths.reminders);
+    let remind = Remind { context, workspace: &workspace, path: &path };
+    match &args.action {
+        Action::Add { when, message, recur } => remind.add(when, message, recur.as_deref()),
+        Action::List { all: false } => remind.list(),
+        Action::List { all: true } => remind.list_all(),
+        Action::Edit { id, when, message, recur } => {
+            let id = &remind.id(id, Among::Reminders)?;
+            remind.edit(id, when.as_deref(), message.as_deref(), recur.as_deref())
+        }
+        Action::Rm { id } => remind.remove(&remind.id(id, Among::Reminders)?),
+        Action::Done { id } => remind.done(&remind.id(id, Among::All)?),
+        Action::Snooze { id, until, minutes } => {
+            remind.snooze(&remind.id(id, Among::AllAndTold)?, until.as_deref(), *minutes)
+        }
+        Action::Preview { id, count, until, from } => {
+            remind.preview(id.as_deref(), usize::from(*count), until.as_deref(), from.as_deref())
+        }
+    }
+}
+
+struct Remind<'a> {
+    context: &'a Context,
+    workspace: &'a Workspace,
+    path: &'a NotePath,
+}
+
+impl Remind<'_> {
+    fn book(&self) -> Book<'_> {
+        let workspace = self.workspace;
+        Book { vault: &workspace.vault, editor: &workspace.editor, path: self.path, zone: &workspace.zone }
+    }
+
+    /// The id of what an id or words mean.
+    fn id(&self, text: &str, among: Among) -> Result<String, CommandError> {
+        named::id_of(self.context, self.workspace, &self.book(), text, among)
+    }
+
+    fn when(&self, text: &str) -> Result<Meaning, CommandError> {
+        let now = self.workspace.clock.now();
+        when::read(text, now, &self.workspace.zone).map_err(|error| ReminderError::from(error).into())
+    }
+
+    /// A local time as it was understood, with its weekday and how far away it is.
+    fn said(&self, local: DateTime, recur: Recur) -> Option<String> {
+        Some(when::said_with(local, recur, self.workspace.clock.now(), &self.workspace.zone))
+    }
+
+    fn add(&self, when: &str, message: &str, recur: Option<&str>) -> CommandResult {
+        let meaning = self.when(when)?;
+        let recur = meaning.recurring(recur.map(recurrence).transpose()?).map_err(CommandError::usage)?;
+        let draft = Draft { local: meaning.local, recur, msg: message.to_owned() };
+        let written = self.book().add(&draft, self.context.origin())?;
+        self.say("added", &written, self.said(meaning.local, recur))
+    }
+
+    fn edit(
+        &self,
+        id: &str,
+        when: Option<&str>,
+        message: Option<&str>,
+        recur: Option<&str>,
+    ) -> CommandResult {
+        let meaning = when.map(|when| self.when(when)).transpose()?;
+        let mut recur = recur.map(recurrence).transpose()?;
+        if let Some(meaning) = meaning.as_ref().filter(|meaning| meaning.recur != Recur::None) {
+            recur = Some(meaning.recurring(recur).map_err(CommandError::usage)?);
+        }
+        let local = meaning.map(|meaning| meaning.local);
+        let changes = Changes { local, recur, msg: message.map(str::to_owned) };
+        let written = self.book().change(id, &changes, self.context.origin())?;
+        let said = local.and_then(|local| self.said(local, recur.unwrap_or_default()));
+        self.say("changed", &written, said)
+    }
+
+    fn remove(&self, id: &str) -> CommandResult {
+        let written = self.book().remove(id, self.context.origin())?;
+        self.say("removed", &written, None)
+    }
+
+    fn snooze(&self, id: &str, until: Option<&str>, minutes: Option<u32>) -> CommandResult {
+        let (now, zone) = (self.workspace.clock.now(), &self.workspace.zone);
+        let local = match until {
+            Some(until) => when::parse_when(until, now, zone).map_err(ReminderError::from)?,
+            None => local_after(now, SignedDuration::from_mins(i64::from(minutes.unwrap_or(10))), zone),
+        };
+        if is_task_id(id) {
+            let settings = self.workspace.task_settings();
+            let tasks = self.workspace.task_book(settings.as_ref());
+            let written = tasks.snooze(id, None, local, self.context.origin())?;
+            return self.say_task("snoozed", &written, self.said(local, Recur::None).as_deref());
+        }
+        let said = self.workspace.said_by(id);
+        let written = self.book().snooze(id, local, now, said.as_deref(), self.context.origin())?;
+        self.say("snoozed", &written, self.said(local, Recur::None))
+    }
+
+    fn done(&self, id: &str) -> CommandResult {
+        let now = self.workspace.clock.now();
+        if is_task_id(id) {
+            let settings = self.workspace.task_settings();
+            let tasks = self.workspace.task_book(settings.as_ref());
+            let written = tasks.done(id, None, now, self.context.origin())?;
+            return self.say_task("done", &written, None);
+        }
+        let file = self.book().read()?;
+        let line = reminders::find(&file, id, self.path)?;
+        if line.reminder.recur == Recur::None {
+            let written = self.book().remove(id, self.context.origin())?;
+            return self.say("removed", &written, None);
+        }
+        let written =
+            Written { id: id.to_owned(), line_text: String::from_utf8_lossy(&line.text).into_owned() };
+        self.context.ui.json(&written);
+        self.context.ui.line(&written.line_text);
+        let next = schedule::next_occurrence(&self.workspace.zone, &line.reminder, now);
+        if let Some(said) = next.and_then(|next| self.said(next.local, line.reminder.recur)) {
+            self.context.ui.note(format!("it comes again {said}"));
+        }
+        Ok(Status::Fine)
+    }
+
+    fn list_all(&self) -> CommandResult {
+        let settings = self.workspace.task_settings();
+        let tasks = self.workspace.task_book(settings.as_ref());
+        let (all, problems) = tasks::all(&self.book(), &tasks, self.workspace.clock.now())?;
+        self.context.ui.json(&all);
+        if all.is_empty() {
+            self.context.ui.line(format!("no reminders in `{}`, and no tasks that are told", self.path));
+        }
+        for one in &all {
+            self.context.ui.line(standing_line(one));
+        }
+        if settings.is_none() {
+            self.context.ui.note("tasks of other plugins are not told: `[reminders] also` names none");
+        }
+        for problem in &problems {
+            self.context.ui.note(problem);
+        }
+        Ok(if problems.is_empty() { Status::Fine } else { Status::Problem })
+    }
+
+    fn list(&self) -> CommandResult {
+        let listed = self.book().list(self.workspace.clock.now())?;
+        self.context.ui.json(&listed);
+        if listed.is_empty() {
+            self.context.ui.line(format!("no reminders in `{}`", self.path));
+        }
+        for reminder in &listed {
+            self.context.ui.line(listed_line(reminder));
+        }
+        Ok(Status::Fine)
+    }
+
+    fn preview(
+        &self,
+        id: Option<&str>,
+        count: usize,
+        until: Option<&str>,
+        from: Option<&str>,
+    ) -> CommandResult {
+        let now = self.workspace.clock.now();
+        let from = from.map_or(Ok(now), |from| instant(from, self.workspace))?;
+        let until = until.map(|until| instant(until, self.workspace)).transpose()?;
+        let previews = self.book().preview(id, from, until, count)?;
+        self.context.ui.json(&previews);
+        for Previewed { id, msg, occurrences } in &previews {
+            self.context.ui.line(format!("{msg} ({})", id.as_deref().unwrap_or("no id yet")));
+            for occurrence in occurrences {
+                self.context.ui.line(format!("  {occurrence}"));
+            }
+        }
+        Ok(Status::Fine)
+    }
+
+    /// Prints the exact line, which is the console's confirmation; other notifiers get one of their own.
+    fn say(&self, what: &str, written: &Written, when: Option<String>) -> CommandResult {
+        self.context.ui.json(written);
+        self.context.ui.line(&written.line_text);
+        if let Some(when) = when {
+            self.context.ui.note(when);
+        }
+        if let Err(error) = self.confirm(what, &written.line_text) {
+            // The note is written; a confirmation that can't be sent doesn't undo that.
+            self.context.ui.note(format!("{what}, but not confirmed: {error}"));
+        }
+        Ok(Status::Fine)
+    }
+
+    /// As [`Self::say`], for a task: its lines, read back, and where they stand.
+    fn say_task(&self, what: &str, written: &WrittenTask, when: Option<&str>) -> CommandResult {
+        self.context.ui.json(written);
+        let shown = written.shown();
+        if !shown.is_empty() {
+            self.context.ui.line(&shown);
+        }
+        self.context.ui.note(format!("{what} in {}", written.place()));
+        for said in when.into_iter().chain(written.remark.as_deref()) {
+            self.context.ui.note(said);
+        }
+        if let Err(error) = self.confirm(what, &shown) {
+            self.context.ui.note(format!("{what}, but not confirmed: {error}"));
+        }
+        Ok(Status::Fine)
+    }
+
+    fn confirm(&self, what: &str, line: &str) -> Result<(), CommandError> {
+        let workspace = self.workspace;
+        let outlets = workspace.outlets(false);
+        if outlets.primary.name() == "console" {
+            return Ok(());
+        }
+        let journal = workspace.journal()?;
+        deliver::confirm(&journal, what, line, workspace.clock.now())?;
+        let pass = PassContext {
+            vault: &workspace.vault,
+            editor: &workspace.editor,
+            journal: &journal,
+            outlets: &outlets,
+            clock: &*workspace.clock,
+            settings: &workspace.pass_settings(),
+        };
+        runtime()?.block_on(flush(&pass)).map(|_| ()).map_err(CommandError::problem)
+    }
+}
+
+/// `rid_…  2026-12-01 09:30  weekly   Call Mum`.
+fn listed_line(reminder: &Listed) -> String {
+    let id = reminder.id.as_deref().unwrap_or("(no id yet)");
+    let recur = if reminder.recur == "none" { "once" } else { &reminder.recur };
+    format!("{id:<16}  {} {}  {recur:<7}  {}", reminder.date, reminder.time, reminder.msg)
+}
+
+/// As [`listed_line`], with where it stands.
+fn standing_line(one: &Standing) -> String {
+    let id = one.id.as_deref().unwrap_or("(no id yet)");
+    let recur = if one.recur == "none" { "once" } else { &one.recur };
+    format!("{id}  {} {}  {recur}  {}  {}", one.date, one.time, one.msg, one.place())
+}
+
+fn recurrence(text: &str) -> Result<Recur, CommandError> {
+    text.parse().map_err(CommandError::usage)
+}
+
+impl From<TaskError> for CommandError {
+    fn from(error: TaskError) -> Self {
+        let hint = error.hint();
+        hint.into_iter().fold(Self::problem(error), Self::hint)
+    }
+}
+
+impl From<ReminderError> for CommandError {
+    fn from(error: ReminderError) -> Self {
+        let hint = error.hint();
+        let out = if error.is_usage() { Self::usage(error) } else { Self::problem(error) };
+        hint.into_iter().fold(out, Self::hint)
+    }
+}

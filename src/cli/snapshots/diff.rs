@@ -1,0 +1,104 @@
+//! `diff`: what changed between two points, or since one.
+
+use serde::Serialize;
+
+use super::shared::{Pages, diff_text, open, refresh, scopes, style};
+use crate::cli::{CommandResult, Context, Status};
+use crate::history::{DiffStyle, HistoryError, diff_stat, render_diff};
+
+/// Shows what changed since a snapshot or a time, or between two.
+///
+/// REV is a snapshot's id, `HEAD~2`, or a time such as `yesterday 18:00`; two are joined by `..`. What
+/// names no point is taken for a path. Without any, the last change is shown.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// `[REV[..REV]] [PATH…]`
+    #[arg(value_name = "REV|PATH")]
+    what: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Document {
+    from: String,
+    to: String,
+    files: Vec<File>,
+}
+
+#[derive(Debug, Serialize)]
+struct File {
+    path: String,
+    added: usize,
+    removed: usize,
+    patch: String,
+}
+
+/// Runs `diff`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let history = open(&workspace)?;
+    // Against now: what people changed since the last snapshot belongs to it.
+    refresh(context, &workspace, &history)?;
+    let (revisions, typed) = match args.what.split_first() {
+        None => (None, &args.what[..]),
+        Some((first, rest)) => match points(&history, first) {
+            Ok(points) => (Some(points), rest),
+            Err(error) if is_path(&history, &workspace, first) => {
+                drop(error);
+                (None, &args.what[..])
+            }
+            Err(error) => return Err(error.into()),
+        },
+    };
+    let (old, new) = match revisions {
+        Some((old, Some(new))) => (old, new),
+        Some((old, None)) => (old, history.newest()?),
+        None => (history.point("HEAD~1").or_else(|_| history.newest())?, history.newest()?),
+    };
+    let changes = history.diff_between(&old.commit, &new.commit, &scopes(&workspace, typed)?)?;
+    if context.ui.json {
+        let files = changes.iter().map(|change| {
+            let diff = history.file_diff(change)?;
+            let stat = diff_stat(&diff);
+            let patch = render_diff(&diff, DiffStyle::Plain);
+            Ok(File { path: diff.path, added: stat.added, removed: stat.removed, patch })
+        });
+        let files = files.collect::<Result<Vec<_>, HistoryError>>()?;
+        context.ui.json(&Document { from: old.commit.id.to_string(), to: new.commit.id.to_string(), files });
+        return Ok(Status::Fine);
+    }
+    let mut pages = Pages::new();
+    for change in &changes {
+        if !pages.line(&diff_text(&history.file_diff(change)?, style())) {
+            break;
+        }
+    }
+    drop(pages);
+    if changes.is_empty() {
+        context.ui.note("no difference");
+    }
+    Ok(Status::Fine)
+}
+
+type Points = (crate::history::Point, Option<crate::history::Point>);
+
+fn points(history: &crate::history::History, text: &str) -> Result<Points, HistoryError> {
+    match text.split_once("..") {
+        Some((old, new)) if !old.is_empty() => {
+            let new = if new.is_empty() { None } else { Some(history.point(new)?) };
+            Ok((history.point(old)?, new))
+        }
+        _ => Ok((history.point(text)?, None)),
+    }
+}
+
+/// Whether the vault or its newest snapshot has something of that name.
+fn is_path(history: &crate::history::History, workspace: &crate::workspace::Workspace, typed: &str) -> bool {
+    let Ok(path) = crate::cli::snapshots::shared::vault_path(workspace, typed) else { return false };
+    let there = workspace.vault.root().join(&path).exists();
+    let known = || {
+        let filter =
+            crate::history::Filter { path: Some(path.clone()), limit: Some(1), ..Default::default() };
+        history.records(&filter).is_ok_and(|records| !records.is_empty())
+    };
+    path.is_empty() || there || known()
+}

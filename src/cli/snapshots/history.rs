@@ -1,0 +1,265 @@
+//! `history`: what was changed, by whom, and why.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+
+use super::shared::{Pages, ago, diff_text, open, refresh, stat_words, style, vault_path};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::history::{Deletions, Filter, Flaw, History, Look, Record, parse_time};
+use crate::reminders::rfc3339;
+use crate::when::WhenError;
+
+/// Shows every change of the vault, newest first: when, who, what.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Only what changed this file or folder.
+    path: Option<String>,
+    /// Only by this actor: `human`, `scheduler`, `cli`, `mcp`, `discord`, `hook`, `restore`, or `agent`
+    /// for all but people.
+    #[arg(long, value_name = "ACTOR")]
+    actor: Option<String>,
+    /// Not before this time, such as `yesterday 18:00`.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Not after this time.
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Only with these words in the message.
+    #[arg(long, value_name = "WORDS")]
+    grep: Option<String>,
+    /// The life of one reminder or commitment.
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// At most as many.
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+    /// Shows what changed, line by line.
+    #[arg(short, long)]
+    patch: bool,
+    /// Lists the files that no snapshot holds, with the reasons.
+    #[arg(long, conflicts_with_all = ["accept_deletions", "path"])]
+    left_out: bool,
+    /// Says that the many files that are gone were deleted on purpose.
+    #[arg(long)]
+    accept_deletions: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Verify(VerifyArgs),
+}
+
+/// Reads every snapshot, folder and text in the history, and compares the snapshots with the list of them
+/// that is kept outside the repository. (A folder of that name is `./verify`.)
+#[derive(Debug, clap::Args)]
+struct VerifyArgs {
+    /// Takes the history as it is, from now on: what was changed before isn't said any more.
+    #[arg(long)]
+    accept: bool,
+}
+
+const ACTORS: [&str; 8] = ["agent", "human", "scheduler", "cli", "mcp", "discord", "hook", "restore"];
+
+/// One commit for programs.
+#[derive(Debug, Serialize)]
+struct Entry {
+    id: String,
+    time: String,
+    actor: String,
+    subject: String,
+    body: Option<String>,
+    trailers: BTreeMap<String, Value>,
+    paths: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<String>,
+}
+
+/// A trailer that stands once is a text, one that stands more often a list.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Value {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// Runs `history`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let history = open(&workspace)?;
+    if let Some(Command::Verify(args)) = &args.command {
+        return verify(context, &history, args);
+    }
+    if args.accept_deletions {
+        let snapshot = history.snapshot_all(Deletions::Accept)?;
+        context.ui.note(format!("recorded {} deletions", snapshot.deleted));
+    } else {
+        refresh(context, &workspace, &history)?;
+    }
+    if args.left_out {
+        return left_out(context, &history);
+    }
+    let now = context.clock.now().to_zoned(history.zone().clone());
+    let time = |text: &Option<String>| {
+        let parse = |text: &String| {
+            parse_time(text, &now).map_err(|error| match error {
+                WhenError::Ambiguous { .. } => CommandError::usage(&error).hint(error.hint()),
+                _ => CommandError::usage(format!("`{text}` is no time"))
+                    .hint("try `yesterday 18:00`, `2 hours ago`, or RFC 3339"),
+            })
+        };
+        text.as_ref().map(parse).transpose()
+    };
+    if let Some(actor) = args.actor.as_deref().filter(|actor| !ACTORS.contains(actor)) {
+        return Err(CommandError::usage(format!("`{actor}` is no actor"))
+            .hint(format!("one of {}", ACTORS.join(", "))));
+    }
+    let path = args.path.as_deref().map(|path| vault_path(&workspace, path)).transpose()?;
+    let filter = Filter {
+        path: path.filter(|path| !path.is_empty()),
+        actor: args.actor.clone(),
+        since: time(&args.since)?,
+        until: time(&args.until)?,
+        grep: args.grep.clone(),
+        id: args.id.clone(),
+        limit: args.limit,
+    };
+    if context.ui.json {
+        let records = history.records(&filter)?;
+        let entries = records.iter().map(|record| entry(&history, record, args.patch));
+        context.ui.json(&entries.collect::<Result<Vec<_>, _>>()?);
+    } else {
+        show(context, &history, &filter, args.patch)?;
+    }
+    Ok(Status::Fine)
+}
+
+fn verify(context: &Context, history: &History, args: &VerifyArgs) -> CommandResult {
+    if args.accept {
+        history.accept_as_it_is()?;
+    }
+    let found = history.verify(Look::Whole)?;
+    context.ui.json(&found);
+    show_flaws(context, &found.flaws);
+    for note in &found.notes {
+        context.ui.note(note);
+    }
+    if found.flaws.is_empty() {
+        context.ui.line(format!(
+            "{} snapshots, {} objects: all there, all readable, none rewritten",
+            found.snapshots, found.objects
+        ));
+        return Ok(Status::Fine);
+    }
+    if found.flaws.iter().any(|flaw| flaw.kind == "rewritten") {
+        context.ui.note(
+            "if that is meant (a history brought back from a backup, a text taken out of it), say so: \
+             `vault-agent history verify --accept`",
+        );
+    }
+    if found.flaws.iter().any(|flaw| matches!(flaw.kind, "missing" | "damaged")) {
+        context.ui.note(format!(
+            "what is missing can only come from a backup or a remote of `{}`; moved away, a new history begins",
+            history.dir().display()
+        ));
+    }
+    Ok(Status::Problem)
+}
+
+pub(super) fn show_flaws(context: &Context, flaws: &[Flaw]) {
+    for flaw in flaws {
+        context.ui.line(format!("{}: {}", flaw.kind, flaw.detail));
+    }
+}
+
+fn left_out(context: &Context, history: &History) -> CommandResult {
+    let left = history.left_out()?;
+    context.ui.json(&left);
+    for file in &left {
+        context.ui.line(format!("{}: {}", file.path, file.reason));
+    }
+    if left.is_empty() {
+        context.ui.note("nothing is left out");
+    }
+    Ok(Status::Fine)
+}
+
+fn entry(history: &History, record: &Record, patch: bool) -> Result<Entry, CommandError> {
+    let commit = &record.commit;
+    let mut trailers: BTreeMap<String, Value> = BTreeMap::new();
+    for (key, value) in &commit.message.trailers {
+        let joined = match trailers.remove(key) {
+            None => Value::One(value.clone()),
+            Some(Value::One(first)) => Value::Many(vec![first, value.clone()]),
+            Some(Value::Many(mut all)) => {
+                all.push(value.clone());
+                Value::Many(all)
+            }
+        };
+        trailers.insert(key.clone(), joined);
+    }
+    let text = if patch {
+        let mut text = String::new();
+        for change in &record.changes {
+            text.push_str(&crate::history::render_diff(
+                &history.file_diff(change)?,
+                crate::history::DiffStyle::Plain,
+            ));
+        }
+        Some(text)
+    } else {
+        None
+    };
+    Ok(Entry {
+        id: commit.id.to_string(),
+        time: rfc3339(commit.time, history.zone()),
+        actor: commit.message.actor().to_owned(),
+        subject: commit.message.subject.clone(),
+        body: commit.message.body.clone(),
+        trailers,
+        paths: record.changes.iter().map(|change| change.path.clone()).collect(),
+        patch: text,
+    })
+}
+
+/// As many files of one commit have their lines counted; a first snapshot would read them all.
+const COUNTED: usize = 200;
+
+fn show(context: &Context, history: &History, filter: &Filter, patch: bool) -> Result<(), CommandError> {
+    let now = context.clock.now();
+    let mut pages = Pages::new();
+    let (dim, bold) = (anstyle::Style::new().dimmed(), anstyle::Style::new().bold());
+    let mut any = false;
+    history.log(filter, |record| {
+        any = true;
+        let commit = &record.commit;
+        let counted = record.changes.len() <= COUNTED;
+        let diffs = record.changes.iter().filter(|_| counted).map(|change| history.file_diff(change));
+        let diffs = diffs.collect::<Result<Vec<_>, _>>()?;
+        let stat = if counted { stat_words(&diffs) } else { format!("{} files", record.changes.len()) };
+        let id: String = commit.id.to_string().chars().take(10).collect();
+        let row = format!(
+            "{dim}{id}{dim:#}  {:<15}  {:<9}  {stat:<9}  {bold}{}{bold:#}",
+            ago(commit.time, now),
+            commit.message.actor(),
+            commit.message.subject
+        );
+        let mut open = pages.line(row.trim_end());
+        if patch {
+            for diff in &diffs {
+                open = open && pages.line(&diff_text(diff, style()));
+            }
+            open = open && pages.line("");
+        }
+        Ok(if open { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    drop(pages);
+    if !any {
+        context.ui.note("nothing matches");
+    }
+    Ok(())
+}

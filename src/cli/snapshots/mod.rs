@@ -1,0 +1,17 @@
+//! The history: `history`, `diff` and `audit` read it; `restore` and `undo` bring back what it holds.
+//!
+//! - [`history`], [`diff`], [`audit`], [`restore`], [`undo`]: one file a command;
+//! - [`shared`]: opening the history, paths, pages and words of all of them;
+//! - [`losses`]: what went at once from the folders of coding agents, for `status`.
+//!
+//! Nothing is restored before it was shown.
+
+pub(super) mod audit;
+pub(super) mod diff;
+pub(super) mod history;
+mod losses;
+pub(super) mod restore;
+mod shared;
+pub(super) mod undo;
+
+pub(super) use losses::{Loss, recent};

@@ -1,0 +1,438 @@
+//! `restore`: a file, a folder, the vault or one line, as it was.
+
+use serde::Serialize;
+
+use super::shared::{ago, diff_text, open, refresh, scopes, style, vault_path};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::deliver;
+use crate::format::commitment;
+use crate::format::reminder::{self, Reminder};
+use crate::history::{
+    FileDiff, Filter, History, HistoryError, Interrupted, LineTarget, Mode, Plan, Point, Rename,
+    RestoreReport, put_line_back,
+};
+use crate::vault::{Actor, NotePath, Plan as EditPlan, VaultError, Why};
+use crate::workspace::Workspace;
+
+/// Brings back files, folders, everything, or one line as they were.
+///
+/// Without `--at`, paths go back to what they were before their last change. The present is kept first,
+/// so a restore can itself be undone. Files that are newer than the point stay, and what was renamed since
+/// keeps its new name, unless `--exact`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Files and folders; none means the whole vault.
+    paths: Vec<String>,
+    /// A snapshot's id, or a time such as `yesterday 18:00` or `2 hours ago`.
+    #[arg(long, value_name = "REV|TIME")]
+    at: Option<String>,
+    /// Shows the difference and changes nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Removes files that are newer than the point, and moves back what was renamed since.
+    #[arg(long)]
+    exact: bool,
+    /// Doesn't ask.
+    #[arg(short, long)]
+    yes: bool,
+    /// One reminder, by its id.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["paths", "exact", "line"])]
+    id: Option<String>,
+    /// One line, by its number at that point.
+    #[arg(long, value_name = "PATH:N", conflicts_with_all = ["paths", "exact"])]
+    line: Option<String>,
+    /// Lets reminders and follow-ups fire whose time has passed.
+    #[arg(long)]
+    fire_missed: bool,
+    /// Fetches the history from `[history] remote`, or from this URL, and restores from there.
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
+    from_remote: Option<String>,
+    /// Takes back a restore that was interrupted, instead of finishing it.
+    #[arg(long, conflicts_with_all = ["at", "id", "line", "from_remote"])]
+    roll_back: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    report: &'a RestoreReport,
+    newer: &'a [String],
+    /// What has another path now.
+    renamed: &'a [Rename],
+    dry_run: bool,
+}
+
+/// Runs `restore`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let restore = Restore { context, args, history: open(&workspace)?, workspace: &workspace };
+    if args.roll_back {
+        return restore.roll_back();
+    }
+    if !args.dry_run
+        && let Some(report) = restore.history.finish_pending(&workspace.editor, Interrupted::Finish)?
+    {
+        let done = report.restored.len() + report.deleted.len();
+        context.ui.note(format!("first finished a restore that had been interrupted: {done} files"));
+    }
+    let remote = args.from_remote.as_deref().map(|url| restore.fetch(url)).transpose()?;
+    if let Some(id) = &args.id {
+        let path = workspace.settings.paths.reminders.clone();
+        return restore.line(&path, &LineTarget::Id(id.clone()), remote);
+    }
+    if let Some(line) = &args.line {
+        let (path, number) = line_place(line)?;
+        return restore.line(&vault_path(&workspace, path)?, &LineTarget::Number(number), remote);
+    }
+    restore.files(remote)
+}
+
+struct Restore<'a> {
+    context: &'a Context,
+    args: &'a Args,
+    history: std::sync::Arc<History>,
+    workspace: &'a Workspace,
+}
+
+impl Restore<'_> {
+    fn roll_back(&self) -> CommandResult {
+        match self.history.finish_pending(&self.workspace.editor, Interrupted::RollBack)? {
+            None => {
+                self.context.ui.note("no restore was interrupted");
+                let report = RestoreReport::default();
+                self.context.ui.json(&Document { report: &report, newer: &[], renamed: &[], dry_run: false });
+                Ok(Status::Fine)
+            }
+            Some(report) => self.finish(&report, &[], &[]),
+        }
+    }
+
+    fn fetch(&self, url: &str) -> Result<Point, CommandError> {
+        let remote = match (url, &self.workspace.settings.history.remote) {
+            ("", Some(remote)) => remote.as_str(),
+            ("", None) => {
+                return Err(CommandError::usage("no remote is known")
+                    .hint("name one: `vault-agent restore --from-remote URL`, or set `[history] remote`"));
+            }
+            (url, _) => url,
+        };
+        let newest = self.history.adopt_remote(remote)?;
+        Ok(self.history.point(&newest.to_string())?)
+    }
+
+    fn files(&self, remote: Option<Point>) -> CommandResult {
+        let scopes = scopes(self.workspace, &self.args.paths)?;
+        let point = match (remote, &self.args.at) {
+            (_, Some(at)) => self.history.point(at)?,
+            (Some(point), None) => point,
+            (None, None) => self.before_last_change(&scopes)?,
+        };
+        let plan = self.history.plan_restore(&point, &scopes, self.args.exact)?;
+        self.show(&point, &plan)?;
+        let mut report = RestoreReport { from: point.commit.id.to_string(), ..RestoreReport::default() };
+        if self.args.dry_run || (plan.steps.is_empty() && plan.blocked.is_empty()) {
+            let of = |gone: bool| {
+                let steps = plan.steps.iter().filter(move |step| step.after.is_none() == gone);
+                steps.map(|step| step.path.clone()).collect()
+            };
+            (report.restored, report.deleted) = (of(false), of(true));
+            report.skipped.clone_from(&plan.blocked);
+            self.context.ui.json(&Document {
+                report: &report,
+                newer: &plan.newer,
+                renamed: &plan.renamed,
+                dry_run: self.args.dry_run,
+            });
+            return Ok(Status::Fine);
+        }
+        if !self.may(&format!("restore {} files?", plan.steps.len())) {
+            self.context.ui.note("nothing was changed");
+            return Ok(Status::Problem);
+        }
+        let paths = &self.workspace.settings.paths;
+        for step in &plan.steps {
+            let fires = [&paths.reminders, &paths.commitments].contains(&&step.path);
+            if let Some(after) = step.after.filter(|_| fires) {
+                let now = self.now(&step.path)?;
+                self.hold_missed(&step.path, &now, &self.history.content(after.id)?)?;
+            }
+        }
+        let report = self.history.restore(&self.workspace.editor, &point, &scopes, self.args.exact)?;
+        self.finish(&report, &plan.newer, &plan.renamed)
+    }
+
+    /// Where nobody says when: what the vault has lost since the newest snapshot, else the state before
+    /// the last change of these paths.
+    fn before_last_change(&self, scopes: &[String]) -> Result<Point, CommandError> {
+        let newest = self.history.newest()?;
+        let differs = |plan: Plan| !plan.steps.is_empty() || !plan.blocked.is_empty();
+        if self.history.plan_restore(&newest, scopes, false).is_ok_and(differs) {
+            return Ok(newest);
+        }
+        let [scope] = scopes else {
+            return Err(
+                CommandError::usage("say what to go back to").hint("for example `--at \"yesterday 18:00\"`")
+            );
+        };
+        let filter = Filter { path: Some(scope.clone()), limit: Some(1), ..Filter::default() };
+        let last = self.history.records(&filter)?.into_iter().next();
+        let last =
+            last.ok_or_else(|| HistoryError::NotInSnapshot { path: scope.clone(), at: newest.short() })?;
+        match last.commit.parent {
+            Some(parent) => Ok(self.history.point(&parent.to_string())?),
+            None => Ok(newest),
+        }
+    }
+
+    fn show(&self, point: &Point, plan: &Plan) -> Result<(), CommandError> {
+        let ui = self.context.ui;
+        if ui.json {
+            return Ok(());
+        }
+        let when = ago(point.commit.time, self.context.clock.now());
+        ui.line(format!("as of {} ({when}): {}", point.short(), point.commit.message.subject));
+        if plan.steps.is_empty() && plan.blocked.is_empty() {
+            ui.line(if plan.renamed.is_empty() {
+                "nothing to restore: the files are as they were then"
+            } else {
+                "nothing to restore: what isn't where it was has another name now"
+            });
+        }
+        for rename in plan.renamed.iter().filter(|_| !self.args.exact) {
+            ui.line(format!("keep {} (it was {} then; `--exact` moves it back)", rename.to, rename.from));
+        }
+        for step in &plan.steps {
+            let word = match (step.before, step.after) {
+                (None, _) => "add",
+                (_, None) => "remove",
+                _ => "change",
+            };
+            ui.line(format!("{word} {}", step.path));
+        }
+        for path in &plan.newer {
+            ui.line(format!("keep {path} (newer; `--exact` removes it)"));
+        }
+        for skip in &plan.blocked {
+            ui.line(format!("skip {}: {}", skip.path, skip.reason));
+        }
+        // The list names everything; the differences of a whole vault would drown it.
+        if self.args.dry_run || plan.steps.len() <= 20 {
+            for step in &plan.steps {
+                match self.history.step_diff(step) {
+                    Ok(diff) => ui.line(diff_text(&diff, style())),
+                    Err(error) => ui.note(error.to_string()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn may(&self, question: &str) -> bool {
+        self.args.yes || !self.context.ui.can_ask() || self.context.ui.confirm(question)
+    }
+
+    fn finish(&self, report: &RestoreReport, newer: &[String], renamed: &[Rename]) -> CommandResult {
+        let ui = self.context.ui;
+        ui.json(&Document { report, newer, renamed, dry_run: false });
+        for path in &report.restored {
+            ui.line(format!("restored {path}"));
+        }
+        for path in &report.deleted {
+            ui.line(format!("removed {path}"));
+        }
+        for skip in &report.skipped {
+            ui.note(format!("not restored: `{}`: {}", skip.path, skip.reason));
+        }
+        if let Some(before) = report.snapshot_before.as_ref().filter(|_| report.snapshot_after.is_some()) {
+            let short: String = before.chars().take(10).collect();
+            ui.note(format!(
+                "to take this back: `vault-agent restore --at {short} --exact`, or `vault-agent undo`"
+            ));
+        }
+        Ok(if report.skipped.is_empty() { Status::Fine } else { Status::Problem })
+    }
+
+    fn now(&self, path: &str) -> Result<Vec<u8>, CommandError> {
+        match self.workspace.vault.read(&note_path(path)?) {
+            Ok(bytes) => Ok(bytes),
+            Err(VaultError::NotFound(_)) => Ok(Vec::new()),
+            Err(error) => Err(HistoryError::from(error).into()),
+        }
+    }
+
+    /// What comes back in `path` after its time doesn't fire, or does if asked: before it is written.
+    fn hold_missed(&self, path: &str, now: &[u8], then: &[u8]) -> Result<(), CommandError> {
+        let paths = &self.workspace.settings.paths;
+        let (past, what) = if path == paths.reminders {
+            (self.hold_reminders(now, then)?, "reminder")
+        } else if path == paths.commitments {
+            (self.hold_commitments(now, then)?, "follow-up")
+        } else {
+            return Ok(());
+        };
+        let words = match (past, self.args.fire_missed) {
+            (0, _) => return Ok(()),
+            (1, true) => format!("1 {what} comes back after its time and fires now"),
+            (1, false) => {
+                format!("1 {what} comes back after its time and doesn't fire; `--fire-missed` lets it")
+            }
+            (_, true) => format!("{past} {what}s come back after their time and fire now"),
+            (_, false) => {
+                format!("{past} {what}s come back after their time and don't fire; `--fire-missed` lets them")
+            }
+        };
+        self.context.ui.note(words);
+        Ok(())
+    }
+
+    fn hold_reminders(&self, now: &[u8], then: &[u8]) -> Result<usize, CommandError> {
+        let there: Vec<Reminder> =
+            reminder::parse(now).reminders.into_iter().map(|line| line.reminder).collect();
+        let mut coming = reminder::parse(then).reminders;
+        coming.retain(|line| !there.contains(&line.reminder));
+        if coming.is_empty() {
+            return Ok(0);
+        }
+        let journal = self.workspace.journal().map_err(CommandError::problem)?;
+        let (zone, clock) = (&self.workspace.zone, self.context.clock.now());
+        let mut past = 0;
+        for line in coming {
+            let is_past = deliver::restored(&journal, zone, &line.reminder, clock, self.args.fire_missed);
+            past += usize::from(is_past.map_err(CommandError::problem)?);
+        }
+        Ok(past)
+    }
+
+    fn hold_commitments(&self, now: &[u8], then: &[u8]) -> Result<usize, CommandError> {
+        let there = commitment::parse(now).blocks;
+        let mut coming = commitment::parse(then).blocks;
+        coming.retain(|block| there.iter().all(|old| old.commitment != block.commitment));
+        if coming.is_empty() {
+            return Ok(0);
+        }
+        let journal = self.workspace.journal().map_err(CommandError::problem)?;
+        let (zone, clock) = (&self.workspace.zone, self.context.clock.now());
+        let mut past = 0;
+        for block in coming {
+            let (what, bytes) = (&block.commitment, &then[block.range.clone()]);
+            let is_past =
+                deliver::restored_commitment(&journal, zone, what, bytes, clock, self.args.fire_missed);
+            past += usize::from(is_past.map_err(CommandError::problem)?);
+        }
+        Ok(past)
+    }
+
+    fn line(&self, path: &str, target: &LineTarget, remote: Option<Point>) -> CommandResult {
+        let (point, source) = self.source_of(path, target, remote)?;
+        let now = self.now(path)?;
+        let missing = || match target {
+            LineTarget::Id(id) => {
+                CommandError::problem(format!("`{path}` has never had a line with the id `{id}`"))
+            }
+            LineTarget::Number(n) => {
+                CommandError::problem(format!("`{path}` had no line {n} at {}", point.short()))
+            }
+        };
+        let after = put_line_back(&now, &source, target).ok_or_else(missing)?;
+        let mut report = RestoreReport { from: point.commit.id.to_string(), ..RestoreReport::default() };
+        let file = |bytes: &[u8]| Some((Mode::File, bytes.to_vec()));
+        let diff = FileDiff { path: path.to_owned(), old: file(&now), new: file(&after) };
+        if after == now {
+            self.context.ui.line("nothing to restore: the line is there");
+            self.context.ui.json(&Document {
+                report: &report,
+                newer: &[],
+                renamed: &[],
+                dry_run: self.args.dry_run,
+            });
+            return Ok(Status::Fine);
+        }
+        self.context.ui.line(diff_text(&diff, style()));
+        if self.args.dry_run {
+            report.restored.push(path.to_owned());
+            self.context.ui.json(&Document { report: &report, newer: &[], renamed: &[], dry_run: true });
+            return Ok(Status::Fine);
+        }
+        if !self.may("restore this line?") {
+            self.context.ui.note("nothing was changed");
+            return Ok(Status::Problem);
+        }
+        refresh(self.context, self.workspace, &self.history)?;
+        report.snapshot_before = self.history.newest().ok().map(|point| point.commit.id.to_string());
+        self.hold_missed(path, &now, &after)?;
+        let mut why = Why::new(Actor::Restore, format!("restored: a line of {path}"));
+        why = why.trailer(crate::history::RESTORED_FROM, point.commit.id.to_string());
+        if let LineTarget::Id(id) = target {
+            why = why.trailer("Reminder", id.clone());
+        }
+        // Worked out again from the newest bytes: somebody may be typing.
+        let plan = |bytes: &[u8]| {
+            EditPlan::Bytes(put_line_back(bytes, &source, target).unwrap_or_else(|| bytes.to_vec()))
+        };
+        let edit = self.workspace.editor.edit_with(&note_path(path)?, &why, plan);
+        edit.map_err(CommandError::problem)?;
+        report.restored.push(path.to_owned());
+        report.snapshot_after = self.history.newest().ok().map(|point| point.commit.id.to_string());
+        self.finish(&report, &[], &[])
+    }
+
+    /// The text that the line is taken from: at the point that was named, else the newest that has it
+    /// and differs from now.
+    fn source_of(
+        &self,
+        path: &str,
+        target: &LineTarget,
+        remote: Option<Point>,
+    ) -> Result<(Point, Vec<u8>), CommandError> {
+        let missing =
+            |point: &Point| HistoryError::NotInSnapshot { path: path.to_owned(), at: point.short() };
+        let named = match &self.args.at {
+            Some(at) => Some(self.history.point(at)?),
+            None => remote,
+        };
+        if let Some(point) = named {
+            let source = self.history.read_at(&point.commit, path)?.ok_or_else(|| missing(&point))?;
+            return Ok((point, source));
+        }
+        let newest = self.history.newest()?;
+        let now = self.now(path)?;
+        let gains = |source: &[u8]| put_line_back(&now, source, target).is_some_and(|after| after != now);
+        if let Some(source) = self.history.read_at(&newest.commit, path)?
+            && gains(&source)
+        {
+            return Ok((newest, source));
+        }
+        let filter = Filter { path: Some(path.to_owned()), ..Filter::default() };
+        for record in self.history.records(&filter)? {
+            let Some(old) =
+                record.changes.iter().find(|change| change.path == path).and_then(|change| change.old)
+            else {
+                continue;
+            };
+            let source = self.history.content(old.id)?;
+            if gains(&source)
+                && let Some(parent) = record.commit.parent
+            {
+                return Ok((self.history.point(&parent.to_string())?, source));
+            }
+        }
+        let source = self.history.read_at(&newest.commit, path)?.ok_or_else(|| missing(&newest))?;
+        Ok((newest, source))
+    }
+}
+
+fn note_path(path: &str) -> Result<NotePath, CommandError> {
+    let outside = |error: crate::vault::PathError| HistoryError::Outside {
+        path: path.into(),
+        reason: error.to_string(),
+    };
+    NotePath::new(path).map_err(|error| outside(error).into())
+}
+
+fn line_place(text: &str) -> Result<(&str, usize), CommandError> {
+    let place = text.rsplit_once(':').and_then(|(path, number)| Some((path, number.parse().ok()?)));
+    place.filter(|(path, number)| !path.is_empty() && *number > 0).ok_or_else(|| {
+        CommandError::usage(format!("`{text}` names no line"))
+            .hint("give a path and a number, as in `--line MEMORY.md:12`")
+    })
+}

@@ -1,0 +1,248 @@
+//! What the commands over snapshots share: opening the history, paths, pages, words.
+
+use std::io::{IsTerminal, Write};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::cli::{CommandError, Context};
+use crate::history::{Deletions, DiffStyle, FileDiff, History, HistoryError, diff_stat, render_diff};
+use crate::terminal::tamed;
+use crate::vault::NotePath;
+use crate::workspace::Workspace;
+
+impl From<HistoryError> for CommandError {
+    fn from(error: HistoryError) -> Self {
+        match &error {
+            HistoryError::When(when) => Self::usage(&error).hint(when.hint()),
+            HistoryError::UnknownPoint(_)
+            | HistoryError::Ambiguous(_)
+            | HistoryError::Outside { .. }
+            | HistoryError::Pattern { .. } => Self::usage(&error),
+            HistoryError::Empty => {
+                Self::problem(&error).hint("`vault-agent run` takes snapshots; so does `history`")
+            }
+            HistoryError::NotInSnapshot { .. } => {
+                Self::problem(&error).hint("`vault-agent history PATH` shows when it was there")
+            }
+            HistoryError::Disabled => {
+                Self::problem(&error).hint("set `[history] enabled = true` in `vault-agent.toml`")
+            }
+            _ => Self::problem(&error),
+        }
+    }
+}
+
+/// The history of an opened vault, told of each write from now on.
+pub(in crate::cli) fn open(workspace: &Workspace) -> Result<Arc<History>, CommandError> {
+    let settings = &workspace.settings;
+    let clock = Arc::clone(&workspace.clock);
+    let history = Arc::new(History::open(&workspace.vault, settings, &workspace.dirs.state, clock)?);
+    workspace.editor.set_observer(Arc::clone(&history) as _);
+    Ok(history)
+}
+
+/// Takes a snapshot of what people changed, where snapshots are on, and says what waits for a word.
+pub(super) fn refresh(
+    context: &Context,
+    workspace: &Workspace,
+    history: &History,
+) -> Result<(), CommandError> {
+    if !workspace.settings.history.enabled {
+        return Ok(());
+    }
+    let snapshot = history.snapshot_all(Deletions::Hold)?;
+    if let Some(held) = &snapshot.held {
+        context.ui.note(format!(
+            "{} of {} known files are gone from the vault; if that is meant, say so with \
+             `vault-agent history --accept-deletions`, else `vault-agent restore` brings them back",
+            held.deleted.len(),
+            held.known
+        ));
+    }
+    Ok(())
+}
+
+/// Paths as people type them, from the folder that they are in, as the vault names them.
+pub(super) fn vault_path(workspace: &Workspace, typed: &str) -> Result<String, CommandError> {
+    let outside =
+        |reason: String| CommandError::from(HistoryError::Outside { path: typed.to_owned(), reason });
+    let typed_path = std::path::Path::new(typed);
+    let root = workspace.vault.root();
+    let inside = if typed_path.is_absolute() {
+        let inside = typed_path.strip_prefix(root).map_err(|_| outside("it lies elsewhere".into()))?;
+        inside.to_str().ok_or_else(|| outside("it is not UTF-8".into()))?.to_owned()
+    } else {
+        let here = std::env::current_dir().ok().and_then(|here| here.canonicalize().ok());
+        let below = here.and_then(|here| Some(here.strip_prefix(root).ok()?.to_str()?.to_owned()));
+        match below.filter(|below| !below.is_empty()) {
+            Some(below) => {
+                normal(&format!("{below}/{typed}")).ok_or_else(|| outside("it leaves the vault".into()))?
+            }
+            None => normal(typed).ok_or_else(|| outside("it leaves the vault".into()))?,
+        }
+    };
+    if inside.is_empty() {
+        return Ok(inside);
+    }
+    NotePath::new(&inside).map(|path| path.to_string()).map_err(|error| outside(error.to_string()))
+}
+
+/// Without `.` and `..`; `None` where it would climb out.
+fn normal(path: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// Every typed path; the vault itself means all.
+pub(in crate::cli) fn scopes(workspace: &Workspace, typed: &[String]) -> Result<Vec<String>, CommandError> {
+    let paths = typed.iter().map(|path| vault_path(workspace, path)).collect::<Result<Vec<_>, _>>()?;
+    Ok(if paths.iter().any(String::is_empty) { Vec::new() } else { paths })
+}
+
+/// How far back something was, in words.
+pub(in crate::cli) fn ago(then: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(then).max(SignedDuration::ZERO).as_secs();
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..86_400 => (seconds / 3_600, "hour"),
+        86_400..2_592_000 => (seconds / 86_400, "day"),
+        2_592_000..31_536_000 => (seconds / 2_592_000, "month"),
+        _ => (seconds / 31_536_000, "year"),
+    };
+    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
+}
+
+/// `+3 −1` of several files.
+pub(super) fn stat_words(diffs: &[FileDiff]) -> String {
+    let (mut added, mut removed) = (0, 0);
+    for diff in diffs {
+        let stat = diff_stat(diff);
+        added += stat.added;
+        removed += stat.removed;
+    }
+    format!("+{added} −{removed}")
+}
+
+/// Plain where the output is no terminal.
+pub(in crate::cli) fn style() -> DiffStyle {
+    let choice = anstream::AutoStream::choice(&std::io::stdout());
+    if choice == anstream::ColorChoice::Never { DiffStyle::Plain } else { DiffStyle::Coloured }
+}
+
+/// A difference with a last line break less, as lines are printed.
+pub(super) fn diff_text(diff: &FileDiff, style: DiffStyle) -> String {
+    render_diff(diff, style).trim_end_matches('\n').to_owned()
+}
+
+/// Long output: through the user's pager where a person looks at it, as git does it.
+pub(super) struct Pages {
+    out: Box<dyn Write>,
+    child: Option<std::process::Child>,
+    /// Whether a person looks at it: then what others wrote doesn't speak to the terminal. A program gets every byte.
+    shown: bool,
+    closed: bool,
+}
+
+impl Pages {
+    pub(super) fn new() -> Self {
+        let shown = std::io::stdout().is_terminal();
+        let plain = || Self { out: Box::new(anstream::stdout()), child: None, shown, closed: false };
+        if !shown {
+            return plain();
+        }
+        let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
+        if pager.is_empty() || pager == "cat" {
+            return plain();
+        }
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&pager).stdin(Stdio::piped());
+        if std::env::var_os("LESS").is_none() {
+            command.env("LESS", "FRX");
+        }
+        match command.spawn() {
+            Ok(mut child) => match child.stdin.take() {
+                Some(pipe) => Self { out: Box::new(pipe), child: Some(child), shown, closed: false },
+                None => plain(),
+            },
+            Err(_) => plain(),
+        }
+    }
+
+    /// One line; false once nobody reads on.
+    pub(super) fn line(&mut self, text: &str) -> bool {
+        let text = if self.shown { tamed(text) } else { text.into() };
+        if !self.closed
+            && let Err(error) = writeln!(self.out, "{text}")
+        {
+            self.closed = true;
+            crate::terminal::heed(Err(error));
+        }
+        !self.closed
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        crate::terminal::heed(self.out.flush());
+        self.out = Box::new(std::io::sink());
+        if let Some(child) = &mut self.child {
+            let _ = child.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_wrote_does_not_speak_to_the_terminal() {
+        struct Buffer(Arc<std::sync::Mutex<Vec<u8>>>);
+        impl Write for Buffer {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0.lock().unwrap().write(bytes)
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let printed = |shown: bool| {
+            let written = Arc::default();
+            let out: Box<dyn Write> = Box::new(Buffer(Arc::clone(&written)));
+            let mut pages = Pages { out, child: None, shown, closed: false };
+            assert!(pages.line("\u{1b}[32m+title \u{1b}]0;mine\u{7}\r!\u{1b}[0m"));
+            drop(pages);
+            String::from_utf8(written.lock().unwrap().clone()).unwrap()
+        };
+        assert_eq!(printed(true), "\u{1b}[32m+title \u{fffd}]0;mine\u{fffd}\u{fffd}!\u{1b}[0m\n");
+        assert_eq!(printed(false), "\u{1b}[32m+title \u{1b}]0;mine\u{7}\r!\u{1b}[0m\n");
+    }
+
+    #[test]
+    fn paths_stay_inside() {
+        assert_eq!(normal("a/./b//../c.md").as_deref(), Some("a/c.md"));
+        assert_eq!(normal("."), Some(String::new()));
+        assert_eq!(normal("a/../../b"), None);
+    }
+
+    #[test]
+    fn distances_in_words() {
+        let now: Timestamp = "2026-12-01T09:30:00Z".parse().unwrap();
+        let at = |seconds: i64| ago(now - SignedDuration::from_secs(seconds), now);
+        assert_eq!(
+            [at(1), at(119), at(7_200), at(90_000)],
+            ["1 second ago", "1 minute ago", "2 hours ago", "1 day ago"]
+        );
+        assert_eq!(ago(now + SignedDuration::from_secs(5), now), "0 seconds ago");
+    }
+}

@@ -1,0 +1,261 @@
+//! `import --from tasks`: dated tasks of other plugins, and reminder lines in other notes, become lines of the note of
+//! reminders. Shown first; `--yes` does it, and `undo` takes all of it back at once.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::batch;
+use crate::cli::reminders::check;
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::format::id::ReminderId;
+use crate::format::reminder::{self, Reminder};
+use crate::format::task::Format;
+use crate::memory::Origin;
+use crate::reminders::{Adopted, Kept, adopt};
+use crate::tasks::{self, TaskSettings};
+use crate::transfer::{Batch, Found, Item, Problem};
+use crate::vault::{Actor, NotePath, OPERATION, OpOutcome, Operation, VaultError};
+use crate::workspace::Workspace;
+
+/// So many notes are changed at once: `undo` finds them together.
+const NOTES: usize = 60;
+
+/// A line that becomes ours, or would.
+#[derive(Debug, Serialize)]
+struct TakenLine<'a> {
+    path: &'a str,
+    line: usize,
+    text: String,
+    left: Option<&'a str>,
+    reminders: Vec<String>,
+}
+
+/// A line that stays as it is.
+#[derive(Debug, Serialize)]
+struct KeptLine<'a> {
+    path: &'a str,
+    line: usize,
+    reason: &'a str,
+}
+
+/// What is answered to a program.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    dry_run: bool,
+    taken: Vec<TakenLine<'a>>,
+    kept: Vec<KeptLine<'a>>,
+    changed: Vec<String>,
+}
+
+/// A note with what becomes of its lines.
+struct Note {
+    path: NotePath,
+    adopted: Vec<Adopted>,
+    kept: Vec<Kept>,
+}
+
+/// Shows what would become ours of the whole vault or below `under`; with `yes` does it.
+pub(in crate::cli) fn run(
+    context: &Context,
+    workspace: &Workspace,
+    under: Option<&Path>,
+    yes: bool,
+) -> CommandResult {
+    let under = under.map(|file| check::note_path(workspace, file)).transpose()?;
+    let mut notes = look(workspace, under.as_ref())?;
+    let more = notes.iter().filter(|note| !note.adopted.is_empty()).nth(NOTES).map(|note| note.path.clone());
+    if let Some(beyond) = more {
+        notes.retain(|note| note.path < beyond);
+        context.ui.note(format!("these are the first {NOTES} notes; the others come when you run it again"));
+    }
+    own_ids(workspace, &mut notes)?;
+    // Tried before anything is shown: what the note of reminders can't take stays where it is.
+    let tried = batch::write(workspace, "tasks", batch(&notes), true, None)?;
+    keep(&mut notes, &tried.skipped);
+    show(context, workspace, &notes);
+    let count: usize = notes.iter().map(|note| note.adopted.len()).sum();
+    let mut changed = Vec::new();
+    let mut status = if tried.skipped.is_empty() { Status::Fine } else { Status::Problem };
+    if yes && count > 0 {
+        let written;
+        (changed, written) = write(context, workspace, &mut notes)?;
+        status = if written == Status::Problem { written } else { status };
+    } else if count > 0 {
+        context.ui.note(format!("nothing is changed; `--yes` makes these {count} lines ours"));
+    } else {
+        context.ui.line("no line can become ours");
+    }
+    context.ui.json(&report(&notes, !yes, changed));
+    Ok(status)
+}
+
+/// A line with an id that another reminder has gets one of its own: else it would count as there, and be lost.
+fn own_ids(workspace: &Workspace, notes: &mut [Note]) -> Result<(), CommandError> {
+    let bytes = match workspace.vault.read(&workspace.note(&workspace.settings.paths.reminders)) {
+        Ok(bytes) => bytes,
+        Err(VaultError::NotFound(_)) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let there = reminder::parse(&bytes).reminders.into_iter().map(|line| line.reminder);
+    let mut known: HashMap<ReminderId, Reminder> =
+        there.filter_map(|reminder| Some((reminder.id?, reminder))).collect();
+    for reminder in notes.iter_mut().flat_map(|note| &mut note.adopted).flat_map(|one| &mut one.reminders) {
+        let Some(id) = reminder.id else { continue };
+        if *known.entry(id).or_insert_with(|| reminder.clone()) != *reminder {
+            reminder.id = None;
+        }
+    }
+    Ok(())
+}
+
+/// All reminders that the lines become, each with its line's place.
+fn batch(notes: &[Note]) -> Batch {
+    let found = notes.iter().flat_map(|note| {
+        note.adopted.iter().flat_map(|one| {
+            let place = place(note, one);
+            one.reminders
+                .iter()
+                .map(move |reminder| Found { place: place.clone(), item: Item::Reminder(reminder.clone()) })
+        })
+    });
+    Batch { found: found.collect(), ..Batch::default() }
+}
+
+fn place(note: &Note, one: &Adopted) -> String {
+    format!("{}:{}", note.path, one.line)
+}
+
+/// Lines of which a reminder can't be written stay as they are.
+fn keep(notes: &mut [Note], skipped: &[Problem]) {
+    for note in notes {
+        let reason = |one: &Adopted| {
+            let place = place(note, one);
+            skipped.iter().find(|problem| problem.place == place).map(|problem| problem.reason.clone())
+        };
+        let (stays, adopted): (Vec<_>, Vec<_>) =
+            note.adopted.iter().cloned().map(|one| (reason(&one), one)).partition(|(why, _)| why.is_some());
+        note.adopted = adopted.into_iter().map(|(_, one)| one).collect();
+        let stays = stays.into_iter().filter_map(|(why, one)| Some(Kept { line: one.line, reason: why? }));
+        note.kept.extend(stays);
+        note.kept.sort_by_key(|one| one.line);
+    }
+}
+
+/// The notes with something to say, in the order of their paths. Notes of ours and conversations are left out.
+fn look(workspace: &Workspace, under: Option<&NotePath>) -> Result<Vec<Note>, CommandError> {
+    let all = TaskSettings::with(Format::ALL.to_vec(), &workspace.settings, &workspace.zone);
+    let all = TaskSettings { from: Vec::new(), ..all };
+    let rules = tasks::rules(&workspace.vault, &all).map_err(CommandError::problem)?;
+    let now = workspace.clock.now();
+    let mut found = Vec::new();
+    for entry in tasks::notes(&workspace.vault, &all)? {
+        let path = entry.path;
+        if under.is_some_and(|under| path != *under && !path.is_within(under)) {
+            continue;
+        }
+        let Ok(bytes) = workspace.vault.read(&path) else { continue };
+        let (adopted, kept) = adopt(path.as_str(), &bytes, &rules, now, &workspace.zone);
+        if !adopted.is_empty() || !kept.is_empty() {
+            found.push(Note { path, adopted, kept });
+        }
+    }
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(found)
+}
+
+fn show(context: &Context, workspace: &Workspace, notes: &[Note]) {
+    let ui = context.ui;
+    for note in notes {
+        for one in &note.adopted {
+            ui.line(format!("{}:{}: {}", note.path, one.line, String::from_utf8_lossy(&one.text).trim()));
+            match &one.left {
+                Some(left) => ui.line(format!("  stays: {}", left.trim())),
+                None => ui.line("  goes from there"),
+            }
+            for reminder in &one.reminders {
+                ui.line(format!("  {}: {}", workspace.settings.paths.reminders, reminder.to_line()));
+            }
+        }
+        for one in &note.kept {
+            ui.note(format!("{}:{}: left as it is: {}", note.path, one.line, one.reason));
+        }
+    }
+}
+
+fn report(notes: &[Note], dry_run: bool, changed: Vec<String>) -> Report<'_> {
+    let taken = notes.iter().flat_map(|note| {
+        note.adopted.iter().map(|one| TakenLine {
+            path: note.path.as_str(),
+            line: one.line,
+            text: String::from_utf8_lossy(&one.text).into_owned(),
+            left: one.left.as_deref(),
+            reminders: one.reminders.iter().map(Reminder::to_line).collect(),
+        })
+    });
+    let kept = notes.iter().flat_map(|note| {
+        note.kept.iter().map(|one| KeptLine { path: note.path.as_str(), line: one.line, reason: &one.reason })
+    });
+    Report { dry_run, taken: taken.collect(), kept: kept.collect(), changed }
+}
+
+/// The reminders first, then the notes: a stop between the two leaves a line too many and none too few. What was done
+/// and what was not is said line by line.
+fn write(
+    context: &Context,
+    workspace: &Workspace,
+    notes: &mut [Note],
+) -> Result<(Vec<String>, Status), CommandError> {
+    let operation = format!("tasks-{:016x}", getrandom::u64().unwrap_or_default());
+    let report = batch::write(workspace, "tasks", batch(notes), false, Some(&operation))?;
+    let mut status = Status::Fine;
+    // The note of reminders is another than a moment ago, or can't be written: what it didn't take stays.
+    for problem in &report.skipped {
+        context.ui.note(format!("{}: left as it is: {}", problem.place, problem.reason));
+        status = Status::Problem;
+    }
+    keep(notes, &report.skipped);
+    let mut changed: Vec<String> = report.notes.iter().map(|note| note.path.to_string()).collect();
+    let origin = Origin::new(Actor::Cli).client("tasks");
+    let mut done = 0;
+    for note in notes.iter().filter(|note| !note.adopted.is_empty()) {
+        let why = origin.why(format!("made ours: {} lines of {}", note.adopted.len(), note.path));
+        let operations: Vec<Operation> = note.adopted.iter().map(operation_of).collect();
+        let still = "stands there still, and as a reminder besides";
+        match workspace.editor.edit(&note.path, &operations, &why.trailer(OPERATION, operation.clone())) {
+            Ok(report) => {
+                for (one, outcome) in note.adopted.iter().zip(&report.outcomes) {
+                    if *outcome == OpOutcome::Done {
+                        done += 1;
+                        continue;
+                    }
+                    context.ui.note(format!("{}: was changed meanwhile, and {still}", place(note, one)));
+                    status = Status::Problem;
+                }
+                changed.push(note.path.to_string());
+            }
+            Err(error) => {
+                for one in &note.adopted {
+                    context.ui.note(format!("{}: {still}: {error}", place(note, one)));
+                }
+                status = Status::Problem;
+            }
+        }
+    }
+    context.ui.note(match changed.as_slice() {
+        [] => "nothing is changed".to_owned(),
+        _ => format!(
+            "{done} lines are in `{}` now; `vault-agent undo` takes it all back",
+            workspace.settings.paths.reminders
+        ),
+    });
+    Ok((changed, status))
+}
+
+fn operation_of(one: &Adopted) -> Operation {
+    match &one.left {
+        Some(left) => Operation::ReplaceLine { line: one.text.clone(), with: left.clone().into_bytes() },
+        None => Operation::DeleteLine { line: one.text.clone() },
+    }
+}

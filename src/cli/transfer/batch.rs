@@ -1,0 +1,66 @@
+//! What was read elsewhere, written into the vault or shown, and what came of it.
+
+use crate::cli::{CommandError, Context, Status, init};
+use crate::memory::Origin;
+use crate::transfer::{Batch, ImportReport, Importer, Problem, TransferError};
+use crate::vault::Actor;
+use crate::workspace::Workspace;
+
+/// So many problems are listed one by one.
+const LISTED: usize = 50;
+
+/// Writes a batch, or says what would be written.
+pub(super) fn write(
+    workspace: &Workspace,
+    client: &str,
+    batch: Batch,
+    dry_run: bool,
+    operation: Option<&str>,
+) -> Result<ImportReport, TransferError> {
+    let importer = Importer {
+        vault: &workspace.vault,
+        editor: &workspace.editor,
+        settings: &workspace.settings,
+        origin: &Origin::new(Actor::Cli).client(client),
+        blank_profile: init::BLANK_PROFILE,
+        operation,
+        dry_run,
+    };
+    importer.import(batch)
+}
+
+/// Says what came of an import, for people.
+pub(super) fn say(context: &Context, report: &ImportReport) -> Status {
+    let ui = context.ui;
+    for note in &report.notes {
+        let verb = if note.created { "made" } else { "changed" };
+        if report.dry_run {
+            ui.line(format!("{} would be {verb}:", note.path));
+            note.added.iter().flat_map(|text| text.lines()).for_each(|line| ui.line(format!("+ {line}")));
+        } else {
+            ui.line(format!("{verb} {}", note.path));
+        }
+    }
+    let verb = if report.dry_run { "would be added" } else { "added" };
+    ui.line(format!("{} {verb}, {} there already", report.added, report.duplicates));
+    list(context, &report.remarks, "");
+    list(context, &report.skipped, "left out: ");
+    if report.skipped.is_empty() { Status::Fine } else { Status::Problem }
+}
+
+fn list(context: &Context, problems: &[Problem], lead: &str) {
+    for problem in problems.iter().take(LISTED) {
+        context.ui.note(format!("{}: {lead}{}", problem.place, problem.reason));
+    }
+    if problems.len() > LISTED {
+        context.ui.note(format!("… and {} more; `--json` lists all", problems.len() - LISTED));
+    }
+}
+
+impl From<TransferError> for CommandError {
+    fn from(error: TransferError) -> Self {
+        let hint = error.hint();
+        let out = if error.is_usage() { Self::usage(error) } else { Self::problem(error) };
+        hint.into_iter().fold(out, Self::hint)
+    }
+}

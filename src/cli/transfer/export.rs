@@ -1,0 +1,187 @@
+//! `export`: everything that is remembered and planned, for people, programs and calendars.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::transfer::{Contents, calendar, markdown, okf, records};
+
+/// Writes out memories, days, reminders, follow-ups and pins: as one Markdown document, as JSON Lines
+/// for `import`, as an iCalendar that a phone can subscribe to, or as a folder in the Open Knowledge Format.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The form.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "markdown")]
+    format: Format,
+    /// Writes to this file, outside the vault's notes, instead of standard output; an earlier export is
+    /// replaced, any other file is not. For `okf` it is a folder.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// One readable document.
+    Markdown,
+    /// JSON Lines: what stands where, a line each.
+    Jsonl,
+    /// iCalendar: reminders and follow-ups as events.
+    Ics,
+    /// The Open Knowledge Format 0.2: a folder with a file for each thing, and where it comes from; needs `--output`.
+    Okf,
+}
+
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Exported<'a> {
+    format: &'a str,
+    /// The file, where one was named.
+    file: Option<&'a Path>,
+    memories: usize,
+    daily: usize,
+    reminders: usize,
+    commitments: usize,
+    pins: usize,
+    /// The export itself, where no file was named.
+    text: Option<&'a str>,
+}
+
+/// Runs `export`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    let contents = Contents::read(&workspace.vault, &workspace.settings, &workspace.zone)?;
+    let now = workspace.clock.now();
+    if args.format == Format::Okf {
+        let Some(folder) = &args.output else {
+            return Err(CommandError::usage("`--format okf` writes a folder: name it with `--output`"));
+        };
+        let inbox = crate::capture::Inbox::new(workspace.memory()).read()?;
+        write_folder(folder, &okf::bundle(&contents, &inbox, now), workspace.vault.root())?;
+    }
+    let text = match args.format {
+        Format::Markdown => markdown::document(&contents, now),
+        Format::Jsonl => records::lines_of(&contents),
+        Format::Ics => calendar::calendar(&contents, now),
+        Format::Okf => String::new(),
+    };
+    match &args.output {
+        Some(_) if args.format == Format::Okf => {}
+        Some(file) => write(file, &text, workspace.vault.root())?,
+        None if !context.ui.json => return print(&text),
+        None => {}
+    }
+    let exported = Exported {
+        format: args.format.name(),
+        file: args.output.as_deref(),
+        memories: contents.memory.1.bullets.len(),
+        daily: contents.days.iter().map(|day| day.file.bullets.len()).sum(),
+        reminders: contents.reminders.1.reminders.len(),
+        commitments: contents.commitments.1.blocks.len(),
+        pins: contents.pins.1.len(),
+        text: args.output.is_none().then_some(&text),
+    };
+    context.ui.line(exported.words());
+    context.ui.json(&exported);
+    Ok(Status::Fine)
+}
+
+impl Format {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Jsonl => "jsonl",
+            Self::Ics => "ics",
+            Self::Okf => "okf",
+        }
+    }
+}
+
+impl Exported<'_> {
+    fn words(&self) -> String {
+        let file = self.file.map(|file| format!("`{}`: ", file.display())).unwrap_or_default();
+        let Self { memories, daily, reminders, commitments, pins, .. } = self;
+        format!(
+            "{file}{memories} memories, {daily} notes of days, {reminders} reminders, {commitments} follow-ups, {pins} pins"
+        )
+    }
+}
+
+/// To standard output, byte for byte; a reader that goes away ends it quietly.
+fn print(text: &str) -> CommandResult {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(Status::Fine),
+    }
+}
+
+/// To a file, whole or not at all: whoever fetches a calendar never sees half of one.
+fn write(file: &Path, text: &str, vault: &Path) -> Result<(), CommandError> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name =
+        file.file_name().ok_or_else(|| CommandError::usage(format!("`{}` is no file", file.display())))?;
+    let is_note = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
+    if is_note && folder.canonicalize().is_ok_and(|folder| folder.starts_with(vault)) {
+        let error = CommandError::usage(format!("`{}` would be a note of the vault", file.display()));
+        return Err(error.hint("an export says again what the notes say; put it somewhere else"));
+    }
+    match std::fs::read(file) {
+        Ok(bytes) if !bytes.is_empty() && !is_export(&bytes) => {
+            let error = CommandError::usage(format!("`{}` is there, and is no export", file.display()));
+            return Err(error.hint("name another file, or remove this one first"));
+        }
+        _ => {}
+    }
+    let temporary = folder.join(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
+    let written = std::fs::write(&temporary, text).and_then(|()| std::fs::rename(&temporary, file));
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&temporary);
+        CommandError::problem(format!("`{}` could not be written: {error}", file.display()))
+    })
+}
+
+/// To a folder outside the vault, whole or not at all; an earlier export is replaced, any other folder is not.
+fn write_folder(folder: &Path, files: &[okf::File], vault: &Path) -> Result<(), CommandError> {
+    let shown = folder.display();
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name =
+        folder.file_name().ok_or_else(|| CommandError::usage(format!("`{shown}` is no folder's name")))?;
+    if parent.canonicalize().is_ok_and(|parent| parent.starts_with(vault)) {
+        let error = CommandError::usage(format!("`{shown}` would be within the vault"));
+        return Err(error.hint("an export says again what the notes say; put it somewhere else"));
+    }
+    let is_there = folder.symlink_metadata().is_ok();
+    let index = std::fs::read_to_string(folder.join("index.md")).unwrap_or_default();
+    let is_ours = index.strip_prefix(okf::HEAD).is_some_and(|rest| rest.starts_with(okf::FIRST));
+    let is_empty = folder.read_dir().is_ok_and(|mut all| all.next().is_none());
+    if is_there && !is_ours && !is_empty {
+        let error = CommandError::usage(format!("`{shown}` is there, and is no export"));
+        return Err(error.hint("name another folder, or remove this one first"));
+    }
+    let beside =
+        |mark: &str| parent.join(format!(".{}.{}.{mark}", name.to_string_lossy(), std::process::id()));
+    let (new, old) = (beside("new"), beside("old"));
+    let made = files.iter().try_for_each(|file| {
+        let path = new.join(&file.path);
+        std::fs::create_dir_all(path.parent().unwrap_or(&new))?;
+        std::fs::write(path, &file.text)
+    });
+    let put = made.and_then(|()| {
+        if is_there {
+            std::fs::rename(folder, &old)?;
+        }
+        std::fs::rename(&new, folder)
+    });
+    let _ = std::fs::remove_dir_all(&new);
+    put.map_err(|error| CommandError::problem(format!("`{shown}` could not be written: {error}")))?;
+    let _ = std::fs::remove_dir_all(&old);
+    Ok(())
+}
+
+/// Whether a file is an earlier export.
+fn is_export(bytes: &[u8]) -> bool {
+    let firsts: [&[u8]; 3] = [markdown::FIRST.as_bytes(), calendar::FIRST.as_bytes(), b"{\"kind\":"];
+    firsts.iter().any(|first| bytes.starts_with(first))
+}

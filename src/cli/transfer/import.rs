@@ -1,0 +1,91 @@
+//! `import`: what other programs remember, and exports of ours, into the vault.
+
+use std::path::{Path, PathBuf};
+
+use super::adopt;
+use super::batch::{say, write};
+use crate::cli::{CommandError, CommandResult, Context};
+use crate::transfer::{self, SourceKind, TransferError};
+use crate::vault::NotePath;
+
+/// Takes in an OpenClaw workspace, a basic-memory project, or a JSON Lines export; what is there
+/// already is not added again, and no note is overwritten.
+///
+/// `--from tasks` looks at the vault's own notes: dated tasks of other plugins and reminder lines in other notes become
+/// lines of the note of reminders. A task stays where it is, without its date. What would be done is shown; `--yes` does it.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The workspace's or project's folder, or the export; `-` is an export on standard input. With `--from tasks` a
+    /// note or a folder of the vault, or nothing for all of it.
+    #[arg(required_unless_present = "from")]
+    path: Option<PathBuf>,
+    /// Which program it is from; else it is looked at.
+    #[arg(long, value_name = "KIND", value_enum)]
+    from: Option<Kind>,
+    /// The folder of the vault for notes that are kept whole, instead of `imported/NAME`.
+    #[arg(long, value_name = "FOLDER")]
+    into: Option<String>,
+    /// Shows what would be written, and changes nothing.
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// With `--from tasks`: does what is shown.
+    #[arg(long)]
+    yes: bool,
+}
+
+/// What can be taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// An OpenClaw workspace.
+    Openclaw,
+    /// A basic-memory project.
+    BasicMemory,
+    /// An export of ours, JSON Lines.
+    Jsonl,
+    /// Dated tasks in the vault's own notes.
+    Tasks,
+}
+
+impl Kind {
+    fn source(self) -> Option<SourceKind> {
+        match self {
+            Self::Openclaw => Some(SourceKind::Openclaw),
+            Self::BasicMemory => Some(SourceKind::BasicMemory),
+            Self::Jsonl => Some(SourceKind::Jsonl),
+            Self::Tasks => None,
+        }
+    }
+}
+
+/// Runs `import`.
+pub fn run(context: &Context, args: &Args) -> CommandResult {
+    let workspace = context.workspace()?;
+    if args.from == Some(Kind::Tasks) {
+        return adopt::run(context, &workspace, args.path.as_deref(), args.yes);
+    }
+    if args.yes {
+        return Err(CommandError::usage("`--yes` means nothing without `--from tasks`").hint("leave it out"));
+    }
+    let Some(path) = &args.path else {
+        return Err(CommandError::usage("which folder or file is to be taken in?"));
+    };
+    let kind = match args.from.and_then(Kind::source) {
+        Some(kind) => kind,
+        None if path.as_os_str() == "-" => SourceKind::Jsonl,
+        None => SourceKind::detect(path)?,
+    };
+    let into = args.into.as_deref().map(|folder| NotePath::new(folder.trim_end_matches('/'))).transpose();
+    let into = into.map_err(CommandError::usage)?;
+    if kind != SourceKind::Jsonl && lies_in(path, workspace.vault.root()) {
+        return Err(TransferError::InVault(path.clone()).into());
+    }
+    let batch = transfer::read(kind, path, into.as_ref(), workspace.zone.name())?;
+    let report = write(&workspace, kind.name(), batch, args.dry_run, None)?;
+    let status = say(context, &report);
+    context.ui.json(&report);
+    Ok(status)
+}
+
+fn lies_in(path: &Path, root: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| path.starts_with(root) || root.starts_with(&path))
+}

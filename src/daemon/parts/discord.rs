@@ -1,0 +1,293 @@
+//! The daemon's Discord bot: it runs where there is a token, and starts anew with other settings.
+//!
+//! What the bot can't do itself it asks the rest of the daemon for ([`Outside`]): a status, an undo, a
+//! confirmation. Files and databases are touched where the gateway doesn't wait for them. Whatever is
+//! wrong with Discord stands in `status` as one sentence; the daemon goes on with the console.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::civil;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::agenda::coming;
+use crate::agent::{Permits, Recall, VaultMemory};
+use crate::daemon::assistant::Assistant;
+use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::status::DaemonStatus;
+use crate::deliver::{self, Answers, Fact, compose, journal};
+use crate::discord::{Desk, GatewayStatus, Logbook, Outside, Pace, Parts, Turnstile, setup};
+use crate::tasks::Scanner;
+use crate::turn::{Responder, TurnJournal};
+use crate::workspace::Workspace;
+
+/// The bot, where there is a token.
+#[derive(Debug)]
+pub struct DiscordPart {
+    /// Who may call a brain now.
+    pub permits: Arc<Permits>,
+}
+
+#[async_trait]
+impl Part for DiscordPart {
+    fn name(&self) -> &'static str {
+        "discord"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        mut workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
+        let kept = Kept {
+            assistant: Arc::new(Assistant::new(&workspace, Arc::clone(&turns), Arc::clone(&self.permits))),
+            turns,
+            turnstile: Arc::default(),
+        };
+        kept.assistant.approvals().tidy().await;
+        loop {
+            let shutdown = stop.child_token();
+            let bot =
+                tokio::spawn(serve(Arc::clone(&workspace), kept.clone(), board.clone(), shutdown.clone()));
+            let changed = next_settings(&workspace, &kept.assistant, &mut events, &stop).await;
+            shutdown.cancel();
+            // The bot's tasks end with their channel; one that hangs is left behind.
+            let _ = tokio::time::timeout(Duration::from_millis(500), bot).await;
+            match changed {
+                Some(changed) => workspace = changed,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// What stays while bots come and go with other settings.
+#[derive(Clone)]
+struct Kept {
+    assistant: Arc<Assistant>,
+    turns: Arc<TurnJournal>,
+    turnstile: Arc<Turnstile>,
+}
+
+/// Waits for settings that concern the bot; none when the daemon stops. Those of the assistant are taken on by
+/// the next turn, and the bot stays.
+async fn next_settings(
+    workspace: &Arc<Workspace>,
+    assistant: &Assistant,
+    events: &mut broadcast::Receiver<Event>,
+    stop: &CancellationToken,
+) -> Option<Arc<Workspace>> {
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = stop.cancelled() => return None,
+            event = events.recv() => event,
+        };
+        match event {
+            Ok(Event::Settings(changed)) => {
+                assistant.take_on(&changed);
+                if !changed.settings.differ_for_assistant_alone(&workspace.settings) {
+                    return Some(changed);
+                }
+            }
+            Ok(event) => assistant.hear(&event).await,
+            Err(RecvError::Lagged(_)) => assistant.approvals().look_again(),
+            Err(RecvError::Closed) => return None,
+        }
+    }
+}
+
+/// Runs the bot until `shutdown`, and says how it is.
+async fn serve(workspace: Arc<Workspace>, kept: Kept, board: Board, shutdown: CancellationToken) {
+    let api = match setup::api(&workspace.settings.discord, workspace.vault.root()) {
+        Ok(Some(api)) => api,
+        Ok(None) => return,
+        Err(error) => return board.say("discord", error.to_string()),
+    };
+    let (status, mut seen) = watch::channel(GatewayStatus::Connecting);
+    let said = board.clone();
+    let watching = tokio::spawn(async move {
+        loop {
+            let words = words(&seen.borrow_and_update());
+            said.say("discord", words);
+            if seen.changed().await.is_err() {
+                return;
+            }
+        }
+    });
+    let parts = match parts(&workspace, &kept, api) {
+        Ok(parts) => parts,
+        Err(error) => return board.say("discord", error.to_string()),
+    };
+    let result = crate::discord::run(parts, status, shutdown).await;
+    let _ = watching.await;
+    if let Err(error) = result {
+        tracing::error!("Discord: {error}");
+        board.say("discord", error.to_string());
+    }
+}
+
+fn words(status: &GatewayStatus) -> String {
+    match status {
+        GatewayStatus::Connecting => "connecting".to_owned(),
+        GatewayStatus::Ready => "connected".to_owned(),
+        GatewayStatus::Degraded(problems) => {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            format!("connected, but {}", problems.join("; "))
+        }
+        GatewayStatus::Stopped(error) => error.to_string(),
+    }
+}
+
+fn parts(
+    workspace: &Arc<Workspace>,
+    kept: &Kept,
+    api: crate::discord::Api,
+) -> Result<Parts, deliver::JournalError> {
+    let recall: Arc<dyn Recall> = Arc::new(VaultMemory::new(Arc::clone(workspace)));
+    let paths = &workspace.settings.paths;
+    let answers = Answers {
+        journal: workspace.journal()?,
+        vault: workspace.vault.clone(),
+        editor: Arc::clone(&workspace.editor),
+        outlets: workspace.bot_outlets(),
+        clock: Arc::clone(&workspace.clock),
+        settings: workspace.pass_settings(),
+    };
+    Ok(Parts {
+        api,
+        settings: workspace.settings.discord.clone(),
+        log: Logbook::new(Arc::clone(&workspace.editor), &paths.logs, Arc::clone(&workspace.clock)),
+        desk: Desk {
+            editor: Arc::clone(&workspace.editor),
+            reminders: workspace.note(&paths.reminders),
+            pinned: workspace.note(&paths.pinned),
+            settings: Arc::new(workspace.settings.clone()),
+            zone: workspace.zone.clone(),
+            clock: Arc::clone(&workspace.clock),
+            recall: Arc::clone(&recall),
+            outside: Arc::new(Rest(Arc::clone(workspace), Arc::clone(&kept.assistant))),
+        },
+        responder: Arc::clone(&kept.assistant) as Arc<dyn Responder>,
+        turns: Arc::clone(&kept.turns),
+        approvals: Arc::clone(kept.assistant.approvals()),
+        answers: Arc::new(answers),
+        turnstile: Arc::clone(&kept.turnstile),
+        clock: Arc::clone(&workspace.clock),
+        state: workspace.dirs.state.clone(),
+        sweep: Parts::SWEEP,
+        gather: Parts::GATHER,
+        stall: None,
+        pace: Pace::default(),
+    })
+}
+
+/// What the bot asks the rest of the daemon for.
+struct Rest(Arc<Workspace>, Arc<Assistant>);
+
+#[async_trait]
+impl Outside for Rest {
+    async fn status(&self) -> String {
+        let workspace = Arc::clone(&self.0);
+        blocking(move || describe(&workspace)).await.unwrap_or_else(|error| error)
+    }
+
+    #[cfg(feature = "history")]
+    async fn undo(&self) -> Result<String, String> {
+        let workspace = Arc::clone(&self.0);
+        blocking(move || undo(&workspace)).await?
+    }
+
+    #[cfg(not(feature = "history"))]
+    async fn undo(&self) -> Result<String, String> {
+        Err("this build of vault-agent keeps no history, so nothing can be undone".to_owned())
+    }
+
+    async fn confirm(&self, what: &str, line: &str) {
+        let (workspace, what, line) = (Arc::clone(&self.0), what.to_owned(), line.to_owned());
+        let queued = blocking(move || {
+            let journal = workspace.journal().map_err(|error| error.to_string())?;
+            deliver::confirm(&journal, &what, &line, workspace.clock.now()).map_err(|error| error.to_string())
+        });
+        if let Ok(Err(error)) | Err(error) = queued.await {
+            tracing::warn!("a change could not be confirmed: {error}");
+        }
+    }
+
+    async fn routines(&self) -> Vec<String> {
+        let workspace = Arc::clone(&self.0);
+        let names = blocking(move || crate::routines::names(&workspace).unwrap_or_default()).await;
+        names.unwrap_or_default()
+    }
+
+    async fn routine(&self, action: &str, name: Option<&str>) -> Result<String, String> {
+        let (workspace, action) = (Arc::clone(&self.0), action.to_owned());
+        let name = name.map(str::to_owned);
+        super::routines::command(workspace, Arc::clone(&self.1), action, name).await
+    }
+
+    async fn fact(&self, id: &str, local: civil::DateTime) -> Option<Fact> {
+        let (workspace, key) = (Arc::clone(&self.0), journal::key(id, local, None));
+        let row = blocking(move || workspace.journal().and_then(|journal| journal.row(&key))).await;
+        Some(row.ok()?.ok()??.fact)
+    }
+}
+
+/// Runs what waits for files where nothing else waits for it.
+async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+    tokio::task::spawn_blocking(act).await.map_err(|error| format!("it went wrong inside: {error}"))
+}
+
+/// The words of `/status`.
+fn describe(workspace: &Workspace) -> String {
+    let mut lines = Vec::new();
+    if let Some(status) = DaemonStatus::read(&workspace.dirs.state) {
+        let since = local(workspace, status.started);
+        lines.push(format!("Running since {since}, {} notifications so far.", status.fired));
+        lines.extend(
+            status.last_error.iter().chain(&status.settings_error).map(|error| format!("Problem: {error}")),
+        );
+    }
+    match coming(workspace, 3, &mut Scanner::default()) {
+        Ok(next) if next.is_empty() => lines.push("Nothing is scheduled.".to_owned()),
+        Ok(next) => lines.extend(
+            next.iter().map(|reminder| format!("{}: {}", local(workspace, reminder.instant), reminder.msg)),
+        ),
+        Err(error) => lines.push(format!("The reminders can't be read: {error}")),
+    }
+    lines.join("\n")
+}
+
+/// An instant as people say it, in the vault's zone.
+fn local(workspace: &Workspace, at: jiff::Timestamp) -> String {
+    let tz = workspace.zone.tz();
+    compose::moment(tz.to_datetime(at), tz.to_datetime(workspace.clock.now()).date())
+}
+
+/// Takes back the agent's last write.
+#[cfg(feature = "history")]
+fn undo(workspace: &Workspace) -> Result<String, String> {
+    let words = |error: crate::history::HistoryError| error.to_string();
+    let history = workspace.history().map_err(words)?.ok_or("the history is turned off in the settings")?;
+    history.snapshot_all(crate::history::Deletions::Hold).map_err(words)?;
+    let plan = history.plan_undo(1).map_err(words)?;
+    if let Some(conflict) = plan.conflicts.first() {
+        return Err(format!(
+            "`{}` was changed by you since ({}): nothing was undone",
+            conflict.path, conflict.reason
+        ));
+    }
+    let Some(write) = plan.writes.first() else { return Err("there is nothing to undo".to_owned()) };
+    let subject = write.commit.message.subject.clone();
+    let report = history.undo(&workspace.editor, &plan).map_err(words)?;
+    if let Some(path) = report.skipped.first() {
+        return Err(format!("`{path}` was changed at this very moment and stays as it is; try again"));
+    }
+    Ok(format!("Undid: {subject}"))
+}

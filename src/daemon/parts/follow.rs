@@ -1,0 +1,101 @@
+//! Folders of other programs, followed: what they write is in the vault a moment later ([`crate::transfer::follow`]).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::daemon::part::{Board, Event, Part};
+use crate::transfer::follow::{self, Followed};
+use crate::workspace::Workspace;
+
+/// A program writes several files at once; they come together.
+const TOGETHER: Duration = Duration::from_millis(100);
+/// A folder that isn't there yet, or whose events were lost, is looked at this often.
+const SWEEP: Duration = Duration::from_secs(60);
+
+/// Follows the folders of `[follow]`.
+#[derive(Debug)]
+pub struct FollowPart;
+
+#[async_trait]
+impl Part for FollowPart {
+    fn name(&self) -> &'static str {
+        "follow"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        mut workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let mut said = String::new();
+        loop {
+            let folders = follow::folders(&workspace);
+            let (sender, mut changed) = mpsc::channel::<()>(1);
+            let _watchers: Vec<_> =
+                folders.iter().filter_map(|(_, folder)| watch(folder, sender.clone())).collect();
+            let words = tokio::task::block_in_place(|| look(&workspace, &folders));
+            if words != said {
+                board.say("follow", words.as_str());
+                said = words;
+            }
+            // One event or one sweep, then all is looked at again: the watchers are made anew with it, so that a folder
+            // that was moved away and made again is watched too.
+            let sweep = if folders.is_empty() { Duration::MAX } else { workspace.clock.sleep(SWEEP) };
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(()),
+                changed = next_settings(&mut events) => match changed {
+                    Some(changed) => workspace = changed,
+                    None => return Ok(()),
+                },
+                Some(()) = changed.recv() => tokio::time::sleep(TOGETHER).await,
+                () = tokio::time::sleep(sweep) => {}
+            }
+        }
+    }
+}
+
+/// Waits for other settings; none when the daemon stops.
+async fn next_settings(events: &mut broadcast::Receiver<Event>) -> Option<Arc<Workspace>> {
+    loop {
+        match events.recv().await {
+            Ok(Event::Settings(changed)) => return Some(changed),
+            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return None,
+        }
+    }
+}
+
+fn watch(folder: &std::path::Path, sender: mpsc::Sender<()>) -> Option<RecommendedWatcher> {
+    let heard = move |event: notify::Result<notify::Event>| {
+        // One word that waits is enough.
+        if event.is_ok_and(|event| !event.kind.is_access()) {
+            let _ = sender.try_send(());
+        }
+    };
+    let mut watcher = notify::recommended_watcher(heard).ok()?;
+    watcher.watch(folder, RecursiveMode::Recursive).ok()?;
+    Some(watcher)
+}
+
+/// Looks at all folders, and says how it is.
+fn look(workspace: &Workspace, folders: &[(String, PathBuf)]) -> String {
+    let one = |(name, folder): &(String, PathBuf)| match follow::follow(workspace, name, folder) {
+        Ok(Followed { kept, skipped, .. }) if kept.is_empty() && skipped.is_empty() => name.clone(),
+        Ok(Followed { kept, skipped, .. }) => {
+            let kept = kept.into_iter().map(|path| format!("{path} was changed here and stays"));
+            format!("{name} ({})", kept.chain(skipped).collect::<Vec<_>>().join("; "))
+        }
+        Err(error) => format!("{name}: {error}"),
+    };
+    folders.iter().map(one).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,98 @@
+//! The daemon's history: what people change becomes snapshots, in batches.
+//!
+//! What the agent writes is recorded by the editing engine itself; this part sees to the rest. A
+//! snapshot may wait for the disk, so it is taken where the other tasks don't wait for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio_util::sync::CancellationToken;
+
+use crate::daemon::part::{Board, Event, Part};
+use crate::history::Snapshotter;
+use crate::workspace::Workspace;
+
+/// Takes snapshots of what people change.
+#[derive(Debug)]
+pub struct HistoryPart;
+
+#[async_trait]
+impl Part for HistoryPart {
+    fn name(&self) -> &'static str {
+        "history"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        mut workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let mut snapshotter = open(&workspace)?;
+        let mut gone = false;
+        let mut notice: Option<String> = None;
+        loop {
+            let clock = Arc::clone(&workspace.clock);
+            if let Some(snapshotter) = snapshotter.as_mut().filter(|_| !gone) {
+                let words = tokio::task::block_in_place(|| match snapshotter.run(clock.now()) {
+                    Ok(None) => None,
+                    Ok(Some(snapshot)) if snapshot.held.is_some() => Some(
+                        "many notes are gone at once: nothing was taken; see `vault-agent doctor`".to_owned(),
+                    ),
+                    Ok(Some(_)) => Some(format!("last snapshot {}", clock.now())),
+                    Err(error) => {
+                        tracing::warn!("no snapshot: {error}");
+                        Some(format!("no snapshot: {error}"))
+                    }
+                });
+                notice = snapshotter.take_notice().or(notice);
+                if let Some(words) = words {
+                    let notice = notice.iter().map(|notice| format!("{notice}; "));
+                    board.say("history", format!("{}{words}", notice.collect::<String>()));
+                }
+            }
+            let wait = match snapshotter.as_ref().filter(|_| !gone) {
+                Some(snapshotter) => {
+                    let until = clock.now().duration_until(snapshotter.next());
+                    clock
+                        .sleep(Duration::try_from(until).unwrap_or(Duration::ZERO))
+                        .max(Duration::from_millis(5))
+                }
+                None => Duration::from_secs(60),
+            };
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                event = events.recv() => match (event, snapshotter.as_mut()) {
+                    (Ok(Event::Changed(paths)), Some(snapshotter)) => {
+                        snapshotter.dirty(paths.iter().cloned(), clock.now());
+                    }
+                    (Ok(Event::Rescan(_) | Event::VaultBack | Event::Unwatched(_)) | Err(RecvError::Lagged(_)), Some(snapshotter)) => {
+                        gone = false;
+                        snapshotter.rescan(clock.now());
+                    }
+                    (Ok(Event::VaultGone), _) => gone = true,
+                    (Ok(Event::Settings(changed)), _) => {
+                        workspace = changed;
+                        snapshotter = open(&workspace)?;
+                    }
+                    (Err(RecvError::Closed), _) => break,
+                    (_, None) | (Ok(Event::Stirring(_) | Event::CaughtUp(_)), _) => {}
+                },
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+        if let Some(mut snapshotter) = snapshotter.filter(|_| !gone) {
+            tokio::task::block_in_place(|| snapshotter.flush())?;
+        }
+        Ok(())
+    }
+}
+
+fn open(workspace: &Workspace) -> anyhow::Result<Option<Snapshotter>> {
+    let remote = workspace.settings.history.remote.as_deref();
+    Ok(workspace.history()?.map(|history| Snapshotter::new(history, remote)))
+}

@@ -1,0 +1,88 @@
+//! The daemon's index: it follows every change, and vouches for it to other processes.
+//!
+//! The work is done in the follower's own thread ([`Follower`]); this part only passes events on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio_util::sync::CancellationToken;
+
+use crate::daemon::part::{Board, Event, Part};
+use crate::search::follow::live::Follower;
+use crate::workspace::Workspace;
+
+/// How often `status` hears of the index, at most.
+const REPORT: Duration = Duration::from_secs(5);
+
+/// Keeps the index up to date.
+#[derive(Debug)]
+pub struct IndexPart;
+
+#[async_trait]
+impl Part for IndexPart {
+    fn name(&self) -> &'static str {
+        "index"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        mut workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let mut follower = start(&workspace)?;
+        let mut said = String::new();
+        loop {
+            let words = describe(&follower);
+            if words != said {
+                board.say("index", &*words);
+                said = words;
+            }
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                event = events.recv() => match event {
+                    Ok(Event::Stirring(paths)) => follower.stirring(paths.iter().map(|path| path.as_str().to_owned())),
+                    Ok(Event::Changed(paths)) => follower.changed(paths.iter().map(|path| path.as_str().to_owned())),
+                    Ok(Event::Rescan(why)) => follower.rescan(&why),
+                    Ok(Event::CaughtUp(cookies)) => follower.caught_up(&*cookies),
+                    Ok(Event::Unwatched(why)) => follower.unwatched(&why),
+                    Ok(Event::VaultGone) => follower.vault_gone(),
+                    Ok(Event::VaultBack) => follower.rescan("the vault is back"),
+                    Ok(Event::Settings(changed)) if changed.settings.index != workspace.settings.index
+                        || changed.settings.paths != workspace.settings.paths
+                        || changed.settings.timezone != workspace.settings.timezone =>
+                    {
+                        workspace = changed;
+                        // The lock is let go first: one follower a vault.
+                        drop(follower);
+                        follower = start(&workspace)?;
+                    }
+                    Ok(Event::Settings(changed)) => workspace = changed,
+                    Err(RecvError::Lagged(_)) => follower.rescan("events were lost"),
+                    Err(RecvError::Closed) => break,
+                },
+                () = tokio::time::sleep(REPORT) => {}
+            }
+        }
+        tokio::task::block_in_place(|| drop(follower));
+        Ok(())
+    }
+}
+
+fn start(workspace: &Workspace) -> anyhow::Result<Follower> {
+    Ok(Follower::start(Arc::new(workspace.index()?))?)
+}
+
+fn describe(follower: &Follower) -> String {
+    let following = follower.following();
+    match (following.error, following.following) {
+        (Some(error), _) => error,
+        (None, false) => "catching up".to_owned(),
+        (None, true) if following.behind == 0 => "follows every change".to_owned(),
+        (None, true) => format!("{} files behind", following.behind),
+    }
+}

@@ -1,0 +1,63 @@
+//! The parts beside the loop: one file a part. Each hears of all events, looks at the settings itself, and never ends
+//! the daemon.
+//!
+//! - [`history`], [`index`], [`follow`]: what people change becomes snapshots, the index follows, other programs' folders
+//!   are followed;
+//! - [`recall`], [`answers`]: the index is kept warm for whoever asks, over a socket of the owner's;
+//! - [`capture`], [`summaries`], [`working`]: what was said becomes questions in the inbox, summaries, working memory;
+//! - [`discord`], [`routines`]: the bot, and the scheduled prompts.
+
+#[cfg(all(unix, feature = "index"))]
+mod answers;
+#[cfg(feature = "index")]
+mod capture;
+#[cfg(feature = "discord")]
+mod discord;
+mod follow;
+#[cfg(feature = "history")]
+mod history;
+#[cfg(feature = "index")]
+mod index;
+#[cfg(feature = "index")]
+mod recall;
+#[cfg(feature = "assistant")]
+pub(crate) mod routines;
+#[cfg(feature = "assistant")]
+mod summaries;
+#[cfg(feature = "assistant")]
+mod working;
+
+#[cfg(feature = "assistant")]
+use std::sync::Arc;
+
+use super::part::Part;
+
+/// The parts of this build; each looks at the settings itself, which may change while it runs.
+#[cfg_attr(not(feature = "assistant"), expect(unused_variables, reason = "only routines print"))]
+pub(super) fn all(json: bool) -> Vec<Box<dyn Part>> {
+    // One brain has one queue, whoever in this process asks it.
+    #[cfg(feature = "assistant")]
+    let permits = Arc::<crate::agent::Permits>::default();
+    vec![
+        #[cfg(feature = "history")]
+        Box::new(history::HistoryPart),
+        #[cfg(feature = "index")]
+        Box::new(index::IndexPart),
+        #[cfg(feature = "index")]
+        Box::new(recall::RecallPart),
+        #[cfg(feature = "index")]
+        Box::new(capture::CapturePart {
+            #[cfg(feature = "assistant")]
+            permits: Arc::clone(&permits),
+        }),
+        Box::new(follow::FollowPart),
+        #[cfg(feature = "discord")]
+        Box::new(discord::DiscordPart { permits: Arc::clone(&permits) }),
+        #[cfg(feature = "assistant")]
+        Box::new(summaries::SummariesPart { permits: Arc::clone(&permits) }),
+        #[cfg(feature = "assistant")]
+        Box::new(working::WorkingPart { permits: Arc::clone(&permits) }),
+        #[cfg(feature = "assistant")]
+        Box::new(routines::RoutinesPart { json, permits }),
+    ]
+}

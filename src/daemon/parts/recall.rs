@@ -1,0 +1,161 @@
+//! The daemon's recall: kept warm for whoever asks, and its vectors kept complete, on start, after changes
+//! and every hour.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio_util::sync::CancellationToken;
+
+use crate::daemon::part::{Board, Event, Part};
+use crate::search::Recall;
+use crate::workspace::Workspace;
+
+/// A pass comes at least this often: what failed is tried again.
+const EVERY: Duration = Duration::from_secs(3600);
+/// Changes are collected for so long before a pass.
+const SETTLE: Duration = Duration::from_secs(20);
+
+/// Answers questions and keeps the vectors complete.
+#[derive(Debug)]
+pub struct RecallPart;
+
+#[async_trait]
+impl Part for RecallPart {
+    fn name(&self) -> &'static str {
+        "recall"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        mut workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let mut recall = Arc::new(Recall::of(&workspace)?.resident().hasty(None));
+        let mut answers = open(&workspace, &recall, &board);
+        let mut wait = SETTLE;
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(()),
+                event = events.recv() => match event {
+                    Ok(Event::Settings(changed)) => {
+                        if changed.settings != workspace.settings {
+                            recall = Arc::new(Recall::of(&changed)?.resident().hasty(None));
+                            // One door at a time: the old one's socket goes first.
+                            drop(answers);
+                            answers = open(&changed, &recall, &board);
+                            wait = SETTLE;
+                        }
+                        workspace = changed;
+                    }
+                    Ok(Event::CaughtUp(_)) => {}
+                    Ok(Event::VaultGone) => wait = EVERY,
+                    Ok(_) | Err(RecvError::Lagged(_)) => wait = wait.min(SETTLE),
+                    Err(RecvError::Closed) => return Ok(()),
+                },
+                () = tokio::time::sleep(wait) => {
+                    if !recall.is_current() {
+                        recall = Arc::new(Recall::of(&workspace)?.resident().hasty(None));
+                        drop(answers);
+                        answers = open(&workspace, &recall, &board);
+                    }
+                    let pass = tokio::select! {
+                        () = stop.cancelled() => return Ok(()),
+                        pass = recall.reconcile() => pass,
+                    };
+                    board.say("vectors", words(&pass));
+                    recall.save();
+                    wait = EVERY;
+                }
+            }
+        }
+    }
+}
+
+/// Opens the door for questions; without one, whoever asks answers itself.
+#[cfg(unix)]
+fn open(workspace: &Arc<Workspace>, recall: &Arc<Recall>, board: &Board) -> Option<super::answers::Answers> {
+    match super::answers::Answers::open(Arc::clone(workspace), Arc::clone(recall)) {
+        Ok(answers) => Some(answers),
+        Err(error) => {
+            tracing::warn!(%error, "other processes can't ask this daemon; they answer themselves");
+            board.say("answers", format!("nobody can ask: {error}"));
+            None
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn open(_: &Arc<Workspace>, _: &Arc<Recall>, _: &Board) {}
+
+fn words(pass: &Result<crate::search::follow::reconcile::Reconciled, crate::search::RecallError>) -> String {
+    match pass {
+        Ok(done) => {
+            let counts = done.counts;
+            let error = done.error.as_ref().map_or_else(String::new, |error| format!("; {error}"));
+            format!("{} embedded, {} pending, {} failed{error}", counts.ok, counts.pending, counts.failed)
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+    use crate::config::Dirs;
+    use crate::daemon::status::DaemonStatus;
+    use crate::vault::Vault;
+
+    /// Lets the part work until its report is `wanted`; the runtime's clock jumps to whatever is waited for.
+    async fn until(board: &Board, wanted: &str) -> Duration {
+        let from = tokio::time::Instant::now();
+        for _ in 0..10_000 {
+            let mut said = None;
+            board.update(|status| said = status.parts.get("vectors").cloned());
+            if said.as_deref() == Some(wanted) {
+                board.say("vectors", "");
+                return from.elapsed();
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        panic!("never: {wanted}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_has_no_vector_is_found_on_start_after_changes_and_every_hour() {
+        let temp = tempfile::tempdir().unwrap();
+        let log = temp.path().join("vault/logs/discord-channel/pets-1/20260801T090000Z_0001.md");
+        std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+        let write = |said: &[&str]| {
+            let mut text =
+                "---\nchannel: pets-1\nsession: 1\nstarted: 2026-08-01T09:00:00Z\n---\n".to_owned();
+            for (n, said) in said.iter().enumerate() {
+                text.push_str(&format!("\n## 2026-08-01T09:00:0{n}Z user Ann ^D1-{n}\n{said}\n"));
+            }
+            std::fs::write(&log, text).unwrap();
+        };
+        let vault = Vault::open(&temp.path().join("vault")).unwrap();
+        let dirs = Dirs { state: temp.path().join("state"), cache: temp.path().join("cache") };
+        let workspace = Arc::new(Workspace::open_in(vault, dirs, Arc::new(SystemClock)).unwrap());
+        let board = Board::new(DaemonStatus::new(workspace.clock.now()), temp.path().to_path_buf());
+        let (events, received) = broadcast::channel(8);
+        let stop = CancellationToken::new();
+        write(&["the kitten"]);
+        let part = Box::new(RecallPart).run(workspace, received, board.clone(), stop.clone());
+        let part = tokio::spawn(part);
+        assert!(until(&board, "1 embedded, 0 pending, 0 failed").await >= SETTLE);
+        // Nobody says anything: the next look comes within the hour.
+        write(&["the kitten", "the vet"]);
+        assert!(until(&board, "2 embedded, 0 pending, 0 failed").await >= EVERY - SETTLE);
+        write(&["the kitten"]);
+        events.send(Event::Rescan("test".to_owned())).unwrap();
+        assert!(until(&board, "1 embedded, 0 pending, 0 failed").await < EVERY / 2);
+        stop.cancel();
+        part.await.unwrap().unwrap();
+    }
+}

@@ -1,0 +1,312 @@
+//! The daemon's routines: a look on every minute and whenever one of their notes changes, beside the scheduler's pass.
+//!
+//! A run is a task of its own, so that neither reminders nor other routines wait for it. What a stop or a crash leaves
+//! open is taken up by the next look.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{Permits, VaultApprovals, VaultMemory};
+use crate::brain::wire::Watch;
+#[cfg(feature = "discord")]
+use crate::daemon::assistant::Assistant;
+use crate::daemon::part::{Board, Event, Part};
+use crate::daemon::ticker::Ticker;
+use crate::routines::{self, Claimed, Driven, RunError, Runner, RunnerParts, ToolsOf};
+use crate::turn::TurnJournal;
+use crate::workspace::Workspace;
+
+/// Runs that go on at the same time.
+const AT_ONCE: usize = 4;
+
+/// The routines.
+#[derive(Debug)]
+pub struct RoutinesPart {
+    /// Whether the console's lines are JSON objects.
+    pub json: bool,
+    /// Who may call a brain now.
+    pub permits: Arc<Permits>,
+}
+
+#[async_trait]
+impl Part for RoutinesPart {
+    fn name(&self) -> &'static str {
+        "routines"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let turns = Arc::new(TurnJournal::open(&workspace.dirs.state)?);
+        let permits = Arc::clone(&self.permits);
+        let approvals = Arc::new(VaultApprovals::new(&workspace));
+        let make = |workspace: &Arc<Workspace>| -> Result<Arc<Runner>, RunError> {
+            let approvals = Arc::clone(&approvals);
+            runner(workspace, Arc::clone(&turns), Arc::clone(&permits), approvals, self.json).map(Arc::new)
+        };
+        let mut service = Service {
+            runner: make(&workspace)?,
+            board,
+            at_once: Arc::new(Semaphore::new(AT_ONCE)),
+            runs: JoinSet::new(),
+            running: HashSet::new(),
+            said: String::new(),
+            stop: stop.clone(),
+        };
+        let (mut ticker, mut asked, mut gone) = (Ticker::default(), false, false);
+        loop {
+            let clock = Arc::clone(&service.runner.workspace().clock);
+            if (ticker.is_due(clock.now()) || std::mem::take(&mut asked)) && !gone {
+                service.look().await;
+            }
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(()),
+                event = events.recv() => match event {
+                    Ok(Event::Changed(paths)) => {
+                        if paths.iter().any(|path| approvals.is_note(path)) {
+                            approvals.look_again();
+                        }
+                        let folder = service.folder();
+                        asked = paths.iter().any(|path| path.as_str().starts_with(&folder));
+                    }
+                    Ok(Event::Settings(changed)) => match make(&changed) {
+                        Ok(runner) => {
+                            approvals.take_on(&changed);
+                            (service.runner, asked) = (runner, true);
+                        }
+                        Err(error) => tracing::error!("routines keep their old settings: {error}"),
+                    },
+                    Ok(Event::VaultGone) => gone = true,
+                    Ok(Event::VaultBack) => {
+                        approvals.look_again();
+                        (gone, asked) = (false, true);
+                    }
+                    Ok(Event::Rescan(_)) | Err(RecvError::Lagged(_)) => {
+                        approvals.look_again();
+                        asked = true;
+                    }
+                    Ok(_) => {}
+                    Err(RecvError::Closed) => return Ok(()),
+                },
+                Some(ended) = service.runs.join_next() => service.ended(ended),
+                () = tokio::time::sleep(clock.sleep(Ticker::sleep(clock.now()))) => {}
+            }
+        }
+    }
+}
+
+/// What the runs of a vault are made with.
+///
+/// # Errors
+/// The delivery journal can't be used.
+pub(crate) fn runner(
+    workspace: &Arc<Workspace>,
+    turns: Arc<TurnJournal>,
+    permits: Arc<Permits>,
+    approvals: Arc<VaultApprovals>,
+    json: bool,
+) -> Result<Runner, RunError> {
+    runner_with(workspace, turns, permits, approvals, workspace.outlets(json))
+}
+
+/// What each routine may call.
+fn tools(workspace: &Arc<Workspace>, turns: &Arc<TurnJournal>, permits: &Arc<Permits>) -> ToolsOf {
+    let (workspace, turns, permits) = (Arc::clone(workspace), Arc::clone(turns), Arc::clone(permits));
+    Arc::new(move |name, routine| {
+        let (purpose, turns) = (format!("routine:{name}"), Some((&turns, &permits)));
+        crate::daemon::assistant::toolbox_for(&workspace, turns, &purpose, &routine.mcp, &routine.skills)
+    })
+}
+
+/// The same, telling these.
+///
+/// # Errors
+/// The delivery journal can't be used.
+pub(crate) fn runner_with(
+    workspace: &Arc<Workspace>,
+    turns: Arc<TurnJournal>,
+    permits: Arc<Permits>,
+    approvals: Arc<VaultApprovals>,
+    outlets: crate::deliver::Outlets,
+) -> Result<Runner, RunError> {
+    Runner::new(RunnerParts {
+        workspace: Arc::clone(workspace),
+        tools: tools(workspace, &turns, &permits),
+        turns,
+        approvals,
+        memory: Arc::new(VaultMemory::new(Arc::clone(workspace))),
+        permits,
+        watch: Watch::default(),
+        outlets,
+    })
+}
+
+/// What `/routine` does: lists routines, runs one, turns one on or off. A run asks through `assistant`, which hears
+/// what a person says.
+///
+/// # Errors
+/// A sentence on why not.
+#[cfg(feature = "discord")]
+pub(crate) async fn command(
+    workspace: Arc<Workspace>,
+    assistant: Arc<Assistant>,
+    action: String,
+    name: Option<String>,
+) -> Result<String, String> {
+    let blocking =
+        tokio::task::spawn_blocking(move || obey(&workspace, &assistant, &action, name.as_deref()));
+    let (said, run) = blocking.await.map_err(|error| format!("it went wrong inside: {error}"))??;
+    if let Some((runner, key)) = run {
+        tokio::spawn(async move {
+            // What a stop cuts off is taken up by the next look.
+            match runner.drive(&key, &CancellationToken::new()).await {
+                Ok(Driven::Later(why)) => tracing::info!(run = key, "a routine's run goes on later: {why}"),
+                Ok(_) => {}
+                Err(error) => tracing::warn!(run = key, "a routine's run can't go on: {error}"),
+            }
+        });
+    }
+    Ok(said)
+}
+
+#[cfg(feature = "discord")]
+type Obeyed = (String, Option<(Runner, String)>);
+
+#[cfg(feature = "discord")]
+fn obey(
+    workspace: &Arc<Workspace>,
+    assistant: &Assistant,
+    action: &str,
+    name: Option<&str>,
+) -> Result<Obeyed, String> {
+    let words = |error: &dyn std::fmt::Display| error.to_string();
+    let name = || name.ok_or_else(|| "`name` is missing: which routine?".to_owned());
+    match action {
+        "list" => {
+            let listed = routines::list(workspace).map_err(|error| words(&error))?;
+            let all: Vec<String> = listed.iter().map(|one| one.in_a_line(workspace)).collect();
+            Ok((if all.is_empty() { "There are no routines.".to_owned() } else { all.join("\n") }, None))
+        }
+        "enable" | "disable" => {
+            let is_on = action == "enable";
+            let done = routines::set_enabled(workspace, name()?, is_on, crate::vault::Actor::Discord);
+            let (note, _) = done.map_err(|error| words(&error))?;
+            Ok((format!("`{}` is {action}d.", note.name), None))
+        }
+        "run" => {
+            let note = routines::find(workspace, name()?).map_err(|error| words(&error))?;
+            let (permits, approvals) = (Arc::clone(assistant.permits()), Arc::clone(assistant.approvals()));
+            let runner = runner(workspace, Arc::clone(assistant.journal()), permits, approvals, false);
+            let runner = runner.map_err(|error| words(&error))?;
+            let key = routines::claim_now(workspace, runner.journal(), runner.turns(), &note);
+            let key = key.map_err(|error| words(&error))?;
+            Ok((
+                format!("`{}` runs now; its answer goes where it always goes.", note.name),
+                Some((runner, key)),
+            ))
+        }
+        other => Err(format!("`{other}` is none of list, run, enable, disable")),
+    }
+}
+
+struct Service {
+    runner: Arc<Runner>,
+    board: Board,
+    at_once: Arc<Semaphore>,
+    runs: JoinSet<(String, Result<Driven, RunError>)>,
+    running: HashSet<String>,
+    said: String,
+    stop: CancellationToken,
+}
+
+impl Service {
+    /// The folder of routines, with its slash.
+    fn folder(&self) -> String {
+        format!("{}/", self.runner.workspace().settings.paths.routines.trim_end_matches('/'))
+    }
+
+    async fn look(&mut self) {
+        if self.runner.workspace().pass_settings().read_only.is_some() {
+            return;
+        }
+        let runner = Arc::clone(&self.runner);
+        let looked = tokio::task::spawn_blocking(move || {
+            routines::look(runner.workspace(), runner.journal(), runner.turns(), false)
+        });
+        match looked.await {
+            Ok(Ok(claimed)) => self.begin(claimed),
+            Ok(Err(error)) => self.say(format!("can't be looked at: {error}")),
+            Err(error) => self.say(format!("can't be looked at: {error}")),
+        }
+    }
+
+    fn begin(&mut self, claimed: Claimed) {
+        for problem in &claimed.problems {
+            tracing::warn!("{problem}");
+        }
+        for key in claimed.open {
+            if !self.running.insert(key.clone()) {
+                continue;
+            }
+            let (runner, stop) = (Arc::clone(&self.runner), self.stop.clone());
+            let at_once = Arc::clone(&self.at_once);
+            self.runs.spawn(async move {
+                let _place = at_once.acquire().await;
+                let driven = runner.drive(&key, &stop).await;
+                (key, driven)
+            });
+        }
+        let words = match (claimed.problems.first(), self.running.len()) {
+            (Some(problem), _) => problem.clone(),
+            (None, 0) => "waiting".to_owned(),
+            (None, 1) => "1 is running".to_owned(),
+            (None, count) => format!("{count} are running"),
+        };
+        self.say(words);
+    }
+
+    fn ended(&mut self, ended: Result<(String, Result<Driven, RunError>), tokio::task::JoinError>) {
+        match ended {
+            Ok((key, driven)) => {
+                self.running.remove(&key);
+                match driven {
+                    Ok(Driven::Done(outcome)) => tracing::info!(run = key, "a routine ran: {outcome}"),
+                    Ok(Driven::Later(why)) => {
+                        tracing::info!(run = key, "a routine's run goes on later: {why}");
+                    }
+                    Ok(Driven::Busy) => {}
+                    Err(error) => {
+                        tracing::warn!(run = key, "a routine's run can't go on: {error}");
+                        return self.say(format!("`{key}` can't go on: {error}"));
+                    }
+                }
+            }
+            // Whichever it was, the next look takes it up.
+            Err(error) => {
+                tracing::error!("a routine's run went wrong inside: {error}");
+                self.running.clear();
+            }
+        }
+        if self.running.is_empty() {
+            self.say("waiting".to_owned());
+        }
+    }
+
+    fn say(&mut self, words: String) {
+        if words != self.said {
+            self.said.clone_from(&words);
+            self.board.say("routines", words);
+        }
+    }
+}

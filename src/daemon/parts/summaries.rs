@@ -1,0 +1,197 @@
+//! The daemon's scribe: looks at a log when it has grown by enough, and writes the summaries that are due.
+//!
+//! A message costs a look at its log's size: a log of so many bytes can't hold more tokens than a quarter of them, so
+//! most growth is known to be too little without reading anything. A log with summaries is read when it grows, for what
+//! was edited or deleted in it. All else (the start, lost events, a summary that somebody deleted) is a look at
+//! everything. One log at a time; nobody waits for it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{Permits, Scribe};
+use crate::brain::wire::Watch;
+use crate::daemon::part::{Board, Event, Part};
+use crate::summary::{LogName, Look, Summaries, plan};
+use crate::vault::{NotePath, Vault};
+use crate::workspace::Workspace;
+
+/// A log that is looked at in vain is looked at again after so many bytes at least.
+const STEP: u64 = 4_096;
+/// A log of fewer bytes is never read: it can't hold enough.
+const LEAST: u64 = plan::LEAF_TARGET * 4;
+
+/// The summaries.
+#[derive(Debug)]
+pub struct SummariesPart {
+    /// Who may call a brain now.
+    pub permits: Arc<Permits>,
+}
+
+/// What is known of a log.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// Its size when it was looked at last.
+    size: u64,
+    /// Below this size nothing is due.
+    quiet_below: u64,
+    has_summaries: bool,
+}
+
+#[async_trait]
+impl Part for SummariesPart {
+    fn name(&self) -> &'static str {
+        "summaries"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let make = |workspace: &Arc<Workspace>| {
+            Scribe::new(Arc::clone(workspace), Watch::default(), Arc::clone(&self.permits))
+        };
+        let scribe = make(&workspace).map_err(anyhow::Error::msg)?;
+        let mut desk =
+            Desk { scribe, known: HashMap::new(), wanted: BTreeMap::new(), written: 0, gone: false };
+        desk.want_all();
+        loop {
+            let is_idle = desk.wanted.is_empty() || desk.gone;
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(()),
+                event = events.recv() => match event {
+                    Ok(Event::Changed(paths)) => paths.iter().for_each(|path| desk.hear(path)),
+                    Ok(Event::Settings(changed)) => match make(&changed) {
+                        Ok(scribe) => {
+                            desk.scribe = scribe;
+                            desk.want_all();
+                        }
+                        Err(error) => tracing::error!("summaries keep their old settings: {error}"),
+                    },
+                    Ok(Event::VaultGone) => desk.gone = true,
+                    Ok(Event::VaultBack) => {
+                        desk.gone = false;
+                        desk.want_all();
+                    }
+                    Ok(Event::Rescan(_)) | Err(RecvError::Lagged(_)) => desk.want_all(),
+                    Ok(_) => {}
+                    Err(RecvError::Closed) => return Ok(()),
+                },
+                () = std::future::ready(()), if !is_idle => desk.next(&board, &stop).await,
+            }
+        }
+    }
+}
+
+struct Desk {
+    scribe: Scribe,
+    known: HashMap<LogName, Known>,
+    /// The logs that are to be looked at.
+    wanted: BTreeMap<LogName, Look>,
+    /// Summaries that were written since the start.
+    written: usize,
+    gone: bool,
+}
+
+impl Desk {
+    fn is_off(&self) -> bool {
+        let workspace = self.scribe.workspace();
+        !workspace.settings.summary.enabled || workspace.pass_settings().read_only.is_some()
+    }
+
+    fn vault(&self) -> &Vault {
+        &self.scribe.workspace().vault
+    }
+
+    /// Wants a look at every log that may be due, and at all that have summaries.
+    fn want_all(&mut self) {
+        if self.is_off() {
+            self.wanted.clear();
+            return;
+        }
+        let workspace = Arc::clone(self.scribe.workspace());
+        let summaries = Summaries::of(&workspace);
+        let listed = summaries.logs().and_then(|logs| Ok((logs, summaries.summarised()?)));
+        let (logs, summarised) = match listed {
+            Ok(listed) => listed,
+            Err(error) => return tracing::warn!("logs can't be listed for summaries: {error}"),
+        };
+        for (name, size) in logs.into_iter().filter(|(_, size)| *size >= LEAST) {
+            self.known.insert(name.clone(), Known { size, ..Known::default() });
+            self.wanted.insert(name, Look::New);
+        }
+        self.wanted.extend(summarised.into_iter().map(|name| (name, Look::All)));
+    }
+
+    /// Whether a change is worth a look.
+    fn hear(&mut self, path: &NotePath) {
+        if self.is_off() {
+            return;
+        }
+        let workspace = Arc::clone(self.scribe.workspace());
+        let summaries = Summaries::of(&workspace);
+        let Some(name) = summaries.log_of(path) else { return };
+        if summaries.log_path(&name).is_ok_and(|log| log != *path) {
+            // A summary that is still there is a person's to change, or was written just now.
+            if !self.vault().exists(path) {
+                self.wanted.insert(name, Look::All);
+            }
+            return;
+        }
+        let size = self.vault().stat(path).ok().flatten().map_or(0, |stat| stat.size);
+        let known =
+            self.known.entry(name.clone()).or_insert(Known { quiet_below: LEAST, ..Known::default() });
+        let before = std::mem::replace(&mut known.size, size);
+        let known = *known;
+        if known.has_summaries && (size < before || self.is_changed(path, before)) {
+            self.wanted.insert(name, Look::All);
+        } else if size >= known.quiet_below {
+            self.wanted.entry(name).or_insert(Look::New);
+        }
+    }
+
+    /// Whether what was appended says that a message was edited or deleted.
+    fn is_changed(&self, path: &NotePath, from: u64) -> bool {
+        // A message into a log of years costs what the message is long.
+        let read = || {
+            let (mut file, mut new) = (self.vault().open_note(path).ok()?, Vec::new());
+            file.seek(SeekFrom::Start(from)).ok()?;
+            file.read_to_end(&mut new).ok()?;
+            Some(new)
+        };
+        let new = read().unwrap_or_default();
+        [b"> edited [[".as_slice(), b"> deleted [["]
+            .iter()
+            .any(|mark| memchr::memmem::find(&new, mark).is_some())
+    }
+
+    /// Looks at the next log.
+    async fn next(&mut self, board: &Board, stop: &CancellationToken) {
+        let Some((name, look)) = self.wanted.pop_first() else { return };
+        let done = match self.scribe.work(&name, look, stop).await {
+            Ok(done) => done,
+            Err(error) => {
+                tracing::warn!(log = %name, "no summary: {error}");
+                return board.say("summaries", format!("{name}: {error}"));
+            }
+        };
+        self.written += done.written.len();
+        let known = self.known.entry(name).or_default();
+        known.has_summaries = done.has_summaries;
+        // So many tokens more would be enough; each takes four bytes at least.
+        let least = self.scribe.pressure().map_or(plan::LEAF_TOKENS, |most| most.min(plan::LEAF_TOKENS));
+        known.quiet_below = known.size + (4 * least.saturating_sub(done.uncovered)).max(STEP);
+        if !done.written.is_empty() {
+            let count = self.written;
+            board.say("summaries", format!("{count} written since the start"));
+        }
+    }
+}

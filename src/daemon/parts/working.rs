@@ -1,0 +1,123 @@
+//! The daemon's working memory: written when a window ends (`/new`), was summarised, or a session was compacted.
+//!
+//! The notes say so themselves: a log's last event that its window ended or that the host compacted the conversation, a
+//! summary that is new. One text is kept, so of several conversations the last one counts; nobody waits for it.
+
+use std::collections::HashMap;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::SignedDuration;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{Permits, Rememberer};
+use crate::brain::wire::Watch;
+use crate::daemon::part::{Board, Event, Part};
+use crate::format::log::SESSIONS;
+use crate::format::summary;
+use crate::memory::working::is_on;
+use crate::summary::{LogName, Summaries};
+use crate::vault::NotePath;
+use crate::workspace::Workspace;
+
+/// So much of what is new in a log is looked at for a sign, in bytes.
+const END: u64 = 256 << 10;
+/// So much of one that is seen for the first time.
+const LAST: u64 = 512;
+/// A summary that was made longer ago is none that was written just now.
+const JUST_NOW: SignedDuration = SignedDuration::from_mins(15);
+/// What the last events of a log say where a window ended, or a session was compacted.
+const SIGNS: [&[u8]; 2] =
+    [b"> This window ended here: `/new`.\n", b"> The host compacted the conversation here"];
+
+/// Working memory.
+#[derive(Debug)]
+pub struct WorkingPart {
+    /// Who may call a brain now.
+    pub permits: Arc<Permits>,
+}
+
+#[async_trait]
+impl Part for WorkingPart {
+    fn name(&self) -> &'static str {
+        "working memory"
+    }
+
+    async fn run(
+        self: Box<Self>,
+        workspace: Arc<Workspace>,
+        mut events: broadcast::Receiver<Event>,
+        board: Board,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let make = |workspace: &Arc<Workspace>| {
+            Rememberer::new(Arc::clone(workspace), Watch::default(), Arc::clone(&self.permits))
+        };
+        let mut writer = make(&workspace).map_err(anyhow::Error::msg)?;
+        // How far each log was looked at, so that one sign counts once.
+        let mut seen: HashMap<NotePath, u64> = HashMap::new();
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(()),
+                event = events.recv() => event,
+            };
+            let paths = match event {
+                Ok(Event::Changed(paths)) => paths,
+                Ok(Event::Settings(changed)) => {
+                    match make(&changed) {
+                        Ok(made) => writer = made,
+                        Err(error) => tracing::error!("working memory keeps its old settings: {error}"),
+                    }
+                    continue;
+                }
+                Err(RecvError::Closed) => return Ok(()),
+                _ => continue,
+            };
+            if !is_on(&writer.workspace().settings) {
+                continue;
+            }
+            let logs: Vec<LogName> =
+                paths.iter().filter_map(|path| told(writer.workspace(), path, &mut seen)).collect();
+            // One text is kept: the last conversation's.
+            let Some(log) = logs.last() else { continue };
+            match writer.write(log, &stop).await {
+                Ok(Some(written)) => board.say("working memory", format!("written at {}", written.updated)),
+                Ok(None) => {}
+                Err(error) => tracing::warn!(%log, "no working memory: {error}"),
+            }
+        }
+    }
+}
+
+/// The log that a changed note gives reason to write about.
+fn told(workspace: &Workspace, path: &NotePath, seen: &mut HashMap<NotePath, u64>) -> Option<LogName> {
+    let summaries = Summaries::of(workspace);
+    let log = summaries.log_of(path)?;
+    // What brains and routines did by themselves is no conversation.
+    if !["discord-", SESSIONS].iter().any(|surface| log.as_str().starts_with(surface)) {
+        return None;
+    }
+    if summaries.log_path(&log).is_ok_and(|own| own != *path) {
+        let note = summary::parse(&workspace.vault.read(path).ok()?).0?;
+        let is_new = workspace.clock.now().duration_since(note.at) < JUST_NOW;
+        // Each once: whoever edits one later means the summary alone.
+        return (is_new && seen.insert(path.clone(), 0).is_none()).then_some(log);
+    }
+    let size = workspace.vault.stat(path).ok().flatten()?.size;
+    let new = size - seen.insert(path.clone(), size).unwrap_or(size.saturating_sub(LAST)).min(size);
+    let end = end_of(workspace, path, new.min(END)).ok()?;
+    SIGNS.iter().any(|sign| memchr::memmem::find(&end, sign).is_some()).then_some(log)
+}
+
+/// The last `count` bytes of a log.
+fn end_of(workspace: &Workspace, path: &NotePath, count: u64) -> anyhow::Result<Vec<u8>> {
+    let mut file = workspace.vault.open_note(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(count)))?;
+    let mut bytes = Vec::new();
+    file.take(count).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,288 @@
+//! The loop at the heart of the daemon: a pass on every minute, and again when a watched note changes.
+//!
+//! The loop keeps no schedule. It knows three instants: the next minute's boundary, the instant that the
+//! last pass asked for (an attempt to repeat, a note that was not still), and the editor's next look at
+//! what it wrote. It sleeps to the earliest of them, never for long ([`Ticker`]), and each of them leads
+//! to the same thing: a pass that reads the notes anew.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::{broadcast, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::reader::Reader;
+use crate::config::FILE_NAME as SETTINGS_FILE;
+use crate::daemon::part::{Board, Event};
+use crate::daemon::ticker::Ticker;
+use crate::deliver::{self, Journal, Memory, Mode, Outlets, PassContext, PassReport, PassSettings};
+use crate::schedule::{StepKind, step_kind};
+use crate::terminal::Ui;
+use crate::vault::WatchEvent;
+use crate::workspace::Workspace;
+
+/// Passes that changes ask for are at least this far apart: an editor may save with every keystroke.
+const BETWEEN_CHANGES: Duration = Duration::from_millis(250);
+
+/// Runs until `stop`, or until nobody reads the console that alone is told.
+pub async fn run(
+    workspace: Arc<Workspace>,
+    ui: Ui,
+    mut watched: mpsc::UnboundedReceiver<WatchEvent>,
+    events: broadcast::Sender<Event>,
+    board: Board,
+    stop: CancellationToken,
+) {
+    let mut scheduler = Scheduler::new(workspace, ui, events, board);
+    let reader = Reader::of_stdout();
+    loop {
+        scheduler.pass_if_due(&stop).await;
+        let sleep = scheduler.sleep();
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            () = reader.gone(), if scheduler.tells_the_console() => {
+                stop.cancel();
+                break;
+            }
+            event = watched.recv() => match event {
+                Some(event) => {
+                    scheduler.hear(event);
+                    while let Ok(event) = watched.try_recv() {
+                        scheduler.hear(event);
+                    }
+                }
+                None => break,
+            },
+            () = tokio::time::sleep(sleep) => {}
+        }
+    }
+}
+
+struct Scheduler {
+    workspace: Arc<Workspace>,
+    ui: Ui,
+    events: broadcast::Sender<Event>,
+    board: Board,
+    journal: Option<Journal>,
+    outlets: Outlets,
+    settings: PassSettings,
+    memory: Memory,
+    ticker: Ticker,
+    /// When the last pass asked for another one.
+    again: Option<Timestamp>,
+    /// When a change asked for a pass, by the monotonic clock.
+    changed: Option<Instant>,
+    last_pass: Option<Instant>,
+    /// The wall clock when it was last looked at, and the monotonic one.
+    seen: Option<(Timestamp, Instant)>,
+    gone: bool,
+    /// Words for what is about to be due.
+    #[cfg(feature = "assistant")]
+    phrasing: super::phrasing::Phrasing,
+}
+
+impl Scheduler {
+    fn new(workspace: Arc<Workspace>, ui: Ui, events: broadcast::Sender<Event>, board: Board) -> Self {
+        let outlets = workspace.outlets(ui.json);
+        let settings = workspace.pass_settings();
+        Self {
+            workspace,
+            ui,
+            events,
+            board,
+            journal: None,
+            outlets,
+            settings,
+            memory: Memory::default(),
+            ticker: Ticker::default(),
+            again: None,
+            changed: None,
+            last_pass: None,
+            seen: None,
+            gone: false,
+            #[cfg(feature = "assistant")]
+            phrasing: super::phrasing::Phrasing::default(),
+        }
+    }
+
+    fn tells_the_console(&self) -> bool {
+        self.outlets.primary.name() == "console"
+    }
+
+    fn now(&self) -> Timestamp {
+        self.workspace.clock.now()
+    }
+
+    async fn pass_if_due(&mut self, stop: &CancellationToken) {
+        let now = self.now();
+        self.look_at_the_clock(now);
+        let minute = self.ticker.is_due(now);
+        let asked = self.again.is_some_and(|again| again <= now)
+            || self.changed.is_some_and(|changed| changed <= Instant::now());
+        let follow_up = self.workspace.editor.next_follow_up().is_some_and(|at| at <= now);
+        if self.gone || !(minute || asked || follow_up) {
+            return;
+        }
+        if follow_up {
+            // The pass reads the notes anyway, and the journal knows which lines must not be there.
+            self.workspace.editor.follow_ups(now);
+        }
+        self.again = None;
+        self.changed = None;
+        self.last_pass = Some(Instant::now());
+        tokio::select! {
+            result = self.pass() => match result {
+                Ok(report) => {
+                    self.tell(now, &report);
+                    #[cfg(feature = "assistant")]
+                    self.phrasing.begin(&self.workspace, report.upcoming);
+                }
+                Err(error) => {
+                    tracing::error!("the pass could not be made: {error}");
+                    let words = error.to_string();
+                    self.board.update(|status| {
+                        status.last_pass = Some(now);
+                        status.last_error = Some(words);
+                    });
+                }
+            },
+            // What the journal has is enough for the next start: a pass may end at any point.
+            () = stop.cancelled() => {}
+        }
+    }
+
+    async fn pass(&mut self) -> anyhow::Result<PassReport> {
+        if self.journal.is_none() {
+            self.journal = Some(self.workspace.journal()?);
+        }
+        let journal = self.journal.as_ref().ok_or_else(|| anyhow::anyhow!("no delivery journal"))?;
+        let context = PassContext {
+            vault: &self.workspace.vault,
+            editor: &self.workspace.editor,
+            journal,
+            outlets: &self.outlets,
+            clock: &*self.workspace.clock,
+            settings: &self.settings,
+        };
+        Ok(deliver::pass(&context, &mut self.memory, Mode::Daemon).await?)
+    }
+
+    fn tell(&mut self, now: Timestamp, report: &PassReport) {
+        self.again = report.again;
+        for finding in &report.near_misses {
+            self.ui.note(format!(
+                "{}:{}:{}: {}: {}",
+                finding.path, finding.line, finding.column, finding.reason, finding.suggestion
+            ));
+        }
+        for problem in &report.problems {
+            tracing::warn!("{problem}");
+        }
+        for failed in &report.failed {
+            tracing::warn!(id = failed.id, "not delivered: {}", failed.error);
+        }
+        let error =
+            report.problems.first().cloned().or_else(|| report.failed.first().map(|f| f.error.clone()));
+        self.board.update(|status| {
+            status.last_pass = Some(now);
+            status.took_ms = report.took_ms;
+            status.slow_passes += u64::from(report.over_time);
+            status.fired += report.fired.len() as u64;
+            status.last_error = error;
+        });
+    }
+
+    /// Says what the wall clock did, where it did anything but go on: suspend, a correction.
+    fn look_at_the_clock(&mut self, now: Timestamp) {
+        let seen = self.seen.replace((now, Instant::now()));
+        let Some((then, at)) = seen else { return };
+        let passed = SignedDuration::try_from(at.elapsed()).unwrap_or(SignedDuration::ZERO);
+        match step_kind(then.saturating_add(passed).unwrap_or(then), now) {
+            StepKind::Steady | StepKind::Late(_) => {}
+            StepKind::Skipped(step) => tracing::info!(?step, "the clock went forward"),
+            StepKind::Missed(step) => {
+                tracing::info!(?step, "a long time went by: what was missed is told now");
+            }
+            StepKind::Backward(step) => tracing::info!(?step, "the clock went back; nothing fires twice"),
+        }
+    }
+
+    fn sleep(&self) -> Duration {
+        let clock = &self.workspace.clock;
+        let now = clock.now();
+        let until =
+            |at: Timestamp| clock.sleep(Duration::try_from(now.duration_until(at)).unwrap_or(Duration::ZERO));
+        let asked = self.again.into_iter().chain(self.workspace.editor.next_follow_up()).map(until).min();
+        let changed = self.changed.map(|at| at.saturating_duration_since(Instant::now()));
+        let soonest = asked.into_iter().chain(changed).min().map(|wait| wait.max(Duration::from_millis(1)));
+        let minute = clock.sleep(Ticker::sleep(now));
+        soonest.map_or(minute, |soonest| soonest.min(minute))
+    }
+
+    /// What the watcher tells, which the parts have heard already.
+    fn hear(&mut self, event: WatchEvent) {
+        match event {
+            WatchEvent::Stirring(_) | WatchEvent::CaughtUp(_) => {}
+            WatchEvent::Dirty(paths) => {
+                if paths.iter().any(|path| path.as_str() == SETTINGS_FILE) {
+                    self.reload();
+                }
+                if paths.contains(&self.settings.reminders) || paths.contains(&self.settings.commitments) {
+                    self.ask_for_pass();
+                }
+            }
+            WatchEvent::Rescan(why) => {
+                tracing::debug!(why, "looking at everything again");
+                self.reload();
+                self.ask_for_pass();
+            }
+            WatchEvent::VaultGone => {
+                tracing::warn!("the vault's folder is gone: nothing fires until it is back");
+                self.gone = true;
+                self.board.update(|status| "the vault's folder is gone".clone_into(&mut status.watcher));
+            }
+            WatchEvent::VaultBack => {
+                tracing::warn!("the vault's folder is back");
+                self.gone = false;
+                self.board.update(|status| "watching".clone_into(&mut status.watcher));
+                self.ask_for_pass();
+            }
+            WatchEvent::Error(error) => {
+                tracing::warn!("watching: {error}");
+                self.board.update(|status| status.watcher = error);
+            }
+        }
+    }
+
+    fn ask_for_pass(&mut self) {
+        let now = Instant::now();
+        let earliest = self.last_pass.map_or(now, |last| (last + BETWEEN_CHANGES).max(now));
+        self.changed = Some(self.changed.map_or(earliest, |changed| changed.min(earliest)));
+    }
+
+    /// Takes changed settings on once they are valid; until then the old ones stay.
+    fn reload(&mut self) {
+        match self.workspace.reload() {
+            Ok(None) => self.board.update(|status| status.settings_error = None),
+            Ok(Some(workspace)) => {
+                tracing::info!("the changed settings are in force");
+                self.workspace = Arc::new(workspace);
+                self.outlets = self.workspace.outlets(self.ui.json);
+                self.settings = self.workspace.pass_settings();
+                #[cfg(feature = "assistant")]
+                self.phrasing.take_on();
+                self.board.update(|status| status.settings_error = None);
+                // Without parts nobody listens, which is fine.
+                let _ = self.events.send(Event::Settings(Arc::clone(&self.workspace)));
+                self.ask_for_pass();
+            }
+            Err(error) => {
+                let words = error.to_string();
+                self.ui.note(format!("the changed settings are refused, the old ones stay: {words}"));
+                self.board.update(|status| status.settings_error = Some(words));
+            }
+        }
+    }
+}

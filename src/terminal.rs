@@ -1,0 +1,213 @@
+//! What the program says: results on standard output, words for people on standard error.
+//!
+//! With `--json` standard output carries one JSON document (or JSON Lines) and nothing else. A reader
+//! that goes away (`| head`) ends the output quietly; output that is lost otherwise is a problem. What others wrote into
+//! notes is shown, but doesn't speak to the terminal.
+
+use std::borrow::Cow;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+
+/// Whether this run has printed its JSON; a command that fails after it adds no second document.
+static HAS_JSON: AtomicBool = AtomicBool::new(false);
+/// Whether something of this run's results could not be written, as on a full disk.
+static HAS_LOST: AtomicBool = AtomicBool::new(false);
+/// Whether nobody reads this run's results any more.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Where a command's words go.
+#[derive(Debug, Clone, Copy)]
+pub struct Ui {
+    /// Whether standard output is for programs.
+    pub json: bool,
+}
+
+/// An error as programs read it.
+#[derive(Debug, Serialize)]
+struct ErrorDocument<'a> {
+    error: &'a str,
+    hints: &'a [String],
+}
+
+impl Ui {
+    /// The output of one run of the program.
+    pub fn begin(json: bool) -> Self {
+        HAS_JSON.store(false, Ordering::Relaxed);
+        HAS_LOST.store(false, Ordering::Relaxed);
+        IS_CLOSED.store(false, Ordering::Relaxed);
+        Self { json }
+    }
+
+    /// Whether some of the results could not be written.
+    pub fn has_lost(self) -> bool {
+        HAS_LOST.load(Ordering::Relaxed)
+    }
+
+    /// Whether nobody reads the results any more: what is endless ends then.
+    pub fn is_closed(self) -> bool {
+        IS_CLOSED.load(Ordering::Relaxed) || has_hung_up()
+    }
+
+    /// Why a command failed: words on standard error, and with `--json` the document that the command
+    /// didn't come to print.
+    pub fn error(self, message: &str, hints: &[String]) {
+        let red = anstyle::AnsiColor::Red.on_default().bold();
+        let cyan = anstyle::AnsiColor::Cyan.on_default();
+        self.note(format!("{red}error:{red:#} {message}"));
+        for hint in hints {
+            self.note(format!("{cyan}hint:{cyan:#} {hint}"));
+        }
+        self.json_error(message, hints);
+    }
+
+    /// An error as the run's one document; nothing without `--json` or where there is one.
+    pub fn json_error(self, error: &str, hints: &[String]) {
+        if !HAS_JSON.load(Ordering::Relaxed) {
+            self.json(&ErrorDocument { error, hints });
+        }
+    }
+
+    /// One line of the result, for people; nothing with `--json`.
+    pub fn line(self, text: impl AsRef<str>) {
+        if !self.json {
+            result_line(&tamed(text.as_ref()));
+        }
+    }
+
+    /// A word beside the result: progress, a warning, what happened. Always on standard error.
+    pub fn note(self, text: impl AsRef<str>) {
+        // There is nobody to tell of a lost word.
+        let _ = write_line(&mut anstream::stderr(), &tamed(text.as_ref()));
+    }
+
+    /// The result as one JSON document on one line; nothing without `--json`.
+    pub fn json(self, value: &impl Serialize) {
+        if self.json {
+            self.json_line(value);
+        }
+    }
+
+    /// One JSON value a line, whatever the mode (for JSON Lines).
+    pub fn json_line(self, value: &impl Serialize) {
+        let text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
+        HAS_JSON.store(true, Ordering::Relaxed);
+        result_line(&text);
+    }
+
+    /// A document, byte for byte.
+    pub fn document(self, bytes: &[u8]) {
+        let mut out = std::io::stdout().lock();
+        heed(out.write_all(bytes).and_then(|()| out.flush()));
+    }
+
+    /// Whether a person can answer a question here.
+    pub fn can_ask(self) -> bool {
+        !self.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
+    /// Asks a yes-or-no question; no answer is no.
+    pub fn confirm(self, question: &str) -> bool {
+        let mut err = anstream::stderr();
+        let _ = write!(err, "{question} [y/N] ").and_then(|()| err.flush());
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer).is_ok_and(|_| matches!(answer.trim(), "y" | "Y" | "yes"))
+    }
+}
+
+/// A text for people without what would do more to a terminal than colours and links do: other people's words could fill
+/// the clipboard, name the window, or overwrite what stands above them.
+pub(crate) fn tamed(text: &str) -> Cow<'_, str> {
+    let is_wild = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(is_wild) {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(c) = rest.chars().next() {
+        let length = if c == '\u{1b}' { ours(rest) } else { 0 };
+        let length = if length > 0 { length } else { c.len_utf8() };
+        let (taken, after) = rest.split_at(length);
+        match taken {
+            "\r" if after.starts_with('\n') => {}
+            _ if length == c.len_utf8() && is_wild(c) => out.push('\u{fffd}'),
+            _ => out.push_str(taken),
+        }
+        rest = after;
+    }
+    Cow::Owned(out)
+}
+
+/// The length of a colour or a link, with which a text begins; 0 where it begins otherwise.
+fn ours(text: &str) -> usize {
+    if let Some(colour) = text.strip_prefix("\u{1b}[") {
+        let end = colour.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(colour.len());
+        return if colour[end..].starts_with('m') { 2 + end + 1 } else { 0 };
+    }
+    let Some(link) = text.strip_prefix("\u{1b}]8;") else { return 0 };
+    let end = link.find(char::is_control).unwrap_or(link.len());
+    if link[end..].starts_with("\u{1b}\\") { 4 + end + 2 } else { 0 }
+}
+
+/// Whether the reader of standard output went, though nothing was written since.
+#[cfg(unix)]
+fn has_hung_up() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let out = std::io::stdout();
+    let mut fds = [PollFd::new(&out, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().contains(PollFlags::ERR)
+}
+
+#[cfg(not(unix))]
+fn has_hung_up() -> bool {
+    false
+}
+
+fn result_line(text: &str) {
+    heed(write_line(&mut anstream::stdout(), text));
+}
+
+/// Notes that a result was lost; that nobody reads on is no loss.
+pub(crate) fn heed(written: std::io::Result<()>) {
+    match written {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => IS_CLOSED.store(true, Ordering::Relaxed),
+        Err(_) => HAS_LOST.store(true, Ordering::Relaxed),
+    }
+}
+
+fn write_line(out: &mut impl Write, text: &str) -> std::io::Result<()> {
+    writeln!(out, "{text}").and_then(|()| out.flush())
+}
+
+/// Text of a note as a terminal may see it.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_and_links_pass_and_nothing_else_does() {
+        for own in [
+            "plain\ttext\nmore ❦",
+            "\u{1b}[1;31merror:\u{1b}[0m x",
+            "\u{1b}]8;;obsidian://a\u{1b}\\a\u{1b}]8;;\u{1b}\\",
+        ] {
+            assert_eq!(tamed(own), own);
+        }
+        for (theirs, shown) in [
+            ("\u{1b}]52;c;aGk=\u{7}", "\u{fffd}]52;c;aGk=\u{fffd}"),
+            ("\u{1b}[2J\u{1b}[H", "\u{fffd}[2J\u{fffd}[H"),
+            ("\u{1b}]0;name\u{1b}\\", "\u{fffd}]0;name\u{fffd}\\"),
+            ("\u{1b}]8;;x\u{7}", "\u{fffd}]8;;x\u{fffd}"),
+            ("\u{9b}2J a\rb\u{8}\u{7f}", "\u{fffd}2J a\u{fffd}b\u{fffd}\u{fffd}"),
+            ("one\r\ntwo\u{1b}", "one\ntwo\u{fffd}"),
+        ] {
+            assert_eq!(tamed(theirs), shown);
+        }
+    }
+}
