@@ -1,7 +1,10 @@
 //! JSON with places: where each value of a text stands, so that one can be added or taken out and every
-//! other byte stays as it is.
+//! other byte stays as it is. `serde_json` says whether a text is JSON, `jsonc-parser` where its values stand.
 
 use std::ops::Range;
+
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, ast};
 
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,78 +83,30 @@ pub fn parse(text: &str) -> Result<Node, JsonError> {
         let reason = message.rsplit_once(" at line").map_or(message.as_str(), |(reason, _)| reason);
         return Err(JsonError { line: error.line(), column: error.column(), reason: reason.to_owned() });
     }
-    // From here on the text is known to be good; the reader only looks for places.
-    let mut reader = Reader { text, at: 0 };
-    reader.value().ok_or_else(|| JsonError { line: 1, column: 1, reason: "it can't be followed".to_owned() })
+    // From here on the text is known to be good; only the places are missing.
+    let unplaced = |reason: String| JsonError { line: 1, column: 1, reason };
+    let parsed = jsonc_parser::parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+    let value = parsed.map_err(|error| unplaced(error.to_string()))?.value;
+    value.map(Node::from).ok_or_else(|| unplaced("it is empty".to_owned()))
 }
 
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn peek(&mut self) -> Option<u8> {
-        let bytes = self.text.as_bytes();
-        while matches!(bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
-        bytes.get(self.at).copied()
-    }
-
-    fn take(&mut self, wanted: u8) -> Option<()> {
-        (self.peek()? == wanted).then(|| self.at += 1)
-    }
-
-    fn value(&mut self) -> Option<Node> {
-        let first = self.peek()?;
-        let start = self.at;
-        let kind = match first {
-            b'{' => Kind::Object(self.list(b'}', Self::member)?),
-            b'[' => Kind::Array(self.list(b']', Self::value)?),
-            b'"' => Kind::String(self.string()?),
-            _ => {
-                let rest = &self.text.as_bytes()[self.at..];
-                let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-                self.at += rest.iter().position(ends).unwrap_or(rest.len());
-                Kind::Other
-            }
+impl From<ast::Value<'_>> for Node {
+    fn from(value: ast::Value<'_>) -> Self {
+        let range = value.range();
+        let kind = match value {
+            ast::Value::Object(object) => Kind::Object(object.properties.into_iter().map(Member::from).collect()),
+            ast::Value::Array(array) => Kind::Array(array.elements.into_iter().map(Self::from).collect()),
+            ast::Value::StringLit(string) => Kind::String(string.value.into_owned()),
+            _ => Kind::Other,
         };
-        Some(Node { span: start..self.at, kind })
+        Self { span: range.start..range.end, kind }
     }
+}
 
-    fn member(&mut self) -> Option<Member> {
-        self.peek()?;
-        let start = self.at;
-        let key = self.string()?;
-        self.take(b':')?;
-        let value = self.value()?;
-        Some(Member { key, span: start..value.span.end, value })
-    }
-
-    fn list<T>(&mut self, close: u8, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        self.at += 1;
-        let mut items = Vec::new();
-        if self.peek()? != close {
-            items.push(item(self)?);
-            while self.peek()? == b',' {
-                self.at += 1;
-                items.push(item(self)?);
-            }
-        }
-        self.take(close)?;
-        Some(items)
-    }
-
-    fn string(&mut self) -> Option<String> {
-        let start = self.at;
-        let bytes = self.text.as_bytes();
-        let mut at = start + 1;
-        while *bytes.get(at)? != b'"' {
-            at += if bytes[at] == b'\\' { 2 } else { 1 };
-        }
-        self.at = at + 1;
-        serde_json::from_str(self.text.get(start..self.at)?).ok()
+impl From<ast::ObjectProp<'_>> for Member {
+    fn from(property: ast::ObjectProp<'_>) -> Self {
+        let span = property.range.start..property.range.end;
+        Self { key: property.name.into_string(), span, value: property.value.into() }
     }
 }
 
