@@ -3,6 +3,11 @@
 
 use std::process::ExitCode;
 
+/// Gives free memory back to the system: beside 10,000 notes a daemon at rest holds 98 MB of its own with it, 316 MB
+/// with glibc's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // The helper that confines a command is this program too, and wants to be alone in its process.
     if let Some(code) = vault_agent::confine::main(std::env::args_os()) {

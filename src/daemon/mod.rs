@@ -5,8 +5,7 @@
 //! - [`lock`]: one daemon a vault; [`status`]: what it says of itself;
 //! - [`passes`]: the loop, which looks once a minute ([`ticker`]) and whenever a watched note changes;
 //! - [`part`]: what a part is: a task that hears of the same events on a channel; [`parts`](mod@parts): one file a part;
-//! - [`assistant`]: whoever answers, for Discord's part, the routines' and the command line;
-//! - [`allocator`]: memory that is free goes back to the system.
+//! - [`assistant`]: whoever answers, for Discord's part, the routines' and the command line.
 //!
 //! Errors have two tiers: whatever goes wrong with a note, a message or a part is reported (log, `status`) and the loop
 //! goes on; only a lock that another daemon holds, or a vault that can't be opened at the start, ends the process. A stop
@@ -14,7 +13,6 @@
 //!
 //! Never here: what is due, what is said of it, or an answer's words. The rooms decide that.
 
-mod allocator;
 #[cfg(feature = "assistant")]
 pub(crate) mod assistant;
 mod lock;
@@ -34,7 +32,6 @@ use crate::terminal::Ui;
 use crate::vault::{WatchEvent, WatchTimes, Watcher};
 use crate::workspace::Workspace;
 
-pub use self::allocator::stay_small;
 pub use self::lock::{DaemonLock, LockError};
 pub use self::part::{Board, Event, Part};
 #[cfg(feature = "assistant")]

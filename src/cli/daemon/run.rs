@@ -17,7 +17,6 @@ pub struct Args {}
 
 /// Runs `run`.
 pub fn run(context: &Context, _: &Args) -> CommandResult {
-    daemon::stay_small();
     let dir = context.folder()?;
     let workspace = Arc::new(open_or_make(context, &dir)?);
     // A note that shrinks while nobody types a command may be a save or a sync that went wrong.

@@ -70,6 +70,8 @@ impl Box {
         let process = Command::new(program)
             .args([ARGUMENT, INNER])
             .env_clear()
+            // What the allocator sets aside beforehand would count against the limit of memory.
+            .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
             .stdin(Stdio::from(theirs))
             .stderr(Stdio::from(output))
             .spawn()

@@ -94,7 +94,9 @@ impl From<ast::Value<'_>> for Node {
     fn from(value: ast::Value<'_>) -> Self {
         let range = value.range();
         let kind = match value {
-            ast::Value::Object(object) => Kind::Object(object.properties.into_iter().map(Member::from).collect()),
+            ast::Value::Object(object) => {
+                Kind::Object(object.properties.into_iter().map(Member::from).collect())
+            }
             ast::Value::Array(array) => Kind::Array(array.elements.into_iter().map(Self::from).collect()),
             ast::Value::StringLit(string) => Kind::String(string.value.into_owned()),
             _ => Kind::Other,
