@@ -1,0 +1,105 @@
+//! What `routine` promises, case by case.
+
+use super::*;
+
+#[test]
+fn a_routine_reads_back() {
+    for schedule in [
+        "daily 08:00",
+        "weekdays 23:59",
+        "weekly sun 00:00",
+        "monthly 31 12:30",
+        "every 15m",
+        "every 24h",
+        "0 8 * * 1-5",
+    ] {
+        let note = format!("---\nschedule: {schedule}\nscope: channel:14\nenabled: false\n---\nAsk.\n");
+        let (routine, findings) = parse(note.as_bytes());
+        assert_eq!((render(&routine.unwrap()), findings.len()), (note, 0));
+    }
+    let whole = "---\nschedule: \"*/15 9-17 * * *\"\nscope: thread:7\nenabled: true\nbrain: local\nskills: [a, b c]\nmcp: [x]\n\
+                     budget: 20000\nonly_if: [due, \"tea, green\"]\nquiet: true\ndeliver: note\nnote: Notes/Review.md\n---\nAsk.\n";
+    let (routine, findings) = parse(whole.as_bytes());
+    let routine = routine.unwrap();
+    assert_eq!((render(&routine), findings), (whole.to_owned(), vec![]));
+    assert_eq!(routine.only_if, [Condition::Due, Condition::Search("tea, green".into())]);
+    assert!(parse(b"no head").0.is_none() && parse(b"---\ntags: x\n---\n").0.is_none());
+}
+
+#[test]
+fn a_missing_enabled_is_false() {
+    assert!(!parse(b"---\nschedule: daily 08:00\n---\nAsk").0.unwrap().enabled);
+    assert!(parse(b"---\nschedule: daily 08:00\nenabled: true\n---\nAsk").0.unwrap().enabled);
+}
+
+#[test]
+fn lists_are_read_as_obsidian_writes_them() {
+    let note = "---\nschedule: daily 08:00\nskills:\n  - a\n  - \"b: c\"\nonly_if: green tea\nmcp: []\ntags:\n  - x\n---\n";
+    let (routine, findings) = parse(note.as_bytes());
+    let routine = routine.unwrap();
+    assert_eq!((routine.skills, findings), (vec!["a".to_owned(), "b: c".to_owned()], vec![]));
+    assert_eq!(routine.only_if, [Condition::Search("green tea".into())]);
+    assert!(routine.mcp.is_empty());
+}
+
+#[test]
+fn what_is_not_understood_is_shown_and_keeps_it_from_running() {
+    let note = "---\nschedule: daily 08:00\nenabled: true\nbudgett: 100\nOnly-If: due\nscope: general\ndeliver: mail\nbudget: much\n\
+                    quiet: maybe\nbrain: a\nbrain: b\ntags: x\nnotes: y\n---\n";
+    let (routine, findings) = parse(note.as_bytes());
+    assert!(!routine.unwrap().enabled);
+    let shown: Vec<_> =
+        findings.iter().map(|f| format!("{}:{} {}; {}", f.line, f.column, f.reason, f.suggestion)).collect();
+    insta::assert_snapshot!(shown.join("\n"), @r"
+        4:1 `budgett` is no key of a routine; did you mean `budget`?
+        5:1 `Only-If` is no key of a routine; did you mean `only_if`?
+        6:8 `general` is no place; write `channel:ID`, `thread:ID` or `user:ID` with the number that Discord shows, or `console`
+        7:10 `mail` is none of `channel`, `thread`, `note`, `none`; write `deliver: channel`
+        8:9 `much` is no number of tokens; write `budget: 20000`
+        9:8 `maybe` is neither `true` nor `false`; write `quiet: true`
+        11:1 `brain` stands here twice; delete one of them
+        ");
+}
+
+#[test]
+fn a_wrong_schedule_is_shown() {
+    let (routine, findings) = parse(b"---\nschedule: hourly\nenabled: maybe\n---\n");
+    assert!(routine.is_none());
+    let shown: Vec<_> = findings.iter().map(|f| (f.line, f.column, f.reason.as_str())).collect();
+    assert_eq!(
+        shown,
+        [(2, 11, "`hourly` is not a schedule"), (3, 10, "`maybe` is neither `true` nor `false`")]
+    );
+    for text in [
+        "daily 24:00",
+        "daily 8:00",
+        "weekly 08:00",
+        "monthly 32 08:00",
+        "daily +1:00",
+        "monthly é 08:00",
+        "every 0m",
+        "every 25h",
+        "every 15",
+        "every m",
+        "every é",
+        "60 8 * * *",
+    ] {
+        assert!(text.parse::<Schedule>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn enabling_changes_that_value_alone() {
+    let change = |note: &str, to| with_enabled(note.as_bytes(), to).map(|it| String::from_utf8(it).unwrap());
+    let note = "---\r\nschedule: daily 08:00\r\nenabled: false # not yet\r\n---\r\nenabled: false\r\n";
+    assert_eq!(
+        change(note, true).unwrap(),
+        "---\r\nschedule: daily 08:00\r\nenabled: true # not yet\r\n---\r\nenabled: false\r\n"
+    );
+    assert_eq!(
+        change("---\nschedule: daily 08:00\n---\nx", true).unwrap(),
+        "---\nschedule: daily 08:00\nenabled: true\n---\nx"
+    );
+    assert_eq!(change("---\nenabled: true\n---\n", true).unwrap(), "---\nenabled: true\n---\n");
+    assert_eq!(change("x", true), None);
+}

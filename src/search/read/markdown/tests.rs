@@ -1,0 +1,93 @@
+//! What `markdown` promises, case by case.
+
+use super::*;
+
+fn show(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    blocks(text, 0, &Lines::of(text), &mut found);
+    found
+        .iter()
+        .map(|b| {
+            let section = b.section.as_deref().unwrap_or("-");
+            format!("{} {}-{} [{section}] {}", b.kind, b.line, b.end_line, b.text.replace('\n', "/"))
+        })
+        .collect()
+}
+
+#[test]
+fn every_part_of_a_note_is_a_block_under_its_headings() {
+    let text = "# Top\nA *very* fine\nparagraph.\n\n## Sub\n- one\n  - nested `x`\n- two\n\n| h1 | h2 |\n|---|---|\n| a | b |\n\n```rust\nfn x() {}\n```\n> quote\n\n# Next\nend";
+    assert_eq!(
+        show(text),
+        [
+            "heading 1-1 [Top] Top",
+            "paragraph 2-3 [Top] A very fine/paragraph.",
+            "heading 5-5 [Top > Sub] Sub",
+            "item 6-6 [Top > Sub] one",
+            "item 7-7 [Top > Sub] nested x",
+            "item 8-8 [Top > Sub] two",
+            "row 10-10 [Top > Sub] h1 | h2",
+            "row 12-12 [Top > Sub] a | b",
+            "code 14-16 [Top > Sub] fn x() {}",
+            "paragraph 17-17 [Top > Sub] quote",
+            "heading 19-19 [Next] Next",
+            "paragraph 20-20 [Next] end",
+        ]
+    );
+}
+
+#[test]
+fn callouts_are_whole_and_injected_ones_are_left_out() {
+    let text = "> [!tip]+ Title\n> body\n> > nested\n> - item\n\n> [!recall]- 3 memories\n> secret\n\nafter";
+    assert_eq!(show(text), ["callout 1-4 [-] Title/body/nested/item", "paragraph 9-9 [-] after"]);
+}
+
+#[test]
+fn links_tags_ids_and_embeds_are_fields() {
+    let text = "See [[Note#h|that]] and [web](https://x.org/a) #tag/a ![[pic.png]] on 2026-11-20 ^id1\n\n- item\n\n^id2\n";
+    let mut found = Vec::new();
+    blocks(text, 0, &Lines::of(text), &mut found);
+    let first = &found[0];
+    assert_eq!(first.links, ["Note#h", "pic.png"]);
+    assert_eq!(first.tags, ["tag/a"]);
+    assert_eq!(first.dates, ["2026-11-20"]);
+    assert_eq!(first.block_id.as_deref(), Some("id1"));
+    assert!(first.text.starts_with("See that and web"), "{}", first.text);
+    assert!(first.extra.contains("https://x.org/a") && first.extra.contains("Note#h"));
+    assert_eq!(found[1].block_id.as_deref(), Some("id2"));
+    assert_eq!(found.len(), 2);
+}
+
+#[test]
+fn html_gives_its_words() {
+    assert_eq!(show("<div align=\"center\">\n<b>Hello</b> you\n</div>\n"), ["paragraph 1-3 [-] Hello you"]);
+}
+
+#[test]
+fn comments_are_blocks_of_their_own() {
+    let text = "%%\n# Not a heading\n- no item\n%%\n# Top\n- milk <!-- two\nlitres -->\n- tea %%green%% ^t\n\n<!-- last -->";
+    assert_eq!(
+        show(text),
+        [
+            "comment 2-3 [-] # Not a heading/- no item",
+            "heading 5-5 [Top] Top",
+            "item 6-6 [Top] milk",
+            "comment 6-7 [Top] two/litres",
+            "item 8-8 [Top] tea",
+            "comment 8-8 [Top] green",
+            "comment 10-10 [Top] last",
+        ]
+    );
+}
+
+#[test]
+fn a_long_paragraph_is_cut_with_places() {
+    let text = format!("x\n\n{}", "One sentence stands here.\nAnother follows it. ".repeat(100));
+    let mut found = Vec::new();
+    blocks(&text, 0, &Lines::of(&text), &mut found);
+    assert!(found.len() > 3);
+    for pair in found.windows(2) {
+        assert!(pair[0].end <= pair[1].start && pair[0].end_line <= pair[1].line);
+    }
+    assert!(found.iter().all(|b| b.text.len() <= MOST && b.start < b.end));
+}

@@ -1,0 +1,103 @@
+//! What `note` promises, case by case.
+
+use super::*;
+
+fn show(path: &str, text: &str) -> Vec<String> {
+    let parsed = parse(path, text.as_bytes(), &Options::default()).unwrap();
+    parsed
+        .note
+        .blocks
+        .iter()
+        .map(|b| format!("{} {}-{} {}", b.kind, b.line, b.end_line, b.text.replace('\n', "/")))
+        .collect()
+}
+
+#[test]
+fn memory_and_daily_bullets_say_what_they_belong_to() {
+    assert_eq!(
+        show("MEMORY.md", "# Memory\n## Kyle\n- [2026-05-08T14:00:00Z] prefers TypeScript\n  and tea\n"),
+        ["heading 1-1 Memory", "heading 2-2 Kyle", "memory 3-4 Kyle: prefers TypeScript/and tea"]
+    );
+    let parsed = parse("daily/2026-11-20.md", b"- 14:02 saw the dentist\n", &Options::default()).unwrap();
+    let block = &parsed.note.blocks[0];
+    assert_eq!(block.text, "2026-11-20 14:02 saw the dentist");
+    assert_eq!(block.time, "2026-11-20T14:02:00Z".parse().ok().map(jiff::Timestamp::as_second));
+}
+
+#[test]
+fn pins_name_what_they_pin() {
+    let parsed = parse("Pinned.md", b"- [[logs/t/1/a_0001#^01J]]\n- plain\n", &Options::default()).unwrap();
+    assert_eq!(parsed.pins, [("logs/t/1/a_0001".to_owned(), "01J".to_owned())]);
+    assert!(parsed.note.blocks.iter().any(|b| b.kind == Kind::Pin && b.text == "plain"));
+}
+
+#[test]
+fn a_session_gives_what_was_said_and_not_what_tools_did() {
+    let event = |kind: &str, said: &str, id: u8| {
+        format!("\n> [!{kind}] 2026-01-30T14:23:55Z x\n> {said}\n\n^01JGXYZ000000000000000000{id}\n")
+    };
+    let head = "---\nsurface: claude-code\ncontext_id: garden\n---\n".to_owned();
+    let text = head + &event("user", "fix it", 1) + &event("tool", "whole files", 2);
+    let words = |parsed: Parsed| parsed.note.blocks.into_iter().map(|b| b.text).collect::<Vec<_>>();
+    let read = |path: &str, text: &str| parse(path, text.as_bytes(), &Options::default()).unwrap();
+    let path = "logs/claude-code/garden/s.md";
+    let first = read(path, &text);
+    let resume = first.resume.clone().unwrap();
+    assert_eq!(words(first), ["fix it"]);
+    assert_eq!(words(read("logs/routines/a/s.md", &text)), ["fix it", "whole files"]);
+    let more = text + &event("tool", "more files", 3) + &event("agent", "done", 4);
+    let appended = parse_appended(path, more.as_bytes(), &resume, &Options::default()).unwrap();
+    assert_eq!(words(appended), ["done"]);
+}
+
+#[test]
+fn a_log_gives_its_turns_but_nothing_injected() {
+    let text = "---\nsurface: discord-channel\ncontext_id: \"7\"\nstarted: 2026-01-30T14:23:55Z\n---\n\n\
+> [!user] 2026-01-30T14:23:55Z Alice\n> first\n> line\n\n^01JGXYZ0000000000000000001\n\n\
+> [!recall]- 2026-01-30T14:23:56Z\n> secret memory\n\n^01JGXYZ0000000000000000002\n\n\
+> [!agent] 2026-01-30T14:23:57Z Bot\n> answer\n\n^01JGXYZ0000000000000000003\n";
+    let parsed =
+        parse("logs/discord-channel/7/20260130T142355Z_0001.md", text.as_bytes(), &Options::default())
+            .unwrap();
+    let texts: Vec<&str> = parsed.note.blocks.iter().map(|b| b.text.as_str()).collect();
+    assert_eq!(texts, ["first\nline", "answer"]);
+    let turn = &parsed.note.blocks[0];
+    assert_eq!((turn.line, turn.role, turn.context_id.as_deref()), (7, Some(Role::User), Some("7")));
+    assert_eq!(turn.block_id.as_deref(), Some("01JGXYZ0000000000000000001"));
+    let resume = parsed.resume.unwrap();
+    let more =
+        format!("{text}\n> [!user] 2026-01-30T14:25:00Z Alice\n> more\n\n^01JGXYZ0000000000000000004\n");
+    let appended = parse_appended("logs/a.md", more.as_bytes(), &resume, &Options::default()).unwrap();
+    let all = parse("logs/x/7/a.md", more.as_bytes(), &Options::default()).unwrap();
+    assert_eq!(appended.note.blocks.len(), 1);
+    assert_eq!(appended.note.blocks[0].line, all.note.blocks[2].line);
+}
+
+#[test]
+fn a_transcript_with_a_heading_a_turn_is_a_conversation() {
+    let text = "---\nchannel: pets-1\nsession: 1\nstarted: 2026-01-30T14:23:55Z\n---\n\n\
+## 2026-01-30T14:23:55Z user Alice ^D1-1\nfirst\nline\n\n## 2026-01-30T14:24:25Z user Bob ^D1-2\n\n";
+    let parsed =
+        parse("logs/x/pets-1/20260130T142355Z_0001.md", text.as_bytes(), &Options::default()).unwrap();
+    // A turn without words is none.
+    assert_eq!(parsed.note.blocks.len(), 1);
+    let turn = &parsed.note.blocks[0];
+    assert_eq!((turn.kind, turn.line, turn.end_line, turn.text.as_str()), (Kind::Turn, 7, 9, "first\nline"));
+    assert_eq!((turn.author.as_deref(), turn.role), (Some("Alice"), Some(Role::User)));
+    assert_eq!((turn.context_id.as_deref(), turn.block_id.as_deref()), (Some("pets-1"), Some("D1-1")));
+    assert_eq!(turn.time, "2026-01-30T14:23:55Z".parse().ok().map(jiff::Timestamp::as_second));
+    assert_eq!(parsed.resume, None);
+    // Elsewhere in the vault a heading is a heading.
+    let blocks = parse("notes/a.md", text.as_bytes(), &Options::default()).unwrap().note.blocks;
+    assert!(blocks.iter().all(|block| block.kind != Kind::Turn));
+}
+
+#[test]
+fn canvases_bases_and_odd_files_give_their_text() {
+    let text = "{\"nodes\":[{\"id\":\"a1\",\"type\":\"text\",\"text\":\"Card #one\"},\n{\"id\":\"b2\",\"type\":\"file\",\"file\":\"N.md\"}]}";
+    assert_eq!(show("x.canvas", text), ["canvas 1-1 Card #one", "canvas 2-2 N.md"]);
+    assert_eq!(show("x.base", "views:\n  - a\n\nb"), ["text 1-2 views:/  - a", "text 4-4 b"]);
+    assert_eq!(show("x.canvas", "{broken"), ["text 1-1 {broken"]);
+    assert!(parse("x.md", &[0u8; 100], &Options::default()).is_err());
+    assert!(show("x.md", "").is_empty());
+}

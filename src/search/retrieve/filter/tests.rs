@@ -1,0 +1,14 @@
+//! What `filter` promises, case by case.
+
+use super::*;
+
+#[test]
+fn phrases_stand_at_the_bounds_of_words() {
+    let holds = |text: &str, phrase: &str| contains(&flat(text), &flat(phrase));
+    assert!(holds("The  Dark,\nside bar", "dark side"));
+    assert!(!holds("darkside", "dark side"));
+    assert!(!holds("a darker side", "dark"));
+    assert!(holds("时间复杂度", "间复杂"));
+    assert!(holds("snake_case id", "Snake case"));
+    assert!(!holds("anything", ""));
+}

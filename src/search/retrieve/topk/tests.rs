@@ -1,0 +1,106 @@
+//! What `topk` promises, case by case.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::search::read::block::{Block, Kind, Note};
+use crate::search::store::segment::file;
+use crate::search::store::segment::file::{SegmentBuilder, Target, Texts};
+use crate::search::store::segment::schema::Fields;
+
+/// Segments of notes whose words are as frequent as in a language.
+fn view(notes: &[usize]) -> View {
+    let mut seed = 11u64;
+    let mut next = move |most: f64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (most.ln() * ((seed >> 11) as f64 / (1u64 << 53) as f64)).exp() as usize
+    };
+    let mut view = View::default();
+    for count in notes {
+        let mut builder = SegmentBuilder::new(&Target::Memory).unwrap();
+        for n in 0..*count {
+            let mut note = Note::default();
+            for place in 0..next(40.0) {
+                let words: Vec<String> = (0..next(30.0)).map(|_| format!("w{}", next(900.0))).collect();
+                let kind = if next(20.0) == 1 { Kind::Comment } else { Kind::Item };
+                let mut block = Block::new(kind, 0, 0, words.join(" "));
+                block.section = (place > 4).then(|| format!("w{} w{}", place / 5, next(50.0)).into());
+                note.blocks.push(block);
+            }
+            let run = builder.add(&format!("{n}.md"), &format!("w{}", next(90.0)), "", &note).unwrap();
+            view.totals.docs += u64::from(run.count);
+            view.totals.text_terms += run.text_terms;
+            view.totals.head_terms += run.head_terms;
+            view.totals.sections += run.sections;
+        }
+        let reader = file::read_new(&builder.finish().unwrap()).unwrap();
+        let texts = Arc::new(Texts::open(&reader, 8).unwrap());
+        let mut alive = BitSet::with_max_value_and_full(reader.max_doc());
+        (0..reader.max_doc()).step_by(7).for_each(|doc| alive.remove(doc));
+        let alive = (*count % 2 == 1).then_some(alive);
+        view.segs.push(Arc::new(Seg {
+            id: 0,
+            reader,
+            texts,
+            kept: Arc::default(),
+            alive,
+            memory: Vec::new(),
+        }));
+    }
+    view
+}
+
+#[test]
+fn the_best_are_those_of_scoring_everything() {
+    let fields = Fields::new();
+    let view = view(&[700, 33, 90]);
+    let all: Vec<DocRef> = view
+        .segs
+        .iter()
+        .enumerate()
+        .flat_map(|(seg, of)| (0..of.reader.max_doc()).map(move |doc| DocRef { seg, doc }))
+        .filter(|at| view.segs[at.seg].is_alive(at.doc))
+        .collect();
+    let odd: Vec<BitSet> = view
+        .segs
+        .iter()
+        .map(|seg| {
+            let mut odd = BitSet::with_max_value(seg.reader.max_doc());
+            (1..seg.reader.max_doc()).step_by(2).filter(|doc| seg.is_alive(*doc)).for_each(|doc| {
+                odd.insert(doc);
+            });
+            odd
+        })
+        .collect();
+    for words in [
+        &["w1"][..],
+        &["w1", "w2", "w3"],
+        &["w400", "w1"],
+        &["w5", "w60", "w700"],
+        &["w899", "w1", "w2", "w7", "w30"],
+        &["absent"],
+        &["w2", "absent"],
+    ] {
+        let mut clauses = Vec::new();
+        for (n, word) in words.iter().enumerate() {
+            for (field, boost) in [(fields.text, 1.0), (fields.head, 0.4)] {
+                let weight = boost * (1.0 + n as f64 * 1.7);
+                // As if there were many: on one core, and on all.
+                let docs = if words.len() > 1 && n > 0 { 1 << 40 } else { 1 };
+                clauses.push(Clause { term: Fields::term(field, word, false), weight, docs });
+            }
+        }
+        for (docs, allowed) in [
+            (all.clone(), None),
+            (all.iter().copied().filter(|at| at.doc % 2 == 1).collect(), Some(&odd[..])),
+        ] {
+            let mut expected = bm25::rescore(&view, &fields, &clauses, docs).unwrap();
+            expected.retain(|scored| scored.score > 0.0);
+            expected.sort_by(Scored::rank);
+            for most in [1, 10, 300] {
+                let found = top(&view, &fields, &clauses, allowed, most).unwrap();
+                assert_eq!(found, expected[..most.min(expected.len())], "{words:?} {most}");
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What `file` promises, case by case.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use tantivy::postings::Postings as _;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, TERMINATED};
+
+use super::*;
+
+type Found = BTreeMap<Vec<u8>, Vec<(u32, u32)>>;
+
+fn block(kind: Kind, section: u8, words: &str) -> Block {
+    let mut block = Block::new(kind, 0, 0, words.to_owned());
+    block.section = (section > 0).then(|| format!("Running heads {section}").into());
+    block.line = 7;
+    block
+}
+
+fn held(reader: &SegmentReader, field: Field) -> Found {
+    let inverted = reader.inverted_index(field).unwrap();
+    let mut found = Found::new();
+    let mut terms = inverted.terms().stream().unwrap();
+    while terms.advance() {
+        let mut postings =
+            inverted.read_postings_from_terminfo(terms.value(), IndexRecordOption::WithFreqs).unwrap();
+        let docs = found.entry(terms.key().to_vec()).or_default();
+        while postings.doc() != TERMINATED {
+            docs.push((postings.doc(), postings.term_freq()));
+            postings.advance();
+        }
+    }
+    found
+}
+
+fn stand(found: &mut Found, term: &str, doc: u32, times: u32) {
+    let docs = found.entry(term.as_bytes().to_vec()).or_default();
+    match docs.last_mut() {
+        Some((last, known)) if *last == doc => *known += times,
+        _ => docs.push((doc, times)),
+    }
+}
+
+#[test]
+fn a_segment_of_empty_texts_can_be_read() {
+    let mut builder = SegmentBuilder::new(&Target::Memory).unwrap();
+    let blocks = vec![block(Kind::Item, 0, ""); 3];
+    builder.add("a.md", "", "", &Note { blocks, ..Note::default() }).unwrap();
+    let reader = read_new(&builder.finish().unwrap()).unwrap();
+    let stored = Texts::open(&reader, 8).unwrap();
+    for doc in 0..3 {
+        assert_eq!(stored.text(doc).unwrap(), (String::new(), String::new()));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_segment_holds_exactly_what_the_analyzer_says(
+        notes in proptest::collection::vec(
+            proptest::collection::vec((0..14usize, 0..3u8, "([Rr]unning|notes|camelCase|don't|café|复杂度|a/b|#x| |\\.){0,9}"), 0..40),
+            1..4,
+        )
+    ) {
+        let fields = Fields::new();
+        let mut builder = SegmentBuilder::new(&Target::Memory).unwrap();
+        let (mut text, mut head) = (Found::new(), Found::new());
+        let (mut texts, mut doc) = (Vec::new(), 0);
+        let mut analyzer = Analyzer::new();
+        for blocks in &notes {
+            let blocks = blocks.iter().map(|(kind, section, words)| block(Kind::ALL[*kind], *section, words));
+            let note = Note { blocks: blocks.collect(), ..Note::default() };
+            let run = builder.add("a.md", "The title runs", "", &note).unwrap();
+            prop_assert_eq!((run.start, run.count as usize), (doc, note.blocks.len()));
+            let (mut text_terms, mut head_terms) = (0, 0);
+            for section in sections_of(&note.blocks) {
+                for block in section {
+                    schema::terms(&mut analyzer, &block.text, false, &mut |term| {
+                        stand(&mut text, term, doc, 1);
+                        text_terms += 1;
+                    });
+                    texts.push(block.text.clone());
+                    doc += 1;
+                }
+                let above = block_head("The title runs", section[0].section.as_deref());
+                schema::terms(&mut analyzer, &above, true, &mut |term| {
+                    stand(&mut head, term, doc - 1, section.len() as u32);
+                    head_terms += 1;
+                });
+            }
+            prop_assert_eq!((run.text_terms, run.head_terms), (text_terms, head_terms));
+        }
+        let reader = read_new(&builder.finish().unwrap()).unwrap();
+        prop_assert_eq!(reader.max_doc(), doc);
+        prop_assert_eq!(held(&reader, fields.text), text);
+        prop_assert_eq!(held(&reader, fields.head), head);
+        let stored = Texts::open(&reader, 8).unwrap();
+        for (doc, text) in texts.iter().enumerate() {
+            prop_assert_eq!(&stored.text(doc as u32).unwrap().0, text);
+        }
+    }
+}
