@@ -1,7 +1,7 @@
 //! What a day may cost: the assistant's bound and each brain's own, and how much of them is used.
 //!
 //! What was spent stands in the turn journal, call by call. At 80 % of a bound a notice says so, once a day; at 100 % a
-//! person is asked whether to go on ([`super::spending`]), and a "yes" lifts that bound until midnight.
+//! person is asked whether to go on (`answer::spending`), and a "yes" lifts that bound until midnight.
 
 use std::collections::BTreeSet;
 

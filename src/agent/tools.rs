@@ -1,7 +1,7 @@
 //! What a brain may call: a box of tools, given by a front door.
 //!
 //! A call goes through three steps: the box says whether a person has to be asked first ([`Toolbox::leave`], pure),
-//! whoever can be asked is ([`super::approval`]), and then it runs. When its turn is over the box ends what it started.
+//! whoever can be asked is ([`crate::agent::approval`]), and then it runs. When its turn is over the box ends what it started.
 
 use std::sync::Arc;
 

@@ -66,7 +66,7 @@ pub struct Reply {
     pub text: String,
     /// The calls, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// The answer as the provider sent it, for [`super::Message::Assistant`].
+    /// The answer as the provider sent it, for [`crate::brain::Message::Assistant`].
     pub raw: Option<RawTurn>,
     /// What it used; zeros where the provider doesn't tell.
     pub usage: Usage,

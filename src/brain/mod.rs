@@ -1,26 +1,18 @@
 //! Brains: whoever can answer. A request goes in, events come out, at the end stands a reply or a classed error.
 //!
-//! [`request`] and [`event`] are plain values of no provider. [`wire`] turns them into three HTTP formats and
-//! back; what a provider sends is kept as raw JSON and echoed unchanged within a turn. [`harness`] is for programs
-//! with a loop of their own, which [`process`] runs. This room knows no settings, no vault and no journal: who calls gives it everything
-//! as values. A brain tries once; whether another try follows, and whose, is the pure rule of [`failover`], with
-//! what [`health`] remembers.
+//! This room knows no settings, no vault and no journal: who calls gives it everything as values. A brain tries once.
+//! - [`request`], [`event`]: plain values of no provider;
+//! - [`wire`]: them as three HTTP formats, and back; what a provider sends is kept as raw JSON and echoed unchanged
+//!   within a turn;
+//! - [`programs`]: brains that are programs with a loop of their own;
+//! - [`failing`]: whether another try follows, and whose: the rule, and what is remembered for it;
+//! - [`price`], [`scrub`]: what a call cost, and texts without keys.
 
-#[cfg(feature = "acp")]
-pub mod acp;
-pub mod classify;
-pub mod claude_code;
-pub mod codex;
-pub mod event;
-pub mod failover;
-pub mod harness;
-pub mod harness_text;
-pub mod health;
-pub mod jsonrpc;
-mod link;
+mod event;
+mod failing;
 pub mod price;
-pub mod process;
-pub mod request;
+mod programs;
+mod request;
 pub mod scrub;
 pub mod wire;
 
@@ -28,10 +20,13 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub use event::{BrainError, Class, Event, Reply, Stop, Usage};
-pub use harness::{Harness, Host, Task};
-pub use price::Price;
-pub use request::{Message, Part, RawTurn, Request, ToolCall, ToolResult, ToolSpec};
+pub use self::event::{BrainError, Class, Event, Reply, Stop, Usage};
+pub use self::failing::{failover, health};
+pub use self::price::Price;
+#[cfg(feature = "acp")]
+pub use self::programs::acp;
+pub use self::programs::{Harness, Host, Task, claude_code, codex, harness, process};
+pub use self::request::{Message, Part, RawTurn, Request, ToolCall, ToolResult, ToolSpec};
 
 /// Whoever answers: one endpoint with one model and one key. A brain with several keys is several of these.
 #[async_trait]

@@ -1,6 +1,6 @@
 //! What a call cost: tokens times the prices of the settings.
 
-use super::Usage;
+use super::event::Usage;
 pub use crate::config::Price;
 
 impl Price {

@@ -7,10 +7,10 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 
-use super::admission::Admission;
-use super::propose::{Known, Memory, Proposal, propose};
-use super::reading::Turn;
-use super::{AUTO, Found, Inbox, InboxError};
+use super::ask::{Inbox, InboxError};
+use super::judge::{Admission, Known, Memory, Proposal, propose};
+use super::read::reading::Turn;
+use crate::capture::{AUTO, Found};
 use crate::config::Settings;
 use crate::embed::Table;
 use crate::format::candidate::{Candidate, Mark};
@@ -65,7 +65,7 @@ impl Learner {
             |fact: &&Known| fact.section.as_deref().is_none_or(|own| crate::memory::is_section(own, section));
         let facts: Vec<&Known> = self.memory.facts.iter().filter(about).collect();
         let vectors: Vec<Vec<f32>> = facts.iter().map(|fact| fact.vector.clone()).collect();
-        let near = super::dedup::nearest(&vector, &vectors);
+        let near = crate::capture::judge::dedup::nearest(&vector, &vectors);
         near.into_iter().map(|(place, _)| facts[place].text.as_str()).collect()
     }
 

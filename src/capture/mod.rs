@@ -1,42 +1,38 @@
 //! What is learned in conversations: candidates, each with a quote, for a person to keep or to decline.
 //!
-//! Candidates come from what people said in a log, never from injected memory, tools or the assistant's own words: by
-//! [`rules`], or by a brain ([`brain`]), whose answer counts only as far as its quotes stand in the block ([`mod@quote`]).
-//! [`propose`] takes out duplicates ([`dedup`]), scores the rest ([`admission`]) and says what each would do to a known
-//! fact. All of that is pure. [`Inbox`] writes the questions into a note and what a person keeps into `MEMORY.md`; the
-//! note is the whole state of what was asked, so that a "no" lasts as long as the vault. [`reading`] says which turns of
-//! which logs are new.
+//! New turns of logs come in; questions in the note of the inbox go out, and what a person keeps goes into `MEMORY.md`.
+//! Candidates come from what people said, never from injected memory, tools or the assistant's own words. In the order in
+//! which it happens:
+//! - [`read`]: which turns are new, and their sentences and quotes;
+//! - [`find`]: candidates, by rules or by a brain;
+//! - [`judge`]: duplicates go, scores decide, and what each would do to a known fact is said;
+//! - [`ask`]: the note of the inbox, and what a person says to it;
+//! - [`learn`], [`student`]: all of these for one turn after the other, by rules or by a brain.
+//!
+//! Finding and judging are pure. The note is the whole state of what was asked, so that a "no" lasts as long as the vault.
+//! Nothing is asked without a quote that stands in its block.
 
-pub mod admission;
-pub mod brain;
-pub mod category;
-pub mod dedup;
-mod inbox;
+mod ask;
+mod find;
+#[cfg(feature = "index")]
+mod judge;
 #[cfg(feature = "index")]
 mod learn;
-#[cfg(all(test, feature = "index"))]
-mod measures;
-mod note;
-pub mod offers;
-pub mod phrase;
-#[cfg(feature = "index")]
-pub mod propose;
-pub mod quote;
-pub mod reading;
-pub mod rules;
-pub mod sentences;
+mod read;
 #[cfg(all(feature = "assistant", feature = "index"))]
 mod student;
-pub mod worth;
 
 use crate::format::candidate::Category;
 
 pub use crate::format::candidate::{AUTO, HUMAN};
-pub use inbox::{Inbox, InboxError, Kept, Listed, Settled};
+
+pub use self::ask::{Inbox, InboxError, Kept, Listed, Settled};
+pub use self::find::{offers, rules};
 #[cfg(feature = "index")]
-pub use learn::{Learner, lines};
+pub use self::learn::{Learner, lines};
+pub use self::read::{phrase, reading, sentences};
 #[cfg(all(feature = "assistant", feature = "index"))]
-pub use student::Student;
+pub use self::student::Student;
 
 /// Something that was found in a turn, before anything is known of what is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,5 +48,18 @@ pub struct Found {
     /// How useful it looks, 0 to 1.
     pub utility: f64,
     /// What a brain says that it does to a known fact; none where the words decide.
-    pub judged: Option<dedup::Judged>,
+    pub judged: Option<Judged>,
+}
+
+/// What a brain says of a candidate, naming a known fact by its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Judged {
+    /// It is a fact of its own.
+    Create,
+    /// It is known.
+    Skip,
+    /// It is put to the fact with these words.
+    Merge(String),
+    /// It takes the place of the fact with these words.
+    Supersede(String),
 }

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::brain::{self, Asked};
-use super::dedup::Judged;
-use super::reading::Turn;
-use super::{Found, Inbox, Learner, lines};
+use super::Judged;
+use super::ask::Inbox;
+use super::find::brain::{self, Asked};
+use super::learn::{Learner, lines};
+use super::read::reading::Turn;
 use crate::agent::Permits;
 use crate::agent::beside::{Beside, Purpose, Said};
 use crate::brain::wire::Watch;
 use crate::brain::{Message, Request};
+use crate::capture::Found;
 use crate::workspace::Workspace;
 
 const PURPOSE: Purpose = Purpose { name: "capture", title: "What learning from conversations took" };

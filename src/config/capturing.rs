@@ -1,6 +1,6 @@
 //! What the settings say of learning from conversations, whether or not they have a table for it.
 
-use super::Settings;
+use super::settings::Settings;
 use crate::format::candidate::Category;
 
 impl Settings {

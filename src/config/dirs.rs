@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 
-use super::{ConfigError, FILE_NAME};
+use super::error::ConfigError;
+use crate::config::FILE_NAME;
 
 /// Overrides the directory of one vault's state.
 pub const STATE_VARIABLE: &str = "VAULT_AGENT_STATE_DIR";

@@ -8,7 +8,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{FILE_NAME, Settings};
+use super::settings::Settings;
+use crate::config::FILE_NAME;
 
 /// The text of a settings file with one more pattern in `[assistant] allow`; as it is, where that is allowed already.
 ///
@@ -19,7 +20,8 @@ pub fn with_allowed(text: &str, pattern: &str) -> Result<String, String> {
     if before.assistant.allow.iter().any(|known| known == pattern) {
         return Ok(text.to_owned());
     }
-    super::allow::parse(pattern).map_err(|why| format!("that is no pattern for the settings: {why}"))?;
+    crate::config::tables::allow::parse(pattern)
+        .map_err(|why| format!("that is no pattern for the settings: {why}"))?;
     let after = insert(text, &toml::Value::from(pattern).to_string());
     let mut expected = before;
     expected.assistant.allow.push(pattern.to_owned());

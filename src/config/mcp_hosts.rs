@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::McpServer;
+use super::tables::mcp::McpServer;
 
 /// The servers of `purpose` that such a program can be told of.
 pub fn of<'a>(servers: &'a [McpServer], purpose: &'a str) -> impl Iterator<Item = &'a McpServer> {

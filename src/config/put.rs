@@ -9,7 +9,8 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::{FILE_NAME, Settings};
+use super::settings::Settings;
+use crate::config::FILE_NAME;
 
 /// Keys that say the same in two ways: one takes the other's place.
 const EITHER: [(&str, &str); 2] =

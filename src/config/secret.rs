@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
-use super::ConfigError;
+use super::error::ConfigError;
 
 /// Holds the Discord bot token.
 pub const DISCORD_TOKEN_VARIABLE: &str = "DISCORD_TOKEN";

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::compose;
 use super::journal::{Journal, JournalError, NewMessage, Recipient};
 use super::notifier::MessageKind;
+use super::words::compose;
 
 /// Queues the confirmation of a reminder that was created or changed: `what` (`added`, `changed`,
 /// `removed`) and the exact line as it stands in the note. It is on disk when this returns; the next
@@ -33,11 +33,11 @@ pub fn notice(journal: &Journal, text: &str, now: Timestamp) -> Result<(), Journ
 /// The journal can't be written.
 pub fn notice_once(journal: &Journal, name: &str, text: &str, now: Timestamp) -> Result<bool, JournalError> {
     let message = new(MessageKind::Notice, text.to_owned(), now);
-    journal.queue_once(name, &message, super::split::DEFAULT_LIMIT, now)
+    journal.queue_once(name, &message, crate::deliver::split::DEFAULT_LIMIT, now)
 }
 
 fn queue(journal: &Journal, kind: MessageKind, body: String, now: Timestamp) -> Result<(), JournalError> {
-    journal.claim(&[new(kind, body, now)], |_| super::split::DEFAULT_LIMIT).map(|_| ())
+    journal.claim(&[new(kind, body, now)], |_| crate::deliver::split::DEFAULT_LIMIT).map(|_| ())
 }
 
 fn new(kind: MessageKind, body: String, now: Timestamp) -> NewMessage {

@@ -4,53 +4,35 @@
 //! through a [`Notifier`] and then rewrites the notes. The order is the promise: a row on disk before
 //! the message, the message before the rewrite. Only this room sends notifications.
 //!
-//! - [`notifier`]: the trait, and the values that cross it;
-//! - [`Console`], [`Desktop`], `NtfyNotifier`, `Email`, `SignedWebhook`: the notifiers (Discord's is in `discord`);
-//! - [`telling`]: quiet hours and tags; pure;
-//! - [`compose`], [`split`]: the words, and cutting them to size; pure;
-//! - [`phrase`]: whether words that a brain found say the same as the plain ones; pure;
+//! - [`notifier`]: the trait, and the values that cross it; [`notifiers`]: one file a notifier; [`outlets`]: the
+//!   places that a message can go to, in the order in which they are tried;
+//! - [`words`]: what is said, and to whom; [`split`]: cutting it to size. Pure;
 //! - [`journal`]: what was sent, in SQLite;
-//! - [`mod@pass`]: one pass of the scheduler;
-//! - [`send_answer`], [`send_run`]: what the assistant answers and what routines say, over the same steps.
+//! - [`mod@pass`]: one pass of the scheduler; [`restored`](mod@restored): what a restore brings back after its time;
+//! - [`answer`]: what the assistant answers and what routines say, over the same steps; [`confirm`](mod@confirm):
+//!   messages that no note waits for.
 
-mod about;
 mod answer;
-pub mod compose;
 mod confirm;
-mod console;
-mod desktop;
-#[cfg(feature = "email")]
-mod email;
-#[cfg(feature = "push")]
-mod http;
 pub mod journal;
-pub mod link;
 pub mod notifier;
-#[cfg(feature = "push")]
-mod ntfy;
+mod notifiers;
 mod outlets;
 pub mod pass;
-pub mod phrase;
 mod restored;
 pub mod split;
-pub mod telling;
-#[cfg(feature = "push")]
-mod webhook;
+mod words;
 
-pub use about::Links;
-pub use answer::{Answers, Progress, send_answer, send_run};
-pub use confirm::{confirm, notice, notice_once};
-pub use console::{Console, takes_links};
-pub use desktop::Desktop;
+pub use self::answer::{Answers, Progress, send_answer, send_run};
+pub use self::confirm::{confirm, notice, notice_once};
+pub use self::journal::{Journal, JournalError};
+pub use self::notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
 #[cfg(feature = "email")]
-pub use email::Email;
-pub use journal::{Journal, JournalError};
-pub use notifier::{Fact, Lookup, MessageKind, Notifier, Outgoing, Scope, ScopeError, SendOutcome};
+pub use self::notifiers::Email;
+pub use self::notifiers::{Console, Desktop, takes_links};
 #[cfg(feature = "push")]
-pub use ntfy::NtfyNotifier;
-pub use outlets::Outlets;
-pub use pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, Upcoming, pass};
-pub use restored::{restored, restored_commitment};
-pub use telling::Telling;
-#[cfg(feature = "push")]
-pub use webhook::SignedWebhook;
+pub use self::notifiers::{NtfyNotifier, SignedWebhook};
+pub use self::outlets::Outlets;
+pub use self::pass::{Memory, Mode, PassContext, PassError, PassReport, PassSettings, Upcoming, pass};
+pub use self::restored::{restored, restored_commitment};
+pub use self::words::{Links, Telling, compose, link, phrase};

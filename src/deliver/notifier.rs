@@ -22,7 +22,7 @@ pub trait Notifier: Send + Sync {
 
     /// The longest text that one message takes, in UTF-16 units; longer ones come in chunks.
     fn limit(&self) -> usize {
-        super::split::DEFAULT_LIMIT
+        crate::deliver::split::DEFAULT_LIMIT
     }
 
     /// How long the place itself drops a second message with the same nonce; afterwards it is asked

@@ -73,7 +73,7 @@ impl Outlets {
 
     /// The longest text that one message to this recipient takes, in UTF-16 units.
     pub(super) fn limit(&self, to: &Recipient) -> usize {
-        self.of(to).map_or(super::split::DEFAULT_LIMIT, Notifier::limit)
+        self.of(to).map_or(crate::deliver::split::DEFAULT_LIMIT, Notifier::limit)
     }
 
     /// The place at `route` for a message with this scope: its own place, the notifier's configured

@@ -1,11 +1,21 @@
 //! Text to vectors.
 //!
-//! The built-in model ([`table`]) needs nothing: no file, no network, microseconds a text; another static one, from a
-//! folder, can stand in its place ([`fixed`]). Others stand
-//! behind one trait, [`Provider`], chosen by `[embed] provider`: a sentence model in a directory
-//! ([`local`]), Google, an OpenAI-compatible endpoint, Ollama ([`http`]). Whatever goes wrong with one of
-//! those is an [`EmbedError`]; search and recall go on with what there is. This room knows no note, no
-//! index and no ranking; vectors are kept by [`crate::search::store::corpus::vectors`].
+//! A text comes in; a vector of the model that the settings name goes out, or an [`EmbedError`], and search and recall go on
+//! with what there is. This room knows no note, no index and no ranking; vectors are kept by
+//! [`crate::search::store::corpus::vectors`].
+//! - [`provider`]: from the settings (`[embed] provider`) to a model behind the trait [`Provider`];
+//! - [`models`]: one file a model; the built-in one ([`Table`]) needs nothing: no file, no network, microseconds a text;
+//! - [`tokens`]: from a text to the numbers of its tokens;
+//! - [`retry`]: when an endpoint is asked again;
+//! - [`tensors`], [`wide`], [`fast`]: tensors from files, loops over many numbers, a quick hash.
+
+pub mod fast;
+mod models;
+mod provider;
+pub mod retry;
+mod tensors;
+mod tokens;
+pub mod wide;
 
 use std::time::Duration;
 
@@ -13,26 +23,11 @@ use async_trait::async_trait;
 
 use crate::config::Settings;
 
-pub mod bert;
-pub mod fast;
-pub mod fixed;
-pub mod folder;
 #[cfg(feature = "http")]
-pub mod http;
-pub mod local;
-pub mod provider;
-pub mod retry;
-pub mod table;
-pub mod tensors;
-pub mod tokenizer;
-mod unicode;
-pub mod unigram;
-pub mod wide;
-pub mod wordpiece;
-
-pub use fixed::Fixed;
-pub use provider::{Builtin, open};
-pub use table::{Embedder, Table};
+pub use self::models::http;
+pub use self::models::{Embedder, Fixed, Table, bert, folder, local, table};
+pub use self::provider::{Builtin, open};
+pub use self::tokens::wordpiece;
 
 /// What a text is to the model; some endpoints embed questions and passages differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::table::{self, Table};
-use super::{EmbedError, Provider, Purpose};
+use super::models::table::{self, Table};
 use crate::config::Settings;
+use crate::embed::{EmbedError, Provider, Purpose};
 
 /// The built-in table as a [`Provider`].
 #[derive(Debug, Clone, Copy)]
@@ -50,13 +50,15 @@ impl Provider for Builtin {
 pub fn open(settings: &Settings, root: &Path) -> Result<Option<Arc<dyn Provider>>, EmbedError> {
     let embed = &settings.embed;
     if let Some(dir) = embed.provider.strip_prefix("local:") {
-        return Ok(Some(Arc::new(super::local::Local::open(&root.join(dir))?)));
+        return Ok(Some(Arc::new(crate::embed::models::local::Local::open(&root.join(dir))?)));
     }
     match embed.provider.as_str() {
         "none" => Ok(None),
         "builtin" => Ok(Some(Arc::new(Builtin::new()))),
         #[cfg(feature = "http")]
-        "google" | "openai" | "ollama" => Ok(Some(Arc::new(super::http::Http::open(embed, root)?))),
+        "google" | "openai" | "ollama" => {
+            Ok(Some(Arc::new(crate::embed::models::http::Http::open(embed, root)?)))
+        }
         #[cfg(not(feature = "http"))]
         "google" | "openai" | "ollama" => Err(EmbedError::Settings(format!(
             "`embed.provider` is `{}`, but this build has no network providers (feature `http`)",

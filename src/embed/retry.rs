@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::{EmbedError, Provider, Purpose};
+use crate::embed::{EmbedError, Provider, Purpose};
 
 /// How often and how long apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

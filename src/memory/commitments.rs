@@ -5,8 +5,9 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
 use super::expected::{Newer, check};
-use super::{Origin, WordsError, words};
+use super::text::words::{self, WordsError};
 use crate::format::commitment::{self, Commitment, CommitmentBlock, CommitmentsFile, Precision, Status};
+use crate::memory::Origin;
 use crate::reminders::rfc3339;
 use crate::schedule::Zone;
 use crate::vault::{EditError, Editor, NotePath, Operation, Plan, Vault, VaultError};

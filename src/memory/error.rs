@@ -2,7 +2,11 @@
 
 use jiff::civil::Date;
 
-use super::{CommitmentError, Newer, PinError, ScopeError, WordsError};
+use super::commitments::CommitmentError;
+use super::expected::Newer;
+use super::pins::PinError;
+use super::scope::ScopeError;
+use super::text::words::WordsError;
 use crate::vault::{EditError, NotePath, PathError, VaultError};
 
 /// A memory that an error shows.

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-use super::{MemoryError, MemoryNotes, hash_of};
+use super::error::MemoryError;
+use super::expected::hash_of;
 use crate::format::lines::{self, Lines};
+use crate::memory::MemoryNotes;
 use crate::vault::{NotePath, VaultError};
 
 /// The most bytes of one answer; longer notes are read in ranges.

@@ -3,12 +3,12 @@
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
 
-use super::item::{self, Item};
-use super::scope::belongs;
-use super::{MemoryError, MemoryNotes, Scope};
-use crate::format::daily;
-use crate::format::memory;
+use super::error::MemoryError;
+use super::scope::{Scope, belongs};
+use super::text::item::{self, Item};
 use crate::format::reminder::{DateText, TimeText};
+use crate::format::{daily, memory};
+use crate::memory::MemoryNotes;
 use crate::vault::{NotePath, VaultError, WalkOptions};
 
 /// A memory in a list.
@@ -118,7 +118,7 @@ impl MemoryNotes<'_> {
     /// # Errors
     /// The folder can't be listed.
     pub fn days(&self) -> Result<Vec<(Date, NotePath)>, MemoryError> {
-        let folder = super::note(&self.settings.paths.daily);
+        let folder = crate::memory::note(&self.settings.paths.daily);
         let options = WalkOptions { under: Some(folder.clone()), ..WalkOptions::default() };
         let walk = match self.vault.walk(&options) {
             Err(VaultError::NotFound(_)) => return Ok(Vec::new()),

@@ -1,31 +1,32 @@
 //! The memory notes: what is kept for good, what is pinned, and what the agent writes into them.
 //!
-//! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. Each
-//! operation is one edit of one note through [`Editor`], found by content, and one snapshot that says who asked
-//! ([`Origin`]). Each then reads the note from disk again and answers with what stands there: "saved" is a fact, and
-//! where a person was faster the answer is an error that says so. Text from outside stays text: it can't become a
-//! heading, a reminder or a follow-up.
+//! [`MemoryNotes`] is the one implementation behind the command line, the MCP server, Discord and the hooks. Words come in;
+//! what stands in the note afterwards goes out. Each operation is one edit of one note through [`Editor`], found by content,
+//! and one snapshot that says who asked ([`Origin`]). Each then reads the note from disk again: "saved" is a fact, and where
+//! a person was faster the answer is an error that says so.
+//! - [`text`]: what may stand in a memory, and when two say the same. Pure;
+//! - [`scope`], [`project`]: whose a memory is, and which project a folder belongs to;
+//! - [`change`]: saving, changing, forgetting, promoting, keeping what was learned;
+//! - [`list`], [`excerpt`]: what stands on each shelf, and reading a note; [`expected`]: the hash that a reader is given and a
+//!   writer gives back;
+//! - [`pins`], [`commitments`], [`working`]: pinned memories, follow-ups, working memory, each a note of its own;
+//! - [`error`]: what can go wrong, with stable names for programs.
 //!
 //! Two meanings of "scope" meet here. [`Shelf`] is *which note* (long, daily, commitment); [`Scope`] is *whose* it is
 //! (a project's, a person's), a tag at the bullet's end.
+//!
+//! Never here: what is told at its time, and text from outside that becomes a heading, a reminder or a follow-up.
 
+mod change;
 pub mod commitments;
-pub mod differ;
-mod edit;
 mod error;
 mod excerpt;
 mod expected;
-mod forget;
-mod harmless;
-mod item;
-pub mod keep;
 mod list;
 pub mod pins;
 mod project;
-mod promote;
-mod save;
 mod scope;
-pub mod words;
+mod text;
 pub mod working;
 
 use std::{fmt, str::FromStr};
@@ -39,22 +40,23 @@ use crate::schedule::Zone;
 use crate::vault::{Editor, NotePath, Vault, VaultError};
 
 pub use crate::vault::Origin;
-pub use commitments::{CommitmentError, Draft, Ledger};
-pub use edit::{Edited, Forgotten, Meant};
-pub use error::{MemoryError, Near};
-pub use excerpt::{Excerpt, MOST_EXCERPT};
-pub use expected::{Newer, hash_of};
-#[cfg(feature = "assistant")]
-pub(crate) use harmless::harmless;
-pub use list::{Listed, ListedDay, ListedSection};
-pub use pins::PinError;
-pub use promote::Promoted;
-pub use save::{DEFAULT_SECTION, NewMemory, Saved, is_section};
-pub use scope::{
+
+pub use self::change::{
+    DEFAULT_SECTION, Edited, Forgotten, Meant, NewMemory, Promoted, Saved, is_section, keep,
+};
+pub use self::commitments::{CommitmentError, Draft, Ledger};
+pub use self::error::{MemoryError, Near};
+pub use self::excerpt::{Excerpt, MOST_EXCERPT};
+pub use self::expected::{Newer, hash_of};
+pub use self::list::{Listed, ListedDay, ListedSection};
+pub use self::pins::PinError;
+pub use self::scope::{
     PROJECT_VARIABLE, SCOPE_VARIABLE, Scope, ScopeError, accessible, derive, derived_before, is_visible,
 };
-pub use words::{Fields, Temporal, Tier, WordsError, normal};
-pub use working::{read_working, session_context};
+#[cfg(feature = "assistant")]
+pub(crate) use self::text::harmless;
+pub use self::text::{Fields, Temporal, Tier, WordsError, differ, normal, words};
+pub use self::working::{read_working, session_context};
 
 /// The trailer of a write that took a memory out of a note: the line that was named.
 pub const TOOK_LINE: &str = "Took-Line";

@@ -6,9 +6,10 @@
 
 use std::borrow::Cow;
 
-use super::harmless::harmless;
-use super::{Origin, WordsError, words};
+use super::text::harmless;
+use super::text::words::{self, WordsError};
 use crate::format::pinned::{self, Target};
+use crate::memory::Origin;
 use crate::vault::{EditError, Editor, NotePath, Operation, Plan, VaultError};
 
 /// Pinning or unpinning failed.

@@ -7,9 +7,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{MemoryError, Origin, words};
+use super::error::MemoryError;
+use super::text::words;
 use crate::config::{Paths, Settings};
 use crate::format::{invisible, lines, working};
+use crate::memory::Origin;
 use crate::vault::{Editor, NotePath, Plan, Vault};
 
 pub use crate::format::working::Working;

@@ -7,7 +7,8 @@ use jiff::civil::DateTime;
 use jiff::{Timestamp, civil};
 use serde::Serialize;
 
-use super::change::{self, Changed, Meant};
+use super::change;
+use super::meant::{Changed, Meant};
 use super::{Scanner, TaskError, TaskSettings, plugins, task_id, words_of};
 use crate::format::task::{Format, Rules};
 use crate::reminders::rfc3339;

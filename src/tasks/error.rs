@@ -1,6 +1,6 @@
 //! What can go wrong with a task, in words for people.
 
-use super::change::Meant;
+use super::meant::Meant;
 use crate::format::task::repeat::RepeatError;
 use crate::vault::{EditError, VaultError};
 

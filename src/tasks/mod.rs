@@ -3,7 +3,7 @@
 //! - [`Scanner`] keeps what each note says with the note's stat, and reads again only the notes whose stat is another. What
 //!   it keeps is worth nothing: without it, all notes are read.
 //! - [`plugins`] reads what the plugins' own settings change.
-//! - [`change`] is what Done and Snooze make of a note, as its plugin would: pure.
+//! - [`Meant`] says which task; [`change`] is what Done and Snooze make of a note, as its plugin would: pure.
 //! - [`offer`] counts what forms that aren't on hold.
 //! - [`TaskBook`] lists tasks, and does those changes through the editing engine, one edit each.
 //!
@@ -13,6 +13,7 @@ mod all;
 mod book;
 pub mod change;
 mod error;
+mod meant;
 mod note;
 mod offer;
 mod plugins;
@@ -29,6 +30,7 @@ use crate::vault::NotePath;
 pub use all::{Standing, all};
 pub use book::{ListedTask, TaskBook, WrittenTask, is_task_id};
 pub use error::TaskError;
+pub use meant::{Changed, Meant};
 pub use offer::{Offer, offer};
 pub use plugins::rules;
 pub use scanner::{Found, Scanner, notes};

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use jiff::civil::{Date, DateTime};
 
 use super::TaskError;
-use super::change::{Changed, Meant};
+use super::meant::{Changed, Meant};
 use crate::format::lines;
 use crate::format::task::note::edit::{self, Change};
 use crate::format::task::note::{self, Says};

@@ -1,32 +1,32 @@
 //! A turn: one message's way to its one answer.
 //!
-//! A message that is to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which
-//! alone sends. Between the two everything is decided by pure functions: [`mod@route`] says who is asked,
-//! [`history`], [`told`] and [`mod@assemble`] make the request from the log, its summaries and the notes, [`remake`] makes it again later.
-//! [`facts`] is the line that ends each `[!agent]` block of a log: who answered, and what it took;
-//! [`usage`] adds these lines up; [`session`] says whether a harness's session may be gone on with. Nothing here talks to a model or to Discord: the `agent` room runs a turn, step by
-//! step, at a [`place`].
+//! A message that is to be answered enters as a row of the [`journal`]; a fixed text leaves for `deliver`, which alone
+//! sends. Between the two everything is decided by pure functions:
+//! - [`journal`], [`state`]: the steps of a turn on disk, and which may follow which;
+//! - [`mod@route`], [`category`]: who is asked, and what kind of question it is;
+//! - [`request`]: what is asked, made from the log, its summaries and the notes, and made again later;
+//! - [`place`]: where a conversation is, and who answers there; [`session`]: whether a harness's session may be gone on with;
+//! - [`skills`], [`mod@noted`]: which skills a request tells of, and what a turn noted beside its question;
+//! - [`facts`]: the line that ends each `[!agent]` block of a log; [`usage`]: these lines added up.
+//!
+//! Never here: a word to a model or to Discord. The `agent` room runs a turn, step by step, at a [`place`].
 
-pub mod assemble;
 pub mod category;
 pub mod facts;
-pub mod files;
-pub mod history;
 pub mod journal;
 mod noted;
-pub mod place;
-pub mod remake;
+mod place;
+mod request;
 pub mod route;
 pub mod session;
 pub mod skills;
-pub mod state;
-pub mod terms;
-pub mod told;
+mod state;
 pub mod usage;
 
-pub use facts::Facts;
-pub use journal::{NewTurn, Turn, TurnJournal, TurnJournalError};
-pub use noted::noted;
-pub use place::{Answer, ApprovalRequest, Halt, Note, Nowhere, Place, Responder};
-pub use route::{Question, Routed, UnknownBrain, route};
-pub use state::State;
+pub use self::facts::Facts;
+pub use self::journal::{NewTurn, Turn, TurnJournal, TurnJournalError};
+pub use self::noted::noted;
+pub use self::place::{Answer, ApprovalRequest, Halt, Note, Nowhere, Place, Responder};
+pub use self::request::{assemble, files, history, remake, terms, told};
+pub use self::route::{Question, Routed, UnknownBrain, route};
+pub use self::state::State;

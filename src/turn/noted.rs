@@ -1,8 +1,8 @@
 //! What a turn noted beside its question, as the journal has it: for a log that a crash left without.
 
-use super::history;
 use super::journal::{TurnJournal, TurnJournalError};
 use super::place::Note;
+use super::request::history;
 
 /// What memory gave, then each tool that ended, in their order.
 ///

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::Facts;
+use super::facts::Facts;
 
 /// Something that belongs into the log beside the question.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,8 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::Facts;
-use super::facts::split;
+use super::facts::{Facts, split};
 use crate::format::log::{self, EventKind};
 
 /// One answer of a log.

@@ -86,7 +86,9 @@ fn every_setting_is_explained_in_the_template() {
     let run = vault.run(&["status"]);
     assert_ne!(run.code, 2, "{}", run.stderr);
     // And each setting that the code knows must stand there.
-    let code = file("src/config/settings.rs") + &file("src/config/assistant.rs") + &file("src/config/mcp.rs");
+    let code = file("src/config/settings.rs")
+        + &file("src/config/tables/assistant.rs")
+        + &file("src/config/tables/mcp.rs");
     let others = ["notify", "paths", "reminders", "rerank", "capture", "summary", "hooks"];
     let code = others.iter().fold(code, |code, name| code + &file(&format!("src/config/{name}.rs")));
     let fields = code.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));

@@ -3,7 +3,7 @@
 use jiff::civil::DateTime;
 use proptest::prelude::*;
 use vault_agent::format::task::{self, Format, Rules};
-use vault_agent::tasks::change::{self, Changed, Meant};
+use vault_agent::tasks::{Changed, Meant, change};
 use vault_agent::tasks::{TaskError, task_id};
 
 const PATH: &str = "Home.md";

@@ -19,15 +19,11 @@ const NOT_YET: &str = "the types that two steps share are not yet a file of thei
 
 /// Circles within a folder, each with its reason. The list may only get shorter.
 const KNOWN_CIRCLES: &[(&str, &str, &str)] = &[
-    ("deliver/journal", "answers message", "an answer is a message whose key says what it replies to"),
-    ("deliver/pass", "notes plan report tasks", "one pass: what is read, what is due and what is said of it"),
-    ("embed", "fixed folder table", "one table of vectors, shipped or in a folder"),
     (
         "setup",
         "brains dialogue email ntfy plan signed",
         "the dialogue holds its steps, and a step changes the dialogue",
     ),
-    ("tasks", "change error note", "an error names the change that failed"),
     ("search", "answer index query rank read recall retrieve store", NOT_YET),
     ("search", "follow give", NOT_YET),
     ("search/follow", "live update", NOT_YET),

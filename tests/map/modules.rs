@@ -1,6 +1,6 @@
 //! The modules of `src/`, and which of them uses which: read from the text, so that it takes no build of them.
 //!
-//! Comments, strings and `#[cfg(test)]` items are left out. A path through a `pub use` counts for the file that defines
+//! Comments, strings, `#[cfg(test)]` items and files of tests (`tests.rs`) are left out. A path through a `pub use` counts for the file that defines
 //! the name, so a folder's face makes no circle. What a `mod.rs` re-exports from below itself is structure, and no use.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +51,8 @@ impl Modules {
             })
             .collect();
         let mut uses = BTreeSet::new();
-        for (module, source) in &sources {
+        let is_test = |module: &Module| module.last().is_some_and(|name| name == "tests");
+        for (module, source) in sources.iter().filter(|(module, _)| !is_test(module)) {
             for path in &source.paths {
                 let used = resolve(path, &sources, 0);
                 if used != **module {

@@ -11,38 +11,26 @@ const FILES_IN_A_FOLDER: usize = 15;
 /// A longer file says in its head why.
 const LINES_OF_A_FILE: usize = 400;
 
-/// Folders that are larger, with the most files they may have. The numbers may only fall.
-const LARGER_FOLDERS: &[(&str, usize)] = &[
-    ("src/agent", 22),
-    ("src/brain", 17),
-    ("src/capture", 17),
-    ("src/config", 21),
-    ("src/deliver", 17),
-    ("src/memory", 18),
-];
+/// Folders that are larger, with the most files they may have: none, and it stays so.
+const LARGER_FOLDERS: &[(&str, usize)] = &[];
 
 /// Files that are longer, with the most lines they may have, in fifties. The numbers may only fall.
 const LONGER_FILES: &[(&str, usize)] = &[
-    ("src/agent/engine.rs", 600),
-    ("src/brain/acp.rs", 500),
-    ("src/brain/process.rs", 550),
+    ("src/agent/answer/engine.rs", 600),
+    ("src/brain/programs/acp.rs", 500),
+    ("src/brain/programs/process.rs", 550),
     ("src/cli/assistant/ask.rs", 500),
     ("src/cli/assistant/turns.rs", 450),
     ("src/cli/memories/memory.rs", 550),
     ("src/cli/snapshots/restore.rs", 450),
-    ("src/config/assistant.rs", 500),
     ("src/config/settings.rs", 600),
-    ("src/deliver/journal/message.rs", 450),
-    ("src/deliver/journal/mod.rs", 500),
-    ("src/deliver/journal/runs.rs", 500),
-    ("src/deliver/pass/plan.rs", 500),
+    ("src/config/tables/assistant.rs", 500),
     ("src/discord/answer/turns.rs", 450),
     ("src/discord/api/gateway.rs", 450),
     ("src/discord/commands/handle.rs", 500),
     ("src/discord/ingress/lanes.rs", 550),
     ("src/discord/log/logbook.rs", 550),
     ("src/format/reminder/mod.rs", 450),
-    ("src/memory/scope.rs", 450),
     ("src/routines/run.rs", 450),
     ("src/search/analyze/text.rs", 500),
     ("src/search/follow/live.rs", 450),

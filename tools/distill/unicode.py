@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print src/embed/unicode.rs: the Unicode classes that the BERT tokenizer asks for, as sorted ranges."""
+"""Print src/embed/tokens/unicode.rs: the Unicode classes that the BERT tokenizer asks for, as sorted ranges."""
 import sys
 import unicodedata
 

@@ -6,10 +6,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::classify;
-use super::super::{BrainError, Class, Event, Message, Part, RawTurn, Reply, Request, Stop, ToolCall, Usage};
 use super::parts::{append, data_url, echo, said, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
+use crate::brain::event::{BrainError, Class, Event, Reply, Stop, Usage};
+use crate::brain::failing::classify;
+use crate::brain::request::{Message, Part, RawTurn, Request, ToolCall};
 
 const NAME: &str = "chat";
 
@@ -32,7 +33,7 @@ pub fn encode(request: &Request, base: &str, model: &str, endpoint: &str) -> Val
                 });
             }
             Message::ToolResults { results } => {
-                let result = |result: &super::super::ToolResult| json!({"role": "tool", "tool_call_id": result.call_id, "content": result.text});
+                let result = |result: &crate::brain::ToolResult| json!({"role": "tool", "tool_call_id": result.call_id, "content": result.text});
                 messages.extend(results.iter().map(result));
             }
         }
@@ -49,7 +50,7 @@ pub fn encode(request: &Request, base: &str, model: &str, endpoint: &str) -> Val
         body[name] = most.into();
     }
     if !request.tools.is_empty() {
-        let tool = |tool: &super::super::ToolSpec| json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema}});
+        let tool = |tool: &crate::brain::ToolSpec| json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema}});
         body["tools"] = request.tools.iter().map(tool).collect();
     } else if let Some(schema) = &request.schema {
         // With tools, llama.cpp refuses a grammar of its caller's; the words in the system text have to do.

@@ -14,10 +14,12 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::super::classify::{self, Headers};
-use super::super::scrub::scrub;
-use super::super::{Brain, BrainError, Class, Event, Reply, Request};
 use super::{Decoder, Wire, unreadable};
+use crate::brain::Brain;
+use crate::brain::event::{BrainError, Class, Event, Reply};
+use crate::brain::failing::classify::{self, Headers};
+use crate::brain::request::Request;
+use crate::brain::scrub::scrub;
 use crate::clock::Clock;
 
 /// No answer is longer, in bytes of its stream.

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::classify;
-use super::super::{BrainError, Event, Message, Part, RawTurn, Reply, Request, Stop, ToolCall, Usage};
 use super::parts::{append, echo, said, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
+use crate::brain::event::{BrainError, Event, Reply, Stop, Usage};
+use crate::brain::failing::classify;
+use crate::brain::request::{Message, Part, RawTurn, Request, ToolCall};
 
 const NAME: &str = "messages";
 /// This wire demands a number.
@@ -50,7 +51,7 @@ pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
         body["system"] = json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]);
     }
     if !request.tools.is_empty() {
-        let tool = |tool: &super::super::ToolSpec| json!({"name": tool.name, "description": tool.description, "input_schema": tool.schema});
+        let tool = |tool: &crate::brain::ToolSpec| json!({"name": tool.name, "description": tool.description, "input_schema": tool.schema});
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     body
@@ -85,7 +86,7 @@ fn answer(text: &str, calls: &[ToolCall], raw: Option<&RawTurn>, endpoint: &str)
     content
 }
 
-fn result(result: &super::super::ToolResult) -> Value {
+fn result(result: &crate::brain::ToolResult) -> Value {
     let mut block =
         json!({"type": "tool_result", "tool_use_id": id(&result.call_id), "content": result.text});
     if result.is_error {

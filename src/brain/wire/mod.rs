@@ -11,7 +11,8 @@ pub mod responses;
 
 use serde_json::Value;
 
-use super::{BrainError, Class, Event, Reply, Request};
+use super::event::{BrainError, Class, Event, Reply};
+use super::request::Request;
 pub use http::{Endpoint, Watch, WireBrain};
 
 /// Which format.
@@ -90,7 +91,7 @@ impl Wire {
     }
 }
 
-/// What [`super::RawTurn`] calls an endpoint.
+/// What [`crate::brain::RawTurn`] calls an endpoint.
 fn endpoint(base: &str, model: &str) -> String {
     format!("{} {model}", base.trim().trim_end_matches('/'))
 }

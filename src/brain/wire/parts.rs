@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::super::{Part, RawTurn, Stop, ToolCall};
+use crate::brain::event::Stop;
+use crate::brain::request::{Part, RawTurn, ToolCall};
 
 /// The items of `raw`, if this wire and this endpoint sent them.
 pub fn echo<'a>(raw: Option<&'a RawTurn>, wire: &str, endpoint: &str) -> Option<&'a [Value]> {

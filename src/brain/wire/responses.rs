@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::classify;
-use super::super::{BrainError, Event, Message, Part, RawTurn, Reply, Request, Stop, ToolCall, Usage};
 use super::parts::{data_url, echo, said, stop, system, tokens};
 use super::{Decoder, cut, unreadable};
+use crate::brain::event::{BrainError, Event, Reply, Stop, Usage};
+use crate::brain::failing::classify;
+use crate::brain::request::{Message, Part, RawTurn, Request, ToolCall};
 
 const NAME: &str = "responses";
 
@@ -35,7 +36,7 @@ pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
                 input.extend(tool_calls.iter().map(call));
             }
             Message::ToolResults { results } => {
-                let output = |result: &super::super::ToolResult| json!({"type": "function_call_output", "call_id": result.call_id, "output": result.text});
+                let output = |result: &crate::brain::ToolResult| json!({"type": "function_call_output", "call_id": result.call_id, "output": result.text});
                 input.extend(results.iter().map(output));
             }
         }
@@ -52,7 +53,7 @@ pub fn encode(request: &Request, model: &str, endpoint: &str) -> Value {
         body["instructions"] = text.into();
     }
     if !request.tools.is_empty() {
-        let tool = |tool: &super::super::ToolSpec| json!({"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": false});
+        let tool = |tool: &crate::brain::ToolSpec| json!({"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": false});
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     if let Some(most) = request.max_output_tokens {

@@ -7,6 +7,7 @@
 use rusqlite::OptionalExtension;
 
 use super::copies::Recipient;
+use super::keys::question_of;
 use super::message::{self, ChunkState, Message, NewMessage};
 use super::{Journal, JournalError};
 use crate::deliver::notifier::{MessageKind, Scope};
@@ -25,49 +26,6 @@ pub struct Posted {
     pub text: String,
     /// How many chunks the answer has.
     pub chunks: usize,
-}
-
-/// The key of the answer to a message; a reply shows in the chat what it answers.
-pub fn answer_key(question: u64, reply: bool) -> String {
-    if reply { format!("reply:{question}") } else { format!("answer:{question}") }
-}
-
-/// The message that a message with this key is a reply to.
-pub(super) fn replied_to(key: &str) -> Option<u64> {
-    match key.strip_prefix("reply:") {
-        Some(message) => message.parse().ok(),
-        None => asked_in(key)?.reply_to,
-    }
-}
-
-/// What a question's key says of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AskedIn {
-    /// The message that it is a reply to.
-    pub reply_to: Option<u64>,
-    /// The id of its line.
-    pub id: String,
-    /// The digest of its line.
-    pub digest: String,
-    /// Whether "Always" can be said.
-    pub always: bool,
-}
-
-/// The key of the question with this line.
-pub fn approval_key(reply_to: Option<u64>, id: &str, digest: &str, always: bool) -> String {
-    format!("approval:{}:{id}:{digest}:{}", reply_to.unwrap_or_default(), u8::from(always))
-}
-
-/// What a question's key says.
-pub fn asked_in(key: &str) -> Option<AskedIn> {
-    let parts: Vec<&str> = key.strip_prefix("approval:")?.split(':').collect();
-    let [reply_to, id, digest, always] = parts[..] else { return None };
-    let reply_to = reply_to.parse().ok().filter(|message| *message > 0);
-    Some(AskedIn { reply_to, id: id.to_owned(), digest: digest.to_owned(), always: always == "1" })
-}
-
-fn question_of(key: &str) -> Option<u64> {
-    key.strip_prefix("reply:").or_else(|| key.strip_prefix("answer:"))?.parse().ok()
 }
 
 impl Journal {

@@ -9,18 +9,26 @@
 //! - `sent`: sent, and never sent again whatever the file says;
 //! - `done`: sent, and the note says so too.
 //!
+//! - [`keys`]: under which name a delivery stands; [`message`], [`sending`]: messages with their chunks, and their way;
+//! - [`answers`], [`runs`], [`tasks`], [`phrases`]: what isn't sent for a line of the two notes, and words for what is;
+//! - [`copies`], [`pauses`], [`problems`], [`names`]: further notifiers, places that rest, what failed, ids that were given;
+//! - [`file`](mod@file): the schema, and what becomes of a file that is no database.
+//!
 //! Two processes may have it open: each step is one `BEGIN IMMEDIATE` transaction that checks the
 //! state it starts from, and [`Journal::lock`] lets one pass send at a time. Deleting the file loses
 //! nothing of the vault; what was in flight may then come twice.
 
 mod answers;
 mod copies;
+mod file;
+mod keys;
 mod message;
 mod names;
 mod pauses;
 mod phrases;
 mod problems;
 mod runs;
+mod sending;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -32,8 +40,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{Timestamp, civil};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-pub use answers::{Posted, answer_key, approval_key, asked_in};
+pub use answers::Posted;
 pub use copies::Recipient;
+pub(crate) use file::{is_busy, is_no_database};
+use file::{migrate, set_aside};
+pub(super) use keys::local_text;
+pub use keys::{LineHash, answer_key, approval_key, asked_in, key, subject};
 pub use message::{Chunk, ChunkState, Message, NewMessage};
 pub use problems::{OpenDelivery, Refusal};
 pub use runs::{Known, NewRun, Run, RunState, run_key};
@@ -115,57 +127,6 @@ impl State {
             "failed" => Self::Failed,
             _ => return None,
         })
-    }
-}
-
-/// The key of a delivery: id, local due time and, where two differing lines share the id, the hash
-/// of the line.
-pub fn key(subject: &str, local: civil::DateTime, disputed: Option<&LineHash>) -> String {
-    let base = format!("{subject}@{}", local_text(local));
-    match disputed {
-        Some(hash) => format!("{base}#{}", hash.short()),
-        None => base,
-    }
-}
-
-/// The subject and the local time of a key; the subject of a disputed one holds its hash, so that
-/// lines that share an id have histories of their own.
-fn parts(key: &str) -> (String, &str) {
-    let (id, rest) = key.rsplit_once('@').unwrap_or((key, ""));
-    match rest.split_once('#') {
-        Some((local, hash)) => (format!("{id}#{hash}"), local),
-        None => (id.to_owned(), rest),
-    }
-}
-
-/// The subject under which the deliveries of an id, or of one of the lines that share it, stand.
-pub fn subject(id: &str, disputed: Option<&LineHash>) -> String {
-    disputed.map_or_else(|| id.to_owned(), |hash| format!("{id}#{}", hash.short()))
-}
-
-/// The local due time as it stands in keys: `2026-12-01T09:30`, which sorts as time does.
-pub(super) fn local_text(local: civil::DateTime) -> String {
-    local.strftime("%Y-%m-%dT%H:%M").to_string()
-}
-
-/// The hash of a line's bytes (without its terminator).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LineHash([u8; 16]);
-
-impl LineHash {
-    /// Of these bytes.
-    pub fn of(line: &[u8]) -> Self {
-        let mut out = [0; 16];
-        out.copy_from_slice(&blake3::hash(line).as_bytes()[..16]);
-        Self(out)
-    }
-
-    fn short(&self) -> String {
-        data_encoding::BASE32_NOPAD.encode(&self.0[..10])
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.0
     }
 }
 
@@ -380,67 +341,6 @@ impl Journal {
         };
         run().map_err(|error| self.wrap(error))
     }
-}
-
-/// Brings the schema to [`VERSION`]; returns the version that the file has now.
-fn migrate(connection: &mut Connection) -> rusqlite::Result<i64> {
-    let version = |tx: &Connection| tx.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
-    let found = version(connection)?;
-    if found >= VERSION {
-        return Ok(found);
-    }
-    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have migrated while this one waited for the lock.
-    if version(&tx)? < 1 {
-        tx.execute_batch(include_str!("schema.sql"))?;
-    }
-    if version(&tx)? < 2 {
-        pauses::create(&tx)?;
-    }
-    if version(&tx)? < 3 {
-        runs::create(&tx)?;
-    }
-    if version(&tx)? < 4 {
-        phrases::create(&tx)?;
-    }
-    if version(&tx)? < 5 {
-        tasks::create(&tx)?;
-    }
-    if version(&tx)? < VERSION {
-        copies::create(&tx)?;
-        tx.pragma_update(None, "user_version", VERSION)?;
-    }
-    let found = version(&tx)?;
-    tx.commit()?;
-    Ok(found)
-}
-
-/// Whether another connection is at the file.
-pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
-    matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
-}
-
-/// Whether the file is no database that could be read: a full disk or a busy one is no reason to begin anew.
-pub(crate) fn is_no_database(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt)
-    )
-}
-
-/// Renames a file that is no database, with the log that belongs to it.
-fn set_aside(path: &Path, why: &rusqlite::Error) -> Result<(), JournalError> {
-    let free = (1..).map(|n| path.with_extension(format!("sqlite.broken-{n}"))).find(|path| !path.exists());
-    let to = free.unwrap_or_else(|| path.with_extension("sqlite.broken"));
-    tracing::warn!(from = %path.display(), to = %to.display(), %why, "the delivery journal is no database any more: put aside, a new one begun");
-    std::fs::rename(path, &to).map_err(|source| JournalError::File { path: path.to_owned(), source })?;
-    for suffix in ["-wal", "-shm"] {
-        let mut side = path.as_os_str().to_owned();
-        side.push(suffix);
-        let _ = std::fs::remove_file(side);
-    }
-    Ok(())
 }
 
 fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {

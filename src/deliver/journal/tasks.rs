@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use jiff::{Timestamp, civil};
 use rusqlite::{Transaction, params};
 
-use super::{Journal, JournalError, local_text, parts};
+use super::keys::{local_text, parts};
+use super::{Journal, JournalError};
 use crate::deliver::notifier::Fact;
 
 /// A task that was told, or may have been.

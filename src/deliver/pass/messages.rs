@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp, civil};
 
-use super::plan::Fire;
+use super::planned::Fire;
 use super::{PassContext, PassError, PassSettings};
 use crate::deliver::journal::{NewMessage, Recipient};
 use crate::deliver::notifier::{Fact, MessageKind, Scope};
-use crate::deliver::{compose, phrase};
+use crate::deliver::words::{compose, phrase};
 use crate::schedule;
 
 /// The name of the one notifier that a scope means something to.

@@ -12,14 +12,18 @@
 //! 4. lines without an id get one;
 //! 5. further notifiers get their copies, which were claimed in step 2.
 //!
+//! [`notes`] reads, [`plan`] compares (its reminders in [`reminders`], tasks of other plugins in [`tasks`], what a plan
+//! consists of in [`planned`]), [`messages`] makes texts of it, [`memory`] keeps what spares the next pass a look, and
+//! [`report`] says what was done.
+//!
 //! Rewriting waits until the note is still, except for `tick`; firing never waits for a rewrite.
 
 mod memory;
 mod messages;
 mod notes;
 mod plan;
-pub use plan::Upcoming;
-pub(crate) use plan::{commitment_fact, meaning};
+mod planned;
+mod reminders;
 mod report;
 mod send;
 mod settle;
@@ -34,7 +38,7 @@ use jiff::Timestamp;
 
 use super::journal::{Journal, JournalError};
 use super::outlets::Outlets;
-use super::telling::Telling;
+use super::words::Telling;
 use crate::clock::Clock;
 use crate::reminders::{PlacedFinding, ReminderError};
 use crate::schedule::{DigestRule, Zone};
@@ -42,6 +46,9 @@ use crate::tasks::TaskSettings;
 use crate::vault::{Editor, NotePath, Vault};
 
 pub use memory::Memory;
+pub(crate) use plan::commitment_fact;
+pub use planned::Upcoming;
+pub(crate) use reminders::meaning;
 pub use report::{Failed, Fired, PassReport};
 
 use notes::Notes;
@@ -181,7 +188,7 @@ async fn work(
     now: Timestamp,
     started: Instant,
     report: &mut PassReport,
-) -> Result<plan::Plan, PassError> {
+) -> Result<planned::Plan, PassError> {
     context.journal.dissolve_unsent()?;
     let mut sender = send::Sender::new(context, now, started + SEND_BUDGET);
     sender.resume(Which::Counting, report).await?;
@@ -222,7 +229,7 @@ pub async fn flush(context: &PassContext<'_>) -> Result<PassReport, PassError> {
     Ok(report)
 }
 
-async fn lock(journal: &Journal) -> Result<super::journal::PassLock, PassError> {
+async fn lock(journal: &Journal) -> Result<crate::deliver::journal::PassLock, PassError> {
     let started = Instant::now();
     loop {
         if let Some(lock) = journal.lock()? {
@@ -258,7 +265,7 @@ fn tell_findings(
 
 /// Notes that there is nothing more to do in `Reminders.md` as it is: the next pass need not read its
 /// lines until a date has come or the file is another.
-fn note_clean(context: &PassContext<'_>, notes: &Notes, plan: &plan::Plan) -> Result<(), PassError> {
+fn note_clean(context: &PassContext<'_>, notes: &Notes, plan: &planned::Plan) -> Result<(), PassError> {
     let Some(note) = notes.reminders.as_ref().filter(|note| note.was_read) else { return Ok(()) };
     let idle = plan.settles.is_empty() && plan.open.is_empty() && plan.changed.is_empty();
     if let Some(stat) =

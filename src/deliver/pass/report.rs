@@ -3,7 +3,7 @@
 use jiff::{Timestamp, civil, tz::TimeZone};
 use serde::Serialize;
 
-use super::plan::Upcoming;
+use super::planned::{Upcoming, late_seconds};
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::reminders::{PlacedFinding, rfc3339};
 
@@ -103,9 +103,4 @@ impl PassReport {
     pub fn has_problem(&self) -> bool {
         !self.failed.is_empty() || !self.problems.is_empty()
     }
-}
-
-/// Whole seconds from `due` to `now`, never negative.
-pub(super) fn late_seconds(due: Timestamp, now: Timestamp) -> i64 {
-    due.duration_until(now).as_secs().max(0)
 }

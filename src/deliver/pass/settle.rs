@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::notes::{Nameless, Notes};
-use super::plan::{Plan, Settle, Target, meaning};
+use super::planned::{Plan, Settle, Target};
+use super::reminders::meaning;
 use super::{Memory, Mode, PassContext, PassError, PassReport};
 use crate::deliver::journal::{LineHash, State};
 use crate::deliver::notifier::MessageKind;

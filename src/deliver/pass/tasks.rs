@@ -9,11 +9,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp, civil};
 
-use super::plan::{Fire, Plan, Readiness, readiness};
-use super::report::late_seconds;
+use super::planned::{Fire, Plan, Readiness, late_seconds, readiness};
 use super::{Memory, Mode, PassContext, PassError, PassReport};
+use crate::deliver::confirm::notice_once;
 use crate::deliver::journal::{self, LineHash};
-use crate::deliver::notice_once;
 use crate::deliver::notifier::{Fact, MessageKind};
 use crate::format::task::{Format, Telling};
 use crate::schedule::resolve;

@@ -4,7 +4,7 @@
 //! the one note.
 
 use super::{Call, one_line};
-use crate::embed::table::Embedder;
+use crate::embed::Embedder;
 use crate::mcp::outputs::NearMemory;
 use crate::memory::Listed;
 

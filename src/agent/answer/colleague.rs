@@ -1,0 +1,160 @@
+//! One brain asks another: a turn within a turn, one deep.
+//!
+//! The question is answered by an [`Engine`] of its own over a journal in memory: recall, the one brain that was named,
+//! the tools that it is given. Its calls count towards the asking turn and the day: before it begins both are looked at,
+//! and what it used is written beside the turn's own calls. A brain that can't answer is an error here, not an answer
+//! from memory: whoever asks has that already.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::engine::{Engine, EngineParts};
+use crate::agent::{NoApprovals, Permits, Toolbox, VaultMemory};
+use crate::brain::wire::Watch;
+use crate::config::MEMORY;
+use crate::turn::journal::NewTurn;
+use crate::turn::{Halt, Nowhere, Question, Responder, TurnJournal, route};
+use crate::workspace::Workspace;
+
+/// The longest that a brain may take which another asks, in minutes.
+pub const MINUTES: u32 = 5;
+/// How the name of a turn within another begins; a program that works for such a turn has no `ask_brain`.
+pub const ASKED: &str = "asked-";
+/// The fewest tokens that are left for a question to be worth it.
+const FEWEST_TOKENS: u64 = 1_000;
+
+/// What questions between brains share with the turns that they come from.
+#[derive(Debug)]
+pub struct Colleagues {
+    journal: OnceLock<Arc<TurnJournal>>,
+    permits: Arc<Permits>,
+}
+
+/// A question of one brain to another.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking<'a> {
+    /// The brain that is asked.
+    pub name: &'a str,
+    /// What it is asked.
+    pub question: &'a str,
+    /// The brain that asks, and its turn; none where a program outside asks.
+    pub by: Option<(&'a str, &'a str)>,
+}
+
+impl Default for Colleagues {
+    /// For a process of its own: the journal in the state directory is opened with the first question.
+    fn default() -> Self {
+        Self { journal: OnceLock::new(), permits: Arc::default() }
+    }
+}
+
+impl Colleagues {
+    /// Beside turns that run in this process.
+    pub fn beside(journal: Arc<TurnJournal>, permits: Arc<Permits>) -> Self {
+        Self { journal: OnceLock::from(journal), permits }
+    }
+
+    /// Asks. `tools` are what the brain that is asked may use.
+    ///
+    /// # Errors
+    /// A sentence on why there is no answer.
+    pub async fn ask(
+        &self,
+        workspace: &Workspace,
+        tools: Arc<dyn Toolbox>,
+        asking: Asking<'_>,
+        stop: &CancellationToken,
+    ) -> Result<String, String> {
+        let Asking { name, by, .. } = asking;
+        if name == MEMORY {
+            return Err("`memory` is no brain; search it with `memory_recall`".to_owned());
+        }
+        let nothing = Question::default();
+        route(&workspace.settings, &nothing, Some(name)).map_err(|error| error.to_string())?;
+        if by.is_some_and(|(brain, _)| brain == name) {
+            return Err(format!("you are `{name}` yourself; ask another brain"));
+        }
+        let (vault, dirs) = (workspace.vault.clone(), workspace.dirs.clone());
+        let opened = Workspace::open_in(vault, dirs, Arc::clone(&workspace.clock));
+        let mut own = opened.map_err(|error| error.to_string())?;
+        let journal = self.journal(&workspace.dirs.state)?;
+        let turn = by.and_then(|(_, turn)| turn_named(&journal, turn));
+        let assistant = &mut own.settings.assistant;
+        assistant.turn_minutes = assistant.turn_minutes.min(MINUTES);
+        if let Some(turn) = turn {
+            let used = journal.tokens(turn).map_err(|error| error.to_string())?;
+            assistant.turn_tokens = assistant.turn_tokens.saturating_sub(used);
+        }
+        if assistant.turn_tokens < FEWEST_TOKENS {
+            return Err("this turn's tokens are used up; answer with what you know".to_owned());
+        }
+        let now = workspace.clock.now();
+        let inner = Arc::new(inside(asking, now)?);
+        let own = Arc::new(own);
+        let engine = Engine::new(EngineParts {
+            workspace: Arc::clone(&own),
+            journal: Arc::clone(&inner),
+            tools,
+            approvals: Arc::new(NoApprovals),
+            memory: Arc::new(VaultMemory::new(own)),
+            permits: Arc::clone(&self.permits),
+            watch: Watch::default(),
+            files: Vec::new(),
+            schema: None,
+            why_apart: true,
+            counted: true,
+        });
+        let answered = engine.map_err(|error| error.to_string())?.answer(1, &Nowhere, stop).await;
+        let rows = inner.calls(1).map_err(|error| error.to_string())?;
+        for row in &rows {
+            let counted = journal.called_beside(turn.unwrap_or(0), "ask_brain", row, workspace.clock.now());
+            if let Err(error) = counted {
+                tracing::warn!("what a question between brains used is not counted: {error}");
+            }
+        }
+        match answered {
+            Ok(answer) if answer.facts.brain != MEMORY => Ok(answer.text),
+            Ok(_) => {
+                let why = inner.why_memory(1).ok().flatten();
+                Err(why.unwrap_or_else(|| format!("`{name}` did not answer")))
+            }
+            Err(Halt::Gone) => Err("the question is empty".to_owned()),
+            Err(halt) => Err(halt.to_string()),
+        }
+    }
+
+    fn journal(&self, state: &Path) -> Result<Arc<TurnJournal>, String> {
+        if let Some(journal) = self.journal.get() {
+            return Ok(Arc::clone(journal));
+        }
+        let opened = Arc::new(TurnJournal::open(state).map_err(|error| error.to_string())?);
+        Ok(Arc::clone(self.journal.get_or_init(|| opened)))
+    }
+}
+
+/// The journal of the turn within.
+fn inside(asking: Asking<'_>, now: Timestamp) -> Result<TurnJournal, String> {
+    let Asking { name, question, by } = asking;
+    let words = |error: crate::turn::TurnJournalError| error.to_string();
+    let inner = TurnJournal::in_memory().map_err(words)?;
+    let turn = NewTurn {
+        message: 1,
+        // No log holds it; the name says for whom it is asked, in the history of what its tools change.
+        block: format!("asked#^{ASKED}{}", by.map_or("outside", |(_, turn)| turn)),
+        text: question.to_owned(),
+        only: Some(name.to_owned()),
+        ..NewTurn::default()
+    };
+    inner.accept(&turn, now).map_err(words)?;
+    Ok(inner)
+}
+
+/// The message of the turn with this name.
+fn turn_named(journal: &TurnJournal, name: &str) -> Option<u64> {
+    let by_block = journal.by_block(name).ok().flatten().map(|turn| turn.asked.message);
+    let by_message = || journal.turn(name.parse().ok()?).ok().flatten().map(|turn| turn.asked.message);
+    by_block.or_else(by_message)
+}

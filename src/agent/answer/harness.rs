@@ -1,0 +1,352 @@
+//! A harness's turn: what it does becomes rows of the turn journal while it does it, so that whoever comes after it
+//! goes on from there.
+//!
+//! A harness has its own loop and calls its tools itself. [`Watching`] is told of each call before it happens, keeps
+//! it and its result as a round, asks a person where that is wanted, and ends the run once a bound is passed. What
+//! it never does is start a call again. The next brain, of whatever kind, is given these rounds like any others.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::engine::{Engine, Run, later, row, usable};
+use super::rounds::note_tool;
+use super::words;
+use crate::agent::approval::{Verdict, Wanted};
+use crate::agent::calling::Seat;
+use crate::agent::skills::Hidden;
+use crate::agent::tools::{Caller, Leave};
+use crate::brain::failover::Attempt;
+use crate::brain::{BrainError, Class, Host, Message, Request, Task, ToolCall, ToolResult, Usage};
+use crate::config::{McpServer, mcp_hosts};
+use crate::turn::journal::{Session, ToolEnd, TurnJournalError};
+use crate::turn::session::Known;
+use crate::turn::{Halt, history};
+
+/// Characters of a result that are kept for the next brain.
+const MOST_CHARS: usize = 30_000;
+
+impl Engine {
+    /// Asks a harness, which makes its rounds of tools itself.
+    pub(super) async fn run_harness(
+        &self,
+        run: &Run<'_>,
+        seat: &Seat,
+        attempt: &Attempt,
+        base: Request,
+    ) -> Result<Result<(String, String), BrainError>, Halt> {
+        let message = run.turn.asked.message;
+        let brain = &seat.prepared.settings;
+        let rounds = self.rounds(run, &brain.name).await?;
+        if let Some(end) = self.over_budget(message)? {
+            return Ok(Ok((end, brain.model.clone())));
+        }
+        let place = run.turn.asked.block.split_once("#^").map(|(path, _)| path);
+        let settings = &seat.prepared.link.settings;
+        let session = match place {
+            Some(place) => self.journal().take_session(&brain.name, place).map_err(later)?,
+            None => None,
+        };
+        // What was begun in this turn no session knows.
+        let known = session.as_ref().filter(|_| rounds.is_empty());
+        let fresh = known.and_then(|session| session.known.fresh(settings, &base));
+        let mut request = base;
+        let told = request.clone();
+        request.messages.extend(rounds);
+        self.journal().calling(message, &brain.name, self.now()).map_err(later)?;
+        run.place.progress(&format!("asking {}", brain.name));
+        let turn = run.turn.name();
+        let servers = self.servers_for(&brain.name);
+        let task = Task {
+            request: &request,
+            fresh: fresh.unwrap_or(request.messages.len()),
+            session: fresh.and(session.as_ref()).map(|session| session.id.as_str()),
+            turn: &turn,
+            keep: place.is_some(),
+            servers: &servers,
+        };
+        let mut watching = Watching::new(self, run, &brain.name)?;
+        watching.hidden = self.hidden(&servers);
+        let began = Instant::now();
+        let answered = self.brains.run(seat, attempt, &task, &watching, &watching.end).await;
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let seen = watching.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(halt) = seen.halt {
+            return Err(halt);
+        }
+        let answered = answered.and_then(|reply| usable(&reply).map(|()| reply));
+        let mut row = row(brain, &answered, ms);
+        if answered.is_err() {
+            row.usage = seen.used;
+        }
+        if let Some(over) = seen.over {
+            (row.class, row.error) = (None, None);
+            self.journal().called(message, &row, None, self.now()).map_err(later)?;
+            return Ok(Ok((over, brain.model.clone())));
+        }
+        // Before anything of it is fixed: a session that is kept and not answered would not be gone on with anyway.
+        let resumed = session.filter(|before| Some(&before.id) == seen.session.as_ref());
+        if let Some(usd) = seen.usd {
+            let spent = (usd - resumed.and_then(|before| before.usd).unwrap_or_default()).max(0.0);
+            self.keep(self.journal().cost(message, &brain.name, spent, self.now()));
+        }
+        let reply = match answered {
+            Ok(reply) => reply,
+            Err(error) => {
+                if !error.cancelled {
+                    self.journal().called(message, &row, None, self.now()).map_err(later)?;
+                }
+                return Ok(Err(error));
+            }
+        };
+        self.journal().called(message, &row, None, self.now()).map_err(later)?;
+        let text = words::text_of(&reply).unwrap_or_default();
+        if let (Some(place), Some(id)) = (place, seen.session) {
+            let questions: Vec<&str> =
+                run.questions.iter().map(|question| history::strip_mentions(&question.text)).collect();
+            let known = Known::of(settings, &told, &questions, &text);
+            let session = Session { id, known, usd: seen.usd };
+            self.keep(self.journal().keep_session(&brain.name, place, &session));
+        }
+        Ok(Ok((text, reply.model)))
+    }
+
+    /// What other servers are given and nobody else may see.
+    #[cfg(all(feature = "mcp", unix))]
+    fn hidden(&self, servers: &[McpServer]) -> Hidden {
+        let of = |server| crate::agent::servers::secrets(server, &self.parts.workspace);
+        let secrets: Vec<_> = servers.iter().flat_map(of).collect();
+        Hidden::new(secrets.iter())
+    }
+
+    #[cfg(not(all(feature = "mcp", unix)))]
+    fn hidden(&self, _: &[McpServer]) -> Hidden {
+        Hidden::default()
+    }
+
+    /// The MCP servers that a program is told of: those of the turn's own box, without those that it can't be given.
+    fn servers_for(&self, brain: &str) -> Vec<McpServer> {
+        let mut servers =
+            if self.settings().tools.is_empty() { Vec::new() } else { self.parts.tools.servers() };
+        servers.retain(|server| {
+            let unset = mcp_hosts::variables(server).find(|name| std::env::var_os(name).is_none());
+            let why = match (unset, &server.key_file) {
+                (Some(name), _) => format!("the environment variable `{name}` is not set"),
+                (None, Some(_)) => "its key lies in a file; name a variable by `key_env`".to_owned(),
+                (None, None) => return true,
+            };
+            tracing::warn!(server = server.name, brain, "a brain goes without an MCP server: {why}");
+            false
+        });
+        servers
+    }
+
+    /// The rounds as a wire is told them: a call of a tool that it isn't offered (a harness's own) becomes words, since
+    /// some providers refuse calls of tools that they weren't told of.
+    pub(super) fn for_wire(&self, request: &Request, rounds: Vec<Message>) -> Vec<Message> {
+        let offered = |call: &ToolCall| request.tools.iter().any(|spec| spec.name == call.name);
+        let mut told = Vec::new();
+        let mut foreign: Option<String> = None;
+        for message in rounds {
+            match (&message, foreign.take()) {
+                (Message::Assistant { tool_calls, raw: None, .. }, _)
+                    if !tool_calls.is_empty() && !tool_calls.iter().any(offered) =>
+                {
+                    let calls = tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments));
+                    foreign = Some(calls.collect::<Vec<_>>().join("\n"));
+                }
+                (Message::ToolResults { results }, Some(calls)) => {
+                    let results: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
+                    let text = format!("{}\n{calls}\n\n{}", words::DONE_BY_ANOTHER, results.join("\n\n"));
+                    told.push(Message::user(text));
+                }
+                _ => told.push(message),
+            }
+        }
+        told
+    }
+}
+
+/// The engine's ears while a harness runs.
+struct Watching<'a> {
+    engine: &'a Engine,
+    run: &'a Run<'a>,
+    brain: &'a str,
+    /// Ends the run: at the turn's end, and where a bound is passed.
+    end: CancellationToken,
+    /// What the turn had used before.
+    before: u64,
+    /// The names of our own tools.
+    ours: Vec<String>,
+    /// What other servers were given: it is taken out of what they say before that is kept.
+    hidden: Hidden,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    session: Option<String>,
+    used: Usage,
+    usd: Option<f64>,
+    calls: u32,
+    began: HashMap<String, Instant>,
+    over: Option<String>,
+    halt: Option<Halt>,
+}
+
+impl<'a> Watching<'a> {
+    fn new(engine: &'a Engine, run: &'a Run<'a>, brain: &'a str) -> Result<Self, Halt> {
+        let message = run.turn.asked.message;
+        let before = engine.journal().tokens(message).map_err(later)?;
+        let rounds = engine.journal().rounds(message).map_err(later)?.len();
+        let seen = Seen { calls: u32::try_from(rounds).unwrap_or(u32::MAX), ..Seen::default() };
+        Ok(Self {
+            engine,
+            run,
+            brain,
+            end: run.stop.child_token(),
+            before,
+            ours: engine.parts.tools.specs().into_iter().map(|spec| spec.name).collect(),
+            hidden: Hidden::default(),
+            seen: Mutex::new(seen),
+        })
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn over(&self, sentence: String) {
+        self.seen().over.get_or_insert(sentence);
+        self.end.cancel();
+    }
+
+    /// What isn't on disk must not go on.
+    fn check<T>(&self, kept: Result<T, TurnJournalError>) -> Option<T> {
+        kept.map_err(|error| {
+            self.seen().halt.get_or_insert(later(error));
+            self.end.cancel();
+        })
+        .ok()
+    }
+
+    fn caller(&self, number: u32) -> Option<Caller> {
+        let tainted = self.engine.tainted(self.run, number);
+        match tainted {
+            Ok(tainted) => {
+                let turn = self.run.turn.name();
+                Some(Caller { turn, number, brain: self.brain.to_owned(), tainted })
+            }
+            Err(halt) => {
+                self.seen().halt.get_or_insert(halt);
+                self.end.cancel();
+                None
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Host for Watching<'_> {
+    fn said(&self, words: &str) {
+        self.run.place.said(words);
+    }
+
+    async fn tool_started(&self, call: &ToolCall) {
+        if self.end.is_cancelled() {
+            return;
+        }
+        let most = self.engine.settings().max_rounds;
+        if self.seen().calls >= most {
+            return self.over(words::rounds_used_up(most));
+        }
+        self.run.place.progress(&format!("using {}", call.name));
+        let (message, now) = (self.run.turn.asked.message, self.engine.now());
+        fail::fail_point!("turn::before-tool-started");
+        if self.check(self.engine.journal().harness_called(message, call, now)).is_some() {
+            let mut seen = self.seen();
+            seen.calls += 1;
+            seen.began.insert(call.id.clone(), Instant::now());
+        }
+        fail::fail_point!("turn::after-tool-started");
+    }
+
+    async fn tool_finished(&self, result: &ToolResult) {
+        let began = self.seen().began.remove(&result.call_id);
+        let ms = began.map_or(0, |began| u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
+        let text = self.hidden.hide(&result.text);
+        let result = &ToolResult { text, ..result.clone() };
+        let text = history::shorten(&result.text, MOST_CHARS);
+        let end = ToolEnd { text, is_error: result.is_error, ms };
+        let (message, now) = (self.run.turn.asked.message, self.engine.now());
+        fail::fail_point!("turn::before-tool-finished");
+        let kept = self.engine.journal().harness_finished(message, result, &end, now);
+        fail::fail_point!("turn::after-tool-finished");
+        if let Some(Some((number, call))) = self.check(kept) {
+            note_tool(self.run, number, &call, &end);
+        }
+    }
+
+    fn used(&self, usage: &Usage) {
+        self.seen().used = *usage;
+        let most = self.engine.turn_tokens();
+        if self.before + usage.input + usage.output >= most {
+            self.over(words::tokens_used_up(most));
+        }
+    }
+
+    fn cost(&self, usd: f64) {
+        self.seen().usd = Some(usd).filter(|usd| usd.is_finite() && *usd >= 0.0);
+    }
+
+    async fn may(&self, call: &ToolCall) -> bool {
+        if self.end.is_cancelled() {
+            return false;
+        }
+        let message = self.run.turn.asked.message;
+        let asked = ToolResult { call_id: call.id.clone(), text: String::new(), is_error: false };
+        let Some(open) = self.check(self.engine.journal().open_call(message, &asked)) else { return false };
+        // One that it asks about before it tells of it comes after all that it told of.
+        let number = match open {
+            Some((number, _)) => number,
+            None => match self.check(self.engine.journal().tools(message)) {
+                Some(rows) => u32::try_from(rows.len()).unwrap_or(u32::MAX),
+                None => return false,
+            },
+        };
+        let Some(caller) = self.caller(number) else { return false };
+        let wanted = if self.ours.contains(&call.name) {
+            match self.engine.parts.tools.leave(call, &caller) {
+                Leave::Free => return true,
+                Leave::Refused(_) => return false,
+                Leave::Ask(wanted) => wanted,
+            }
+        } else {
+            let why = format!("a tool of {} itself, outside the box", self.brain);
+            let run = format!("{} {}", call.name, call.arguments);
+            Wanted { run, hash: None, why, always: None, lasts: false }
+        };
+        self.run.place.progress(&format!("waiting for approval of {}", call.name));
+        let _paused = self.run.patience.pause();
+        let asked = self.engine.parts.approvals.ask(&wanted, &caller, self.run.place, &self.end).await;
+        match asked {
+            Ok(verdict) => verdict == Verdict::Yes,
+            Err(problem) => {
+                tracing::warn!(brain = self.brain, "an approval can't be asked for: {problem}");
+                false
+            }
+        }
+    }
+
+    async fn session(&self, id: &str) {
+        self.seen().session = Some(id.to_owned());
+    }
+
+    fn retries(&self, class: Class, words: &str) -> bool {
+        tracing::info!(brain = self.brain, class = class.name(), "a harness tries again: {words}");
+        matches!(class, Class::Timeout | Class::Overloaded | Class::Crash)
+    }
+}

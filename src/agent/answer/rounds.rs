@@ -1,0 +1,168 @@
+//! The rounds of tools of a turn: what was asked for is done once, and what was done is told again.
+
+use std::collections::HashMap;
+
+use super::engine::{Engine, Run, later};
+use super::words;
+use crate::agent::approval::Verdict;
+use crate::agent::tools::{Caller, Leave};
+use crate::brain::{Message, ToolCall, ToolResult};
+use crate::format::log::EventKind;
+use crate::turn::journal::ToolEnd;
+use crate::turn::{Halt, Note, history};
+
+impl Engine {
+    /// The rounds of tools so far, as messages; what was asked for and isn't done yet is done now.
+    pub(super) async fn rounds(&self, run: &Run<'_>, brain: &str) -> Result<Vec<Message>, Halt> {
+        let message = run.turn.asked.message;
+        let rounds = self.journal().rounds(message).map_err(later)?;
+        let spent = u32::try_from(rounds.len()).unwrap_or(u32::MAX) >= self.settings().max_rounds;
+        let mut messages = Vec::new();
+        let mut number = 0;
+        let last = rounds.len().saturating_sub(1);
+        for (index, round) in rounds.into_iter().enumerate() {
+            let mut results = Vec::new();
+            for call in &round.tool_calls {
+                let end = self.run_tool(run, number, call, brain).await?;
+                let mut text = end.text;
+                if spent && index == last {
+                    text = format!("{text}\n\n{}", words::NO_MORE_ROUNDS);
+                }
+                results.push(ToolResult { call_id: call.id.clone(), text, is_error: end.is_error });
+                number += 1;
+            }
+            messages.push(Message::Assistant {
+                text: round.text,
+                tool_calls: round.tool_calls,
+                raw: round.raw,
+            });
+            messages.push(Message::ToolResults { results });
+        }
+        Ok(messages)
+    }
+
+    /// What a tool said; it is started now if it never was.
+    pub(super) async fn run_tool(
+        &self,
+        run: &Run<'_>,
+        number: u32,
+        call: &ToolCall,
+        brain: &str,
+    ) -> Result<ToolEnd, Halt> {
+        let message = run.turn.asked.message;
+        let known = self.journal().tools(message).map_err(later)?;
+        let end = match known.into_iter().find(|row| row.number == number) {
+            Some(row) => match row.result {
+                Some(end) => {
+                    // The crash may have come before the note.
+                    note_tool(run, number, call, &end);
+                    return Ok(end);
+                }
+                None => ToolEnd { text: words::OUTCOME_UNKNOWN.to_owned(), is_error: true, ms: 0 },
+            },
+            None => {
+                let turn = run.turn.name();
+                let tainted = self.tainted(run, number)?;
+                let caller = Caller { turn, number, brain: brain.to_owned(), tainted };
+                let end = match self.may(run, call, &caller).await? {
+                    Ok(()) => {
+                        run.place.progress(&format!("using {}", call.name));
+                        fail::fail_point!("turn::before-tool-started");
+                        self.journal().tool_started(message, number, call, self.now()).map_err(later)?;
+                        fail::fail_point!("turn::after-tool-started");
+                        self.parts.tools.call(call, &caller, run.stop).await
+                    }
+                    Err(why) => {
+                        self.journal().tool_started(message, number, call, self.now()).map_err(later)?;
+                        ToolEnd { text: why, is_error: true, ms: 0 }
+                    }
+                };
+                fail::fail_point!("turn::before-tool-finished");
+                end
+            }
+        };
+        self.journal().tool_finished(message, number, &end, self.now()).map_err(later)?;
+        fail::fail_point!("turn::after-tool-finished");
+        note_tool(run, number, call, &end);
+        Ok(end)
+    }
+
+    /// Whether a call may run now: a person is asked where the box wants that. The inner error is for the brain.
+    async fn may(&self, run: &Run<'_>, call: &ToolCall, caller: &Caller) -> Result<Result<(), String>, Halt> {
+        let wanted = match self.parts.tools.leave(call, caller) {
+            Leave::Free => return Ok(Ok(())),
+            Leave::Refused(why) => return Ok(Err(why)),
+            Leave::Ask(wanted) => wanted,
+        };
+        run.place.progress(&format!("waiting for approval of {}", call.name));
+        let verdict = {
+            let _paused = run.patience.pause();
+            self.parts.approvals.ask(&wanted, caller, run.place, run.stop).await
+        };
+        if run.stop.is_cancelled() {
+            return Err(Halt::Stopped);
+        }
+        Ok(match verdict {
+            Ok(Verdict::Yes) => Ok(()),
+            Ok(Verdict::No) => Err(words::DECLINED.to_owned()),
+            Ok(Verdict::Expired) => Err(words::EXPIRED.to_owned()),
+            Ok(Verdict::Nobody) => Err(words::NOBODY_TO_ASK.to_owned()),
+            Ok(Verdict::Waits) => Err(words::WAITS.to_owned()),
+            Err(problem) => {
+                Err(format!("This needs a person's approval, and that can't be asked: {problem}"))
+            }
+        })
+    }
+
+    /// Whether the turn has read, before its call of this number, text that nobody vouches for: in a file that hangs on
+    /// its question, in what its log tells of earlier turns, or from a tool.
+    pub(super) fn tainted(&self, run: &Run<'_>, number: u32) -> Result<bool, Halt> {
+        if self.routine.as_ref().is_some_and(|routine| routine.tainted)
+            || run.questions.iter().any(|question| !question.files.is_empty())
+        {
+            return Ok(true);
+        }
+        let ours: Vec<String> = self.parts.tools.specs().into_iter().map(|spec| spec.name).collect();
+        let mut known: HashMap<String, bool> = HashMap::new();
+        // A harness's own tools read what they like. A long log has the same few names again and again.
+        let mut untrusted = |tool: &String| {
+            let look = || !ours.contains(tool) || self.parts.tools.untrusted(tool);
+            *known.entry(tool.clone()).or_insert_with(look)
+        };
+        let author = &run.turn.asked.author;
+        let is_asked = |id: &str| run.questions.iter().any(|question| question.id == id);
+        let mut before = run
+            .blocks
+            .iter()
+            .map(|block| &block.event)
+            .take_while(|event| event.id.as_deref().is_none_or(|id| !is_asked(id)));
+        let told = before.any(|event| match event.kind {
+            EventKind::User => event.author != *author,
+            EventKind::Tool => untrusted(&event.author),
+            EventKind::Agent | EventKind::Recall | EventKind::System => false,
+        });
+        let rows = self.journal().tools(run.turn.asked.message).map_err(later)?;
+        Ok(told
+            || run.joined.iter().any(|turn| turn.asked.author != *author)
+            || rows.iter().any(|row| row.number < number && untrusted(&row.call.name)))
+    }
+
+    /// The sentence that ends a turn whose tokens or rounds are used up.
+    pub(super) fn over_budget(&self, message: u64) -> Result<Option<String>, Halt> {
+        let calls = self.journal().calls(message).map_err(later)?;
+        let used = self.journal().tokens(message).map_err(later)?;
+        let most = self.turn_tokens();
+        if used >= most {
+            return Ok(Some(words::tokens_used_up(most)));
+        }
+        let rounds = calls.iter().filter(|call| call.class.is_none()).count();
+        let most = self.settings().max_rounds;
+        Ok((rounds > most as usize).then(|| words::rounds_used_up(most)))
+    }
+}
+
+/// Logs a tool's call and result; the log takes each once.
+pub(super) fn note_tool(run: &Run<'_>, number: u32, call: &ToolCall, end: &ToolEnd) {
+    let text = history::tool_block(call, &end.text, end.is_error);
+    run.place.note(Note::Tool { number, name: call.name.clone(), text });
+}

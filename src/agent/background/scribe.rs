@@ -1,0 +1,159 @@
+//! Writes the summaries of logs that are due: asks a brain where one may be asked, else extracts. Nobody waits for it.
+//!
+//! A brain has sixty seconds a call and two tries, the second firmer; an answer that is empty or more than three times
+//! as long as it should be isn't taken. After that, where no brain may be asked, and for conversations that ended long
+//! ago, the summary is an extract, which can't fail. A summary is about the log as it was read; what changes meanwhile is
+//! seen by the next look.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use super::beside::{Beside, Purpose};
+use crate::agent::calling::Permits;
+use crate::brain::wire::Watch;
+use crate::brain::{Message, Request};
+use crate::summary::ask::{self, Firmness};
+use crate::summary::plan::{self, PRESSURE};
+use crate::summary::{Due, LogName, Look, Summaries, SummaryError, Text, Window};
+use crate::workspace::Workspace;
+
+const PURPOSE: Purpose = Purpose { name: "summaries", title: "What summaries took" };
+/// What one call may take.
+const TIME: Duration = Duration::from_secs(60);
+/// No brain is asked about what was said longer ago than this: somebody's whole archive would be.
+const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Writes summaries, with the settings that it was made with.
+#[derive(Debug)]
+pub struct Scribe {
+    workspace: Arc<Workspace>,
+    /// None where no brain is set up.
+    beside: Option<Beside>,
+}
+
+/// What one look came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Done {
+    /// The ids of the summaries that were written.
+    pub written: Vec<String>,
+    /// The tokens of the log that no summary covers.
+    pub uncovered: u64,
+    /// Whether the log has summaries.
+    pub has_summaries: bool,
+}
+
+impl Scribe {
+    /// Asks nobody yet.
+    ///
+    /// # Errors
+    /// A sentence on what can't be used.
+    pub fn new(workspace: Arc<Workspace>, watch: Watch, permits: Arc<Permits>) -> Result<Self, String> {
+        let beside = match workspace.settings.brains.is_empty() {
+            true => None,
+            false => Some(Beside::new(Arc::clone(&workspace), watch, permits, PURPOSE)?),
+        };
+        Ok(Self { workspace, beside })
+    }
+
+    /// One that asks nobody.
+    pub fn without_brains(workspace: Arc<Workspace>) -> Self {
+        Self { workspace, beside: None }
+    }
+
+    /// The vault.
+    pub fn workspace(&self) -> &Arc<Workspace> {
+        &self.workspace
+    }
+
+    /// The tokens from which on a request presses: three quarters of what the smallest brain that answers can take.
+    pub fn pressure(&self) -> Option<u64> {
+        let settings = &self.workspace.settings;
+        let chain = &settings.assistant.chain;
+        let answers = |name: &String| chain.as_ref().is_none_or(|chain| chain.contains(name));
+        let brains = settings.brains.iter().filter(|brain| answers(&brain.name));
+        brains.map(|brain| brain.context_tokens / 100 * PRESSURE).min()
+    }
+
+    /// Writes what is due for a log, until nothing is or it is stopped.
+    ///
+    /// # Errors
+    /// A sentence on what can't be read or written.
+    pub async fn work(&self, name: &LogName, look: Look, stop: &CancellationToken) -> Result<Done, String> {
+        let mut done = Done::default();
+        loop {
+            let now = self.workspace.clock.now();
+            let read = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
+            let (due, is_recent) =
+                self.due(name, look, read, &mut done).map_err(|error| error.to_string())?;
+            if due.is_empty() {
+                return Ok(done);
+            }
+            for one in due {
+                let text = self.text(&one, is_recent, stop).await;
+                if stop.is_cancelled() {
+                    return Ok(done);
+                }
+                let put = Summaries::of(&self.workspace).put(name, &one, &text, read);
+                let note = put.map_err(|error| error.to_string())?;
+                tracing::info!(log = %name, path = note.path, brain = text.brain, "summarised");
+                done.written.push(note.summary.id);
+            }
+        }
+    }
+
+    /// What is due, and whether the log is about the last days.
+    fn due(
+        &self,
+        name: &LogName,
+        look: Look,
+        now: Timestamp,
+        done: &mut Done,
+    ) -> Result<(Vec<Due>, bool), SummaryError> {
+        let window = Summaries::of(&self.workspace).window(name)?;
+        let newest = window.blocks().last().map(|block| block.event.at);
+        let is_recent = newest.is_some_and(|newest| now.duration_since(newest) <= RECENT);
+        let zone = self.workspace.zone.tz();
+        let mut due = window.due(look, zone);
+        let is_pressed = |window: &Window| self.pressure().is_some_and(|most| window.told_tokens() > most);
+        if due.is_empty() && is_recent && is_pressed(&window) {
+            due = window.due(Look::Pressed, zone);
+        }
+        done.uncovered = window.uncovered();
+        done.has_summaries = window.notes().next().is_some();
+        Ok((due, is_recent))
+    }
+
+    /// The text of a summary.
+    async fn text(&self, due: &Due, is_recent: bool, stop: &CancellationToken) -> Text {
+        let Some(beside) = self.beside.as_ref().filter(|_| is_recent) else { return Text::extract(due) };
+        let names = match beside.names(self.workspace.settings.summary.brain.as_deref()) {
+            Ok(names) => names,
+            Err(why) => {
+                tracing::warn!("no brain is asked for a summary: {why}");
+                return Text::extract(due);
+            }
+        };
+        for firmness in [Firmness::Plain, Firmness::Firm] {
+            if !beside.can_ask(&names) {
+                break;
+            }
+            let wanted = ask::request(&due.said, due.depth, plan::target(due.depth), firmness);
+            let request = Request {
+                system: wanted.system.clone(),
+                messages: vec![Message::user(wanted.text.clone())],
+                max_output_tokens: u32::try_from(wanted.most_tokens).ok(),
+                ..Request::default()
+            };
+            let Some(said) = beside.ask(&names, &request, TIME, stop).await else { break };
+            if let Some(text) = ask::accept(&said.text, &wanted) {
+                let by = format!("{}/{}", said.brain, said.model);
+                return Text { text, brain: said.brain, by };
+            }
+            tracing::info!(brain = said.brain, "its summary was empty or far too long");
+        }
+        Text::extract(due)
+    }
+}

@@ -1,0 +1,241 @@
+//! From what a provider said to what is to be done about it: status, headers and text become a [`BrainError`].
+//!
+//! Pure. The order matters: an empty account hides behind 400, 403 and 429, so its words are looked for before the
+//! status. Only the error's own fields are read, never a whole body: servers echo the request, and a question
+//! about a bank balance is no empty account.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::brain::scrub::scrub;
+use crate::brain::{BrainError, Class};
+
+/// The headers that a classification reads.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Headers<'a> {
+    /// `Retry-After`: seconds, or a date.
+    pub retry_after: Option<&'a str>,
+    /// `retry-after-ms`: milliseconds.
+    pub retry_after_ms: Option<&'a str>,
+}
+
+impl Headers<'_> {
+    /// How long the provider wants to be left alone.
+    pub fn wait(&self, now: Timestamp) -> Option<Duration> {
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+        if let Some(ms) = self.retry_after_ms.and_then(number) {
+            return Duration::try_from_secs_f64(ms / 1000.0).ok();
+        }
+        let text = self.retry_after?;
+        if let Some(seconds) = number(text) {
+            return Duration::try_from_secs_f64(seconds).ok();
+        }
+        let until = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text.trim()).ok()?;
+        // A date that has gone by: now.
+        Some(Duration::try_from(until.duration_since(now)).unwrap_or_default())
+    }
+}
+
+/// Classes an answer that isn't a success.
+pub fn status(status: u16, headers: Headers<'_>, body: &str, now: Timestamp, secrets: &[&str]) -> BrainError {
+    let said = Said::of(body);
+    let mut error = class_of(Some(status), &said, secrets);
+    error.retry_after = headers.wait(now);
+    error
+}
+
+/// Classes an error that came within a stream, or with the status 200: `{"error": …}`, Anthropic's `error` event,
+/// the `error` of `response.failed`.
+pub fn in_stream(value: &Value, secrets: &[&str]) -> BrainError {
+    let said = Said::of_json(value);
+    class_of(said.status(), &said, secrets)
+}
+
+/// The sentence before a provider's own words.
+fn sentence(class: Class, too_long: bool) -> &'static str {
+    match class {
+        Class::Billing => "the account has no credit or quota left",
+        Class::RateLimit => "too many requests for now",
+        Class::Auth => "the key was refused",
+        Class::Timeout => "there was no answer in time",
+        Class::Overloaded => "the provider is overloaded or broken",
+        Class::Format if too_long => "the request is too long for the model",
+        Class::Format => "the request was refused",
+        Class::UnknownModel => "there is no such model at this address",
+        Class::Refusal => "the model declined to answer",
+        Class::Crash => "the provider broke off",
+    }
+}
+
+fn class_of(status: Option<u16>, said: &Said, secrets: &[&str]) -> BrainError {
+    let too_long = said.is_too_long() && !matches!(status, Some(401..=404 | 429)) || status == Some(413);
+    let class = match status {
+        _ if said.is_billing() => Class::Billing,
+        _ if too_long => Class::Format,
+        Some(402) => Class::Billing,
+        Some(429 | 529) => Class::RateLimit,
+        Some(401 | 403) => Class::Auth,
+        Some(408 | 504) => Class::Timeout,
+        Some(404) => Class::UnknownModel,
+        Some(500..) => Class::Overloaded,
+        Some(_) => Class::Format,
+        None => Class::Crash,
+    };
+    let too_long = too_long && class == Class::Format;
+    let words = scrub(&said.message, secrets);
+    let why = match (status, words.is_empty()) {
+        (Some(status), true) => format!(" (status {status})"),
+        (Some(status), false) => format!(" (status {status}: {words})"),
+        (None, true) => String::new(),
+        (None, false) => format!(" ({words})"),
+    };
+    let message = format!("{}{why}", sentence(class, too_long));
+    BrainError { too_long, status, ..BrainError::new(class, message) }
+}
+
+/// An error's own words.
+struct Said {
+    /// For people.
+    message: String,
+    /// Codes and types, for programs.
+    codes: Vec<String>,
+    /// A status among the codes.
+    number: Option<u16>,
+    /// The message and the codes, in lower case.
+    all: String,
+}
+
+impl Said {
+    fn of(body: &str) -> Self {
+        match serde_json::from_str::<Value>(body) {
+            Ok(value @ (Value::Object(_) | Value::Array(_))) => Self::of_json(&value),
+            _ => Self::new(text_of_page(body), Vec::new(), None),
+        }
+    }
+
+    /// The fields that providers use: `error` (an object or a text), else the object itself.
+    fn of_json(value: &Value) -> Self {
+        // Google wraps its error into a list; FastAPI calls it `detail`.
+        let value = value.get(0).unwrap_or(value);
+        let inner = match &value["error"] {
+            Value::Null => value,
+            inner => inner,
+        };
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let message = text(inner)
+            .or_else(|| text(&inner["message"]))
+            .or_else(|| text(&value["message"]))
+            .or_else(|| text(&inner["detail"]))
+            .or_else(|| text(&inner["detail"][0]["msg"]))
+            .unwrap_or_default();
+        let mut codes: Vec<String> = Vec::new();
+        let mut number = None;
+        for field in [&inner["code"], &inner["type"], &inner["status"], &value["code"]] {
+            if let Some(code) = field.as_u64().and_then(|n| u16::try_from(n).ok()) {
+                number = number.or(Some(code).filter(|n| (400..600).contains(n)));
+            } else if let Some(code) = field.as_str() {
+                number = number.or(code.parse().ok().filter(|n| (400..600).contains(n)));
+                codes.push(code.to_ascii_lowercase());
+            }
+        }
+        // A gateway's own words for it: OpenRouter puts the provider's text into `metadata.raw`.
+        let raw = text(&inner["metadata"]["raw"]).unwrap_or_default();
+        let message = if raw.is_empty() { message } else { format!("{message}: {raw}") };
+        Self::new(message, codes, number)
+    }
+
+    fn new(message: String, codes: Vec<String>, number: Option<u16>) -> Self {
+        let all = format!("{} {}", message, codes.join(" ")).to_lowercase();
+        Self { message, codes, number, all }
+    }
+
+    fn says(&self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|phrase| self.all.contains(phrase))
+    }
+
+    fn is_billing(&self) -> bool {
+        if self.says(&["insufficient_quota", "billing_error", "billing_hard_limit", "billing_not_active"]) {
+            return true;
+        }
+        // Google calls a limit for a minute a quota, and says when to come back.
+        if self.says(&["per minute", "per second", "retry in", "try again in"]) {
+            return false;
+        }
+        let word = |wanted: &[&str]| {
+            self.all.split(|c: char| !c.is_alphanumeric()).any(|word| wanted.contains(&word))
+        };
+        let quota = word(&["quota", "quotas"])
+            && self.says(&["exceed", "insufficient", "exhausted", "no quota", "out of quota", "not enough"]);
+        word(&["credit", "credits", "balance"]) || quota
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.says(&[
+            "prompt is too long",
+            "prompt too long",
+            "context_length_exceeded",
+            "context length exceeded",
+            "maximum context length",
+            "exceeds the available context size",
+            "exceed_context_size",
+            "exceeds the context window",
+            "exceed the context window",
+            "exceeds the model's context",
+            "exceed context limit",
+            "context window exceeded",
+            "request_too_large",
+            "input is too long",
+            "input token count",
+            "reduce the length of the messages",
+        ])
+    }
+
+    /// The status that an error within a stream would have had.
+    fn status(&self) -> Option<u16> {
+        let of_code = |code: &str| match code {
+            "rate_limit_error"
+            | "rate_limit_exceeded"
+            | "rate_limit"
+            | "resource_exhausted"
+            | "too_many_requests" => Some(429),
+            "overloaded_error" | "overloaded" => Some(529),
+            "authentication_error" | "invalid_api_key" | "unauthorized" | "unauthenticated" => Some(401),
+            "permission_error" | "permission_denied" | "forbidden" => Some(403),
+            "billing_error" => Some(402),
+            "not_found_error" | "model_not_found" | "not_found" => Some(404),
+            "request_too_large" => Some(413),
+            "timeout_error" | "timeout" | "deadline_exceeded" => Some(504),
+            "invalid_request_error"
+            | "invalid_request"
+            | "invalid_prompt"
+            | "invalid_argument"
+            | "bad_request" => Some(400),
+            "api_error"
+            | "server_error"
+            | "internal_error"
+            | "internal_server_error"
+            | "internal"
+            | "unavailable"
+            | "service_unavailable"
+            | "vector_store_timeout" => Some(500),
+            _ => None,
+        };
+        // A code says more than a type: `server_error` beside `rate_limit_exceeded`.
+        self.number.or_else(|| self.codes.iter().find_map(|code| of_code(code)))
+    }
+}
+
+/// The words of something that isn't JSON; of a web page its title.
+fn text_of_page(body: &str) -> String {
+    let body = body.trim();
+    if body.starts_with('<') {
+        let title = body.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
+        return title.map_or_else(|| "a web page".to_owned(), |(title, _)| title.trim().to_owned());
+    }
+    body.chars().take(2000).collect()
+}
+
+#[cfg(test)]
+mod tests;

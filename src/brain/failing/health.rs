@@ -1,0 +1,205 @@
+//! What is remembered of brains between turns: cooldowns by (brain, model, class), the last answer, the last error.
+//!
+//! [`Health`] is a value; [`Store`] keeps it in one small file of the state directory, which the daemon and `ask`
+//! share. Each change is read, made and written back under a lock, and the file is replaced whole. If it is
+//! deleted or can't be read, all brains count as well, and nothing else is lost.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::link::Link;
+use crate::brain::Class;
+
+/// The file in the state directory.
+pub const FILE_NAME: &str = "brains.json";
+
+/// Everything that is remembered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// Failures that still matter.
+    #[serde(default)]
+    pub rows: Vec<Row>,
+    /// The last word of each brain, by its name.
+    #[serde(default)]
+    pub seen: BTreeMap<String, Seen>,
+}
+
+/// A failure and how often it came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Which brain.
+    pub brain: String,
+    /// With which model.
+    pub model: String,
+    /// How it failed.
+    pub class: Class,
+    /// Not to be asked before; without one it is counted only, or off.
+    pub until: Option<Timestamp>,
+    /// How often in a row.
+    pub count: u32,
+    /// When it failed last.
+    pub at: Timestamp,
+    /// The fingerprint of the settings with which it failed.
+    pub settings: String,
+    /// The fingerprints of the keys that were refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
+    /// What it said, scrubbed.
+    pub last_error: String,
+}
+
+/// A brain's last words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// When it answered last.
+    pub last_ok: Option<Timestamp>,
+    /// What it said when it failed last, scrubbed.
+    pub last_error: Option<String>,
+    /// How it failed last.
+    pub class: Option<Class>,
+    /// When it failed last.
+    pub failed: Option<Timestamp>,
+}
+
+impl Row {
+    /// Whether it is about this brain and model.
+    pub fn is_of(&self, link: &Link) -> bool {
+        self.brain == link.brain && self.model == link.model
+    }
+}
+
+impl Health {
+    /// The row of a brain and a class.
+    pub fn row(&self, link: &Link, class: Class) -> Option<&Row> {
+        self.rows.iter().find(|row| row.class == class && row.is_of(link))
+    }
+
+    /// Puts a row in the place of the one with its key.
+    pub fn put(&mut self, row: Row) {
+        let same = |old: &Row| (&old.brain, &old.model, old.class) == (&row.brain, &row.model, row.class);
+        self.rows.retain(|old| !same(old));
+        self.rows.push(row);
+    }
+
+    /// Forgets the failures of one brain, or of all; says whether there were any. When it answered last stays.
+    pub fn reset(&mut self, name: Option<&str>) -> bool {
+        let meant = |brain: &str| name.is_none_or(|name| name == brain);
+        let before = self.rows.len();
+        self.rows.retain(|row| !meant(&row.brain));
+        let mut any = before != self.rows.len();
+        for (_, seen) in self.seen.iter_mut().filter(|(brain, _)| meant(brain)) {
+            any |= seen.last_error.is_some();
+            *seen = Seen { last_ok: seen.last_ok, ..Seen::default() };
+        }
+        any
+    }
+}
+
+/// The file that keeps it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    path: PathBuf,
+}
+
+impl Store {
+    /// The store in a state directory, which has to exist. Nothing is opened yet.
+    pub fn new(state: &Path) -> Self {
+        Self { path: state.join(FILE_NAME) }
+    }
+
+    /// What is remembered; nothing where the file is missing or damaged.
+    pub fn load(&self) -> Health {
+        let Ok(bytes) = std::fs::read(&self.path) else { return Health::default() };
+        serde_json::from_slice(&bytes).unwrap_or_else(|error| {
+            tracing::warn!(path = %self.path.display(), %error, "what was remembered of brains can't be read; all count as well");
+            Health::default()
+        })
+    }
+
+    /// Changes what is remembered, one process at a time, and gives back what it is then.
+    ///
+    /// # Errors
+    /// The file can't be written. It is as it was, and `change` counts for this process alone.
+    pub fn update(&self, change: impl FnOnce(&mut Health)) -> io::Result<Health> {
+        let lock = File::options().create(true).append(true).open(self.path.with_extension("lock"))?;
+        lock.lock()?;
+        let before = self.load();
+        let mut health = before.clone();
+        change(&mut health);
+        if health != before {
+            let beside = self.path.with_extension("json.new");
+            std::fs::write(&beside, serde_json::to_vec_pretty(&health)?)?;
+            std::fs::rename(&beside, &self.path)?;
+        }
+        Ok(health)
+    }
+
+    /// Forgets the failures of one brain, or of all; says whether there were any.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn reset(&self, name: Option<&str>) -> io::Result<bool> {
+        let mut any = false;
+        self.update(|health| any = health.reset(name))?;
+        Ok(any)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brain::failing::failover::{failed, succeeded};
+    use crate::brain::{BrainError, Class};
+
+    fn now() -> Timestamp {
+        "2026-12-01T09:30:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn it_survives_and_damage_is_harmless() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::new(dir.path());
+        assert_eq!(store.load(), Health::default());
+        let links =
+            [Link::new("a", "chat", "http://h", "m", &["k"]), Link::new("b", "chat", "http://i", "m", &[])];
+        for (at, class) in [(0, Class::RateLimit), (1, Class::Auth)] {
+            let error = BrainError::new(class, "no");
+            store.update(|health| failed(health, &links, at, 0, &error, now())).unwrap();
+        }
+        store.update(|health| succeeded(health, &links, 0, 0, now())).unwrap();
+        let health = Store::new(dir.path()).load();
+        assert_eq!(health.rows.len(), 1);
+        assert_eq!(health.seen["a"].last_ok, Some(now()));
+        assert!(store.reset(Some("b")).unwrap());
+        assert!(!store.reset(Some("b")).unwrap());
+        assert!(store.reset(None).unwrap(), "a's last error");
+        assert_eq!(store.load().seen["a"].last_ok, Some(now()));
+        std::fs::write(dir.path().join(FILE_NAME), "{{{").unwrap();
+        assert_eq!(store.load(), Health::default());
+        store
+            .update(|health| failed(health, &links, 0, 0, &BrainError::new(Class::Billing, "x"), now()))
+            .unwrap();
+        assert_eq!(store.load().rows.len(), 1);
+    }
+
+    #[test]
+    fn many_writers_lose_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for n in 0..8 {
+                let store = Store::new(dir.path());
+                scope.spawn(move || {
+                    let links = [Link::new(&format!("b{n}"), "chat", "http://h", "m", &[])];
+                    let error = BrainError::new(Class::RateLimit, "no");
+                    store.update(|health| failed(health, &links, 0, 0, &error, now())).unwrap();
+                });
+            }
+        });
+        assert_eq!(Store::new(dir.path()).load().rows.len(), 8);
+    }
+}

@@ -1,0 +1,408 @@
+//! Any agent of the Agent Client Protocol as a brain (learned from `claude-agent-acp` 0.49 and `codex-acp` 0.16).
+//!
+//! One process for one turn: `initialize` without files and terminals of ours, `session/new` with our MCP server alone
+//! (or `session/resume`, where the agent has it), a mode that asks, `session/prompt`, and what the agent tells until
+//! its `stopReason`. Behind a feature, since the protocol leaves much to the agent: which tools of its own it has,
+//! and whether it asks before it uses one. Of what it says only the answer counts, see [`Said`].
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+
+use crate::config::{McpServer, mcp_hosts};
+
+use super::harness::{FOREIGN, Harness, Host, SERVER, Setup, Task, foreign, variables};
+use super::harness_text;
+use super::jsonrpc::{Failure, Heard, Peer};
+use super::process::{Child, Program};
+use crate::brain::event::{BrainError, Class, Reply, Stop, Usage};
+use crate::brain::failing::classify;
+use crate::brain::request::{Part, ToolCall, ToolResult};
+
+mod said;
+
+use said::Said;
+
+/// The protocol's version.
+const VERSION: u64 = 1;
+/// Modes in which known agents ask before they do something, the strictest first.
+const ASKING: [&str; 4] = ["read-only", "default", "ask", "manual"];
+/// What the protocol says where somebody has to log in.
+const NOT_LOGGED_IN: i64 = -32000;
+/// Variables that say where agents have their login.
+const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME"];
+
+/// An agent.
+#[derive(Debug)]
+pub struct Acp {
+    setup: Setup,
+    variable: Option<String>,
+}
+
+impl Acp {
+    /// Made of a setup; the key is given to the agent in the variable of this name. Opens nothing.
+    pub fn new(setup: Setup, variable: Option<String>) -> Self {
+        Self { setup, variable }
+    }
+}
+
+#[async_trait]
+impl Harness for Acp {
+    async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
+        let mut secrets = variables(task.servers);
+        secrets.extend(self.variable.iter().cloned().zip(self.setup.key.iter().cloned()));
+        let program = Program {
+            command: self.setup.command.clone(),
+            dir: self.setup.dir.clone(),
+            pass: PASS.to_vec(),
+            set: Vec::new(),
+            secrets,
+        };
+        let child = Child::start(&self.setup.supervision, &program)?;
+        let mut talk = Talk {
+            peer: Peer::new(child, true),
+            acp: self,
+            servers: task.servers,
+            host,
+            session: String::new(),
+            said: Said::default(),
+            open: HashMap::new(),
+        };
+        let reply = talk.turn(task).await?;
+        talk.peer.end().await;
+        Ok(reply)
+    }
+}
+
+/// A call that began: as it is known so far, and whether the host knows it.
+struct Open {
+    call: ToolCall,
+    kind: String,
+    /// Whether its arguments were said.
+    filled: bool,
+    told: bool,
+}
+
+struct Talk<'a> {
+    peer: Peer,
+    acp: &'a Acp,
+    host: &'a dyn Host,
+    session: String,
+    said: Said,
+    servers: &'a [McpServer],
+    open: HashMap<String, Open>,
+}
+
+impl Talk<'_> {
+    async fn turn(&mut self, task: &Task<'_>) -> Result<Reply, BrainError> {
+        let able = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
+        let client = json!({"name": "vault-agent", "version": env!("CARGO_PKG_VERSION")});
+        let hello = json!({"protocolVersion": VERSION, "clientCapabilities": able, "clientInfo": client});
+        let agent = self.call("initialize", &hello).await?.map_err(|failure| self.failed(&failure))?;
+        let fresh = self.begin(task, &agent).await?;
+        self.host.session(&self.session).await;
+        let mut parts = harness_text::told(task.request, fresh);
+        if fresh.is_none() && !task.request.system.trim().is_empty() {
+            parts.insert(0, Part::Text { text: harness_text::instructions(task.request) });
+        }
+        // What a session tells of its past is no answer.
+        self.said = Said::default();
+        let prompt: Vec<Value> = parts.iter().map(block).collect();
+        let ended =
+            self.call("session/prompt", &json!({"sessionId": self.session, "prompt": prompt})).await?;
+        let ended = ended.map_err(|failure| self.failed(&failure))?;
+        let stop = match ended["stopReason"].as_str() {
+            Some("end_turn") => Stop::End,
+            Some("max_tokens" | "max_turn_requests") => Stop::Length,
+            Some("refusal") => Stop::Refusal,
+            _ => return Err(BrainError::new(Class::Crash, "the agent broke its turn off")),
+        };
+        let text = if stop == Stop::Refusal { String::new() } else { self.said.answer() };
+        let usage = usage(&ended["usage"]);
+        self.host.used(&usage);
+        let model = self.acp.setup.model.clone();
+        Ok(Reply { text, tool_calls: Vec::new(), raw: None, usage, stop, model })
+    }
+
+    /// Goes on with the session, or begins one; says what of the request the session doesn't have.
+    async fn begin(&mut self, task: &Task<'_>, agent: &Value) -> Result<Option<usize>, BrainError> {
+        let setup = &self.acp.setup;
+        let mut servers: Vec<Value> = setup.server_for(task.turn).iter().map(server).collect();
+        let http = agent["agentCapabilities"]["mcpCapabilities"]["http"] == true;
+        servers.extend(task.servers.iter().filter(|one| http || one.url.is_none()).map(other));
+        let mut params = json!({"cwd": setup.dir, "mcpServers": servers});
+        let resumes = !agent["agentCapabilities"]["sessionCapabilities"]["resume"].is_null();
+        if let Some(session) = task.session.filter(|_| resumes) {
+            params["sessionId"] = session.into();
+            match self.call("session/resume", &params).await? {
+                Ok(resumed) => {
+                    session.clone_into(&mut self.session);
+                    self.ask_first(&resumed["modes"]).await?;
+                    return Ok(Some(task.fresh));
+                }
+                Err(failure) => tracing::info!("a session of an agent is lost: {}", failure.message),
+            }
+            params.as_object_mut().map(|params| params.remove("sessionId"));
+        }
+        let mut begun = self.call("session/new", &params).await?;
+        if begun.as_ref().is_err_and(|failure| failure.code == NOT_LOGGED_IN)
+            && let Some(method) = self.method(&agent["authMethods"])
+        {
+            let logged_in = self.call("authenticate", &json!({"methodId": method})).await?;
+            logged_in.map_err(|failure| self.failed(&failure))?;
+            begun = self.call("session/new", &params).await?;
+        }
+        let begun = begun.map_err(|failure| self.failed(&failure))?;
+        begun["sessionId"].as_str().unwrap_or_default().clone_into(&mut self.session);
+        self.ask_first(&begun["modes"]).await?;
+        Ok(None)
+    }
+
+    /// The way to log in with the key in our variable.
+    fn method(&self, methods: &Value) -> Option<String> {
+        let variable = self.acp.variable.as_deref()?;
+        let has = |method: &&Value| {
+            let variables = method["vars"].as_array().into_iter().flatten();
+            variables.into_iter().any(|one| one["name"] == variable)
+        };
+        methods.as_array()?.iter().find(has)?["id"].as_str().map(str::to_owned)
+    }
+
+    /// Has the agent ask before it does something, where it has a mode for that.
+    async fn ask_first(&mut self, modes: &Value) -> Result<(), BrainError> {
+        let has = |wanted: &&&str| {
+            modes["availableModes"].as_array().into_iter().flatten().any(|mode| mode["id"] == **wanted)
+        };
+        if let Some(mode) = ASKING.iter().find(has)
+            && modes["currentModeId"] != **mode
+        {
+            let params = json!({"sessionId": self.session, "modeId": mode});
+            self.call("session/set_mode", &params).await?.map_err(|failure| self.failed(&failure))?;
+        }
+        Ok(())
+    }
+
+    /// Asks, and hears everything until the answer is there.
+    async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, Failure>, BrainError> {
+        let number = self.peer.ask(method, params);
+        loop {
+            match self.peer.next().await? {
+                Heard::Answer { id, answer } if id == number => return Ok(answer),
+                Heard::Answer { .. } => {}
+                Heard::Notification { method, params } if method == "session/update" => {
+                    self.told(&params["update"]).await;
+                }
+                Heard::Notification { .. } => {}
+                Heard::Request { id, method, params } if method == "session/request_permission" => {
+                    let outcome = self.asked(&params).await;
+                    self.peer.answer(&id, &json!({"outcome": outcome}));
+                }
+                Heard::Request { id, method, .. } => self.peer.refuse(&id, &method),
+            }
+        }
+    }
+
+    async fn told(&mut self, update: &Value) {
+        match update["sessionUpdate"].as_str() {
+            Some("agent_message_chunk") => {
+                let words = update["content"]["text"].as_str().unwrap_or_default();
+                self.said.words(update["messageId"].as_str(), words);
+                self.host.said(words);
+            }
+            Some("agent_thought_chunk" | "plan") => self.said.other(),
+            Some("tool_call" | "tool_call_update") => {
+                self.said.other();
+                self.tool(update).await;
+            }
+            Some("usage_update") if update["cost"]["currency"] == "USD" => {
+                if let Some(usd) = update["cost"]["amount"].as_f64() {
+                    self.host.cost(usd);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Keeps what is known of a call. The host is told once its arguments are there, or it runs.
+    async fn tool(&mut self, update: &Value) {
+        let Some(id) = update["toolCallId"].as_str() else { return };
+        let open = self.open.entry(id.to_owned()).or_insert_with(|| Open {
+            call: ToolCall { id: id.to_owned(), name: "tool".to_owned(), arguments: "{}".to_owned() },
+            kind: String::new(),
+            filled: false,
+            told: false,
+        });
+        let status = update["status"].as_str().unwrap_or_default();
+        if !open.told {
+            if let Some((name, arguments, filled)) = named(update, self.servers) {
+                open.call.name = name;
+                if filled || !open.filled {
+                    open.call.arguments = arguments;
+                }
+                open.filled |= filled;
+            }
+            if let Some(kind) = update["kind"].as_str() {
+                kind.clone_into(&mut open.kind);
+            }
+            if open.filled || !matches!(status, "" | "pending") {
+                open.told = true;
+                self.host.tool_started(&open.call).await;
+            }
+        }
+        if matches!(status, "completed" | "failed") {
+            let result =
+                ToolResult { call_id: id.to_owned(), text: output(update), is_error: status == "failed" };
+            self.open.remove(id);
+            self.host.tool_finished(&result).await;
+        }
+    }
+
+    /// The answer to a question for permission: once, or not at all.
+    async fn asked(&mut self, params: &Value) -> Value {
+        let about = &params["toolCall"];
+        self.tool(about).await;
+        let open = about["toolCallId"].as_str().and_then(|id| self.open.get_mut(id));
+        let mut may = false;
+        if let Some(open) = open {
+            if !open.told {
+                open.told = true;
+                self.host.tool_started(&open.call).await;
+            }
+            let is_servers = of_server(about, self.servers).is_some() || open.call.name == FOREIGN;
+            let named = is_servers || self.acp.setup.tools.contains(&open.kind);
+            may = named && self.host.may(&open.call).await;
+        }
+        let kind = if may { "allow_once" } else { "reject_once" };
+        let options = params["options"].as_array().into_iter().flatten();
+        match options.into_iter().find(|option| option["kind"] == kind) {
+            Some(option) => json!({"outcome": "selected", "optionId": option["optionId"]}),
+            None => json!({"outcome": "cancelled"}),
+        }
+    }
+
+    fn failed(&self, failure: &Failure) -> BrainError {
+        let secrets: Vec<&str> = self.acp.setup.key.iter().map(ExposeSecret::expose_secret).collect();
+        let more = match &failure.data {
+            Value::Null => String::new(),
+            Value::String(words) => format!(": {words}"),
+            data => format!(": {}", data["message"].as_str().map_or_else(|| data.to_string(), str::to_owned)),
+        };
+        let message = format!("{}{more}", failure.message);
+        let status =
+            if failure.code == NOT_LOGGED_IN { Some(401) } else { status(&message).or(status(&more)) };
+        classify::in_stream(&json!({"error": {"message": message, "code": status}}), &secrets)
+    }
+}
+
+/// A part as the protocol has it.
+fn block(part: &Part) -> Value {
+    match part {
+        Part::Text { text } => json!({"type": "text", "text": text}),
+        Part::Image { media_type, base64 } => {
+            json!({"type": "image", "mimeType": media_type, "data": base64})
+        }
+    }
+}
+
+fn server(server: &super::harness::Server) -> Value {
+    let (program, arguments) = server.command.split_first().map_or(("", &[][..]), |(p, a)| (p.as_str(), a));
+    let env: Vec<Value> =
+        server.env.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+    json!({"name": SERVER, "command": program, "args": arguments, "env": env})
+}
+
+/// Another MCP server as the protocol has it; the values go over the pipe, to the program that starts the server.
+fn other(server: &McpServer) -> Value {
+    let value = |name: &str| std::env::var(name).unwrap_or_default();
+    if let Some(url) = &server.url {
+        let key = server
+            .key_env
+            .iter()
+            .map(|name| json!({"name": "Authorization", "value": format!("Bearer {}", value(name))}));
+        return json!({"type": "http", "name": server.name, "url": url, "headers": key.collect::<Vec<_>>()});
+    }
+    let (program, arguments) = server.command.split_first().map_or(("", &[][..]), |(p, a)| (p.as_str(), a));
+    let env: Vec<Value> = server.env.iter().map(|name| json!({"name": name, "value": value(name)})).collect();
+    json!({"name": server.name, "command": program, "args": arguments, "env": env})
+}
+
+/// The server and the tool of a call, by which of the ways of saying it the agent has: ours, or one of these.
+fn of_server<'a>(call: &'a Value, others: &'a [McpServer]) -> Option<(&'a str, &'a str)> {
+    let known = |server: &str| server == SERVER || others.iter().any(|other| other.name == server);
+    let input = &call["rawInput"];
+    if let Some(server) = input["server"].as_str().filter(|server| known(server))
+        && let Some(tool) = input["tool"].as_str()
+    {
+        return Some((server, tool));
+    }
+    let said = call["_meta"]["claudeCode"]["toolName"].as_str().or(call["title"].as_str())?;
+    if let Some(tool) = said.strip_prefix(&format!("mcp__{SERVER}__")) {
+        return Some((SERVER, tool));
+    }
+    if let Some((server, tool)) = said.strip_prefix("Tool: ").and_then(|said| said.split_once('/')) {
+        return Some((server, tool)).filter(|_| known(server));
+    }
+    mcp_hosts::spelled(others, said)
+}
+
+/// A call's name and its arguments, and whether these were said.
+fn named(call: &Value, others: &[McpServer]) -> Option<(String, String, bool)> {
+    let (input, of) = (&call["rawInput"], of_server(call, others));
+    let wrapped = of.is_some_and(|(server, tool)| input["server"] == server && input["tool"] == tool);
+    let arguments = if wrapped { &input["arguments"] } else { input };
+    let filled = arguments.as_object().is_some_and(|of| !of.is_empty());
+    let arguments = if filled { arguments.clone() } else { json!({}) };
+    if let Some((server, tool)) = of.filter(|(server, _)| *server != SERVER) {
+        return Some((FOREIGN.to_owned(), foreign(server, tool, &arguments).to_string(), filled));
+    }
+    let name = of.map(|(_, tool)| tool.to_owned()).or_else(|| {
+        let kind = call["kind"].as_str().filter(|kind| *kind != "other");
+        kind.or(call["title"].as_str()).map(str::to_owned)
+    });
+    // Other brains are told of it too, and a name has few signs there.
+    let plain = |name: String| {
+        let sign = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        name.chars().map(sign).take(64).collect()
+    };
+    Some((plain(name?), arguments.to_string(), filled))
+}
+
+/// What a call came to, in words.
+fn output(update: &Value) -> String {
+    let blocks = update["content"].as_array().into_iter().flatten();
+    let words: Vec<&str> = blocks.filter_map(|block| block["content"]["text"].as_str()).collect();
+    if !words.is_empty() {
+        return words.join("\n");
+    }
+    match &update["rawOutput"] {
+        Value::Null => String::new(),
+        Value::String(words) => words.clone(),
+        other => other["formatted_output"].as_str().map_or_else(|| other.to_string(), str::to_owned),
+    }
+}
+
+/// An HTTP status that an error's words name.
+fn status(words: &str) -> Option<u16> {
+    let words: Vec<&str> =
+        words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let says = |word: &str| ["status", "error", "http", "code"].contains(&word.to_ascii_lowercase().as_str());
+    let pairs = words.windows(2).filter(|pair| says(pair[0]));
+    pairs.filter_map(|pair| pair[1].parse().ok()).find(|status| (400..600).contains(status))
+}
+
+fn usage(counts: &Value) -> Usage {
+    let count = |key: &str| counts[key].as_u64();
+    let output = count("outputTokens").unwrap_or_default();
+    let input = count("totalTokens").map(|total| total.saturating_sub(output)).or(count("inputTokens"));
+    Usage {
+        input: input.unwrap_or_default(),
+        cached: count("cachedReadTokens").unwrap_or_default(),
+        cache_write: count("cachedWriteTokens").unwrap_or_default(),
+        output,
+    }
+}
+
+#[cfg(test)]
+mod tests;

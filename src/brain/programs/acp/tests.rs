@@ -1,0 +1,42 @@
+use super::*;
+
+#[test]
+fn our_tools_are_known_whoever_names_them() {
+    for call in [
+        json!({"title": "mcp__vault-agent__memory_save", "rawInput": {"content": "x"}}),
+        json!({"title": "Save", "_meta": {"claudeCode": {"toolName": "mcp__vault-agent__memory_save"}},
+            "rawInput": {"content": "x"}}),
+        json!({"title": "Tool: vault-agent/memory_save",
+            "rawInput": {"server": "vault-agent", "tool": "memory_save", "arguments": {"content": "x"}}}),
+    ] {
+        let expected = Some(("memory_save".to_owned(), r#"{"content":"x"}"#.to_owned(), true));
+        assert_eq!(named(&call, &[]), expected, "{call}");
+    }
+    let foreign = json!({"title": "rm -r x", "kind": "execute", "rawInput": {"command": "rm -r x"}});
+    assert_eq!(of_server(&foreign, &[]), None);
+    assert_eq!(named(&foreign, &[]).unwrap().0, "execute");
+    let odd = json!({"title": "Odd one", "kind": "other"});
+    assert_eq!(named(&odd, &[]), Some(("Odd_one".into(), "{}".into(), false)));
+}
+
+#[test]
+fn tools_of_other_servers_are_calls_of_the_box() {
+    let text = "[[mcp]]\nname = \"web\"\ncommand = [\"x\"]\ntools = [\"look\"]";
+    let others = crate::config::Settings::parse(text).unwrap().mcp;
+    let expected = r#"{"arguments":{"at":"x"},"server":"web","tool":"look"}"#;
+    for call in [
+        json!({"title": "mcp__web__look", "rawInput": {"at": "x"}}),
+        json!({"title": "Tool: web/look", "rawInput": {"server": "web", "tool": "look", "arguments": {"at": "x"}}}),
+    ] {
+        assert_eq!(named(&call, &others), Some((FOREIGN.into(), expected.into(), true)), "{call}");
+    }
+    let strange = json!({"title": "mcp__far__look", "kind": "other"});
+    assert_eq!(of_server(&strange, &others), None);
+}
+
+#[test]
+fn a_status_is_found_in_words() {
+    assert_eq!(status("API Error: 401 no"), Some(401));
+    assert_eq!(status("unexpected status 429 Too Many"), Some(429));
+    assert_eq!(status("it took 500 ms, error 12"), None);
+}

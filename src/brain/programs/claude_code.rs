@@ -1,0 +1,374 @@
+//! Claude Code as a brain: `claude -p`, spoken to in JSON lines both ways.
+//!
+//! Its command line holds neither a key nor a word of the conversation: the system text goes in by the `initialize`
+//! message, the prompt after it, the key by the environment. No settings file of the user or a project is read, our
+//! MCP server and those of the settings are the only ones, and of its own tools it has those that the settings name.
+//!
+//! Every use of a tool is asked about over the pipe, also of our own: what is ours is let through once it is on disk
+//! that it begins, so that a call is known before it happens; what is Claude Code's is for a person to allow. It
+//! tries its provider again by itself; each time is told to the host, which may end it.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+
+use super::harness::{FOREIGN, Harness, Host, SERVER, Setup, Task, foreign, variables};
+use super::process::{Child, Program};
+use crate::brain::failing::classify::{self, Headers};
+use crate::config::{McpServer, mcp_hosts};
+
+use super::harness_text;
+use crate::brain::{BrainError, Class, Part, Reply, Stop, ToolCall, ToolResult, Usage};
+
+/// Variables of its own that say where its login is.
+const PASS: [&str; 2] = ["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN"];
+/// How it goes on where an answer was cut at its longest.
+const CONTINUES: &str = "Output token limit";
+
+/// Claude Code with one key.
+#[derive(Debug)]
+pub struct ClaudeCode {
+    setup: Setup,
+}
+
+/// How a run ended without an answer.
+enum Failed {
+    /// The session that was to be gone on with isn't there.
+    Lost,
+    Error(BrainError),
+}
+
+impl From<BrainError> for Failed {
+    fn from(error: BrainError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl ClaudeCode {
+    /// Opens nothing.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup }
+    }
+
+    fn program(&self, task: &Task<'_>, session: Option<&str>) -> Program {
+        let setup = &self.setup;
+        let mut command = setup.command.clone();
+        let mut say = |arguments: &[&str]| command.extend(arguments.iter().map(|one| (*one).to_owned()));
+        say(&["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);
+        say(&["--permission-prompt-tool", "stdio", "--permission-mode", "default"]);
+        say(&["--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"]);
+        say(&["--model", &setup.model, "--tools", &setup.tools.join(",")]);
+        if !setup.tools.is_empty() {
+            // Without this rule some uses are thought harmless and not asked about.
+            let ask = json!({"permissions": {"ask": setup.tools}});
+            say(&["--settings", &ask.to_string()]);
+        }
+        let mut servers: serde_json::Map<String, Value> =
+            task.servers.iter().map(|other| (other.name.clone(), other.for_claude())).collect();
+        if let Some(server) = setup.server_for(task.turn) {
+            let (program, arguments) =
+                server.command.split_first().map_or(("", [].as_slice()), |(p, a)| (p, a));
+            let env: serde_json::Map<String, Value> =
+                server.env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+            let entry = json!({"command": program, "args": arguments, "env": env});
+            servers.insert(SERVER.to_owned(), entry);
+        }
+        if !servers.is_empty() {
+            say(&["--mcp-config", &json!({"mcpServers": servers}).to_string()]);
+        }
+        match session {
+            Some(id) => say(&["--resume", id]),
+            // It gives a new session a name, and says it.
+            None if task.keep => {}
+            None => say(&["--no-session-persistence"]),
+        }
+        let mut set = vec![
+            ("CLAUDE_CODE_MAX_RETRIES".to_owned(), "1".to_owned()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC".to_owned(), "1".to_owned()),
+            ("DISABLE_AUTOUPDATER".to_owned(), "1".to_owned()),
+        ];
+        if let Some(url) = &setup.url {
+            let url = url.trim().trim_end_matches('/');
+            let url = url.strip_suffix("/v1").unwrap_or(url);
+            set.push(("ANTHROPIC_BASE_URL".to_owned(), url.to_owned()));
+        }
+        if let Some(most) = task.request.max_output_tokens {
+            set.push(("CLAUDE_CODE_MAX_OUTPUT_TOKENS".to_owned(), most.to_string()));
+        }
+        let mut secrets = variables(task.servers);
+        secrets.extend(setup.key.iter().map(|key| ("ANTHROPIC_API_KEY".to_owned(), key.clone())));
+        Program { command, dir: setup.dir.clone(), pass: PASS.to_vec(), set, secrets }
+    }
+
+    /// Runs the program once, in a session that there is or in a new one.
+    async fn speak(&self, task: &Task<'_>, session: Option<&str>, host: &dyn Host) -> Result<Reply, Failed> {
+        let mut child = Child::start(&self.setup.supervision, &self.program(task, session))?;
+        let system = json!({"subtype": "initialize", "systemPrompt": task.request.system, "systemPromptSnapshot": false});
+        child.send(&json!({"type": "control_request", "request_id": "begin", "request": system}));
+        let told = harness_text::told(task.request, session.map(|_| task.fresh));
+        let content: Vec<Value> = told.iter().map(part).collect();
+        child.send(&json!({"type": "user", "message": {"role": "user", "content": content}}));
+        let mut heard = Heard { model: self.setup.model.clone(), servers: task.servers, ..Heard::default() };
+        loop {
+            let Some(message) = child.next().await? else { return Err(child.crashed().await.into()) };
+            match message["type"].as_str() {
+                Some("system") => self.system(&message, host)?,
+                Some("assistant") => heard.assistant(&message, host).await,
+                Some("user") => heard.results(&message, host).await,
+                Some("control_request") => child.send(&heard.asked(&message, host).await),
+                Some("result") => {
+                    if let Some(usd) = message["total_cost_usd"].as_f64() {
+                        host.cost(usd);
+                    }
+                    let answered = self.result(&message, heard, session.is_some())?;
+                    // Its session is whole on disk once it has ended by itself; of a failure nothing is needed.
+                    child.end().await;
+                    return Ok(answered);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn system(&self, message: &Value, host: &dyn Host) -> Result<(), BrainError> {
+        match message["subtype"].as_str() {
+            Some("init") => {
+                let servers = message["mcp_servers"].as_array().into_iter().flatten();
+                for server in servers.filter(|server| server["status"] == "failed") {
+                    tracing::warn!(
+                        brain = self.setup.brain,
+                        "the MCP server {} can't be reached",
+                        server["name"]
+                    );
+                }
+            }
+            Some("api_retry") => {
+                let code = message["error"].as_str().unwrap_or_default();
+                let status = message["error_status"].as_u64().and_then(|status| u16::try_from(status).ok());
+                let error = self.class(status, code, "");
+                if !host.retries(error.class, &error.message) {
+                    return Err(error);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The last message: the answer, or why there is none.
+    fn result(&self, message: &Value, heard: Heard<'_>, resumed: bool) -> Result<Reply, Failed> {
+        let words = message["result"].as_str().unwrap_or_default();
+        let stop = match message["stop_reason"].as_str() {
+            Some("refusal") => Stop::Refusal,
+            Some("max_tokens") => Stop::Length,
+            _ => Stop::End,
+        };
+        if message["is_error"] == true && stop != Stop::Refusal {
+            let errors: Vec<&str> =
+                message["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let words = if words.is_empty() { errors.join("; ") } else { words.to_owned() };
+            if resumed && words.contains("No conversation found") {
+                return Err(Failed::Lost);
+            }
+            let status = message["api_error_status"].as_u64().and_then(|status| u16::try_from(status).ok());
+            return Err(self.class(status, &heard.error, &words).into());
+        }
+        let text = match stop {
+            // What it says then is of the program, not of the model.
+            Stop::Refusal => String::new(),
+            _ if heard.continued => heard.text,
+            _ => words.to_owned(),
+        };
+        let usage = usage(&message["usage"]);
+        Ok(Reply { text, tool_calls: Vec::new(), raw: None, usage, stop, model: heard.model })
+    }
+
+    /// Classes what it says of its provider, in its words and its code for them.
+    fn class(&self, status: Option<u16>, code: &str, words: &str) -> BrainError {
+        let of_code = match code {
+            "authentication_failed" | "oauth_org_not_allowed" => Some(401),
+            "billing_error" => Some(402),
+            "rate_limit" => Some(429),
+            "overloaded" => Some(529),
+            "server_error" => Some(500),
+            "model_not_found" => Some(404),
+            "invalid_request" => Some(400),
+            _ => None,
+        };
+        let secrets: Vec<&str> = self.setup.key.iter().map(ExposeSecret::expose_secret).collect();
+        let status = if code == "billing_error" { of_code } else { status.or(of_code) };
+        match status {
+            Some(status) => {
+                classify::status(status, Headers::default(), words, Timestamp::UNIX_EPOCH, &secrets)
+            }
+            None => classify::in_stream(&json!({"error": {"message": words}}), &secrets),
+        }
+    }
+}
+
+#[async_trait]
+impl Harness for ClaudeCode {
+    async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
+        let ended = match self.speak(task, task.session, host).await {
+            // Its memory of the session is gone; ours isn't.
+            Err(Failed::Lost) => self.speak(task, None, host).await,
+            ended => ended,
+        };
+        ended.map_err(|failed| match failed {
+            Failed::Error(error) => error,
+            Failed::Lost => BrainError::new(Class::Crash, "its new session was lost at once"),
+        })
+    }
+}
+
+/// What was heard of a run so far.
+#[derive(Debug, Default)]
+struct Heard<'a> {
+    /// The words since the last tool.
+    text: String,
+    /// An answer was cut at its longest and goes on.
+    continued: bool,
+    model: String,
+    /// Its own code for what went wrong.
+    error: String,
+    /// The calls that the host knows.
+    calls: Vec<ToolCall>,
+    /// The message that was counted last, and what those before it used.
+    counted: (String, Usage),
+    used: Usage,
+    /// The other MCP servers.
+    servers: &'a [McpServer],
+}
+
+impl Heard<'_> {
+    async fn assistant(&mut self, message: &Value, host: &dyn Host) {
+        if let Some(session) = message["session_id"].as_str()
+            && self.counted.0.is_empty()
+        {
+            host.session(session).await;
+        }
+        let said = &message["message"];
+        if let Some(code) = message["error"].as_str() {
+            code.clone_into(&mut self.error);
+            return;
+        }
+        self.count(said, host);
+        if let Some(model) = said["model"].as_str().filter(|model| !model.starts_with('<')) {
+            model.clone_into(&mut self.model);
+        }
+        for block in said["content"].as_array().into_iter().flatten() {
+            match block["type"].as_str() {
+                Some("text") => {
+                    let words = block["text"].as_str().unwrap_or_default();
+                    self.text.push_str(words);
+                    host.said(words);
+                }
+                Some("tool_use") => {
+                    self.text.clear();
+                    self.continued = false;
+                    let id = block["id"].as_str().unwrap_or_default();
+                    self.started(id, block["name"].as_str().unwrap_or_default(), &block["input"], host).await;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// One message comes in several events, one a block, each with what the message has used so far.
+    fn count(&mut self, said: &Value, host: &dyn Host) {
+        let id = said["id"].as_str().unwrap_or_default();
+        if self.counted.0 != id {
+            let before = self.counted.1;
+            self.used += before;
+            id.clone_into(&mut self.counted.0);
+        }
+        self.counted.1 = usage(&said["usage"]);
+        let mut used = self.used;
+        used += self.counted.1;
+        host.used(&used);
+    }
+
+    async fn started(&mut self, id: &str, name: &str, input: &Value, host: &dyn Host) -> ToolCall {
+        if let Some(known) = self.calls.iter().find(|call| call.id == id) {
+            return known.clone();
+        }
+        let ours = name.strip_prefix("mcp__").and_then(|name| name.strip_prefix(SERVER)?.strip_prefix("__"));
+        let (name, arguments) = match (ours, mcp_hosts::spelled(self.servers, name)) {
+            (None, Some((server, tool))) => (FOREIGN, foreign(server, tool, input)),
+            (ours, _) => (ours.unwrap_or(name), input.clone()),
+        };
+        let arguments = if arguments.is_null() { "{}".to_owned() } else { arguments.to_string() };
+        let call = ToolCall { id: id.to_owned(), name: name.to_owned(), arguments };
+        host.tool_started(&call).await;
+        self.calls.push(call.clone());
+        call
+    }
+
+    async fn results(&mut self, message: &Value, host: &dyn Host) {
+        for block in message["message"]["content"].as_array().into_iter().flatten() {
+            match block["type"].as_str() {
+                Some("tool_result") => {
+                    let call_id = block["tool_use_id"].as_str().unwrap_or_default().to_owned();
+                    if self.calls.iter().any(|call| call.id == call_id) {
+                        let is_error = block["is_error"] == true;
+                        let text = words(&block["content"]);
+                        host.tool_finished(&ToolResult { call_id, text, is_error }).await;
+                    }
+                }
+                Some("text") if words(&block["text"]).starts_with(CONTINUES) => self.continued = true,
+                Some("text") => self.text.clear(),
+                _ => {}
+            }
+        }
+    }
+
+    /// The answer to something that it asks us.
+    async fn asked(&mut self, message: &Value, host: &dyn Host) -> Value {
+        let (id, request) = (&message["request_id"], &message["request"]);
+        if request["subtype"] != "can_use_tool" {
+            let error = "this is not offered here";
+            let response = json!({"subtype": "error", "request_id": id, "error": error});
+            return json!({"type": "control_response", "response": response});
+        }
+        let tool = request["tool_use_id"].as_str().unwrap_or_default();
+        let name = request["tool_name"].as_str().unwrap_or_default();
+        let call = self.started(tool, name, &request["input"], host).await;
+        let decision = if host.may(&call).await {
+            json!({"behavior": "allow", "updatedInput": request["input"]})
+        } else {
+            json!({"behavior": "deny", "message": "This was not approved. Go on without it."})
+        };
+        let response = json!({"subtype": "success", "request_id": id, "response": decision});
+        json!({"type": "control_response", "response": response})
+    }
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text { text } => json!({"type": "text", "text": text}),
+        Part::Image { media_type, base64 } => {
+            let source = json!({"type": "base64", "media_type": media_type, "data": base64});
+            json!({"type": "image", "source": source})
+        }
+    }
+}
+
+/// The words of a tool's result: a text, or blocks of which some are texts.
+fn words(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let text = blocks.iter().map(|block| block["text"].as_str().unwrap_or("[no text]"));
+            text.collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+fn usage(usage: &Value) -> Usage {
+    let count = |key: &str| usage[key].as_u64().unwrap_or(0);
+    let (cached, cache_write) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
+    let input = count("input_tokens") + cached + cache_write;
+    Usage { input, cached, cache_write, output: count("output_tokens") }
+}

@@ -1,0 +1,308 @@
+//! Codex as a brain: `codex app-server`, spoken with over JSON-RPC (learned from version 0.169).
+//!
+//! One process for one turn: `initialize`, a thread (`thread/start`, or `thread/resume` where there was one),
+//! `turn/start`, then whatever Codex tells until `turn/completed`. The whole request goes in by the protocol. Codex
+//! keeps its threads in a home of its own per brain ([`program`]), so the user's own settings are neither read nor
+//! changed. What it wants to do with its own tools is asked first, each time; tools that the settings don't name are
+//! taken from it where it can be told so, and declined where not.
+
+mod items;
+mod program;
+
+use async_trait::async_trait;
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+use super::harness::{Harness, Host, Setup, Task};
+use super::harness_text;
+use super::jsonrpc::{Failure, Heard, Peer};
+use super::process::Child;
+use crate::brain::event::{BrainError, Class, Reply, Stop, Usage};
+use crate::brain::request::{Part, ToolCall};
+use crate::brain::scrub::scrub;
+
+/// The program `codex`.
+#[derive(Debug)]
+pub struct Codex {
+    setup: Setup,
+}
+
+impl Codex {
+    /// Made of a setup; opens nothing.
+    pub fn new(setup: Setup) -> Self {
+        Self { setup }
+    }
+}
+
+#[async_trait]
+impl Harness for Codex {
+    async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError> {
+        let program = program::program(&self.setup, task.turn, task.servers)?;
+        let child = Child::start(&self.setup.supervision, &program)?;
+        let mut talk = Talk {
+            peer: Peer::new(child, false),
+            setup: &self.setup,
+            host,
+            thread: String::new(),
+            turn: String::new(),
+            model: self.setup.model.clone(),
+            said: Vec::new(),
+            open: HashMap::new(),
+            used_before: None,
+            used: Usage::default(),
+            ended: None,
+        };
+        let reply = talk.turn(task).await?;
+        talk.peer.end().await;
+        Ok(reply)
+    }
+}
+
+/// One turn's conversation with the program.
+struct Talk<'a> {
+    peer: Peer,
+    setup: &'a Setup,
+    host: &'a dyn Host,
+    thread: String,
+    turn: String,
+    model: String,
+    /// Each message of the answer: its phase, if it has one, and its words.
+    said: Vec<(Option<String>, String)>,
+    /// Calls that began, by their items' ids.
+    open: HashMap<String, ToolCall>,
+    /// What the thread had used before this turn.
+    used_before: Option<Usage>,
+    used: Usage,
+    ended: Option<Value>,
+}
+
+impl Talk<'_> {
+    async fn turn(&mut self, task: &Task<'_>) -> Result<Reply, BrainError> {
+        let client = json!({"name": "vault-agent", "title": null, "version": env!("CARGO_PKG_VERSION")});
+        let hello = json!({"clientInfo": client, "capabilities": null});
+        self.call("initialize", &hello).await?.map_err(|failure| self.refused("initialize", &failure))?;
+        self.peer.notify("initialized", None);
+        let fresh = self.thread(task).await?;
+        self.host.session(&self.thread).await;
+        let input: Vec<Value> = harness_text::told(task.request, fresh).iter().map(input).collect();
+        let start = json!({"threadId": self.thread, "input": input});
+        let started = self.call("turn/start", &start).await?;
+        let started = started.map_err(|failure| self.refused("turn/start", &failure))?;
+        text(&started["turn"]["id"]).clone_into(&mut self.turn);
+        loop {
+            if let Some(ended) = self.ended.take() {
+                return self.reply(&ended);
+            }
+            let heard = self.peer.next().await?;
+            self.hear(heard).await?;
+        }
+    }
+
+    /// Goes on with the thread, or begins one; says what of the request the thread doesn't have.
+    async fn thread(&mut self, task: &Task<'_>) -> Result<Option<usize>, BrainError> {
+        let mut params = json!({
+            "cwd": self.setup.dir,
+            "model": self.setup.model,
+            "approvalPolicy": "untrusted",
+            "sandbox": "read-only",
+            "baseInstructions": task.request.system,
+        });
+        if let Some(session) = task.session {
+            params["threadId"] = session.into();
+            params["excludeTurns"] = true.into();
+            match self.call("thread/resume", &params).await? {
+                Ok(thread) => {
+                    self.begun(&thread);
+                    return Ok(Some(task.fresh));
+                }
+                // Deleted, of another version, or never written: the request holds all that it held.
+                Err(failure) => tracing::info!("a thread of Codex is lost: {}", failure.message),
+            }
+            for key in ["threadId", "excludeTurns"] {
+                params.as_object_mut().map(|params| params.remove(key));
+            }
+        }
+        params["ephemeral"] = (!task.keep).into();
+        let thread = self.call("thread/start", &params).await?;
+        let thread = thread.map_err(|failure| self.refused("thread/start", &failure))?;
+        self.begun(&thread);
+        Ok(None)
+    }
+
+    fn begun(&mut self, thread: &Value) {
+        text(&thread["thread"]["id"]).clone_into(&mut self.thread);
+        if let Some(model) = thread["model"].as_str() {
+            model.clone_into(&mut self.model);
+        }
+    }
+
+    /// Asks, and hears everything until the answer is there.
+    async fn call(&mut self, method: &str, params: &Value) -> Result<Result<Value, Failure>, BrainError> {
+        let number = self.peer.ask(method, params);
+        loop {
+            match self.peer.next().await? {
+                Heard::Answer { id, answer } if id == number => return Ok(answer),
+                other => self.hear(other).await?,
+            }
+        }
+    }
+
+    async fn hear(&mut self, heard: Heard) -> Result<(), BrainError> {
+        match heard {
+            Heard::Notification { method, params } => self.told(&method, &params).await,
+            Heard::Request { id, method, params } => {
+                self.asked(&id, &method, &params).await;
+                Ok(())
+            }
+            Heard::Answer { .. } => Ok(()),
+        }
+    }
+
+    async fn told(&mut self, method: &str, params: &Value) -> Result<(), BrainError> {
+        if params["threadId"].as_str().is_some_and(|thread| thread != self.thread) {
+            return Ok(());
+        }
+        match method {
+            "item/agentMessage/delta" => self.host.said(text(&params["delta"])),
+            "item/started" => self.started(&params["item"]).await,
+            "item/completed" => self.finished(&params["item"]).await,
+            "thread/tokenUsage/updated" => self.used(params),
+            "model/rerouted" => {
+                if let Some(model) = params["toModel"].as_str() {
+                    model.clone_into(&mut self.model);
+                }
+            }
+            "error" if params["willRetry"] == true => {
+                let error = self.failed(&params["error"]);
+                if !self.host.retries(error.class, &error.message) {
+                    return Err(error);
+                }
+            }
+            "mcpServer/startupStatus/updated" if params["status"] == "failed" => {
+                let why = scrub(text(&params["error"]), &self.secrets());
+                tracing::warn!("Codex can't use the server `{}`: {why}", text(&params["name"]));
+            }
+            "turn/completed" => self.ended = Some(params["turn"].clone()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    async fn started(&mut self, item: &Value) {
+        if let Some(call) = items::call(item)
+            && !self.open.contains_key(&call.id)
+        {
+            self.host.tool_started(&call).await;
+            self.open.insert(call.id.clone(), call);
+        }
+    }
+
+    async fn finished(&mut self, item: &Value) {
+        if item["type"] == "agentMessage" {
+            let phase = item["phase"].as_str().map(str::to_owned);
+            self.said.push((phase, text(&item["text"]).to_owned()));
+        }
+        if items::call(item).is_some() {
+            self.started(item).await;
+            let result = items::result(item);
+            self.open.remove(&result.call_id);
+            self.host.tool_finished(&result).await;
+        }
+    }
+
+    /// The totals are the thread's; what stood before this turn is taken off.
+    fn used(&mut self, params: &Value) {
+        if !self.turn.is_empty() && params["turnId"].as_str() != Some(&self.turn) {
+            return;
+        }
+        let [total, last] = ["total", "last"].map(|key| usage(&params["tokenUsage"][key]));
+        // What is told of a resumed thread before its turn is an earlier turn's.
+        let before = if self.turn.is_empty() { total } else { less(total, last) };
+        let before = *self.used_before.get_or_insert(before);
+        self.used = less(total, before);
+        self.host.used(&self.used);
+    }
+
+    async fn asked(&mut self, id: &Value, method: &str, params: &Value) {
+        let Some(wanted) = items::wanted(method, params, &self.open) else {
+            return match method {
+                "mcpServer/elicitation/request" => self.peer.answer(id, &json!({"action": "decline"})),
+                _ => self.peer.refuse(id, method),
+            };
+        };
+        let named = wanted.named_by.is_none_or(|tool| self.setup.tools.iter().any(|named| named == tool));
+        let may = named && self.host.may(&wanted.call).await;
+        self.peer.answer(id, &if may { wanted.yes } else { wanted.no });
+    }
+
+    fn reply(&self, turn: &Value) -> Result<Reply, BrainError> {
+        let mut text = None;
+        let mut stop = Stop::End;
+        match turn["status"].as_str() {
+            Some("completed") => {
+                let last = |of_answer: fn(&Option<String>) -> bool| {
+                    self.said.iter().rev().find(|(phase, _)| of_answer(phase)).map(|(_, words)| words.clone())
+                };
+                text = last(|phase| phase.as_deref() == Some("final_answer")).or_else(|| last(|_| true));
+            }
+            Some("failed") if items::is_refusal(&turn["error"]) => stop = Stop::Refusal,
+            Some("failed") => return Err(self.failed(&turn["error"])),
+            _ => return Err(BrainError::new(Class::Crash, "Codex broke its turn off")),
+        }
+        Ok(Reply {
+            text: text.unwrap_or_default(),
+            tool_calls: Vec::new(),
+            raw: None,
+            usage: self.used,
+            stop,
+            model: self.model.clone(),
+        })
+    }
+
+    fn failed(&self, error: &Value) -> BrainError {
+        items::failure(error, &self.secrets())
+    }
+
+    fn refused(&self, method: &str, failure: &Failure) -> BrainError {
+        let why = scrub(&failure.message, &self.secrets());
+        BrainError::new(Class::Crash, format!("Codex refused `{method}`: {why}"))
+    }
+
+    fn secrets(&self) -> Vec<&str> {
+        self.setup.key.iter().map(ExposeSecret::expose_secret).collect()
+    }
+}
+
+/// A part as Codex takes it.
+fn input(part: &Part) -> Value {
+    match part {
+        Part::Text { text } => json!({"type": "text", "text": text, "text_elements": []}),
+        Part::Image { media_type, base64 } => {
+            json!({"type": "image", "url": format!("data:{media_type};base64,{base64}")})
+        }
+    }
+}
+
+fn usage(counts: &Value) -> Usage {
+    let count = |key: &str| counts[key].as_u64().unwrap_or_default();
+    Usage {
+        input: count("inputTokens"),
+        cached: count("cachedInputTokens"),
+        cache_write: count("cacheWriteInputTokens"),
+        output: count("outputTokens"),
+    }
+}
+
+fn less(all: Usage, part: Usage) -> Usage {
+    Usage {
+        input: all.input.saturating_sub(part.input),
+        cached: all.cached.saturating_sub(part.cached),
+        cache_write: all.cache_write.saturating_sub(part.cache_write),
+        output: all.output.saturating_sub(part.output),
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

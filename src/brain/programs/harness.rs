@@ -1,0 +1,149 @@
+//! Harnesses: programs that are brains, with a loop and tools of their own, run as a child process for one turn.
+//!
+//! A harness is given a [`Task`] and tells its [`Host`] what it does while it does it: the host keeps each call and
+//! its result where another brain finds them, and asks a person what has to be asked.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::process::Supervision;
+use crate::brain::event::{BrainError, Class, Reply, Usage};
+use crate::brain::request::{Request, ToolCall, ToolResult};
+use crate::config::{McpServer, mcp_hosts};
+use crate::vault::{BRAIN_VARIABLE, TURN_VARIABLE};
+
+/// What a harness is made of; opening it opens nothing.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The brain's name in the settings.
+    pub brain: String,
+    /// The program and its first arguments.
+    pub command: Vec<String>,
+    /// The provider's name of the model.
+    pub model: String,
+    /// The provider's server, where it isn't the harness's own.
+    pub url: Option<String>,
+    /// The provider's key; without one the harness may have its own login.
+    pub key: Option<SecretString>,
+    /// Tools of its own that it may use.
+    pub tools: Vec<String>,
+    /// How its program is run.
+    pub supervision: Supervision,
+    /// The folder that it runs in: its own, empty, the same each time, since sessions belong to a folder.
+    pub dir: PathBuf,
+    /// Our MCP server, where the brain is given the vault's tools.
+    pub server: Option<Server>,
+}
+
+/// The name under which a harness knows our MCP server.
+pub const SERVER: &str = "vault-agent";
+
+/// The name by which the host knows a call of another MCP server's tool; [`foreign`] makes its arguments.
+pub const FOREIGN: &str = "mcp_call";
+
+/// The arguments of [`FOREIGN`].
+pub fn foreign(server: &str, tool: &str, arguments: &Value) -> Value {
+    let none = json!({});
+    let arguments = if arguments.is_object() { arguments } else { &none };
+    json!({"server": server, "tool": tool, "arguments": arguments})
+}
+
+/// The variables that other MCP servers are given, for the environment of the program that starts them.
+pub(super) fn variables(servers: &[McpServer]) -> Vec<(String, SecretString)> {
+    let mut names: Vec<&str> = servers.iter().flat_map(mcp_hosts::variables).collect();
+    names.sort_unstable();
+    names.dedup();
+    let set = |name: &str| Some((name.to_owned(), SecretString::from(std::env::var(name).ok()?)));
+    names.into_iter().filter_map(set).collect()
+}
+
+/// Our MCP server, as a harness has to start it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Server {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// What it needs in its environment, whatever the harness hands on.
+    pub env: Vec<(String, String)>,
+}
+
+impl Setup {
+    /// Our MCP server for one turn.
+    pub fn server_for(&self, turn: &str) -> Option<Server> {
+        let mut server = self.server.clone()?;
+        server.env.push((BRAIN_VARIABLE.to_owned(), self.brain.clone()));
+        server.env.push((TURN_VARIABLE.to_owned(), turn.to_owned()));
+        Some(server)
+    }
+}
+
+/// One turn's work for a harness.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The turn's request, with the rounds that other brains did before: what a session has to be made of.
+    pub request: &'a Request,
+    /// How many messages at the end of the request the session doesn't have yet, where it is gone on with.
+    pub fresh: usize,
+    /// The session that holds what stands before those; without one a new session begins.
+    pub session: Option<&'a str>,
+    /// The turn, for the history of what its tools change.
+    pub turn: &'a str,
+    /// Whether the session is gone on with later; else it leaves no trace, where the harness can do that.
+    pub keep: bool,
+    /// Other people's MCP servers that it may use. The tools that they allow are the box's matter: each call is asked
+    /// about.
+    pub servers: &'a [McpServer],
+}
+
+/// Whoever runs a harness.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// More words of the answer.
+    fn said(&self, words: &str);
+    /// The harness calls a tool: one of our server's by its own name, without the server's, another
+    /// server's as [`FOREIGN`]. Called before the result
+    /// is known, and on disk when it returns.
+    async fn tool_started(&self, call: &ToolCall);
+    /// What the tool said; on disk when it returns.
+    async fn tool_finished(&self, result: &ToolResult);
+    /// What the run has used so far. A host that finds it too much cancels the run.
+    fn used(&self, _: &Usage) {}
+    /// What the session has cost so far in USD, all its turns together, by the harness's own reckoning.
+    fn cost(&self, _usd: f64) {}
+    /// Whether the call may happen: the harness wants a person's word.
+    async fn may(&self, call: &ToolCall) -> bool;
+    /// The session that is being spoken in; it can be gone on with next time.
+    async fn session(&self, id: &str);
+    /// The harness tries its provider again by itself after such a failure. False: it is to be ended.
+    fn retries(&self, class: Class, words: &str) -> bool;
+}
+
+/// A program that answers.
+#[async_trait]
+pub trait Harness: Send + Sync {
+    /// Runs one turn to its end, in a process group of its own that is gone when this returns or is dropped.
+    ///
+    /// # Errors
+    /// Why there is no answer, classed, with a message that holds no key.
+    async fn turn(&self, task: &Task<'_>, host: &dyn Host) -> Result<Reply, BrainError>;
+
+    /// The same until `cancel`.
+    ///
+    /// # Errors
+    /// As there, or [`BrainError::cancelled`].
+    async fn run(
+        &self,
+        task: &Task<'_>,
+        host: &dyn Host,
+        cancel: CancellationToken,
+    ) -> Result<Reply, BrainError> {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(BrainError::cancelled()),
+            answered = self.turn(task, host) => answered,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! JSON-RPC with a child, both ways: we ask it, it tells us things, and it asks us.
+//!
+//! The lines are [`super::process`]'s matter; here is what a line means. The field `jsonrpc` is sent where the other
+//! side wants it, and never asked for. A line that is JSON but no message is passed over.
+
+use serde_json::{Value, json};
+
+use super::process::Child;
+use crate::brain::BrainError;
+
+/// What JSON-RPC says of a method that isn't there.
+pub const NO_SUCH_METHOD: i64 = -32601;
+
+/// What the other side said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heard {
+    /// It wants an answer.
+    Request {
+        /// Its id, to be given back as it is.
+        id: Value,
+        /// What it wants.
+        method: String,
+        /// Of what.
+        params: Value,
+    },
+    /// It tells something.
+    Notification {
+        /// What.
+        method: String,
+        /// Of what.
+        params: Value,
+    },
+    /// It answers.
+    Answer {
+        /// The number of our request.
+        id: u64,
+        /// What came of it.
+        answer: Result<Value, Failure>,
+    },
+}
+
+/// The other side's refusal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// Its number.
+    pub code: i64,
+    /// Its words, unscrubbed.
+    pub message: String,
+    /// What it adds.
+    pub data: Value,
+}
+
+/// What a line means; none where it is no message.
+pub fn read(mut line: Value) -> Option<Heard> {
+    let method = line.get("method").and_then(Value::as_str).map(str::to_owned);
+    let id = line.get("id").filter(|id| id.is_u64() || id.is_i64() || id.is_string()).cloned();
+    let mut take = |key: &str| line.get_mut(key).map(Value::take).unwrap_or_default();
+    match (method, id) {
+        (Some(method), Some(id)) => Some(Heard::Request { id, method, params: take("params") }),
+        (Some(method), None) => Some(Heard::Notification { method, params: take("params") }),
+        (None, id) => {
+            // Our numbers; an agent may give them back as text.
+            let id = id?;
+            let id = id.as_u64().or_else(|| id.as_str()?.parse().ok())?;
+            let error = take("error");
+            let answer = if error.is_null() {
+                line.get("result")?;
+                Ok(line["result"].take())
+            } else {
+                Err(Failure {
+                    code: error["code"].as_i64().unwrap_or_default(),
+                    message: error["message"].as_str().unwrap_or_default().to_owned(),
+                    data: error["data"].clone(),
+                })
+            };
+            Some(Heard::Answer { id, answer })
+        }
+    }
+}
+
+/// A child that is spoken with.
+#[derive(Debug)]
+pub struct Peer {
+    child: Child,
+    versioned: bool,
+    asked: u64,
+}
+
+impl Peer {
+    /// A child; `versioned` where its messages have to name JSON-RPC's version.
+    pub fn new(child: Child, versioned: bool) -> Self {
+        Self { child, versioned, asked: 0 }
+    }
+
+    /// Asks, and gives the number that the answer will have.
+    pub fn ask(&mut self, method: &str, params: &Value) -> u64 {
+        self.asked += 1;
+        self.send(json!({"id": self.asked, "method": method, "params": params}));
+        self.asked
+    }
+
+    /// Tells something.
+    pub fn notify(&self, method: &str, params: Option<Value>) {
+        let mut message = json!({"method": method});
+        if let Some(params) = params {
+            message["params"] = params;
+        }
+        self.send(message);
+    }
+
+    /// Answers a request.
+    pub fn answer(&self, id: &Value, result: &Value) {
+        self.send(json!({"id": id, "result": result}));
+    }
+
+    /// Answers a request that we don't know.
+    pub fn refuse(&self, id: &Value, method: &str) {
+        let message = format!("this client has no `{method}`");
+        self.send(json!({"id": id, "error": {"code": NO_SUCH_METHOD, "message": message}}));
+    }
+
+    fn send(&self, mut message: Value) {
+        if self.versioned {
+            message["jsonrpc"] = "2.0".into();
+        }
+        self.child.send(&message);
+    }
+
+    /// The next message. May be dropped and called again without loss.
+    ///
+    /// # Errors
+    /// The child ended, was silent for too long, or took too long.
+    pub async fn next(&mut self) -> Result<Heard, BrainError> {
+        loop {
+            match self.child.next().await? {
+                Some(line) => match read(line) {
+                    Some(heard) => return Ok(heard),
+                    None => tracing::debug!("a line that is no message was passed over"),
+                },
+                None => return Err(self.child.crashed().await),
+            }
+        }
+    }
+
+    /// Lets the child end by itself, for a while, and ends it.
+    pub async fn end(self) {
+        self.child.end().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_message_is_known_with_and_without_a_version() {
+        for version in [json!({}), json!({"jsonrpc": "2.0"})] {
+            let read = |mut line: Value| {
+                line.as_object_mut().unwrap().extend(version.as_object().unwrap().clone());
+                read(line)
+            };
+            assert_eq!(
+                read(json!({"id": "r-1", "method": "may", "params": {"a": 1}})),
+                Some(Heard::Request { id: json!("r-1"), method: "may".into(), params: json!({"a": 1}) })
+            );
+            assert_eq!(
+                read(json!({"id": 0, "method": "may"})),
+                Some(Heard::Request { id: json!(0), method: "may".into(), params: Value::Null })
+            );
+            assert_eq!(
+                read(json!({"method": "told", "params": [1]})),
+                Some(Heard::Notification { method: "told".into(), params: json!([1]) })
+            );
+            assert_eq!(
+                read(json!({"id": 7, "result": null})),
+                Some(Heard::Answer { id: 7, answer: Ok(Value::Null) })
+            );
+            assert_eq!(
+                read(json!({"id": "7", "error": {"code": -3, "message": "no", "data": [1]}})),
+                Some(Heard::Answer {
+                    id: 7,
+                    answer: Err(Failure { code: -3, message: "no".into(), data: json!([1]) })
+                })
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_nothing() {
+        for line in [
+            json!(3),
+            json!([]),
+            json!({}),
+            json!({"id": 1}),
+            json!({"id": null, "result": 1}),
+            json!({"id": "x", "result": 1}),
+            json!({"id": -1, "result": 1}),
+            json!({"method": 4}),
+            json!("method"),
+        ] {
+            assert_eq!(read(line.clone()), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! A harness's program as a child: newline-delimited JSON over its pipes, watched, and gone when we are done with it.
+//!
+//! The program doesn't hang on us but on a supervisor, our own binary in a process group of its own
+//! ([`supervise`]), which ends whatever the program leaves behind. [`Child`] ends supervisor and program when it is
+//! dropped; where we are killed the supervisor notices; where that is killed too, [`sweep`] finds what is left by a
+//! mark in its environment at the next start. A program is waited for by its process id: that somebody still holds
+//! its pipe means nothing.
+//!
+//! Its environment is ours cleared to what a program needs, so that neither the bot's token nor other brains' keys
+//! are in it; keys go in by the environment alone, never by arguments.
+
+pub mod supervise;
+mod tree;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout};
+
+use crate::brain::scrub::scrub;
+use crate::brain::wire::Watch;
+use crate::brain::{BrainError, Class};
+
+/// The longest line that is read; a longer one is passed over.
+pub const MOST_LINE: usize = 8 << 20;
+/// The same for programs of others, of whose results a head is kept.
+const MOST_STRANGE_LINE: usize = 32 << 20;
+/// What is kept of standard error, and of lines that are no JSON: their end.
+const MOST_WORDS: usize = 4 << 10;
+/// Lines that wait to be looked at; a program that writes more waits.
+const LINES: usize = 64;
+/// How long a program may take to end by itself once it has said all; the supervisor's own patience is the same.
+const END: Duration = Duration::from_secs(5);
+/// How long the end of a pipe is waited for once its program has ended.
+const DRAIN: Duration = Duration::from_secs(1);
+/// Says whose child a process is; every process that a harness starts has it.
+pub(super) const MARK: &str = "VAULT_AGENT_CHILD_OF";
+
+/// What a program needs of our environment, whatever it is.
+const ENVIRONMENT: [&str; 17] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "TERM",
+];
+/// Families of such variables.
+const FAMILIES: [&str; 2] = ["LC_", "XDG_"];
+
+/// Our own program, which children run under and whose MCP server they are given.
+pub fn our_program() -> PathBuf {
+    OUR_PROGRAM.get().cloned().unwrap_or_else(|| {
+        let path = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("vault-agent"));
+        // Linux says so of a program that was replaced since; the new one does the same.
+        let text = path.to_str().and_then(|text| text.strip_suffix(" (deleted)"));
+        text.map(PathBuf::from).unwrap_or(path)
+    })
+}
+
+/// Names our own program where this process isn't it: in tests. The first one counts.
+pub fn name_our_program(path: &Path) {
+    let _ = OUR_PROGRAM.set(path.to_owned());
+}
+
+static OUR_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// What every child of this process is run with.
+#[derive(Debug, Clone)]
+pub struct Supervision {
+    /// Our own program, which has the command [`supervise::COMMAND`].
+    pub program: PathBuf,
+    /// The state directory: only children of processes with the same one are swept.
+    pub state: PathBuf,
+    /// How long a program may be silent, and how long a turn of it may take.
+    pub watch: Watch,
+}
+
+/// A program as it is to be run.
+#[derive(Debug, Clone, Default)]
+pub struct Program {
+    /// The program and its arguments; no secrets, everybody can read them.
+    pub command: Vec<String>,
+    /// The folder that it runs in.
+    pub dir: PathBuf,
+    /// Variables of our environment that it needs beside the usual ones.
+    pub pass: Vec<&'static str>,
+    /// Variables that are set for it.
+    pub set: Vec<(String, String)>,
+    /// Variables that are set for it and are hidden in whatever it says of errors.
+    pub secrets: Vec<(String, SecretString)>,
+}
+
+/// A program that runs.
+#[derive(Debug)]
+pub struct Child {
+    name: String,
+    supervisor: tokio::process::Child,
+    run: String,
+    send: Option<mpsc::UnboundedSender<Vec<u8>>>,
+    lines: mpsc::Receiver<Value>,
+    words: Arc<Mutex<Words>>,
+    secrets: Vec<SecretString>,
+    watch: Watch,
+    heard: bool,
+    /// How long it was waited for so far; what a person's approval takes isn't the program's time.
+    waited: Duration,
+}
+
+/// The end of what a program says that is no message.
+#[derive(Debug, Default)]
+struct Words {
+    stderr: Vec<u8>,
+    noise: Vec<u8>,
+    too_long: u32,
+}
+
+impl Child {
+    /// Starts a program.
+    ///
+    /// # Errors
+    /// The supervisor can't be started. That the program can't be is said by [`Child::next`], which ends.
+    pub fn start(supervision: &Supervision, program: &Program) -> Result<Self, BrainError> {
+        Self::start_with(supervision, program, MOST_LINE, false)
+    }
+
+    /// The same for a program of somebody else, which has long lines and is given PATH, HOME and LANG alone of our
+    /// environment, beside what is set for it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start_stranger(supervision: &Supervision, program: &Program) -> Result<Self, BrainError> {
+        Self::start_with(supervision, program, MOST_STRANGE_LINE, true)
+    }
+
+    fn start_with(
+        supervision: &Supervision,
+        program: &Program,
+        most_line: usize,
+        stranger: bool,
+    ) -> Result<Self, BrainError> {
+        static RUNS: AtomicU64 = AtomicU64::new(0);
+        let name = program.command.first().cloned().unwrap_or_default();
+        let run = format!("{}{}", mark(&supervision.state), RUNS.fetch_add(1, Ordering::Relaxed));
+        let mut command = tokio::process::Command::new(&supervision.program);
+        command
+            .arg(supervise::COMMAND)
+            .args(&program.command)
+            .current_dir(&program.dir)
+            .env_clear()
+            .envs(
+                environment(std::env::vars_os(), &program.pass).filter(|(name, _)| {
+                    !stranger || ["PATH", "HOME", "LANG"].iter().any(|known| name == known)
+                }),
+            )
+            .envs(program.set.iter().map(|(name, value)| (name, value)))
+            .envs(program.secrets.iter().map(|(name, value)| (name, value.expose_secret())))
+            .env(MARK, &run)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let cant = |error: &dyn std::fmt::Display| {
+            BrainError::new(Class::Crash, format!("the program `{name}` can't be run: {error}"))
+        };
+        let mut supervisor = command.spawn().map_err(|error| cant(&error))?;
+        let words = Arc::new(Mutex::new(Words::default()));
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (supervisor.stdin.take(), supervisor.stdout.take(), supervisor.stderr.take())
+        else {
+            return Err(cant(&"it has no pipes"));
+        };
+        let (send, to_send) = mpsc::unbounded_channel();
+        let (found, lines) = mpsc::channel(LINES);
+        tokio::spawn(write(stdin, to_send));
+        tokio::spawn(read(stdout, most_line, found, Arc::clone(&words)));
+        tokio::spawn(listen(stderr, Arc::clone(&words)));
+        Ok(Self {
+            name,
+            supervisor,
+            run,
+            send: Some(send),
+            lines,
+            words,
+            secrets: program.secrets.iter().map(|(_, secret)| secret.clone()).collect(),
+            watch: supervision.watch,
+            heard: false,
+            waited: Duration::ZERO,
+        })
+    }
+
+    /// Sends a message as one line; it is written when the program reads.
+    pub fn send(&self, message: &Value) {
+        if let Some(send) = &self.send {
+            let _ = send.send(format!("{message}\n").into_bytes());
+        }
+    }
+
+    /// Nothing more is sent: the program sees the end of its input, and has five seconds.
+    pub fn close(&mut self) {
+        self.send = None;
+    }
+
+    /// The next message: one line that is JSON. None where the program has ended. Lines that are no JSON, or too
+    /// long, are passed over. May be dropped and called again without loss.
+    ///
+    /// # Errors
+    /// The program was silent for too long, or took too long in all.
+    pub async fn next(&mut self) -> Result<Option<Value>, BrainError> {
+        let silence = if self.heard { self.watch.silence } else { self.watch.first_byte };
+        let left = self.watch.overall.saturating_sub(self.waited);
+        let began = Instant::now();
+        let heard = tokio::select! {
+            biased;
+            line = timeout(silence.min(left), self.lines.recv()) => line,
+            _ = self.supervisor.wait() => {
+                // What it said before it ended may still be on its way; who holds its pipe now says nothing to us.
+                Ok(timeout(DRAIN, self.lines.recv()).await.ok().flatten())
+            }
+        };
+        self.waited += began.elapsed();
+        match heard {
+            Ok(line) => {
+                self.heard |= line.is_some();
+                Ok(line)
+            }
+            Err(_) if left <= silence => {
+                let minutes = self.watch.overall.as_secs_f64() / 60.0;
+                Err(self.late(&format!("it did not answer within {minutes:.0} minutes")))
+            }
+            Err(_) => Err(self.late(&format!("it said nothing for {} s", silence.as_secs()))),
+        }
+    }
+
+    fn late(&self, what: &str) -> BrainError {
+        BrainError::new(Class::Timeout, format!("{what} and was ended{}", self.said()))
+    }
+
+    /// Why there is no answer, where the program ended without one.
+    pub async fn crashed(&mut self) -> BrainError {
+        let status = timeout(END, self.supervisor.wait()).await.ok().and_then(Result::ok);
+        let how = match status.and_then(|status| status.code()) {
+            // What the supervisor said of it is the whole sentence.
+            Some(code) if code == i32::from(supervise::NOT_STARTED) => {
+                let said = self.said();
+                let sentence = said.strip_prefix(" (").and_then(|said| said.strip_suffix(')'));
+                let plain = || format!("the program `{}` can't be started", self.name);
+                return BrainError::new(Class::Crash, sentence.map_or_else(plain, str::to_owned));
+            }
+            Some(0) => "ended without an answer".to_owned(),
+            Some(code) if code > 128 => format!("was ended by signal {}", code - 128),
+            Some(code) => format!("ended with status {code}"),
+            None => "was killed".to_owned(),
+        };
+        BrainError::new(Class::Crash, format!("the program `{}` {how}{}", self.name, self.said()))
+    }
+
+    /// The end of what it said that was no message, scrubbed: ` (…)`, or nothing.
+    pub fn said(&self) -> String {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let secrets: Vec<&str> = self.secrets.iter().map(ExposeSecret::expose_secret).collect();
+        let bytes = if words.stderr.trim_ascii().is_empty() { &words.noise } else { &words.stderr };
+        let text = scrub(&String::from_utf8_lossy(bytes), &secrets);
+        match (text.is_empty(), words.too_long) {
+            (true, 0) => String::new(),
+            (true, lines) => format!(" ({lines} of its lines were too long)"),
+            (false, _) => format!(" ({text})"),
+        }
+    }
+
+    /// Lets the program end by itself, for five seconds, and ends it.
+    pub async fn end(mut self) {
+        self.close();
+        // Whatever it still says is thrown away, so that it never waits for us.
+        let drained = async {
+            tokio::join!(async { while self.lines.recv().await.is_some() {} }, self.supervisor.wait())
+        };
+        let _ = timeout(END, drained).await;
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let Some(supervisor) = self.supervisor.id() else {
+            // Was the supervisor killed, its last act is ours.
+            let killed =
+                self.supervisor.try_wait().is_ok_and(|status| status.is_some_and(|s| s.code().is_none()));
+            if killed {
+                end_marked(|mark| mark == self.run);
+            }
+            return;
+        };
+        tree::end_tree(supervisor);
+    }
+}
+
+/// Ends what children of an earlier process with the same state directory have left; how many processes that were.
+pub fn sweep(state: &Path) -> usize {
+    let place = place(state);
+    let mut ended = 0;
+    end_marked(|mark| {
+        let orphan = is_orphan(mark, &place, tree::started);
+        ended += usize::from(orphan);
+        orphan
+    });
+    ended
+}
+
+/// Whether a mark is of this place, by a process that is no more.
+fn is_orphan(mark: &str, place: &str, started: impl Fn(u32) -> Option<u64>) -> bool {
+    let mut parts = mark.split('.');
+    let (Some(pid), Some(at), Some(of)) = (parts.next(), parts.next(), parts.next()) else { return false };
+    let (Ok(pid), Ok(at)) = (pid.parse(), at.parse()) else { return false };
+    of == place && started(pid) != Some(at)
+}
+
+fn end_marked(mut is_meant: impl FnMut(&str) -> bool) {
+    for pid in tree::all() {
+        let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) else { continue };
+        let mut variables = environment.split(|byte| *byte == 0);
+        let mark = variables.find_map(|variable| variable.strip_prefix(MARK.as_bytes())?.strip_prefix(b"="));
+        if mark.and_then(|mark| std::str::from_utf8(mark).ok()).is_some_and(&mut is_meant) {
+            tree::end(pid);
+        }
+    }
+}
+
+/// The beginning of the marks of this process's children.
+fn mark(state: &Path) -> String {
+    let us = std::process::id();
+    format!("{us}.{}.{}.", tree::started(us).unwrap_or_default(), place(state))
+}
+
+fn place(state: &Path) -> String {
+    blake3::hash(state.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned()
+}
+
+/// What of `ours` a program is given.
+fn environment(
+    ours: impl Iterator<Item = (OsString, OsString)>,
+    pass: &[&str],
+) -> impl Iterator<Item = (OsString, OsString)> {
+    let is = |name: &OsStr| {
+        let Some(name) = name.to_str() else { return false };
+        let upper = name.to_ascii_uppercase();
+        let proxy = upper.ends_with("_PROXY") && ENVIRONMENT.contains(&upper.as_str());
+        proxy
+            || ENVIRONMENT.contains(&name)
+            || pass.contains(&name)
+            || FAMILIES.iter().any(|family| name.starts_with(family))
+    };
+    ours.filter(move |(name, _)| is(name))
+}
+
+async fn write(mut stdin: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>>) {
+    while let Some(line) = lines.recv().await {
+        if stdin.write_all(&line).await.is_err() || stdin.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read(stdout: ChildStdout, most_line: usize, found: mpsc::Sender<Value>, words: Arc<Mutex<Words>>) {
+    let mut reader = BufReader::new(stdout);
+    while let Some(line) = next_line(&mut reader, most_line).await {
+        let message = match line {
+            Ok(line) if line.trim_ascii().is_empty() => continue,
+            Ok(line) => serde_json::from_slice::<Value>(&line).map_err(|_| Some(line)),
+            Err(()) => Err(None),
+        };
+        match message {
+            Ok(message) => {
+                if found.send(message).await.is_err() {
+                    return;
+                }
+            }
+            Err(noise) => {
+                let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+                match noise {
+                    Some(line) => {
+                        keep_end(&mut words.noise, &line);
+                        keep_end(&mut words.noise, b"\n");
+                    }
+                    None => words.too_long += 1,
+                }
+            }
+        }
+    }
+}
+
+/// The next line without its end; the error is a line of more than `most` bytes. None at the end.
+async fn next_line(reader: &mut (impl AsyncBufRead + Unpin), most: usize) -> Option<Result<Vec<u8>, ()>> {
+    let mut line = Vec::new();
+    let mut too_long = false;
+    loop {
+        let bytes = reader.fill_buf().await.ok()?;
+        if bytes.is_empty() {
+            let rest = if too_long { Err(()) } else { Ok(line) };
+            return Some(rest).filter(|rest| rest.as_ref().map_or(true, |line| !line.is_empty()));
+        }
+        let end = memchr::memchr(b'\n', bytes);
+        let piece = &bytes[..end.unwrap_or(bytes.len())];
+        too_long |= line.len() + piece.len() > most;
+        if too_long {
+            line = Vec::new();
+        } else {
+            line.extend_from_slice(piece);
+        }
+        let used = piece.len() + usize::from(end.is_some());
+        reader.consume(used);
+        if end.is_some() {
+            return Some(if too_long { Err(()) } else { Ok(line) });
+        }
+    }
+}
+
+async fn listen(mut stderr: ChildStderr, words: Arc<Mutex<Words>>) {
+    let mut buffer = [0; 4096];
+    while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
+        keep_end(&mut words.lock().unwrap_or_else(PoisonError::into_inner).stderr, &buffer[..read]);
+    }
+}
+
+fn keep_end(kept: &mut Vec<u8>, more: &[u8]) {
+    kept.extend_from_slice(more);
+    let over = kept.len().saturating_sub(MOST_WORDS);
+    kept.drain(..over);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,312 @@
+//! The inbox: a note with a line for each thing that could be remembered, and what a person says to it.
+//!
+//! The note is the whole state ([`crate::format::candidate`]). Keeping a line writes the fact into `MEMORY.md` with a link
+//! to where it was said and then takes the line out: two notes, one [`OPERATION`], which `undo` takes back together. A
+//! crash between the two leaves both; the next look finds the fact there and only takes the line out, in the same
+//! operation, which bears the line's id. A tick is put back to an empty box in between, passed over by `undo`, so that
+//! what `undo` brings back is a question, not a tick that would be carried out once more.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::note;
+use crate::format::candidate::{
+    self, AUTO, Candidate, Category, Change, HUMAN, InboxFile, Mark, Record, State,
+};
+use crate::memory::keep::{KeptFact, Toward};
+use crate::memory::{MemoryError, MemoryNotes, Origin, Saved};
+use crate::vault::{Actor, BOOKKEEPING, EditError, NotePath, OPERATION, Plan, VaultError, Why};
+
+/// Why the inbox can't do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum InboxError {
+    /// Nothing is asked under this id.
+    #[error("nothing in `{path}` has the id `{id}`")]
+    NoSuch {
+        /// The note.
+        path: NotePath,
+        /// What was given.
+        id: String,
+    },
+    /// It was answered before.
+    #[error("`{id}` was {} already", if *.kept { "kept" } else { "declined" })]
+    Over {
+        /// What was given.
+        id: String,
+        /// Whether it was kept.
+        kept: bool,
+    },
+    /// A line can't be added to the note so that it reads back.
+    #[error("a line added to `{0}` would stand in code or a comment: close it first")]
+    Hidden(NotePath),
+    /// The fact can't be kept.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The note can't be read.
+    #[error(transparent)]
+    Read(#[from] VaultError),
+    /// The note can't be written.
+    #[error(transparent)]
+    Write(#[from] EditError),
+}
+
+impl InboxError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NoSuch { .. } => Some("`vault-agent inbox list` shows what waits, with its ids"),
+            _ => None,
+        }
+    }
+}
+
+/// One thing that was asked, for people and programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// Its id.
+    pub id: String,
+    /// What kind of thing it is.
+    pub category: Category,
+    /// The section of `MEMORY.md` that it is for.
+    pub section: String,
+    /// What would be remembered.
+    pub text: String,
+    /// What was said.
+    pub quote: String,
+    /// Where: `logs/…#^id`.
+    #[serde(rename = "ref")]
+    pub source: String,
+    /// How it stands with it.
+    pub state: State,
+    /// The words of the fact whose place it would take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
+    /// The words of the fact that it would be put to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joins: Option<String>,
+    /// Who found it: a brain's name, or `rules`; none where a person wrote the line.
+    pub by: Option<String>,
+}
+
+/// A fact that was kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Kept {
+    /// The id that it was asked under.
+    pub id: String,
+    /// The fact as it stands in `MEMORY.md`.
+    #[serde(flatten)]
+    pub saved: Saved,
+}
+
+/// What a look at the note's boxes did.
+#[derive(Debug, Default)]
+pub struct Settled {
+    /// What was ticked, and is kept now.
+    pub kept: Vec<Kept>,
+    /// What was declined.
+    pub dropped: Vec<String>,
+    /// What was ticked and can't be kept: the id, and why.
+    pub failed: Vec<(String, InboxError)>,
+}
+
+/// The inbox of a vault.
+#[derive(Debug, Clone, Copy)]
+pub struct Inbox<'a> {
+    notes: MemoryNotes<'a>,
+}
+
+impl<'a> Inbox<'a> {
+    /// The one beside these memories.
+    pub fn new(notes: MemoryNotes<'a>) -> Self {
+        Self { notes }
+    }
+
+    /// Its note.
+    pub fn path(&self) -> NotePath {
+        NotePath::new(&self.notes.settings.paths.inbox)
+            .expect("the settings' paths are validated when they are read")
+    }
+
+    /// What stands in it; a missing note is empty.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn read(&self) -> Result<InboxFile, InboxError> {
+        match self.notes.vault.read(&self.path()) {
+            Err(VaultError::NotFound(_)) => Ok(InboxFile::default()),
+            bytes => Ok(candidate::parse(&bytes?)),
+        }
+    }
+
+    /// All that was ever asked, oldest first.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn list(&self) -> Result<Vec<Listed>, InboxError> {
+        let file = self.read()?;
+        let by = |id: &str| {
+            let record = file.records.iter().find(|record| record.candidate.id == id)?;
+            record.candidate.record.as_ref().map(|record| record.by.clone())
+        };
+        Ok(file
+            .all()
+            .into_iter()
+            .map(|(state, one)| Listed { by: by(&one.id), ..listed(state, one) })
+            .collect())
+    }
+
+    /// Asks about these; what was asked before is passed over. Returns the ids that are new, in order.
+    ///
+    /// # Errors
+    /// The note can't be written, or a line in it wouldn't be seen.
+    pub fn ask(&self, candidates: &[Candidate]) -> Result<Vec<String>, InboxError> {
+        let known = self.read()?;
+        let is_known = |id: &str| known.records.iter().any(|record| record.candidate.id == id);
+        let new: Vec<&Candidate> = candidates.iter().filter(|one| !is_known(&one.id)).collect();
+        let Some(first) = new.first() else { return Ok(Vec::new()) };
+        let ids: Vec<String> = new.iter().map(|one| one.id.clone()).collect();
+        let subject = match new.len() {
+            1 => format!("asked whether to remember: {}", short(&first.text)),
+            count => format!("asked whether to remember {count} things"),
+        };
+        let mut why = Why::new(Actor::Assistant, subject);
+        for id in &ids {
+            why = why.trailer("Candidate", id);
+        }
+        let path = self.path();
+        let mut hidden = false;
+        self.notes.editor.edit_with(&path, &why, |bytes| {
+            let after = note::added(bytes, candidates);
+            let read = candidate::parse(&after);
+            let seen =
+                |id: &String| read.lines.iter().chain(&read.records).any(|line| line.candidate.id == *id);
+            hidden = !ids.iter().all(seen);
+            if hidden { Plan::Operations(Vec::new()) } else { Plan::Bytes(after) }
+        })?;
+        if hidden { Err(InboxError::Hidden(path)) } else { Ok(ids) }
+    }
+
+    /// Keeps what is asked under this id; `on` says on whose word.
+    ///
+    /// # Errors
+    /// Nothing waits under the id, or a note can't be written.
+    pub fn keep(&self, id: &str, on: &str, now: Timestamp, origin: &Origin) -> Result<Kept, InboxError> {
+        let (file, line) = self.open(id)?;
+        let link = format!("[[{}]]", line.source());
+        let toward = match &line.change {
+            Some(Change::Replaces(words)) => Toward::Replaces(words),
+            Some(Change::Joins(words)) => Toward::Joins(words),
+            None => Toward::None,
+        };
+        // The same for a look that ends what a killed one began: both are one thing to take back.
+        let operation = format!("inbox-{id}");
+        let why = origin.why(format!("kept: {}", short(&line.text))).trailer("Candidate", id);
+        let why = why.trailer(OPERATION, &operation);
+        let fact = KeptFact { text: &line.text, section: &line.section, link: &link, toward };
+        let saved = self.notes.keep(&fact, now, &why)?;
+        fail::fail_point!("capture::keep::between");
+        let path = self.path();
+        if line.mark == Mark::Ticked {
+            let ready = Why::new(Actor::Assistant, "a tick is carried out").trailer(BOOKKEEPING, id);
+            self.notes.editor.edit_with(&path, &ready, |bytes| Plan::Bytes(note::unticked(bytes, id)))?;
+            fail::fail_point!("capture::keep::unticked");
+        }
+        let record =
+            record_of(&file, id).map(|record| Record { kept: Some(now), on: Some(on.to_owned()), ..record });
+        let record = record.unwrap_or(Record {
+            asked: now,
+            by: HUMAN.to_owned(),
+            kept: Some(now),
+            on: Some(on.to_owned()),
+        });
+        let kept = Candidate { mark: Mark::Ticked, record: Some(record), block_id: None, ..line };
+        self.notes
+            .editor
+            .edit_with(&path, &why, |bytes| Plan::Bytes(note::settled(bytes, id, Some(&kept))))?;
+        Ok(Kept { id: id.to_owned(), saved })
+    }
+
+    /// Declines what is asked under this id: it isn't asked again.
+    ///
+    /// # Errors
+    /// Nothing waits under the id, or the note can't be written.
+    pub fn decline(&self, id: &str, origin: &Origin) -> Result<Listed, InboxError> {
+        let (_, line) = self.open(id)?;
+        let why = origin.why(format!("declined: {}", short(&line.text))).trailer("Candidate", id);
+        self.notes
+            .editor
+            .edit_with(&self.path(), &why, |bytes| Plan::Bytes(note::settled(bytes, id, None)))?;
+        Ok(listed(State::Dropped, &line))
+    }
+
+    /// Carries out what the boxes say: what is ticked is kept, what is declined goes, and an open line whose fact stands in
+    /// memory already, with its link, is over (a crash came between).
+    ///
+    /// # Errors
+    /// The note can't be read. What goes wrong with one line is told beside the others.
+    pub fn settle(&self, now: Timestamp) -> Result<Settled, InboxError> {
+        let mut settled = Settled::default();
+        let origin = Origin::new(Actor::Assistant);
+        let file = self.read()?;
+        for line in file.lines.iter().map(|line| &line.candidate) {
+            let link = format!("[[{}]]", line.source());
+            let on = if record_of(&file, &line.id).is_some_and(|it| it.on.as_deref() == Some(AUTO)) {
+                AUTO
+            } else {
+                HUMAN
+            };
+            let done = match line.mark {
+                Mark::Ticked => self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept)),
+                Mark::Declined => self.decline(&line.id, &origin).map(|gone| settled.dropped.push(gone.id)),
+                Mark::Open if self.notes.is_kept(&line.text, &link)? => {
+                    self.keep(&line.id, on, now, &origin).map(|kept| settled.kept.push(kept))
+                }
+                Mark::Open => Ok(()),
+            };
+            if let Err(error) = done {
+                settled.failed.push((line.id.clone(), error));
+            }
+        }
+        Ok(settled)
+    }
+
+    /// The line that waits under an id.
+    fn open(&self, id: &str) -> Result<(InboxFile, Candidate), InboxError> {
+        let file = self.read()?;
+        let line = file.lines.iter().find(|line| line.candidate.id == id).map(|line| line.candidate.clone());
+        match line {
+            Some(line) => Ok((file, line)),
+            None => match record_of(&file, id) {
+                Some(record) => Err(InboxError::Over { id: id.to_owned(), kept: record.kept.is_some() }),
+                None => Err(InboxError::NoSuch { path: self.path(), id: id.to_owned() }),
+            },
+        }
+    }
+}
+
+fn record_of(file: &InboxFile, id: &str) -> Option<Record> {
+    file.records.iter().find(|line| line.candidate.id == id)?.candidate.record.clone()
+}
+
+fn listed(state: State, one: &Candidate) -> Listed {
+    let words = |is: fn(&Change) -> bool| {
+        one.change.as_ref().filter(|change| is(change)).map(|it| it.words().to_owned())
+    };
+    Listed {
+        id: one.id.clone(),
+        category: one.category,
+        section: one.section.clone(),
+        text: one.text.clone(),
+        quote: one.quote.clone(),
+        source: one.source(),
+        state,
+        replaces: words(|change| matches!(change, Change::Replaces(_))),
+        joins: words(|change| matches!(change, Change::Joins(_))),
+        by: one.record.as_ref().map(|record| record.by.clone()),
+    }
+}
+
+/// A text for a subject.
+fn short(text: &str) -> String {
+    crate::capture::read::sentences::one_line(text, 60)
+}

@@ -1,0 +1,189 @@
+//! Duplicates: within a batch, and against what is known; what a candidate then does to a known fact.
+//!
+//! The thresholds and the rules of the categories are source 002's ("Auto-capture"). Where a brain was asked, its word
+//! decides within the rule of the category; else the words do ([`by_words`]): what says nothing new is skipped, what
+//! says something else of the same thing takes its place, what says more is put to it. Pure; vectors are unit length.
+
+use crate::capture::Judged;
+use crate::format::candidate::Category;
+use crate::memory::differ::{is_negated, is_other_value, words};
+use crate::memory::normal;
+
+/// Two candidates of one batch that are as near as this are one (source 002: "pairwise cosine on L0 abstracts, threshold
+/// 0.85").
+pub const SAME: f32 = 0.85;
+/// A known fact as near as this may be about the same (source 002: "vector search existing at 0.7").
+pub const NEAR: f32 = 0.7;
+/// So many known facts are looked at (source 002: "top-3").
+pub const TOP: usize = 3;
+
+/// What comes of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is a fact of its own.
+    Create,
+    /// It is put to the known fact with this place.
+    Merge(usize),
+    /// It is known.
+    Skip,
+    /// It takes the place of the known fact with this place.
+    Supersede(usize),
+}
+
+impl Judged {
+    /// The same with the fact's place; a brain may mean none but those that are near.
+    pub fn among(&self, near: &[(usize, &str)]) -> Verdict {
+        let place = |words: &str| {
+            near.iter().find(|(_, known)| normal(known) == normal(words)).map(|(place, _)| *place)
+        };
+        match self {
+            Self::Create => Verdict::Create,
+            Self::Skip => Verdict::Skip,
+            Self::Merge(words) => place(words).map_or(Verdict::Create, Verdict::Merge),
+            Self::Supersede(words) => place(words).map_or(Verdict::Create, Verdict::Supersede),
+        }
+    }
+}
+
+/// The rule of a category (source 002).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// `ALWAYS_MERGE`: the words alone say whether it is known; it is never struck out by likeness.
+    pub always_merge: bool,
+    /// `MERGE_SUPPORTED`: it may be put to a known fact.
+    pub merges: bool,
+    /// `TEMPORAL_VERSIONED`: it may take a known fact's place.
+    pub versioned: bool,
+}
+
+/// The rule of a category: `ALWAYS_MERGE` profile, `MERGE_SUPPORTED` preferences, entities and patterns,
+/// `TEMPORAL_VERSIONED` preferences and entities, `APPEND_ONLY` (neither) events and cases.
+pub const fn rule(category: Category) -> Rule {
+    let (always_merge, merges, versioned) = match category {
+        Category::Profile => (true, true, false),
+        Category::Preferences | Category::Entities => (false, true, true),
+        Category::Patterns => (false, true, false),
+        Category::Events | Category::Cases => (false, false, false),
+    };
+    Rule { always_merge, merges, versioned }
+}
+
+/// The cosine of two vectors of unit length.
+pub fn cosine(one: &[f32], other: &[f32]) -> f32 {
+    one.iter().zip(other).map(|(a, b)| a * b).sum()
+}
+
+/// Those of a batch that stay: of two that are [`SAME`], the first.
+pub fn within(vectors: &[Vec<f32>]) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::new();
+    for (place, vector) in vectors.iter().enumerate() {
+        if !kept.iter().any(|known| cosine(&vectors[*known], vector) >= SAME) {
+            kept.push(place);
+        }
+    }
+    kept
+}
+
+/// The known facts that are [`NEAR`], nearest first, at most [`TOP`].
+pub fn nearest(vector: &[f32], known: &[Vec<f32>]) -> Vec<(usize, f32)> {
+    let mut found: Vec<(usize, f32)> = known
+        .iter()
+        .enumerate()
+        .map(|(place, known)| (place, cosine(vector, known)))
+        .filter(|(_, cosine)| *cosine >= NEAR)
+        .collect();
+    found.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+    found.truncate(TOP);
+    found
+}
+
+/// Whether two say different things of the same, by their words: however far apart names like `Graz` and `Vienna` lie in a
+/// model, one who lives in one lives in the other no more.
+pub fn contradicts(one: &str, other: &str) -> bool {
+    is_other_value(&words(one), &words(other))
+}
+
+/// What a category's rule makes of a verdict: what it may not do becomes the next milder thing. A profile is merged always,
+/// and merging it is to say it as it is now: the old value is struck through, as nothing is ever erased.
+pub fn allowed(category: Category, verdict: Verdict) -> Verdict {
+    let rule = rule(category);
+    match verdict {
+        Verdict::Supersede(place) if rule.merges && !rule.versioned && !rule.always_merge => {
+            Verdict::Merge(place)
+        }
+        Verdict::Supersede(_) | Verdict::Merge(_) if !rule.merges => Verdict::Create,
+        verdict => verdict,
+    }
+}
+
+/// What the words alone say: `near` are the known facts that are near, nearest first, with their places.
+pub fn by_words(category: Category, text: &str, near: &[(usize, &str)]) -> Verdict {
+    let new = words(text);
+    for (place, known) in near {
+        let old = words(known);
+        if new.iter().all(|word| old.contains(word)) && is_negated(&new) == is_negated(&old) {
+            return Verdict::Skip;
+        }
+        if is_other_value(&new, &old) {
+            return allowed(category, Verdict::Supersede(*place));
+        }
+    }
+    match near.first() {
+        Some((place, _)) => allowed(category, Verdict::Merge(*place)),
+        None => Verdict::Create,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_keeps_the_first_of_two_that_are_the_same() {
+        let at = |cosine: f32| vec![cosine, (1.0 - cosine * cosine).sqrt()];
+        assert_eq!(within(&[at(1.0), at(0.86), at(0.84)]), [0, 2]);
+        assert_eq!(within(&[]), [0; 0]);
+    }
+
+    #[test]
+    fn the_nearest_three_that_are_near_enough() {
+        let known: Vec<Vec<f32>> =
+            [0.69, 0.71, 0.99, 0.8, 0.75_f32].iter().map(|c| vec![*c, (1.0 - c * c).sqrt()]).collect();
+        let found: Vec<usize> = nearest(&[1.0, 0.0], &known).into_iter().map(|(place, _)| place).collect();
+        assert_eq!(found, [2, 3, 4]);
+    }
+
+    #[test]
+    fn each_category_has_the_sources_rule() {
+        use Category::*;
+        use Verdict::*;
+        for (category, merge, supersede) in [
+            (Profile, Merge(1), Supersede(1)),
+            (Preferences, Merge(1), Supersede(1)),
+            (Entities, Merge(1), Supersede(1)),
+            (Patterns, Merge(1), Merge(1)),
+            (Events, Create, Create),
+            (Cases, Create, Create),
+        ] {
+            assert_eq!(allowed(category, Merge(1)), merge, "{category}");
+            assert_eq!(allowed(category, Supersede(1)), supersede, "{category}");
+            assert_eq!((allowed(category, Skip), allowed(category, Create)), (Skip, Create), "{category}");
+        }
+    }
+
+    #[test]
+    fn words_say_what_a_candidate_does() {
+        let judged = |category, text: &str, known: &str| by_words(category, text, &[(7, known)]);
+        let pref = Category::Preferences;
+        assert_eq!(judged(pref, "I like green tea.", "I like green tea"), Verdict::Skip);
+        assert_eq!(judged(pref, "green tea", "likes green tea a lot"), Verdict::Skip);
+        assert_eq!(judged(pref, "I don't like green tea", "I like green tea"), Verdict::Supersede(7));
+        assert_eq!(
+            judged(Category::Entities, "Anna lives in Vienna", "Anna lives in Graz"),
+            Verdict::Supersede(7)
+        );
+        assert_eq!(judged(pref, "likes green tea with honey", "likes green tea"), Verdict::Merge(7));
+        assert_eq!(judged(Category::Events, "went to Graz again", "went to Graz"), Verdict::Create);
+        assert_eq!(by_words(pref, "likes tea", &[]), Verdict::Create);
+    }
+}

@@ -1,0 +1,14 @@
+//! What becomes of a candidate. Pure: what was found and what is known come in; questions go out.
+//!
+//! - [`dedup`]: duplicates, and what a candidate does to a known fact;
+//! - [`admission`]: the scores that let a candidate in; [`propose`]: both, for one turn;
+//! - [`measures`]: figures of it, printed by hand.
+
+mod admission;
+pub(super) mod dedup;
+#[cfg(test)]
+mod measures;
+mod propose;
+
+pub(super) use admission::{Admission, UNJUDGED};
+pub(super) use propose::{Known, Memory, Proposal, propose};

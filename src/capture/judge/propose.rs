@@ -1,0 +1,251 @@
+//! From what was found in one turn to what a person is asked: duplicates go, scores decide, the category's rule says what
+//! becomes of a known fact. Pure; the vectors are the built-in model's.
+
+use jiff::Timestamp;
+
+use super::admission::{self, Admission, Scores};
+use super::dedup::{self, Verdict};
+use crate::capture::Found;
+use crate::capture::read::quote;
+use crate::capture::read::reading::Turn;
+use crate::embed::Table;
+use crate::format::candidate::{Candidate, Change, Mark, Record, id_from_bits};
+use crate::memory::normal;
+
+/// Facts whose cosine is below this are no neighbours (notes on memory systems, §5.1: a match from 0.55 on).
+const NEIGHBOUR: f32 = 0.55;
+
+/// Something that is known, or was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known {
+    /// Whom or what it is about: a section of `MEMORY.md`; none for what stands above the first.
+    pub section: Option<String>,
+    /// What it says.
+    pub text: String,
+    /// Its vector.
+    pub vector: Vec<f32>,
+    /// Since when.
+    pub at: Option<Timestamp>,
+}
+
+/// What there is to compare with.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Memory {
+    /// Facts that hold.
+    pub facts: Vec<Known>,
+    /// What was ever asked, whatever came of it.
+    pub asked: Vec<Known>,
+}
+
+impl Known {
+    /// One with its vector.
+    pub fn new(table: &Table, section: Option<&str>, text: &str, at: Option<Timestamp>) -> Self {
+        Self { section: section.map(str::to_owned), text: text.to_owned(), vector: table.embed(text), at }
+    }
+
+    /// Whether it may be about the same as something in this section: what one person drinks says nothing of another.
+    fn is_about(&self, section: &str) -> bool {
+        self.section.as_deref().is_none_or(|own| crate::memory::is_section(own, section))
+    }
+}
+
+/// A candidate that is asked about, or let in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal {
+    /// The line; its record says when and by whom.
+    pub candidate: Candidate,
+    /// Whether the settings may let it in at once.
+    pub admission: Admission,
+    /// Its scores.
+    pub scores: Scores,
+}
+
+/// What becomes of what was found in a turn. `section` is where it belongs; `by` says who found it.
+pub fn propose(
+    turn: &Turn,
+    found: Vec<Found>,
+    memory: &Memory,
+    by: &str,
+    now: Timestamp,
+    table: &Table,
+) -> Vec<Proposal> {
+    let standing: Vec<Found> =
+        found.into_iter().filter(|found| quote::stands(&found.quote, &turn.said)).collect();
+    let vectors: Vec<Vec<f32>> = standing.iter().map(|found| table.embed(&found.text)).collect();
+    let mut out: Vec<Proposal> = Vec::new();
+    for place in dedup::within(&vectors) {
+        let (found, vector) = (&standing[place], &vectors[place]);
+        let section = section(found.about.as_deref().unwrap_or(&turn.author));
+        let facts: Vec<&Known> = memory.facts.iter().filter(|fact| fact.is_about(&section)).collect();
+        let asked = memory.asked.iter().filter(|asked| asked.is_about(&section));
+        if is_asked(found, vector, asked) {
+            continue;
+        }
+        let Some(change) = change(found, vector, &facts) else { continue };
+        let scores = scores(found, vector, turn, &facts);
+        let admission = scores.verdict();
+        let candidate = Candidate {
+            mark: Mark::Open,
+            category: found.category,
+            section,
+            text: found.text.trim().to_owned(),
+            quote: found.quote.clone(),
+            path: turn.path.clone(),
+            block: turn.block.clone(),
+            change,
+            id: id(turn, found),
+            record: Some(Record { asked: now, by: by.to_owned(), kept: None, on: None }),
+            block_id: None,
+        };
+        if admission > Admission::Out && candidate.is_writable() {
+            out.push(Proposal { candidate, admission, scores });
+        }
+    }
+    out
+}
+
+/// Whether the same was asked before, whatever was answered.
+fn is_asked<'k>(found: &Found, vector: &[f32], mut asked: impl Iterator<Item = &'k Known>) -> bool {
+    let says = normal(&found.text);
+    asked.any(|asked| normal(&asked.text) == says || dedup::cosine(&asked.vector, vector) >= dedup::SAME)
+}
+
+/// What it would do to a known fact; none where it is known already.
+fn change(found: &Found, vector: &[f32], facts: &[&Known]) -> Option<Option<Change>> {
+    if facts.iter().any(|fact| normal(&fact.text) == normal(&found.text)) {
+        return None;
+    }
+    let vectors: Vec<Vec<f32>> = facts.iter().map(|fact| fact.vector.clone()).collect();
+    let mut near: Vec<usize> = dedup::nearest(vector, &vectors).into_iter().map(|(place, _)| place).collect();
+    let others = (0..facts.len()).filter(|place| dedup::contradicts(&found.text, &facts[*place].text));
+    let others: Vec<usize> = others.filter(|place| !near.contains(place)).collect();
+    near.extend(others);
+    let words: Vec<(usize, &str)> = near.iter().map(|place| (*place, facts[*place].text.as_str())).collect();
+    let verdict = match &found.judged {
+        Some(judged) => dedup::allowed(found.category, judged.among(&words)),
+        None => dedup::by_words(found.category, &found.text, &words),
+    };
+    match verdict {
+        Verdict::Skip => None,
+        Verdict::Create => Some(None),
+        Verdict::Merge(place) => Some(Some(Change::Joins(facts[place].text.clone()))),
+        Verdict::Supersede(place) => Some(Some(Change::Replaces(facts[place].text.clone()))),
+    }
+}
+
+fn scores(found: &Found, vector: &[f32], turn: &Turn, facts: &[&Known]) -> Scores {
+    let mut near: Vec<(f32, Option<Timestamp>)> =
+        facts.iter().map(|fact| (dedup::cosine(&fact.vector, vector), fact.at)).collect();
+    near.sort_by(|one, other| other.0.total_cmp(&one.0));
+    near.truncate(admission::NEIGHBOURS);
+    let cosines: Vec<f32> = near.iter().map(|(cosine, _)| *cosine).collect();
+    let latest = near.iter().filter(|(cosine, _)| *cosine >= NEIGHBOUR).filter_map(|(_, at)| *at).max();
+    let days = latest.map(|at| at.duration_until(turn.at).as_secs_f64() / 86_400.0);
+    Scores {
+        utility: found.utility.clamp(0.0, 1.0),
+        confidence: admission::confidence(&found.text, &turn.said),
+        novelty: admission::novelty(&cosines),
+        recency: admission::recency(days),
+        prior: admission::prior(found.category),
+    }
+}
+
+/// The section of what this person says: their name.
+fn section(author: &str) -> String {
+    let name: String = author.chars().filter(|c| !c.is_control()).collect();
+    let name = name.trim().trim_matches('#').trim();
+    if crate::memory::words::section(name).is_ok() {
+        name.to_owned()
+    } else {
+        crate::memory::DEFAULT_SECTION.to_owned()
+    }
+}
+
+/// The same words of the same block have the same id, whenever they are found.
+fn id(turn: &Turn, found: &Found) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in [&turn.path, &turn.block, &found.quote, &found.text] {
+        hasher.update(part.as_bytes()).update(&[0]);
+    }
+    let mut bits = [0; 8];
+    bits.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    id_from_bits(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::candidate::Category;
+
+    fn turn(said: &str) -> Turn {
+        Turn {
+            path: "logs/discord-channel/1/20261101T000000Z_0001".into(),
+            block: "01JGXYZ0000000000000000000".into(),
+            author: "Anna".into(),
+            said: said.into(),
+            at: "2026-11-20T10:00:00Z".parse().unwrap(),
+            answers: false,
+        }
+    }
+
+    fn found(category: Category, text: &str, quote: &str) -> Found {
+        Found { category, text: text.into(), quote: quote.into(), utility: 0.8, about: None, judged: None }
+    }
+
+    fn proposed(said: &str, found: Vec<Found>, facts: &[&str], asked: &[&str]) -> Vec<Proposal> {
+        let table = Table::builtin();
+        let known =
+            |texts: &[&str]| texts.iter().map(|text| Known::new(&table, Some("Anna"), text, None)).collect();
+        let memory = Memory { facts: known(facts), asked: known(asked) };
+        propose(&turn(said), found, &memory, "rules", turn("").at, &table)
+    }
+
+    #[test]
+    fn a_quote_that_does_not_stand_there_is_never_asked() {
+        let said = "I only drink green tea.";
+        let tea = |quote| found(Category::Preferences, "likes green tea", quote);
+        assert_eq!(proposed(said, vec![tea("I only drink black tea.")], &[], &[]), []);
+        let one = proposed(said, vec![tea("I only drink green tea"), tea("green tea")], &[], &[]);
+        assert_eq!(one.len(), 1, "two that say the same are one");
+        assert_eq!((one[0].candidate.section.as_str(), one[0].admission), ("Anna", Admission::In));
+    }
+
+    #[test]
+    fn what_was_asked_or_is_known_is_not_asked_again() {
+        let said = "I only drink green tea.";
+        let tea = || vec![found(Category::Preferences, "I only drink green tea.", said)];
+        assert_eq!(proposed(said, tea(), &[], &["I only drink green tea"]), []);
+        assert_eq!(proposed(said, tea(), &["I only drink green tea"], &[]), []);
+        assert_eq!(proposed(said, tea(), &["Rex is a dog"], &["Rex is a dog"]).len(), 1);
+    }
+
+    #[test]
+    fn what_changed_takes_the_old_facts_place() {
+        let said = "I live in Vienna now.";
+        let moved = |category| vec![found(category, "Anna lives in Vienna", said)];
+        let change = |category| {
+            let facts = ["Rex is a dog", "Anna lives in Graz"];
+            let one = proposed(said, moved(category), &facts, &[]).pop().unwrap();
+            one.candidate.change
+        };
+        assert_eq!(change(Category::Entities), Some(Change::Replaces("Anna lives in Graz".into())));
+        assert_eq!(change(Category::Patterns), Some(Change::Joins("Anna lives in Graz".into())));
+        assert_eq!(change(Category::Events), None);
+    }
+
+    #[test]
+    fn what_one_person_does_says_nothing_of_another() {
+        let said = "I live in Vienna now.";
+        let about = Found { about: Some("Bob".into()), ..found(Category::Entities, "lives in Vienna", said) };
+        let one = proposed(said, vec![about], &["lives in Graz"], &["lives in Vienna"]).pop().unwrap();
+        assert_eq!((one.candidate.section.as_str(), one.candidate.change), ("Bob", None));
+    }
+
+    #[test]
+    fn the_same_words_have_the_same_id() {
+        let said = "I only drink green tea.";
+        let one =
+            || proposed(said, vec![found(Category::Preferences, "likes green tea", "green tea")], &[], &[]);
+        assert_eq!(one()[0].candidate.id, one()[0].candidate.id);
+    }
+}

@@ -1,0 +1,44 @@
+use super::*;
+
+fn problem(text: &str) -> String {
+    let error = Settings::parse(text).unwrap_err();
+    format!("{:?} {error} | {}", error.place, error.suggestion.as_deref().unwrap_or("-"))
+}
+
+#[test]
+fn an_empty_file_is_the_defaults() {
+    assert_eq!(Settings::parse("").unwrap(), Settings::default());
+}
+
+#[test]
+fn an_id_is_read_with_and_without_quotes() {
+    let text = "[discord]\nguild_id = \"2\"\nchannel_id = 3\nowner_ids = [4, \" 5 \"]\n";
+    let discord = Settings::parse(text).unwrap().discord;
+    assert_eq!((discord.guild_id, discord.channel_id, discord.owner_ids), (Some(2), Some(3), vec![4, 5]));
+}
+
+#[test]
+fn errors_point_into_the_file() {
+    insta::assert_snapshot!(problem("timezon = \"Europe/London\"\n"), @"Some((1, 1)) unknown key `timezon` | did you mean `timezone`?");
+    insta::assert_snapshot!(problem("\n[notify]\nkind = \"dicsord\"\n"), @"Some((3, 8)) unknown value `dicsord` | did you mean `discord`?");
+    insta::assert_snapshot!(problem("[paths]\nreminders = \"../x.md\"\n"), @"Some((2, 13)) `paths.reminders` is `../x.md`, which leaves the vault or has an empty part | give a path inside the vault, such as `Notes/Reminders.md`");
+    insta::assert_snapshot!(problem("[paths]\napprovals = \"MEMORY.md\"\n"), @"Some((2, 13)) `paths.approvals` is `MEMORY.md`, which is used for something else | name a note of its own, such as `Approvals.md`");
+    insta::assert_snapshot!(problem("[assistant]\nallow = [\"bash:*\"]\n"), @"Some((2, 9)) `assistant.allow` holds `bash:*`, which allows nothing: a `*` in a command's first word would allow every program | write `bash:git log *`, `skill:NAME@HASH` or `mcp:SERVER.TOOL`");
+    insta::assert_snapshot!(problem("[memory]\nworking_memory_ttl_days = 0\n"), @"Some((2, 27)) `memory.working_memory_ttl_days` is 0, out of range | give a number from 1 to 365");
+    insta::assert_snapshot!(problem("[discord]\nchannel_id = \"general\"\n"), @r#"Some((2, 14)) invalid value: string "general", expected an id, the number that Discord copies in developer mode | -"#);
+    insta::assert_snapshot!(problem("timezone = 3\n"), @r#"Some((1, 12)) invalid type: integer `3`, expected a string | put it between quotes"#);
+    insta::assert_snapshot!(problem("[assistant]\nday_tokens = \"1M\"\n"), @r#"Some((2, 14)) invalid type: string "1M", expected u64 | write a number, without quotes"#);
+    insta::assert_snapshot!(problem("[[mcp]]\nname = \"a\"\ntools = [\"x\"]\ncommand = \"x\"\n"), @r#"Some((4, 11)) invalid type: string "x", expected a sequence | write a list, as in `["one", "two"]`"#);
+}
+
+#[test]
+fn of_several_blocks_the_wrong_one_is_pointed_at() {
+    let brain = "[[brain]]\nname = \"NAME\"\nkind = \"chat\"\nmodel = \"m\"\n\n";
+    let brains = [brain.replace("NAME", "a"), brain.replace("NAME", "a b")].concat();
+    insta::assert_snapshot!(problem(&brains), @"Some((6, 1)) `a b` can't be the name of a brain | use letters, digits, `-`, `_` and `.`, and another name than `memory`");
+    let server = "[[mcp]]\nname = \"NAME\"\ncommand = [\"x\"]\ntools = [\"x\"]\n\n";
+    let servers = [server.replace("NAME", "a"), server.replace("NAME", "a")].concat();
+    insta::assert_snapshot!(problem(&servers), @"Some((6, 1)) two MCP servers have the name `a` | name each server once");
+    let routes = format!("{brain}[[route]]\nbrain = \"NAME\"\n[[route]]\nbrain = \"b\"\n");
+    insta::assert_snapshot!(problem(&routes), @"Some((8, 1)) a route names the brain `b`, and no `[[brain]]` has that name | add a `[[brain]]` with `name = \"b\"`, or name one of `NAME`");
+}

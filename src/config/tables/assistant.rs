@@ -1,0 +1,432 @@
+//! `[assistant]`, `[[brain]]` and `[[route]]`: who answers, in which order, within which bounds.
+//!
+//! Nothing here is needed: with no brain named, questions are answered from memory alone. The names of
+//! brains are checked against each other here, so that a chain or a route never names a brain that isn't
+//! there.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::checks::is_web;
+use crate::config::ConfigError;
+
+/// How the assistant answers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Assistant {
+    /// The brains to try, in this order; without it all brains, as they stand.
+    pub chain: Option<Vec<String>>,
+    /// The note that says how the assistant speaks.
+    pub persona: String,
+    /// What the assistant may use.
+    pub tools: Vec<ToolGroup>,
+    /// When a shell command is asked about.
+    pub bash: BashMode,
+    /// The most rounds of tool calls in a turn.
+    pub max_rounds: u32,
+    /// The longest that a turn takes, in minutes.
+    pub turn_minutes: u32,
+    /// The most tokens that one turn spends, in and out together.
+    pub turn_tokens: u64,
+    /// The most tokens of all turns of a day; none for no bound.
+    pub day_tokens: Option<u64>,
+    /// The most that the turns of a day cost, in USD, where prices are set.
+    pub day_usd: Option<f64>,
+    /// What may happen without asking: `bash:GLOB`, `skill:NAME@HASH`, `mcp:SERVER.TOOL`. See [`super::allow`].
+    pub allow: Vec<String>,
+    /// Whether a brain puts what is due into words of its own, before its minute.
+    pub phrase: bool,
+}
+
+impl Default for Assistant {
+    fn default() -> Self {
+        Self {
+            chain: None,
+            persona: "Assistant.md".to_owned(),
+            tools: vec![ToolGroup::Vault],
+            bash: BashMode::default(),
+            max_rounds: 16,
+            turn_minutes: 10,
+            turn_tokens: 200_000,
+            day_tokens: None,
+            day_usd: None,
+            allow: Vec::new(),
+            phrase: false,
+        }
+    }
+}
+
+/// Groups of tools that a brain may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolGroup {
+    /// The typed tools of the MCP server, called in process.
+    Vault,
+    /// One shell command, confined. Where this machine can't confine it wholly it is offered only with
+    /// `bash = "ask"`; `doctor` says what is missing.
+    Bash,
+}
+
+/// When a confined command is asked about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BashMode {
+    /// Where it leaves the box: the network, a secret, a skill that came from elsewhere.
+    #[default]
+    Confined,
+    /// Each time, whatever `allow` says; then also where this machine can't enforce the whole box.
+    Ask,
+}
+
+/// What a skill is given: `[skill.NAME]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SkillSettings {
+    /// For a secret that isn't in the environment: its variable, and the file whose first line it is.
+    pub key_files: BTreeMap<String, String>,
+}
+
+/// One brain: a model that can be asked.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Brain {
+    /// Its name in chains, routes, commands and logs.
+    pub name: String,
+    /// What it speaks.
+    pub kind: BrainKind,
+    /// The provider's name of the model.
+    pub model: String,
+    /// The server, with or without `/v1`; without it the provider's own.
+    pub url: Option<String>,
+    /// The environment variable that holds its key.
+    pub key_env: Option<String>,
+    /// Several such variables: one key after another is tried where one is refused.
+    #[serde(default)]
+    pub key_envs: Vec<String>,
+    /// A file with its key, outside the vault, that only its owner can read.
+    pub key_file: Option<String>,
+    /// How many tokens a request and its answer may have together.
+    #[serde(default = "default_context")]
+    pub context_tokens: u64,
+    /// The most tokens of one answer.
+    pub max_output_tokens: Option<u32>,
+    /// Whether it takes pictures.
+    #[serde(default)]
+    pub vision: bool,
+    /// What it costs.
+    pub price: Option<Price>,
+    /// The program of a harness and its first arguments; without it the harness's own name.
+    pub command: Option<Vec<String>>,
+    /// Tools of its own that a harness may use; none, where none is named. Each use is asked about.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// Whether one turn of it runs at a time; without it so for a harness, and not for a wire.
+    pub serialize: Option<bool>,
+    /// The most tokens of its calls of a day; none for no bound of its own.
+    pub day_tokens: Option<u64>,
+    /// The most that its calls of a day cost, in USD, where its price is set.
+    pub day_usd: Option<f64>,
+}
+
+impl Brain {
+    /// The program of a harness and its first arguments; empty for a wire.
+    pub fn command(&self) -> Vec<String> {
+        let usual = || self.kind.program().map(str::to_owned).into_iter().collect();
+        self.command.clone().unwrap_or_else(usual)
+    }
+
+    /// How many calls of it run at once.
+    pub fn at_once(&self) -> usize {
+        if self.serialize.unwrap_or(self.kind.is_harness()) { 1 } else { 4 }
+    }
+}
+
+fn default_context() -> u64 {
+    32_000
+}
+
+/// What a brain speaks: a wire, or the protocol of a harness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BrainKind {
+    /// Anthropic's Messages.
+    Messages,
+    /// OpenAI's Responses.
+    Responses,
+    /// Chat Completions, as every local server speaks it.
+    Chat,
+    /// Claude Code, as a program.
+    ClaudeCode,
+    /// Codex, as a program.
+    Codex,
+    /// Any agent of the Agent Client Protocol, as a program.
+    Acp,
+}
+
+impl BrainKind {
+    /// Whether it is a program with a loop of its own.
+    pub fn is_harness(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::Acp)
+    }
+
+    /// The program of a harness where the settings name none.
+    pub fn program(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some("claude"),
+            Self::Codex => Some("codex"),
+            Self::Messages | Self::Responses | Self::Chat | Self::Acp => None,
+        }
+    }
+
+    /// The variable that holds its provider's key by custom.
+    pub fn usual_key(self) -> Option<&'static str> {
+        match self {
+            Self::Messages | Self::ClaudeCode => Some("ANTHROPIC_API_KEY"),
+            Self::Responses | Self::Chat | Self::Codex => Some("OPENAI_API_KEY"),
+            Self::Acp => None,
+        }
+    }
+
+    /// The name in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Responses => "responses",
+            Self::Chat => "chat",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Acp => "acp",
+        }
+    }
+
+    /// The server where the settings name none; a harness knows its own, and may be told another.
+    pub fn default_url(self) -> &'static str {
+        match self {
+            Self::Messages | Self::ClaudeCode => "https://api.anthropic.com",
+            Self::Responses | Self::Chat | Self::Codex => "https://api.openai.com",
+            Self::Acp => "",
+        }
+    }
+}
+
+/// Prices in USD a million tokens. What a call cost is reckoned where brains are ([`crate::brain::price`]).
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Of tokens that the model reads.
+    pub input: f64,
+    /// Of tokens that it reads from its cache; without it, as `input`.
+    pub cached: Option<f64>,
+    /// Of tokens that it writes into its cache; without it, as `input`.
+    pub cache_write: Option<f64>,
+    /// Of tokens that it writes.
+    pub output: f64,
+}
+
+/// Which brain answers what; the first route that fits wins.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Route {
+    /// Only in this channel.
+    pub channel: Option<u64>,
+    /// Only in this thread.
+    pub thread: Option<u64>,
+    /// Only for this routine.
+    pub routine: Option<String>,
+    /// Only where the text fits this regular expression.
+    #[serde(rename = "match")]
+    pub matches: Option<String>,
+    /// Only with such a file: `image`, `text` or `any`.
+    pub attachment: Option<AttachmentKind>,
+    /// Only for questions of this kind.
+    pub category: Option<Category>,
+    /// The brain that is tried first; the chain follows.
+    pub brain: String,
+}
+
+/// Kinds of files that a route can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AttachmentKind {
+    /// A picture.
+    Image,
+    /// A text file.
+    Text,
+    /// Any file.
+    Any,
+}
+
+/// Kinds of questions, told by words alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Category {
+    /// About programs and their text.
+    Code,
+    /// Writing and ideas.
+    Creative,
+    /// Comparing, explaining, reckoning.
+    Analysis,
+    /// Dates, reminders, plans.
+    Scheduling,
+    /// About this machine or the assistant itself.
+    System,
+    /// About a picture.
+    Vision,
+}
+
+/// What is wrong with the three tables together: the dotted key that it is about, and the error.
+pub(in crate::config) fn validate(
+    assistant: &Assistant,
+    brains: &[Brain],
+    routes: &[Route],
+    named: &[(&str, Option<&str>)],
+) -> Result<(), (String, ConfigError)> {
+    let wrong = |key: &str, message: String, hint: &str| {
+        Err((key.to_owned(), ConfigError::new(message).suggest(hint)))
+    };
+    let known = |name: &str| brains.iter().any(|brain| brain.name == name);
+    let name_one = |name: &str| match brains {
+        [] => format!("add a `[[brain]]` with `name = \"{name}\"`, or take this out: no brain is set up"),
+        _ => {
+            let names: Vec<String> = brains.iter().map(|brain| format!("`{}`", brain.name)).collect();
+            format!("add a `[[brain]]` with `name = \"{name}\"`, or name one of {}", names.join(", "))
+        }
+    };
+    let budgets = brains
+        .iter()
+        .map(|brain| (format!("brain `{}`", brain.name), brain.day_tokens, brain.day_usd))
+        .chain([("`[assistant]`".to_owned(), assistant.day_tokens, assistant.day_usd)]);
+    for (of, tokens, usd) in budgets {
+        if tokens == Some(0) || usd.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
+            let key = if tokens == Some(0) { "assistant.day_tokens" } else { "assistant.day_usd" };
+            return wrong(
+                if of.starts_with("brain") { "brain" } else { key },
+                format!("the day's budget of {of} is nothing at all"),
+                "give more than 0, or take the key out for no bound",
+            );
+        }
+    }
+    for (index, brain) in brains.iter().enumerate() {
+        let this = format!("brain[{index}]");
+        let name = &brain.name;
+        let fits = (1..=40).contains(&name.chars().count())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.');
+        if !fits || name == MEMORY {
+            return wrong(
+                &this,
+                format!("`{name}` can't be the name of a brain"),
+                "use letters, digits, `-`, `_` and `.`, and another name than `memory`",
+            );
+        }
+        if brains[..index].iter().any(|other| other.name == *name) {
+            return wrong(&this, format!("two brains have the name `{name}`"), "name each brain once");
+        }
+        harness(brain).or_else(|(message, hint)| wrong(&this, message, hint))?;
+        if let Some(url) = &brain.url
+            && !is_web(url)
+        {
+            return wrong(
+                &this,
+                format!("the `url` of brain `{name}` is `{url}`, which is no web address"),
+                "begin it with `https://`, or `http://` for a server on this machine",
+            );
+        }
+        for variable in brain.key_env.iter().chain(&brain.key_envs) {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if variable.is_empty() || variable.len() > 80 || !variable.chars().all(plain) {
+                return wrong(
+                    &this,
+                    format!("`key_env` of brain `{name}` is no name of an environment variable"),
+                    "name a variable such as `ANTHROPIC_API_KEY`; if a key stands there, take it out and renew it",
+                );
+            }
+        }
+        let prices = brain.price.iter().flat_map(|price| {
+            [Some(price.input), price.cached, price.cache_write, Some(price.output)].into_iter().flatten()
+        });
+        if prices.into_iter().any(|price| !price.is_finite() || price < 0.0) {
+            return wrong(
+                &this,
+                format!("a price of brain `{name}` is below zero"),
+                "give USD a million tokens",
+            );
+        }
+        if !(1000..=10_000_000).contains(&brain.context_tokens) {
+            return wrong(
+                &this,
+                format!("`context_tokens` of brain `{name}` is {}, out of range", brain.context_tokens),
+                "give a number from 1000 to 10000000",
+            );
+        }
+    }
+    for pattern in &assistant.allow {
+        if let Err(why) = super::allow::parse(pattern) {
+            return wrong(
+                "assistant.allow",
+                format!("`assistant.allow` holds `{}`, which allows nothing: {why}", pattern.escape_debug()),
+                "write `bash:git log *`, `skill:NAME@HASH` or `mcp:SERVER.TOOL`",
+            );
+        }
+    }
+    for name in assistant.chain.iter().flatten() {
+        if !known(name) {
+            return wrong(
+                "assistant.chain",
+                format!("`assistant.chain` names `{name}`, and no `[[brain]]` has that name"),
+                &name_one(name),
+            );
+        }
+    }
+    for (key, name) in named {
+        if let Some(name) = name.filter(|name| !known(name)) {
+            let message = format!("`{key}` names `{name}`, and no `[[brain]]` has that name");
+            return wrong(key, message, &name_one(name));
+        }
+    }
+    for (index, route) in routes.iter().enumerate() {
+        let this = format!("route[{index}]");
+        if !known(&route.brain) {
+            return wrong(
+                &this,
+                format!("a route names the brain `{}`, and no `[[brain]]` has that name", route.brain),
+                &name_one(&route.brain),
+            );
+        }
+        if let Some(pattern) = &route.matches
+            && let Err(error) = regex_lite::Regex::new(pattern)
+        {
+            return wrong(
+                &this,
+                format!("the route's pattern `{pattern}` can't be understood: {error}"),
+                "see https://docs.rs/regex-lite for what a pattern may hold",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with a brain's keys that are about programs, and what to do about it.
+fn harness(brain: &Brain) -> Result<(), (String, &'static str)> {
+    let (name, kind) = (&brain.name, brain.kind.as_str());
+    if brain.kind == BrainKind::Acp && !cfg!(feature = "acp") {
+        let message = format!("the brain `{name}` is of kind `acp`, which this program was built without");
+        return Err((message, "build it with `--features acp`, or take another kind"));
+    }
+    if !brain.kind.is_harness() && (brain.command.is_some() || !brain.tools.is_empty()) {
+        let message =
+            format!("the brain `{name}` has a `command` or `tools`, and its kind `{kind}` is no program");
+        return Err((message, "take it out, or take the kind `claude-code` or `codex`"));
+    }
+    if brain.kind.is_harness() && brain.command().first().is_none_or(|program| program.trim().is_empty()) {
+        let message = format!("the brain `{name}` of kind `{kind}` has no `command`");
+        return Err((message, "name its program: `command = [\"/usr/bin/program\", \"argument\"]`"));
+    }
+    Ok(())
+}
+
+/// The name under which the built-in answer from memory stands in logs.
+pub const MEMORY: &str = "memory";
+
+#[cfg(test)]
+mod tests;

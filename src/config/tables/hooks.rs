@@ -1,0 +1,59 @@
+//! `[hooks]`: what hooks of coding agents inject, and whether they keep the sessions.
+
+use regex_lite::Regex;
+use serde::Deserialize;
+
+use super::checks::within;
+use crate::config::ConfigError;
+
+/// The section.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Hooks {
+    /// The most characters that one hook adds to a conversation, up to 10,000.
+    pub max_chars: usize,
+    /// Whether sessions are kept as logs: prompts, answers, tool calls and results.
+    pub archive: bool,
+    /// Whether what looks like a key is masked before it is kept.
+    pub mask_keys: bool,
+    /// Regular expressions; what they match is masked, too.
+    pub mask: Vec<String>,
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Self { max_chars: 8000, archive: false, mask_keys: true, mask: Vec::new() }
+    }
+}
+
+impl Hooks {
+    pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
+        within("hooks.max_chars", self.max_chars, 200, 10_000)?;
+        for pattern in &self.mask {
+            let wrong = match Regex::new(pattern) {
+                Err(error) => format!("which is no regular expression: {error}"),
+                Ok(found) if found.is_match("") => "which matches where there is nothing".to_owned(),
+                Ok(_) => continue,
+            };
+            let error = ConfigError::new(format!("`hooks.mask` has `{pattern}`, {wrong}"))
+                .suggest("write a pattern of what is to be hidden, such as `acme_[a-z0-9]{20,}`");
+            return Err(("hooks.mask".to_owned(), error));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Settings;
+
+    #[test]
+    fn a_mask_is_a_pattern_that_matches_something() {
+        let with = |list: &str| Settings::parse(&format!("[hooks]\nmask = {list}"));
+        assert_eq!(with("[\"acme_[a-z]+\"]").unwrap().hooks.mask, ["acme_[a-z]+"]);
+        for wrong in ["[\"(\"]", "[\"x*\"]"] {
+            assert!(with(wrong).unwrap_err().to_string().contains("`hooks.mask` has `"), "{wrong}");
+        }
+        assert!(!Settings::parse("").unwrap().hooks.archive);
+    }
+}

@@ -1,0 +1,37 @@
+//! The tables of `vault-agent.toml`: one file a table, with its keys, their defaults and their checks.
+//!
+//! Values as serde reads them come in; values that can be used go out, or an error that names the key and what to write.
+//! No file is read here.
+//! - [`paths`], [`reminders`], [`notify`]: the notes, what is told, and to whom;
+//! - [`assistant`], [`allow`]: brains and routes, and what may run without asking; [`mcp`]: other people's servers;
+//! - [`capture`], [`summary`], [`rerank`], [`hooks`], [`follow`]: what else a table switches on;
+//! - [`checks`], [`ids`]: what several of them share.
+
+pub mod allow;
+pub(super) mod assistant;
+mod capture;
+mod checks;
+pub(super) mod follow;
+mod hooks;
+pub(super) mod ids;
+pub(super) mod mcp;
+pub(super) mod notify;
+mod paths;
+mod reminders;
+mod rerank;
+mod summary;
+
+pub use assistant::{
+    Assistant, AttachmentKind, BashMode, Brain, BrainKind, Category, MEMORY, Price, Route, SkillSettings,
+    ToolGroup,
+};
+pub use capture::Capture;
+pub(crate) use checks::is_web;
+pub(super) use checks::within;
+pub use hooks::Hooks;
+pub use mcp::McpServer;
+pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook, is_this_machine, is_topic};
+pub use paths::Paths;
+pub use reminders::{Reminders, TaskForm};
+pub use rerank::Rerank;
+pub use summary::Summary;

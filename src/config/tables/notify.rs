@@ -1,0 +1,366 @@
+//! `[notify]`: who is told, when not, and what each way to be told needs to know.
+//!
+//! Secrets are never here: a token, a password, a signing secret comes from the environment or from a file of its
+//! owner's, which these settings only name.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::Time;
+use serde::{Deserialize, Deserializer};
+
+use crate::config::ConfigError;
+
+/// Who is told of what is due.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Notify {
+    /// The one notifier, in the place of a list with it alone.
+    pub kind: Option<NotifyKind>,
+    /// The notifiers: each is told, the first one is the one that counts.
+    pub kinds: Vec<NotifyKind>,
+    /// The hours in which nothing that is due is told.
+    pub quiet: Option<Quiet>,
+    /// What is marked with this tag is told in the quiet hours too.
+    #[serde(deserialize_with = "tag")]
+    pub urgent: String,
+    /// Who is told of what is marked with a tag, in the place of `kinds`.
+    #[serde(deserialize_with = "tags")]
+    pub tags: BTreeMap<String, Vec<NotifyKind>>,
+    /// A file with certificates in PEM form that are trusted besides the public ones.
+    pub ca_file: Option<String>,
+    /// The ntfy server.
+    pub ntfy: Ntfy,
+    /// The mail server.
+    pub email: Email,
+    /// The address that signed JSON is sent to.
+    pub webhook: Webhook,
+}
+
+impl Default for Notify {
+    fn default() -> Self {
+        Self {
+            kind: None,
+            kinds: Vec::new(),
+            quiet: None,
+            urgent: "urgent".to_owned(),
+            tags: BTreeMap::new(),
+            ca_file: None,
+            ntfy: Ntfy::default(),
+            email: Email::default(),
+            webhook: Webhook::default(),
+        }
+    }
+}
+
+/// The kinds of notifiers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NotifyKind {
+    /// A line on standard output.
+    #[default]
+    Console,
+    /// The desktop's notification centre.
+    Desktop,
+    /// A Discord bot or webhook.
+    Discord,
+    /// A topic of an ntfy server.
+    Ntfy,
+    /// Mail.
+    Email,
+    /// Signed JSON to an address of one's own.
+    Webhook,
+}
+
+impl NotifyKind {
+    /// As it stands in the settings, and as the notifier calls itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Console => "console",
+            Self::Desktop => "desktop",
+            Self::Discord => "discord",
+            Self::Ntfy => "ntfy",
+            Self::Email => "email",
+            Self::Webhook => "webhook",
+        }
+    }
+}
+
+impl Notify {
+    /// Who is told of what has no tag, the one that counts first; never empty.
+    pub fn by_default(&self) -> Vec<NotifyKind> {
+        if self.kinds.is_empty() { vec![self.kind.unwrap_or_default()] } else { self.kinds.clone() }
+    }
+
+    /// Every kind that the settings name, each once.
+    pub fn all(&self) -> Vec<NotifyKind> {
+        let mut all = self.by_default();
+        for kind in self.tags.values().flatten() {
+            if !all.contains(kind) {
+                all.push(*kind);
+            }
+        }
+        all
+    }
+
+    /// Whether a kind is told of anything.
+    pub fn tells(&self, kind: NotifyKind) -> bool {
+        self.all().contains(&kind)
+    }
+}
+
+/// Hours of the day, by the vault's clock: from `from` on, until `to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quiet {
+    /// The first quiet minute.
+    pub from: Time,
+    /// The first minute that isn't quiet any more.
+    pub to: Time,
+}
+
+impl<'de> Deserialize<'de> for Quiet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let parsed = text.split_once('-').and_then(|(from, to)| Some((minute(from)?, minute(to)?)));
+        match parsed {
+            Some((from, to)) if from != to => Ok(Self { from, to }),
+            _ => Err(serde::de::Error::custom(format!(
+                "`{text}` are no quiet hours: write two times of the day, as in `22:00-07:00`"
+            ))),
+        }
+    }
+}
+
+fn minute(text: &str) -> Option<Time> {
+    let (hour, minute) = text.trim().split_once(':')?;
+    let is_number = |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(hour) || minute.len() != 2 || !is_number(minute) {
+        return None;
+    }
+    Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()
+}
+
+/// A tag may be written with or without its `#`.
+fn tag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    bare(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+}
+
+fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Vec<NotifyKind>>, D::Error> {
+    let read = BTreeMap::<String, Vec<NotifyKind>>::deserialize(deserializer)?;
+    let mut out = BTreeMap::new();
+    for (tag, kinds) in read {
+        let tag = bare(&tag).map_err(serde::de::Error::custom)?;
+        if kinds.is_empty() {
+            return Err(serde::de::Error::custom(format!("nobody is told of `#{tag}`: name a kind")));
+        }
+        out.insert(tag, kinds);
+    }
+    Ok(out)
+}
+
+fn bare(text: &str) -> Result<String, String> {
+    let tag = text.trim().trim_start_matches('#').to_lowercase();
+    let fine = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/');
+    if tag.is_empty() || !tag.chars().all(fine) {
+        return Err(format!("`{text}` is no tag: use letters, digits, `-`, `_` and `/`"));
+    }
+    Ok(tag)
+}
+
+/// An ntfy server: the public one, or one's own.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ntfy {
+    /// The server.
+    pub url: String,
+    /// The topic that is published to. Whoever knows it may read it on a server without access control.
+    pub topic: Option<String>,
+    /// A file with the access token, instead of `VAULT_AGENT_NTFY_TOKEN`.
+    pub token_file: Option<String>,
+}
+
+impl Default for Ntfy {
+    fn default() -> Self {
+        Self { url: "https://ntfy.sh".to_owned(), topic: None, token_file: None }
+    }
+}
+
+/// A mail server that takes mail from this person.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Email {
+    /// Its name.
+    pub server: Option<String>,
+    /// Its port; without one, 587 for STARTTLS, 465 for TLS, 25 for neither.
+    pub port: Option<u16>,
+    /// How the connection is kept private.
+    pub security: MailSecurity,
+    /// Who logs in; nobody does without it.
+    pub user: Option<String>,
+    /// A file with the password, instead of `VAULT_AGENT_EMAIL_PASSWORD`.
+    pub password_file: Option<String>,
+    /// Who writes; without it, `user`.
+    pub from: Option<String>,
+    /// Who is written to; without it, who writes.
+    pub to: Vec<String>,
+}
+
+impl Default for Email {
+    fn default() -> Self {
+        Self {
+            server: None,
+            port: None,
+            security: MailSecurity::StartTls,
+            user: None,
+            password_file: None,
+            from: None,
+            to: Vec::new(),
+        }
+    }
+}
+
+/// How the connection to a mail server is kept private.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MailSecurity {
+    /// Begins in the clear and is private before anything is said, or isn't used.
+    #[default]
+    StartTls,
+    /// Private from the first byte.
+    Tls,
+    /// In the clear: only to a server on this machine.
+    None,
+}
+
+impl MailSecurity {
+    /// The port where nothing else is set.
+    pub fn port(self) -> u16 {
+        match self {
+            Self::StartTls => 587,
+            Self::Tls => 465,
+            Self::None => 25,
+        }
+    }
+}
+
+/// Whether a server's name means this machine, to which mail may go in the clear.
+pub fn is_this_machine(server: &str) -> bool {
+    matches!(server, "localhost" | "127.0.0.1" | "::1")
+}
+
+/// Whether a text can be a topic of ntfy.
+pub fn is_topic(text: &str) -> bool {
+    let fine = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    (1..=64).contains(&text.len()) && text.bytes().all(fine)
+}
+
+/// An address that takes signed JSON.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Webhook {
+    /// The address.
+    pub url: Option<String>,
+    /// A file with the address, where it is a secret itself, instead of `VAULT_AGENT_WEBHOOK_URL`.
+    pub url_file: Option<String>,
+    /// A file with the secret that signs, instead of `VAULT_AGENT_WEBHOOK_SECRET`.
+    pub secret_file: Option<String>,
+}
+
+/// What is wrong with values that are fine by themselves, with the key that it is about.
+pub(in crate::config) fn validate(notify: &Notify) -> Result<(), (String, ConfigError)> {
+    let wrong = |key: &str, message: String, suggestion: &str| {
+        Err((key.to_owned(), ConfigError::new(message).suggest(suggestion)))
+    };
+    if notify.kind.is_some() && !notify.kinds.is_empty() {
+        return wrong("notify.kinds", "both `kind` and `kinds` are set".to_owned(), "keep one of them");
+    }
+    for (key, kinds) in std::iter::once(("notify.kinds".to_owned(), &notify.kinds))
+        .chain(notify.tags.iter().map(|(tag, kinds)| (format!("notify.tags.{tag}"), kinds)))
+    {
+        let twice = kinds.iter().enumerate().find(|(at, kind)| kinds[..*at].contains(kind));
+        if let Some((_, kind)) = twice {
+            let message = format!("`{key}` names `{}` twice", kind.as_str());
+            return wrong(&key, message, "name each kind once");
+        }
+    }
+    if notify.tells(NotifyKind::Ntfy) {
+        let Some(topic) = notify.ntfy.topic.as_deref() else {
+            return wrong(
+                "notify.ntfy",
+                "ntfy is to be told, but has no topic".to_owned(),
+                "set `topic` in `[notify.ntfy]`: letters, digits, `-` and `_`, hard to guess on a public server",
+            );
+        };
+        if !is_topic(topic) {
+            return wrong(
+                "notify.ntfy.topic",
+                format!("`{topic}` can't be a topic"),
+                "use up to 64 letters, digits, `-` and `_`",
+            );
+        }
+    }
+    validate_mail(notify)
+}
+
+fn validate_mail(notify: &Notify) -> Result<(), (String, ConfigError)> {
+    let mail = &notify.email;
+    if !notify.tells(NotifyKind::Email) {
+        return Ok(());
+    }
+    let wrong = |message: &str, suggestion: &str| {
+        Err(("notify.email".to_owned(), ConfigError::new(message).suggest(suggestion)))
+    };
+    if mail.server.is_none() {
+        return wrong("mail is to be sent, but through no server", "set `server` in `[notify.email]`");
+    }
+    if mail.from.is_none() && !mail.user.as_deref().is_some_and(|user| user.contains('@')) {
+        return wrong("mail is to be sent, but by nobody", "set `from` in `[notify.email]` to an address");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+
+    fn problem(text: &str) -> String {
+        let error = Settings::parse(text).unwrap_err();
+        format!("{:?} {error} | {}", error.place, error.suggestion.as_deref().unwrap_or("-"))
+    }
+
+    #[test]
+    fn one_kind_or_several() {
+        let notify = |text: &str| Settings::parse(text).unwrap().notify;
+        assert_eq!(notify("").by_default(), [NotifyKind::Console]);
+        assert_eq!(notify("[notify]\nkind = \"desktop\"\n").by_default(), [NotifyKind::Desktop]);
+        let both =
+            notify("[notify]\nkinds = [\"discord\", \"desktop\"]\ntags = { \"#Work\" = [\"console\"] }\n");
+        assert_eq!(both.by_default(), [NotifyKind::Discord, NotifyKind::Desktop]);
+        assert_eq!(both.all(), [NotifyKind::Discord, NotifyKind::Desktop, NotifyKind::Console]);
+        assert_eq!(both.tags.keys().collect::<Vec<_>>(), ["work"]);
+    }
+
+    #[test]
+    fn quiet_hours_are_two_times_of_the_day() {
+        let quiet = |text: &str| {
+            let text = format!("[notify]\nquiet = \"{text}\"\n");
+            Settings::parse(&text).ok().and_then(|settings| settings.notify.quiet)
+        };
+        let found = quiet("22:00-7:00").unwrap();
+        assert_eq!((found.from.hour(), found.to.hour()), (22, 7));
+        for wrong in ["", "22-7", "22:00", "24:00-07:00", "22:00-22:00", "22:0-07:00", "22:00-07:00-08:00"] {
+            assert_eq!(quiet(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn errors_point_into_the_file() {
+        insta::assert_snapshot!(problem("[notify]\nkind = \"desktop\"\nkinds = [\"console\"]\n"), @"Some((3, 9)) both `kind` and `kinds` are set | keep one of them");
+        insta::assert_snapshot!(problem("[notify]\nkinds = [\"ntfy\"]\n"), @"None ntfy is to be told, but has no topic | set `topic` in `[notify.ntfy]`: letters, digits, `-` and `_`, hard to guess on a public server");
+        insta::assert_snapshot!(problem("[notify]\nkind = \"ntfy\"\n[notify.ntfy]\ntopic = \"a b\"\n"), @"Some((4, 9)) `a b` can't be a topic | use up to 64 letters, digits, `-` and `_`");
+        insta::assert_snapshot!(problem("[notify]\nkinds = [\"desktop\", \"desktop\"]\n"), @"Some((2, 9)) `notify.kinds` names `desktop` twice | name each kind once");
+        insta::assert_snapshot!(problem("[notify]\nkind = \"email\"\n[notify.email]\nserver = \"x\"\n"), @"Some((3, 1)) mail is to be sent, but by nobody | set `from` in `[notify.email]` to an address");
+        insta::assert_snapshot!(problem("[notify]\nquiet = \"late\"\n"), @"Some((2, 9)) `late` are no quiet hours: write two times of the day, as in `22:00-07:00` | -");
+        insta::assert_snapshot!(problem("[notify]\ntags = { work = [] }\n"), @"Some((2, 8)) nobody is told of `#work`: name a kind | -");
+    }
+}

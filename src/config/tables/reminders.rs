@@ -1,0 +1,81 @@
+//! `[reminders]`: task lines of other plugins that are told as reminders are.
+
+use serde::Deserialize;
+
+use crate::config::ConfigError;
+
+/// The plugins whose task lines can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskForm {
+    /// Tasks, with emoji.
+    Tasks,
+    /// Tasks, with Dataview's fields.
+    Dataview,
+    /// Reminder and Reminder Toast.
+    Reminder,
+    /// Kanban.
+    Kanban,
+    /// TaskNotes.
+    TaskNotes,
+}
+
+impl TaskForm {
+    /// The name in the settings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tasks => "tasks",
+            Self::Dataview => "dataview",
+            Self::Reminder => "reminder",
+            Self::Kanban => "kanban",
+            Self::TaskNotes => "tasknotes",
+        }
+    }
+}
+
+/// Which task lines are told besides our own reminders.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reminders {
+    /// The forms; none is on unless it is named.
+    pub also: Vec<TaskForm>,
+    /// The time of day, `HH:MM`, of a date without one.
+    pub default_time: String,
+    /// Glob patterns of the notes in which tasks are told; none means all notes.
+    pub from: Vec<String>,
+}
+
+impl Default for Reminders {
+    fn default() -> Self {
+        Self { also: Vec::new(), default_time: "09:00".to_owned(), from: Vec::new() }
+    }
+}
+
+impl Reminders {
+    /// The time of day of a date without one.
+    pub fn time(&self) -> jiff::civil::Time {
+        let nine = jiff::civil::Time::constant(9, 0, 0, 0);
+        jiff::civil::Time::strptime("%H:%M", &self.default_time).unwrap_or(nine)
+    }
+
+    pub(in crate::config) fn validate(&self) -> Result<(), (String, ConfigError)> {
+        let time = &self.default_time;
+        if time.len() != 5 || jiff::civil::Time::strptime("%H:%M", time).is_err() {
+            let error =
+                ConfigError::new(format!("`reminders.default_time` is `{time}`, which is no time of day"))
+                    .suggest("write hours and minutes, such as `09:00`");
+            return Err(("reminders.default_time".to_owned(), error));
+        }
+        for pattern in &self.from {
+            if let Err(error) = globset::Glob::new(pattern) {
+                let error = ConfigError::new(format!(
+                    "`reminders.from` holds `{pattern}`, which is no pattern: {}",
+                    error.kind()
+                ))
+                .suggest("write a folder's notes as `Projects/**`");
+                return Err(("reminders.from".to_owned(), error));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+use super::*;
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn new_run(local: &str) -> NewRun {
+    let local: civil::DateTime = local.parse().unwrap();
+    NewRun {
+        key: run_key("morning", local),
+        routine: "morning".to_owned(),
+        local,
+        due: local.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp(),
+        missed: 0,
+        scheduled: true,
+        note: b"note".to_vec(),
+        material: "m".to_owned(),
+        seen: Some("hash".to_owned()),
+    }
+}
+
+#[test]
+fn a_run_is_claimed_once_and_its_text_is_fixed_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path()).unwrap();
+    journal.enabled("morning", "daily 08:00", at("2026-12-01T00:00:00Z")).unwrap();
+    let run = new_run("2026-12-01T08:00");
+    let now = at("2026-12-01T08:00:05Z");
+    assert!(journal.claim_run(&run, now).unwrap());
+    assert!(!journal.claim_run(&run, now).unwrap());
+    let known = journal.known("morning", "daily 08:00").unwrap().unwrap();
+    assert_eq!((known.handled, known.ran, known.seen.as_deref()), (Some(run.due), Some(now), Some("hash")));
+    let message = || Some((Some(Scope::Channel(7)), "text".to_owned()));
+    assert!(journal.fix_run(&run.key, ("text", "%% x %%"), "", message(), 2000).unwrap());
+    assert!(!journal.fix_run(&run.key, ("other", ""), "", message(), 2000).unwrap());
+    // It is no message of the reminders' pass, and no delivery that a pass could give back.
+    assert!(journal.messages().unwrap().is_empty());
+    journal.dissolve_unsent().unwrap();
+    let waiting = journal.run_message(&run.key).unwrap().unwrap();
+    assert_eq!((waiting.is_sent(), waiting.body.as_str()), (false, "text"));
+    journal.sending(&waiting.key, 0, now).unwrap();
+    journal.sent(&waiting.key, 0, Some("m1"), None, now).unwrap();
+    assert!(journal.is_counted("m1").unwrap());
+    assert!(journal.run_message(&run.key).unwrap().unwrap().is_sent());
+    journal.finish_run(&run.key, None).unwrap();
+    assert!(journal.open_runs().unwrap().is_empty());
+    assert!(!journal.claim_run(&run, now).unwrap(), "never again");
+    assert_eq!(journal.last_run("morning").unwrap(), Some(now));
+}
+
+#[test]
+fn many_may_make_the_file_at_the_same_moment() {
+    for _ in 0..8 {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, start, claimed) = (dir.path(), std::sync::Barrier::new(8), std::sync::Mutex::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    start.wait();
+                    let journal = Journal::open(path).unwrap();
+                    let is_ours =
+                        journal.claim_run(&new_run("2026-12-01T08:00"), at("2026-12-01T08:00:00Z")).unwrap();
+                    *claimed.lock().unwrap() += u32::from(is_ours);
+                });
+            }
+        });
+        assert_eq!(*claimed.lock().unwrap(), 1);
+    }
+}
+
+#[test]
+fn another_schedule_counts_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path()).unwrap();
+    let (first, later) = (at("2026-12-01T00:00:00Z"), at("2026-12-01T10:00:00Z"));
+    journal.enabled("a", "daily 08:00", first).unwrap();
+    journal.claim_run(&NewRun { routine: "a".into(), ..new_run("2026-12-01T08:00") }, first).unwrap();
+    assert_eq!(journal.enabled("a", "daily 08:00", later).unwrap().since, first);
+    let other = journal.enabled("a", "daily 09:00", later).unwrap();
+    let eight = Some(at("2026-12-01T08:00:00Z"));
+    assert_eq!((other.since, other.handled, other.ran), (later, eight, Some(first)));
+    journal.only_enabled(&["b"]).unwrap();
+    assert_eq!(journal.known("a", "daily 09:00").unwrap(), None);
+    let again = journal.enabled("a", "daily 09:00", at("2026-12-02T00:00:00Z")).unwrap();
+    assert_eq!((again.since, again.ran), (at("2026-12-02T00:00:00Z"), Some(first)));
+}

@@ -1,0 +1,285 @@
+//! Messages on their way: claimed with their deliveries, sent chunk by chunk, ended together.
+
+use jiff::Timestamp;
+use rusqlite::{Transaction, params};
+
+use super::copies::{self, Recipient};
+use super::keys::parts;
+use super::message::{Message, NewMessage, read_messages};
+use super::{Journal, JournalError};
+use crate::deliver::notifier::{self, Fact, MessageKind};
+use crate::deliver::split;
+
+impl Journal {
+    /// Claims messages with their deliveries in one transaction, each cut into chunks of at most as
+    /// many units as `limit` says for its notifier, and returns those that were claimed, in order. One whose deliveries are not all
+    /// free (another process was quicker, they are sent) is left out.
+    pub fn claim(
+        &self,
+        messages: &[NewMessage],
+        limit: impl Fn(&Recipient) -> usize,
+    ) -> Result<Vec<Message>, JournalError> {
+        self.write(|tx| {
+            let mut claimed = Vec::new();
+            for message in messages {
+                tx.execute_batch("SAVEPOINT claim")?;
+                if claim_one(tx, message, limit(&message.to))? {
+                    claimed.extend(read_messages(tx, "WHERE key = ?1", &[&message.key])?);
+                } else {
+                    tx.execute_batch("ROLLBACK TO claim")?;
+                }
+                tx.execute_batch("RELEASE claim")?;
+            }
+            Ok(claimed)
+        })
+    }
+
+    /// The messages that are on their way, oldest first; answers, questions and what routines say, which are sent by
+    /// those who wait for it, apart.
+    pub fn messages(&self) -> Result<Vec<Message>, JournalError> {
+        self.read(|tx| read_messages(tx, "WHERE kind NOT IN ('answer', 'approval', 'routine')", &[]))
+    }
+
+    /// Gives back the deliveries of messages of which surely nothing was sent, so that the next pass
+    /// looks at the file again. Confirmations stay.
+    pub fn dissolve_unsent(&self) -> Result<(), JournalError> {
+        if !self.read(|tx| tx.query_row("SELECT EXISTS (SELECT 1 FROM messages)", [], |row| row.get(0)))? {
+            return Ok(());
+        }
+        self.write(|tx| {
+            let unsent = "SELECT key FROM messages WHERE EXISTS (SELECT 1 FROM deliveries WHERE message = messages.key)
+                          AND NOT EXISTS (SELECT 1 FROM chunks WHERE message = messages.key AND state <> 'due')";
+            let keys: Vec<String> = tx.prepare(unsent)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            for key in keys {
+                dissolve(tx, &key)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes, before it is done, that a chunk is being sent.
+    pub fn sending(&self, key: &str, chunk: usize, now: Timestamp) -> Result<(), JournalError> {
+        self.write(|tx| mark_sending(tx, key, chunk, now))
+    }
+
+    /// Notes that a chunk arrived and, in the same transaction, that `next` is being sent. After its
+    /// last chunk the message is gone and its deliveries are `sent`: returns whether that is so.
+    pub fn sent(
+        &self,
+        key: &str,
+        chunk: usize,
+        message_id: Option<&str>,
+        next: Option<(&str, usize)>,
+        now: Timestamp,
+    ) -> Result<bool, JournalError> {
+        self.write(|tx| {
+            tx.prepare_cached("UPDATE chunks SET state = 'sent', message_id = ?3 WHERE message = ?1 AND chunk = ?2")?
+                .execute(params![key, number(chunk), message_id])?;
+            let rest: i64 = tx
+                .prepare_cached("SELECT count(*) FROM chunks WHERE message = ?1 AND state <> 'sent'")?
+                .query_row([key], |row| row.get(0))?;
+            if rest == 0 {
+                tx.prepare_cached(
+                    "UPDATE copies SET message = NULL, delivered =
+                     (SELECT message_id FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1) WHERE message = ?1",
+                )?
+                .execute([key])?;
+                tx.prepare_cached(
+                    "UPDATE deliveries SET state = 'sent', message = NULL, retry_ms = NULL, error = NULL, delivered =
+                     (SELECT coalesce(message_id, nonce) FROM chunks WHERE message = ?1 ORDER BY chunk LIMIT 1)
+                     WHERE message = ?1",
+                )?
+                .execute([key])?;
+                // An answer stays until its log holds it, and longer, so that its messages are known as counted; so does a
+                // routine's.
+                tx.prepare_cached("DELETE FROM chunks WHERE message = ?1 AND message IN (SELECT key FROM messages WHERE kind NOT IN ('answer', 'approval', 'routine'))")?
+                    .execute([key])?;
+                tx.prepare_cached("DELETE FROM messages WHERE key = ?1 AND kind NOT IN ('answer', 'approval', 'routine')")?.execute([key])?;
+            }
+            if let Some((key, chunk)) = next {
+                mark_sending(tx, key, chunk, now)?;
+            }
+            Ok(rest == 0)
+        })
+    }
+
+    /// Notes that a chunk surely did not arrive and when to try again. Where no other chunk of the
+    /// message may have arrived, its deliveries are free again.
+    pub fn not_sent(
+        &self,
+        key: &str,
+        chunk: usize,
+        retry: Timestamp,
+        reason: &str,
+    ) -> Result<(), JournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE chunks SET state = 'due', first_ms = NULL WHERE message = ?1 AND chunk = ?2",
+                params![key, number(chunk)],
+            )?;
+            put_off(tx, key, retry, reason)?;
+            let started: i64 = tx.query_row(
+                "SELECT count(*) FROM chunks WHERE message = ?1 AND state <> 'due'",
+                [key],
+                |row| row.get(0),
+            )?;
+            let carries: i64 =
+                tx.query_row("SELECT count(*) FROM deliveries WHERE message = ?1", [key], |row| row.get(0))?;
+            if started == 0 && carries > 0 {
+                dissolve(tx, key)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes that nobody knows whether the chunk that is being sent arrived, and when to look again.
+    pub fn unknown(&self, key: &str, retry: Timestamp, reason: &str) -> Result<(), JournalError> {
+        self.write(|tx| put_off(tx, key, retry, reason))
+    }
+
+    /// Turns a message to the next place, whose chunks hold at most `limit` units, after one refused
+    /// it. Returns the message as it is now.
+    pub fn reroute(&self, key: &str, route: u8, limit: usize) -> Result<Option<Message>, JournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE messages SET route = ?2, retry_ms = NULL WHERE key = ?1",
+                params![key, route],
+            )?;
+            tx.execute("DELETE FROM chunks WHERE message = ?1", [key])?;
+            let Some(message) = read_messages(tx, "WHERE key = ?1", &[&key])?.pop() else { return Ok(None) };
+            insert_chunks(tx, message.kind, key, route, &message.body, limit)?;
+            Ok(read_messages(tx, "WHERE key = ?1", &[&key])?.pop())
+        })
+    }
+
+    /// Gives a message up: every place refused it with these settings.
+    pub fn failed(&self, key: &str, reason: &str, settings: &str) -> Result<(), JournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE deliveries SET state = 'failed', message = NULL, error = ?2, settings = ?3 WHERE message = ?1",
+                params![key, reason, settings],
+            )?;
+            delete_message(tx, key)
+        })
+    }
+
+    /// Drops a message that carries no delivery, such as a confirmation that nobody takes.
+    pub fn drop_message(&self, key: &str) -> Result<(), JournalError> {
+        self.write(|tx| dissolve(tx, key))
+    }
+}
+
+pub(super) fn claim_one(tx: &Transaction<'_>, message: &NewMessage, limit: usize) -> rusqlite::Result<bool> {
+    let facts: Vec<&Fact> = message.deliveries.iter().map(|(_, _, fact)| fact).collect();
+    let inserted = tx
+        .prepare_cached(
+            "INSERT INTO messages (key, kind, scope, facts, body, outlet, copy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![
+            message.key,
+            message.kind.as_str(),
+            message.scope.map(|scope| scope.to_string()),
+            to_json(&facts),
+            message.body,
+            message.to.name(),
+            message.to.is_copy()
+        ])?;
+    if inserted == 0 {
+        return Ok(false);
+    }
+    insert_chunks(tx, message.kind, &message.key, 0, &message.body, limit)?;
+    if let Recipient::Copy(name) = &message.to {
+        return copies::claim(
+            tx,
+            &message.key,
+            name,
+            message.deliveries.iter().map(|(key, ..)| key.as_str()),
+        );
+    }
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO deliveries (key, subject, local, state, line, fact) VALUES (?1, ?2, ?3, 'due', ?4, ?5)
+         ON CONFLICT DO NOTHING",
+    )?;
+    let mut take = tx.prepare_cached(
+        "UPDATE deliveries SET message = ?2, state = 'due', line = ?3, fact = ?4
+         WHERE key = ?1 AND message IS NULL AND state IN ('due', 'failed')",
+    )?;
+    for (key, line, fact) in &message.deliveries {
+        let fact_json = to_json(fact);
+        let (subject, local) = parts(key);
+        insert.execute(params![key, subject, local, line.bytes(), fact_json])?;
+        if take.execute(params![key, message.key, line.bytes(), fact_json])? == 0 {
+            return Ok(false);
+        }
+    }
+    // The wait between attempts goes on growing where an earlier message left off.
+    tx.prepare_cached(
+        "UPDATE messages SET attempts = coalesce((SELECT max(attempts) FROM deliveries WHERE message = ?1), 0)
+         WHERE key = ?1",
+    )?
+    .execute([&message.key])?;
+    Ok(true)
+}
+
+fn insert_chunks(
+    tx: &Transaction<'_>,
+    kind: MessageKind,
+    key: &str,
+    route: u8,
+    body: &str,
+    limit: usize,
+) -> rusqlite::Result<()> {
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO chunks (message, chunk, nonce, text, state) VALUES (?1, ?2, ?3, ?4, 'due')",
+    )?;
+    for (chunk, text) in split::split(body, limit).into_iter().enumerate() {
+        insert.execute(params![key, number(chunk), notifier::nonce(kind, key, route, chunk), text])?;
+    }
+    Ok(())
+}
+
+fn mark_sending(tx: &Transaction<'_>, key: &str, chunk: usize, now: Timestamp) -> rusqlite::Result<()> {
+    let now = now.as_millisecond();
+    tx.prepare_cached(
+        "UPDATE chunks SET state = 'sending', first_ms = min(coalesce(first_ms, ?3), ?3) WHERE message = ?1 AND chunk = ?2",
+    )?
+    .execute(params![key, number(chunk), now])?;
+    tx.prepare_cached("UPDATE messages SET attempted_ms = ?2 WHERE key = ?1")?.execute(params![key, now])?;
+    tx.prepare_cached("UPDATE deliveries SET state = 'sending', attempted_ms = ?2 WHERE message = ?1")?
+        .execute(params![key, now])?;
+    Ok(())
+}
+
+fn put_off(tx: &Transaction<'_>, key: &str, retry: Timestamp, reason: &str) -> rusqlite::Result<()> {
+    let retry = retry.as_millisecond();
+    tx.execute(
+        "UPDATE messages SET attempts = attempts + 1, retry_ms = ?2, error = ?3 WHERE key = ?1",
+        params![key, retry, reason],
+    )?;
+    tx.execute(
+        "UPDATE deliveries SET attempts = attempts + 1, retry_ms = ?2, error = ?3 WHERE message = ?1",
+        params![key, retry, reason],
+    )?;
+    Ok(())
+}
+
+fn dissolve(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
+    tx.execute("UPDATE deliveries SET state = 'due', message = NULL WHERE message = ?1", [key])?;
+    delete_message(tx, key)
+}
+
+fn delete_message(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
+    tx.prepare_cached("DELETE FROM chunks WHERE message = ?1")?.execute([key])?;
+    tx.prepare_cached("DELETE FROM messages WHERE key = ?1")?.execute([key])?;
+    Ok(())
+}
+
+/// A chunk's index as SQLite keeps it.
+fn number(chunk: usize) -> i64 {
+    i64::try_from(chunk).unwrap_or(i64::MAX)
+}
+
+fn to_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| unreachable!("facts are plain values: {error}"))
+}

@@ -1,0 +1,166 @@
+//! The desktop notifier: the session's notification centre, through a program that the desktop has.
+//!
+//! `notify-send` where it is there, else `gdbus` (both speak to the freedesktop service over D-Bus), and `osascript`
+//! on macOS: so no D-Bus library is part of this program. A notification centre has no memory that can be asked, so
+//! the promise after a crash is "at least once". Without a desktop session, or without any of the programs, it
+//! refuses, and the message falls back to the console. Text reaches a program as an argument of its own, never as code.
+
+use std::process::Stdio;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tokio::process::Command;
+
+use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
+use crate::deliver::words::compose;
+
+/// Shows notifications on the desktop.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Desktop;
+
+/// The body without the opening word that the summary says already, escaped: freedesktop servers
+/// may read markup in it.
+fn body(message: &Outgoing) -> String {
+    let text = compose::without_opening(&message.text).replace('\0', "");
+    if cfg!(target_os = "macos") {
+        return text;
+    }
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[async_trait]
+impl Notifier for Desktop {
+    fn name(&self) -> &'static str {
+        "desktop"
+    }
+
+    async fn send(&self, message: &Outgoing) -> SendOutcome {
+        if let Some(reason) = no_session() {
+            return SendOutcome::Refused { reason };
+        }
+        for (program, arguments) in programs(&compose::title(message), &body(message)) {
+            match show(program, &arguments).await {
+                Ok(()) => return SendOutcome::Sent { message_id: None },
+                Err(Failure::Missing) => {}
+                Err(Failure::Said(reason)) => return SendOutcome::Retry { after: None, reason },
+            }
+        }
+        SendOutcome::Refused { reason: NO_PROGRAM.to_owned() }
+    }
+
+    async fn find(&self, _: &Outgoing, _: Timestamp) -> Lookup {
+        Lookup::CannotAsk
+    }
+}
+
+const NO_PROGRAM: &str = "there is neither `notify-send` nor `gdbus` here to show a notification with: install \
+                          `libnotify-bin` (Debian, Ubuntu) or `libnotify`, or set another `[notify] kind`";
+
+/// The programs that can show a notification, in the order in which they are tried, with their arguments.
+fn programs(summary: &str, body: &str) -> Vec<(&'static str, Vec<String>)> {
+    if cfg!(target_os = "macos") {
+        let script =
+            ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"];
+        let mut arguments: Vec<String> =
+            script.iter().flat_map(|line| ["-e".to_owned(), (*line).to_owned()]).collect();
+        arguments.extend(["--".to_owned(), summary.to_owned(), body.to_owned()]);
+        return vec![("osascript", arguments)];
+    }
+    let notify_send = ["--app-name=vault-agent", "--", summary, body];
+    let (title, text) = (variant(summary), variant(body));
+    let service = "org.freedesktop.Notifications";
+    let gdbus = [
+        "call",
+        "--session",
+        "--dest",
+        service,
+        "--object-path",
+        "/org/freedesktop/Notifications",
+        "--method",
+        "org.freedesktop.Notifications.Notify",
+        "--",
+        "'vault-agent'",
+        "0",
+        "''",
+        &title,
+        &text,
+        "[]",
+        "{}",
+        "-1",
+    ];
+    let owned = |arguments: &[&str]| arguments.iter().map(|&argument| argument.to_owned()).collect();
+    vec![("notify-send", owned(&notify_send)), ("gdbus", owned(&gdbus))]
+}
+
+/// A string in the text form of GVariant, which `gdbus` reads its arguments in.
+fn variant(text: &str) -> String {
+    let mut out = String::from("'");
+    for character in text.chars() {
+        match character {
+            '\\' | '\'' => out.extend(['\\', character]),
+            '\n' => out.push_str("\\n"),
+            other => out.push(other),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+enum Failure {
+    /// There is no such program.
+    Missing,
+    /// It failed, in these words.
+    Said(String),
+}
+
+async fn show(program: &str, arguments: &[String]) -> Result<(), Failure> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let output = match command.kill_on_drop(true).output().await {
+        Ok(output) => output,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(Failure::Missing),
+        Err(error) => return Err(Failure::Said(format!("`{program}` can't be started: {error}"))),
+    };
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
+    Err(Failure::Said(format!("the desktop doesn't take notifications: `{program}`: {said}")))
+}
+
+/// Why there is no desktop to show anything on, if so.
+#[cfg(all(unix, not(target_os = "macos")))]
+fn no_session() -> Option<String> {
+    let named = std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty());
+    let socket = std::env::var_os("XDG_RUNTIME_DIR").map(|dir| std::path::Path::new(&dir).join("bus"));
+    if named || socket.is_some_and(|path| path.exists()) {
+        return None;
+    }
+    Some("there is no desktop session here: set `[notify] kind = \"console\"` or `\"discord\"`".to_owned())
+}
+
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+fn no_session() -> Option<String> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deliver::MessageKind;
+
+    #[test]
+    fn a_body_is_escaped_and_without_its_opening_word() {
+        let message = Outgoing::whole(MessageKind::Reminder, "", "Reminder: a < b & c");
+        assert_eq!(compose::title(&message), "Reminder");
+        if !cfg!(target_os = "macos") {
+            assert_eq!(body(&message), "a &lt; b &amp; c");
+        }
+    }
+
+    #[test]
+    fn text_can_end_no_string_of_gdbus() {
+        assert_eq!(variant("it's \\ \"so\"\nand 'so'"), r#"'it\'s \\ "so"\nand \'so\''"#);
+    }
+}

@@ -1,0 +1,259 @@
+//! The mail notifier: one mail a notification, through the person's own mail server.
+//!
+//! A connection is made for each mail and nothing is said on it before it is private. The promise is "at least once":
+//! a mail server can't be asked what it took. Every attempt at a mail has the same `Message-ID`, by which many servers
+//! and mail programs drop a second copy. What goes wrong before the text is handed over was surely not sent; without an
+//! answer after it, nobody knows.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, Message};
+use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, TlsParameters};
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
+use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::clock::Clock;
+use crate::config::{self, ConfigError, MailSecurity};
+use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
+use crate::deliver::words::{Links, Telling};
+
+/// The longest that connecting may take.
+const CONNECT: Duration = Duration::from_secs(10);
+/// The longest that a mail may take in all.
+const ANSWER: Duration = Duration::from_secs(25);
+/// The longest subject, in characters.
+const SUBJECT: usize = 120;
+
+/// Sends mail.
+pub struct Email {
+    server: String,
+    port: u16,
+    security: MailSecurity,
+    tls: Option<TlsParameters>,
+    login: Option<(String, SecretString)>,
+    from: Mailbox,
+    to: Vec<Mailbox>,
+    links: Links,
+    telling: Arc<Telling>,
+    clock: Arc<dyn Clock>,
+}
+
+impl std::fmt::Debug for Email {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Email").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+impl Email {
+    /// Through the server of the settings; `authority` are certificates that are trusted besides the public ones.
+    ///
+    /// # Errors
+    /// An address is none, a password is missing, or the connection would be in the clear to another machine.
+    pub fn new(
+        settings: &config::Email,
+        password: Option<SecretString>,
+        authority: Option<&[u8]>,
+        links: Links,
+        telling: Arc<Telling>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, ConfigError> {
+        let server = settings.server.clone().unwrap_or_default();
+        let near = config::is_this_machine(&server);
+        if settings.security == MailSecurity::None && !near {
+            return Err(ConfigError::new(format!("mail would travel to `{server}` in the clear"))
+                .suggest("set `security` in `[notify.email]` to \"starttls\" or \"tls\""));
+        }
+        let from = settings.from.as_deref().or(settings.user.as_deref()).unwrap_or_default();
+        let from = mailbox(from)?;
+        let to = match settings.to.as_slice() {
+            [] => vec![from.clone()],
+            some => some.iter().map(|address| mailbox(address)).collect::<Result<_, _>>()?,
+        };
+        let login = match (&settings.user, password) {
+            (None, _) => None,
+            (Some(user), Some(password)) => Some((user.clone(), password)),
+            (Some(user), None) => {
+                return Err(ConfigError::new(format!("there is no password for `{user}` at `{server}`"))
+                    .suggest(format!(
+                        "set `{}`, or `password_file` in `[notify.email]`",
+                        config::EMAIL_PASSWORD_VARIABLE
+                    )));
+            }
+        };
+        let (security, port) = (settings.security, settings.port.unwrap_or(settings.security.port()));
+        let tls = match security {
+            MailSecurity::None => None,
+            MailSecurity::StartTls | MailSecurity::Tls => Some(tls(&server, authority)?),
+        };
+        Ok(Self { server, port, security, tls, login, from, to, links, telling, clock })
+    }
+
+    /// The mail as it goes over the wire.
+    fn mail(&self, message: &Outgoing) -> Result<Vec<u8>, String> {
+        let domain = self.from.email.domain();
+        let now = SystemTime::from(self.clock.now());
+        let mut builder = Message::builder()
+            .from(self.from.clone())
+            .subject(subject(message))
+            .message_id(Some(format!("<{}.vault-agent@{domain}>", message.nonce)))
+            .date(now)
+            .header(ContentType::TEXT_PLAIN)
+            .raw_header(raw("Auto-Submitted", "auto-generated"));
+        for to in &self.to {
+            builder = builder.to(to.clone());
+        }
+        if self.telling.is_urgent(&message.facts) {
+            builder = builder.raw_header(raw("Importance", "high")).raw_header(raw("X-Priority", "1"));
+        }
+        let link = self.links.of(message).map(|link| format!("\n\n{link}\n")).unwrap_or_default();
+        let mail = builder.body(format!("{}{link}", message.text.trim_end()));
+        mail.map(|mail| mail.formatted()).map_err(|error| error.to_string())
+    }
+
+    /// A connection that is private as it was asked for, logged in.
+    async fn connect(&self) -> Result<AsyncSmtpConnection, SendOutcome> {
+        let hello = ClientId::default();
+        let first = if self.security == MailSecurity::Tls { self.tls.clone() } else { None };
+        let server = (self.server.as_str(), self.port);
+        let failed = |error: lettre::transport::smtp::Error| self.failed(&error);
+        let mut connection = AsyncSmtpConnection::connect_tokio1(server, Some(CONNECT), &hello, first, None)
+            .await
+            .map_err(failed)?;
+        if let (MailSecurity::StartTls, Some(tls)) = (self.security, &self.tls) {
+            if !connection.can_starttls() {
+                let reason = format!("`{}` offers no STARTTLS: set `security = \"tls\"`", self.server);
+                return Err(SendOutcome::Refused { reason });
+            }
+            connection.starttls(tls.clone(), &hello).await.map_err(failed)?;
+        }
+        if let Some((user, password)) = &self.login {
+            let credentials = Credentials::new(user.clone(), password.expose_secret().to_owned());
+            connection.auth(DEFAULT_MECHANISMS, &credentials).await.map_err(failed)?;
+        }
+        Ok(connection)
+    }
+
+    /// Up to the server's word that it waits for the text: until then nothing was sent.
+    async fn introduce(
+        &self,
+        connection: &mut AsyncSmtpConnection,
+        is_ascii: bool,
+    ) -> Result<(), SendOutcome> {
+        let mut options = Vec::new();
+        let mut addresses = std::iter::once(&self.from).chain(&self.to);
+        if !addresses.all(|address| address.email.to_string().is_ascii()) {
+            options.push(MailParameter::SmtpUtfEight);
+        }
+        if !is_ascii && connection.server_info().supports_feature(Extension::EightBitMime) {
+            options.push(MailParameter::Body(MailBodyParameter::EightBitMime));
+        }
+        let failed = |error: lettre::transport::smtp::Error| self.failed(&error);
+        let from = Some(self.from.email.clone());
+        connection.command(Mail::new(from, options)).await.map_err(failed)?;
+        for to in &self.to {
+            connection.command(Rcpt::new(to.email.clone(), Vec::new())).await.map_err(failed)?;
+        }
+        connection.command(Data).await.map(drop).map_err(failed)
+    }
+
+    /// What a step before the text came to.
+    fn failed(&self, error: &lettre::transport::smtp::Error) -> SendOutcome {
+        let reason = format!("the mail server `{}`: {}", self.server, words(error));
+        match error.is_permanent() {
+            true => SendOutcome::Refused { reason },
+            false => SendOutcome::Retry { after: None, reason },
+        }
+    }
+
+    async fn deliver(&self, mail: &[u8]) -> SendOutcome {
+        let mut connection = match self.connect().await {
+            Ok(connection) => connection,
+            Err(outcome) => return outcome,
+        };
+        if let Err(outcome) = self.introduce(&mut connection, mail.is_ascii()).await {
+            return outcome;
+        }
+        fail::fail_point!("email::before-text");
+        let outcome = match connection.message(mail).await {
+            Ok(_) => SendOutcome::Sent { message_id: None },
+            Err(error) if error.status().is_some() => self.failed(&error),
+            Err(error) => SendOutcome::Unknown {
+                reason: format!("the mail server `{}` gave no answer: {}", self.server, words(&error)),
+            },
+        };
+        // It has the mail, or not; its goodbye changes nothing.
+        let _ = tokio::time::timeout(Duration::from_secs(1), connection.quit()).await;
+        outcome
+    }
+}
+
+fn tls(server: &str, authority: Option<&[u8]>) -> Result<TlsParameters, ConfigError> {
+    let mut builder = TlsParameters::builder(server.to_owned());
+    if let Some(pem) = authority {
+        let certificate = Certificate::from_pem(pem).map_err(|error| {
+            ConfigError::new(format!("`[notify] ca_file` holds no certificate: {error}"))
+                .suggest("name a file with certificates in PEM form")
+        })?;
+        builder = builder.add_root_certificate(certificate);
+    }
+    builder.build().map_err(|error| ConfigError::new(format!("there is no TLS for `{server}`: {error}")))
+}
+
+fn mailbox(address: &str) -> Result<Mailbox, ConfigError> {
+    address.parse().map_err(|error| {
+        ConfigError::new(format!("`{address}` in `[notify.email]` is no mail address: {error}"))
+            .suggest("write `name@example.org` or `A Name <name@example.org>`")
+    })
+}
+
+fn raw(name: &'static str, value: &str) -> HeaderValue {
+    HeaderValue::new(HeaderName::new_from_ascii_str(name), value.to_owned())
+}
+
+/// The first line of the message, without anything that a header could end with.
+fn subject(message: &Outgoing) -> String {
+    let line = message.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = line.trim();
+    match line.char_indices().nth(SUBJECT) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    }
+}
+
+/// An error with its cause, on one line.
+fn words(error: &lettre::transport::smtp::Error) -> String {
+    let text: String = error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text
+}
+
+#[async_trait]
+impl Notifier for Email {
+    fn name(&self) -> &'static str {
+        "email"
+    }
+
+    fn limit(&self) -> usize {
+        usize::MAX
+    }
+
+    async fn send(&self, message: &Outgoing) -> SendOutcome {
+        let mail = match self.mail(message) {
+            Ok(mail) => mail,
+            Err(reason) => return SendOutcome::Refused { reason },
+        };
+        tokio::time::timeout(ANSWER, self.deliver(&mail)).await.unwrap_or_else(|_| SendOutcome::Unknown {
+            reason: format!("the mail server `{}` did not answer in {} s", self.server, ANSWER.as_secs()),
+        })
+    }
+
+    async fn find(&self, _: &Outgoing, _: Timestamp) -> Lookup {
+        Lookup::CannotAsk
+    }
+}

@@ -1,0 +1,98 @@
+//! What the notifiers over HTTP have in common: one client, and what an attempt came to.
+//!
+//! Only an answer of the 2xx kind means that a message arrived, only a refusal that it didn't; whatever lies between
+//! may have arrived. No redirect is followed, because it would carry the secret elsewhere, and no address reaches an
+//! error's words, because it may be a secret itself.
+
+use std::time::Duration;
+
+use reqwest::{Certificate, Client, Response, StatusCode, header};
+
+use crate::config::ConfigError;
+use crate::deliver::notifier::SendOutcome;
+
+/// The longest that a server may take to answer, connecting included.
+const ANSWER: Duration = Duration::from_secs(15);
+const CONNECT: Duration = Duration::from_secs(5);
+/// Of an answer nobody reads more, in bytes.
+const MAX_ANSWER_BYTES: usize = 4 << 20;
+/// Of an error's words nobody is shown more, in characters.
+const SHOWN: usize = 160;
+
+/// The client; with `authority`, certificates in PEM that are trusted besides the public ones.
+pub(super) fn client(authority: Option<&[u8]>) -> Result<Client, ConfigError> {
+    let mut builder = Client::builder()
+        .timeout(ANSWER)
+        .connect_timeout(CONNECT)
+        .redirect(reqwest::redirect::Policy::none());
+    if let Some(pem) = authority {
+        let wrong = |error: reqwest::Error| {
+            ConfigError::new(format!("`[notify] ca_file` holds no certificate: {error}"))
+                .suggest("name a file with certificates in PEM form")
+        };
+        for certificate in Certificate::from_pem_bundle(pem).map_err(wrong)? {
+            builder = builder.add_root_certificate(certificate);
+        }
+    }
+    builder.build().map_err(|error| ConfigError::new(format!("there is no HTTP client: {error}")))
+}
+
+/// Sends a request: the body of a 2xx answer, else what the attempt came to. `who` is the place in an error's words.
+pub(super) async fn perform(who: &str, request: reqwest::RequestBuilder) -> Result<Vec<u8>, SendOutcome> {
+    let response = request.send().await.map_err(|error| broken(who, error))?;
+    let status = response.status();
+    let after = retry_after(&response);
+    let body = read(response).await;
+    if status.is_success() {
+        return body.map_err(|error| broken(who, error));
+    }
+    Err(refused(who, status, after, &body.unwrap_or_default()))
+}
+
+/// The beginning of a body; the rest is left unread.
+async fn read(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await? {
+        body.extend_from_slice(&piece[..piece.len().min(MAX_ANSWER_BYTES - body.len())]);
+        if body.len() >= MAX_ANSWER_BYTES {
+            break;
+        }
+    }
+    Ok(body)
+}
+
+fn retry_after(response: &Response) -> Option<Duration> {
+    let value = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
+    value.trim().parse().ok().map(Duration::from_secs)
+}
+
+/// A connection that was never made carried nothing; any other one may have.
+fn broken(who: &str, error: reqwest::Error) -> SendOutcome {
+    let never_left = error.is_connect() || error.is_builder();
+    let mut cause: &dyn std::error::Error = &error.without_url();
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    if never_left {
+        return SendOutcome::Retry { after: None, reason: format!("{who} can't be reached: {cause}") };
+    }
+    SendOutcome::Unknown { reason: format!("{who} didn't answer: {cause}") }
+}
+
+fn refused(who: &str, status: StatusCode, after: Option<Duration>, body: &[u8]) -> SendOutcome {
+    let said = shown(body);
+    let reason = format!("{who} answers {}{said}", status.as_u16());
+    match status.as_u16() {
+        429 => SendOutcome::Retry { after, reason: format!("{who} asks to wait (rate limit)") },
+        408 | 425 | 500.. => SendOutcome::Unknown { reason },
+        _ => SendOutcome::Refused { reason },
+    }
+}
+
+/// The beginning of an error's words, on one line.
+fn shown(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
+    let text = text.trim();
+    if text.is_empty() { String::new() } else { format!(": {text}") }
+}

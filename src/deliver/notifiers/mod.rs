@@ -1,0 +1,25 @@
+//! One file a notifier: [`console`], [`desktop`], and with their features [`ntfy`](super::NtfyNotifier),
+//! [`email`](super::Email) and [`webhook`](super::SignedWebhook). Discord's stand in its own room.
+//!
+//! A message that is on disk already comes in; one of the outcomes of [`super::notifier`] goes out. A notifier tries once,
+//! and decides nothing: whether and when it is tried again is the journal's to say. `http` is what those over HTTP share.
+
+mod console;
+mod desktop;
+#[cfg(feature = "email")]
+mod email;
+#[cfg(feature = "push")]
+mod http;
+#[cfg(feature = "push")]
+mod ntfy;
+#[cfg(feature = "push")]
+mod webhook;
+
+pub use console::{Console, takes_links};
+pub use desktop::Desktop;
+#[cfg(feature = "email")]
+pub use email::Email;
+#[cfg(feature = "push")]
+pub use ntfy::NtfyNotifier;
+#[cfg(feature = "push")]
+pub use webhook::SignedWebhook;

@@ -1,0 +1,177 @@
+//! The ntfy notifier: a topic of an ntfy server, the public one or one's own, and so a phone.
+//!
+//! The promise is "exactly once" as long as the server keeps its messages (12 hours by default): each message carries
+//! our nonce as its sequence id, and after an attempt without an answer the topic is asked for it before anything is
+//! sent again. A server that keeps nothing, or lets this token only write, can't be asked: then "at least once", and a
+//! second copy replaces the first on a phone that knows sequence ids (ntfy 2.16). A click opens the note in Obsidian.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use reqwest::{Client, RequestBuilder, Url};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+use super::http;
+use crate::config::{self, ConfigError};
+use crate::deliver::notifier::{Lookup, Notifier, Outgoing, SendOutcome};
+use crate::deliver::words::{Links, Telling, compose};
+
+/// A message may have 4,096 bytes; a UTF-16 unit has at most three in UTF-8.
+const MESSAGE_LIMIT: usize = 1300;
+/// The highest priority: it sounds in a phone's own quiet hours.
+const URGENT: u8 = 5;
+
+/// Publishes to a topic.
+pub struct NtfyNotifier {
+    client: Client,
+    base: Url,
+    topic: String,
+    token: Option<SecretString>,
+    links: Links,
+    telling: Arc<Telling>,
+}
+
+impl std::fmt::Debug for NtfyNotifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NtfyNotifier").field("server", &self.base.host_str()).finish_non_exhaustive()
+    }
+}
+
+impl NtfyNotifier {
+    /// For the topic of the settings; `authority` are certificates that are trusted besides the public ones.
+    ///
+    /// # Errors
+    /// The server's address is none, there is no topic, or a token would travel in the clear.
+    pub fn new(
+        settings: &config::Ntfy,
+        token: Option<SecretString>,
+        authority: Option<&[u8]>,
+        links: Links,
+        telling: Arc<Telling>,
+    ) -> Result<Self, ConfigError> {
+        let wrong = |why: &str| {
+            ConfigError::new(format!("`[notify.ntfy] url` is `{}`, {why}", settings.url))
+                .suggest("write the server's address, such as `https://ntfy.sh`")
+        };
+        let base = Url::parse(&settings.url).map_err(|_| wrong("which is no address"))?;
+        if !matches!(base.scheme(), "https" | "http") || base.host_str().is_none() {
+            return Err(wrong("which is no web address"));
+        }
+        if token.is_some() && base.scheme() == "http" && !is_near(&base) {
+            return Err(wrong("where the token would travel in the clear").suggest("use `https://`"));
+        }
+        let topic = settings
+            .topic
+            .clone()
+            .ok_or_else(|| ConfigError::new("ntfy has no topic").suggest("set `topic` in `[notify.ntfy]`"))?;
+        Ok(Self { client: http::client(authority)?, base, topic, token, links, telling })
+    }
+
+    fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
+        match &self.token {
+            Some(token) => request.bearer_auth(token.expose_secret()),
+            None => request,
+        }
+    }
+
+    fn body(&self, message: &Outgoing) -> Value {
+        let mut body = json!({
+            "topic": self.topic,
+            "title": compose::title(message),
+            "message": compose::without_opening(&message.text),
+            "sequence_id": message.nonce,
+        });
+        if let Some(link) = self.links.of(message) {
+            body["click"] = link.into();
+        }
+        if self.telling.is_urgent(&message.facts) {
+            body["priority"] = URGENT.into();
+        }
+        body
+    }
+
+    /// Whether one of the server's lines is this message: by its sequence id, else, from a server that knows none, by
+    /// its words.
+    fn is_it(&self, line: &Value, message: &Outgoing) -> bool {
+        if line["event"] != "message" {
+            return false;
+        }
+        match line["sequence_id"].as_str().filter(|id| line["id"] != **id) {
+            Some(id) => id == message.nonce,
+            None => {
+                line["title"] == *compose::title(message)
+                    && line["message"]
+                        .as_str()
+                        .is_some_and(|text| text.trim() == compose::without_opening(&message.text).trim())
+            }
+        }
+    }
+
+    fn topic_url(&self, since: Timestamp) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().push(&self.topic).push("json");
+        }
+        url.query_pairs_mut().append_pair("poll", "1").append_pair("since", &since.as_second().to_string());
+        url
+    }
+}
+
+/// Whether an address is on this machine or in a home's own network.
+fn is_near(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private(),
+        Ok(std::net::IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local(),
+        Err(_) => host == "localhost" || host.ends_with(".local") || !host.contains('.'),
+    }
+}
+
+#[async_trait]
+impl Notifier for NtfyNotifier {
+    fn name(&self) -> &'static str {
+        "ntfy"
+    }
+
+    fn limit(&self) -> usize {
+        MESSAGE_LIMIT
+    }
+
+    /// The server doesn't tell a second copy from another message: it is asked at once.
+    fn nonce_window(&self) -> SignedDuration {
+        SignedDuration::ZERO
+    }
+
+    async fn send(&self, message: &Outgoing) -> SendOutcome {
+        let request = self.authorized(self.client.post(self.base.clone()).json(&self.body(message)));
+        match http::perform("the ntfy server", request).await {
+            Ok(answer) => match serde_json::from_slice::<Value>(&answer) {
+                Ok(answer) if answer["id"].is_string() => {
+                    SendOutcome::Sent { message_id: answer["id"].as_str().map(str::to_owned) }
+                }
+                _ => SendOutcome::Unknown { reason: "the ntfy server's answer can't be read".to_owned() },
+            },
+            Err(outcome) => outcome,
+        }
+    }
+
+    async fn find(&self, message: &Outgoing, since: Timestamp) -> Lookup {
+        let request = self.authorized(self.client.get(self.topic_url(since)));
+        match http::perform("the ntfy server", request).await {
+            Ok(lines) => lines
+                .split(|byte| *byte == b'\n')
+                .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
+                .find(|line| self.is_it(line, message))
+                .map_or(Lookup::NotFound, |line| Lookup::Found {
+                    message_id: line["id"].as_str().unwrap_or(&message.nonce).to_owned(),
+                }),
+            // A token that may only write.
+            Err(SendOutcome::Refused { .. }) => Lookup::CannotAsk,
+            Err(SendOutcome::Retry { after, reason }) => Lookup::Later { after, reason },
+            Err(SendOutcome::Unknown { reason }) => Lookup::Later { after: None, reason },
+            Err(SendOutcome::Sent { .. }) => Lookup::NotFound,
+        }
+    }
+}

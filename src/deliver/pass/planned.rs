@@ -1,0 +1,114 @@
+//! What a plan consists of, and what the journal says of one delivery: to be sent, waited for or written down.
+
+use std::collections::HashSet;
+
+use jiff::{Timestamp, civil};
+
+use super::PassError;
+use crate::deliver::journal::{self, Journal, LineHash, Row, State};
+use crate::deliver::notifier::{Fact, Scope};
+use crate::format::id::ReminderId;
+use crate::schedule::Next;
+
+/// What a pass has to do.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// To be sent, in the order of the notes.
+    pub fires: Vec<Fire>,
+    /// Sent, and to be written down.
+    pub settles: Vec<Settle>,
+    /// To be tried again at these instants.
+    pub waiting: Vec<Timestamp>,
+    /// The keys of all that is due and not sent.
+    pub open: HashSet<String>,
+    /// Lines of one-offs whose words were changed after they were sent: number and key.
+    pub changed: Vec<(usize, String)>,
+}
+
+/// One notification that is due and not sent.
+#[derive(Debug, Clone)]
+pub(super) struct Fire {
+    pub key: String,
+    pub line: LineHash,
+    pub fact: Fact,
+    pub scope: Option<Scope>,
+}
+
+/// One that is sent and whose note doesn't say so.
+#[derive(Debug, Clone)]
+pub(super) struct Settle {
+    pub key: String,
+    pub row: Box<Row>,
+    pub target: Target,
+}
+
+/// What is rewritten.
+#[derive(Debug, Clone)]
+pub(super) enum Target {
+    /// The line goes.
+    Delete { line: Vec<u8> },
+    /// The line moves on; with an id, where it has none.
+    Move { line: Vec<u8>, next: Next, id: Option<ReminderId> },
+    /// The block is marked delivered.
+    Delivered { block: Vec<u8>, id: String },
+}
+
+/// What the journal says of one that is due.
+pub(super) enum Readiness {
+    Fire,
+    Wait(Option<Timestamp>),
+    Sent(Box<Row>),
+}
+
+pub(super) fn readiness(row: Option<Row>, now: Timestamp, notifiers: &str) -> Readiness {
+    let Some(row) = row else { return Readiness::Fire };
+    match row.state {
+        State::Sent | State::Done => Readiness::Sent(Box::new(row)),
+        State::Sending => Readiness::Wait(row.retry.filter(|at| *at > now)),
+        State::Failed if row.settings.as_deref() == Some(notifiers) => Readiness::Wait(None),
+        State::Failed if row.settings.as_deref() == Some(journal::RESTORED) => Readiness::Wait(None),
+        State::Failed => Readiness::Fire,
+        // A clock that was put back to before the attempt makes the wait meaningless.
+        State::Due => match (row.retry, row.attempted) {
+            (Some(at), attempted) if at > now && attempted.is_none_or(|then| then <= now) => {
+                Readiness::Wait(Some(at))
+            }
+            _ => Readiness::Fire,
+        },
+    }
+}
+
+/// The hash that is part of the key, where lines that differ share the id. A line whose plain key was
+/// sent before the other one came keeps the plain key; one that is alone again keeps the key that it
+/// was claimed with.
+pub(super) fn marks(
+    journal: &Journal,
+    id: &str,
+    local: civil::DateTime,
+    hash: LineHash,
+    disputed: bool,
+) -> Result<Option<LineHash>, PassError> {
+    let with_hash = journal.row(&journal::key(id, local, Some(&hash)))?.is_some();
+    if with_hash || !disputed {
+        return Ok(with_hash.then_some(hash));
+    }
+    let plain = journal.row(&journal::key(id, local, None))?;
+    let was_first = plain.is_some_and(|row| row.line == Some(hash));
+    Ok((!was_first).then_some(hash))
+}
+
+/// Something that will be due within a minute, and that a brain may put into words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upcoming {
+    /// The delivery's key.
+    pub key: String,
+    /// The hash of the line or block that it stands in.
+    pub line: LineHash,
+    /// What will be told.
+    pub fact: Fact,
+}
+
+/// Whole seconds from `due` to `now`, never negative.
+pub(super) fn late_seconds(due: Timestamp, now: Timestamp) -> i64 {
+    due.duration_until(now).as_secs().max(0)
+}

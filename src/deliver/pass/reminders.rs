@@ -1,0 +1,221 @@
+//! The reminders of a plan: under which name each due line is known, and what is to be done about it.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+
+use super::notes::ReminderNote;
+use super::planned::{Fire, Plan, Readiness, Settle, Target, late_seconds, marks, readiness};
+use super::{PassContext, PassError};
+use crate::deliver::journal::{self, LineHash, Row};
+use crate::deliver::notifier::{Fact, MessageKind};
+use crate::format::id::ReminderId;
+use crate::format::reminder::{self, Parsed, Recur, Reminder, ReminderLine};
+use crate::reminders::random_id;
+use crate::schedule::{Due, Moment, Next};
+
+/// What a reminder says, whatever the order of its fields and the white space between them.
+pub(crate) fn meaning(reminder: &Reminder) -> LineHash {
+    LineHash::of(Reminder { block_id: None, ..reminder.clone() }.to_line().as_bytes())
+}
+
+/// Plans the reminders of a note.
+pub(super) struct Planner<'a> {
+    pub context: &'a PassContext<'a>,
+    pub note: &'a ReminderNote,
+    pub moment: Moment<'a>,
+    pub now: Timestamp,
+}
+
+/// Under which name a due line is known.
+struct Identity {
+    id: ReminderId,
+    /// Another line of the file has this id already (a stale copy came back beside it).
+    elsewhere: bool,
+}
+
+/// What is to be done about one due line.
+enum Verdict {
+    Fire(Due, String),
+    Settle(String, Box<Row>),
+    Wait(String, Option<Timestamp>),
+    Changed(String),
+}
+
+impl Planner<'_> {
+    /// Adds what the note asks for to `plan`.
+    pub(super) fn run(&self, assign: bool, plan: &mut Plan) -> Result<(), PassError> {
+        let lines = &self.note.soon;
+        let due: Vec<(&ReminderLine, Due)> =
+            lines.iter().filter_map(|line| self.moment.due(&line.reminder).map(|due| (line, due))).collect();
+        if due.is_empty() {
+            return Ok(());
+        }
+        let identities = self.identities(&due, assign)?;
+        let disputed = self.disputed(&due);
+        for ((line, due), identity) in due.into_iter().zip(identities) {
+            let hash = meaning(&line.reminder);
+            let is_disputed = line.reminder.id.is_some_and(|id| disputed.contains(&id));
+            match self.verdict(&line.reminder, due, &identity, hash, is_disputed)? {
+                Verdict::Fire(due, key) => {
+                    if plan.open.insert(key.clone()) {
+                        plan.fires.push(Fire {
+                            key,
+                            line: hash,
+                            fact: self.fact(line, &identity, &due),
+                            scope: None,
+                        });
+                    }
+                }
+                Verdict::Settle(key, row) => {
+                    plan.settles.push(Settle { key, row, target: self.target(line, &identity) });
+                }
+                Verdict::Wait(key, at) => {
+                    plan.waiting.extend(at);
+                    plan.open.insert(key);
+                }
+                Verdict::Changed(key) => plan.changed.push((line.line, key)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The id of each due line: its own, else the one that was given to this very line before, else a
+    /// new one.
+    fn identities(&self, due: &[(&ReminderLine, Due)], assign: bool) -> Result<Vec<Identity>, PassError> {
+        let nameless = due.iter().any(|(line, _)| line.reminder.id.is_none());
+        let mut taken: HashSet<ReminderId> =
+            if nameless { self.note.ids().iter().map(|at| at.id).collect() } else { HashSet::new() };
+        let journal = self.context.journal;
+        let mut names: HashMap<LineHash, ReminderId> = HashMap::new();
+        let mut new = Vec::new();
+        let mut out = Vec::with_capacity(due.len());
+        for (line, due) in due {
+            if let Some(id) = line.reminder.id {
+                out.push(Identity { id, elsewhere: false });
+                continue;
+            }
+            let hash = meaning(&line.reminder);
+            if let Some(&id) = names.get(&hash) {
+                out.push(Identity { id, elsewhere: false });
+                continue;
+            }
+            let known = journal.name(&hash)?.and_then(|id| id.parse::<ReminderId>().ok());
+            let elsewhere = known.is_some_and(|id| taken.contains(&id));
+            if let Some(id) = known
+                && (!elsewhere || self.was_sent(id, &line.reminder, due)?)
+            {
+                out.push(Identity { id, elsewhere });
+                continue;
+            }
+            let id = random_id(|id| taken.contains(id))?;
+            taken.insert(id);
+            names.insert(hash, id);
+            new.push((hash, id.to_string()));
+            out.push(Identity { id, elsewhere: false });
+        }
+        if assign && !new.is_empty() {
+            journal.set_names(&new)?;
+        }
+        Ok(out)
+    }
+
+    fn was_sent(&self, id: ReminderId, reminder: &Reminder, due: &Due) -> Result<bool, PassError> {
+        let own = reminder.date.to_datetime(reminder.time);
+        Ok(self.context.journal.latest_sent(id.as_str(), own, due.occurrence.local)?.is_some())
+    }
+
+    /// The ids of due lines that another line has too, with other words.
+    fn disputed(&self, due: &[(&ReminderLine, Due)]) -> HashSet<ReminderId> {
+        let mut first: HashMap<ReminderId, Option<LineHash>> =
+            due.iter().filter_map(|(line, _)| line.reminder.id).map(|id| (id, None)).collect();
+        let mut disputed = HashSet::new();
+        for at in self.note.ids() {
+            let Some(known) = first.get_mut(&at.id) else { continue };
+            let Parsed::Reminder(found) = reminder::parse_line(at.text()) else { continue };
+            let hash = meaning(&found);
+            if *known.get_or_insert(hash) != hash {
+                disputed.insert(at.id);
+            }
+        }
+        disputed
+    }
+
+    fn verdict(
+        &self,
+        reminder: &Reminder,
+        due: Due,
+        identity: &Identity,
+        hash: LineHash,
+        disputed: bool,
+    ) -> Result<Verdict, PassError> {
+        let journal = self.context.journal;
+        let id = identity.id.as_str();
+        let marks = marks(journal, id, due.occurrence.local, hash, disputed)?;
+        let key = |local| journal::key(id, local, marks.as_ref());
+        let mut due = due;
+        if reminder.recur != Recur::None {
+            let own = reminder.date.to_datetime(reminder.time);
+            let subject = journal::subject(id, marks.as_ref());
+            if let Some(sent) = journal.latest_sent(&subject, own, due.occurrence.local)? {
+                match self.moment.due_after(reminder, sent) {
+                    Some(later) => due = later,
+                    None => {
+                        let key = key(sent);
+                        let row = journal.row(&key)?;
+                        return Ok(match row {
+                            Some(row) => Verdict::Settle(key, Box::new(row)),
+                            None => Verdict::Wait(key, None),
+                        });
+                    }
+                }
+            }
+        }
+        let key = key(due.occurrence.local);
+        let row = journal.row(&key)?;
+        Ok(match readiness(row, self.now, &self.context.settings.notifiers) {
+            Readiness::Fire => Verdict::Fire(due, key),
+            Readiness::Wait(at) => Verdict::Wait(key, at),
+            Readiness::Sent(row) if reminder.recur == Recur::None && !same_words(&row, hash, reminder) => {
+                Verdict::Changed(key)
+            }
+            Readiness::Sent(row) => Verdict::Settle(key, row),
+        })
+    }
+
+    fn target(&self, line: &ReminderLine, identity: &Identity) -> Target {
+        let next = if line.reminder.recur == Recur::None { None } else { self.moment.next(&line.reminder) };
+        match next {
+            Some(next) if !identity.elsewhere => Target::Move {
+                line: line.text.clone(),
+                next: Next { date: next.local.date(), day: next.day, at: next.at },
+                id: (line.reminder.id.is_none() && line.terminated).then_some(identity.id),
+            },
+            _ => Target::Delete { line: line.text.clone() },
+        }
+    }
+
+    fn fact(&self, line: &ReminderLine, identity: &Identity, due: &Due) -> Fact {
+        let time = line.reminder.time;
+        Fact {
+            kind: MessageKind::Reminder,
+            id: identity.id.to_string(),
+            local: due.occurrence.local,
+            due: due.occurrence.at,
+            late_seconds: late_seconds(due.occurrence.at, self.now),
+            missed: due.missed,
+            msg: line.reminder.msg.clone(),
+            recurring: line.reminder.recur != Recur::None,
+            next: due.next.map(|next| next.date.to_datetime(time)),
+            note: None,
+        }
+    }
+}
+
+/// Whether a line still says what was sent; an id that it got since is no change.
+fn same_words(row: &Row, hash: LineHash, reminder: &Reminder) -> bool {
+    row.line == Some(hash) || row.line == Some(meaning(&Reminder { id: None, ..reminder.clone() })) || {
+        let id = row.fact.id.parse().ok();
+        row.line == Some(meaning(&Reminder { id, ..reminder.clone() }))
+    }
+}

@@ -1,0 +1,239 @@
+//! The words of notifications: pure functions from facts to text.
+//!
+//! Plain words, the same for every notifier: when it was due, how late it is, what was folded in,
+//! when it comes next. The user's own text stands in the message as it stands in the note.
+
+use std::fmt::Write as _;
+
+use jiff::{SignedDuration, civil};
+
+use crate::deliver::notifier::{Fact, MessageKind, Outgoing};
+use crate::schedule;
+
+/// The text for one reminder or follow-up. `today` is the local date at which it is sent.
+pub fn single(fact: &Fact, today: civil::Date) -> String {
+    let remark = remark(fact, today);
+    let open = open(fact.kind);
+    if remark.is_empty() { format!("{open}{}", fact.msg) } else { format!("{open}{} ({remark})", fact.msg) }
+}
+
+/// The words that a brain found, where the text of one reminder or follow-up is such words: the plain one has an
+/// opening word.
+pub fn phrase_of(kind: MessageKind, text: &str) -> Option<&str> {
+    let one = matches!(kind, MessageKind::Reminder | MessageKind::Commitment | MessageKind::Task);
+    (one && !text.starts_with(open(kind))).then_some(text)
+}
+
+fn open(kind: MessageKind) -> &'static str {
+    match kind {
+        MessageKind::Commitment => "Follow-up: ",
+        MessageKind::Task => "Task: ",
+        _ => "Reminder: ",
+    }
+}
+
+/// The most lines of tasks in a message about several; the rest is counted.
+const MAX_TASKS: usize = 100;
+
+/// What a message is about, in a word or two, for places that show a title; with its number where it is one of several
+/// chunks.
+pub fn title(message: &Outgoing) -> String {
+    let title = match message.kind {
+        MessageKind::Reminder => "Reminder",
+        MessageKind::Commitment => "Follow-up",
+        MessageKind::Task => "Task",
+        MessageKind::Digest => "While you were away",
+        MessageKind::Confirmation => "Reminder changed",
+        MessageKind::Notice | MessageKind::Answer | MessageKind::Approval | MessageKind::Routine => {
+            "vault-agent"
+        }
+    };
+    match message.chunks {
+        0 | 1 => title.to_owned(),
+        chunks => format!("{title} ({}/{chunks})", message.chunk + 1),
+    }
+}
+
+/// A text without the opening word that a title says already.
+pub fn without_opening(text: &str) -> &str {
+    let opening = [MessageKind::Reminder, MessageKind::Commitment, MessageKind::Task].map(open);
+    opening.iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text)
+}
+
+/// The text for several that were missed, in the order given (oldest first).
+pub fn digest(facts: &[Fact], today: civil::Date) -> String {
+    let text = match facts.len() {
+        1 => "1 was missed:".to_owned(),
+        count => format!("{count} were missed:"),
+    };
+    listed(text, facts, today)
+}
+
+/// The text for several tasks that are due in one minute.
+pub fn together(facts: &[Fact], today: civil::Date) -> String {
+    listed(format!("{} tasks are due:", facts.len()), facts, today)
+}
+
+fn listed(mut text: String, facts: &[Fact], today: civil::Date) -> String {
+    let mut tasks = 0;
+    for fact in facts {
+        // Reminders are all named; of tasks there may be as many as there are notes.
+        tasks += usize::from(fact.kind == MessageKind::Task);
+        if fact.kind == MessageKind::Task && tasks > MAX_TASKS {
+            continue;
+        }
+        let what = if fact.kind == MessageKind::Commitment { "follow-up: " } else { "" };
+        let _ = write!(text, "\n- {what}{}", indented(&fact.msg));
+        let remark = remark(fact, today);
+        if !remark.is_empty() {
+            let _ = write!(text, " ({remark})");
+        }
+    }
+    if tasks > MAX_TASKS {
+        let _ = write!(text, "\n- and {} more tasks", tasks - MAX_TASKS);
+    }
+    text
+}
+
+/// So many characters of a line are confirmed: a task's may be as long as a note.
+const CONFIRMED: usize = 3_000;
+
+/// The text that confirms a change of a reminder, with the exact line in a code block.
+pub fn confirmation(what: &str, line: &str) -> String {
+    let cut = line
+        .char_indices()
+        .nth(CONFIRMED)
+        .map(|(end, _)| format!("{}… (and {} more characters)", &line[..end], line[end..].chars().count()));
+    let line = cut.as_deref().unwrap_or(line);
+    let longest = line.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{what}:\n{fence}\n{line}\n{fence}")
+}
+
+/// `due 09:00, 3 h late; 2 earlier ones folded in; next Tue 8 Dec 09:00`, or nothing.
+pub fn remark(fact: &Fact, today: civil::Date) -> String {
+    let mut parts = Vec::new();
+    let late = SignedDuration::from_secs(fact.late_seconds);
+    if schedule::is_missed(late) {
+        parts.push(format!("due {}, {} late", moment(fact.local, today), duration(late)));
+    }
+    match fact.missed {
+        0 => {}
+        1 => parts.push("1 earlier one folded in".to_owned()),
+        count => parts.push(format!("{count} earlier ones folded in")),
+    }
+    if let Some(next) = fact.next {
+        parts.push(format!("next {}", moment(next, today)));
+    }
+    parts.join("; ")
+}
+
+/// A local time as people say it: the day only where it isn't today, the year only where it isn't
+/// this one.
+pub fn moment(at: civil::DateTime, today: civil::Date) -> String {
+    let pattern = if at.date() == today {
+        "%H:%M"
+    } else if at.year() == today.year() {
+        "%a %-d %b %H:%M"
+    } else {
+        "%a %-d %b %Y %H:%M"
+    };
+    at.strftime(pattern).to_string()
+}
+
+/// A length of time in one or two units: `7 min`, `1 h 20 min`, `3 h`, `2 days`.
+pub fn duration(length: SignedDuration) -> String {
+    let minutes = length.as_mins();
+    let (hours, days) = (minutes / 60, minutes / (24 * 60));
+    match (days, hours, minutes % 60) {
+        (2.., ..) => format!("{days} days"),
+        (1, ..) if hours % 24 == 0 => "1 day".to_owned(),
+        (1, ..) => format!("1 day {} h", hours % 24),
+        (0, 3.., _) | (0, 1.., 0) => format!("{hours} h"),
+        (0, 1.., rest) => format!("{hours} h {rest} min"),
+        _ => format!("{minutes} min"),
+    }
+}
+
+/// Continuation lines under a list item.
+fn indented(text: &str) -> String {
+    text.trim_end().replace('\n', "\n  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fact(local: &str, late_minutes: i64, missed: u32, next: Option<&str>) -> Fact {
+        let local: civil::DateTime = local.parse().unwrap();
+        Fact {
+            kind: MessageKind::Reminder,
+            id: "rid_K5V4M2J9Q2ZP".to_owned(),
+            local,
+            due: local.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp(),
+            late_seconds: late_minutes * 60,
+            missed,
+            msg: "Call \"Mum\"".to_owned(),
+            recurring: next.is_some(),
+            next: next.map(|next| next.parse().unwrap()),
+            note: None,
+        }
+    }
+
+    #[test]
+    fn one_reminder_in_plain_words() {
+        let today = civil::date(2026, 12, 1);
+        let texts = [
+            fact("2026-12-01T09:00", 0, 0, None),
+            fact("2026-12-01T09:00", 5, 0, Some("2026-12-08T09:00")),
+            fact("2026-12-01T09:00", 6, 0, None),
+            fact("2026-12-01T09:00", 185, 2, None),
+            fact("2026-11-29T09:00", 80 + 48 * 60, 1, Some("2027-01-01T09:00")),
+        ]
+        .map(|fact| single(&fact, today));
+        insta::assert_snapshot!(texts.join("\n"), @r#"
+        Reminder: Call "Mum"
+        Reminder: Call "Mum" (next Tue 8 Dec 09:00)
+        Reminder: Call "Mum" (due 09:00, 6 min late)
+        Reminder: Call "Mum" (due 09:00, 3 h late; 2 earlier ones folded in)
+        Reminder: Call "Mum" (due Sun 29 Nov 09:00, 2 days late; 1 earlier one folded in; next Fri 1 Jan 2027 09:00)
+        "#);
+    }
+
+    #[test]
+    fn a_digest_is_a_list() {
+        let mut follow = fact("2026-11-30T20:00", 780, 0, None);
+        follow.kind = MessageKind::Commitment;
+        follow.msg = "Ask Kyle\nabout the dentist\n".to_owned();
+        let facts = [
+            fact("2026-11-29T09:00", 2900, 0, None),
+            follow,
+            fact("2026-12-01T08:00", 80, 3, Some("2026-12-02T08:00")),
+        ];
+        insta::assert_snapshot!(digest(&facts, civil::date(2026, 12, 1)), @r#"
+        3 were missed:
+        - Call "Mum" (due Sun 29 Nov 09:00, 2 days late)
+        - follow-up: Ask Kyle
+          about the dentist (due Mon 30 Nov 20:00, 13 h late)
+        - Call "Mum" (due 08:00, 1 h 20 min late; 3 earlier ones folded in; next Wed 2 Dec 08:00)
+        "#);
+    }
+
+    #[test]
+    fn a_confirmation_holds_the_exact_line() {
+        assert_eq!(confirmation("added", "- [ ] a"), "added:\n```\n- [ ] a\n```");
+        assert_eq!(confirmation("added", "a ``` b"), "added:\n````\na ``` b\n````");
+        let long = confirmation("done", &"é".repeat(5_000));
+        assert!(long.ends_with("é… (and 2000 more characters)\n```") && long.chars().count() < 3_100);
+    }
+
+    #[test]
+    fn durations_in_words() {
+        let words =
+            [6, 60, 80, 179, 180, 239, 1440, 1500, 2880].map(|m| duration(SignedDuration::from_mins(m)));
+        assert_eq!(
+            words,
+            ["6 min", "1 h", "1 h 20 min", "2 h 59 min", "3 h", "3 h", "1 day", "1 day 1 h", "2 days"]
+        );
+    }
+}

@@ -1,0 +1,14 @@
+//! What is said, and to whom. Pure: facts and settings in, texts and places out.
+//!
+//! - [`compose`]: the words of a notification; [`about`], [`link`]: which note it is about, and a link that opens it;
+//! - [`phrase`]: whether words that a brain found for a reminder say what the reminder says;
+//! - [`telling`]: who is told of what, and when not.
+
+mod about;
+pub mod compose;
+pub mod link;
+pub mod phrase;
+mod telling;
+
+pub use about::Links;
+pub use telling::Telling;

@@ -1,0 +1,147 @@
+//! [`Fixed`]: the static model that blocks are embedded with, the table in the binary or one from a folder; and
+//! [`Embedder`], which embeds many texts by it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::folder::Folder;
+use super::table::{self, DIMENSIONS, MOST_TOKENS, Table};
+use crate::config::Settings;
+use crate::embed::fast::FastMap;
+use crate::embed::tokens::wordpiece;
+use crate::embed::{EmbedError, is_on};
+
+/// A static model; its vectors have [`DIMENSIONS`] numbers.
+#[derive(Debug, Clone, Default)]
+pub enum Fixed {
+    /// The table in the binary.
+    #[default]
+    Builtin,
+    /// A folder's.
+    Folder(Arc<Folder>),
+    /// None: the settings want no vectors.
+    Off,
+}
+
+impl Fixed {
+    /// The one that the settings name. Where it can't be read, the built-in one, and why. Folders count from `root`, the
+    /// vault's own.
+    pub fn of(settings: &Settings, root: &Path) -> (Self, Option<EmbedError>) {
+        if !is_on(settings) {
+            return (Self::Off, None);
+        }
+        match settings.embed.table.as_deref().map(|dir| Folder::open(&root.join(dir))) {
+            None => (Self::Builtin, None),
+            Some(Ok(folder)) => (Self::Folder(Arc::new(folder)), None),
+            Some(Err(error)) => (Self::Builtin, Some(error)),
+        }
+    }
+
+    /// The name under which its vectors are kept; changes whenever they do.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Builtin => table::NAME,
+            Self::Folder(folder) => folder.name(),
+            Self::Off => "none",
+        }
+    }
+
+    /// Whether it is the table in the binary.
+    pub fn is_builtin(&self) -> bool {
+        matches!(self, Self::Builtin)
+    }
+
+    /// Whether its files are still those that were read.
+    pub fn is_current(&self) -> bool {
+        if let Self::Folder(folder) = self { folder.is_current() } else { true }
+    }
+
+    /// Calls `emit` with each word of `text` as the model reads it.
+    pub(in crate::embed) fn words(&self, text: &str, emit: impl FnMut(&str)) {
+        match self {
+            Self::Folder(folder) => folder.tokenizer().words(text, emit),
+            Self::Builtin | Self::Off => wordpiece::words(text, emit),
+        }
+    }
+
+    /// Adds the tokens of a word to `tokens`.
+    pub(in crate::embed) fn split(&self, word: &str, tokens: &mut Vec<u32>) {
+        match self {
+            Self::Folder(folder) => folder.tokenizer().split(word, |token| tokens.push(token)),
+            Self::Builtin | Self::Off => wordpiece::split(&Table::builtin(), word, tokens),
+        }
+    }
+
+    /// The vector of tokens.
+    pub(super) fn embed_tokens(&self, tokens: &[u32]) -> Vec<f32> {
+        match self {
+            Self::Builtin => Table::builtin().embed_tokens(tokens),
+            Self::Folder(folder) => folder.embed_tokens(tokens),
+            Self::Off => vec![0.0; DIMENSIONS],
+        }
+    }
+
+    /// The vector of `text` with unit length, or all zeros where no token has one.
+    pub fn embed(&self, text: &str) -> Vec<f32> {
+        Embedder::default().embed_with(self, text)
+    }
+
+    /// As [`Table::known`].
+    pub fn known(&self, text: &str, skips: impl Fn(&str) -> bool) -> f32 {
+        let Self::Folder(folder) = self else { return Table::builtin().known(text, skips) };
+        let (mut all, mut known) = (0_u16, 0_u16);
+        folder.tokenizer().words(text, |word| {
+            let bare = word.trim_start_matches('▁').to_lowercase();
+            if bare.is_empty() || !bare.chars().all(char::is_alphanumeric) || skips(&bare) || all == u16::MAX
+            {
+                return;
+            }
+            all += 1;
+            known += u16::from(folder.tokenizer().is_whole(word));
+        });
+        f32::from(known) / f32::from(all.max(1))
+    }
+}
+
+/// Embeds many texts: it keeps the tokens of the words that it has met, up to [`MOST_WORDS`] of them.
+#[derive(Debug, Default)]
+pub struct Embedder {
+    /// Where each word's tokens stand in `tokens`.
+    words: FastMap<Box<str>, (u32, u32)>,
+    tokens: Vec<u32>,
+    /// Those of one text.
+    text: Vec<u32>,
+}
+
+/// A vault has some hundred thousand different words, most of them once: so many cost 5 MB.
+const MOST_WORDS: usize = 1 << 16;
+
+impl Embedder {
+    /// The vector of `text`, as [`Table::embed`]'s.
+    pub fn embed(&mut self, text: &str) -> Vec<f32> {
+        self.embed_with(&Fixed::Builtin, text)
+    }
+
+    /// The vector of `text` by `model`, which is the same in all calls.
+    pub fn embed_with(&mut self, model: &Fixed, text: &str) -> Vec<f32> {
+        self.text.clear();
+        model.words(text, |word| {
+            if self.text.len() >= MOST_TOKENS {
+                return;
+            }
+            if let Some((from, to)) = self.words.get(word) {
+                self.text.extend_from_slice(&self.tokens[*from as usize..*to as usize]);
+                return;
+            }
+            let of_text = self.text.len();
+            model.split(word, &mut self.text);
+            if self.words.len() < MOST_WORDS {
+                let from = self.tokens.len() as u32;
+                self.tokens.extend_from_slice(&self.text[of_text..]);
+                self.words.insert(word.into(), (from, self.tokens.len() as u32));
+            }
+        });
+        self.text.truncate(MOST_TOKENS);
+        model.embed_tokens(&self.text)
+    }
+}

@@ -1,0 +1,211 @@
+//! Models behind an endpoint: Google, anything that speaks OpenAI's embeddings API, Ollama.
+//!
+//! One call embeds a batch; what comes back is checked before anyone sees it (JSON, count, dimension,
+//! finite numbers). Whether and when to try again is [`crate::embed::retry`]'s word.
+//! Keys come from the environment or a file outside the vault and are never logged.
+
+use std::path::Path;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+use crate::config;
+use crate::embed::{EmbedError, Provider, Purpose, check, cut};
+
+/// Longest wait for one answer.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Endpoints cut long texts or refuse them; ours are blocks of notes, so the beginning tells enough.
+const MOST_BYTES: usize = 8000;
+
+/// Which API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Api {
+    Google,
+    OpenAi,
+    Ollama,
+}
+
+/// A model behind an endpoint.
+#[derive(Debug)]
+pub struct Http {
+    api: Api,
+    name: String,
+    model: String,
+    url: String,
+    key: Option<SecretString>,
+    client: reqwest::Client,
+}
+
+impl Http {
+    /// From the settings; nothing is sent yet.
+    ///
+    /// # Errors
+    /// The provider needs a key or an endpoint that isn't there.
+    pub fn open(settings: &config::Embed, root: &Path) -> Result<Self, EmbedError> {
+        let (api, model, url, variable) = match settings.provider.as_str() {
+            "google" => (
+                Api::Google,
+                "gemini-embedding-001",
+                "https://generativelanguage.googleapis.com/v1beta",
+                "GOOGLE_API_KEY",
+            ),
+            "openai" => {
+                (Api::OpenAi, "text-embedding-3-small", "https://api.openai.com/v1", "OPENAI_API_KEY")
+            }
+            _ => (Api::Ollama, "nomic-embed-text", "http://127.0.0.1:11434", "OLLAMA_API_KEY"),
+        };
+        let wrong = |error: config::ConfigError| EmbedError::Settings(error.to_string());
+        let key = config::secret(variable, settings.key_file.as_deref(), root).map_err(wrong)?;
+        // An endpoint of one's own often wants no key; the public ones always do.
+        if key.is_none() && api != Api::Ollama && settings.url.is_none() {
+            return Err(EmbedError::Settings(format!(
+                "`embed.provider` is `{}`, but there is no key: set `{variable}`, or `embed.key_file` to a file that only you can read",
+                settings.provider
+            )));
+        }
+        let model = settings.model.clone().unwrap_or_else(|| model.to_owned());
+        let url = settings.url.clone().unwrap_or_else(|| url.to_owned());
+        let client = reqwest::Client::builder()
+            .timeout(TIMEOUT)
+            .connect_timeout(Duration::from_secs(5))
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| EmbedError::Settings(format!("no HTTP client: {error}")))?;
+        let name = format!("{}:{model}", settings.provider);
+        Ok(Self { api, name, model, url: url.trim_end_matches('/').to_owned(), key, client })
+    }
+
+    fn request(&self, texts: &[&str], purpose: Purpose) -> reqwest::RequestBuilder {
+        let (url, body) = match self.api {
+            Api::Google => {
+                let task = match purpose {
+                    Purpose::Document => "RETRIEVAL_DOCUMENT",
+                    Purpose::Query => "RETRIEVAL_QUERY",
+                };
+                let model = format!("models/{}", self.model);
+                let one = |text: &&str| json!({"model": model, "taskType": task, "content": {"parts": [{"text": text}]}});
+                let requests: Vec<Value> = texts.iter().map(one).collect();
+                (format!("{}/{model}:batchEmbedContents", self.url), json!({ "requests": requests }))
+            }
+            Api::OpenAi => (
+                format!("{}/embeddings", self.url),
+                json!({"model": self.model, "input": texts, "encoding_format": "float"}),
+            ),
+            Api::Ollama => (
+                format!("{}/api/embed", self.url),
+                json!({"model": self.model, "input": texts, "truncate": true}),
+            ),
+        };
+        let request = self.client.post(url).json(&body);
+        match (&self.key, self.api) {
+            (Some(key), Api::Google) => request.header("x-goog-api-key", key.expose_secret()),
+            (Some(key), _) => request.bearer_auth(key.expose_secret()),
+            (None, _) => request,
+        }
+    }
+
+    fn unreachable(&self, reason: String, after: Option<Duration>) -> EmbedError {
+        EmbedError::Unreachable { provider: self.name.clone(), reason, after }
+    }
+
+    fn bad(&self, reason: String) -> EmbedError {
+        EmbedError::BadAnswer { provider: self.name.clone(), reason }
+    }
+
+    /// The vectors in an answer, in the order of the texts.
+    fn vectors(&self, answer: &Value) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let list = |key: &str| answer.get(key).and_then(Value::as_array);
+        let found: Option<Vec<&Value>> = match self.api {
+            Api::Google => list("embeddings").map(|all| all.iter().map(|one| &one["values"]).collect()),
+            Api::Ollama => list("embeddings").map(|all| all.iter().collect()),
+            Api::OpenAi => list("data").map(|all| {
+                let mut all: Vec<&Value> = all.iter().collect();
+                all.sort_by_key(|one| one["index"].as_u64());
+                all.into_iter().map(|one| &one["embedding"]).collect()
+            }),
+        };
+        let found = found.ok_or_else(|| self.bad(format!("no vectors in {}", shown(&answer.to_string()))))?;
+        found
+            .into_iter()
+            .map(|vector| {
+                let numbers =
+                    vector.as_array().ok_or_else(|| self.bad("a vector that is no list".to_owned()))?;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "vectors are kept as f32; what overflows is found by `check`"
+                )]
+                let number = |x: &Value| {
+                    x.as_f64()
+                        .map(|x| x as f32)
+                        .ok_or_else(|| self.bad(format!("{} in a vector", shown(&x.to_string()))))
+                };
+                numbers.iter().map(number).collect()
+            })
+            .collect()
+    }
+}
+
+#[async_trait]
+impl Provider for Http {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn batch(&self) -> usize {
+        match self.api {
+            Api::Google => 100,
+            Api::OpenAi => 128,
+            Api::Ollama => 32,
+        }
+    }
+
+    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let texts: Vec<&str> = texts.iter().map(|text| cut(text, MOST_BYTES)).collect();
+        // An endpoint refuses an empty text; a space is embedded as nothing in particular.
+        let sent: Vec<&str> =
+            texts.iter().map(|text| if text.trim().is_empty() { "-" } else { *text }).collect();
+        let answer = self.request(&sent, purpose).send().await;
+        let answer = answer.map_err(|error| self.unreachable(plain(&error), None))?;
+        let status = answer.status();
+        let after = answer
+            .headers()
+            .get(reqwest::header::RETRY_AFTER)
+            .and_then(|value| value.to_str().ok()?.trim().parse().ok())
+            .map(Duration::from_secs);
+        let body = answer.text().await.map_err(|error| self.unreachable(plain(&error), None))?;
+        if status.as_u16() == 429 || status.is_server_error() {
+            return Err(self.unreachable(format!("status {status}"), after));
+        }
+        if !status.is_success() {
+            let reason = format!("status {status}: {}", shown(&body));
+            return Err(EmbedError::Refused { provider: self.name.clone(), reason });
+        }
+        let answer: Value = serde_json::from_str(&body).map_err(|_| self.bad(shown(&body)))?;
+        let vectors = self.vectors(&answer)?;
+        check(&self.name, &vectors, texts.len())?;
+        Ok(vectors)
+    }
+}
+
+/// An error's cause without the URL, which may carry a key.
+pub(crate) fn plain(error: &reqwest::Error) -> String {
+    let kind = if error.is_timeout() {
+        "no answer in time"
+    } else if error.is_connect() {
+        "no connection"
+    } else {
+        "the connection broke"
+    };
+    let source = std::error::Error::source(error).map_or_else(String::new, |source| format!(" ({source})"));
+    format!("{kind}{source}")
+}
+
+/// The beginning of an answer, on one line.
+pub(crate) fn shown(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text = text.trim();
+    let beginning = cut(text, 120);
+    if beginning.len() < text.len() { format!("`{beginning}…`") } else { format!("`{text}`") }
+}

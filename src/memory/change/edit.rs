@@ -1,0 +1,267 @@
+//! Changing and forgetting by what a memory says: whoever names it gives its words, not its line.
+//!
+//! The words are looked for in the newest bytes of the note. Where none says them, or more than one does, nothing is
+//! written and the error shows the memories that are near. What a change doesn't name stays: the time before the words,
+//! inline fields, whose it is, and the block id that links point to.
+
+use serde::Serialize;
+
+use super::save::{Saved, saved};
+use crate::format::memory;
+use crate::format::reminder::TimeText;
+use crate::memory::error::Near;
+use crate::memory::expected::check;
+use crate::memory::text::item::{self, Item};
+use crate::memory::text::words;
+use crate::memory::{MemoryError, MemoryNotes, Origin};
+use crate::vault::{NotePath, Plan};
+
+/// So many near memories an error shows.
+const MOST_NEAR: usize = 3;
+/// So many characters of each.
+const NEAR_CHARS: usize = 200;
+
+/// Which memory is meant.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Meant<'a> {
+    /// Its note: `MEMORY.md`, a day's note or the pins.
+    pub path: &'a str,
+    /// What it says: its words, or its exact lines.
+    pub text: &'a str,
+    /// One of its lines, where several say the same.
+    pub line: Option<usize>,
+    /// The hash of the note as it was read; where the note is another by now, nothing is written.
+    pub expected: Option<&'a str>,
+}
+
+/// A memory that was taken out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Forgotten {
+    /// The note.
+    pub path: NotePath,
+    /// Where it stood, from 1.
+    pub line: usize,
+    /// The exact lines that are gone.
+    pub text: String,
+}
+
+/// A memory that says something else now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Edited {
+    /// As it stands in the note now.
+    #[serde(flatten)]
+    pub saved: Saved,
+    /// The exact lines that stood there.
+    pub was: String,
+}
+
+impl MemoryNotes<'_> {
+    /// Takes out the memory that says this. Identical ones in its section are one thing: all of them go.
+    ///
+    /// # Errors
+    /// The note is none of memories or not as it was read, no memory or several are meant, or it can't be written.
+    pub fn forget_said(&self, meant: &Meant<'_>, origin: &Origin) -> Result<Forgotten, MemoryError> {
+        let path = self.note_of_memories(meant.path)?;
+        let bytes = self.vault.read(&path)?;
+        let item = self.said(&path, &bytes, meant)?;
+        let why = origin.why(format!("forgot: {}", words::summary(&item.text)));
+        let mut gone = Err(MemoryError::Changed { path: path.clone(), line: item.line });
+        self.editor.edit_with(&path, &why, |now| {
+            let found = self.said(&path, now, meant);
+            let kept =
+                found.as_ref().map(|item| without(now, item, &item.shown(now), self.is_day(&path))).ok();
+            gone = found.map(|item| (item.shown(now), item.line));
+            kept.map_or_else(|| Plan::Operations(Vec::new()), Plan::Bytes)
+        })?;
+        let (text, line) = gone?;
+        Ok(Forgotten { path, line, text })
+    }
+
+    /// Lets the memory that says this say `new` instead; the memory as it stands in the note afterwards.
+    ///
+    /// # Errors
+    /// As [`MemoryNotes::forget_said`], or the new text can't be kept.
+    pub fn edit(&self, meant: &Meant<'_>, new: &str, origin: &Origin) -> Result<Edited, MemoryError> {
+        let path = self.note_of_memories(meant.path)?;
+        let new = words::checked(new)?;
+        let bytes = self.vault.read(&path)?;
+        let item = self.said(&path, &bytes, meant)?;
+        let why = origin.why(format!("edited: {}", words::summary(&item.text)));
+        let mut done = Err(MemoryError::Changed { path: path.clone(), line: item.line });
+        self.editor.edit_with(&path, &why, |now| {
+            let changed = self.said(&path, now, meant).and_then(|item| self.changed(&path, now, &item, &new));
+            let plan = changed.as_ref().map(|(after, ..)| Plan::Bytes(after.clone()));
+            let plan = plan.unwrap_or_else(|_| Plan::Operations(Vec::new()));
+            done = changed.map(|(_, wanted, was)| (wanted, was));
+            plan
+        })?;
+        let (wanted, was) = done?;
+        let bytes = self.bytes(&path)?;
+        let items = item::parse(&bytes, self.is_day(&path));
+        let same = |item: &&Item| item.text == wanted.text && item.section == wanted.section;
+        let there = items.iter().filter(same).min_by_key(|item| item.line.abs_diff(wanted.line));
+        let Some(item) = there else {
+            let shown = crate::format::quote(&words::summary(&wanted.text));
+            return Err(MemoryError::Vanished { path, shown });
+        };
+        let existing = item.shown(&bytes) == was;
+        let notes = words::notes(&new, &item.text);
+        Ok(Edited { saved: Saved { notes, ..saved(&path, item, &bytes, existing) }, was })
+    }
+
+    /// A note that holds memories.
+    pub(super) fn note_of_memories(&self, path: &str) -> Result<NotePath, MemoryError> {
+        let path = self.note_named(path)?;
+        let ours = path == self.long_path() || path == self.pinned_path() || self.is_day(&path);
+        if ours { Ok(path) } else { Err(MemoryError::NotOurs(path)) }
+    }
+
+    fn is_day(&self, path: &NotePath) -> bool {
+        self.date_of(path).is_some()
+    }
+
+    /// The one memory in these bytes that is meant.
+    fn said(&self, path: &NotePath, bytes: &[u8], meant: &Meant<'_>) -> Result<Item, MemoryError> {
+        check(path, bytes, meant.expected)?;
+        let items = item::parse(bytes, self.is_day(path));
+        let text = meant.text.trim();
+        let exactly = |item: &Item| item.shown(bytes).trim() == text || item.text.trim() == text;
+        let says = words::normal(text);
+        let in_words = |item: &Item| !says.is_empty() && item.normal() == says;
+        let mut found: Vec<&Item> = items.iter().filter(|item| exactly(item)).collect();
+        if found.is_empty() {
+            found = items.iter().filter(|item| in_words(item)).collect();
+        }
+        if let Some(line) = meant.line {
+            found.sort_by_key(|item| {
+                if item.line > line { item.line - line } else { line.saturating_sub(item.end_line) }
+            });
+            found.truncate(1);
+        }
+        let shown = || crate::format::quote(&words::summary(text));
+        match found.as_slice() {
+            [] => Err(MemoryError::Other { path: path.clone(), shown: shown(), near: near(&items, &says) }),
+            [first, rest @ ..] => {
+                let same = |other: &&Item| {
+                    other.section == first.section && other.shown(bytes) == first.shown(bytes)
+                };
+                if rest.iter().all(same) {
+                    return Ok((*first).clone());
+                }
+                let there = found.iter().take(2 * MOST_NEAR).map(|item| as_near(item)).collect();
+                Err(MemoryError::Several { path: path.clone(), shown: shown(), there })
+            }
+        }
+    }
+
+    /// The note with another text in the place of a memory's, how that then reads, and the lines that stood there.
+    fn changed(
+        &self,
+        path: &NotePath,
+        now: &[u8],
+        item: &Item,
+        new: &str,
+    ) -> Result<(Vec<u8>, Item, String), MemoryError> {
+        let was = item.shown(now);
+        let bullet = rewritten(item, &was, new)?;
+        let mut after = now[..item.range.start].to_vec();
+        after.extend_from_slice(bullet.as_bytes());
+        let rest = &now[item.range.end..];
+        after.extend_from_slice(rest);
+        let is_day = self.is_day(path);
+        let (before, read) = (item::parse(now, is_day).len(), item::parse(&after, is_day));
+        let end = item.range.start + bullet.len();
+        let wanted = read.iter().find(|found| found.range == (item.range.start..end)).cloned();
+        match wanted.filter(|wanted| read.len() == before && wanted.same_scopes(item)) {
+            Some(wanted) => Ok((after, wanted, was)),
+            None => Err(MemoryError::Unreadable { path: path.clone() }),
+        }
+    }
+}
+
+/// The bullet of `item`, whose lines are `was`, with the words `new`.
+fn rewritten(item: &Item, was: &str, new: &str) -> Result<String, MemoryError> {
+    let lead = match (&item.stamp, item.time) {
+        (Some(stamp), _) => format!("[{stamp}] "),
+        (None, Some(time)) => format!("{} ", TimeText(time)),
+        (None, None) => String::new(),
+    };
+    // Whoever gives whole lines means the words in them.
+    let new = new.strip_prefix("- ").unwrap_or(new);
+    let new = new.strip_prefix(lead.as_str()).unwrap_or(new);
+    let mut text = item.scope().alone_in(&words::checked(new)?).to_string();
+    if lead.is_empty() && text.starts_with('[') && text.chars().nth(2) == Some(']') {
+        // A memory is no task.
+        text.insert(0, '\\');
+    }
+    let (old, id) = memory::split_block_id(&item.text);
+    if let Some(id) = id.filter(|_| memory::split_block_id(&text).1.is_none()) {
+        text = format!("{} ^{id}", text.trim_end());
+    }
+    let fields = |text: &str| {
+        let read = memory::parse(memory::render_item(text).as_bytes()).bullets.pop();
+        read.map(|bullet| bullet.fields).unwrap_or_default()
+    };
+    let given = fields(&text);
+    let kept = fields(old).into_iter().filter(|(key, _)| !given.iter().any(|(known, _)| known == key));
+    let mut marks: Vec<String> = kept.map(|(key, value)| format!("[{key}:: {value}]")).collect();
+    let own = crate::memory::Scope::of_text(&text);
+    marks.extend(
+        item.scopes.iter().filter(|scope| !own.contains(scope)).filter_map(crate::memory::Scope::tag),
+    );
+    let bullet = words::bullet(&lead, &text, &marks.join(" "));
+    let marker = was.chars().next().filter(|marker| matches!(marker, '*' | '+'));
+    Ok(match marker {
+        Some(marker) => format!("{marker}{}", &bullet[1..]),
+        None => bullet,
+    })
+}
+
+/// The bytes without a memory that reads `meant` and those of its section that are the same.
+pub(super) fn without(now: &[u8], item: &Item, meant: &str, is_day: bool) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(now.len());
+    let mut from = 0;
+    for found in item::parse(now, is_day) {
+        if found.section == item.section && found.shown(now) == meant {
+            kept.extend_from_slice(&now[from..found.range.start]);
+            from = found.range.end;
+        }
+    }
+    kept.extend_from_slice(&now[from..]);
+    kept
+}
+
+/// The memories with the most words of `says`, best first.
+pub(in crate::memory) fn near(items: &[Item], says: &str) -> Vec<Near> {
+    let wanted: Vec<String> = word_list(says);
+    let share = |item: &&Item| {
+        let there = word_list(&item.normal());
+        let common = wanted.iter().filter(|word| there.contains(word)).count();
+        1000 * 2 * common / (wanted.len() + there.len()).max(1)
+    };
+    let mut found: Vec<(usize, &Item)> =
+        items.iter().map(|item| (share(&item), item)).filter(|(share, _)| *share > 0).collect();
+    found.sort_by_key(|(share, item)| (std::cmp::Reverse(*share), item.line));
+    found.into_iter().take(MOST_NEAR).map(|(_, item)| as_near(item)).collect()
+}
+
+fn word_list(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .take(500)
+        .map(str::to_lowercase)
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn as_near(item: &Item) -> Near {
+    let one_line = item.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut text: String = one_line.chars().take(NEAR_CHARS).collect();
+    if text.len() < one_line.len() {
+        text.push('…');
+    }
+    Near { line: item.line, text }
+}

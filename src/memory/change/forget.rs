@@ -1,0 +1,121 @@
+//! Forgetting: a memory is taken out of its note, found by what it says.
+
+use super::edit::{Forgotten, without};
+use super::promote::took;
+use super::save::Saved;
+use crate::format::pinned::Target;
+use crate::memory::text::item::Item;
+use crate::memory::text::words;
+use crate::memory::{MemoryError, MemoryNotes, Origin, Scope, pins};
+use crate::vault::{NotePath, Plan, Why};
+
+impl MemoryNotes<'_> {
+    /// Takes out the memory that holds line `line` of `MEMORY.md`, a day's note or the pins. With `expect`, the one that
+    /// says that (its words, or its exact lines), wherever it stands, and none that says anything else.
+    ///
+    /// # Errors
+    /// The note is another, no memory holds that line or says that, or the note can't be written.
+    pub fn forget(
+        &self,
+        path: &str,
+        line: usize,
+        expect: Option<&str>,
+        origin: &Origin,
+    ) -> Result<Forgotten, MemoryError> {
+        let path = self.note_of_memories(path)?;
+        let bytes = self.vault.read(&path)?;
+        let item = self.item_meant(&path, &bytes, line, expect)?;
+        let text = item.shown(&bytes);
+        let why = origin.why(format!("forgot: {}", words::summary(&item.text)));
+        let why = took(why, &item, line);
+        if self.take_out(&path, &item, &bytes, &why)? {
+            Ok(Forgotten { path, line: item.line, text })
+        } else {
+            Err(MemoryError::Changed { path, line: item.line })
+        }
+    }
+
+    /// Pins words, a link, or both; the pin as it stands in the note.
+    ///
+    /// # Errors
+    /// Both are empty, either can't be kept, or the note can't be written.
+    pub fn pin(&self, text: &str, target: Option<&Target>, origin: &Origin) -> Result<Saved, MemoryError> {
+        let path = self.pinned_path();
+        let pinned = pins::pin(self.editor, &path, text, target, origin)?;
+        Ok(Saved {
+            path,
+            line: pinned.pin.line,
+            end_line: pinned.pin.end_line,
+            text: pinned.pin.shown(),
+            id: None,
+            section: None,
+            scope: Scope::of_text(&pinned.pin.text).pop().unwrap_or(Scope::Global),
+            existing: pinned.existing,
+            notes: words::notes(text, text),
+        })
+    }
+
+    /// Pins the memory, or the paragraph's line, that stands in a line of a note: its words, and a link to the note.
+    ///
+    /// # Errors
+    /// The path names no note, there is no such line or nothing in it, or the pins can't be written.
+    pub fn pin_line(&self, path: &str, line: usize, origin: &Origin) -> Result<Saved, MemoryError> {
+        let path = self.note_named(path)?;
+        let bytes = self.vault.read(&path)?;
+        let text = match self.item_at(&path, &bytes, line) {
+            Ok(item) => item.text,
+            Err(MemoryError::NoMemory { .. }) => self.get(path.as_str(), Some((line, line)))?.text,
+            Err(error) => return Err(error),
+        };
+        let (text, block_id) = crate::format::memory::split_block_id(text.trim());
+        let target = Target {
+            path: path.as_str().strip_suffix(".md").unwrap_or(path.as_str()).to_owned(),
+            block_id: block_id.map(str::to_owned),
+            heading: None,
+        };
+        // A link to the note alone says too little to be the same pin as another with it.
+        let words = if text.is_empty() { None } else { Some(text) };
+        match (words, &target.block_id) {
+            (Some(text), None) => self.pin(&format!("{text} {target}"), None, origin),
+            (words, _) => self.pin(words.unwrap_or_default(), Some(&target), origin),
+        }
+    }
+
+    /// Unpins what is pinned with these words, or (not if they must be the `whole` pin) the only one that begins with
+    /// them.
+    ///
+    /// # Errors
+    /// No pin or several are meant, or the note can't be written.
+    pub fn unpin(&self, text: &str, whole: bool, origin: &Origin) -> Result<Forgotten, MemoryError> {
+        let path = self.pinned_path();
+        let pin = pins::unpin(self.editor, &path, text, whole, origin)?;
+        Ok(Forgotten { path, line: pin.line, text: pin.shown() })
+    }
+
+    /// The pins, in order.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn pins(&self) -> Result<Vec<pins::Pin>, MemoryError> {
+        Ok(pins::list(self.editor, &self.pinned_path())?)
+    }
+
+    /// Takes out the memory `item` of `bytes`, wherever it stands in its section now; says whether it was still there.
+    /// Identical ones in the section are one thing: all of them go.
+    pub(super) fn take_out(
+        &self,
+        path: &NotePath,
+        item: &Item,
+        bytes: &[u8],
+        why: &Why,
+    ) -> Result<bool, MemoryError> {
+        let (is_day, meant) = (self.date_of(path).is_some(), item.shown(bytes));
+        let mut there = false;
+        self.editor.edit_with(path, why, |now| {
+            let kept = without(now, item, &meant, is_day);
+            there = kept.len() < now.len();
+            if there { Plan::Bytes(kept) } else { Plan::Operations(Vec::new()) }
+        })?;
+        Ok(there)
+    }
+}

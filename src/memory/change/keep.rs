@@ -1,0 +1,190 @@
+//! Keeping what was learned: a fact with a link to where it was said, and what it does to a fact that is known.
+//!
+//! One edit of `MEMORY.md`, whatever it does: a new bullet; a new bullet with the old one struck through, its date and
+//! its successor's link behind it, never erased; or the words put to a known fact. Doing it again finds it done.
+
+use jiff::Timestamp;
+
+use super::save::{Place, Saved, addition, saved};
+use crate::format::reminder::{DateText, TimeText};
+use crate::format::struck;
+use crate::memory::text::item::{self, Item};
+use crate::memory::text::words;
+use crate::memory::{MemoryError, MemoryNotes};
+use crate::vault::{self, Plan, Why};
+
+/// What becomes of a known fact, named by its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Toward<'a> {
+    /// Nothing.
+    None,
+    /// It is struck through.
+    Replaces(&'a str),
+    /// The words are put to it.
+    Joins(&'a str),
+}
+
+/// A fact to keep.
+#[derive(Debug, Clone)]
+pub struct KeptFact<'a> {
+    /// What is to be remembered.
+    pub text: &'a str,
+    /// The section of `MEMORY.md`.
+    pub section: &'a str,
+    /// Where it was said: `[[logs/…#^id]]`.
+    pub link: &'a str,
+    /// What becomes of a known fact. One that isn't there any more is left out of it.
+    pub toward: Toward<'a>,
+}
+
+/// A fact's own words: without fields, block id, and links and tags at its end.
+pub fn bare(text: &str) -> String {
+    let plain = crate::format::memory::plain(text);
+    plain[..struck::tail_start(&plain)].trim().to_owned()
+}
+
+impl MemoryNotes<'_> {
+    /// Keeps a fact; the memory as it stands in the note afterwards.
+    ///
+    /// # Errors
+    /// The text or the section can't be kept, or the note can't be written.
+    pub fn keep(&self, fact: &KeptFact<'_>, now: Timestamp, why: &Why) -> Result<Saved, MemoryError> {
+        let text = words::checked(fact.text)?;
+        let section = words::section(fact.section)?;
+        let path = self.long_path();
+        let local = self.zone.tz().to_datetime(now);
+        let stamp = format!("{} {}", DateText(local.date()), TimeText(local.time()));
+        let bullet = words::bullet(&format!("[{stamp}] "), &text, fact.link);
+        let says = words::normal(&bare(&text));
+        let stands = |item: &Item| {
+            struck::parse(&item.text).is_none() && item.text.contains(fact.link) && holds(item, &says)
+        };
+        let mut existing = false;
+        let mut readable = true;
+        self.editor.edit_with(&path, why, |bytes| {
+            let items = item::parse(bytes, false);
+            existing = items.iter().any(stands);
+            if existing {
+                return Plan::Operations(Vec::new());
+            }
+            let after = match known(&items, fact.toward) {
+                Some((Toward::Joins(_), old)) => with(bytes, old, &joined(&old.text, &text, fact.link)),
+                Some((_, old)) => {
+                    let struck = struck::strike(&old.text, local.date(), fact.link);
+                    add(&with(bytes, old, &struck), &section, &bullet)
+                }
+                None => add(bytes, &section, &bullet),
+            };
+            readable = item::parse(&after, false).iter().any(stands);
+            if readable { Plan::Bytes(after) } else { Plan::Operations(Vec::new()) }
+        })?;
+        fail::fail_point!("memory::keep::written");
+        if !readable {
+            return Err(MemoryError::Unreadable { path });
+        }
+        let bytes = self.bytes(&path)?;
+        let items = item::parse(&bytes, false);
+        match items.iter().find(|item| stands(item)) {
+            Some(item) => Ok(saved(&path, item, &bytes, existing)),
+            None => Err(MemoryError::Vanished { path, shown: crate::format::quote(&words::summary(&text)) }),
+        }
+    }
+
+    /// Whether this fact stands in the note with this link, and holds.
+    ///
+    /// # Errors
+    /// The note can't be read.
+    pub fn is_kept(&self, text: &str, link: &str) -> Result<bool, MemoryError> {
+        let bytes = self.bytes(&self.long_path())?;
+        // Of many lines that wait none is kept, as a rule: nothing is parsed for them.
+        if memchr::memmem::find(&bytes, link.as_bytes()).is_none() {
+            return Ok(false);
+        }
+        let says = words::normal(&bare(text));
+        let items = item::parse(&bytes, false);
+        Ok(items.iter().any(|item| item.text.contains(link) && holds(item, &says)))
+    }
+}
+
+/// Whether a fact says this, alone or among what was put together; what is said may hold a semicolon itself.
+fn holds(item: &Item, says: &str) -> bool {
+    let own = bare(&item.text);
+    let parts: Vec<&str> = own.split("; ").collect();
+    let count = says.matches("; ").count() + 1;
+    words::normal(&own) == says || parts.windows(count).any(|run| words::normal(&run.join("; ")) == says)
+}
+
+/// The known fact that is meant, if it holds.
+fn known<'i, 'f>(items: &'i [Item], toward: Toward<'f>) -> Option<(Toward<'f>, &'i Item)> {
+    let (Toward::Replaces(meant) | Toward::Joins(meant)) = toward else { return None };
+    let says = words::normal(&bare(meant));
+    let found = items
+        .iter()
+        .find(|item| struck::parse(&item.text).is_none() && words::normal(&bare(&item.text)) == says);
+    found.map(|item| (toward, item))
+}
+
+/// The words of both, and behind them the links and fields of the old one and the new link.
+fn joined(old: &str, new: &str, link: &str) -> String {
+    let (body, id) = crate::format::memory::split_block_id(old);
+    let (words, tail) = body.split_at(struck::tail_start(body));
+    let tail = tail.trim();
+    let tail = if tail.is_empty() { String::new() } else { format!(" {tail}") };
+    let id = id.map(|id| format!(" ^{id}")).unwrap_or_default();
+    format!("{}; {}{tail} {link}{id}", words.trim_end().trim_end_matches(['.', ';']), new.trim())
+}
+
+/// The bytes with another text in a bullet; marker, box and time before it stay.
+fn with(bytes: &[u8], item: &Item, text: &str) -> Vec<u8> {
+    let shown = item.shown(bytes);
+    let marker = shown.chars().next().filter(|c| matches!(c, '*' | '+')).unwrap_or('-');
+    let stamp = item.stamp.as_ref().map(|stamp| format!("[{stamp}] ")).unwrap_or_default();
+    let rendered = crate::format::memory::render_item(&format!("{stamp}{text}"));
+    let bullet = format!("{marker}{}", &rendered[1..]);
+    let terminator = crate::format::lines::terminator_of(bytes);
+    let bullet = bullet.replace('\n', terminator);
+    [&bytes[..item.range.start], bullet.as_bytes(), &bytes[item.range.end..]].concat()
+}
+
+/// The bytes with a bullet more in a section.
+fn add(bytes: &[u8], section: &str, bullet: &str) -> Vec<u8> {
+    let operation = addition(bytes, &Place::Section(section), bullet);
+    vault::apply(std::slice::from_ref(&operation), bytes).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_put_to_a_known_fact_before_its_links() {
+        assert_eq!(
+            joined("likes tea. [[logs/a#^X]] [tier:: core] ^m", "with honey", "[[logs/b#^Y]]"),
+            "likes tea; with honey [[logs/a#^X]] [tier:: core] [[logs/b#^Y]] ^m"
+        );
+        assert_eq!(bare("likes tea [[logs/a#^X]] [tier:: core] ^m"), "likes tea");
+    }
+
+    #[test]
+    fn words_with_a_semicolon_are_found_among_what_was_put_together() {
+        let bytes = "## Anna\n- likes walks; likes tea; and Coffee; with honey [[logs/a#^X]]\n";
+        let items = item::parse(bytes.as_bytes(), false);
+        let says = |text: &str| holds(&items[0], &words::normal(&bare(text)));
+        assert!(says("likes tea; and coffee") && says("likes walks") && says("with honey."));
+        assert!(!says("likes walks; and coffee") && !says("tea"));
+    }
+
+    #[test]
+    fn a_fact_is_found_by_its_words_unless_it_is_struck() {
+        let bytes =
+            b"## Anna\n- ~~lives in Graz~~ until 2026-01-01\n- [2026-02-01] lives in Graz [[logs/a#^X]]\n";
+        let items = item::parse(bytes, false);
+        let found = known(&items, Toward::Replaces("Lives in Graz")).unwrap().1;
+        assert_eq!(found.line, 3);
+        let text = struck::strike(&found.text, "2026-05-01".parse().unwrap(), "[[logs/b#^Y]]");
+        let after = String::from_utf8(with(bytes, found, &text)).unwrap();
+        let last = "- [2026-02-01] ~~lives in Graz [[logs/a#^X]]~~ until 2026-05-01 [[logs/b#^Y]]\n";
+        assert!(after.ends_with(last), "{after}");
+        assert!(known(&items, Toward::Joins("lives in Wien")).is_none());
+    }
+}

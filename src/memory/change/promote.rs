@@ -1,0 +1,157 @@
+//! Promoting: a bullet of a day's note becomes a lasting fact, with a link to the day that it came from.
+//!
+//! Two notes change, so there are two edits: first the fact is added to `MEMORY.md`, then the bullet is taken out of the
+//! day. History knows the two as one [`OPERATION`], and `undo` takes them back together. A crash between the two leaves
+//! the bullet in both, never in none; promoting it again finds the fact there (same words, link to the same day) and
+//! only takes the bullet out. A person who changes the bullet between the two keeps it, and is told.
+//!
+//! Lines move when a bullet goes. Who says what the bullet says gets that one wherever it stands now, and once it is
+//! promoted, the fact that it became.
+
+use jiff::civil::Date;
+use serde::Serialize;
+
+use super::save::{DEFAULT_SECTION, Place, Saved, Wanted, is_section, saved};
+use crate::format::memory;
+use crate::format::reminder::{DateText, TimeText};
+use crate::memory::text::item::{self, Item};
+use crate::memory::text::words;
+use crate::memory::{MemoryError, MemoryNotes, Origin};
+use crate::vault::{NotePath, OPERATION, VaultError, Why};
+
+/// A bullet that is a lasting fact now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Promoted {
+    /// The fact as it stands in `MEMORY.md`.
+    #[serde(flatten)]
+    pub saved: Saved,
+    /// The day's note that it came from.
+    pub from: NotePath,
+    /// The bullet's exact lines there.
+    pub was: String,
+    /// Whether the bullet is out of the day's note; if not, someone has changed it and it stays.
+    pub removed: bool,
+}
+
+impl MemoryNotes<'_> {
+    /// Moves the bullet that holds line `line` of a day's note under a section of `MEMORY.md`, with its fields, scope and
+    /// time and a link to the day. With `expect`, the bullet that says that, wherever it stands; one that was promoted
+    /// already is answered as it stands in `MEMORY.md`.
+    ///
+    /// # Errors
+    /// There is no such day or bullet, or a note can't be written.
+    pub fn promote(
+        &self,
+        date: Date,
+        line: usize,
+        expect: Option<&str>,
+        section: Option<&str>,
+        origin: &Origin,
+    ) -> Result<Promoted, MemoryError> {
+        let section = section.map(words::section).transpose()?;
+        let from = self.daily_path(date);
+        let bytes = match self.vault.read(&from) {
+            Err(VaultError::NotFound(_)) => return Err(MemoryError::NoSuchDay(date)),
+            bytes => bytes?,
+        };
+        let link = format!("[[{}]]", from.as_str().strip_suffix(".md").unwrap_or(from.as_str()));
+        let item = match (self.item_meant(&from, &bytes, line, expect), expect) {
+            (Err(error), Some(expect)) => return self.promoted_before(from, expect, &link)?.ok_or(error),
+            (item, _) => item?,
+        };
+        let text = words::checked(&item.text)?;
+        let stamp = match item.time {
+            Some(time) => format!("{} {}", DateText(date), TimeText(time)),
+            None => DateText(date).to_string(),
+        };
+        let linked = if text.contains(&link) { String::new() } else { link.clone() };
+        let bullet = words::bullet(&format!("[{stamp}] "), &text, &linked);
+        let why = origin
+            .why(format!("promoted: {}", words::summary(&text)))
+            .trailer("Promoted-From", from.as_str())
+            .trailer(OPERATION, format!("promote-{:016x}", getrandom::u64().unwrap_or_default()));
+        let is_known = |known: &Item, wanted: &Wanted| {
+            let same_section = match (&section, &known.section) {
+                (Some(section), Some(other)) => is_section(section, other),
+                (section, _) => section.is_none(),
+            };
+            same_section && known.text.contains(&link) && known.normal() == wanted.says
+        };
+        let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
+        let saved = self.put(&self.long_path(), &bullet, &place, None, &why, is_known)?;
+        fail::fail_point!("memory::promote::between");
+        let was = item.shown(&bytes);
+        let removed = self.take_out(&from, &item, &bytes, &took(why, &item, line))?;
+        Ok(Promoted { saved, from, was, removed })
+    }
+
+    /// The fact that a bullet which says `expect` became when it was promoted before.
+    fn promoted_before(
+        &self,
+        from: NotePath,
+        expect: &str,
+        link: &str,
+    ) -> Result<Option<Promoted>, MemoryError> {
+        let (path, bytes) = (self.long_path(), self.bytes(&self.long_path())?);
+        let (body, _) = memory::split_block_id(expect.trim());
+        let says = [words::normal(body), words::normal(&format!("{body} {link}"))];
+        let found = item::parse(&bytes, false)
+            .into_iter()
+            .find(|item| item.text.contains(link) && says.contains(&item.normal()));
+        let was = expect.trim().to_owned();
+        Ok(found.map(|item| Promoted { saved: saved(&path, &item, &bytes, true), from, was, removed: true }))
+    }
+
+    /// The memory that is meant: the one that says `expect` (its words, or its exact lines) and stands nearest to the
+    /// line, else the one that holds the line.
+    pub(super) fn item_meant(
+        &self,
+        path: &NotePath,
+        bytes: &[u8],
+        line: usize,
+        expect: Option<&str>,
+    ) -> Result<Item, MemoryError> {
+        let Some(expect) = expect else { return self.item_at(path, bytes, line) };
+        let says = words::normal(expect);
+        let is_meant = |item: &Item| expect.trim() == item.shown(bytes).trim() || says == item.normal();
+        let items = item::parse(bytes, self.date_of(path).is_some());
+        let nearest = items.iter().filter(|item| is_meant(item)).min_by_key(|item| {
+            if item.line <= line { line.saturating_sub(item.end_line) } else { item.line - line }
+        });
+        match nearest {
+            Some(item) => Ok(item.clone()),
+            None => {
+                let shown = crate::format::quote(&words::summary(expect));
+                let near = super::edit::near(&items, &says);
+                Err(MemoryError::Other { path: path.clone(), shown, near })
+            }
+        }
+    }
+
+    /// What the memory says that holds a line of these bytes of the note, if one does.
+    pub fn words_in(&self, path: &NotePath, bytes: &[u8], line: usize) -> Option<String> {
+        self.item_at(path, bytes, line).ok().map(|item| item.text)
+    }
+
+    /// The memory that holds a line.
+    pub(super) fn item_at(&self, path: &NotePath, bytes: &[u8], line: usize) -> Result<Item, MemoryError> {
+        let items = item::parse(bytes, self.date_of(path).is_some());
+        let found = items.into_iter().find(|item| (item.line..=item.end_line).contains(&line));
+        found.ok_or_else(|| {
+            let total = crate::format::lines(bytes).count();
+            let path = path.clone();
+            if line == 0 || line > total {
+                MemoryError::NoSuchLine { path, line, total }
+            } else {
+                MemoryError::NoMemory { path, line }
+            }
+        })
+    }
+}
+
+/// The reason of a write that takes a memory out, with the lines that were asked for.
+pub(super) fn took(why: Why, item: &Item, line: usize) -> Why {
+    // Asked for by its words the line may be any other: then it is where it stood.
+    let line = if (item.line..=item.end_line).contains(&line) { line } else { item.line };
+    why.trailer(crate::memory::TOOK_LINE, line.to_string())
+}

@@ -1,0 +1,324 @@
+//! Saving: a fact under a section, a note of the day, a follow-up.
+
+use jiff::{Timestamp, civil::Time};
+use serde::Serialize;
+
+use crate::format::commitment;
+use crate::format::reminder::{DateText, TimeText};
+use crate::memory::expected::{Newer, check};
+use crate::memory::text::item::{self, Item};
+use crate::memory::text::words::{self, Fields};
+use crate::memory::{Draft, MemoryError, MemoryNotes, Origin, Scope};
+use crate::vault::{self, NotePath, Operation, Plan};
+
+/// The section of what is saved without one.
+pub const DEFAULT_SECTION: &str = "Notes";
+
+/// A memory to save.
+#[derive(Debug, Clone)]
+pub struct NewMemory<'a> {
+    /// What is to be remembered.
+    pub text: &'a str,
+    /// The section of `MEMORY.md`, without `##`; [`DEFAULT_SECTION`] where there is none. Not used for a day's note.
+    pub section: Option<&'a str>,
+    /// Whose it is.
+    pub scope: Scope,
+    /// What it says about its own weight.
+    pub fields: Fields,
+    /// The timestamp that stands in brackets before a lasting fact, as `2026-11-20 14:02`; now where there is none.
+    pub timestamp: Option<&'a str>,
+    /// The hash of the note as it was read; where the note is another by now, nothing is written.
+    pub expected: Option<&'a str>,
+}
+
+impl<'a> NewMemory<'a> {
+    /// A global memory of now, with no section and no fields.
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            section: None,
+            scope: Scope::Global,
+            fields: Fields::default(),
+            timestamp: None,
+            expected: None,
+        }
+    }
+}
+
+/// What stands in the vault after a save, read back from the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Saved {
+    /// The note.
+    pub path: NotePath,
+    /// The first line, from 1.
+    pub line: usize,
+    /// The last line.
+    pub end_line: usize,
+    /// The exact lines, without the last line's end.
+    pub text: String,
+    /// A follow-up's id.
+    pub id: Option<String>,
+    /// The section that it stands in.
+    pub section: Option<String>,
+    /// Whose it is.
+    pub scope: Scope,
+    /// Whether it stood there before, and nothing was written.
+    pub existing: bool,
+    /// In what it differs from what was given, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Where a bullet is added to a note.
+pub(in crate::memory) enum Place<'a> {
+    /// Under this section, or the one that is called so but for case; it is made where there is none.
+    Section(&'a str),
+    /// At the end.
+    End,
+}
+
+/// A bullet that is to stand in a note.
+pub(super) struct Wanted {
+    pub item: Item,
+    /// What it says, as [`words::normal`] compares it.
+    pub says: String,
+}
+
+impl Wanted {
+    /// Whether this is it, word for word.
+    fn is(&self, item: &Item) -> bool {
+        item.text == self.item.text && item.stamp == self.item.stamp && item.time == self.item.time
+    }
+}
+
+/// What came of working an addition out on the newest bytes.
+enum Outcome {
+    Added,
+    Existing,
+    Unreadable,
+    Newer(Newer),
+}
+
+impl MemoryNotes<'_> {
+    /// Saves a lasting fact under a section of `MEMORY.md`. What stands there already, in the same scope and section
+    /// (in any section, where none is given), is answered and not written again.
+    ///
+    /// # Errors
+    /// The text or the section can't be kept, or the note can't be written.
+    pub fn save_long(
+        &self,
+        text: &str,
+        section: Option<&str>,
+        scope: &Scope,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<Saved, MemoryError> {
+        let memory = NewMemory { section, scope: scope.clone(), ..NewMemory::new(text) };
+        self.save_fact(&memory, now, origin)
+    }
+
+    /// As [`MemoryNotes::save_long`], with inline fields and a timestamp of its own.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn save_fact(
+        &self,
+        memory: &NewMemory<'_>,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<Saved, MemoryError> {
+        let text = memory.scope.alone_in(&words::checked(memory.text)?);
+        let section = memory.section.map(words::section).transpose()?;
+        let marks = words::marks(&text, &memory.fields, &memory.scope)?;
+        let stamp = match memory.timestamp {
+            Some(stamp) => words::checked(stamp)?,
+            None => {
+                let local = self.zone.tz().to_datetime(now);
+                format!("{} {}", DateText(local.date()), TimeText(local.time()))
+            }
+        };
+        let bullet = words::bullet(&format!("[{stamp}] "), &text, &marks);
+        let why = origin.why(format!("saved: {}", words::summary(&text)));
+        let is_known = |item: &Item, wanted: &Wanted| {
+            let same_section = match (&section, &item.section) {
+                (None, _) => true,
+                (Some(section), Some(other)) => is_section(section, other),
+                (Some(_), None) => false,
+            };
+            same_section && item.same_scopes(&wanted.item) && item.normal() == wanted.says
+        };
+        let place = Place::Section(section.as_deref().unwrap_or(DEFAULT_SECTION));
+        let saved = self.put(&self.long_path(), &bullet, &place, memory.expected, &why, is_known)?;
+        Ok(Saved { notes: words::notes(memory.text, &text), ..saved })
+    }
+
+    /// Saves a note of the local day, with the time. The same words in the same minute are answered and not written
+    /// again.
+    ///
+    /// # Errors
+    /// The text can't be kept, or the note can't be written.
+    pub fn save_daily(
+        &self,
+        text: &str,
+        scope: &Scope,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<Saved, MemoryError> {
+        self.save_note(&NewMemory { scope: scope.clone(), ..NewMemory::new(text) }, now, origin)
+    }
+
+    /// As [`MemoryNotes::save_daily`], with inline fields.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn save_note(
+        &self,
+        memory: &NewMemory<'_>,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<Saved, MemoryError> {
+        let text = memory.scope.alone_in(&words::checked(memory.text)?);
+        let marks = words::marks(&text, &memory.fields, &memory.scope)?;
+        let local = self.zone.tz().to_datetime(now);
+        let time = Time::constant(local.hour(), local.minute(), 0, 0);
+        let bullet = words::bullet(&format!("{} ", TimeText(time)), &text, &marks);
+        let why = origin.why(format!("noted: {}", words::summary(&text)));
+        let is_known = |item: &Item, wanted: &Wanted| {
+            item.time == wanted.item.time && item.same_scopes(&wanted.item) && item.normal() == wanted.says
+        };
+        let path = self.daily_path(local.date());
+        let saved = self.put(&path, &bullet, &Place::End, memory.expected, &why, is_known)?;
+        Ok(Saved { notes: words::notes(memory.text, &text), ..saved })
+    }
+
+    /// Saves a follow-up with the next id of the local day. One that waits already with the same words, due time and
+    /// place is answered and not written again.
+    ///
+    /// # Errors
+    /// The text or its place can't be kept, or the note can't be written.
+    pub fn save_commitment(
+        &self,
+        draft: &Draft,
+        now: Timestamp,
+        origin: &Origin,
+    ) -> Result<Saved, MemoryError> {
+        let ledger = self.ledger();
+        let added = ledger.add(draft, now, origin)?;
+        let bytes = self.bytes(&ledger.path)?;
+        let file = commitment::parse(&bytes);
+        let block = file.find(&added.listed.id).ok_or_else(|| MemoryError::Vanished {
+            path: ledger.path.clone(),
+            shown: format!("`{}`", added.listed.id),
+        })?;
+        let text = String::from_utf8_lossy(&bytes[block.range.clone()]).trim_end().to_owned();
+        Ok(Saved {
+            line: block.line,
+            end_line: block.line + text.lines().count().max(1) - 1,
+            text,
+            id: Some(added.listed.id),
+            section: None,
+            scope: Scope::Global,
+            existing: added.existing,
+            notes: words::notes(&draft.text, &draft.text),
+            path: ledger.path,
+        })
+    }
+
+    /// Adds a bullet to a note unless one that `is_known` stands there, and reads back what does.
+    pub(super) fn put(
+        &self,
+        path: &NotePath,
+        bullet: &str,
+        place: &Place<'_>,
+        expected: Option<&str>,
+        why: &vault::Why,
+        is_known: impl Fn(&Item, &Wanted) -> bool,
+    ) -> Result<Saved, MemoryError> {
+        let is_day = self.date_of(path).is_some();
+        let unreadable = || MemoryError::Unreadable { path: path.clone() };
+        let mut parsed = item::parse(bullet.as_bytes(), is_day);
+        let (Some(item), true) = (parsed.pop(), parsed.is_empty()) else { return Err(unreadable()) };
+        let wanted = &Wanted { says: item.normal(), item };
+        let mut outcome = Outcome::Unreadable;
+        // Worked out on the newest bytes, again on each attempt.
+        self.editor.edit_with(path, why, |bytes| {
+            if let Err(newer) = check(path, bytes, expected) {
+                outcome = Outcome::Newer(newer);
+                return Plan::Operations(Vec::new());
+            }
+            let items = item::parse(bytes, is_day);
+            if items.iter().any(|item| is_known(item, wanted)) {
+                outcome = Outcome::Existing;
+                return Plan::Operations(Vec::new());
+            }
+            let operation = addition(bytes, place, bullet);
+            let (after, _) = vault::apply(std::slice::from_ref(&operation), bytes);
+            let read = item::parse(&after, is_day);
+            let added = read.len() == items.len() + 1 && read.iter().any(|item| wanted.is(item));
+            outcome = if added { Outcome::Added } else { Outcome::Unreadable };
+            Plan::Operations(if added { vec![operation] } else { Vec::new() })
+        })?;
+        fail::fail_point!("memory::put::written");
+        let existing = match outcome {
+            Outcome::Added => false,
+            Outcome::Existing => true,
+            Outcome::Unreadable => return Err(unreadable()),
+            Outcome::Newer(newer) => return Err(newer.into()),
+        };
+        self.read_back(path, wanted, existing, is_known)
+    }
+
+    /// What the note on disk says now of what was just put there.
+    fn read_back(
+        &self,
+        path: &NotePath,
+        wanted: &Wanted,
+        existing: bool,
+        is_known: impl Fn(&Item, &Wanted) -> bool,
+    ) -> Result<Saved, MemoryError> {
+        let bytes = self.bytes(path)?;
+        let items = item::parse(&bytes, self.date_of(path).is_some());
+        let exact = items.iter().find(|item| wanted.is(item) && is_known(item, wanted));
+        let found = exact.or_else(|| items.iter().find(|item| is_known(item, wanted)));
+        let Some(item) = found else {
+            let shown = crate::format::quote(&words::summary(&wanted.item.text));
+            return Err(MemoryError::Vanished { path: path.clone(), shown });
+        };
+        Ok(saved(path, item, &bytes, existing))
+    }
+}
+
+/// A memory as an answer.
+pub(super) fn saved(path: &NotePath, item: &Item, bytes: &[u8], existing: bool) -> Saved {
+    Saved {
+        path: path.clone(),
+        line: item.line,
+        end_line: item.end_line,
+        text: item.shown(bytes),
+        id: None,
+        section: item.section.clone(),
+        scope: item.scope(),
+        existing,
+        notes: Vec::new(),
+    }
+}
+
+/// What adds a bullet to these bytes.
+pub(super) fn addition(bytes: &[u8], place: &Place<'_>, bullet: &str) -> Operation {
+    let text = bullet.as_bytes().to_vec();
+    match place {
+        Place::End => Operation::Append { text },
+        Place::Section(name) => {
+            let sections = crate::format::memory::parse(bytes).sections;
+            let named = sections.iter().find(|section| section.name == *name);
+            let named = named.or_else(|| sections.iter().find(|section| is_section(name, &section.name)));
+            let heading = named.map_or_else(|| (*name).to_owned(), |section| section.name.clone());
+            Operation::AppendToSection { heading, text }
+        }
+    }
+}
+
+/// Whether two names mean one section.
+pub fn is_section(one: &str, other: &str) -> bool {
+    one == other || one.to_lowercase() == other.to_lowercase()
+}

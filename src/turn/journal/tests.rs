@@ -1,0 +1,87 @@
+use super::*;
+use crate::brain::ToolCall;
+
+fn now() -> Timestamp {
+    "2026-11-22T09:00:00Z".parse().unwrap()
+}
+
+fn turn(message: u64) -> NewTurn {
+    NewTurn { message, channel: 7, author: "Alice".into(), text: "hi".into(), ..NewTurn::default() }
+}
+
+#[test]
+fn a_message_is_accepted_once_and_goes_on_only_forward() {
+    let journal = TurnJournal::in_memory().unwrap();
+    assert!(journal.accept(&turn(1), now()).unwrap());
+    assert!(!journal.accept(&turn(1), now()).unwrap());
+    journal.recalled(1, &Recalled::default(), now()).unwrap();
+    journal.calling(1, "claude", now()).unwrap();
+    assert!(journal.answered(1, "text", "%% x %%", 1, now()).unwrap());
+    assert!(!journal.begin_again(1, now()).unwrap());
+    assert!(!journal.answered(1, "another", "", 1, now()).unwrap());
+    let row = journal.turn(1).unwrap().unwrap();
+    assert_eq!(
+        (row.state, row.answer.as_deref(), row.brain.as_deref()),
+        (State::Answered, Some("text"), Some("claude"))
+    );
+    assert!(journal.advance(1, State::Sent, "", now()).unwrap());
+    assert!(journal.advance(1, State::Done, "", now()).unwrap());
+    assert!(journal.open_turns(None).unwrap().is_empty());
+}
+
+#[test]
+fn many_may_make_the_file_at_the_same_moment() {
+    for _ in 0..8 {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, start) = (dir.path(), std::sync::Barrier::new(8));
+        std::thread::scope(|scope| {
+            for message in 1..=8 {
+                let start = &start;
+                scope.spawn(move || {
+                    start.wait();
+                    assert!(TurnJournal::open(path).unwrap().accept(&turn(message), now()).unwrap());
+                });
+            }
+        });
+        assert_eq!(TurnJournal::open(path).unwrap().latest(99).unwrap().len(), 8);
+    }
+}
+
+#[test]
+fn a_joined_message_goes_along_and_an_edited_one_begins_again() {
+    let journal = TurnJournal::in_memory().unwrap();
+    for id in [1, 2] {
+        journal.accept(&turn(id), now()).unwrap();
+    }
+    journal.join(2, &[1], now()).unwrap();
+    journal.recalled(2, &Recalled { injection: "x".into(), problem: None }, now()).unwrap();
+    assert_eq!(journal.turn(1).unwrap().unwrap().state, State::Recalled);
+    assert!(journal.begin_again(2, now()).unwrap());
+    // What memory gave stands in the log already: it stays.
+    let row = journal.turn(2).unwrap().unwrap();
+    assert_eq!((row.state, row.assembled.is_none(), row.recalled.is_some()), (State::Accepted, true, true));
+    assert_eq!(journal.joined_to(2).unwrap().len(), 1);
+}
+
+#[test]
+fn a_tool_is_started_once() {
+    let journal = TurnJournal::in_memory().unwrap();
+    journal.accept(&turn(1), now()).unwrap();
+    let call = ToolCall { id: "c".into(), name: "memory_save".into(), arguments: "{}".into() };
+    assert!(journal.tool_started(1, 0, &call, now()).unwrap());
+    assert!(!journal.tool_started(1, 0, &call, now()).unwrap());
+    assert_eq!(journal.tools(1).unwrap()[0].result, None);
+    let end = ToolEnd { text: "ok".into(), is_error: false, ms: 3 };
+    journal.tool_finished(1, 0, &end, now()).unwrap();
+    assert_eq!(journal.tools(1).unwrap()[0].result.as_ref(), Some(&end));
+}
+
+#[test]
+fn a_file_that_is_no_database_is_put_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join(FILE_NAME), "not a database, and long enough to look like a header")
+        .unwrap();
+    let journal = TurnJournal::open(dir.path()).unwrap();
+    assert!(journal.accept(&turn(1), now()).unwrap());
+    assert!(dir.path().join("turns.sqlite.broken").exists());
+}

@@ -1,0 +1,395 @@
+//! From a log's blocks to the messages that a model is told: edits applied, deletions left out, tools paired.
+//!
+//! Pure. What was injected, what the program said about the log itself and what was taken back never come
+//! here; an answer in several chunks is one message again. Text is given as it stands in the log, so the same
+//! log gives the same bytes.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::files::{Attached, message_of};
+use crate::brain::{Message, Part, ToolCall, ToolResult};
+use crate::format::log::{Event, EventKind, LogBlock};
+use crate::turn::facts;
+
+/// Characters of a tool's result that later requests still hold.
+const RESULT_CHARS: usize = 2_000;
+
+/// One message of the past, with the log's event that it begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Past {
+    /// As the model is told.
+    pub messages: Vec<Message>,
+    /// Its size in estimated tokens.
+    pub tokens: u64,
+    /// The number of its first event.
+    pub at: usize,
+}
+
+/// What became of messages after they were said, by the block id of the message.
+#[derive(Debug, Default)]
+pub struct Changes<'a> {
+    edited: HashMap<&'a str, &'a str>,
+    deleted: HashSet<&'a str>,
+}
+
+impl<'a> Changes<'a> {
+    /// Reads the edits and deletions among `blocks`; of several edits of one message the last counts.
+    pub fn of(blocks: &'a [LogBlock]) -> Self {
+        let mut changes = Self::default();
+        for block in blocks.iter().filter(|block| block.event.kind == EventKind::System) {
+            match change(&block.event) {
+                Some((id, Some(text))) => drop(changes.edited.insert(id, text)),
+                Some((id, None)) => drop(changes.deleted.insert(id)),
+                None => {}
+            }
+        }
+        changes
+    }
+
+    /// What a block says now; none where it was deleted.
+    pub fn text(&self, block: &'a LogBlock) -> Option<&'a str> {
+        let id = block.event.id.as_deref().unwrap_or_default();
+        if self.deleted.contains(id) {
+            return None;
+        }
+        Some(self.edited.get(id).copied().unwrap_or(&block.event.content))
+    }
+}
+
+/// The block id of the message that a system event says was edited or deleted.
+pub fn changed(event: &Event) -> Option<&str> {
+    change(event).map(|(id, _)| id)
+}
+
+/// What a system event says of a message: its block id with its new text, or none where it was deleted.
+fn change(event: &Event) -> Option<(&str, Option<&str>)> {
+    if let Some(rest) = event.content.strip_prefix("edited [[") {
+        let (link, text) = rest.split_once("]]:\n")?;
+        return Some((link.split_once("#^")?.1, Some(text)));
+    }
+    let rest = event.content.strip_prefix("deleted [[")?;
+    Some((rest.trim_end().trim_end_matches("]]").split_once("#^")?.1, None))
+}
+
+/// The messages that `blocks` tell, oldest first. `left_out` are the ids of the questions that are asked now;
+/// tool calls are told only where `tools` are offered, since a model may refuse calls of tools that it hasn't.
+pub fn past(blocks: &[LogBlock], left_out: &[&str], tools: bool, zone: &TimeZone) -> Vec<Past> {
+    let changes = Changes::of(blocks);
+    let mut out: Vec<Past> = Vec::new();
+    let mut agent_open = false;
+    let asked = left_out.iter().filter_map(|id| message_of(id)).collect::<HashSet<_>>();
+    let last =
+        blocks.iter().rposition(|block| left_out.contains(&block.event.id.as_deref().unwrap_or_default()));
+    for (at, block) in blocks.iter().enumerate() {
+        let event = &block.event;
+        let id = event.id.as_deref().unwrap_or_default();
+        // What hangs on a question that is asked now, and what its turn has noted so far, is no past.
+        let own = left_out.contains(&id) || message_of(id).is_some_and(|message| asked.contains(&message));
+        if own && event.kind != EventKind::Agent {
+            continue;
+        }
+        let said = match event.kind {
+            // What was said after the question has a turn of its own.
+            EventKind::User if last.is_some_and(|last| at > last) => None,
+            EventKind::User => changes.text(block).map(|text| {
+                let when = event.at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+                vec![Message::user(format!("[{when} {}] {}", event.author, strip_mentions(text)))]
+            }),
+            EventKind::Agent => {
+                let text = changes.text(block).map(|text| facts::split(text).0.trim_end());
+                match text.filter(|text| !text.is_empty()) {
+                    Some(text) if agent_open => {
+                        append(&mut out, text);
+                        continue;
+                    }
+                    Some(text) => {
+                        agent_open = true;
+                        out.push(sized(vec![Message::assistant(text)], at));
+                        continue;
+                    }
+                    None => None,
+                }
+            }
+            EventKind::Tool if tools => tool(block).map(|(call, result)| {
+                let asked = Message::Assistant { text: String::new(), tool_calls: vec![call], raw: None };
+                vec![asked, Message::ToolResults { results: vec![result] }]
+            }),
+            EventKind::System => {
+                let told = event.content.lines().filter_map(Attached::parse).map(|file| file.told());
+                if let Some(last) = out.last_mut() {
+                    told.for_each(|part| note_file(last, part));
+                }
+                None
+            }
+            EventKind::Tool | EventKind::Recall => None,
+        };
+        if let Some(messages) = said {
+            agent_open = false;
+            out.push(sized(messages, at));
+        }
+    }
+    out
+}
+
+fn sized(messages: Vec<Message>, at: usize) -> Past {
+    let tokens = messages.iter().map(tokens).sum();
+    Past { messages, tokens, at }
+}
+
+/// A further chunk of the answer before it.
+fn append(out: &mut [Past], more: &str) {
+    if let Some(last) = out.last_mut()
+        && let Some(Message::Assistant { text, .. }) = last.messages.last_mut()
+    {
+        text.push('\n');
+        text.push_str(more);
+        last.tokens = last.messages.iter().map(tokens).sum();
+    }
+}
+
+/// A file that hung on the message before it: its name, kind and size, never its link, which expires.
+fn note_file(past: &mut Past, file: Part) {
+    if let Some(Message::User { parts }) = past.messages.last_mut() {
+        parts.push(file);
+        past.tokens = past.messages.iter().map(tokens).sum();
+    }
+}
+
+/// A tool's block: the arguments on its first line, an empty line, the result.
+fn tool(block: &LogBlock) -> Option<(ToolCall, ToolResult)> {
+    let event = &block.event;
+    let (arguments, result) = event.content.split_once('\n').unwrap_or((&event.content, ""));
+    serde_json::from_str::<Value>(arguments).ok().filter(Value::is_object)?;
+    let id = format!("call_{}", event.id.as_deref()?);
+    let name = event.author.clone();
+    let text = shorten(result.trim_start_matches('\n'), RESULT_CHARS);
+    let is_error = text.starts_with("Error: ");
+    let call = ToolCall { id: id.clone(), name, arguments: arguments.to_owned() };
+    Some((call, ToolResult { call_id: id, text, is_error }))
+}
+
+/// How a tool's call and result stand in a log; [`past`] reads it back.
+pub fn tool_block(call: &ToolCall, result: &str, is_error: bool) -> String {
+    let arguments = serde_json::from_str::<Value>(&call.arguments)
+        .map_or_else(|_| Value::String(call.arguments.clone()).to_string(), |value| value.to_string());
+    format!("{arguments}\n\n{}{result}", if is_error { "Error: " } else { "" })
+}
+
+/// A text of at most `most` characters: its head and its tail, with what was left out said between them.
+pub fn shorten(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let half = most / 2;
+    let head: String = text.chars().take(half).collect();
+    let tail: String = text.chars().skip(length - half).collect();
+    format!("{head}\n[… {} characters left out …]\n{tail}", length - 2 * half)
+}
+
+/// The text without the mentions that it begins or ends with: they say to whom it is said.
+pub fn strip_mentions(text: &str) -> &str {
+    let mut text = text.trim();
+    loop {
+        let before = text.len();
+        if let Some(rest) = text.strip_prefix("<@")
+            && let Some((id, rest)) = rest.split_once('>')
+            && is_id(id)
+        {
+            text = rest.trim_start();
+        }
+        if let Some(rest) = text.strip_suffix('>')
+            && let Some((rest, id)) = rest.rsplit_once("<@")
+            && is_id(id)
+        {
+            text = rest.trim_end();
+        }
+        if text.len() == before {
+            return text;
+        }
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    let digits = text.trim_start_matches(['!', '&']);
+    !digits.is_empty() && digits.len() + 1 >= text.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Estimated tokens of a text: a quarter of its characters, rounded up.
+pub fn estimate(text: &str) -> u64 {
+    u64::try_from(text.chars().count().div_ceil(4)).unwrap_or(u64::MAX)
+}
+
+/// What a picture counts for, whatever its size: providers scale them to about this.
+const PICTURE_TOKENS: u64 = 1_600;
+/// What a message costs beside its text.
+const FRAME_TOKENS: u64 = 4;
+
+/// Estimated tokens of a message.
+pub fn tokens(message: &Message) -> u64 {
+    let inner: u64 = match message {
+        Message::User { parts } => parts
+            .iter()
+            .map(|part| match part {
+                Part::Text { text } => estimate(text),
+                Part::Image { .. } => PICTURE_TOKENS,
+            })
+            .sum(),
+        Message::Assistant { text, tool_calls, raw } => {
+            let calls = tool_calls.iter().map(|call| estimate(&call.name) + estimate(&call.arguments));
+            let raw = raw.iter().flat_map(|raw| &raw.items).map(|item| estimate(&item.to_string()));
+            raw.sum::<u64>().max(estimate(text) + calls.sum::<u64>())
+        }
+        Message::ToolResults { results } => results.iter().map(|result| estimate(&result.text)).sum(),
+    };
+    inner + FRAME_TOKENS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::log;
+
+    fn blocks(text: &str) -> Vec<LogBlock> {
+        log::parse(text.as_bytes()).blocks
+    }
+
+    const LOG: &str = "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n
+> [!user] 2026-11-22T09:00:00Z Alice
+> <@500> How tall is the mast?
+
+^A1
+
+> [!system] 2026-11-22T09:00:00Z
+> attached [mast.png](<https://cdn/x?ex=1>) (image/png, 3.0 kB)
+
+^A2
+
+> [!recall]- 2026-11-22T09:00:01Z
+> secret
+
+^A3
+
+> [!tool]- 2026-11-22T09:00:02Z memory_search
+> {\"query\":\"mast\"}
+>
+> 12 metres
+
+^A4
+
+> [!agent] 2026-11-22T09:00:03Z Vault
+> Twelve
+> %% brain=a part=1/2 ctx=f %%
+
+^A5
+
+> [!agent] 2026-11-22T09:00:03Z Vault
+> metres.
+> %% brain=a part=2/2 in=1 cached=0 out=1 ms=3 %%
+
+^A6
+
+> [!user] 2026-11-22T09:01:00Z Bob
+> wrong
+
+^A7
+
+> [!user] 2026-11-22T09:02:00Z Alice
+> gone
+
+^A8
+
+> [!system] 2026-11-22T09:03:00Z
+> edited [[logs/x#^A7]]:
+> right
+
+^A9
+
+> [!system] 2026-11-22T09:03:01Z
+> deleted [[logs/x#^A8]]
+
+^AA
+";
+
+    #[test]
+    fn a_log_becomes_the_conversation_as_it_stands_now() {
+        let blocks = blocks(LOG);
+        let told = past(&blocks, &[], true, &TimeZone::UTC);
+        let messages: Vec<Message> = told.into_iter().flat_map(|past| past.messages).collect();
+        let call = ToolCall {
+            id: "call_A4".into(),
+            name: "memory_search".into(),
+            arguments: r#"{"query":"mast"}"#.into(),
+        };
+        assert_eq!(
+            messages,
+            [
+                Message::User {
+                    parts: vec![
+                        Part::Text { text: "[2026-11-22 09:00 Alice] How tall is the mast?".into() },
+                        Part::Text { text: "(attached file: mast.png, image/png, 3.0 kB)".into() },
+                    ]
+                },
+                Message::Assistant { text: String::new(), tool_calls: vec![call], raw: None },
+                Message::ToolResults {
+                    results: vec![ToolResult {
+                        call_id: "call_A4".into(),
+                        text: "12 metres".into(),
+                        is_error: false
+                    }]
+                },
+                Message::assistant("Twelve\nmetres."),
+                Message::user("[2026-11-22 09:01 Bob] right"),
+            ]
+        );
+        // Without tools their calls are left out; what is asked now is, too.
+        let told = past(&blocks, &["A7"], false, &TimeZone::UTC);
+        assert_eq!(told.iter().map(|past| past.messages.len()).sum::<usize>(), 2);
+    }
+
+    #[test]
+    fn a_tool_block_reads_back() {
+        let call = ToolCall { id: "x".into(), name: "t".into(), arguments: "{ \"a\": 1 }".into() };
+        assert_eq!(tool_block(&call, "ok\nfine", false), "{\"a\":1}\n\nok\nfine");
+        let broken = ToolCall { arguments: "{oops".into(), ..call };
+        assert_eq!(tool_block(&broken, "no", true), "\"{oops\"\n\nError: no");
+    }
+
+    #[test]
+    fn only_mentions_at_the_ends_are_stripped() {
+        assert_eq!(strip_mentions("<@500> <@&6> hi <@!7> you <@500>"), "hi <@!7> you");
+        assert_eq!(strip_mentions("<@>"), "<@>");
+        assert_eq!(strip_mentions("a > b"), "a > b");
+        assert_eq!(strip_mentions("<@500>"), "");
+    }
+
+    #[test]
+    fn a_long_text_keeps_head_and_tail() {
+        let text = shorten(&"ä".repeat(100), 10);
+        assert!(text.starts_with("äääää\n") && text.ends_with("\näääää") && text.contains("90 characters"));
+    }
+
+    #[test]
+    fn what_belongs_to_the_question_or_came_after_it_is_no_past() {
+        let log = blocks(
+            "---\nsurface: discord-channel\ncontext_id: \"7\"\n---\n
+> [!user] 2026-11-22T09:00:00Z Alice\n> before\n\n^01M821HS000000000000000000\n
+> [!user] 2026-11-22T09:00:01Z Alice\n> now\n\n^01M821HSAH2QC573AM8001J000\n
+> [!system] 2026-11-22T09:00:01Z\n> attached [[logs/x/files/1-a.txt|a.txt]] (text/plain, 3 bytes)\n\n^01M821HSAH2QC573AM8001J001\n
+> [!tool]- 2026-11-22T09:00:02Z look\n> {}\n>\n> found\n\n^01M821HSAH2QC573AM8001J400\n
+> [!user] 2026-11-22T09:00:03Z Alice\n> later\n\n^01M821HSEB2QC573BJR001P000\n
+> [!agent] 2026-11-22T09:00:04Z Vault\n> an answer to before\n\n^01M821HSEB2QC573BJR002P000\n",
+        );
+        let told = past(&log, &["01M821HSAH2QC573AM8001J000"], true, &TimeZone::UTC);
+        let told = format!("{told:?}");
+        assert!(told.contains("before") && told.contains("an answer to before"), "{told}");
+        for not in ["now", "a.txt", "found", "later"] {
+            assert!(!told.contains(not), "{not}: {told}");
+        }
+        let all = format!("{:?}", past(&log, &[], true, &TimeZone::UTC));
+        assert!(all.contains("attached file: a.txt, text/plain, 3 bytes") && all.contains("later"), "{all}");
+    }
+}
