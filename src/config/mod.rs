@@ -8,13 +8,14 @@
 //!
 //! - [`settings`]: the file as values; [`tables`]: one file a table; [`capturing`]: what follows from several of them;
 //! - [`edit`], [`put`]: the changes that the program makes to the file. Pure;
-//! - [`dirs`], [`secret`], [`error`]: directories, secrets, and what can be wrong;
+//! - [`dirs`], [`secret`]: directories, secrets; [`error`], [`explain`]: what can be wrong, and where;
 //! - [`mcp_hosts`]: `[[mcp]]` in the words of programs that start servers themselves.
 
 mod capturing;
 mod dirs;
 mod edit;
 mod error;
+mod explain;
 pub mod mcp_hosts;
 mod put;
 mod secret;
@@ -31,15 +32,13 @@ pub use self::secret::{
     DISCORD_TOKEN_VARIABLE, EMAIL_PASSWORD_VARIABLE, NTFY_TOKEN_VARIABLE, SIGNED_SECRET_VARIABLE,
     SIGNED_URL_VARIABLE, WEBHOOK_VARIABLE, make_private, secret,
 };
-pub use self::settings::{
-    Discord, Edit, EditStrategyName, Embed, History, Index, KeepAttachments, Memory, Recall, Schedule,
-    Settings,
-};
+pub use self::settings::{Edit, EditStrategyName, Embed, History, Index, Memory, Recall, Schedule, Settings};
 pub(crate) use self::tables::is_web;
 pub use self::tables::{
-    Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Email, Hooks, MEMORY,
-    MailSecurity, McpServer, Notify, NotifyKind, Ntfy, Paths, Price, Quiet, Reminders, Rerank, Route,
-    SkillSettings, Summary, TaskForm, ToolGroup, Webhook, allow, is_this_machine, is_topic,
+    Assistant, AttachmentKind, BashMode, Brain, BrainKind, Capture, Category, Discord, Email, Hooks,
+    KeepAttachments, MEMORY, MailSecurity, McpServer, Notify, NotifyKind, Ntfy, Paths, Price, Quiet,
+    Reminders, Rerank, Route, SkillSettings, Summary, TaskForm, ToolGroup, Webhook, allow, is_this_machine,
+    is_topic,
 };
 
 /// The name of the settings file, in the vault's root.

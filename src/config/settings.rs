@@ -1,16 +1,16 @@
 //! `vault-agent.toml` as values.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 
 use serde::Deserialize;
 
 use super::error::ConfigError;
-use super::tables::assistant::{self, Assistant, Brain, Route, SkillSettings};
+use super::explain::{explain, key_span};
+use super::tables::assistant::{self, Assistant, Route, SkillSettings};
 use super::tables::mcp::{self, McpServer};
 use super::tables::notify::{self, Notify};
-use super::tables::{Capture, Hooks, Paths, Reminders, Rerank, Summary, follow, ids, within};
+use super::tables::{Brain, Capture, Discord, Hooks, Paths, Reminders, Rerank, Summary, follow, within};
 use crate::config::FILE_NAME;
 
 /// All settings of a vault; `Settings::default()` is a vault without a settings file.
@@ -132,71 +132,6 @@ pub enum EditStrategyName {
     Lease,
     /// A temporary file that is swapped in.
     Swap,
-}
-
-/// The Discord bot or webhook.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Discord {
-    /// A file with the webhook's URL, instead of `VAULT_AGENT_DISCORD_WEBHOOK`.
-    pub webhook_url_file: Option<String>,
-    /// A file with the bot's token, instead of `DISCORD_TOKEN`.
-    pub token_file: Option<String>,
-    /// The bot's application.
-    #[serde(deserialize_with = "ids::one")]
-    pub application_id: Option<u64>,
-    /// The server whose commands are registered at once.
-    #[serde(deserialize_with = "ids::one")]
-    pub guild_id: Option<u64>,
-    /// The channel that is bound: notifications go there and its messages are logged.
-    #[serde(deserialize_with = "ids::one")]
-    pub channel_id: Option<u64>,
-    /// The people who may command and are answered.
-    #[serde(deserialize_with = "ids::several")]
-    pub owner_ids: Vec<u64>,
-    /// The REST base, for a test server on this machine.
-    pub api_base: Option<String>,
-    /// Whether messages of people who are no owners are logged too.
-    pub log_others: bool,
-    /// A bound thread that was silent for so many days is let go.
-    pub thread_idle_days: u32,
-    /// What is said in a bound thread without a word to the bot is answered for so many minutes; after an absence
-    /// longer ago it is only logged. Who speaks to the bot is always answered.
-    pub act_within_minutes: u32,
-    /// What becomes of files on messages.
-    pub keep_attachments: KeepAttachments,
-    /// Larger files stay links.
-    pub max_attachment_bytes: u64,
-}
-
-/// What becomes of files on messages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum KeepAttachments {
-    /// The log has Discord's link, which expires.
-    #[default]
-    Links,
-    /// The file is kept beside the log.
-    Files,
-}
-
-impl Default for Discord {
-    fn default() -> Self {
-        Self {
-            webhook_url_file: None,
-            token_file: None,
-            application_id: None,
-            guild_id: None,
-            channel_id: None,
-            owner_ids: Vec::new(),
-            api_base: None,
-            log_others: true,
-            thread_idle_days: 7,
-            act_within_minutes: 15,
-            keep_attachments: KeepAttachments::Links,
-            max_attachment_bytes: 10 << 20,
-        }
-    }
 }
 
 /// Snapshots.
@@ -431,89 +366,6 @@ fn bad_path(path: &str) -> Option<&'static str> {
         return Some("which leaves the vault or has an empty part");
     }
     path.contains('\0').then_some("which has a null character")
-}
-
-/// The span of a dotted key's value in the text.
-fn key_span(text: &str, key: &str) -> Option<Range<usize>> {
-    let table = toml::de::DeTable::parse(text).ok()?;
-    let mut value: Option<&toml::Spanned<toml::de::DeValue<'_>>> = None;
-    let mut table = table.get_ref();
-    for part in key.split('.') {
-        let (part, index) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
-            Some((part, index)) => (part, index.parse::<usize>().ok()),
-            None => (part, None),
-        };
-        let found = table.iter().find(|(name, _)| name.get_ref() == part).map(|(_, value)| value)?;
-        value = Some(found);
-        if let toml::de::DeValue::Table(inner) = found.get_ref() {
-            table = inner;
-        }
-        // `mcp[1]`: the second of these blocks.
-        if let (toml::de::DeValue::Array(all), Some(index)) = (found.get_ref(), index) {
-            value = all.get(index).or(value);
-        }
-    }
-    value.map(toml::Spanned::span)
-}
-
-/// A TOML error in our words, with the nearest known name where a name is wrong.
-fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
-    let message = error.message();
-    let ours = match quoted(message).as_slice() {
-        [wrong, known @ ..] if message.starts_with("unknown field") => {
-            let error = ConfigError::new(format!("unknown key `{wrong}`"));
-            match nearest(wrong, known) {
-                Some(name) => error.suggest(format!("did you mean `{name}`?")),
-                None => error.suggest(format!("known here: {}", known.join(", "))),
-            }
-        }
-        [wrong, known @ ..] if message.starts_with("unknown variant") => {
-            let error = ConfigError::new(format!("unknown value `{wrong}`"));
-            error.suggest(match nearest(wrong, known) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => format!("give one of: {}", known.join(", ")),
-            })
-        }
-        _ => {
-            let error = ConfigError::new(message.lines().next().unwrap_or("can't be understood").to_owned());
-            match form_of(message) {
-                Some(form) => error.suggest(form),
-                None => error,
-            }
-        }
-    };
-    match error.span() {
-        Some(span) => ours.at(text, span.start),
-        None => ours,
-    }
-}
-
-/// How a value is written that has the wrong type.
-fn form_of(message: &str) -> Option<&'static str> {
-    let expected = message.strip_prefix("invalid type: ")?.rsplit_once("expected ")?.1.lines().next()?;
-    match expected {
-        "a sequence" => Some("write a list, as in `[\"one\", \"two\"]`"),
-        "a string" => Some("put it between quotes"),
-        "a boolean" => Some("write `true` or `false`, without quotes"),
-        "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" | "f64" => {
-            Some("write a number, without quotes")
-        }
-        _ => None,
-    }
-}
-
-/// The texts between backticks.
-fn quoted(message: &str) -> Vec<&str> {
-    message.split('`').skip(1).step_by(2).collect()
-}
-
-fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
-    known
-        .iter()
-        .map(|name| (strsim::jaro_winkler(wrong, name), *name))
-        .filter(|(score, _)| *score > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

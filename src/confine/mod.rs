@@ -4,6 +4,10 @@
 //! `bash -c COMMAND`. The command reads system programs and what its [`Policy`] names, writes to its scratch alone, has
 //! no network unless the policy says so, a cleared environment, and limits. When it ends, all that it started ends.
 //! [`enforcement`] says which of this the machine can enforce.
+//!
+//! - `run`, `policy`, `output`: outside the box: what a command may do, what it says, what became of it;
+//! - `helper`, `wire`, `found`: the program as its own helper; `gate`: the one counterpart inside;
+//! - `linux`, `macos`: the box itself.
 
 mod enforcement;
 mod found;

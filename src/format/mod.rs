@@ -4,6 +4,11 @@
 //! understand it leaves alone, and says so in a [`Finding`] if the text looks meant. Each format stands in
 //! `grammar/` as ABNF with examples and conformance vectors; the tests hold the two together. Writing is
 //! done on the bytes that were read: an edit changes the value it means and no other byte.
+//!
+//! - for the person and the agent: `reminder`, `commitment`, `memory`, `daily`, `pinned`, `working`, `struck`, `candidate`,
+//!   `approval`, `routine`, `skill`, `log`, `summary`;
+//! - other plugins' lines: `task`, `tasks`;
+//! - what they share: `lines`, `head`, `yaml`, `tags`, `id`, `invisible`.
 
 pub mod approval;
 pub mod candidate;

@@ -4,6 +4,10 @@
 //! the one line that it means ([`plan`], pure) and hands that line to [`vault::Editor`], which finds
 //! it by its bytes. Nothing here sends anything; firing is [`crate::deliver`]'s work.
 //!
+//! - `book`: the reminders of a vault; `plan`, `snooze`: what a change makes of a line;
+//! - `adopt`: lines of other notes made ours; `findings`: what looks meant and isn't understood; `error`: what can go
+//!   wrong.
+//!
 //! [`vault::Editor`]: crate::vault::Editor
 
 mod adopt;

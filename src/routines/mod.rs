@@ -8,6 +8,11 @@
 //! before its text is fixed, nothing is sent.
 //!
 //! No schedule is kept in memory, and an occurrence is decided with local time alone: `schedule` has the rules.
+//!
+//! - `book`, `listed`: the notes, and all routines as they stand;
+//! - `plan`, `look`: what is due, and its claim; `material`, `said`, `memory`, `sections`: what it is about;
+//! - `run`, `place`, `log`, `words`: a run to its end, where it takes place, its log, and what is said around its
+//!   answer.
 
 mod book;
 mod listed;
@@ -15,6 +20,7 @@ mod log;
 mod look;
 mod material;
 mod memory;
+mod place;
 mod plan;
 mod run;
 mod said;

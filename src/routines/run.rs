@@ -8,25 +8,22 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::book;
 use super::log::{RunLog, is_asked_for, message_of};
 use super::memory::RunMemory;
+use super::place::RunPlace;
 use super::sections::Section;
-use super::words;
+use super::{book, words};
 use crate::agent::{Approvals, Engine, EngineParts, Permits, Purpose, Remember, Toolbox};
 use crate::brain::wire::Watch;
 use crate::config::MEMORY;
 use crate::deliver::journal::{Run, RunState};
 use crate::deliver::{
-    self, Journal, JournalError, Outlets, PassContext, PassError, PassSettings, Progress, send_run,
+    Journal, JournalError, Outlets, PassContext, PassError, PassSettings, Progress, send_run,
 };
 use crate::format::routine::{self, Condition, Delivery, Routine};
-use crate::turn::{
-    Answer, ApprovalRequest, Halt, NewTurn, Note, Place, Responder, State, TurnJournal, TurnJournalError,
-};
+use crate::turn::{Answer, Halt, NewTurn, Responder, State, TurnJournal, TurnJournalError};
 use crate::vault::{Actor, EditError, Operation, Plan, VaultError, Why};
 use crate::workspace::Workspace;
 
@@ -375,35 +372,5 @@ impl Runner {
             self.journal.prune_answers()?;
         }
         Ok(progress)
-    }
-}
-
-/// The place of a run: its log.
-struct RunPlace<'a> {
-    workspace: &'a Workspace,
-    log: &'a RunLog,
-    journal: &'a Journal,
-    routine: &'a str,
-}
-
-#[async_trait]
-impl Place for RunPlace<'_> {
-    fn note(&self, note: Note) {
-        // It is written again, from the journal, before the run is done.
-        if let Err(error) = self.log.note(self.workspace, &note, self.workspace.clock.now()) {
-            tracing::warn!("a routine's log can't be written: {error}");
-        }
-    }
-
-    fn progress(&self, _: &str) {}
-
-    async fn ask_approval(&self, asked: &ApprovalRequest) {
-        let note = &self.workspace.settings.paths.approvals;
-        let text =
-            format!("The routine `{}` asks for approval: tick `{}` in `{note}`.", self.routine, asked.id);
-        let name = format!("approval {}", asked.id);
-        if let Err(error) = deliver::notice_once(self.journal, &name, &text, self.workspace.clock.now()) {
-            tracing::warn!("{error}");
-        }
     }
 }

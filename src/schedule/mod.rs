@@ -20,6 +20,10 @@
 //!
 //! Every function costs the same whether a reminder began yesterday or in year 1: the index of the
 //! occurrence at an instant is computed, never searched from the start.
+//!
+//! - `zone`, `resolve`, `second_opinion`: zones, and from local time to instants;
+//! - `series`, `recurrence`, `timetable`: the dates of reminders, of task lines, of routines;
+//! - `due`, `digest`: what is due, and when missed ones come as one; `step`: what a jump of the clock means.
 
 mod digest;
 mod due;

@@ -3,7 +3,7 @@
 use secrecy::SecretString;
 use toml::{Table, Value};
 
-use super::dialogue::Held;
+use super::choices::Held;
 use super::{Kept, Machine};
 use crate::config::{self, BrainKind, Settings};
 

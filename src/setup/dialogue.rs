@@ -3,16 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use secrecy::SecretString;
-
 use super::brains::{self, Chosen, OFFERS};
+use super::choices::{Email, Held, Ntfy, Signed};
 use super::discord::{self, Bot, Channel};
-use super::email::Email;
-use super::ntfy::Ntfy;
 use super::place;
 use super::question::{Question, Step};
-use super::signed::Signed;
-use super::{Base, Folder, Found, Kept, Look, Machine, Plan};
+use super::{Base, Folder, Found, Look, Machine, Plan};
 use crate::config::{self, DISCORD_TOKEN_VARIABLE, NotifyKind, WEBHOOK_VARIABLE};
 use crate::schedule::Zone;
 
@@ -66,13 +62,6 @@ pub(super) struct Problem {
     pub step: Step,
     pub words: String,
     pub may_keep: bool,
-}
-
-/// A secret, and where it is kept; none where it was typed and has to be written.
-#[derive(Debug, Clone)]
-pub(super) struct Held {
-    pub value: Option<SecretString>,
-    pub kept: Option<Kept>,
 }
 
 impl Dialogue {

@@ -2,42 +2,9 @@
 
 use toml::Value;
 
-use super::dialogue::{Dialogue, Held};
+use super::dialogue::Dialogue;
 use super::question::Step;
 use crate::config::{self, EMAIL_PASSWORD_VARIABLE, MailSecurity};
-
-/// What was answered.
-#[derive(Debug, Default)]
-pub(super) struct Email {
-    server: String,
-    port: Option<u16>,
-    security: MailSecurity,
-    pub user: Option<String>,
-    pub password: Option<Held>,
-    from: Option<String>,
-    to: Vec<String>,
-}
-
-impl Email {
-    /// The settings that the answers come to, with what was not asked as it is set.
-    pub(super) fn settings(&self, set: &config::Email) -> config::Email {
-        let usual = set.port.is_none() && self.port.is_none_or(|port| port == self.security.port());
-        config::Email {
-            server: Some(self.server.clone()),
-            port: if usual { None } else { Some(self.port.unwrap_or(self.security.port())) },
-            security: self.security,
-            user: self.user.clone(),
-            from: self.from.clone().or_else(|| set.from.clone()),
-            to: self.to.clone(),
-            password_file: set.password_file.clone(),
-        }
-    }
-
-    /// Whether it has to be asked who writes: whoever logs in has a name that is no address.
-    pub(super) fn needs_sender(&self) -> bool {
-        !self.user.as_deref().is_some_and(|user| user.contains('@'))
-    }
-}
 
 impl Dialogue {
     pub(super) fn take_email(&mut self, step: Step, typed: &str) -> Result<(), String> {

@@ -4,16 +4,23 @@
 //! something looked at ([`Look`]) before it believes it: whether Discord knows the token, whether the model answers.
 //! Whoever drives it (a terminal, a file) does the looking and says what was [`Found`]. At the end stands a [`Plan`]:
 //! what will be written, all of it, to be shown first. Nothing here reads a file, a clock or a socket.
+//!
+//! - `question`, `asking`: one question, and the words of each; `answers`: a file of answers, for machines;
+//! - `dialogue`: which question comes next, and what an answer changes; `choices`: what was answered so far;
+//! - one file a part of it: `place`, `ways`, `discord`, `email`, `ntfy`, `signed`, `secrets`, `brains`;
+//! - `plan`, `planning`: what will be written, and how the answers come to it.
 
 mod answers;
 mod asking;
 mod brains;
+mod choices;
 mod dialogue;
 mod discord;
 mod email;
 mod ntfy;
 mod place;
 mod plan;
+mod planning;
 mod question;
 mod secrets;
 mod signed;

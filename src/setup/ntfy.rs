@@ -3,17 +3,9 @@
 use toml::Value;
 
 use super::Machine;
-use super::dialogue::{Dialogue, Held};
+use super::dialogue::Dialogue;
 use super::question::Step;
 use crate::config::{self, NTFY_TOKEN_VARIABLE};
-
-/// What was answered.
-#[derive(Debug, Default)]
-pub(super) struct Ntfy {
-    pub url: String,
-    pub topic: String,
-    pub token: Option<Held>,
-}
 
 impl Dialogue {
     pub(super) fn take_ntfy(&mut self, step: Step, typed: &str) -> Result<(), String> {

@@ -2,7 +2,8 @@
 
 use secrecy::SecretString;
 
-use super::dialogue::{Dialogue, Held};
+use super::choices::Held;
+use super::dialogue::Dialogue;
 use super::question::Step;
 use super::{Kept, Look};
 

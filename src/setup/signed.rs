@@ -1,16 +1,10 @@
 //! The part of the dialogue that is about signed webhooks: an address, which may be a secret itself, and the secret.
 
 use super::Kept;
-use super::dialogue::{Dialogue, Held};
+use super::choices::Held;
+use super::dialogue::Dialogue;
 use super::question::Step;
 use crate::config::{SIGNED_SECRET_VARIABLE, SIGNED_URL_VARIABLE};
-
-/// What was answered.
-#[derive(Debug, Default)]
-pub(super) struct Signed {
-    pub address: Option<Held>,
-    pub secret: Option<Held>,
-}
 
 impl Dialogue {
     pub(super) fn take_signed(&mut self, step: Step, typed: &str) -> Result<(), String> {

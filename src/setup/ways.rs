@@ -120,7 +120,7 @@ impl Dialogue {
 
     /// The test message of a way.
     pub(super) fn test_of(&self, kind: NotifyKind) -> Look {
-        let of = |held: &Option<super::dialogue::Held>| held.as_ref().and_then(|held| held.value.clone());
+        let of = |held: &Option<super::choices::Held>| held.as_ref().and_then(|held| held.value.clone());
         let set = self.set();
         let mut trying = Trying { kind, notify: set.notify, secret: None, address: None, root: self.root() };
         match kind {

@@ -7,6 +7,11 @@
 //!
 //! Never here: a call of a brain (`agent::scribe` makes them), or a wait: nobody who answers a person waits for a
 //! summary.
+//!
+//! - `material`, `due`, `plan`: what a log is about, what is due, which events belong together;
+//! - `ask`, `extract`: a summary by a brain, and one without;
+//! - `window`, `proof`, `expand`: what covers what, whether it is true, and the way back;
+//! - `store`, `found`, `answers`, `grep`: the notes, and what is asked about them. `measures` prints figures.
 
 mod answers;
 pub mod ask;

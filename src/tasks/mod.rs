@@ -7,6 +7,8 @@
 //! - [`offer`] counts what forms that aren't on hold.
 //! - [`TaskBook`] lists tasks, and does those changes through the editing engine, one edit each.
 //!
+//! `book`, `scanner`, `meant`, `all`, `error` hold these; `note` has the tasks that are notes.
+//!
 //! Nothing here decides what is told (that is `deliver`), and nothing is written but what a person asked for.
 
 mod all;

@@ -11,6 +11,11 @@
 //! Other programs' files are no notes of the vault: they are read here, with bounds ([`outside`]), and
 //! never written.
 //!
+//! - `source`, `outside`: which program a file is from, and reading it with bounds;
+//! - `memory_json`, `openclaw`, `basic_memory`, `records`: one file a source; `item`, `chunks`: what they give;
+//! - `merge`, `import`: into the notes; `follow`: a folder that is followed; `error`: what can go wrong before;
+//! - `contents`, `markdown`, `records`, `okf`, `calendar`: out of the notes, one file a form.
+//!
 //! [`vault::Editor`]: crate::vault::Editor
 
 pub mod basic_memory;

@@ -6,6 +6,10 @@
 //! ([`WhenError::Ambiguous`]), and one with none is refused with the reason. Nothing is guessed, and what was understood is
 //! said back ([`said()`]). Everything here is pure. `grammar/when.md` is the page for others, `grammar/vectors/when.json` the
 //! phrases with their meanings.
+//!
+//! - `term`, `phrase`: what words mean, and what the grammar makes of them; `reason`, `error`: why a phrase is
+//!   refused;
+//! - `said`: what was understood.
 
 mod error;
 mod grammar;

@@ -19,11 +19,6 @@ const NOT_YET: &str = "the types that two steps share are not yet a file of thei
 
 /// Circles within a folder, each with its reason. The list may only get shorter.
 const KNOWN_CIRCLES: &[(&str, &str, &str)] = &[
-    (
-        "setup",
-        "brains dialogue email ntfy plan signed",
-        "the dialogue holds its steps, and a step changes the dialogue",
-    ),
     ("search", "answer index query rank read recall retrieve store", NOT_YET),
     ("search", "follow give", NOT_YET),
     ("search/follow", "live update", NOT_YET),

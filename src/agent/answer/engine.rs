@@ -11,40 +11,29 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::limit::{Ended, Patience};
-use super::told::{for_brain, kept, persona, pinned};
-use super::words;
 use crate::agent::approval::Approvals;
-use crate::agent::calling::{Brains, Permits, Seat, Walk};
+use crate::agent::calling::{Brains, Permits};
 use crate::agent::memory::Remember;
 use crate::agent::setup::{self, Around};
 use crate::agent::tools::{Farewell, Toolbox};
-use crate::brain::failover::Attempt;
 use crate::brain::health::Store;
 use crate::brain::wire::{self, Watch};
-use crate::brain::{BrainError, Class, Event, Part, Reply, Request, Stop, ToolSpec, Usage};
+use crate::brain::{BrainError, Part};
 use crate::config::{AttachmentKind, MEMORY};
-use crate::format::log::{self, LogBlock};
-use crate::summary::Summaries;
-use crate::turn::assemble::{self, Material, Question};
-use crate::turn::files::{self, Attached, FilePlace};
-use crate::turn::journal::{Assembled, CallRow, Recalled, Turn};
-use crate::turn::skills::{self, Shown};
+use crate::format::log::LogBlock;
+use crate::turn::assemble::Question;
+use crate::turn::journal::{Recalled, Turn};
 use crate::turn::told::Told;
 use crate::turn::{
-    Answer, Halt, Note, Place, Responder, State, TurnJournal, TurnJournalError, history, remake, route,
+    Answer, Halt, Note, Place, Responder, State, TurnJournal, TurnJournalError, history, route,
 };
-use crate::vault::NotePath;
 use crate::workspace::Workspace;
 
 /// What memory may take before a turn goes on without it.
 const RECALL_TIME: Duration = Duration::from_millis(300);
-/// Events of a stream that wait to be shown.
-const EVENTS: usize = 64;
-
 /// What an engine is made of.
 pub struct EngineParts {
     /// The vault with the settings that its turns keep.
@@ -108,10 +97,10 @@ pub(super) struct Run<'a> {
     pub blocks: Vec<LogBlock>,
     pub questions: Vec<Question>,
     /// The window's summaries that none stands above.
-    told: Vec<Told>,
-    recalled: Recalled,
+    pub told: Vec<Told>,
+    pub recalled: Recalled,
     /// The brains that are passed over because their own budget is used up, in words.
-    passed: Vec<String>,
+    pub passed: Vec<String>,
     pub place: &'a dyn Place,
     pub stop: &'a CancellationToken,
     /// Pauses the turn's time while a person is asked.
@@ -119,7 +108,7 @@ pub(super) struct Run<'a> {
 }
 
 /// How asking the chain ended.
-enum Asked {
+pub(super) enum Asked {
     Answered { text: String, brain: String, model: String },
     Nobody { why: Option<String> },
 }
@@ -233,74 +222,6 @@ impl Engine {
         self.finish(&run.turn, &run.joined, &text, &brain, &model)
     }
 
-    /// The events of the window that holds the question; none where no log does.
-    fn window(&self, turn: &Turn) -> Result<Vec<LogBlock>, Halt> {
-        let Some((path, _)) = turn.asked.block.split_once("#^") else { return Ok(Vec::new()) };
-        let path = NotePath::new(&format!("{path}.md")).map_err(|error| Halt::Later(error.to_string()))?;
-        match self.parts.workspace.vault.read(&path) {
-            Ok(bytes) => Ok(log::parse(&bytes).blocks),
-            // A log that a person deleted: the question is answered from what the journal knows.
-            Err(error) if error.is_not_found() => Ok(Vec::new()),
-            Err(error) => Err(Halt::Later(error.to_string())),
-        }
-    }
-
-    /// The summaries of the window; where they can't be read the turn goes on without.
-    fn told(&self, turn: &Turn, blocks: Vec<LogBlock>) -> (Vec<Told>, Vec<LogBlock>) {
-        let workspace = &self.parts.workspace;
-        let path = turn.asked.block.split_once("#^").map_or("", |(path, _)| path);
-        match Summaries::of(workspace).told(&format!("{path}.md"), blocks) {
-            (Ok(told), blocks) => (told, blocks),
-            (Err(error), blocks) => {
-                tracing::warn!("a turn goes on without summaries: {error}");
-                (Vec::new(), blocks)
-            }
-        }
-    }
-
-    async fn questions(
-        &self,
-        turn: &Turn,
-        joined: &[Turn],
-        blocks: &[LogBlock],
-        place: &dyn Place,
-    ) -> Vec<Question> {
-        let mut questions = Vec::new();
-        for one in joined.iter().chain([turn]) {
-            let id = one.asked.block.split_once("#^").map_or("", |(_, id)| id);
-            let logged = blocks.iter().any(|block| block.event.id.as_deref() == Some(id));
-            if logged {
-                for mut question in remake::questions(blocks, &[id]) {
-                    for file in files::of(blocks, id) {
-                        question.files.push(self.file(&file, place).await);
-                    }
-                    questions.push(question);
-                }
-            } else if !one.asked.text.is_empty() || !self.parts.files.is_empty() || id.is_empty() {
-                questions.push(Question {
-                    id: id.to_owned(),
-                    text: one.asked.text.clone(),
-                    files: self.parts.files.clone(),
-                });
-            }
-        }
-        questions
-    }
-
-    /// A file of a question as a brain is told of it: whole where it is a picture or a text of some size, else by
-    /// its name.
-    async fn file(&self, file: &Attached, place: &dyn Place) -> Part {
-        let Some(most) = file.most() else { return file.told() };
-        let read = match &file.place {
-            FilePlace::Link(link) => place.fetch(link, most).await,
-            FilePlace::Kept(path) => kept(&self.parts.workspace, path),
-        };
-        let read = read.inspect_err(|problem| {
-            tracing::info!(file = file.name, "a file is told by its name alone: {problem}");
-        });
-        file.tell(read.ok().as_deref())
-    }
-
     /// Which brains are asked.
     fn route(&self, run: &Run<'_>) -> Result<Vec<String>, route::UnknownBrain> {
         let asked = &run.turn.asked;
@@ -366,149 +287,9 @@ impl Engine {
         Ok(recalled)
     }
 
-    /// Asks along the chain until somebody answers.
-    async fn ask_chain(&self, run: &Run<'_>, chain: &[&Seat]) -> Result<Asked, Halt> {
-        let mut walk = Walk::new(is_unattended(run));
-        while let Some(attempt) = self.brains.next(chain, &walk) {
-            let seat = chain[attempt.link];
-            let name = seat.prepared.name().to_owned();
-            match self.ask_one(run, seat, &attempt).await? {
-                Ok((text, model)) => return Ok(Asked::Answered { text, brain: name, model }),
-                Err(error) if error.cancelled => return Err(Halt::Stopped),
-                Err(error) => {
-                    tracing::warn!(
-                        brain = name,
-                        class = error.class.name(),
-                        "a brain did not answer: {error}"
-                    );
-                    walk.note(attempt, &name, error);
-                }
-            }
-        }
-        let failed: Vec<(String, String)> =
-            walk.failed.iter().map(|(name, error)| (name.clone(), error.message.clone())).collect();
-        let resting = self.brains.skipped(chain, &walk).into_iter().map(|(name, _)| {
-            match self.brains.last_error(&name) {
-                Some(error) => format!("{name} ({})", error.trim_end_matches('.')),
-                None => name,
-            }
-        });
-        let resting: Vec<String> = resting.chain(run.passed.iter().cloned()).collect();
-        Ok(Asked::Nobody { why: Some(words::why_memory(&failed, &resting)) })
-    }
-
-    /// Asks one brain, with as many rounds of tools as it wants and may have.
-    async fn ask_one(
-        &self,
-        run: &Run<'_>,
-        seat: &Seat,
-        attempt: &Attempt,
-    ) -> Result<Result<(String, String), BrainError>, Halt> {
-        let message = run.turn.asked.message;
-        let brain = &seat.prepared.settings;
-        let whole = assemble::budget(brain.context_tokens, brain.max_output_tokens, self.turn_tokens());
-        let budget = if attempt.shrink { whole / 2 } else { whole };
-        let at = run.turn.assembled.as_ref().map_or_else(|| self.now(), |before| before.at);
-        let skills = self.skills(run);
-        let base = self.assemble(run, seat, at, budget, &skills);
-        let (tail, hash) = (tail(&run.blocks), base.hash());
-        let sums =
-            run.told.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
-        let assembled = Assembled { at, budget, tail, hash, skills: skills.names(), sums };
-        fail::fail_point!("turn::before-assembled");
-        self.journal().assembled(message, &assembled, self.now()).map_err(later)?;
-        fail::fail_point!("turn::after-assembled");
-        if brain.kind.is_harness() {
-            return self.run_harness(run, seat, attempt, base).await;
-        }
-        loop {
-            let rounds = self.rounds(run, &brain.name).await?;
-            let mut request = base.clone();
-            request.messages.extend(self.for_wire(&base, rounds));
-            if let Some(end) = self.over_budget(message)? {
-                return Ok(Ok((end, brain.model.clone())));
-            }
-            fail::fail_point!("turn::before-called");
-            self.journal().calling(message, &brain.name, self.now()).map_err(later)?;
-            fail::fail_point!("turn::after-called");
-            run.place.progress(&format!("asking {}", brain.name));
-            let began = Instant::now();
-            let (events, heard) = mpsc::channel(EVENTS);
-            let asking = self.brains.ask(seat, attempt, &request, events, run.stop);
-            let (answered, ()) = tokio::join!(asking, tell(heard, run.place));
-            let answered = answered.and_then(|reply| usable(&reply).map(|()| reply));
-            let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let row = row(brain, &answered, ms);
-            match answered {
-                Ok(reply) if reply.tool_calls.is_empty() => {
-                    self.journal().called(message, &row, None, self.now()).map_err(later)?;
-                    let text = words::text_of(&reply).unwrap_or_default();
-                    return Ok(Ok((text, reply.model)));
-                }
-                Ok(reply) => {
-                    fail::fail_point!("turn::before-round");
-                    self.journal().called(message, &row, Some(&reply), self.now()).map_err(later)?;
-                    fail::fail_point!("turn::after-round");
-                }
-                Err(error) => {
-                    if !error.cancelled {
-                        self.journal().called(message, &row, None, self.now()).map_err(later)?;
-                    }
-                    return Ok(Err(error));
-                }
-            }
-        }
-    }
-
-    /// What is told of the vault's skills; nothing where nobody could read them.
-    fn skills(&self, run: &Run<'_>) -> Shown {
-        if !self.tools().iter().any(|tool| tool.name == skills::TOOL) {
-            return Shown::default();
-        }
-        let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
-        let only = self.routine.as_ref().map_or(&[][..], |routine| &routine.skills);
-        let skills = crate::agent::skills::Skills::of(&self.parts.workspace).only(only);
-        Shown::of(skills.offered(), &text.join("\n"))
-    }
-
-    fn assemble(&self, run: &Run<'_>, seat: &Seat, at: Timestamp, budget: u64, skills: &Shown) -> Request {
-        let workspace = &self.parts.workspace;
-        let now = at.to_zoned(workspace.zone.tz().clone());
-        let vision = seat.prepared.settings.vision;
-        let questions: Vec<Question> =
-            run.questions.iter().map(|question| for_brain(question, vision)).collect();
-        assemble::assemble(Material {
-            persona: &persona(workspace),
-            pinned: &pinned(workspace),
-            skills,
-            tools: self.tools(),
-            blocks: &run.blocks,
-            summaries: &run.told,
-            questions: &questions,
-            injection: &run.recalled.injection,
-            now: &now,
-            budget,
-            max_output_tokens: seat.prepared.settings.max_output_tokens,
-            schema: self.parts.schema.clone(),
-        })
-    }
-
-    fn tools(&self) -> Vec<ToolSpec> {
-        if self.settings().tools.is_empty() { Vec::new() } else { self.parts.tools.specs() }
-    }
-
     pub(in crate::agent) fn keep<T>(&self, result: Result<T, TurnJournalError>) {
         if let Err(error) = result {
             tracing::warn!("{error}");
-        }
-    }
-}
-
-/// Hands on the words of an answer as they come.
-async fn tell(mut events: mpsc::Receiver<Event>, place: &dyn Place) {
-    while let Some(event) = events.recv().await {
-        if let Event::Text(text) = event {
-            place.said(&text);
         }
     }
 }
@@ -520,40 +301,6 @@ fn kind_of(media_type: &str) -> AttachmentKind {
         Some("text") => AttachmentKind::Text,
         _ => AttachmentKind::Any,
     }
-}
-
-/// Whether nobody waits for the answer: a routine asks.
-fn is_unattended(run: &Run<'_>) -> bool {
-    run.turn.asked.channel == 0 && run.turn.asked.author.starts_with("routine:")
-}
-
-fn tail(blocks: &[LogBlock]) -> Option<String> {
-    blocks.iter().rev().find_map(|block| block.event.id.clone())
-}
-
-/// A reply that says nothing and asks for nothing is none.
-pub(super) fn usable(reply: &Reply) -> Result<(), BrainError> {
-    if reply.tool_calls.is_empty() && words::text_of(reply).is_none() {
-        let why = if reply.stop == Stop::Length {
-            "it thought until its longest answer was full, and said nothing"
-        } else {
-            "its answer was empty"
-        };
-        return Err(BrainError::new(Class::Crash, why));
-    }
-    Ok(())
-}
-
-pub(in crate::agent) fn row(
-    brain: &crate::config::Brain,
-    answered: &Result<Reply, BrainError>,
-    ms: u64,
-) -> CallRow {
-    let (model, class, error, usage) = match answered {
-        Ok(reply) => (reply.model.clone(), None, None, reply.usage),
-        Err(error) => (brain.model.clone(), Some(error.class), Some(error.message.clone()), Usage::default()),
-    };
-    CallRow { brain: brain.name.clone(), model, class, error, ms, usage }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]

@@ -12,7 +12,8 @@ use std::time::Instant;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::engine::{Engine, Run, later, row, usable};
+use super::asking::{row, usable};
+use super::engine::{Engine, Run, later};
 use super::rounds::note_tool;
 use super::words;
 use crate::agent::approval::{Verdict, Wanted};

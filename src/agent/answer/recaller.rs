@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
-use super::engine::{Engine, Run, row};
+use super::asking::row;
+use super::engine::{Engine, Run};
 use crate::agent::calling::{Seat, Walk};
 use crate::agent::memory::Given;
 use crate::brain::{BrainError, Class, Message, Reply, Request, Stop};

@@ -17,13 +17,15 @@ use super::harness::{FOREIGN, Harness, Host, SERVER, Setup, Task, foreign, varia
 use super::harness_text;
 use super::jsonrpc::{Failure, Heard, Peer};
 use super::process::{Child, Program};
-use crate::brain::event::{BrainError, Class, Reply, Stop, Usage};
+use crate::brain::event::{BrainError, Class, Reply, Stop};
 use crate::brain::failing::classify;
 use crate::brain::request::{Part, ToolCall, ToolResult};
 
 mod said;
+mod update;
 
 use said::Said;
+use update::{output, status, usage};
 
 /// The protocol's version.
 const VERSION: u64 = 1;
@@ -367,41 +369,6 @@ fn named(call: &Value, others: &[McpServer]) -> Option<(String, String, bool)> {
         name.chars().map(sign).take(64).collect()
     };
     Some((plain(name?), arguments.to_string(), filled))
-}
-
-/// What a call came to, in words.
-fn output(update: &Value) -> String {
-    let blocks = update["content"].as_array().into_iter().flatten();
-    let words: Vec<&str> = blocks.filter_map(|block| block["content"]["text"].as_str()).collect();
-    if !words.is_empty() {
-        return words.join("\n");
-    }
-    match &update["rawOutput"] {
-        Value::Null => String::new(),
-        Value::String(words) => words.clone(),
-        other => other["formatted_output"].as_str().map_or_else(|| other.to_string(), str::to_owned),
-    }
-}
-
-/// An HTTP status that an error's words name.
-fn status(words: &str) -> Option<u16> {
-    let words: Vec<&str> =
-        words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
-    let says = |word: &str| ["status", "error", "http", "code"].contains(&word.to_ascii_lowercase().as_str());
-    let pairs = words.windows(2).filter(|pair| says(pair[0]));
-    pairs.filter_map(|pair| pair[1].parse().ok()).find(|status| (400..600).contains(status))
-}
-
-fn usage(counts: &Value) -> Usage {
-    let count = |key: &str| counts[key].as_u64();
-    let output = count("outputTokens").unwrap_or_default();
-    let input = count("totalTokens").map(|total| total.saturating_sub(output)).or(count("inputTokens"));
-    Usage {
-        input: input.unwrap_or_default(),
-        cached: count("cachedReadTokens").unwrap_or_default(),
-        cache_write: count("cachedWriteTokens").unwrap_or_default(),
-        output,
-    }
 }
 
 #[cfg(test)]

@@ -9,10 +9,11 @@
 //! Its environment is ours cleared to what a program needs, so that neither the bot's token nor other brains' keys
 //! are in it; keys go in by the environment alone, never by arguments.
 
+mod environment;
+mod orphans;
 pub mod supervise;
 mod tree;
 
-use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,10 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufR
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
+
+use environment::environment;
+pub use orphans::sweep;
+use orphans::{end_marked, mark};
 
 use crate::brain::scrub::scrub;
 use crate::brain::wire::Watch;
@@ -44,29 +49,6 @@ const END: Duration = Duration::from_secs(5);
 const DRAIN: Duration = Duration::from_secs(1);
 /// Says whose child a process is; every process that a harness starts has it.
 pub(super) const MARK: &str = "VAULT_AGENT_CHILD_OF";
-
-/// What a program needs of our environment, whatever it is.
-const ENVIRONMENT: [&str; 17] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "TMPDIR",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "TERM",
-];
-/// Families of such variables.
-const FAMILIES: [&str; 2] = ["LC_", "XDG_"];
 
 /// Our own program, which children run under and whose MCP server they are given.
 pub fn our_program() -> PathBuf {
@@ -312,64 +294,6 @@ impl Drop for Child {
         };
         tree::end_tree(supervisor);
     }
-}
-
-/// Ends what children of an earlier process with the same state directory have left; how many processes that were.
-pub fn sweep(state: &Path) -> usize {
-    let place = place(state);
-    let mut ended = 0;
-    end_marked(|mark| {
-        let orphan = is_orphan(mark, &place, tree::started);
-        ended += usize::from(orphan);
-        orphan
-    });
-    ended
-}
-
-/// Whether a mark is of this place, by a process that is no more.
-fn is_orphan(mark: &str, place: &str, started: impl Fn(u32) -> Option<u64>) -> bool {
-    let mut parts = mark.split('.');
-    let (Some(pid), Some(at), Some(of)) = (parts.next(), parts.next(), parts.next()) else { return false };
-    let (Ok(pid), Ok(at)) = (pid.parse(), at.parse()) else { return false };
-    of == place && started(pid) != Some(at)
-}
-
-fn end_marked(mut is_meant: impl FnMut(&str) -> bool) {
-    for pid in tree::all() {
-        let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) else { continue };
-        let mut variables = environment.split(|byte| *byte == 0);
-        let mark = variables.find_map(|variable| variable.strip_prefix(MARK.as_bytes())?.strip_prefix(b"="));
-        if mark.and_then(|mark| std::str::from_utf8(mark).ok()).is_some_and(&mut is_meant) {
-            tree::end(pid);
-        }
-    }
-}
-
-/// The beginning of the marks of this process's children.
-fn mark(state: &Path) -> String {
-    let us = std::process::id();
-    format!("{us}.{}.{}.", tree::started(us).unwrap_or_default(), place(state))
-}
-
-fn place(state: &Path) -> String {
-    blake3::hash(state.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned()
-}
-
-/// What of `ours` a program is given.
-fn environment(
-    ours: impl Iterator<Item = (OsString, OsString)>,
-    pass: &[&str],
-) -> impl Iterator<Item = (OsString, OsString)> {
-    let is = |name: &OsStr| {
-        let Some(name) = name.to_str() else { return false };
-        let upper = name.to_ascii_uppercase();
-        let proxy = upper.ends_with("_PROXY") && ENVIRONMENT.contains(&upper.as_str());
-        proxy
-            || ENVIRONMENT.contains(&name)
-            || pass.contains(&name)
-            || FAMILIES.iter().any(|family| name.starts_with(family))
-    };
-    ours.filter(move |(name, _)| is(name))
 }
 
 async fn write(mut stdin: ChildStdin, mut lines: mpsc::UnboundedReceiver<Vec<u8>>) {

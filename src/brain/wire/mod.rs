@@ -2,6 +2,8 @@
 //!
 //! [`Wire::encode`] turns a request into a path and a JSON body. A [`Decoder`] is a machine over event-stream events: it
 //! keeps a provider's items as raw JSON and gives our events. Neither knows sockets or time; [`http`] does.
+//!
+//! - `messages`, `responses`, `chat`: one file a format; `parts`: what they have in common.
 
 pub mod chat;
 pub mod http;

@@ -1,14 +1,15 @@
 //! `ask`: one question, one answer, and no trace but what tools write.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::consent::AtTerminal;
+use super::schema::{Schema, bare_json};
+use super::screen::Screen;
 use crate::agent::approval::Approvals;
 use crate::agent::{Engine, EngineParts, VaultApprovals, VaultMemory, budget, setup};
 use crate::brain::failover::{self, Link};
@@ -18,11 +19,9 @@ use crate::brain::{Class, Part};
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::config::MEMORY;
 use crate::daemon;
-use crate::format::approval;
 use crate::reminders::rfc3339;
-use crate::terminal::{Ui, tamed};
 use crate::turn::journal::CallRow;
-use crate::turn::{Answer, ApprovalRequest, Halt, NewTurn, Note, Place, Responder, TurnJournal, route};
+use crate::turn::{Answer, Halt, NewTurn, Responder, TurnJournal, route};
 use crate::workspace::Workspace;
 
 /// The longest question, in bytes.
@@ -314,58 +313,6 @@ fn attempts(calls: &[CallRow]) -> Vec<Attempt> {
     attempts
 }
 
-/// A terminal that shows the answer as it comes.
-struct Screen {
-    live: bool,
-    shown: Mutex<String>,
-    ui: Ui,
-    /// The note of approvals.
-    note: String,
-}
-
-impl Screen {
-    /// What of a whole answer isn't shown yet; none where something else was shown.
-    fn rest<'a>(&self, text: &'a str) -> Option<&'a str> {
-        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        text.strip_prefix(shown.trim())
-    }
-}
-
-#[async_trait]
-impl Place for Screen {
-    fn note(&self, _: Note) {}
-
-    async fn ask_approval(&self, asked: &ApprovalRequest) {
-        let run = approval::quoted(&asked.run);
-        self.ui.note(format!("{} waits for a tick in {}: {run}; then ask again", asked.id, self.note));
-    }
-
-    fn progress(&self, _: &str) {
-        // A call begins: what an earlier one said is no part of its answer.
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        if !std::mem::take(&mut *shown).is_empty() {
-            print_now("\n\n");
-        }
-    }
-
-    fn said(&self, text: &str) {
-        if self.live {
-            self.shown.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
-            print_now(text);
-        }
-    }
-}
-
-fn print_now(text: &str) {
-    // A reader that went away is noticed when the whole answer is printed.
-    let _ = put(&mut anstream::stdout().lock(), text);
-}
-
-/// A part of an answer as a terminal may have it. An escape that is cut into two parts is none any more.
-fn put(out: &mut impl Write, text: &str) -> std::io::Result<()> {
-    out.write_all(tamed(text).as_bytes()).and_then(|()| out.flush())
-}
-
 fn question(args: &Args) -> Result<String, CommandError> {
     if args.question != ["-"] {
         return Ok(args.question.join(" "));
@@ -399,63 +346,6 @@ fn picture(path: &Path) -> Result<Part, CommandError> {
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let base64 = data_encoding::BASE64.encode(&bytes);
     Ok(Part::Image { media_type: media_type.to_owned(), base64 })
-}
-
-/// The form that an answer has to have.
-struct Schema {
-    value: serde_json::Value,
-    compiled: boon::Schemas,
-    whole: boon::SchemaIndex,
-}
-
-/// A schema stands for itself: what it refers to outside of it is neither read nor fetched.
-struct NothingElse;
-
-impl boon::UrlLoader for NothingElse {
-    fn load(&self, url: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
-        Err(format!("it refers to `{url}`, which isn't read: put it into the schema").into())
-    }
-}
-
-impl Schema {
-    fn read(path: &Path) -> Result<Self, CommandError> {
-        const NAME: &str = "schema:answer";
-        let shown = path.display();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| CommandError::usage(format!("can't read the schema `{shown}`: {error}")))?;
-        let value: serde_json::Value = serde_json::from_str(&text)
-            .map_err(|error| CommandError::usage(format!("the schema `{shown}` is no JSON: {error}")))?;
-        let (mut compiler, mut compiled) = (boon::Compiler::new(), boon::Schemas::new());
-        compiler.use_loader(Box::new(NothingElse));
-        let wrong =
-            |error: boon::CompileError| CommandError::usage(format!("`{shown}` is no JSON schema: {error}"));
-        compiler.add_resource(NAME, value.clone()).map_err(wrong)?;
-        let whole = compiler.compile(NAME, &mut compiled).map_err(wrong)?;
-        Ok(Self { value, compiled, whole })
-    }
-
-    fn check(&self, text: &str) -> Result<(), String> {
-        let value: serde_json::Value =
-            serde_json::from_str(bare_json(text)).map_err(|error| format!("it is no JSON ({error})"))?;
-        self.compiled.validate(&value, self.whole).map_err(|error| first_cause(&error))
-    }
-}
-
-/// The first thing that is wrong with an answer, and where.
-fn first_cause(error: &boon::ValidationError<'_, '_>) -> String {
-    let mut cause = error;
-    while let Some(first) = cause.causes.first() {
-        cause = first;
-    }
-    let place = cause.instance_location.to_string();
-    if place.is_empty() { cause.kind.to_string() } else { format!("at `{place}`: {}", cause.kind) }
-}
-
-/// The JSON of an answer that may stand in a code fence.
-fn bare_json(text: &str) -> &str {
-    let text = text.trim();
-    let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
-    inner.and_then(|inner| inner.trim_end().strip_suffix("```")).map_or(text, str::trim)
 }
 
 #[cfg(test)]

@@ -2,6 +2,10 @@
 //!
 //! Each check looks at one thing and says so even where all is well, so that a person sees what was
 //! looked at. A check never changes anything and never ends the others; what `--fix` mends is mended before ([`mend`]).
+//!
+//! - `machine`, `confine`, `rooms`: the machine, the box for commands, history and index;
+//! - `notes`, `notify`, `routines`: the notes, who is told, scheduled prompts;
+//! - `brains`, `discord`, `sessions`: the assistant, the bot, coding agents.
 
 #[cfg(feature = "assistant")]
 mod brains;

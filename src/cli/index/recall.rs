@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::cli::memories::memory::with_here;
+use crate::cli::memories::with_here;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::hooks::{background_reindex, gate::is_worth_a_look};
 use crate::search::{Asker, Freshness, Hit, RecallError};

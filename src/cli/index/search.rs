@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cli::memories::memory::with_here;
+use crate::cli::memories::with_here;
 use crate::cli::{CommandError, CommandResult, Context, Status};
 use crate::deliver::{link, takes_links};
 use crate::hooks::background_reindex;

@@ -1,19 +1,12 @@
 //! `memory`: the memory notes from the command line.
 
-use std::io::Read;
-
-use jiff::civil::Date;
 use serde_json::json;
 
+use super::arguments::{before, day, place_of, range, scope, target, words};
+use super::saving::{SaveArgs, one_line, save, tell};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::format::pinned::Target;
-use crate::memory::{
-    Draft, Fields, ListedDay, ListedSection, Meant, MemoryError, NewMemory, Saved, Scope, Shelf, Temporal,
-    Tier, derive, derived_before, read_working, working,
-};
-use crate::reminders::ReminderError;
+use crate::memory::{ListedDay, ListedSection, Meant, MemoryError, Shelf, read_working, working};
 use crate::workspace::Workspace;
-use crate::{schedule, when};
 
 /// Saves, lists, reads and removes memories.
 #[derive(Debug, clap::Args)]
@@ -115,46 +108,6 @@ enum Action {
     },
 }
 
-#[derive(Debug, clap::Args)]
-struct SaveArgs {
-    /// What is to be remembered; `-` reads it from standard input.
-    text: String,
-    /// Where to: `long` (MEMORY.md), `daily` (today's note) or `commitment` (a follow-up).
-    #[arg(long, value_name = "SHELF", default_value = "long")]
-    to: String,
-    /// The section of MEMORY.md; made if there is none. `Notes` if none is named.
-    #[arg(long, value_name = "NAME")]
-    section: Option<String>,
-    /// Whose it is: `global`, `project:ID`, `agent:ID`, `user:ID`, `custom:NAME`, or `here` for this folder's project.
-    /// Without it, what the environment names (VAULT_AGENT_SCOPE, VAULT_AGENT_PROJECT), else `global`.
-    #[arg(long, value_name = "S")]
-    scope: Option<String>,
-    /// How much it matters, 0 to 1.
-    #[arg(long, value_name = "N")]
-    importance: Option<f64>,
-    /// How sure it is, 0 to 1.
-    #[arg(long, value_name = "N")]
-    confidence: Option<f64>,
-    /// How lasting it is: `core`, `working` or `peripheral`.
-    #[arg(long, value_name = "TIER")]
-    tier: Option<String>,
-    /// Whether the fact may change: `static` or `dynamic`.
-    #[arg(long, value_name = "KIND")]
-    temporal: Option<String>,
-    /// When a follow-up is due: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `übermorgen 17 Uhr`.
-    #[arg(long, value_name = "WHEN")]
-    due: Option<String>,
-    /// How exactly a follow-up's time is meant: `precise` or `soft`.
-    #[arg(long, value_name = "P")]
-    precision: Option<String>,
-    /// Where a follow-up is told: `channel:ID`, `thread:ID` or `user:ID`.
-    #[arg(long, value_name = "PLACE")]
-    place: Option<String>,
-    /// The turn that a follow-up came from.
-    #[arg(long, value_name = "TURN")]
-    source: Option<String>,
-}
-
 /// Runs `memory`.
 pub fn run(context: &Context, args: &Args) -> CommandResult {
     let workspace = context.workspace()?;
@@ -237,102 +190,6 @@ fn not_again(workspace: &Workspace, path: &str, line: usize) -> Result<(), Comma
     let Some(text) = workspace.taken_from(&path, line) else { return Ok(()) };
     let shown = crate::format::quote(text.lines().next().unwrap_or_default());
     Err(MemoryError::TakenBefore { path, line, shown }.into())
-}
-
-fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandResult {
-    let now = workspace.clock.now();
-    let (memory, origin) = (workspace.memory(), context.origin());
-    let text = words(&args.text)?;
-    let shelf: Shelf = args.to.parse()?;
-    let fact = || -> Result<NewMemory<'_>, CommandError> {
-        let fields = Fields {
-            importance: args.importance,
-            confidence: args.confidence,
-            tier: args.tier.as_deref().map(named::<Tier>).transpose()?,
-            temporal: args.temporal.as_deref().map(named::<Temporal>).transpose()?,
-        };
-        let section = args.section.as_deref();
-        // Where no scope is asked for, a tag that the person typed is one.
-        let typed = || Scope::of_text(&text).pop().filter(|_| args.scope.is_none());
-        let scope = match scope(args.scope.as_deref())? {
-            Scope::Global => typed().unwrap_or(Scope::Global),
-            scope => scope,
-        };
-        Ok(NewMemory { section, fields, scope, ..NewMemory::new(&text) })
-    };
-    only(args, shelf)?;
-    let saved = match shelf {
-        Shelf::Long => memory.save_fact(&fact()?, now, &origin)?,
-        Shelf::Daily => memory.save_note(&fact()?, now, &origin)?,
-        Shelf::Commitment => {
-            let due = args.due.as_deref().map(|phrase| when::parse_when(phrase, now, &workspace.zone));
-            let due = due.transpose().map_err(ReminderError::from)?;
-            let draft = Draft {
-                due: due.map(|local| schedule::resolve(&workspace.zone, local)),
-                precision: args
-                    .precision
-                    .as_deref()
-                    .map(str::parse)
-                    .transpose()
-                    .map_err(CommandError::usage)?,
-                scope: args.place.clone(),
-                source: args.source.clone(),
-                ..Draft::new(text.as_str())
-            };
-            let saved = memory.save_commitment(&draft, now, &origin)?;
-            if let Some(local) = due {
-                context.ui.note(when::said(local, now, &workspace.zone));
-            }
-            saved
-        }
-    };
-    context.ui.json(&saved);
-    tell(context, &saved, "saved in");
-    Ok(Status::Fine)
-}
-
-/// Refuses options that would be lost without a word, and a follow-up that would never be told.
-fn only(args: &SaveArgs, shelf: Shelf) -> Result<(), CommandError> {
-    let of_follow_ups = [
-        ("--due", args.due.is_some()),
-        ("--precision", args.precision.is_some()),
-        ("--place", args.place.is_some()),
-        ("--source", args.source.is_some()),
-    ];
-    let of_memories = [
-        ("--scope", args.scope.is_some()),
-        ("--importance", args.importance.is_some()),
-        ("--confidence", args.confidence.is_some()),
-        ("--tier", args.tier.is_some()),
-        ("--temporal", args.temporal.is_some()),
-    ];
-    let is_follow_up = shelf == Shelf::Commitment;
-    let lost = if is_follow_up { &of_memories[..] } else { &of_follow_ups[..] };
-    if let Some((option, _)) = lost.iter().find(|(_, given)| *given) {
-        let hint = if is_follow_up {
-            "leave it out"
-        } else {
-            "save a follow-up with `--to commitment`, or leave it out"
-        };
-        return Err(CommandError::usage(format!("`{option}` means nothing with `--to {shelf}`")).hint(hint));
-    }
-    if args.section.is_some() && shelf != Shelf::Long {
-        return Err(CommandError::usage(format!("`--section` means nothing with `--to {shelf}`"))
-            .hint("sections are in MEMORY.md: leave it out, or save with `--to long`"));
-    }
-    if is_follow_up && args.due.is_none() {
-        return Err(CommandError::usage("a follow-up needs the time when it is told: `--due` is missing")
-            .hint(when::WHEN_HINT));
-    }
-    Ok(())
-}
-
-/// What a save says: the exact lines, and where they stand.
-fn tell(context: &Context, saved: &Saved, done: &str) {
-    context.ui.line(&saved.text);
-    let done = if saved.existing { "nothing written: it stands in" } else { done };
-    context.ui.note(format!("{done} `{}`, line {}", saved.path, saved.line));
-    saved.notes.iter().for_each(|note| context.ui.note(note));
 }
 
 fn list(
@@ -427,101 +284,6 @@ fn working_memory(context: &Context, workspace: &Workspace, set: Option<&str>, c
         None => context.ui.note("there is no working memory, or it has expired"),
     }
     Ok(Status::Fine)
-}
-
-/// A text argument; `-` is standard input.
-fn words(text: &str) -> Result<String, CommandError> {
-    if text != "-" {
-        return Ok(text.to_owned());
-    }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().take(1024 * 1024).read_to_end(&mut bytes)?;
-    String::from_utf8(bytes).map_err(|_| CommandError::usage("standard input is not UTF-8 text"))
-}
-
-/// A scope as people write it; `here` is this folder's. Without one, what the environment names.
-fn scope(text: Option<&str>) -> Result<Scope, CommandError> {
-    let env = |name: &str| std::env::var(name).ok();
-    match text {
-        Some("here") => Ok(derive(&std::env::current_dir()?, env)),
-        Some(text) => Ok(text.parse().map_err(MemoryError::from)?),
-        // In no folder, only the environment counts.
-        None => Ok(derive(std::path::Path::new("/"), env)),
-    }
-}
-
-/// A scope of `search` and `recall` with this folder's project in the place of `here`.
-#[cfg(feature = "index")]
-pub(in crate::cli) fn with_here(scope: Option<&str>) -> Result<Option<String>, CommandError> {
-    let Some(text) = scope else { return Ok(None) };
-    let mut parts = Vec::new();
-    for part in text.split(',') {
-        if part.trim() == "here" {
-            parts.push(self::scope(Some("here"))?.to_string());
-            parts.extend(before().map(|scope| scope.to_string()));
-        } else {
-            parts.push(part.to_owned());
-        }
-    }
-    Ok(Some(parts.join(",")))
-}
-
-/// What this folder's project was called by its folder's name alone.
-fn before() -> Option<Scope> {
-    derived_before(&std::env::current_dir().ok()?, |name| std::env::var(name).ok())
-}
-
-fn named<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CommandError> {
-    serde_json::from_value(json!(text)).map_err(CommandError::usage)
-}
-
-fn day(text: &str, workspace: &Workspace) -> Result<Date, CommandError> {
-    let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
-    match text {
-        "today" => Ok(today),
-        "yesterday" => Ok(today.yesterday().unwrap_or(today)),
-        text => text.parse().map_err(|_| {
-            CommandError::usage(format!("`{text}` is no day"))
-                .hint("write it as `2026-12-01`, `today` or `yesterday`")
-        }),
-    }
-}
-
-/// `3`, `3-7`, `3-`.
-fn range(text: &str) -> Result<(usize, usize), CommandError> {
-    let (from, to) = text.split_once('-').unwrap_or((text, text));
-    let to = if to.is_empty() { Ok(usize::MAX) } else { to.trim().parse() };
-    match (from.trim().parse(), to) {
-        (Ok(from), Ok(to)) => Ok((from, to)),
-        _ => {
-            Err(CommandError::usage(format!("`{text}` is no range of lines"))
-                .hint("write `3`, `3-7` or `3-`"))
-        }
-    }
-}
-
-/// `MEMORY.md:12`.
-fn place_of(text: &str) -> Result<(&str, usize), CommandError> {
-    let place = text.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse().ok()?)));
-    place.ok_or_else(|| {
-        CommandError::usage(format!("`{text}` names no line of a note")).hint("write it as `MEMORY.md:12`")
-    })
-}
-
-/// A link as `note#^block`, `note#heading` or `note`, with or without brackets.
-fn target(text: &str) -> Target {
-    let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
-    let (path, place) = bare.split_once('#').map_or((bare, None), |(path, place)| (path, Some(place)));
-    let block = place.and_then(|place| place.strip_prefix('^'));
-    Target {
-        path: path.to_owned(),
-        block_id: block.map(str::to_owned),
-        heading: place.filter(|_| block.is_none()).map(str::to_owned),
-    }
-}
-
-fn one_line(text: &str) -> String {
-    text.replace('\n', " ")
 }
 
 impl From<MemoryError> for CommandError {

@@ -4,9 +4,6 @@ use serde::Serialize;
 
 use super::shared::{ago, diff_text, open, refresh, scopes, style, vault_path};
 use crate::cli::{CommandError, CommandResult, Context, Status};
-use crate::deliver;
-use crate::format::commitment;
-use crate::format::reminder::{self, Reminder};
 use crate::history::{
     FileDiff, Filter, History, HistoryError, Interrupted, LineTarget, Mode, Plan, Point, Rename,
     RestoreReport, put_line_back,
@@ -43,7 +40,7 @@ pub struct Args {
     line: Option<String>,
     /// Lets reminders and follow-ups fire whose time has passed.
     #[arg(long)]
-    fire_missed: bool,
+    pub(super) fire_missed: bool,
     /// Fetches the history from `[history] remote`, or from this URL, and restores from there.
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     from_remote: Option<String>,
@@ -87,11 +84,11 @@ pub fn run(context: &Context, args: &Args) -> CommandResult {
     restore.files(remote)
 }
 
-struct Restore<'a> {
-    context: &'a Context,
-    args: &'a Args,
-    history: std::sync::Arc<History>,
-    workspace: &'a Workspace,
+pub(super) struct Restore<'a> {
+    pub context: &'a Context,
+    pub args: &'a Args,
+    pub history: std::sync::Arc<History>,
+    pub workspace: &'a Workspace,
 }
 
 impl Restore<'_> {
@@ -258,68 +255,6 @@ impl Restore<'_> {
             Err(VaultError::NotFound(_)) => Ok(Vec::new()),
             Err(error) => Err(HistoryError::from(error).into()),
         }
-    }
-
-    /// What comes back in `path` after its time doesn't fire, or does if asked: before it is written.
-    fn hold_missed(&self, path: &str, now: &[u8], then: &[u8]) -> Result<(), CommandError> {
-        let paths = &self.workspace.settings.paths;
-        let (past, what) = if path == paths.reminders {
-            (self.hold_reminders(now, then)?, "reminder")
-        } else if path == paths.commitments {
-            (self.hold_commitments(now, then)?, "follow-up")
-        } else {
-            return Ok(());
-        };
-        let words = match (past, self.args.fire_missed) {
-            (0, _) => return Ok(()),
-            (1, true) => format!("1 {what} comes back after its time and fires now"),
-            (1, false) => {
-                format!("1 {what} comes back after its time and doesn't fire; `--fire-missed` lets it")
-            }
-            (_, true) => format!("{past} {what}s come back after their time and fire now"),
-            (_, false) => {
-                format!("{past} {what}s come back after their time and don't fire; `--fire-missed` lets them")
-            }
-        };
-        self.context.ui.note(words);
-        Ok(())
-    }
-
-    fn hold_reminders(&self, now: &[u8], then: &[u8]) -> Result<usize, CommandError> {
-        let there: Vec<Reminder> =
-            reminder::parse(now).reminders.into_iter().map(|line| line.reminder).collect();
-        let mut coming = reminder::parse(then).reminders;
-        coming.retain(|line| !there.contains(&line.reminder));
-        if coming.is_empty() {
-            return Ok(0);
-        }
-        let journal = self.workspace.journal().map_err(CommandError::problem)?;
-        let (zone, clock) = (&self.workspace.zone, self.context.clock.now());
-        let mut past = 0;
-        for line in coming {
-            let is_past = deliver::restored(&journal, zone, &line.reminder, clock, self.args.fire_missed);
-            past += usize::from(is_past.map_err(CommandError::problem)?);
-        }
-        Ok(past)
-    }
-
-    fn hold_commitments(&self, now: &[u8], then: &[u8]) -> Result<usize, CommandError> {
-        let there = commitment::parse(now).blocks;
-        let mut coming = commitment::parse(then).blocks;
-        coming.retain(|block| there.iter().all(|old| old.commitment != block.commitment));
-        if coming.is_empty() {
-            return Ok(0);
-        }
-        let journal = self.workspace.journal().map_err(CommandError::problem)?;
-        let (zone, clock) = (&self.workspace.zone, self.context.clock.now());
-        let mut past = 0;
-        for block in coming {
-            let (what, bytes) = (&block.commitment, &then[block.range.clone()]);
-            let is_past =
-                deliver::restored_commitment(&journal, zone, what, bytes, clock, self.args.fire_missed);
-            past += usize::from(is_past.map_err(CommandError::problem)?);
-        }
-        Ok(past)
     }
 
     fn line(&self, path: &str, target: &LineTarget, remote: Option<Point>) -> CommandResult {

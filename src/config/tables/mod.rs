@@ -3,14 +3,16 @@
 //! Values as serde reads them come in; values that can be used go out, or an error that names the key and what to write.
 //! No file is read here.
 //! - [`paths`], [`reminders`], [`notify`]: the notes, what is told, and to whom;
-//! - [`assistant`], [`allow`]: brains and routes, and what may run without asking; [`mcp`]: other people's servers;
-//! - [`capture`], [`summary`], [`rerank`], [`hooks`], [`follow`]: what else a table switches on;
+//! - [`assistant`], [`brains`], [`allow`]: who answers, and what may run without asking; [`mcp`]: other people's servers;
+//! - [`discord`]: the bot; [`capture`], [`summary`], [`rerank`], [`hooks`], [`follow`]: what else a table switches on;
 //! - [`checks`], [`ids`]: what several of them share.
 
 pub mod allow;
 pub(super) mod assistant;
+mod brains;
 mod capture;
 mod checks;
+mod discord;
 pub(super) mod follow;
 mod hooks;
 pub(super) mod ids;
@@ -21,13 +23,12 @@ mod reminders;
 mod rerank;
 mod summary;
 
-pub use assistant::{
-    Assistant, AttachmentKind, BashMode, Brain, BrainKind, Category, MEMORY, Price, Route, SkillSettings,
-    ToolGroup,
-};
+pub use assistant::{Assistant, AttachmentKind, BashMode, Category, MEMORY, Route, SkillSettings, ToolGroup};
+pub use brains::{Brain, BrainKind, Price};
 pub use capture::Capture;
 pub(crate) use checks::is_web;
 pub(super) use checks::within;
+pub use discord::{Discord, KeepAttachments};
 pub use hooks::Hooks;
 pub use mcp::McpServer;
 pub use notify::{Email, MailSecurity, Notify, NotifyKind, Ntfy, Quiet, Webhook, is_this_machine, is_topic};

@@ -8,25 +8,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::approvals;
+use super::place::{Beside, entry};
 use super::progress;
 use crate::deliver::journal::answer_key;
 use crate::deliver::{Progress as Delivered, Scope, split};
 use crate::discord::api::Typing;
 use crate::discord::api::message::{CONTENT_LIMIT, Incoming};
-use crate::discord::api::snowflake;
-use crate::discord::api::snowflake::Part;
+use crate::discord::api::snowflake::{self, Part};
 use crate::discord::log::logbook::Entry;
-use crate::discord::shared::Item;
-use crate::discord::shared::Shared;
-use crate::discord::shared::{LONGEST_PAUSE, SHORTEST_PAUSE, Why, lock};
+use crate::discord::shared::{Item, LONGEST_PAUSE, SHORTEST_PAUSE, Shared, Why, lock};
 use crate::format::log::EventKind;
 use crate::turn::journal::TurnJournalError;
-use crate::turn::{ApprovalRequest, Facts, Halt, NewTurn, Note, Place, State, Turn};
+use crate::turn::{Facts, Halt, NewTurn, State, Turn};
 
 /// Who waited longer than this is told that the assistant was away.
 pub const AWAY: SignedDuration = SignedDuration::from_mins(15);
@@ -323,49 +319,6 @@ impl Worker {
             let _ = lane.send(Item::Write { entries, done: None });
         }
     }
-}
-
-/// The place of a turn on Discord: its notes go into the channel's log, its progress to whoever shows it.
-struct Beside<'a> {
-    lane: mpsc::WeakUnboundedSender<Item>,
-    turn: &'a Turn,
-    words: watch::Sender<String>,
-    shared: &'a Shared,
-}
-
-#[async_trait]
-impl Place for Beside<'_> {
-    async fn fetch(&self, link: &str, most: u64) -> Result<Vec<u8>, String> {
-        self.shared.api.download(link, most).await.map_err(|error| error.to_string())
-    }
-
-    fn note(&self, note: Note) {
-        let entry = entry(self.turn.asked.message, note, self.shared.clock.now());
-        if let Some(lane) = self.lane.upgrade() {
-            let _ = lane.send(Item::Write { entries: vec![entry], done: None });
-        }
-    }
-
-    fn progress(&self, words: &str) {
-        self.words.send_replace(words.to_owned());
-    }
-
-    async fn ask_approval(&self, request: &ApprovalRequest) {
-        approvals::show(self.shared, self.turn, request).await;
-    }
-
-    async fn approval_over(&self, request: &ApprovalRequest, words: &str) {
-        approvals::over(self.shared, self.turn, request, words).await;
-    }
-}
-
-/// A note as the log has it.
-fn entry(message: u64, note: Note, at: Timestamp) -> Entry {
-    let (part, kind, author, content) = match note {
-        Note::Recall(text) => (Part::Recall, EventKind::Recall, String::new(), text),
-        Note::Tool { number, name, text } => (Part::tool(number), EventKind::Tool, name, text),
-    };
-    Entry { message, part, kind, at, author, content }
 }
 
 fn system(message: u64, content: &str, at: Timestamp) -> Entry {

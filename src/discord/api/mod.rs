@@ -1,13 +1,15 @@
 //! Discord itself: requests, events, messages and errors in our types. Nothing here knows the vault.
 //!
 //! - [`http`], [`error`]: one request in, a value or an error for people out;
-//! - [`gateway`]: one supervised serenity client, whose events become [`GatewayEvent`](gateway::GatewayEvent)s;
+//! - [`gateway`]: one supervised serenity client, whose events become [`GatewayEvent`](events::GatewayEvent)s;
+//! - `events`: what the gateway tells;
 //! - [`message`], [`content`], [`snowflake`]: a message as the bot needs it, what it says beside its text, ids as times;
 //! - [`history`], [`typing`]: a channel's pages, the typing sign;
 //! - [`permissions`], [`examine`]: what a bot may do, and what a person has to mend.
 
 mod content;
 mod error;
+mod events;
 pub(super) mod examine;
 mod gateway;
 pub(super) mod history;
@@ -19,8 +21,9 @@ mod typing;
 
 pub(super) use error::ApiError;
 pub use error::DiscordError;
+pub(super) use events::GatewayEvent;
 pub use examine::examine;
+pub(super) use gateway::Gateway;
 pub use gateway::GatewayStatus;
-pub(super) use gateway::{Gateway, GatewayEvent};
 pub use http::Api;
 pub(super) use typing::Typing;

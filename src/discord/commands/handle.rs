@@ -10,89 +10,18 @@ use serde_json::{Value, json};
 use serenity::all::{CommandInteraction, ComponentInteraction, Interaction, ResolvedValue};
 use serenity::http::{LightMethod, Route};
 
+use super::call::Call;
 use super::{definitions, inbox};
 use crate::agent::recollection;
-use crate::deliver::split;
 use crate::discord::answer::approvals;
-use crate::discord::api::ApiError;
-use crate::discord::api::message::{CONTENT_LIMIT, Incoming};
-use crate::discord::buttons::approval as approval_buttons;
-use crate::discord::buttons::notification as buttons;
-use crate::discord::shared::Desk;
-use crate::discord::shared::Item;
-use crate::discord::shared::Shared;
+use crate::discord::api::message::Incoming;
+use crate::discord::buttons::{approval as approval_buttons, notification as buttons};
+use crate::discord::shared::{Desk, Item, Shared};
 use crate::format::reminder::Recur;
 use crate::turn::NewTurn;
 use crate::when::WhenError;
 
-/// Seen by the one who asked alone.
-const EPHEMERAL: u64 = 1 << 6;
-/// The most messages of one answer.
-const MAX_MESSAGES: usize = 5;
 const STRANGER: &str = "Only the owner of this vault may use me.";
-
-/// One interaction and what is needed to answer it.
-struct Call<'a> {
-    shared: &'a Shared,
-    id: u64,
-    token: &'a str,
-    application: u64,
-}
-
-impl Call<'_> {
-    async fn callback(&self, body: &Value) -> Result<(), ApiError> {
-        let route = Route::InteractionResponse { interaction_id: self.id.into(), token: self.token };
-        self.shared.api.send(LightMethod::Post, route, body).await.map(|_| ())
-    }
-
-    async fn say_now(&self, text: &str) {
-        let data = json!({ "content": text, "flags": EPHEMERAL, "allowed_mentions": { "parse": [] } });
-        self.logged(self.callback(&json!({ "type": 4, "data": data })).await);
-    }
-
-    /// "I have heard you": the answer follows. False where Discord doesn't know the interaction any more.
-    async fn defer(&self) -> bool {
-        let done = self.callback(&json!({ "type": 5, "data": { "flags": EPHEMERAL } })).await;
-        // Answered already: by us, before a lost answer.
-        let known = done.as_ref().err().and_then(ApiError::code) == Some(40060);
-        let go_on = done.is_ok() || known || matches!(done, Err(ApiError::Unknown(_)));
-        self.logged(done);
-        go_on
-    }
-
-    /// The answer that was announced.
-    async fn answer(&self, text: &str) {
-        self.answer_with(text, &[]).await;
-    }
-
-    /// The same with rows of buttons, in as many messages as it needs; the buttons hang on the last.
-    async fn answer_with(&self, text: &str, rows: &[Value]) {
-        let text = if text.trim().is_empty() { "Nothing to say." } else { text };
-        let chunks = split::split(text, CONTENT_LIMIT);
-        for (index, chunk) in chunks.iter().take(MAX_MESSAGES).enumerate() {
-            let mut body = json!({ "content": chunk, "allowed_mentions": { "parse": [] } });
-            if !rows.is_empty() && index + 1 == chunks.len().min(MAX_MESSAGES) {
-                body["components"] = json!(rows);
-            }
-            let (application_id, token) = (self.application.into(), self.token);
-            let sent = if index == 0 {
-                let route = Route::WebhookOriginalInteractionResponse { application_id, token };
-                self.shared.api.send(LightMethod::Patch, route, &body).await
-            } else {
-                body["flags"] = json!(EPHEMERAL);
-                let route = Route::WebhookFollowupMessages { application_id, token };
-                self.shared.api.send(LightMethod::Post, route, &body).await
-            };
-            self.logged(sent.map(|_| ()));
-        }
-    }
-
-    fn logged(&self, result: Result<(), ApiError>) {
-        if let Err(error) = result {
-            tracing::warn!(%error, "an answer to a command could not be given");
-        }
-    }
-}
 
 /// Answers one interaction.
 pub(in crate::discord) async fn handle(shared: Arc<Shared>, interaction: Interaction) {

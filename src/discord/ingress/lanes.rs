@@ -6,32 +6,25 @@
 //! history was read, however often that fails; only a refusal for good is no reason to wait. Only what was new in the
 //! log is acted on, and only if it was said lately; the rest has been logged, and that is all.
 
+mod acting;
+mod catch_up;
 mod files;
 mod review;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::discord::answer::approvals;
-use crate::discord::answer::progress;
-use crate::discord::answer::turns;
+use crate::discord::answer::{approvals, progress, turns};
 use crate::discord::api::ApiError;
-use crate::discord::api::history;
 use crate::discord::api::message::Incoming;
-use crate::discord::api::snowflake;
 use crate::discord::log::logbook as log;
-use crate::discord::log::logbook::{LogError, Surface};
-use crate::discord::shared::Shared;
-use crate::discord::shared::access;
-use crate::discord::shared::access::Standing;
-use crate::discord::shared::mentions;
-use crate::discord::shared::{Item, Place};
-use crate::format::log::EventKind;
-use crate::turn::{NewTurn, State};
+use crate::discord::log::logbook::LogError;
+use crate::discord::shared::access::{self, Standing};
+use crate::discord::shared::{Item, Place, Shared, mentions};
 
 /// How long a lane that is held waits for a round of catch-up before it reads history by itself.
 const HOLD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -162,44 +155,6 @@ impl Lane {
         for done in asked {
             let _ = done.send(());
         }
-    }
-
-    /// Reads what was missed. What can't be read now is read later, and what is said waits as long as it did.
-    async fn read_history(&mut self) {
-        let read = self.catch_up().await;
-        self.settle(read, |lane| {
-            lane.held = false;
-            let read = std::mem::take(&mut lane.to_act);
-            read.iter().for_each(|message| lane.act(message));
-            // Only what is accepted is done with: a crash before is no reason to forget who asked.
-            if lane.to_act.is_empty() {
-                lane.shared.cursors.set(lane.id, lane.reached);
-            }
-        });
-    }
-
-    /// Goes on with `then` where an attempt to read history came to its end, else notes when to try again.
-    fn settle(&mut self, read: Result<(), LaneError>, then: impl FnOnce(&mut Self)) {
-        let Err(error) = read else {
-            (self.next_read, self.pause) = (None, PAUSE);
-            return then(self);
-        };
-        if error.is_final() {
-            tracing::warn!(channel = self.id, %error, "history is refused");
-            (self.next_read, self.pause) = (None, PAUSE);
-            return then(self);
-        }
-        let asked = match &error {
-            LaneError::Api(ApiError::RateLimited { after: Some(after) }) => *after,
-            _ => Duration::ZERO,
-        };
-        let wait = self.pause.max(asked);
-        tracing::warn!(
-            channel = self.id, %error, again_in_s = wait.as_secs(),
-            "history could not be read to its end; it will be again, and what is said now is logged after it"
-        );
-        self.next_read = Some(Instant::now() + wait);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
     }
 
     fn open(&self) -> Result<(), LogError> {
@@ -343,159 +298,5 @@ impl Lane {
     /// Whether Discord doesn't show what is said here: a server's channel, without the intent to read messages.
     fn is_blind(&self) -> bool {
         !self.place.dm && self.shared.is_blind()
-    }
-
-    /// Accepts a message for an answer, if it is one for us. Who speaks to the bot is answered however long ago it
-    /// was; what is said in a bound thread without a word to it only lately.
-    fn act(&mut self, message: &Incoming) {
-        if self.standing(message) != Standing::Owner || !message.is_text() {
-            return;
-        }
-        let bot = self.shared.identity();
-        let spoken_to = mentions::addresses(message, &bot);
-        if spoken_to {
-            self.shared.log.bind(self.id, message.at());
-        }
-        let thread = self.place.surface == Surface::Thread;
-        let bound = thread && self.is_bound(message.at()) && !self.is_stale(message);
-        if !(spoken_to || bound || self.place.dm) {
-            return;
-        }
-        let text = mentions::strip(&message.content, &bot);
-        if self.shared.log.is_answered(self.id, message.id) {
-            return;
-        }
-        let block = self.shared.log.link(self.id, message.id).unwrap_or_default();
-        let turn = turns::new_turn(message, thread, block, text, self.shared.clock.now());
-        // What was said before the program began is taken up in order, each for itself.
-        if message.at() >= self.shared.started {
-            self.shared.turnstile.is_live(message.id);
-        }
-        fail::fail_point!("turn::before-accepted");
-        match self.shared.turns.accept(&turn, self.shared.clock.now()) {
-            Ok(true) if turn.text.eq_ignore_ascii_case("stop") => self.stop(message),
-            Ok(_) => {}
-            Err(error) => {
-                tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
-                self.to_act.push(message.clone());
-                self.next_read = Some(Instant::now() + PAUSE);
-            }
-        }
-        fail::fail_point!("turn::after-accepted");
-        let _ = self.asks.send(());
-    }
-
-    /// Ends what is being answered here. With nothing to end, the word is a question like any other.
-    fn stop(&self, message: &Incoming) {
-        let live = message.at() >= self.shared.started;
-        let others = self.shared.turns.open_turns(Some(self.id)).unwrap_or_default();
-        let busy = others.iter().any(|turn| turn.asked.message != message.id);
-        if !busy && live {
-            return;
-        }
-        if live {
-            self.shared.turnstile.stop(self.id, &message.author.name);
-        }
-        let now = self.shared.clock.now();
-        if let Err(error) = self.shared.turns.advance(message.id, State::Dropped, "a word to stop", now) {
-            tracing::warn!("{error}");
-        }
-    }
-
-    /// Logs and accepts a question that no message holds, with a word that tells it apart from what was said.
-    async fn ask(&mut self, mut turn: NewTurn) {
-        let entry = |part, kind, content: &str| log::Entry {
-            message: turn.message,
-            part,
-            kind,
-            at: snowflake::time_of(turn.message),
-            author: turn.author.clone(),
-            content: content.to_owned(),
-        };
-        let asked = [
-            entry(snowflake::Part::Message, EventKind::User, &turn.text),
-            entry(snowflake::Part::About, EventKind::System, log::BY_COMMAND),
-        ];
-        self.until_written(|lane| lane.shared.log.record(lane.id, &asked)).await;
-        turn.thread = self.place.surface == Surface::Thread;
-        turn.block = self.shared.log.link(self.id, turn.message).unwrap_or_default();
-        let mut pause = PAUSE;
-        while let Err(error) = self.shared.turns.accept(&turn, self.shared.clock.now()) {
-            tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
-        let _ = self.asks.send(());
-    }
-
-    /// Whether follow-ups in this thread are answered without a mention.
-    fn is_bound(&self, at: Timestamp) -> bool {
-        let idle = SignedDuration::from_hours(24 * i64::from(self.shared.settings.thread_idle_days));
-        self.shared.log.bound_at(self.id).is_some_and(|bound| at.duration_since(bound) <= idle)
-    }
-
-    fn is_stale(&self, message: &Incoming) -> bool {
-        let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
-        self.shared.clock.now().duration_since(message.at()) > within
-    }
-
-    /// The lane's part of a round of [`catchup`](super::catchup): reads the history from where it is known to be whole, oldest first, until a short page.
-    async fn catch_up(&mut self) -> Result<(), LaneError> {
-        let cursor = self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin());
-        if self.is_blind() {
-            // Messages have no text now; they are read once they have.
-            self.reached = cursor;
-            return Ok(());
-        }
-        let mut after = cursor;
-        if !self.caught_up && self.shared.log.newest(self.id).is_some() {
-            // After a restart, what was logged but perhaps not answered any more is looked at once again.
-            let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
-            let lately = self.shared.clock.now().checked_sub(within);
-            after = after.min(lately.map_or(0, snowflake::first_at));
-        }
-        loop {
-            let page = history::page(&self.shared.api, self.id, after).await?;
-            // What is looked at again is either in the log, or was left out of it on purpose.
-            let (again, mut missed): (Vec<_>, Vec<_>) =
-                page.messages.into_iter().partition(|m| m.id <= cursor);
-            let again =
-                again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m));
-            let again: Vec<Incoming> = again.collect();
-            self.to_act.extend(again);
-            if !missed.is_empty() {
-                self.keep_files(&mut missed).await;
-                let new = self.until_written(|lane| lane.store(&missed)).await;
-                let first = !self.caught_up;
-                let pairs = missed.into_iter().zip(new);
-                let fresh = pairs.filter(|(_, new)| *new || first).map(|(m, _)| m);
-                let fresh: Vec<Incoming> = fresh.collect();
-                self.to_act.extend(fresh);
-            }
-            if let Some(last) = page.last {
-                after = after.max(last);
-                if self.to_act.is_empty() {
-                    self.shared.cursors.set(self.id, after.max(cursor));
-                }
-            }
-            if page.next.is_none() {
-                break;
-            }
-        }
-        self.reached = after.max(cursor);
-        self.caught_up = true;
-        Ok(())
-    }
-
-    /// Where history begins for a channel without a cursor: a day before the newest message in its log, because the
-    /// log alone can't tell whether one before that was missed; without a log, now, or a thread's own beginning.
-    fn begin(&self) -> u64 {
-        match self.shared.log.newest(self.id) {
-            Some(newest) => {
-                let day_before = snowflake::time_of(newest).checked_sub(SignedDuration::from_hours(24));
-                day_before.map_or(0, snowflake::first_at)
-            }
-            None => self.shared.born(self.id),
-        }
     }
 }

@@ -10,20 +10,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp, Unit};
 
-use super::shown::{EDITED, Shown};
+use super::context::Context;
+pub use super::context::Surface;
+pub use super::entries::{BY_COMMAND, Entry, deletion, edit, entries};
+use super::entries::{floor, render, system};
+use super::shown::Shown;
 use crate::clock::Clock;
-use crate::discord::api::message::{Attachment, Incoming};
-use crate::discord::api::snowflake;
-use crate::discord::api::snowflake::Part;
-use crate::format::log::{self, Event, EventKind, LogHeader, LogPath};
+use crate::discord::api::snowflake::{self, Part};
+use crate::format::log::{self, EventKind, LogHeader, LogPath};
 use crate::turn::facts;
 use crate::vault::{EditError, Editor, NotePath, PathError, VaultError};
 
 /// How far back the log is read on start for what it holds.
 const LOOK_BACK: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// So many known ids are kept in memory for a context; the older half of more is forgotten.
-const KEPT: usize = 20_000;
-
 /// A log can't be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
@@ -38,42 +37,6 @@ pub enum LogError {
     Write(#[from] EditError),
 }
 
-/// What kind of place a conversation is held in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Surface {
-    /// A channel, or a person's direct messages.
-    Channel,
-    /// A thread.
-    Thread,
-}
-
-impl Surface {
-    /// The folder's name below the logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Channel => "discord-channel",
-            Self::Thread => "discord-thread",
-        }
-    }
-}
-
-/// One thing to be logged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The message that it is about.
-    pub message: u64,
-    /// What about it.
-    pub part: Part,
-    /// Who it is from.
-    pub kind: EventKind,
-    /// When.
-    pub at: Timestamp,
-    /// The author's name.
-    pub author: String,
-    /// The raw text.
-    pub content: String,
-}
-
 /// The logs of all contexts.
 pub struct Logbook {
     editor: Arc<Editor>,
@@ -86,29 +49,6 @@ impl std::fmt::Debug for Logbook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Logbook").field("logs", &self.logs).finish_non_exhaustive()
     }
-}
-
-/// What is known of one channel's or thread's log.
-#[derive(Debug)]
-struct Context {
-    surface: Surface,
-    title: Option<String>,
-    /// Its windows, oldest first; the last is being written.
-    windows: Vec<LogPath>,
-    /// What the log holds, and in which window, from `floor` on.
-    known: BTreeMap<(u64, Part), usize>,
-    /// Messages up to this one are taken as logged.
-    floor: u64,
-    /// What it shows of each message.
-    shown: Shown,
-    /// Messages that were answered whole.
-    answered: BTreeSet<u64>,
-    /// Messages of ours that say which question they answer.
-    with_facts: BTreeSet<u64>,
-    /// Questions by a slash command, whose ids no message has.
-    commands: BTreeSet<u64>,
-    /// When the bot last spoke, or was last spoken to, here.
-    bound_at: Option<Timestamp>,
 }
 
 impl Logbook {
@@ -382,148 +322,5 @@ impl Logbook {
     /// The file that a context's log is being written to.
     pub fn window(&self, id: u64) -> Option<String> {
         Some(self.lock().get(&id)?.windows.last()?.in_folder(&self.logs))
-    }
-}
-
-impl Context {
-    fn holds(&self, message: u64, part: Part) -> bool {
-        self.known.contains_key(&(message, part)) || (part == Part::Message && message <= self.floor)
-    }
-
-    /// Takes in an event that the log holds.
-    fn learn(&mut self, event: &Event, window: usize, shown: &mut Shown, mentions: &impl Fn(&str) -> bool) {
-        let Some((message, part)) = event.ulid().and_then(snowflake::message_of) else { return };
-        self.known.insert((message, part), window);
-        shown.learn(message, part, event.at, facts::split(&event.content).0);
-        self.note_answer(message, &event.content, part);
-        if event.kind == EventKind::Agent || (event.kind == EventKind::User && mentions(&event.content)) {
-            self.bound_at = self.bound_at.max(Some(event.at));
-        }
-    }
-
-    /// Which questions are answered: those that the facts of an answer's last chunk name and, where a message of
-    /// ours has no facts, the one that it replies to.
-    fn note_answer(&mut self, message: u64, content: &str, part: Part) {
-        if part == Part::Message
-            && let (_, Some(facts)) = facts::split(content)
-        {
-            self.with_facts.insert(message);
-            let questions = facts.with.iter().chain(&facts.turn).filter(|_| !facts.is_partial());
-            let ids = questions.filter_map(|id| id.parse().ok()).filter_map(snowflake::message_of);
-            self.answered.extend(ids.map(|(message, _)| message));
-        }
-        if part != Part::About || self.with_facts.contains(&message) {
-            return;
-        }
-        if content == BY_COMMAND {
-            self.commands.insert(message);
-            return;
-        }
-        let target = content.strip_prefix(ANSWERS).and_then(|rest| rest.split("]]").next());
-        let block = target.and_then(|target| target.split_once("#^")).and_then(|(_, id)| id.parse().ok());
-        self.answered.extend(block.and_then(snowflake::message_of).map(|(message, _)| message));
-    }
-
-    fn prune(&mut self) {
-        if self.known.len() <= KEPT {
-            return;
-        }
-        let Some(middle) = self.known.keys().nth(KEPT / 2).map(|(message, _)| *message) else { return };
-        self.known = self.known.split_off(&(middle + 1, Part::Message));
-        self.answered = self.answered.split_off(&(middle + 1));
-        self.with_facts = self.with_facts.split_off(&(middle + 1));
-        self.commands = self.commands.split_off(&(middle + 1));
-        self.shown.forget_before(middle + 1);
-        self.floor = middle;
-    }
-}
-
-/// What stands beside a question that no message holds.
-pub const BY_COMMAND: &str = "asked by `/ask`";
-
-/// How the event begins that says which message another answers.
-const ANSWERS: &str = "answers [[";
-
-fn render(entry: &Entry) -> String {
-    log::render_event(&Event {
-        kind: entry.kind,
-        at: floor(entry.at),
-        author: entry.author.clone(),
-        content: entry.content.clone(),
-        id: Some(snowflake::block_id(entry.message, entry.part).to_string()),
-    })
-}
-
-fn system(at: Timestamp, who: &str, content: &str) -> Event {
-    let id = ulid::Ulid::from_parts(at.as_millisecond().unsigned_abs(), ulid::Ulid::generate().random());
-    Event {
-        kind: EventKind::System,
-        at: floor(at),
-        author: who.to_owned(),
-        content: content.to_owned(),
-        id: Some(id.to_string()),
-    }
-}
-
-fn floor(at: Timestamp) -> Timestamp {
-    Timestamp::from_second(at.as_second()).unwrap_or(at)
-}
-
-/// The entries for a message: itself, and what hangs on it. `answered` is the link to the block that it answers.
-pub fn entries(message: &Incoming, bot: u64, answered: Option<&str>) -> Vec<Entry> {
-    let kind = if message.author.id == bot { EventKind::Agent } else { EventKind::User };
-    let entry = |part, kind, content| Entry {
-        message: message.id,
-        part,
-        kind,
-        at: message.at(),
-        author: message.author.name.clone(),
-        content,
-    };
-    let mut found = vec![entry(Part::Message, kind, message.words(bot))];
-    let mut about = Vec::new();
-    about.extend(answered.map(|link| format!("{ANSWERS}{link}]]")));
-    about.extend(message.attachments.iter().map(attached));
-    if !about.is_empty() {
-        found.push(entry(Part::About, EventKind::System, about.join("\n")));
-    }
-    found
-}
-
-/// The entry for an edit.
-pub fn edit(message: u64, author: &str, content: &str, at: Timestamp, link: Option<&str>) -> Entry {
-    let of = link.map(|link| format!("{EDITED}{link}]]:\n")).unwrap_or_default();
-    let content_now = format!("{of}{content}");
-    let part = Part::edit(at, content);
-    Entry { message, part, kind: EventKind::System, at, author: author.to_owned(), content: content_now }
-}
-
-/// The entry for a deletion.
-pub fn deletion(message: u64, at: Timestamp, link: Option<&str>) -> Entry {
-    let content = match link {
-        Some(link) => format!("deleted [[{link}]]"),
-        None => "deleted".to_owned(),
-    };
-    Entry { message, part: Part::Deletion, kind: EventKind::System, at, author: String::new(), content }
-}
-
-/// A file as a link, into the vault where it is kept there, with its type and size.
-fn attached(file: &Attachment) -> String {
-    let name: String = file.name.chars().map(|c| if "[]|\\\n\r`".contains(c) { '_' } else { c }).collect();
-    let url: String = file.url.chars().filter(|c| !c.is_whitespace() && !"<>()".contains(*c)).collect();
-    let link = match &file.kept {
-        Some(path) => format!("[[{path}|{name}]]"),
-        None => format!("[{name}](<{url}>)"),
-    };
-    let kind = file.media_type.as_deref().unwrap_or("unknown type");
-    let kind: String = kind.chars().filter(|c| !c.is_control()).collect();
-    format!("attached {link} ({kind}, {})", size(file.bytes))
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
     }
 }

@@ -16,6 +16,8 @@
 //! of what was said.
 //!
 //! Transcripts of other programs, with a heading a turn, are read too ([`parse_headings`]).
+//!
+//! - `path`, `read`, `write`, `facts`, `headings`: one file each for these.
 
 mod facts;
 mod headings;

@@ -2,6 +2,9 @@
 //!
 //! Schemas, checks, annotations and `--tools` all come from this one table, so they can't disagree. Which
 //! tools a purpose needs follows the three configurations of the first source document.
+//!
+//! - `reminders`, `memory`, `lcm`, `brains`: the tools of a topic; `tool`: what a tool is made of;
+//! - `set`: which tools a server exposes.
 
 #[cfg(feature = "assistant")]
 mod brains;

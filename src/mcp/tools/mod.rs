@@ -1,6 +1,9 @@
 //! What the tools do: each calls one room and says what came of it, in words and as a structure.
 //!
 //! They run on threads that may wait for a disk, and know nothing of the protocol.
+//!
+//! - `reminders`, `commitments`, `memory`, `notes`, `find`, `lcm`, `brains`: one file a topic;
+//! - `near`: the memories that are near to what was just saved.
 
 #[cfg(feature = "assistant")]
 pub mod brains;

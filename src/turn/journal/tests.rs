@@ -1,5 +1,6 @@
 use super::*;
 use crate::brain::ToolCall;
+use crate::turn::State;
 
 fn now() -> Timestamp {
     "2026-11-22T09:00:00Z".parse().unwrap()

@@ -13,12 +13,13 @@ use rustix::{
     io::Errno,
 };
 
-use super::editor::{Attempt, EditReport, Editor, Task, Was, lock};
+use super::editor::{Attempt, Editor, Task, lock};
 use super::in_place::unchanged;
 use super::journal::{JournalEntry, JournalLock, Kind};
+use super::report::{EditReport, Was};
 use crate::vault::error::EditError;
-use crate::vault::plan::operations::{After, OpOutcome};
-use crate::vault::plan::{Guard, Script};
+use crate::vault::plan::operations::After;
+use crate::vault::plan::{Guard, OpOutcome, Script};
 use crate::vault::read::conflict::OUR_MARK;
 use crate::vault::read::{Located, Stat, still_names};
 

@@ -18,8 +18,8 @@ use super::journal::JournalLock;
 use super::lease;
 use crate::vault::error::EditError;
 use crate::vault::path::NotePath;
-use crate::vault::plan::carry_over;
-use crate::vault::plan::operations::{After, OpOutcome};
+use crate::vault::plan::operations::After;
+use crate::vault::plan::{OpOutcome, carry_over};
 use crate::vault::why::{Actor, Why};
 
 /// How long a displaced file is kept after its last change.

@@ -16,69 +16,19 @@ use jiff::Timestamp;
 
 use super::journal::{Journal, JournalLock};
 use super::options::{EditOptions, EditStrategy};
+use super::report::{EditReport, Plan};
 use super::self_writes::{OwnWrite, OwnWrites};
 use crate::clock::Clock;
 use crate::vault::error::EditError;
 use crate::vault::guard::{ConflictCopies, FollowUps, KnownLengths, QuietTracker};
 use crate::vault::path::NotePath;
-use crate::vault::plan::operations::{After, OpOutcome, Operation};
-use crate::vault::plan::{Script, operations as plan};
+use crate::vault::plan::operations::After;
+use crate::vault::plan::{OpOutcome, Operation, operations as plan};
 use crate::vault::read::Vault;
 use crate::vault::why::{Change, ChangeObserver, Why};
 
 /// Larger files are recognised as our own by their stat, not by their hash.
 const HASHED: usize = 1024 * 1024;
-
-/// What [`Editor::edit_with`] is to do with the bytes that it was shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
-    /// These operations; none means that nothing is to be done.
-    Operations(Vec<Operation>),
-    /// Make them these bytes.
-    Bytes(Vec<u8>),
-}
-
-/// What came of an edit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditReport {
-    /// What became of each operation, in order.
-    pub outcomes: Vec<OpOutcome>,
-    /// The file's bytes now; empty where it was removed.
-    pub after: Vec<u8>,
-    /// Whether anything was written. If not, the file was not touched.
-    pub changed: bool,
-    /// Whether the file was removed.
-    pub removed: bool,
-    /// What went wrong after the file had been written, such as history being unable to keep it.
-    pub warning: Option<String>,
-    pub(super) was: Was,
-}
-
-/// What a file was before it became what an [`EditReport`] says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Was {
-    Missing,
-    Same,
-    Bytes(Vec<u8>),
-    Changed(Script),
-}
-
-impl EditReport {
-    /// The file's bytes before, `None` where there was none. Large files aren't copied until asked for.
-    pub fn before(&self) -> Option<Vec<u8>> {
-        match &self.was {
-            Was::Missing => None,
-            Was::Same => Some(self.after.clone()),
-            Was::Bytes(bytes) => Some(bytes.clone()),
-            Was::Changed(script) => Some(script.backward(&self.after)),
-        }
-    }
-
-    /// Whether every operation was done.
-    pub fn all_done(&self) -> bool {
-        self.outcomes.iter().all(|outcome| outcome.is_done())
-    }
-}
 
 /// The bytes that an edit leads to.
 pub(super) struct Planned {

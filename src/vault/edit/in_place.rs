@@ -12,9 +12,10 @@ use std::{
 use fail::fail_point;
 use rustix::fs::OFlags;
 
-use super::editor::{Attempt, EditReport, Editor, Task, Was};
+use super::editor::{Attempt, Editor, Task};
 use super::journal::{JournalEntry, JournalLock, Kind};
 use super::lease::{Grant, Lease};
+use super::report::{EditReport, Was};
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::path::NotePath;
 use crate::vault::plan::operations::After;

@@ -2,7 +2,7 @@
 //!
 //! Operations with a reason come in; an [`EditReport`] goes out, and observers are told. A note is never written without
 //! a line in the journal first, and never over bytes that nobody has read. (`docs/editing.md` is the protocol.)
-//! - [`editor`], [`options`]: the loop around attempts, and its settings;
+//! - [`editor`], [`options`]: the loop around attempts, and its settings; [`report`]: what came of it;
 //! - attempts: [`in_place`] under a write [`lease`], [`swap`] where no lease is to be had, [`create`] (and remove),
 //!   [`append`] to a log;
 //! - [`journal`], [`recover`]: what was about to happen, and how an edit that was cut short is finished or taken back;
@@ -18,9 +18,11 @@ mod journal;
 mod lease;
 mod options;
 mod recover;
+mod report;
 mod self_writes;
 mod swap;
 
-pub use editor::{EditReport, Editor, Plan};
+pub use editor::Editor;
 pub use options::{EditOptions, EditStrategy};
 pub use recover::{Recovered, Recovery};
+pub use report::{EditReport, Plan};

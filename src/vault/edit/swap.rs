@@ -17,9 +17,10 @@ use rustix::{
 };
 
 use super::create::{read_in, rename_new, temp_name, write_temp};
-use super::editor::{Attempt, EditReport, Editor, Task, Was};
+use super::editor::{Attempt, Editor, Task};
 use super::in_place::unchanged;
 use super::journal::{JournalEntry, JournalLock, Kind};
+use super::report::{EditReport, Was};
 use crate::vault::error::{EditError, VaultError};
 use crate::vault::plan::operations::After;
 use crate::vault::plan::{Guard, Script};

@@ -2,7 +2,8 @@
 //!
 //! Bytes and [`Operation`]s come in; new bytes and an outcome for each operation go out. No file is opened here, and an
 //! operation whose line is gone is dropped, never guessed at.
-//! - [`operations`]: the operations and how they are applied ([`apply`]);
+//! - [`operations`]: the operations and how they are applied ([`apply`]); [`splices`]: the places in the bytes that they
+//!   replace; [`outcome`]: what became of each;
 //! - [`lines`]: lines found by their content;
 //! - [`image`]: the bytes before and after an edit, and the way back from a torn mix of both;
 //! - [`merge`]: lines that somebody wrote into a file that had just been replaced, carried over.
@@ -11,7 +12,10 @@ mod image;
 mod lines;
 mod merge;
 pub(super) mod operations;
+mod outcome;
+mod splices;
 
 pub(super) use image::{Found, Guard, Script, classify};
 pub(super) use merge::carry_over;
-pub use operations::{DropReason, OpOutcome, Operation, apply};
+pub use operations::{Operation, apply};
+pub use outcome::{DropReason, OpOutcome};

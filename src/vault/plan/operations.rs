@@ -8,16 +8,16 @@
 //! Targets are looked for among live lines only: what stands in a fenced code block, a comment or
 //! the frontmatter is an example or somebody's own affair, however much it looks like a reminder.
 
-use std::{borrow::Cow, ops::Range};
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use super::image::Script;
 use super::lines as text;
-use crate::format::{
-    commitment::{self, Status},
-    lines::{Line, bom_len, live_lines},
-};
+use super::outcome::{DropReason, OpOutcome};
+use super::splices::{Splice, append, append_to_section, find_range, line_splice, line_splices, splice};
+use crate::format::commitment::{self, Status};
+use crate::format::lines::live_lines;
 
 /// One step of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,36 +83,6 @@ pub enum Operation {
     },
 }
 
-/// Why an operation was not done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
-pub enum DropReason {
-    /// No line, passage or commitment like it is there any more.
-    #[error("it is not there any more")]
-    Gone,
-    /// It is there, but has changed.
-    #[error("it has been changed in the meantime")]
-    Changed,
-    /// It is there more than once, and it can't be told which is meant.
-    #[error("it is there more than once")]
-    NotUnique,
-}
-
-/// What became of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum OpOutcome {
-    /// Done.
-    Done,
-    /// Not done; the bytes are untouched by it.
-    Dropped(DropReason),
-}
-
-impl OpOutcome {
-    /// Whether it was done.
-    pub fn is_done(self) -> bool {
-        self == Self::Done
-    }
-}
-
 /// Applies `ops` in order, each to what the one before it left, and says what became of each. A
 /// missing file is empty bytes here; [`apply_to`] tells the two apart.
 pub fn apply(ops: &[Operation], bytes: &[u8]) -> (Vec<u8>, Vec<OpOutcome>) {
@@ -137,12 +107,6 @@ pub fn apply_to(ops: &[Operation], before: Option<&[u8]>) -> (Option<Vec<u8>>, V
         }
     }
     (state.map(Cow::into_owned), outcomes)
-}
-
-/// One replacement of bytes.
-struct Splice {
-    at: Range<usize>,
-    with: Vec<u8>,
 }
 
 fn step(op: &Operation, state: &mut Option<Cow<'_, [u8]>>) -> OpOutcome {
@@ -272,19 +236,6 @@ fn why_not(bytes: &[u8], id: &str) -> DropReason {
     }
 }
 
-fn splice(bytes: &[u8], splices: &[Splice]) -> Vec<u8> {
-    let added: usize = splices.iter().map(|splice| splice.with.len()).sum();
-    let mut after = Vec::with_capacity(bytes.len() + added);
-    let mut from = 0;
-    for splice in splices {
-        after.extend_from_slice(&bytes[from..splice.at.start]);
-        after.extend_from_slice(&splice.with);
-        from = splice.at.end;
-    }
-    after.extend_from_slice(&bytes[from..]);
-    after
-}
-
 /// The target and the replacement of an operation on lines.
 fn line_target(op: &Operation) -> Option<(&[u8], Option<&[u8]>)> {
     match op {
@@ -344,85 +295,4 @@ fn batch_splices(ops: &[Operation], now: &[u8]) -> (Vec<Splice>, Vec<OpOutcome>)
         }
     }
     (splices, outcomes)
-}
-
-fn line_splice(line: &Line<'_>, with: Option<&[u8]>) -> Splice {
-    match with {
-        Some(with) => Splice { at: line.start..line.start + line.text.len(), with: with.to_vec() },
-        None => Splice { at: line.start..line.end(), with: Vec::new() },
-    }
-}
-
-fn line_splices(bytes: &[u8], target: &[u8], with: Option<&[u8]>) -> Result<Vec<Splice>, DropReason> {
-    let splices: Vec<Splice> =
-        text::live_lines_equal_to(bytes, target).iter().map(|line| line_splice(line, with)).collect();
-    if splices.is_empty() { Err(DropReason::Gone) } else { Ok(splices) }
-}
-
-/// Where `passage` stands as whole lines: once, beginning on a live line or at the file's start.
-fn find_range(bytes: &[u8], passage: &[u8]) -> Result<Range<usize>, DropReason> {
-    if passage.is_empty() {
-        return Err(DropReason::NotUnique);
-    }
-    let finder = memchr::memmem::Finder::new(passage);
-    let mut from = 0;
-    // Matches may overlap, so each search begins one byte after the last match.
-    let matches = std::iter::from_fn(|| {
-        let found = from + finder.find(bytes.get(from..)?)?;
-        from = found + 1;
-        Some(found)
-    });
-    let candidates: Vec<usize> = matches
-        .filter(|&start| {
-            let end = start + passage.len();
-            text::begins_line(bytes, start)
-                && (passage.ends_with(b"\n") || end == bytes.len() || text::terminator_at(bytes, end) > 0)
-        })
-        .collect();
-    let live = text::Liveness::of(bytes);
-    // What begins a file begins no comment or code block; Obsidian's frontmatter may be a commitment all the same.
-    let body = bom_len(bytes);
-    let mut found = candidates.into_iter().filter(|&start| start == body || live.is_live(start));
-    match (found.next(), found.next()) {
-        (Some(start), None) => Ok(start..start + passage.len()),
-        (Some(_), Some(_)) => Err(DropReason::NotUnique),
-        (None, _) => Err(DropReason::Gone),
-    }
-}
-
-/// Text that follows `at`, which is the end of the file or of a line's terminator.
-fn append(bytes: &[u8], at: usize, added: &[u8]) -> Splice {
-    let newline = text::newline_of(bytes);
-    let mut with = Vec::with_capacity(added.len() + 4);
-    if !bytes[..at].is_empty() && !bytes[..at].ends_with(b"\n") {
-        with.extend_from_slice(newline);
-    }
-    with.extend_from_slice(&text::with_newlines(added, newline));
-    if !added.is_empty() && !added.ends_with(b"\n") {
-        with.extend_from_slice(newline);
-    }
-    Splice { at: at..at, with }
-}
-
-fn append_to_section(bytes: &[u8], heading: &str, added: &[u8]) -> Splice {
-    let mut last = None;
-    for (line, live) in text::flagged_lines(bytes) {
-        let end = line.end();
-        match (last, text::heading(line.text).filter(|_| live)) {
-            (None, Some((2, name))) if name == heading.trim().as_bytes() => last = Some(end),
-            (Some(_), Some((1 | 2, _))) => break,
-            (Some(_), _) if !line.text.trim_ascii().is_empty() => last = Some(end),
-            _ => {}
-        }
-    }
-    if let Some(last) = last {
-        return append(bytes, last, added);
-    }
-    let mut section = Vec::new();
-    if !bytes.is_empty() && !text::ends_in_blank_line(bytes) {
-        section.push(b'\n');
-    }
-    section.extend_from_slice(format!("## {}\n", heading.trim()).as_bytes());
-    section.extend_from_slice(added);
-    append(bytes, bytes.len(), &section)
 }

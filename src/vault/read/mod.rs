@@ -2,14 +2,17 @@
 //!
 //! A [`NotePath`](super::NotePath) comes in; bytes with their [`Stat`], or a [`Walk`], go out. Nothing is written, and no
 //! link is followed to a place outside of the vault.
-//! - [`root`]: the folder, and the one way to a file in it;
+//! - [`root`]: the folder, and the one way to a file in it; [`stat`]: what the file system says of a file;
 //! - [`walk`]: every note once, by its real place;
 //! - [`conflict`]: conflicting copies, merge markers and placeholders of sync tools. Pure.
 
 pub mod conflict;
 mod root;
+mod stat;
 mod walk;
 
-pub use root::{DEFAULT_LIMIT, Stat, Vault};
-pub(super) use root::{Located, stat_of, still_names};
+pub use root::{DEFAULT_LIMIT, Vault};
+pub(super) use root::{Located, still_names};
+pub use stat::Stat;
+pub(super) use stat::stat_of;
 pub use walk::{Entry, SkipReason, Skipped, Walk, WalkOptions};

@@ -21,7 +21,8 @@ use rustix::{
 };
 
 use super::conflict;
-use super::root::{Stat, Vault, describe, stat_of};
+use super::root::Vault;
+use super::stat::{Stat, describe, stat_of};
 use crate::vault::error::VaultError;
 use crate::vault::path::NotePath;
 

@@ -1,4 +1,6 @@
+use super::orphans::{is_orphan, place};
 use super::*;
+use std::ffi::OsString;
 
 #[tokio::test]
 async fn lines_are_read_however_long_they_are() {

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::brain::Usage;
+use crate::cli::assistant::schema::bare_json;
+use crate::cli::assistant::screen::put;
 
 fn call(brain: &str, class: Option<Class>, ms: u64) -> CallRow {
     CallRow { brain: brain.into(), model: "m".into(), class, error: None, ms, usage: Usage::default() }

@@ -1,0 +1,156 @@
+//! Asking: along the chain until a brain answers, each with as many rounds of tools as it wants and may have.
+
+use std::time::Instant;
+
+use tokio::sync::mpsc;
+
+use super::engine::{Asked, Engine, Run, later};
+use super::words;
+use crate::agent::calling::{Seat, Walk};
+use crate::brain::failover::Attempt;
+use crate::brain::{BrainError, Class, Event, Reply, Stop, Usage};
+use crate::format::log::LogBlock;
+use crate::turn::journal::{Assembled, CallRow};
+use crate::turn::{Halt, Place, assemble};
+
+/// Events of a stream that wait to be shown.
+const EVENTS: usize = 64;
+
+impl Engine {
+    /// Asks along the chain until somebody answers.
+    pub(super) async fn ask_chain(&self, run: &Run<'_>, chain: &[&Seat]) -> Result<Asked, Halt> {
+        let mut walk = Walk::new(is_unattended(run));
+        while let Some(attempt) = self.brains.next(chain, &walk) {
+            let seat = chain[attempt.link];
+            let name = seat.prepared.name().to_owned();
+            match self.ask_one(run, seat, &attempt).await? {
+                Ok((text, model)) => return Ok(Asked::Answered { text, brain: name, model }),
+                Err(error) if error.cancelled => return Err(Halt::Stopped),
+                Err(error) => {
+                    tracing::warn!(
+                        brain = name,
+                        class = error.class.name(),
+                        "a brain did not answer: {error}"
+                    );
+                    walk.note(attempt, &name, error);
+                }
+            }
+        }
+        let failed: Vec<(String, String)> =
+            walk.failed.iter().map(|(name, error)| (name.clone(), error.message.clone())).collect();
+        let resting = self.brains.skipped(chain, &walk).into_iter().map(|(name, _)| {
+            match self.brains.last_error(&name) {
+                Some(error) => format!("{name} ({})", error.trim_end_matches('.')),
+                None => name,
+            }
+        });
+        let resting: Vec<String> = resting.chain(run.passed.iter().cloned()).collect();
+        Ok(Asked::Nobody { why: Some(words::why_memory(&failed, &resting)) })
+    }
+
+    /// Asks one brain, with as many rounds of tools as it wants and may have.
+    pub(super) async fn ask_one(
+        &self,
+        run: &Run<'_>,
+        seat: &Seat,
+        attempt: &Attempt,
+    ) -> Result<Result<(String, String), BrainError>, Halt> {
+        let message = run.turn.asked.message;
+        let brain = &seat.prepared.settings;
+        let whole = assemble::budget(brain.context_tokens, brain.max_output_tokens, self.turn_tokens());
+        let budget = if attempt.shrink { whole / 2 } else { whole };
+        let at = run.turn.assembled.as_ref().map_or_else(|| self.now(), |before| before.at);
+        let skills = self.skills(run);
+        let base = self.assemble(run, seat, at, budget, &skills);
+        let (tail, hash) = (tail(&run.blocks), base.hash());
+        let sums =
+            run.told.iter().filter_map(|told| Some(told.id.strip_prefix("sum_")?.to_owned())).collect();
+        let assembled = Assembled { at, budget, tail, hash, skills: skills.names(), sums };
+        fail::fail_point!("turn::before-assembled");
+        self.journal().assembled(message, &assembled, self.now()).map_err(later)?;
+        fail::fail_point!("turn::after-assembled");
+        if brain.kind.is_harness() {
+            return self.run_harness(run, seat, attempt, base).await;
+        }
+        loop {
+            let rounds = self.rounds(run, &brain.name).await?;
+            let mut request = base.clone();
+            request.messages.extend(self.for_wire(&base, rounds));
+            if let Some(end) = self.over_budget(message)? {
+                return Ok(Ok((end, brain.model.clone())));
+            }
+            fail::fail_point!("turn::before-called");
+            self.journal().calling(message, &brain.name, self.now()).map_err(later)?;
+            fail::fail_point!("turn::after-called");
+            run.place.progress(&format!("asking {}", brain.name));
+            let began = Instant::now();
+            let (events, heard) = mpsc::channel(EVENTS);
+            let asking = self.brains.ask(seat, attempt, &request, events, run.stop);
+            let (answered, ()) = tokio::join!(asking, tell(heard, run.place));
+            let answered = answered.and_then(|reply| usable(&reply).map(|()| reply));
+            let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let row = row(brain, &answered, ms);
+            match answered {
+                Ok(reply) if reply.tool_calls.is_empty() => {
+                    self.journal().called(message, &row, None, self.now()).map_err(later)?;
+                    let text = words::text_of(&reply).unwrap_or_default();
+                    return Ok(Ok((text, reply.model)));
+                }
+                Ok(reply) => {
+                    fail::fail_point!("turn::before-round");
+                    self.journal().called(message, &row, Some(&reply), self.now()).map_err(later)?;
+                    fail::fail_point!("turn::after-round");
+                }
+                Err(error) => {
+                    if !error.cancelled {
+                        self.journal().called(message, &row, None, self.now()).map_err(later)?;
+                    }
+                    return Ok(Err(error));
+                }
+            }
+        }
+    }
+}
+
+/// Hands on the words of an answer as they come.
+async fn tell(mut events: mpsc::Receiver<Event>, place: &dyn Place) {
+    while let Some(event) = events.recv().await {
+        if let Event::Text(text) = event {
+            place.said(&text);
+        }
+    }
+}
+
+/// Whether nobody waits for the answer: a routine asks.
+fn is_unattended(run: &Run<'_>) -> bool {
+    run.turn.asked.channel == 0 && run.turn.asked.author.starts_with("routine:")
+}
+
+fn tail(blocks: &[LogBlock]) -> Option<String> {
+    blocks.iter().rev().find_map(|block| block.event.id.clone())
+}
+
+/// A reply that says nothing and asks for nothing is none.
+pub(super) fn usable(reply: &Reply) -> Result<(), BrainError> {
+    if reply.tool_calls.is_empty() && words::text_of(reply).is_none() {
+        let why = if reply.stop == Stop::Length {
+            "it thought until its longest answer was full, and said nothing"
+        } else {
+            "its answer was empty"
+        };
+        return Err(BrainError::new(Class::Crash, why));
+    }
+    Ok(())
+}
+
+pub(in crate::agent) fn row(
+    brain: &crate::config::Brain,
+    answered: &Result<Reply, BrainError>,
+    ms: u64,
+) -> CallRow {
+    let (model, class, error, usage) = match answered {
+        Ok(reply) => (reply.model.clone(), None, None, reply.usage),
+        Err(error) => (brain.model.clone(), Some(error.class), Some(error.message.clone()), Usage::default()),
+    };
+    CallRow { brain: brain.name.clone(), model, class, error, ms, usage }
+}

@@ -1,0 +1,131 @@
+//! What a turn is asked with: its questions with their files, the log, the summaries, the skills, the tools.
+
+use jiff::Timestamp;
+
+use super::engine::{Engine, Run};
+use super::told::{for_brain, kept, persona, pinned};
+use crate::agent::calling::Seat;
+use crate::brain::{Part, Request, ToolSpec};
+use crate::format::log::{self, LogBlock};
+use crate::summary::Summaries;
+use crate::turn::assemble::{self, Material, Question};
+use crate::turn::files::{self, Attached, FilePlace};
+use crate::turn::journal::Turn;
+use crate::turn::skills::{self, Shown};
+use crate::turn::told::Told;
+use crate::turn::{Halt, Place, history, remake};
+use crate::vault::NotePath;
+
+impl Engine {
+    /// The events of the window that holds the question; none where no log does.
+    pub(super) fn window(&self, turn: &Turn) -> Result<Vec<LogBlock>, Halt> {
+        let Some((path, _)) = turn.asked.block.split_once("#^") else { return Ok(Vec::new()) };
+        let path = NotePath::new(&format!("{path}.md")).map_err(|error| Halt::Later(error.to_string()))?;
+        match self.parts.workspace.vault.read(&path) {
+            Ok(bytes) => Ok(log::parse(&bytes).blocks),
+            // A log that a person deleted: the question is answered from what the journal knows.
+            Err(error) if error.is_not_found() => Ok(Vec::new()),
+            Err(error) => Err(Halt::Later(error.to_string())),
+        }
+    }
+
+    /// The summaries of the window; where they can't be read the turn goes on without.
+    pub(super) fn told(&self, turn: &Turn, blocks: Vec<LogBlock>) -> (Vec<Told>, Vec<LogBlock>) {
+        let workspace = &self.parts.workspace;
+        let path = turn.asked.block.split_once("#^").map_or("", |(path, _)| path);
+        match Summaries::of(workspace).told(&format!("{path}.md"), blocks) {
+            (Ok(told), blocks) => (told, blocks),
+            (Err(error), blocks) => {
+                tracing::warn!("a turn goes on without summaries: {error}");
+                (Vec::new(), blocks)
+            }
+        }
+    }
+
+    pub(super) async fn questions(
+        &self,
+        turn: &Turn,
+        joined: &[Turn],
+        blocks: &[LogBlock],
+        place: &dyn Place,
+    ) -> Vec<Question> {
+        let mut questions = Vec::new();
+        for one in joined.iter().chain([turn]) {
+            let id = one.asked.block.split_once("#^").map_or("", |(_, id)| id);
+            let logged = blocks.iter().any(|block| block.event.id.as_deref() == Some(id));
+            if logged {
+                for mut question in remake::questions(blocks, &[id]) {
+                    for file in files::of(blocks, id) {
+                        question.files.push(self.file(&file, place).await);
+                    }
+                    questions.push(question);
+                }
+            } else if !one.asked.text.is_empty() || !self.parts.files.is_empty() || id.is_empty() {
+                questions.push(Question {
+                    id: id.to_owned(),
+                    text: one.asked.text.clone(),
+                    files: self.parts.files.clone(),
+                });
+            }
+        }
+        questions
+    }
+
+    /// A file of a question as a brain is told of it: whole where it is a picture or a text of some size, else by
+    /// its name.
+    pub(super) async fn file(&self, file: &Attached, place: &dyn Place) -> Part {
+        let Some(most) = file.most() else { return file.told() };
+        let read = match &file.place {
+            FilePlace::Link(link) => place.fetch(link, most).await,
+            FilePlace::Kept(path) => kept(&self.parts.workspace, path),
+        };
+        let read = read.inspect_err(|problem| {
+            tracing::info!(file = file.name, "a file is told by its name alone: {problem}");
+        });
+        file.tell(read.ok().as_deref())
+    }
+
+    /// What is told of the vault's skills; nothing where nobody could read them.
+    pub(super) fn skills(&self, run: &Run<'_>) -> Shown {
+        if !self.tools().iter().any(|tool| tool.name == skills::TOOL) {
+            return Shown::default();
+        }
+        let text: Vec<&str> = run.questions.iter().map(|q| history::strip_mentions(&q.text)).collect();
+        let only = self.routine.as_ref().map_or(&[][..], |routine| &routine.skills);
+        let skills = crate::agent::skills::Skills::of(&self.parts.workspace).only(only);
+        Shown::of(skills.offered(), &text.join("\n"))
+    }
+
+    pub(super) fn assemble(
+        &self,
+        run: &Run<'_>,
+        seat: &Seat,
+        at: Timestamp,
+        budget: u64,
+        skills: &Shown,
+    ) -> Request {
+        let workspace = &self.parts.workspace;
+        let now = at.to_zoned(workspace.zone.tz().clone());
+        let vision = seat.prepared.settings.vision;
+        let questions: Vec<Question> =
+            run.questions.iter().map(|question| for_brain(question, vision)).collect();
+        assemble::assemble(Material {
+            persona: &persona(workspace),
+            pinned: &pinned(workspace),
+            skills,
+            tools: self.tools(),
+            blocks: &run.blocks,
+            summaries: &run.told,
+            questions: &questions,
+            injection: &run.recalled.injection,
+            now: &now,
+            budget,
+            max_output_tokens: seat.prepared.settings.max_output_tokens,
+            schema: self.parts.schema.clone(),
+        })
+    }
+
+    pub(super) fn tools(&self) -> Vec<ToolSpec> {
+        if self.settings().tools.is_empty() { Vec::new() } else { self.parts.tools.specs() }
+    }
+}

@@ -1,0 +1,102 @@
+//! What the arguments of `memory` mean: words, scopes, days, lines.
+
+use std::io::Read;
+
+use jiff::civil::Date;
+use serde_json::json;
+
+use crate::cli::CommandError;
+use crate::format::pinned::Target;
+use crate::memory::{MemoryError, Scope, derive, derived_before};
+use crate::workspace::Workspace;
+
+/// A text argument; `-` is standard input.
+pub(super) fn words(text: &str) -> Result<String, CommandError> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(1024 * 1024).read_to_end(&mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| CommandError::usage("standard input is not UTF-8 text"))
+}
+
+/// A scope as people write it; `here` is this folder's. Without one, what the environment names.
+pub(super) fn scope(text: Option<&str>) -> Result<Scope, CommandError> {
+    let env = |name: &str| std::env::var(name).ok();
+    match text {
+        Some("here") => Ok(derive(&std::env::current_dir()?, env)),
+        Some(text) => Ok(text.parse().map_err(MemoryError::from)?),
+        // In no folder, only the environment counts.
+        None => Ok(derive(std::path::Path::new("/"), env)),
+    }
+}
+
+/// A scope of `search` and `recall` with this folder's project in the place of `here`.
+#[cfg(feature = "index")]
+pub(in crate::cli) fn with_here(scope: Option<&str>) -> Result<Option<String>, CommandError> {
+    let Some(text) = scope else { return Ok(None) };
+    let mut parts = Vec::new();
+    for part in text.split(',') {
+        if part.trim() == "here" {
+            parts.push(self::scope(Some("here"))?.to_string());
+            parts.extend(before().map(|scope| scope.to_string()));
+        } else {
+            parts.push(part.to_owned());
+        }
+    }
+    Ok(Some(parts.join(",")))
+}
+
+/// What this folder's project was called by its folder's name alone.
+pub(super) fn before() -> Option<Scope> {
+    derived_before(&std::env::current_dir().ok()?, |name| std::env::var(name).ok())
+}
+
+pub(super) fn named<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CommandError> {
+    serde_json::from_value(json!(text)).map_err(CommandError::usage)
+}
+
+pub(super) fn day(text: &str, workspace: &Workspace) -> Result<Date, CommandError> {
+    let today = workspace.zone.tz().to_datetime(workspace.clock.now()).date();
+    match text {
+        "today" => Ok(today),
+        "yesterday" => Ok(today.yesterday().unwrap_or(today)),
+        text => text.parse().map_err(|_| {
+            CommandError::usage(format!("`{text}` is no day"))
+                .hint("write it as `2026-12-01`, `today` or `yesterday`")
+        }),
+    }
+}
+
+/// `3`, `3-7`, `3-`.
+pub(super) fn range(text: &str) -> Result<(usize, usize), CommandError> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let to = if to.is_empty() { Ok(usize::MAX) } else { to.trim().parse() };
+    match (from.trim().parse(), to) {
+        (Ok(from), Ok(to)) => Ok((from, to)),
+        _ => {
+            Err(CommandError::usage(format!("`{text}` is no range of lines"))
+                .hint("write `3`, `3-7` or `3-`"))
+        }
+    }
+}
+
+/// `MEMORY.md:12`.
+pub(super) fn place_of(text: &str) -> Result<(&str, usize), CommandError> {
+    let place = text.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse().ok()?)));
+    place.ok_or_else(|| {
+        CommandError::usage(format!("`{text}` names no line of a note")).hint("write it as `MEMORY.md:12`")
+    })
+}
+
+/// A link as `note#^block`, `note#heading` or `note`, with or without brackets.
+pub(super) fn target(text: &str) -> Target {
+    let bare = text.trim().trim_start_matches("[[").trim_end_matches("]]");
+    let (path, place) = bare.split_once('#').map_or((bare, None), |(path, place)| (path, Some(place)));
+    let block = place.and_then(|place| place.strip_prefix('^'));
+    Target {
+        path: path.to_owned(),
+        block_id: block.map(str::to_owned),
+        heading: place.filter(|_| block.is_none()).map(str::to_owned),
+    }
+}

@@ -1,0 +1,148 @@
+//! `memory save`: a fact, a note of the day or a follow-up.
+
+use super::arguments::{named, scope, words};
+use crate::cli::{CommandError, CommandResult, Context, Status};
+use crate::memory::{Draft, Fields, NewMemory, Saved, Scope, Shelf, Temporal, Tier};
+use crate::reminders::ReminderError;
+use crate::workspace::Workspace;
+use crate::{schedule, when};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SaveArgs {
+    /// What is to be remembered; `-` reads it from standard input.
+    pub text: String,
+    /// Where to: `long` (MEMORY.md), `daily` (today's note) or `commitment` (a follow-up).
+    #[arg(long, value_name = "SHELF", default_value = "long")]
+    pub to: String,
+    /// The section of MEMORY.md; made if there is none. `Notes` if none is named.
+    #[arg(long, value_name = "NAME")]
+    pub section: Option<String>,
+    /// Whose it is: `global`, `project:ID`, `agent:ID`, `user:ID`, `custom:NAME`, or `here` for this folder's project.
+    /// Without it, what the environment names (VAULT_AGENT_SCOPE, VAULT_AGENT_PROJECT), else `global`.
+    #[arg(long, value_name = "S")]
+    pub scope: Option<String>,
+    /// How much it matters, 0 to 1.
+    #[arg(long, value_name = "N")]
+    pub importance: Option<f64>,
+    /// How sure it is, 0 to 1.
+    #[arg(long, value_name = "N")]
+    pub confidence: Option<f64>,
+    /// How lasting it is: `core`, `working` or `peripheral`.
+    #[arg(long, value_name = "TIER")]
+    pub tier: Option<String>,
+    /// Whether the fact may change: `static` or `dynamic`.
+    #[arg(long, value_name = "KIND")]
+    pub temporal: Option<String>,
+    /// When a follow-up is due: `2026-12-01 09:30`, `tomorrow 9am`, `in 20 minutes`, `fri 17:00`, `übermorgen 17 Uhr`.
+    #[arg(long, value_name = "WHEN")]
+    pub due: Option<String>,
+    /// How exactly a follow-up's time is meant: `precise` or `soft`.
+    #[arg(long, value_name = "P")]
+    pub precision: Option<String>,
+    /// Where a follow-up is told: `channel:ID`, `thread:ID` or `user:ID`.
+    #[arg(long, value_name = "PLACE")]
+    pub place: Option<String>,
+    /// The turn that a follow-up came from.
+    #[arg(long, value_name = "TURN")]
+    pub source: Option<String>,
+}
+
+pub(super) fn save(context: &Context, workspace: &Workspace, args: &SaveArgs) -> CommandResult {
+    let now = workspace.clock.now();
+    let (memory, origin) = (workspace.memory(), context.origin());
+    let text = words(&args.text)?;
+    let shelf: Shelf = args.to.parse()?;
+    let fact = || -> Result<NewMemory<'_>, CommandError> {
+        let fields = Fields {
+            importance: args.importance,
+            confidence: args.confidence,
+            tier: args.tier.as_deref().map(named::<Tier>).transpose()?,
+            temporal: args.temporal.as_deref().map(named::<Temporal>).transpose()?,
+        };
+        let section = args.section.as_deref();
+        // Where no scope is asked for, a tag that the person typed is one.
+        let typed = || Scope::of_text(&text).pop().filter(|_| args.scope.is_none());
+        let scope = match scope(args.scope.as_deref())? {
+            Scope::Global => typed().unwrap_or(Scope::Global),
+            scope => scope,
+        };
+        Ok(NewMemory { section, fields, scope, ..NewMemory::new(&text) })
+    };
+    only(args, shelf)?;
+    let saved = match shelf {
+        Shelf::Long => memory.save_fact(&fact()?, now, &origin)?,
+        Shelf::Daily => memory.save_note(&fact()?, now, &origin)?,
+        Shelf::Commitment => {
+            let due = args.due.as_deref().map(|phrase| when::parse_when(phrase, now, &workspace.zone));
+            let due = due.transpose().map_err(ReminderError::from)?;
+            let draft = Draft {
+                due: due.map(|local| schedule::resolve(&workspace.zone, local)),
+                precision: args
+                    .precision
+                    .as_deref()
+                    .map(str::parse)
+                    .transpose()
+                    .map_err(CommandError::usage)?,
+                scope: args.place.clone(),
+                source: args.source.clone(),
+                ..Draft::new(text.as_str())
+            };
+            let saved = memory.save_commitment(&draft, now, &origin)?;
+            if let Some(local) = due {
+                context.ui.note(when::said(local, now, &workspace.zone));
+            }
+            saved
+        }
+    };
+    context.ui.json(&saved);
+    tell(context, &saved, "saved in");
+    Ok(Status::Fine)
+}
+
+/// Refuses options that would be lost without a word, and a follow-up that would never be told.
+pub(super) fn only(args: &SaveArgs, shelf: Shelf) -> Result<(), CommandError> {
+    let of_follow_ups = [
+        ("--due", args.due.is_some()),
+        ("--precision", args.precision.is_some()),
+        ("--place", args.place.is_some()),
+        ("--source", args.source.is_some()),
+    ];
+    let of_memories = [
+        ("--scope", args.scope.is_some()),
+        ("--importance", args.importance.is_some()),
+        ("--confidence", args.confidence.is_some()),
+        ("--tier", args.tier.is_some()),
+        ("--temporal", args.temporal.is_some()),
+    ];
+    let is_follow_up = shelf == Shelf::Commitment;
+    let lost = if is_follow_up { &of_memories[..] } else { &of_follow_ups[..] };
+    if let Some((option, _)) = lost.iter().find(|(_, given)| *given) {
+        let hint = if is_follow_up {
+            "leave it out"
+        } else {
+            "save a follow-up with `--to commitment`, or leave it out"
+        };
+        return Err(CommandError::usage(format!("`{option}` means nothing with `--to {shelf}`")).hint(hint));
+    }
+    if args.section.is_some() && shelf != Shelf::Long {
+        return Err(CommandError::usage(format!("`--section` means nothing with `--to {shelf}`"))
+            .hint("sections are in MEMORY.md: leave it out, or save with `--to long`"));
+    }
+    if is_follow_up && args.due.is_none() {
+        return Err(CommandError::usage("a follow-up needs the time when it is told: `--due` is missing")
+            .hint(when::WHEN_HINT));
+    }
+    Ok(())
+}
+
+/// What a save says: the exact lines, and where they stand.
+pub(super) fn tell(context: &Context, saved: &Saved, done: &str) {
+    context.ui.line(&saved.text);
+    let done = if saved.existing { "nothing written: it stands in" } else { done };
+    context.ui.note(format!("{done} `{}`, line {}", saved.path, saved.line));
+    saved.notes.iter().for_each(|note| context.ui.note(note));
+}
+
+pub(super) fn one_line(text: &str) -> String {
+    text.replace('\n', " ")
+}

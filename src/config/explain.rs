@@ -1,0 +1,88 @@
+//! Where in the text of the settings an error is, and in which words it is said. Pure.
+
+use std::ops::Range;
+
+use super::error::ConfigError;
+
+/// The span of a dotted key's value in the text.
+pub(super) fn key_span(text: &str, key: &str) -> Option<Range<usize>> {
+    let table = toml::de::DeTable::parse(text).ok()?;
+    let mut value: Option<&toml::Spanned<toml::de::DeValue<'_>>> = None;
+    let mut table = table.get_ref();
+    for part in key.split('.') {
+        let (part, index) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
+            Some((part, index)) => (part, index.parse::<usize>().ok()),
+            None => (part, None),
+        };
+        let found = table.iter().find(|(name, _)| name.get_ref() == part).map(|(_, value)| value)?;
+        value = Some(found);
+        if let toml::de::DeValue::Table(inner) = found.get_ref() {
+            table = inner;
+        }
+        // `mcp[1]`: the second of these blocks.
+        if let (toml::de::DeValue::Array(all), Some(index)) = (found.get_ref(), index) {
+            value = all.get(index).or(value);
+        }
+    }
+    value.map(toml::Spanned::span)
+}
+
+/// A TOML error in our words, with the nearest known name where a name is wrong.
+pub(super) fn explain(text: &str, error: &toml::de::Error) -> ConfigError {
+    let message = error.message();
+    let ours = match quoted(message).as_slice() {
+        [wrong, known @ ..] if message.starts_with("unknown field") => {
+            let error = ConfigError::new(format!("unknown key `{wrong}`"));
+            match nearest(wrong, known) {
+                Some(name) => error.suggest(format!("did you mean `{name}`?")),
+                None => error.suggest(format!("known here: {}", known.join(", "))),
+            }
+        }
+        [wrong, known @ ..] if message.starts_with("unknown variant") => {
+            let error = ConfigError::new(format!("unknown value `{wrong}`"));
+            error.suggest(match nearest(wrong, known) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("give one of: {}", known.join(", ")),
+            })
+        }
+        _ => {
+            let error = ConfigError::new(message.lines().next().unwrap_or("can't be understood").to_owned());
+            match form_of(message) {
+                Some(form) => error.suggest(form),
+                None => error,
+            }
+        }
+    };
+    match error.span() {
+        Some(span) => ours.at(text, span.start),
+        None => ours,
+    }
+}
+
+/// How a value is written that has the wrong type.
+pub(super) fn form_of(message: &str) -> Option<&'static str> {
+    let expected = message.strip_prefix("invalid type: ")?.rsplit_once("expected ")?.1.lines().next()?;
+    match expected {
+        "a sequence" => Some("write a list, as in `[\"one\", \"two\"]`"),
+        "a string" => Some("put it between quotes"),
+        "a boolean" => Some("write `true` or `false`, without quotes"),
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" | "f64" => {
+            Some("write a number, without quotes")
+        }
+        _ => None,
+    }
+}
+
+/// The texts between backticks.
+pub(super) fn quoted(message: &str) -> Vec<&str> {
+    message.split('`').skip(1).step_by(2).collect()
+}
+
+pub(super) fn nearest<'a>(wrong: &str, known: &[&'a str]) -> Option<&'a str> {
+    known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(wrong, name), *name))
+        .filter(|(score, _)| *score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,140 @@
+//! `[[brain]]`: whoever can be asked, of which kind, with which key, at which price.
+
+use serde::Deserialize;
+
+/// One brain: a model that can be asked.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Brain {
+    /// Its name in chains, routes, commands and logs.
+    pub name: String,
+    /// What it speaks.
+    pub kind: BrainKind,
+    /// The provider's name of the model.
+    pub model: String,
+    /// The server, with or without `/v1`; without it the provider's own.
+    pub url: Option<String>,
+    /// The environment variable that holds its key.
+    pub key_env: Option<String>,
+    /// Several such variables: one key after another is tried where one is refused.
+    #[serde(default)]
+    pub key_envs: Vec<String>,
+    /// A file with its key, outside the vault, that only its owner can read.
+    pub key_file: Option<String>,
+    /// How many tokens a request and its answer may have together.
+    #[serde(default = "default_context")]
+    pub context_tokens: u64,
+    /// The most tokens of one answer.
+    pub max_output_tokens: Option<u32>,
+    /// Whether it takes pictures.
+    #[serde(default)]
+    pub vision: bool,
+    /// What it costs.
+    pub price: Option<Price>,
+    /// The program of a harness and its first arguments; without it the harness's own name.
+    pub command: Option<Vec<String>>,
+    /// Tools of its own that a harness may use; none, where none is named. Each use is asked about.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// Whether one turn of it runs at a time; without it so for a harness, and not for a wire.
+    pub serialize: Option<bool>,
+    /// The most tokens of its calls of a day; none for no bound of its own.
+    pub day_tokens: Option<u64>,
+    /// The most that its calls of a day cost, in USD, where its price is set.
+    pub day_usd: Option<f64>,
+}
+
+impl Brain {
+    /// The program of a harness and its first arguments; empty for a wire.
+    pub fn command(&self) -> Vec<String> {
+        let usual = || self.kind.program().map(str::to_owned).into_iter().collect();
+        self.command.clone().unwrap_or_else(usual)
+    }
+
+    /// How many calls of it run at once.
+    pub fn at_once(&self) -> usize {
+        if self.serialize.unwrap_or(self.kind.is_harness()) { 1 } else { 4 }
+    }
+}
+
+fn default_context() -> u64 {
+    32_000
+}
+
+/// What a brain speaks: a wire, or the protocol of a harness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BrainKind {
+    /// Anthropic's Messages.
+    Messages,
+    /// OpenAI's Responses.
+    Responses,
+    /// Chat Completions, as every local server speaks it.
+    Chat,
+    /// Claude Code, as a program.
+    ClaudeCode,
+    /// Codex, as a program.
+    Codex,
+    /// Any agent of the Agent Client Protocol, as a program.
+    Acp,
+}
+
+impl BrainKind {
+    /// Whether it is a program with a loop of its own.
+    pub fn is_harness(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::Acp)
+    }
+
+    /// The program of a harness where the settings name none.
+    pub fn program(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some("claude"),
+            Self::Codex => Some("codex"),
+            Self::Messages | Self::Responses | Self::Chat | Self::Acp => None,
+        }
+    }
+
+    /// The variable that holds its provider's key by custom.
+    pub fn usual_key(self) -> Option<&'static str> {
+        match self {
+            Self::Messages | Self::ClaudeCode => Some("ANTHROPIC_API_KEY"),
+            Self::Responses | Self::Chat | Self::Codex => Some("OPENAI_API_KEY"),
+            Self::Acp => None,
+        }
+    }
+
+    /// The name in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Responses => "responses",
+            Self::Chat => "chat",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Acp => "acp",
+        }
+    }
+
+    /// The server where the settings name none; a harness knows its own, and may be told another.
+    pub fn default_url(self) -> &'static str {
+        match self {
+            Self::Messages | Self::ClaudeCode => "https://api.anthropic.com",
+            Self::Responses | Self::Chat | Self::Codex => "https://api.openai.com",
+            Self::Acp => "",
+        }
+    }
+}
+
+/// Prices in USD a million tokens. What a call cost is reckoned where brains are ([`crate::brain::price`]).
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Of tokens that the model reads.
+    pub input: f64,
+    /// Of tokens that it reads from its cache; without it, as `input`.
+    pub cached: Option<f64>,
+    /// Of tokens that it writes into its cache; without it, as `input`.
+    pub cache_write: Option<f64>,
+    /// Of tokens that it writes.
+    pub output: f64,
+}

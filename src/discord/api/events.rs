@@ -1,0 +1,133 @@
+//! What the gateway tells, as the bot needs it. Pure.
+
+use jiff::Timestamp;
+use serenity::all::{Event, Interaction};
+
+use super::message::{self, Incoming};
+
+/// What the gateway tells.
+#[derive(Debug)]
+pub enum GatewayEvent {
+    /// A new session: anything may have been missed.
+    Ready {
+        /// The bot's user id.
+        user: u64,
+        /// The bot's application.
+        application: u64,
+    },
+    /// The old session goes on; missed events were replayed, as far as they could be decoded.
+    Resumed,
+    /// A message was written.
+    Message(Box<Incoming>),
+    /// A message was edited; None where only an embed or the like changed.
+    Edited {
+        /// Its channel.
+        channel: u64,
+        /// Its id.
+        id: u64,
+        /// Who wrote it, where Discord says so.
+        author: Option<u64>,
+        /// Its text now.
+        content: String,
+        /// What it says beside its text now.
+        beside: String,
+        /// When.
+        at: Option<Timestamp>,
+    },
+    /// Messages were deleted.
+    Deleted {
+        /// Their channel.
+        channel: u64,
+        /// Their ids.
+        ids: Vec<u64>,
+    },
+    /// A thread was made or changed.
+    Thread {
+        /// Its id.
+        id: u64,
+        /// The channel that it belongs to.
+        parent: Option<u64>,
+        /// Its name.
+        name: String,
+    },
+    /// A command, a button, or a command being typed.
+    Interaction(Box<Interaction>),
+    /// Something came that can't be read: history says what.
+    Lost {
+        /// In which channel, where that much could be read.
+        channel: Option<u64>,
+        /// Whether it may have been an edit or a deletion.
+        change: bool,
+    },
+}
+
+pub(super) fn translate(event: Event, blind: bool) -> Option<GatewayEvent> {
+    Some(match event {
+        Event::Ready(event) => GatewayEvent::Ready {
+            user: event.ready.user.id.get(),
+            application: event.ready.application.id.get(),
+        },
+        Event::Resumed(_) => GatewayEvent::Resumed,
+        Event::MessageCreate(event) => match Incoming::from_serenity(&event.message) {
+            // What serenity has no words for (new kinds of components) stands in history as Discord wrote it.
+            Some(message) if message.is_blank() && message.is_text() && !blind => {
+                GatewayEvent::Lost { channel: Some(message.channel), change: false }
+            }
+            Some(message) => GatewayEvent::Message(Box::new(message)),
+            None => GatewayEvent::Lost { channel: Some(event.message.channel_id.get()), change: false },
+        },
+        Event::MessageUpdate(event) => edited(&serde_json::to_value(&event).ok()?)?,
+        // serenity hands on what it can't decode, as JSON.
+        Event::Unknown(event) if CONVERSATION.contains(&event.kind.as_str()) => {
+            let edit = (event.kind == "MESSAGE_UPDATE").then(|| Incoming::from_json(&event.value)).flatten();
+            if edit.is_some() {
+                return edited(&event.value);
+            }
+            tracing::warn!(kind = event.kind, "an event of Discord can't be read; history is read instead");
+            let change = !event.kind.ends_with("_CREATE");
+            GatewayEvent::Lost { channel: message::id(&event.value["channel_id"]), change }
+        }
+        Event::MessageDelete(event) => {
+            GatewayEvent::Deleted { channel: event.channel_id.get(), ids: vec![event.message_id.get()] }
+        }
+        Event::MessageDeleteBulk(event) => GatewayEvent::Deleted {
+            channel: event.channel_id.get(),
+            ids: event.ids.iter().map(|id| id.get()).collect(),
+        },
+        Event::ThreadCreate(event) => thread(&event.thread),
+        Event::ThreadUpdate(event) => thread(&event.thread),
+        Event::InteractionCreate(event) => GatewayEvent::Interaction(Box::new(event.interaction)),
+        _ => return None,
+    })
+}
+
+/// The events that a conversation is made of.
+pub(super) const CONVERSATION: [&str; 6] = [
+    "MESSAGE_CREATE",
+    "MESSAGE_UPDATE",
+    "MESSAGE_DELETE",
+    "MESSAGE_DELETE_BULK",
+    "THREAD_CREATE",
+    "THREAD_UPDATE",
+];
+
+/// An edit, from the JSON of its event; none where the text isn't part of it.
+pub(super) fn edited(event: &serde_json::Value) -> Option<GatewayEvent> {
+    let beside = Incoming::from_json(event).map(|message| message.beside).unwrap_or_default();
+    Some(GatewayEvent::Edited {
+        channel: message::id(&event["channel_id"])?,
+        id: message::id(&event["id"])?,
+        author: message::id(&event["author"]["id"]),
+        content: event["content"].as_str()?.to_owned(),
+        beside,
+        at: event["edited_timestamp"].as_str().and_then(|at| at.parse().ok()),
+    })
+}
+
+pub(super) fn thread(thread: &serenity::all::GuildChannel) -> GatewayEvent {
+    GatewayEvent::Thread {
+        id: thread.id.get(),
+        parent: thread.parent_id.map(serenity::all::ChannelId::get),
+        name: thread.name.clone(),
+    }
+}

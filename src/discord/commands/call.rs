@@ -1,0 +1,78 @@
+//! One interaction, and the ways to answer it: at once, or announced and then edited in.
+
+use serde_json::{Value, json};
+use serenity::http::{LightMethod, Route};
+
+use crate::deliver::split;
+use crate::discord::api::ApiError;
+use crate::discord::api::message::CONTENT_LIMIT;
+use crate::discord::shared::Shared;
+
+/// Seen by the one who asked alone.
+pub(super) const EPHEMERAL: u64 = 1 << 6;
+
+/// The most messages of one answer.
+pub(super) const MAX_MESSAGES: usize = 5;
+
+/// One interaction and what is needed to answer it.
+pub(super) struct Call<'a> {
+    pub shared: &'a Shared,
+    pub id: u64,
+    pub token: &'a str,
+    pub application: u64,
+}
+
+impl Call<'_> {
+    pub(super) async fn callback(&self, body: &Value) -> Result<(), ApiError> {
+        let route = Route::InteractionResponse { interaction_id: self.id.into(), token: self.token };
+        self.shared.api.send(LightMethod::Post, route, body).await.map(|_| ())
+    }
+
+    pub(super) async fn say_now(&self, text: &str) {
+        let data = json!({ "content": text, "flags": EPHEMERAL, "allowed_mentions": { "parse": [] } });
+        self.logged(self.callback(&json!({ "type": 4, "data": data })).await);
+    }
+
+    /// "I have heard you": the answer follows. False where Discord doesn't know the interaction any more.
+    pub(super) async fn defer(&self) -> bool {
+        let done = self.callback(&json!({ "type": 5, "data": { "flags": EPHEMERAL } })).await;
+        // Answered already: by us, before a lost answer.
+        let known = done.as_ref().err().and_then(ApiError::code) == Some(40060);
+        let go_on = done.is_ok() || known || matches!(done, Err(ApiError::Unknown(_)));
+        self.logged(done);
+        go_on
+    }
+
+    /// The answer that was announced.
+    pub(super) async fn answer(&self, text: &str) {
+        self.answer_with(text, &[]).await;
+    }
+
+    /// The same with rows of buttons, in as many messages as it needs; the buttons hang on the last.
+    pub(super) async fn answer_with(&self, text: &str, rows: &[Value]) {
+        let text = if text.trim().is_empty() { "Nothing to say." } else { text };
+        let chunks = split::split(text, CONTENT_LIMIT);
+        for (index, chunk) in chunks.iter().take(MAX_MESSAGES).enumerate() {
+            let mut body = json!({ "content": chunk, "allowed_mentions": { "parse": [] } });
+            if !rows.is_empty() && index + 1 == chunks.len().min(MAX_MESSAGES) {
+                body["components"] = json!(rows);
+            }
+            let (application_id, token) = (self.application.into(), self.token);
+            let sent = if index == 0 {
+                let route = Route::WebhookOriginalInteractionResponse { application_id, token };
+                self.shared.api.send(LightMethod::Patch, route, &body).await
+            } else {
+                body["flags"] = json!(EPHEMERAL);
+                let route = Route::WebhookFollowupMessages { application_id, token };
+                self.shared.api.send(LightMethod::Post, route, &body).await
+            };
+            self.logged(sent.map(|_| ()));
+        }
+    }
+
+    pub(super) fn logged(&self, result: Result<(), ApiError>) {
+        if let Err(error) = result {
+            tracing::warn!(%error, "an answer to a command could not be given");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What a lane does about a message that is in the log: a question is asked, a word of command obeyed, the rest left.
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::time::Instant;
+
+use super::{LONGEST_PAUSE, Lane, PAUSE};
+use crate::discord::answer::turns;
+use crate::discord::api::message::Incoming;
+use crate::discord::api::snowflake;
+use crate::discord::log::logbook as log;
+use crate::discord::log::logbook::Surface;
+use crate::discord::shared::access::Standing;
+use crate::discord::shared::mentions;
+use crate::format::log::EventKind;
+use crate::turn::{NewTurn, State};
+
+impl Lane {
+    /// Accepts a message for an answer, if it is one for us. Who speaks to the bot is answered however long ago it
+    /// was; what is said in a bound thread without a word to it only lately.
+    pub(super) fn act(&mut self, message: &Incoming) {
+        if self.standing(message) != Standing::Owner || !message.is_text() {
+            return;
+        }
+        let bot = self.shared.identity();
+        let spoken_to = mentions::addresses(message, &bot);
+        if spoken_to {
+            self.shared.log.bind(self.id, message.at());
+        }
+        let thread = self.place.surface == Surface::Thread;
+        let bound = thread && self.is_bound(message.at()) && !self.is_stale(message);
+        if !(spoken_to || bound || self.place.dm) {
+            return;
+        }
+        let text = mentions::strip(&message.content, &bot);
+        if self.shared.log.is_answered(self.id, message.id) {
+            return;
+        }
+        let block = self.shared.log.link(self.id, message.id).unwrap_or_default();
+        let turn = turns::new_turn(message, thread, block, text, self.shared.clock.now());
+        // What was said before the program began is taken up in order, each for itself.
+        if message.at() >= self.shared.started {
+            self.shared.turnstile.is_live(message.id);
+        }
+        fail::fail_point!("turn::before-accepted");
+        match self.shared.turns.accept(&turn, self.shared.clock.now()) {
+            Ok(true) if turn.text.eq_ignore_ascii_case("stop") => self.stop(message),
+            Ok(_) => {}
+            Err(error) => {
+                tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
+                self.to_act.push(message.clone());
+                self.next_read = Some(Instant::now() + PAUSE);
+            }
+        }
+        fail::fail_point!("turn::after-accepted");
+        let _ = self.asks.send(());
+    }
+
+    /// Ends what is being answered here. With nothing to end, the word is a question like any other.
+    pub(super) fn stop(&self, message: &Incoming) {
+        let live = message.at() >= self.shared.started;
+        let others = self.shared.turns.open_turns(Some(self.id)).unwrap_or_default();
+        let busy = others.iter().any(|turn| turn.asked.message != message.id);
+        if !busy && live {
+            return;
+        }
+        if live {
+            self.shared.turnstile.stop(self.id, &message.author.name);
+        }
+        let now = self.shared.clock.now();
+        if let Err(error) = self.shared.turns.advance(message.id, State::Dropped, "a word to stop", now) {
+            tracing::warn!("{error}");
+        }
+    }
+
+    /// Logs and accepts a question that no message holds, with a word that tells it apart from what was said.
+    pub(super) async fn ask(&mut self, mut turn: NewTurn) {
+        let entry = |part, kind, content: &str| log::Entry {
+            message: turn.message,
+            part,
+            kind,
+            at: snowflake::time_of(turn.message),
+            author: turn.author.clone(),
+            content: content.to_owned(),
+        };
+        let asked = [
+            entry(snowflake::Part::Message, EventKind::User, &turn.text),
+            entry(snowflake::Part::About, EventKind::System, log::BY_COMMAND),
+        ];
+        self.until_written(|lane| lane.shared.log.record(lane.id, &asked)).await;
+        turn.thread = self.place.surface == Surface::Thread;
+        turn.block = self.shared.log.link(self.id, turn.message).unwrap_or_default();
+        let mut pause = PAUSE;
+        while let Err(error) = self.shared.turns.accept(&turn, self.shared.clock.now()) {
+            tracing::error!(channel = self.id, "a question could not be accepted; trying again: {error}");
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        let _ = self.asks.send(());
+    }
+
+    /// Whether follow-ups in this thread are answered without a mention.
+    pub(super) fn is_bound(&self, at: Timestamp) -> bool {
+        let idle = SignedDuration::from_hours(24 * i64::from(self.shared.settings.thread_idle_days));
+        self.shared.log.bound_at(self.id).is_some_and(|bound| at.duration_since(bound) <= idle)
+    }
+
+    pub(super) fn is_stale(&self, message: &Incoming) -> bool {
+        let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
+        self.shared.clock.now().duration_since(message.at()) > within
+    }
+}

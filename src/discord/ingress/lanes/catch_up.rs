@@ -1,0 +1,110 @@
+//! A lane and the channel's history: what was missed is read, before anything that comes is acted on.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use tokio::time::Instant;
+
+use super::{LONGEST_PAUSE, Lane, LaneError, PAUSE};
+use crate::discord::api::message::Incoming;
+use crate::discord::api::{ApiError, history, snowflake};
+
+impl Lane {
+    /// Reads what was missed. What can't be read now is read later, and what is said waits as long as it did.
+    pub(super) async fn read_history(&mut self) {
+        let read = self.catch_up().await;
+        self.settle(read, |lane| {
+            lane.held = false;
+            let read = std::mem::take(&mut lane.to_act);
+            read.iter().for_each(|message| lane.act(message));
+            // Only what is accepted is done with: a crash before is no reason to forget who asked.
+            if lane.to_act.is_empty() {
+                lane.shared.cursors.set(lane.id, lane.reached);
+            }
+        });
+    }
+
+    /// Goes on with `then` where an attempt to read history came to its end, else notes when to try again.
+    pub(super) fn settle(&mut self, read: Result<(), LaneError>, then: impl FnOnce(&mut Self)) {
+        let Err(error) = read else {
+            (self.next_read, self.pause) = (None, PAUSE);
+            return then(self);
+        };
+        if error.is_final() {
+            tracing::warn!(channel = self.id, %error, "history is refused");
+            (self.next_read, self.pause) = (None, PAUSE);
+            return then(self);
+        }
+        let asked = match &error {
+            LaneError::Api(ApiError::RateLimited { after: Some(after) }) => *after,
+            _ => Duration::ZERO,
+        };
+        let wait = self.pause.max(asked);
+        tracing::warn!(
+            channel = self.id, %error, again_in_s = wait.as_secs(),
+            "history could not be read to its end; it will be again, and what is said now is logged after it"
+        );
+        self.next_read = Some(Instant::now() + wait);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+    }
+
+    /// The lane's part of a round of [`catchup`](super::catchup): reads the history from where it is known to be whole, oldest first, until a short page.
+    pub(super) async fn catch_up(&mut self) -> Result<(), LaneError> {
+        let cursor = self.shared.cursors.get(self.id).unwrap_or_else(|| self.begin());
+        if self.is_blind() {
+            // Messages have no text now; they are read once they have.
+            self.reached = cursor;
+            return Ok(());
+        }
+        let mut after = cursor;
+        if !self.caught_up && self.shared.log.newest(self.id).is_some() {
+            // After a restart, what was logged but perhaps not answered any more is looked at once again.
+            let within = SignedDuration::from_mins(i64::from(self.shared.settings.act_within_minutes));
+            let lately = self.shared.clock.now().checked_sub(within);
+            after = after.min(lately.map_or(0, snowflake::first_at));
+        }
+        loop {
+            let page = history::page(&self.shared.api, self.id, after).await?;
+            // What is looked at again is either in the log, or was left out of it on purpose.
+            let (again, mut missed): (Vec<_>, Vec<_>) =
+                page.messages.into_iter().partition(|m| m.id <= cursor);
+            let again =
+                again.into_iter().filter(|m| self.shared.log.holds(self.id, m.id) && !self.is_stale(m));
+            let again: Vec<Incoming> = again.collect();
+            self.to_act.extend(again);
+            if !missed.is_empty() {
+                self.keep_files(&mut missed).await;
+                let new = self.until_written(|lane| lane.store(&missed)).await;
+                let first = !self.caught_up;
+                let pairs = missed.into_iter().zip(new);
+                let fresh = pairs.filter(|(_, new)| *new || first).map(|(m, _)| m);
+                let fresh: Vec<Incoming> = fresh.collect();
+                self.to_act.extend(fresh);
+            }
+            if let Some(last) = page.last {
+                after = after.max(last);
+                if self.to_act.is_empty() {
+                    self.shared.cursors.set(self.id, after.max(cursor));
+                }
+            }
+            if page.next.is_none() {
+                break;
+            }
+        }
+        self.reached = after.max(cursor);
+        self.caught_up = true;
+        Ok(())
+    }
+
+    /// Where history begins for a channel without a cursor: a day before the newest message in its log, because the
+    /// log alone can't tell whether one before that was missed; without a log, now, or a thread's own beginning.
+    pub(super) fn begin(&self) -> u64 {
+        match self.shared.log.newest(self.id) {
+            Some(newest) => {
+                let day_before = snowflake::time_of(newest).checked_sub(SignedDuration::from_hours(24));
+                day_before.map_or(0, snowflake::first_at)
+            }
+            None => self.shared.born(self.id),
+        }
+    }
+}

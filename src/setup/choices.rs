@@ -1,0 +1,61 @@
+//! What was answered so far of mail, ntfy and signed webhooks, with the secrets that are held.
+
+use secrecy::SecretString;
+
+use super::Kept;
+use crate::config::{self, MailSecurity};
+
+/// A secret, and where it is kept; none where it was typed and has to be written.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    pub value: Option<SecretString>,
+    pub kept: Option<Kept>,
+}
+
+/// What was answered.
+#[derive(Debug, Default)]
+pub(super) struct Email {
+    pub server: String,
+    pub port: Option<u16>,
+    pub security: MailSecurity,
+    pub user: Option<String>,
+    pub password: Option<Held>,
+    pub from: Option<String>,
+    pub to: Vec<String>,
+}
+
+impl Email {
+    /// The settings that the answers come to, with what was not asked as it is set.
+    pub(super) fn settings(&self, set: &config::Email) -> config::Email {
+        let usual = set.port.is_none() && self.port.is_none_or(|port| port == self.security.port());
+        config::Email {
+            server: Some(self.server.clone()),
+            port: if usual { None } else { Some(self.port.unwrap_or(self.security.port())) },
+            security: self.security,
+            user: self.user.clone(),
+            from: self.from.clone().or_else(|| set.from.clone()),
+            to: self.to.clone(),
+            password_file: set.password_file.clone(),
+        }
+    }
+
+    /// Whether it has to be asked who writes: whoever logs in has a name that is no address.
+    pub(super) fn needs_sender(&self) -> bool {
+        !self.user.as_deref().is_some_and(|user| user.contains('@'))
+    }
+}
+
+/// What was answered.
+#[derive(Debug, Default)]
+pub(super) struct Ntfy {
+    pub url: String,
+    pub topic: String,
+    pub token: Option<Held>,
+}
+
+/// What was answered.
+#[derive(Debug, Default)]
+pub(super) struct Signed {
+    pub address: Option<Held>,
+    pub secret: Option<Held>,
+}

@@ -1,0 +1,173 @@
+//! The steps of a turn: what it was given, what it asks, what it answered and what it shows.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::rows::{Assembled, Recalled, StepRow};
+use super::{TurnJournal, TurnJournalError, instant, prune, whole};
+use crate::turn::state::State;
+
+/// The step of a message that says what is going on: its id, or nothing once it is gone.
+pub(super) const SHOWN_STEP: &str = "shown";
+
+impl TurnJournal {
+    /// Notes that a turn goes on to `state`; whoever joined it goes along. False where it may not: another
+    /// end was quicker.
+    pub fn advance(
+        &self,
+        message: u64,
+        state: State,
+        detail: &str,
+        now: Timestamp,
+    ) -> Result<bool, TurnJournalError> {
+        self.write(|tx| advance(tx, message, state, detail, now))
+    }
+
+    /// Notes what memory gave.
+    pub fn recalled(&self, message: u64, given: &Recalled, now: Timestamp) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE turns SET injection = ?2, recall_problem = ?3 WHERE message = ?1",
+                params![message.to_string(), given.injection, given.problem],
+            )?;
+            advance(tx, message, State::Recalled, given.problem.as_deref().unwrap_or(""), now).map(drop)
+        })
+    }
+
+    /// Notes what the request was made of.
+    pub fn assembled(
+        &self,
+        message: u64,
+        request: &Assembled,
+        now: Timestamp,
+    ) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE turns SET at_ms = ?2, budget = ?3, tail = ?4, hash = ?5, skills = ?6, sums = ?7
+                 WHERE message = ?1",
+                params![
+                    message.to_string(),
+                    request.at.as_millisecond(),
+                    whole(request.budget),
+                    request.tail,
+                    request.hash,
+                    request.skills.as_ref().map(ToString::to_string),
+                    request.sums.join(",")
+                ],
+            )?;
+            advance(tx, message, State::Assembled, &request.hash, now).map(drop)
+        })
+    }
+
+    /// Notes, before it happens, that a brain is asked.
+    pub fn calling(&self, message: u64, brain: &str, now: Timestamp) -> Result<(), TurnJournalError> {
+        self.write(|tx| {
+            tx.execute(
+                "UPDATE turns SET brain = ?2 WHERE message = ?1",
+                params![message.to_string(), brain],
+            )?;
+            advance(tx, message, State::Called, brain, now).map(drop)
+        })
+    }
+
+    /// Notes that the text is fixed. Whoever calls this has put it into the delivery journal before.
+    pub fn answered(
+        &self,
+        message: u64,
+        text: &str,
+        facts: &str,
+        chunks: u32,
+        now: Timestamp,
+    ) -> Result<bool, TurnJournalError> {
+        self.write(|tx| {
+            if !advance(tx, message, State::Answered, "", now)? {
+                return Ok(false);
+            }
+            tx.execute(
+                "UPDATE turns SET answer = ?2, facts = ?3, chunks = ?4 WHERE message = ?1 OR joined = ?1",
+                params![message.to_string(), text, facts, chunks],
+            )?;
+            Ok(true)
+        })
+    }
+
+    /// Forgets what was done for a turn whose question was edited before it was answered, but for its tools,
+    /// which happened. False where it is answered already.
+    pub fn begin_again(&self, message: u64, now: Timestamp) -> Result<bool, TurnJournalError> {
+        self.write(|tx| advance(tx, message, State::Accepted, "the question was edited", now))
+    }
+
+    /// Notes which message says what is going on, 0 where it is about to be posted; none where it was taken away.
+    pub fn shows(&self, message: u64, shown: Option<u64>, now: Timestamp) -> Result<(), TurnJournalError> {
+        let shown = shown.map(|id| id.to_string()).unwrap_or_default();
+        self.write(|tx| step(tx, message, SHOWN_STEP, now, &shown))
+    }
+
+    /// The message that says what is going on, if one stands there.
+    pub fn shown(&self, message: u64) -> Result<Option<u64>, TurnJournalError> {
+        self.read(|db| {
+            db.query_row(
+                "SELECT detail FROM steps WHERE message = ?1 AND step = ?2 ORDER BY number DESC LIMIT 1",
+                params![message.to_string(), SHOWN_STEP],
+                |row| Ok(row.get::<_, String>(0)?.parse().ok()),
+            )
+            .optional()
+            .map(Option::flatten)
+        })
+    }
+
+    /// The steps of a turn, in their order.
+    pub fn steps(&self, message: u64) -> Result<Vec<StepRow>, TurnJournalError> {
+        self.read(|db| {
+            db.prepare_cached("SELECT step, at_ms, detail FROM steps WHERE message = ?1 ORDER BY number")?
+                .query_map([message.to_string()], |row| {
+                    Ok(StepRow { step: row.get(0)?, at: instant(row.get(1)?), detail: row.get(2)? })
+                })?
+                .collect()
+        })
+    }
+}
+
+pub(super) fn step(
+    tx: &Transaction<'_>,
+    message: u64,
+    step: &str,
+    now: Timestamp,
+    detail: &str,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT INTO steps (message, step, at_ms, detail) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![message.to_string(), step, now.as_millisecond(), detail])?;
+    Ok(())
+}
+
+pub(super) fn advance(
+    tx: &Transaction<'_>,
+    message: u64,
+    state: State,
+    detail: &str,
+    now: Timestamp,
+) -> rusqlite::Result<bool> {
+    let id = message.to_string();
+    let current: Option<String> = tx
+        .prepare_cached("SELECT state FROM turns WHERE message = ?1")?
+        .query_row([&id], |row| row.get(0))
+        .optional()?;
+    let Some(current) = current.and_then(|name| State::parse(&name)) else { return Ok(false) };
+    if !current.may_become(state) {
+        return Ok(false);
+    }
+    let finished = state.is_final().then_some(now.as_millisecond());
+    tx.prepare_cached(
+        "UPDATE turns SET state = ?2, finished_ms = ?3 WHERE message = ?1 OR (joined = ?1 AND state <> 'dropped')",
+    )?
+    .execute(params![id, state.as_str(), finished])?;
+    if state == State::Accepted {
+        // The request is made anew. What memory gave stays: the log holds it, once.
+        tx.execute("UPDATE turns SET at_ms = NULL, hash = NULL WHERE message = ?1", [&id])?;
+    }
+    step(tx, message, state.as_str(), now, detail)?;
+    if state.is_final() {
+        prune(tx)?;
+    }
+    Ok(true)
+}

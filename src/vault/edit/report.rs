@@ -1,0 +1,54 @@
+//! What an edit is to do, and what came of it.
+
+use crate::vault::plan::{OpOutcome, Operation, Script};
+
+/// What [`Editor::edit_with`] is to do with the bytes that it was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// These operations; none means that nothing is to be done.
+    Operations(Vec<Operation>),
+    /// Make them these bytes.
+    Bytes(Vec<u8>),
+}
+
+/// What came of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditReport {
+    /// What became of each operation, in order.
+    pub outcomes: Vec<OpOutcome>,
+    /// The file's bytes now; empty where it was removed.
+    pub after: Vec<u8>,
+    /// Whether anything was written. If not, the file was not touched.
+    pub changed: bool,
+    /// Whether the file was removed.
+    pub removed: bool,
+    /// What went wrong after the file had been written, such as history being unable to keep it.
+    pub warning: Option<String>,
+    pub(super) was: Was,
+}
+
+/// What a file was before it became what an [`EditReport`] says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Was {
+    Missing,
+    Same,
+    Bytes(Vec<u8>),
+    Changed(Script),
+}
+
+impl EditReport {
+    /// The file's bytes before, `None` where there was none. Large files aren't copied until asked for.
+    pub fn before(&self) -> Option<Vec<u8>> {
+        match &self.was {
+            Was::Missing => None,
+            Was::Same => Some(self.after.clone()),
+            Was::Bytes(bytes) => Some(bytes.clone()),
+            Was::Changed(script) => Some(script.backward(&self.after)),
+        }
+    }
+
+    /// Whether every operation was done.
+    pub fn all_done(&self) -> bool {
+        self.outcomes.iter().all(|outcome| outcome.is_done())
+    }
+}

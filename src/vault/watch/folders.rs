@@ -1,0 +1,163 @@
+//! The folders that are watched: new ones are taken in, and a vault that is gone or another is seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Instant;
+
+use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+
+use super::{Identity, Message, Watch, WatchError, WatchEvent, identity};
+use crate::vault::path::NotePath;
+use crate::vault::read::WalkOptions;
+
+/// So often the vault is walked after its folders have changed, until no more are new.
+const ROUNDS: usize = 10;
+
+impl Watch {
+    /// Sets a watch on every folder, from nothing.
+    pub(super) fn watch_all(&mut self) -> Result<(), WatchError> {
+        self.folders.clear();
+        self.watcher = None;
+        let sender = self.sender.clone();
+        let handler = move |event: notify::Result<Event>| {
+            // That somebody reads is of no interest, and is most of what there is.
+            if !event.as_ref().is_ok_and(|event| matches!(event.kind, EventKind::Access(_))) {
+                // If the thread has ended, nobody wants the event.
+                drop(sender.send(Message::Event(event)));
+            }
+        };
+        let mut watcher = RecommendedWatcher::new(handler, Config::default().with_follow_symlinks(false))?;
+        let mode =
+            if cfg!(target_os = "linux") { RecursiveMode::NonRecursive } else { RecursiveMode::Recursive };
+        watcher.watch(self.vault.root(), mode)?;
+        if let Some(cookies) = &mut self.cookies {
+            cookies.watch(&mut watcher, self.vault.root(), true);
+        }
+        self.watcher = Some(watcher);
+        self.is_limited = false;
+        self.follow_folders(true);
+        Ok(())
+    }
+
+    /// Watches the folders that are new and no longer those that are gone. Notes in a new folder are
+    /// dirty; that a folder is gone asks for a rescan.
+    pub(super) fn follow_folders(&mut self, is_first: bool) {
+        let options = WalkOptions { extensions: Vec::new(), ..WalkOptions::default() };
+        // What was written into these before they had their watch has no event: the next walk finds it.
+        let mut fresh: BTreeSet<NotePath> = BTreeSet::new();
+        // A folder may appear in a new folder while that is being watched; a few rounds settle it.
+        for _ in 0..ROUNDS {
+            let Ok(walk) = self.vault.walk(&options) else {
+                return self.collector.rescan("the vault's folders could not be listed");
+            };
+            let there: BTreeMap<NotePath, Identity> = walk
+                .folders
+                .into_iter()
+                .map(|folder| (folder.path, (folder.stat.dev, folder.stat.inode)))
+                .collect();
+            let gone: Vec<NotePath> = self
+                .folders
+                .iter()
+                .filter(|(path, id)| there.get(*path) != Some(*id))
+                .map(|(path, _)| path.clone())
+                .collect();
+            for path in &gone {
+                self.folders.remove(path);
+                if cfg!(target_os = "linux")
+                    && let Some(watcher) = &mut self.watcher
+                {
+                    // Its watch is gone with it already where it was deleted.
+                    drop(watcher.unwatch(&self.vault.absolute(path)));
+                }
+                self.collector.rescan(format!("the folder `{path}` was moved or removed"));
+            }
+            // At the very start nobody has been promised anything yet.
+            if !is_first {
+                let now = Instant::now();
+                let is_fresh = |path: &NotePath| path.parent().is_some_and(|parent| fresh.contains(&parent));
+                walk.entries.into_iter().filter(|entry| is_fresh(&entry.path)).for_each(|entry| {
+                    self.collector.dirty(entry.path, now);
+                });
+            }
+            fresh.clear();
+            let new: Vec<_> =
+                there.into_iter().filter(|(path, _)| !self.folders.contains_key(path)).collect();
+            if new.is_empty() {
+                return;
+            }
+            for (path, id) in new {
+                if self.watch_folder(&path) {
+                    self.folders.insert(path.clone(), id);
+                    fresh.insert(path);
+                }
+            }
+        }
+        self.is_unsettled = true;
+        self.collector.rescan("folders come faster than they can be watched");
+    }
+
+    /// Sets a watch, or says that none can be set; `false` if the folder has just gone, and may be there again.
+    pub(super) fn watch_folder(&mut self, path: &NotePath) -> bool {
+        if !cfg!(target_os = "linux") || self.is_limited {
+            return true;
+        }
+        let Some(watcher) = &mut self.watcher else { return true };
+        let Err(error) = watcher.watch(&self.vault.absolute(path), RecursiveMode::NonRecursive) else {
+            return true;
+        };
+        if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) {
+            self.is_limited = true;
+            self.collector.limit();
+            (self.on)(WatchEvent::Error(
+                "the system allows no more watched folders, so changes are looked for once a minute; raise it with `sysctl fs.inotify.max_user_watches=524288`".to_owned(),
+            ));
+        } else if matches!(error.kind, notify::ErrorKind::PathNotFound) || !self.vault.absolute(path).is_dir()
+        {
+            return false;
+        } else {
+            (self.on)(WatchEvent::Error(format!("the folder `{path}` can't be watched: {error}")));
+        }
+        true
+    }
+
+    /// Notices that the vault has vanished, has come back, or has been replaced by another folder.
+    pub(super) fn check_presence(&mut self) {
+        if let (Some(cookies), Some(watcher)) = (&mut self.cookies, &mut self.watcher) {
+            cookies.watch(watcher, self.vault.root(), false);
+        }
+        let now = identity(self.vault.root());
+        // The empty folder that an unmounted disk leaves behind is not the vault.
+        let is_stub = |id: Identity| {
+            self.identity != Some(id)
+                && fs::read_dir(self.vault.root()).is_ok_and(|mut items| items.next().is_none())
+        };
+        let now = now.filter(|id| !is_stub(*id));
+        if now == self.identity {
+            return;
+        }
+        match (self.identity, now) {
+            (Some(_), None) => {
+                self.identity = None;
+                self.watcher = None;
+                self.folders.clear();
+                self.collector.gone();
+                (self.on)(WatchEvent::VaultGone);
+            }
+            (was, Some(id)) => {
+                if let Err(error) = self.watch_all() {
+                    // Tried again at the next look.
+                    tracing::debug!(%error, "the vault is there again but can't be watched yet");
+                    return;
+                }
+                self.identity = Some(id);
+                if was.is_none() {
+                    (self.on)(WatchEvent::VaultBack);
+                    self.collector.back();
+                } else {
+                    self.collector.rescan("another folder stands in the vault's place");
+                }
+            }
+            (None, None) => {}
+        }
+    }
+}
